@@ -1,0 +1,71 @@
+# Bare `make` prints what there is. Only Python 3.11+ (with pip) and make are needed.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.setup-done
+# uv must not look for another Python or another environment than the one made here.
+UV := UV_PYTHON_DOWNLOADS=never UV_PROJECT_ENVIRONMENT=$(VENV) $(BIN)/uv
+
+# `make play` takes these: OPPONENT=champion MATCHES=20 STRATEGY=steady CLOUD=emulator SEED=7
+PLAY := $(if $(STRATEGY),--strategy $(STRATEGY)) $(if $(OPPONENT),--opponent $(OPPONENT)) \
+  $(if $(MATCHES),--matches $(MATCHES)) $(if $(CLOUD),--cloud $(CLOUD)) $(if $(SEED),--seed $(SEED))
+
+.PHONY: help setup play test check lint types format bench bench-wake bench-hold bench-match \
+  bench-throughput clean
+
+help: ## Print this help
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort \
+	  | awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
+
+setup: $(STAMP) ## Make .venv with the cardsharp command in it
+
+$(STAMP): pyproject.toml uv.lock requirements/uv.txt
+	@echo "setting up $(VENV) (once, about half a minute) ..."
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "Cardsharp needs Python 3.11 or newer; try make PYTHON=python3.13" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes \
+	  --requirement requirements/uv.txt
+	@$(UV) sync --quiet --locked --no-install-project
+	@$(UV) sync --quiet --locked --no-build-isolation
+	@touch $@
+
+play: setup ## Play a match on this machine: OPPONENT= MATCHES= STRATEGY= CLOUD=emulator SEED=
+	@$(BIN)/cardsharp play $(PLAY)
+
+test: check ## Run all checks and all tests
+	@$(BIN)/pytest
+
+check: lint types ## Lint and type-check
+
+lint: setup ## Lint and check the formatting
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+
+types: setup ## Type-check with mypy --strict
+	@$(BIN)/mypy
+
+format: setup ## Format the code and mend what the linter can
+	@$(BIN)/ruff check --fix
+	@$(BIN)/ruff format
+
+bench: bench-wake bench-hold bench-match bench-throughput ## Run all benchmarks
+
+bench-wake: setup ## How fast an opponent's move reaches a waiting client
+	@$(BIN)/python -m workbench.bench.arena_bench wake
+
+bench-hold: setup ## Hold 1,000 waiting clients
+	@$(BIN)/python -m workbench.bench.arena_bench hold
+
+bench-match: setup ## Requests and CPU seconds a match, for the bot and for the arena
+	@$(BIN)/python -m workbench.bench.bot_bench match
+
+bench-throughput: setup ## Matches a minute, 1 and 50 at once
+	@$(BIN)/python -m workbench.bench.bot_bench throughput
+
+clean: ## Remove the environment and all caches
+	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
