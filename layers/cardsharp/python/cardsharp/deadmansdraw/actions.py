@@ -1,0 +1,71 @@
+"""What a player may say to the table, and the effects that ask for an answer."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from cardsharp.deadmansdraw.cards import Card
+
+
+class Verb(StrEnum):
+    """The three actions of a player (seed document, "Playing the Match")."""
+
+    DRAW = "Draw"
+    END_TURN = "EndTurn"
+    RESPOND = "ResponseToEffect"
+
+
+class EffectType(StrEnum):
+    """The six effects that a card can leave pending (PROTOCOL.md section 4)."""
+
+    ORACLE = "Oracle"
+    HOOK = "Hook"
+    CANNON = "Cannon"
+    SWORD = "Sword"
+    MAP = "Map"
+    KRAKEN = "Kraken"
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """An effect that waits for its answer.
+
+    `cards` is the one peeked card of an Oracle or the one to three cards that a Map offers,
+    and empty for the others. `kraken_count` is how many cards the Kraken still makes the player
+    draw; a Cannon and an Oracle carry it along (PROTOCOL.md section 7).
+    """
+
+    effect_type: EffectType
+    cards: tuple[Card, ...] = ()
+    kraken_count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """The answer to a pending effect; `card` is None where none is named (an Oracle refused)."""
+
+    effect_type: str
+    card: Card | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One action of a player; `autopick` lets the server answer pending effects first."""
+
+    verb: Verb
+    response: Response | None = None
+    autopick: bool = False
+
+    def __str__(self) -> str:
+        if self.response is None:
+            return self.verb.value
+        card = self.response.card
+        return f"{self.response.effect_type}: {card if card is not None else 'not taken'}"
+
+
+DRAW = Action(Verb.DRAW)
+END_TURN = Action(Verb.END_TURN)
+
+
+def respond(effect_type: EffectType, card: Card | None = None) -> Action:
+    """The action that answers a pending effect with `card`."""
+    return Action(Verb.RESPOND, Response(effect_type, card))

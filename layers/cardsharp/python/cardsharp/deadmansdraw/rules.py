@@ -1,0 +1,127 @@
+"""The rules of Dead Man's Draw as the running server plays them: pure functions over `State`.
+
+Source: PROTOCOL.md section 7, checked against every recorded match. Where the rule book (seed
+document, "Game rules") and the server differ, the server wins. Chance, the only thing that the
+rules do not decide, is an argument: see `Chance`. The same functions serve the arena, which
+knows the draw pile, and the strategies, which put a guess in its place.
+"""
+
+from dataclasses import replace
+
+from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, Effect, EffectType, respond
+from cardsharp.deadmansdraw.bank import Bank
+from cardsharp.deadmansdraw.cards import Card
+from cardsharp.deadmansdraw.events import Comment, Event, MatchEnded
+from cardsharp.deadmansdraw.state import Chance, State, TurnStart
+from cardsharp.deadmansdraw.table import KRAKEN_DRAWS, MAP_OFFER, Table, sword_targets
+
+__all__ = [
+    "KRAKEN_DRAWS",
+    "MAP_OFFER",
+    "MAX_TIMEOUTS",
+    "Chance",
+    "State",
+    "TurnStart",
+    "apply",
+    "force_turn_end",
+    "legal_actions",
+    "start",
+    "sword_targets",
+    "terminate",
+]
+
+MAX_TIMEOUTS = 5
+"""The turn that times out for the fifth time ends the match (PROTOCOL.md section 5)."""
+
+
+def start(
+    draw_pile: tuple[Card, ...],
+    discard_pile: tuple[Card, ...],
+    player: int,
+    banks: tuple[Bank, Bank] = (Bank(), Bank()),
+    play_area: tuple[Card, ...] = (),
+) -> State:
+    """The state in which `player` is to begin; the initial play area triggers no effects."""
+    opening = TurnStart(draw_pile, discard_pile, banks)
+    return State(banks, draw_pile, discard_pile, player, opening, play_area=play_area)
+
+
+def apply(state: State, action: Action, chance: Chance) -> tuple[State, tuple[Event, ...]]:
+    """The state after `action` of the active player, and what happened, in order.
+
+    Raises:
+        Illegal: the action is not allowed here; the text is the server's.
+        Unclear: the answer to an effect names no card.
+    """
+    table = Table(state, chance)
+    table.open_turn()
+    if action.autopick:
+        table.answer_pending()
+    if not table.between_turns:
+        table.perform(action)
+    return table.settle()
+
+
+def force_turn_end(
+    state: State, turn_comment: str, match_comment: str, chance: Chance
+) -> tuple[State, tuple[Event, ...]]:
+    """The state after the active player's time ran out (PROTOCOL.md section 5, "Timeout").
+
+    Pending effects are answered by autopick, the play area is banked, and the fifth timeout of
+    a match ends it by points. An autopick that busts still gets its second, successful
+    `TurnEnded`, as on the server.
+    """
+    table = Table(state, chance)
+    table.open_turn()
+    table.events.append(Comment(turn_comment))
+    table.timeouts += 1
+    table.answer_pending()
+    table.bank_turn()
+    if table.timeouts >= MAX_TIMEOUTS:
+        table.events.append(Comment(match_comment))
+        table.end_match(terminated=True)
+    return table.settle()
+
+
+def terminate(
+    state: State, winner: int | None, comment: str | None
+) -> tuple[State, tuple[Event, ...]]:
+    """The state after the match was ended by decision; `winner` None is a tie, not "by points"."""
+    ended = MatchEnded(state.scores, winner, terminated=True)
+    events: tuple[Event, ...] = (ended,) if comment is None else (Comment(comment), ended)
+    return replace(state, outcome=ended), events
+
+
+def legal_actions(state: State) -> tuple[Action, ...]:
+    """The actions that differ in what they do, none once the match has ended.
+
+    The server knows more spellings of the same deed, such as Draw for taking the Oracle's card
+    or answering the Kraken; they are left out.
+    """
+    if state.outcome is not None:
+        return ()
+    pending = None if state.between_turns else state.pending
+    if pending is None:
+        area = () if state.between_turns else state.play_area
+        return (DRAW, END_TURN) if area else (DRAW,)
+    match pending.effect_type:
+        case EffectType.KRAKEN:
+            return (DRAW,)
+        case EffectType.ORACLE:
+            oracle = EffectType.ORACLE
+            return (respond(oracle, pending.cards[0]), respond(oracle), END_TURN)
+    cards = _answers(pending, state.banks[state.player], state.banks[1 - state.player])
+    return tuple(respond(pending.effect_type, card) for card in cards)
+
+
+def _answers(pending: Effect, own: Bank, other: Bank) -> tuple[Card, ...]:
+    """The cards with which a Hook, Cannon, Sword or Map may be answered."""
+    match pending.effect_type:
+        case EffectType.HOOK:
+            return own.tops()
+        case EffectType.CANNON:
+            return other.tops()
+        case EffectType.SWORD:
+            return sword_targets(own, other)
+        case _:
+            return pending.cards

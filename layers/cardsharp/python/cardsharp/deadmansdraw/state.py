@@ -1,0 +1,59 @@
+"""The table of Dead Man's Draw as an immutable value, hidden cards included."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from cardsharp.deadmansdraw.actions import Effect
+from cardsharp.deadmansdraw.bank import Bank
+from cardsharp.deadmansdraw.cards import Card
+from cardsharp.deadmansdraw.events import Delta, MatchEnded
+
+Chance = Callable[[tuple[Card, ...], int], tuple[Card, ...]]
+"""Picks `n` different cards of a discard pile, in the order in which they are picked.
+
+Called for the cards that a Map offers and for the bonus of Chest and Key, never with more cards
+than the pile holds.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStart:
+    """The piles as they were when the turn began; a turn's delta is counted from here."""
+
+    draw_pile: tuple[Card, ...]
+    discard_pile: tuple[Card, ...]
+    banks: tuple[Bank, Bank]
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Everything on the table, hidden cards included.
+
+    `player` is whose turn is running or, `between_turns`, whose turn has just ended: like the
+    server's `currentPlayerIndex` it stays until the next action opens the next turn. Use
+    `active` for who is to act.
+    """
+
+    banks: tuple[Bank, Bank]
+    draw_pile: tuple[Card, ...]
+    discard_pile: tuple[Card, ...]
+    player: int
+    turn_start: TurnStart
+    play_area: tuple[Card, ...] = ()
+    pending: Effect | None = None
+    between_turns: bool = False
+    last_delta: Delta | None = None
+    timeouts: int = 0
+    outcome: MatchEnded | None = None
+
+    @property
+    def active(self) -> int | None:
+        """Index of the player who is to act, None once the match has ended."""
+        if self.outcome is not None:
+            return None
+        return 1 - self.player if self.between_turns else self.player
+
+    @property
+    def scores(self) -> tuple[int, int]:
+        """Points banked by player 0 and player 1."""
+        return self.banks[0].score, self.banks[1].score

@@ -1,0 +1,128 @@
+"""Every error that Cardsharp raises on purpose.
+
+CardsharpError
+├── RulesError (also a ValueError)      an action that the rules refuse
+│   ├── Malformed                         it cannot be read as an action or a card
+│   ├── Illegal                           it is readable, and not allowed in this position
+│   └── Unclear                           it is allowed, but does not say which card it means
+├── ArenaError                          the arena did not do what was asked
+│   ├── Unreachable                       no answer: refused, reset, timed out
+│   ├── Garbled                           an answer that is not the protocol
+│   ├── Rejected(status)                  an answer that says no
+│   │   ├── Unauthorized                    401: user, password or participation
+│   │   ├── NotFound                        404
+│   │   ├── NotYourTurn                     409
+│   │   └── MatchOver(closing)              410: the match has ended
+│   └── RateLimited(retry_after)          429, or 503 with Retry-After
+├── ConfigError                         a setting, flag or file that cannot be used
+└── StoreError                          the match log or the queue failed
+    └── Conflict                          a condition did not hold: somebody else was first
+
+Every ArenaError says by its flag `doubtful` whether the arena may have done what was asked.
+"""
+
+from datetime import timedelta
+
+
+class CardsharpError(Exception):
+    """Base of all errors that Cardsharp raises on purpose."""
+
+
+class RulesError(CardsharpError, ValueError):
+    """An action that the rules refuse; the position is unchanged."""
+
+
+class Malformed(RulesError):
+    """The input cannot be read as an action or a card."""
+
+
+class Illegal(RulesError):
+    """A readable action that is not allowed in this position."""
+
+
+class Unclear(RulesError):
+    """An allowed action that does not say which card it means."""
+
+
+class ArenaError(CardsharpError):
+    """The arena did not do what was asked, or nobody knows whether it did.
+
+    `doubtful` is True where a request that changes something (an action, a new match) may have
+    been carried out although no good answer came. Such a request must not be sent again: the
+    same action is legal twice, and a second Draw can bust. Read the state and compare.
+    """
+
+    def __init__(self, message: str, *, doubtful: bool = False) -> None:
+        super().__init__(message)
+        self.doubtful = doubtful
+
+
+class Unreachable(ArenaError):
+    """No answer came, or it broke off: refused, reset, timed out."""
+
+
+class Garbled(ArenaError):
+    """An answer came that is not the protocol: HTML, cut JSON, wrong types, too long."""
+
+
+class Rejected(ArenaError):
+    """The arena said no, with an HTTP status; `message` is its own text where it gave one."""
+
+    def __init__(self, status: int, message: str, *, doubtful: bool = False) -> None:
+        super().__init__(message, doubtful=doubtful)
+        self.args = (status, message)  # what pickle hands to __init__ in another process
+        self.status = status
+        self.message = message
+
+    def __str__(self) -> str:
+        return f"The arena answered {self.status}: {self.message}"
+
+
+class Unauthorized(Rejected):
+    """401: the user, the password, or that the match is somebody else's."""
+
+
+class NotFound(Rejected):
+    """404: no such match, player or path."""
+
+
+class NotYourTurn(Rejected):
+    """409: another player is to act."""
+
+
+class MatchOver(Rejected):
+    """410: the match has ended; `closing` is a game's own account of the end.
+
+    Each game's client raises a subclass in which `closing` has a type.
+    """
+
+    closing: object = None
+
+    def __init__(self, closing: object = None) -> None:
+        super().__init__(410, "The match has ended.")
+        self.args = (closing,)
+        self.closing = closing
+
+
+class RateLimited(ArenaError):
+    """429, or 503 with Retry-After; ask again no earlier than after `retry_after`."""
+
+    def __init__(self, message: str, retry_after: timedelta, *, doubtful: bool = False) -> None:
+        super().__init__(message, doubtful=doubtful)
+        self.args = (message, retry_after)
+        self.retry_after = retry_after
+
+    def __str__(self) -> str:
+        return f"{self.args[0]} (retry after {self.retry_after.total_seconds():g} s)"
+
+
+class ConfigError(CardsharpError):
+    """A setting, flag or file that cannot be used; the message says what to do."""
+
+
+class StoreError(CardsharpError):
+    """The match log or the queue failed."""
+
+
+class Conflict(StoreError):
+    """A conditional write found that somebody else was first."""

@@ -1,0 +1,159 @@
+"""The table as the arena's JSON (openapi.json: MatchDTO and its parts)."""
+
+from collections.abc import Iterable
+from functools import singledispatch
+from typing import Any
+
+from cardsharp.deadmansdraw.actions import Action, Effect, EffectType
+from cardsharp.deadmansdraw.bank import Bank
+from cardsharp.deadmansdraw.cards import Card
+from cardsharp.deadmansdraw.events import (
+    CardPlaced,
+    CardRemoved,
+    Comment,
+    Delta,
+    Drawn,
+    EffectAnswered,
+    EffectPlayed,
+    Event,
+    MatchEnded,
+    StackDelta,
+    TurnEnded,
+    TurnStarted,
+)
+
+Json = dict[str, Any]
+
+
+def card_json(card: Card) -> Json:
+    """`{"suit": "Key", "value": 3}`."""
+    return {"suit": card.suit, "value": card.value}
+
+
+def cards_json(cards: Iterable[Card]) -> list[Json]:
+    """A list of cards in their order."""
+    return [card_json(card) for card in cards]
+
+
+def bank_json(bank: Bank) -> dict[str, list[int]]:
+    """Values a suit, both in the order in which they were banked."""
+    return {suit: list(values) for suit, values in bank.stacks}
+
+
+def effect_json(effect: Effect) -> Json:
+    """A pending effect; the Oracle's list ends with the null that stands for "not taken"."""
+    body: Json = {"effectType": effect.effect_type.value}
+    if effect.effect_type is EffectType.ORACLE:
+        body["cards"] = [*cards_json(effect.cards), None]
+    elif effect.cards:
+        body["cards"] = cards_json(effect.cards)
+    if effect.kraken_count:
+        body["krakenCount"] = effect.kraken_count
+    return body
+
+
+def action_json(action: Action) -> Json:
+    """An action as it was posted, as far as it was understood."""
+    body: Json = {"etype": action.verb.value}
+    if action.response is not None:
+        card = action.response.card
+        body["effect"] = {
+            "effectType": action.response.effect_type,
+            "card": None if card is None else card_json(card),
+        }
+    if action.autopick:
+        body["autopick"] = True
+    return body
+
+
+def _stack_delta_json(delta: StackDelta) -> Json:
+    body: Json = {}
+    if delta.removed:
+        body["removed"] = cards_json(delta.removed)
+    if delta.added:
+        body["added"] = cards_json(delta.added)
+    return body
+
+
+def delta_json(delta: Delta | None) -> Json:
+    """What a turn changed, `{}` before the first turn."""
+    if delta is None:
+        return {}
+    return {
+        "drawPile": _stack_delta_json(delta.draw_pile),
+        "discardPile": _stack_delta_json(delta.discard_pile),
+        "banks": [_stack_delta_json(bank) for bank in delta.banks],
+    }
+
+
+@singledispatch
+def event_json(event: Event) -> Json:
+    """One event as the answer to an action shows it, without `playerIndex`."""
+    raise TypeError(f"{event!r} is no event")
+
+
+@event_json.register
+def _(event: TurnStarted) -> Json:
+    return {"eventType": "TurnStarted", "turnStartedDelta": delta_json(event.delta)}
+
+
+@event_json.register
+def _(event: Drawn) -> Json:
+    return {"eventType": "Draw", "drawCard": card_json(event.card)}
+
+
+@event_json.register
+def _(event: CardPlaced) -> Json:
+    return {
+        "eventType": "CardPlacedToPlayArea",
+        "cardPlacedToPlayAreaCard": card_json(event.card),
+    }
+
+
+@event_json.register
+def _(event: EffectPlayed) -> Json:
+    return {"eventType": "CardPlayedEffect", "cardPlayedEffect": effect_json(event.effect)}
+
+
+@event_json.register
+def _(event: EffectAnswered) -> Json:
+    return {
+        "eventType": "ResponseToEffect",
+        "responseToEffectType": event.effect_type,
+        "responseToEffectCard": None if event.card is None else card_json(event.card),
+    }
+
+
+@event_json.register
+def _(event: CardRemoved) -> Json:
+    return {
+        "eventType": "CardRemovedFromBank",
+        "cardRemovedFromBankCard": card_json(event.card),
+        "cardRemovedFromBankIndex": event.bank_index,
+    }
+
+
+@event_json.register
+def _(event: Comment) -> Json:
+    return {"eventType": "Comment", "comment": event.text}
+
+
+@event_json.register
+def _(event: TurnEnded) -> Json:
+    body: Json = {"eventType": "TurnEnded", "turnEndedIsSuccessful": event.successful}
+    if event.bonus is not None:
+        body["turnEndedBonusCards"] = cards_json(event.bonus)
+    body["turnEndedDelta"] = delta_json(event.delta)
+    return body
+
+
+@event_json.register
+def _(event: MatchEnded) -> Json:
+    body: Json = {
+        "eventType": "MatchEnded",
+        "matchEndedScores": list(event.scores),
+        "matchEndedWinnerIdx": event.winner,
+    }
+    if event.terminated:
+        body["matchEndedTerminated"] = True
+    return body
