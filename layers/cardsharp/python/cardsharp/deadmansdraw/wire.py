@@ -1,0 +1,210 @@
+"""The arena's JSON, both ways: its answers become views, our actions become bodies.
+
+Every `parse_*` takes the bytes of a body (or JSON already loaded) and raises `Garbled` with one
+short sentence, never the body, where it is not what it should be. The views and what they leave
+out on purpose (the random seed!) are in `views.py`; they are offered here as well.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from cardsharp.deadmansdraw.actions import Action
+from cardsharp.deadmansdraw.cards import Card
+from cardsharp.deadmansdraw.views import (
+    Closing,
+    CreationView,
+    DeltaView,
+    Ending,
+    EventType,
+    EventView,
+    Hello,
+    MatchCreated,
+    MatchView,
+    MoveView,
+    PendingEffect,
+    StackDeltaView,
+    StateView,
+    WhoAmI,
+)
+from cardsharp.errors import Garbled
+
+__all__ = [
+    "Closing",
+    "CreationView",
+    "DeltaView",
+    "EventType",
+    "EventView",
+    "Hello",
+    "MatchCreated",
+    "MatchParams",
+    "MatchView",
+    "MoveView",
+    "PendingEffect",
+    "StackDeltaView",
+    "StateView",
+    "WhoAmI",
+    "action_body",
+    "card_body",
+    "instant",
+    "params_body",
+    "parse_closing_events",
+    "parse_closing_view",
+    "parse_created",
+    "parse_events",
+    "parse_hello",
+    "parse_view",
+    "parse_views",
+    "parse_whoami",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatchParams:
+    """A match to create; what is None is left to the server (PROTOCOL.md section 4).
+
+    Without `player_ids` it is a practice match against oneself.
+    """
+
+    player_ids: tuple[str, str] | None = None
+    tags: tuple[str, ...] = ()
+    play_area: tuple[Card, ...] | None = None
+    draw_pile: tuple[Card, ...] | None = None
+    discard_pile: tuple[Card, ...] | None = None
+    banks: tuple[tuple[Card, ...], tuple[Card, ...]] | None = None
+    random_seed: str | None = None
+    timeout: timedelta | None = None
+
+
+_VIEW = TypeAdapter(MatchView)
+_VIEWS = TypeAdapter(list[MatchView])
+_EVENTS = TypeAdapter(list[EventView])
+_ENDING = TypeAdapter(Ending)
+_CREATED = TypeAdapter(MatchCreated)
+_WHO = TypeAdapter(WhoAmI)
+_HELLO = TypeAdapter(Hello)
+
+
+_T = TypeVar("_T")
+
+
+def _parse(adapter: TypeAdapter[_T], raw: object, what: str) -> _T:
+    """`raw` as what the adapter reads: JSON if it is bytes or text, else JSON already loaded.
+
+    Raises:
+        Garbled: naming the first fault, never quoting the body.
+    """
+    try:
+        if isinstance(raw, bytes | str):
+            return adapter.validate_json(raw)
+        return adapter.validate_python(raw)
+    except ValidationError as error:
+        # `from None`: the chained error would quote the body in a traceback.
+        raise Garbled(f"The arena's answer is not {what}: {_first_fault(error, raw)}.") from None
+
+
+def _first_fault(error: ValidationError, raw: object) -> str:
+    """Where and what is wrong, in one short phrase."""
+    if isinstance(raw, bytes | str) and raw.lstrip()[:1] in {b"<", "<"}:
+        return "it is an HTML page; check the arena's address"
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    place = ".".join(str(part) for part in first["loc"])[:80]
+    fault = first["msg"][:120]
+    return f"{place}: {fault}" if place else fault
+
+
+def parse_view(raw: object) -> MatchView:
+    """The match of GET /api/matches/{id}, also of its 410; raises Garbled."""
+    return _parse(_VIEW, raw, "a match")
+
+
+def parse_views(raw: object) -> list[MatchView]:
+    """The matches of GET /api/matches; raises Garbled."""
+    return _parse(_VIEWS, raw, "a list of matches")
+
+
+def parse_events(raw: object) -> list[EventView]:
+    """The events that an accepted action caused; raises Garbled."""
+    return _parse(_EVENTS, raw, "a list of events")
+
+
+def parse_closing_view(raw: object) -> Closing:
+    """The end as told by the 410 of a GET, whose body is the whole match; raises Garbled."""
+    view = parse_view(raw)
+    return Closing(view.moves[-1].events if view.moves else (), view)
+
+
+def parse_closing_events(raw: object) -> Closing:
+    """The end as told by the 410 of an action, `{"events": [...]}`; raises Garbled."""
+    return Closing(_parse(_ENDING, raw, "the end of a match").events)
+
+
+def parse_created(raw: object) -> MatchCreated:
+    """The answer of POST /api/matches; raises Garbled."""
+    return _parse(_CREATED, raw, "a created match")
+
+
+def parse_whoami(raw: object) -> WhoAmI:
+    """The answer of GET /api/whoami; raises Garbled."""
+    return _parse(_WHO, raw, "a user")
+
+
+def parse_hello(raw: object) -> Hello:
+    """The answer of GET /api/hello; raises Garbled."""
+    return _parse(_HELLO, raw, "the arena's greeting")
+
+
+def instant(text: str) -> datetime | None:
+    """The moment that a view's time names, None where it cannot be read.
+
+    Times are read only where one is needed, so that a newer server's format stops no match.
+    """
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+
+
+def card_body(card: Card) -> dict[str, object]:
+    """A card as the arena reads it."""
+    return {"suit": str(card.suit), "value": card.value}
+
+
+def action_body(action: Action) -> dict[str, object]:
+    """An action as the arena reads it; an answer without a card says `null` (Oracle refused)."""
+    body: dict[str, object] = {"etype": action.verb.value}
+    if action.response is not None:
+        card = action.response.card
+        body["effect"] = {
+            "effectType": str(action.response.effect_type),
+            "card": None if card is None else card_body(card),
+        }
+    if action.autopick:
+        body["autopick"] = True
+    return body
+
+
+def params_body(params: MatchParams) -> dict[str, object]:
+    """The body that creates a match; what is None is left out."""
+    piles = {
+        "playArea": params.play_area,
+        "drawPile": params.draw_pile,
+        "discardPile": params.discard_pile,
+    }
+    body: dict[str, object] = {
+        key: [card_body(card) for card in pile] for key, pile in piles.items() if pile is not None
+    }
+    if params.player_ids is not None:
+        body["playerids"] = list(params.player_ids)
+    if params.tags:
+        body["tags"] = list(params.tags)
+    if params.banks is not None:
+        body["banks"] = [[card_body(card) for card in bank] for bank in params.banks]
+    if params.random_seed is not None:
+        body["randomSeed"] = params.random_seed
+    if params.timeout is not None:
+        body["timeout"] = int(params.timeout.total_seconds())
+    return body

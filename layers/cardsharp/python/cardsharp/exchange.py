@@ -1,0 +1,321 @@
+"""HTTP to an arena within limits of time and size; every failure is an `ArenaError`.
+
+Knows no game. Reads (GET) are repeated on named errors only, see `Patience`. **Writes (POST,
+DELETE) are sent once and never again**, by nobody: `requests` and urllib3 retry nothing here.
+The only second sending is the answer to a Digest challenge, and what was challenged was not
+carried out.
+
+The environment is not asked for proxies or a .netrc (`trust_env` is off): the password goes to
+the given address and nowhere else, and no request pays for reading the environment. Who needs a
+proxy passes a session that names it.
+"""
+
+import logging
+import time
+from base64 import b64encode
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+import requests
+import stamina
+import urllib3
+from requests.adapters import HTTPAdapter
+from requests.auth import AuthBase, HTTPBasicAuth, HTTPDigestAuth
+
+from cardsharp.errors import ArenaError, ConfigError, Garbled, Unreachable
+from cardsharp.patience import Patience
+from cardsharp.refusal import refusal
+
+_log = logging.getLogger("cardsharp.arena")
+
+_CHUNK = 64 * 1024
+_MAX_CHALLENGE = 4 * 1024
+"""Bytes that a Digest challenge's own body may have; requests reads it whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """User and password; the password shows in no repr."""
+
+    user: str
+    password: str = field(repr=False)
+
+    def __post_init__(self) -> None:
+        if not self.user or not self.password:
+            raise ConfigError("The arena needs a user and a password; give both.")
+        if ":" in self.user:
+            raise ConfigError("A user name with a colon cannot be sent; check user and password.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How long and how large anything may get.
+
+    `read`, `long_poll` and `act` hold for a whole answer, to its last byte; a server that falls
+    silent in the middle is given up at twice the limit at the latest. `long_poll` must be above
+    the server's 30 s. `total` bounds a read with all its repetitions; a long poll gets it on
+    top. `slow_down` is the longest the server delays on purpose (PROTOCOL.md section 2).
+    """
+
+    connect: timedelta = timedelta(seconds=3)
+    read: timedelta = timedelta(seconds=10)
+    long_poll: timedelta = timedelta(seconds=40)
+    act: timedelta = timedelta(seconds=3)
+    total: timedelta = timedelta(seconds=20)
+    slow_down: timedelta = timedelta(seconds=10)
+    attempts: int = 5
+    backoff: timedelta = timedelta(milliseconds=200)
+    backoff_max: timedelta = timedelta(seconds=5)
+    body: int = 2 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What the X-SlowDown headers said last: beyond `limit` a window, the server delays."""
+
+    limit: int
+    remaining: int
+    reset: datetime
+
+    @property
+    def spent(self) -> bool:
+        """Whether the next request will be delayed."""
+        return self.remaining <= 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One request; `kind` is its name in the counts, `accept` the statuses that are answers.
+
+    `limit` is for one attempt; `waits` marks a long poll.
+    """
+
+    kind: str
+    path: str
+    limit: timedelta
+    method: str = "GET"
+    params: Mapping[str, str] = field(default_factory=dict)
+    body: object = None
+    waits: bool = False
+    accept: frozenset[int] = frozenset({200})
+
+    @property
+    def writes(self) -> bool:
+        """Whether it may change something at the arena."""
+        return self.method != "GET"
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.path}"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An accepted answer."""
+
+    status: int
+    body: bytes
+
+
+class Exchange:
+    """The one session to an arena; for one thread at a time.
+
+    `counts` counts every request sent by its kind, and the repetitions among them as "retries".
+    `budget` is None until the arena sends slow-down headers. When nothing of it remains, the
+    server delays each further request by a growing time, at most 10 s. We do not wait as well:
+    one thread with one request at a time is slowed enough, and our own wait could only cost the
+    turn. What must not happen is to take the delay for a fault, so limits are longer then by
+    `Limits.slow_down`; it is logged once a window and counted as "slowed".
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        credentials: Credentials,
+        limits: Limits,
+        digest: bool = False,
+        session: requests.Session | None = None,
+    ) -> None:
+        self._base = checked_address(base_url)
+        self._limits = limits
+        self._session = session if session is not None else _new_session()
+        for scheme in ("https://", "http://"):
+            self._session.mount(scheme, HTTPAdapter(max_retries=0))
+        self._auth = _auth(credentials, digest=digest)
+        self._secrets = _secrets_of(credentials)
+        self.counts: Counter[str] = Counter()
+        self.budget: Budget | None = None
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._base!r})"
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._session.close()
+
+    def send(self, call: Call) -> Answer:
+        """The answer to `call`, one of the statuses it accepts.
+
+        Raises:
+            ArenaError: anything else; `doubtful` where a write may have been carried out.
+        """
+        limit = self._limit_for(call)
+        if call.writes:
+            return self._once(call, limit)
+        total = limit + self._limits.total if call.waits else max(limit, self._limits.total)
+        patience = Patience(total, self._limits.backoff, self._limits.backoff_max)
+        tries = stamina.retry_context(on=patience, attempts=self._limits.attempts, timeout=None)
+        for attempt in tries:
+            with attempt:
+                self.counts["retries"] += attempt.num > 1
+                return self._once(call, min(limit, patience.left))
+        raise AssertionError("stamina returns or raises")
+
+    def _limit_for(self, call: Call) -> timedelta:
+        if self.budget is None or not self.budget.spent:
+            return call.limit
+        self.counts["slowed"] += 1
+        return call.limit + self._limits.slow_down
+
+    def _once(self, call: Call, limit: timedelta) -> Answer:
+        """Send once; no retry of any library is left below this line."""
+        deadline = time.monotonic() + limit.total_seconds()
+        self.counts[call.kind] += 1
+        try:
+            with self._open(call, limit) as response:
+                self.counts[call.kind] += len(response.history)  # a Digest challenge
+                self._note_budget(response.headers)
+                body = self._read(call, response, deadline)
+        except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
+            raise _unreachable(call, error, limit) from error
+        if response.status_code in call.accept:
+            return Answer(response.status_code, body)
+        raise refusal(response, body, self._secrets, writes=call.writes)
+
+    def _open(self, call: Call, limit: timedelta) -> requests.Response:
+        connect = min(self._limits.connect, limit)
+        return self._session.request(
+            call.method,
+            self._base + call.path,
+            params=call.params,
+            json=call.body,
+            # Compressed bodies could grow beyond the size limit while they are unpacked.
+            headers={"Accept": "application/json", "Accept-Encoding": "identity"},
+            auth=self._auth,
+            timeout=(connect.total_seconds(), limit.total_seconds()),
+            allow_redirects=False,
+            stream=True,
+        )
+
+    def _read(self, call: Call, response: requests.Response, deadline: float) -> bytes:
+        """The body; checked for size and time whenever some of it has arrived."""
+        body = bytearray()
+        # read1 returns what is there; read(n) would wait for n bytes, however slow they drip.
+        while chunk := response.raw.read1(_CHUNK, decode_content=False):
+            body += chunk
+            if len(body) > self._limits.body:
+                limit = f"more than {self._limits.body:,} bytes"
+                raise Garbled(f"{call}: the answer is too long, {limit}.", doubtful=call.writes)
+            if time.monotonic() > deadline:
+                raise Unreachable(f"{call}: the answer came too slowly.", doubtful=call.writes)
+        return bytes(body)
+
+    def _note_budget(self, headers: Mapping[str, str]) -> None:
+        with suppress(KeyError, ValueError, OverflowError, OSError):
+            now = Budget(
+                int(headers["X-SlowDown-Limit"]),
+                int(headers["X-SlowDown-Remaining"]),
+                datetime.fromtimestamp(int(headers["X-SlowDown-Reset"]), UTC),
+            )
+            if now.spent and now != self.budget:
+                _log.warning("The arena slows us down until %s.", now.reset.isoformat())
+            self.budget = now
+
+
+def checked_address(base_url: str) -> str:
+    """The arena's address without a slash, or an `/api`, at its end.
+
+    Raises:
+        ConfigError: not an address, with a password in it, or http to another machine.
+    """
+    try:
+        parts = urlsplit(base_url)
+        host, user, _ = parts.hostname, parts.username, parts.port
+    except ValueError:
+        host, user = None, None
+    if user is not None:
+        raise ConfigError("The arena's address holds a user or password; give them separately.")
+    if not host or parts.scheme not in {"http", "https"} or parts.query or parts.fragment:
+        raise ConfigError("The arena's address must look like https://arena.example.org.")
+    if parts.scheme == "http" and not _is_loopback(host):
+        raise ConfigError(
+            f"http://{host} would send the password in the clear; use https "
+            "(http is for this machine only)."
+        )
+    return base_url.rstrip("/").removesuffix("/api")
+
+
+def _is_loopback(host: str) -> bool:
+    with suppress(ValueError):
+        return ip_address(host).is_loopback
+    return host == "localhost"
+
+
+def _new_session() -> requests.Session:
+    session = requests.Session()
+    session.trust_env = False
+    return session
+
+
+def _auth(credentials: Credentials, *, digest: bool) -> AuthBase:
+    if digest:
+        return _Digest(credentials.user, credentials.password)
+    # Bytes, because requests would send text as Latin-1 and fail on the rest of the world.
+    return HTTPBasicAuth(credentials.user.encode(), credentials.password.encode())
+
+
+def _secrets_of(credentials: Credentials) -> tuple[str, str]:
+    """What must not be repeated: the password, and the Basic header's form of it."""
+    pair = f"{credentials.user}:{credentials.password}"
+    return credentials.password, b64encode(pair.encode()).decode()
+
+
+class _Digest(HTTPDigestAuth):
+    """Digest that answers only short challenges, because their body is read without limits."""
+
+    def handle_401(self, r: requests.Response, **kwargs: object) -> requests.Response:
+        length = r.headers.get("Content-Length", "")
+        if r.status_code == requests.codes.unauthorized and not (
+            length.isdecimal() and int(length) <= _MAX_CHALLENGE
+        ):
+            return r
+        # The stubs of requests leave this method untyped.
+        answer: requests.Response = super().handle_401(r, **kwargs)  # type: ignore[no-untyped-call]
+        return answer
+
+
+def _unreachable(call: Call, error: Exception, limit: timedelta) -> ArenaError:
+    """What went wrong on the way, in one sentence, and whether the request may have arrived."""
+    doubtful = call.writes and not _never_sent(error)
+    if _never_sent(error):
+        what = "no connection; is the arena running, and is the address right?"
+    elif isinstance(error, requests.Timeout | urllib3.exceptions.TimeoutError):
+        what = f"no answer within {limit.total_seconds():g} s."
+    elif isinstance(error, requests.exceptions.SSLError):
+        what = "no trusted connection; check the arena's certificate and address."
+    else:
+        what = "the connection broke before the whole answer was there."
+    return Unreachable(f"{call}: {what}", doubtful=doubtful)
+
+
+def _never_sent(error: Exception) -> bool:
+    """Whether no connection was made at all, so that nothing can have been carried out."""
+    if isinstance(error, requests.ConnectTimeout):
+        return True
+    cause = error.args[0] if error.args else None
+    reason = getattr(cause, "reason", None)
+    return isinstance(reason, urllib3.exceptions.NewConnectionError)

@@ -1,0 +1,93 @@
+"""An arena's refusing answer as the `ArenaError` it means."""
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from datetime import timedelta
+from email.utils import parsedate_to_datetime
+
+import requests
+from pydantic import BaseModel, ValidationError
+
+from cardsharp.errors import (
+    ArenaError,
+    Garbled,
+    NotFound,
+    NotYourTurn,
+    RateLimited,
+    Rejected,
+    Unauthorized,
+)
+
+_ERRORS: Mapping[int, type[Rejected]] = {401: Unauthorized, 404: NotFound, 409: NotYourTurn}
+_DEFAULT_WAIT = timedelta(seconds=1)
+_LONGEST_TEXT = 300
+_REDIRECTS = range(300, 400)
+_CLIENT_ERRORS = range(400, 500)
+
+
+class _ErrorBody(BaseModel):
+    """The JSON of the arena's errors."""
+
+    error: str
+
+
+def refusal(
+    response: requests.Response, body: bytes, secrets: Iterable[str], *, writes: bool
+) -> ArenaError:
+    """The error that a not accepted answer means.
+
+    Only a 4xx says for sure that a write was not carried out: a gateway's 502 or 503 says
+    nothing about the server behind it.
+    """
+    status = response.status_code
+    doubtful = writes and status not in _CLIENT_ERRORS
+    wait = retry_after(response.headers)
+    if status == requests.codes.too_many_requests or (
+        status == requests.codes.service_unavailable and wait is not None
+    ):
+        text = f"The arena answered {status}: too many requests or too busy"
+        return RateLimited(text, _DEFAULT_WAIT if wait is None else wait, doubtful=doubtful)
+    if status < _REDIRECTS.start:
+        return Garbled(f"The arena answered with status {status}.", doubtful=doubtful)
+    text = _redirect(response.headers) if status in _REDIRECTS else _text(status, body)
+    kind = _ERRORS.get(status, Rejected)
+    return kind(status, _withhold(text, secrets), doubtful=doubtful)
+
+
+def retry_after(headers: Mapping[str, str]) -> timedelta | None:
+    """The wait that `Retry-After` asks for, None where it asks for none that can be read.
+
+    A date is taken relative to the answer's own `Date`, so the two clocks need not agree.
+    """
+    value = headers.get("Retry-After", "")
+    with suppress(ValueError, OverflowError):
+        return max(timedelta(seconds=float(value)), timedelta())
+    with suppress(ValueError, TypeError):
+        wait = parsedate_to_datetime(value) - parsedate_to_datetime(headers.get("Date", ""))
+        return max(wait, timedelta())
+    return None
+
+
+def _redirect(headers: Mapping[str, str]) -> str:
+    target = _one_line(headers.get("Location", "nowhere"))
+    return f"it redirects to {target}; give the arena's address as it really is"
+
+
+def _text(status: int, body: bytes) -> str:
+    """The arena's own words, in one short line, or ours where it has none."""
+    with suppress(ValidationError):
+        return _one_line(_ErrorBody.model_validate_json(body).error)
+    if status == requests.codes.unauthorized:
+        return "check the user and the password"
+    return "it gave no reason; check the arena's address if this stays"
+
+
+def _one_line(text: str) -> str:
+    printable = "".join(c if c.isprintable() else " " for c in text)
+    return " ".join(printable.split())[:_LONGEST_TEXT]
+
+
+def _withhold(text: str, secrets: Iterable[str]) -> str:
+    if any(secret in text for secret in secrets):
+        return "(its words are withheld, for they repeat the password)"
+    return text

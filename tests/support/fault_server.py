@@ -1,0 +1,261 @@
+"""A real HTTP server that misbehaves by script, and records every request it gets.
+
+with FaultServer(hang(), answer(body=b"{}")) as arena:
+    ...  # the first request hangs, every later one is answered; arena.seen has them all
+"""
+
+import socket
+import struct
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Self, cast
+
+JSON = "application/json; charset=utf-8"
+_BLOCK = b" " * 65536
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A request as it arrived; `at` is the monotonic time in seconds."""
+
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    body: bytes
+    at: float
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Records a request and lets the script's next fault answer it."""
+
+    protocol_version = "HTTP/1.1"
+    # Headers and body leave in two writes; without this each answer waits for a delayed ACK.
+    disable_nagle_algorithm = True
+
+    @property
+    def arena(self) -> "_Server":
+        """The server with the script."""
+        return cast("_Server", self.server)
+
+    def _serve(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        fault = self.arena.record(
+            Seen(self.command, self.path, dict(self.headers), body, time.monotonic())
+        )
+        with suppress(OSError):  # a client that gave up is what the test wants
+            fault(self)
+
+    do_GET = do_POST = do_DELETE = _serve  # noqa: N815 - the names that http.server looks for
+
+    def begin(self, status: int, headers: Mapping[str, str]) -> None:
+        """Send status line and headers, and none that the script does not name."""
+        self.send_response_only(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - inherited name
+        """Keep quiet."""
+
+
+Fault = Callable[[Handler], None]
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self, script: tuple[Fault, ...]) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.script = list(script)
+        self.seen: list[Seen] = []
+        self.over = threading.Event()
+        self.lock = threading.Lock()
+        self.broken: list[str] = []
+        self.hung_up = threading.Event()
+
+    def close_request(self, request: socket.socket | tuple[bytes, socket.socket]) -> None:
+        """Close a connection, and tell those who wait for that."""
+        super().close_request(request)
+        self.hung_up.set()
+
+    def record(self, seen: Seen) -> Fault:
+        """The fault for this request: the script's next, or its last again and again."""
+        with self.lock:
+            self.seen.append(seen)
+            return self.script.pop(0) if len(self.script) > 1 else self.script[0]
+
+    def handle_error(self, *_: object) -> None:
+        """Note a fault of the fault server itself; `FaultServer` raises it at its end."""
+        if not isinstance(sys.exc_info()[1], OSError):  # a client that hung up is no fault
+            self.broken.append(traceback.format_exc())
+
+
+class FaultServer:
+    """Serves `script` on a free port of this machine for as long as the `with` lasts."""
+
+    def __init__(self, *script: Fault) -> None:
+        self._server = _Server(script)
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+
+    @property
+    def seen(self) -> list[Seen]:
+        """Every request so far, in order of arrival."""
+        return self._server.seen
+
+    def wait_until_hung_up(self) -> None:
+        """Return once the server has closed a connection."""
+        if not self._server.hung_up.wait(5):
+            raise TimeoutError("the fault server has closed no connection")
+
+    def __enter__(self) -> Self:
+        # The default poll interval of half a second would be paid at the end of every test.
+        threading.Thread(target=self._server.serve_forever, args=(0.005,), daemon=True).start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._server.over.set()
+        self._server.shutdown()
+        self._server.server_close()
+        if kind is None and self._server.broken:
+            raise RuntimeError(f"the fault server itself failed: {self._server.broken[0]}")
+
+
+def answer(
+    status: int = 200,
+    body: bytes = b"{}",
+    headers: Mapping[str, str] | None = None,
+    content_type: str = JSON,
+) -> Fault:
+    """A whole, well-formed answer."""
+    length = {"Content-Type": content_type, "Content-Length": str(len(body))}
+
+    def fault(handler: Handler) -> None:
+        handler.begin(status, length | dict(headers or {}))
+        handler.wfile.write(body)
+
+    return fault
+
+
+def html(status: int = 200) -> Fault:
+    """A page for people."""
+    page = b"<!DOCTYPE html>\n<html><body>Cannot GET /api/nothing</body></html>"
+    return answer(status, page, content_type="text/html; charset=utf-8")
+
+
+def hang() -> Fault:
+    """No answer before the test ends."""
+
+    def fault(handler: Handler) -> None:
+        handler.arena.over.wait()
+        handler.close_connection = True
+
+    return fault
+
+
+def close() -> Fault:
+    """The connection ends after the request was read, without an answer."""
+
+    def fault(handler: Handler) -> None:
+        handler.close_connection = True
+
+    return fault
+
+
+def reset() -> Fault:
+    """The connection is reset after the request was read."""
+
+    def fault(handler: Handler) -> None:
+        handler.close_connection = True
+        linger_none = struct.pack("ii", 1, 0)
+        handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger_none)
+        handler.rfile.close()
+        handler.connection.close()
+
+    return fault
+
+
+def then_close(fault: Fault) -> Fault:
+    """`fault`, after which the kept-alive connection is closed without a word."""
+
+    def closing(handler: Handler) -> None:
+        fault(handler)
+        handler.close_connection = True
+
+    return closing
+
+
+def cut(body: bytes, missing: int = 10) -> Fault:
+    """An answer whose last bytes never come, for the connection closes."""
+
+    def fault(handler: Handler) -> None:
+        handler.begin(200, {"Content-Type": JSON, "Content-Length": str(len(body) + missing)})
+        handler.wfile.write(body)
+        handler.close_connection = True
+
+    return fault
+
+
+def drip(body: bytes, pause: float) -> Fault:
+    """An answer of which one byte comes every `pause` seconds."""
+
+    def fault(handler: Handler) -> None:
+        handler.begin(200, {"Content-Type": JSON, "Content-Length": str(len(body))})
+        for byte in body:
+            handler.wfile.write(bytes([byte]))
+            if handler.arena.over.wait(pause):
+                break
+        handler.close_connection = True
+
+    return fault
+
+
+def stall(body: bytes) -> Fault:
+    """Half an answer, and then silence before the test ends."""
+
+    def fault(handler: Handler) -> None:
+        handler.begin(200, {"Content-Type": JSON, "Content-Length": str(len(body))})
+        handler.wfile.write(body[: len(body) // 2])
+        handler.arena.over.wait()
+        handler.close_connection = True
+
+    return fault
+
+
+def flood(size: int) -> Fault:
+    """A body of `size` bytes of blanks, which JSON would allow, of unannounced length."""
+
+    def fault(handler: Handler) -> None:
+        handler.close_connection = True
+        handler.begin(200, {"Content-Type": JSON, "Connection": "close"})
+        for _ in range(size // len(_BLOCK)):
+            handler.wfile.write(_BLOCK)
+
+    return fault
+
+
+def babble() -> Fault:
+    """Something that is not HTTP."""
+
+    def fault(handler: Handler) -> None:
+        handler.wfile.write(b"220 mail.example.org ESMTP\r\n")
+        handler.close_connection = True
+
+    return fault
+
+
+def closed_port() -> str:
+    """An address of this machine where nobody listens."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return f"http://127.0.0.1:{probe.getsockname()[1]}"

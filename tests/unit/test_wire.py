@@ -1,0 +1,290 @@
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from support import arena_bodies as bodies
+from support.traces import REFERENCE
+
+from cardsharp.deadmansdraw import wire
+from cardsharp.deadmansdraw.actions import DRAW, Action, EffectType, Verb, respond
+from cardsharp.deadmansdraw.cards import Card, Suit
+from cardsharp.errors import Garbled
+
+EXAMPLES = REFERENCE / "protocol_examples.json"
+
+
+def changed(**fields: object) -> bytes:
+    """The running match with other fields."""
+    return json.dumps(bodies.running() | fields).encode()
+
+
+def with_state(**fields: object) -> bytes:
+    """The running match with other fields of its state."""
+    return changed(state=bodies.running()["state"] | fields)
+
+
+def with_event(**fields: object) -> bytes:
+    """The running match with one more event."""
+    match = bodies.running()
+    match["moves"][1]["events"].append(fields)
+    return json.dumps(match).encode()
+
+
+def test_a_running_match_is_read_field_by_field() -> None:
+    view = wire.parse_view(bodies.RUNNING)
+    assert (view.id, view.player_names) == (bodies.MATCH, ("Alice", "Bob"))
+    assert view.player_ids == ("636438380ee778617e6e5be8", "636438380ee778617e6e5be9")
+    assert (view.move_count, view.turn_count, view.move_count_in_turn) == (2, 1, 2)
+    assert (view.active_player_index, view.draw_pile_size, view.discard_pile_size) == (0, 49, 10)
+    assert (view.finished, view.created_by_player_id) == (False, None)
+    assert view.state.play_area == (Card(Suit.HOOK, 5),)
+    assert view.creation_params == wire.CreationView(tags=("GAMETAG",))
+    move = view.moves[1]
+    assert (move.sequence_id, move.sequence_in_turn_id, move.turn_id) == (1, 2, 1)
+    assert move.at == "2026-11-20T15:19:46.517Z"
+    assert move.events[0] == wire.EventView(
+        event_type=wire.EventType.DRAW, player_index=0, draw_card=Card(Suit.HOOK, 5)
+    )
+
+
+def test_bytes_text_and_loaded_json_read_alike() -> None:
+    from_bytes = wire.parse_view(bodies.RUNNING)
+    assert wire.parse_view(bodies.RUNNING.decode()) == from_bytes
+    assert wire.parse_view(bodies.running()) == from_bytes
+
+
+def test_banks_keep_their_order_and_know_their_suits() -> None:
+    view = wire.parse_view(with_state(banks=[{"Mermaid": [9, 5], "Key": [3], "Map": []}, {}]))
+    assert list(view.state.banks[0].items()) == [("Mermaid", (9, 5)), ("Key", (3,))]
+    assert [type(suit) for suit in view.state.banks[0]] == [Suit, Suit]
+
+
+def test_a_debug_start_is_read_without_the_order_of_its_draw_pile() -> None:
+    pile = [{"suit": "Mermaid", "value": 5}, {"suit": "Key", "value": 3}]
+    one = wire.parse_view(changed(creationParams={"drawPile": pile, "timeout": 600}))
+    other = wire.parse_view(changed(creationParams={"drawPile": pile[::-1], "timeout": 600}))
+    assert one == other
+    assert one.creation_params.timeout == timedelta(minutes=10)
+    assert set(one.creation_params.draw_pile or ()) == {Card("Mermaid", 5), Card("Key", 3)}
+
+
+def test_seeds_and_hidden_piles_leave_no_trace_in_a_view() -> None:
+    match = bodies.running()
+    match["creationParams"]["randomSeed"] = "canary-seed"
+    match["moves"][0]["events"][0]["matchStartedSeed"] = "canary-seed"
+    match["state"] |= {"drawPile": [{"suit": "Kraken", "value": 7}], "discardPile": []}
+    view = wire.parse_view(match)
+    assert view == wire.parse_view(bodies.RUNNING)
+    assert "canary-seed" not in repr(view)
+    assert "Kraken" not in view.model_dump_json()
+    assert "seed" not in repr(wire.parse_created(bodies.CREATED)).lower()
+
+
+@pytest.mark.parametrize(
+    ("effect", "offered", "count"),
+    [
+        ({"effectType": "Kraken", "krakenCount": 2}, (), 2),
+        ({"effectType": "Oracle", "cards": [["k"], None], "krakenCount": 1}, ("Key6",), 1),
+        ({"effectType": "Map", "cards": [["k"]]}, ("Key6",), 0),
+        ({"effectType": "Hook"}, (), 0),
+    ],
+)
+def test_a_pending_effect_names_what_it_offers(
+    effect: dict[str, Any], offered: tuple[str, ...], count: int
+) -> None:
+    cards = [{"suit": "Key", "value": 6} if card else None for card in effect.get("cards", ())]
+    pending = wire.parse_view(
+        with_state(pendingEffect=effect | {"cards": cards})
+    ).state.pending_effect
+    assert pending is not None
+    assert pending.effect_type is EffectType(effect["effectType"])
+    assert (tuple(map(str, pending.offered)), pending.kraken_count) == (offered, count)
+
+
+def test_an_unknown_suit_plays_on_as_plain_text_everywhere() -> None:
+    parrot = {"suit": "Parrot", "value": 12}
+    view = wire.parse_view(with_state(playArea=[parrot], banks=[{"Parrot": [12]}, {}]))
+    assert view.state.play_area == (Card("Parrot", 12),)
+    assert view.state.banks[0] == {"Parrot": (12,)}
+    drawn = wire.parse_view(with_event(eventType="Draw", drawCard=parrot)).moves[1].events[-1]
+    assert drawn.draw_card == Card("Parrot", 12)
+
+
+def test_unknown_events_effects_and_fields_are_let_through() -> None:
+    event = wire.parse_view(with_event(eventType="Earthquake", richter=9)).moves[1].events[-1]
+    assert event == wire.EventView(event_type="Earthquake")
+    view = wire.parse_view(with_state(pendingEffect={"effectType": "Squawk", "loud": True}))
+    assert view.state.pending_effect == wire.PendingEffect(effect_type="Squawk")
+    assert wire.parse_view(changed(weather="fog", _v=2)) == wire.parse_view(bodies.RUNNING)
+    odd = wire.parse_view(with_state(playArea=[{"suit": "Key", "value": 3, "foil": True}]))
+    assert odd.state.play_area == (Card(Suit.KEY, 3),)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"null",
+        b"[]",
+        b'"fine"',
+        bodies.RUNNING[:-40],
+        b"\xff\xfe",
+        b"[" * 100_000,
+        changed(moveCount="2"),
+        changed(moveCount=-1),
+        changed(moveCount=True),
+        changed(activePlayerIndex=2),
+        changed(playerids=["a", "b", "c"]),
+        changed(state=None),
+        changed(moves=[{"events": []}]),
+        with_state(banks=[{}]),
+        with_state(banks=[{"Key": ["3"]}, {}]),
+        with_state(playArea=["Key3"]),
+        with_state(playArea=[{"suit": "Key", "value": "3"}]),
+        with_state(playArea=[{"suit": 7, "value": 3}]),
+        with_state(playArea=[{"suit": "Key", "value": 10**400}] * 2 + [None]),
+        with_event(eventType=7),
+        with_event(),
+    ],
+)
+def test_what_is_no_match_is_garbled_in_one_short_sentence(body: bytes) -> None:
+    with pytest.raises(Garbled) as caught:
+        wire.parse_view(body)
+    assert str(caught.value).startswith("The arena's answer is not a match: ")
+    assert len(str(caught.value)) < 260
+    assert caught.value.__suppress_context__, "the body would show in the traceback"
+
+
+def test_a_missing_active_player_is_not_taken_for_a_finished_match() -> None:
+    match = bodies.running()
+    del match["activePlayerIndex"]
+    with pytest.raises(Garbled, match="activePlayerIndex"):
+        wire.parse_view(match)
+
+
+def test_html_is_called_html() -> None:
+    with pytest.raises(Garbled, match="HTML page; check the arena's address"):
+        wire.parse_view(b"\n<!DOCTYPE html><html>secret of the proxy</html>")
+
+
+def test_a_garbled_answer_is_not_quoted() -> None:
+    with pytest.raises(Garbled) as caught:
+        wire.parse_whoami(b'{"username": ["canary"], "name": {"canary": 1}}')
+    assert "canary" not in str(caught.value)
+
+
+def test_both_shapes_of_the_end_tell_the_closing_events() -> None:
+    by_get = wire.parse_closing_view(bodies.FINISHED)
+    assert by_get.view is not None
+    assert by_get.view.finished
+    assert by_get.ended is not None
+    assert (by_get.ended.match_ended_winner_idx, by_get.ended.match_ended_terminated) == (1, True)
+    by_post = wire.parse_closing_events(bodies.CLOSING)
+    assert by_post.view is None
+    assert by_post.ended is not None
+    assert by_post.ended.match_ended_scores == (8, 0)
+    assert by_post.events[0].turn_ended_delta is not None
+    assert by_post.events[0].turn_ended_delta.banks[0].added == (Card("Mermaid", 5), Card("Key", 3))
+
+
+def test_an_end_that_tells_nothing_is_still_an_end() -> None:
+    assert wire.parse_closing_events(b'{"events":[]}').ended is None
+
+
+@pytest.mark.parametrize("body", [bodies.RUNNING, bodies.FINISHED])
+def test_a_view_written_as_json_reads_back_equal(body: bytes) -> None:
+    view = wire.parse_view(body)
+    assert wire.parse_view(view.model_dump_json(by_alias=True)) == view
+
+
+def test_views_are_frozen() -> None:
+    with pytest.raises(ValueError, match="frozen"):
+        wire.parse_view(bodies.RUNNING).move_count = 3  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("action", "body"),
+    [
+        (DRAW, {"etype": "Draw"}),
+        (Action(Verb.END_TURN), {"etype": "EndTurn"}),
+        (Action(Verb.DRAW, autopick=True), {"etype": "Draw", "autopick": True}),
+        (
+            respond(EffectType.HOOK, Card(Suit.KEY, 3)),
+            {
+                "etype": "ResponseToEffect",
+                "effect": {"effectType": "Hook", "card": {"suit": "Key", "value": 3}},
+            },
+        ),
+        (
+            respond(EffectType.ORACLE),
+            {"etype": "ResponseToEffect", "effect": {"effectType": "Oracle", "card": None}},
+        ),
+    ],
+)
+def test_actions_are_written_as_the_arena_reads_them(
+    action: Action, body: dict[str, object]
+) -> None:
+    assert json.loads(json.dumps(wire.action_body(action))) == body
+
+
+def test_a_match_is_ordered_with_only_what_was_asked_for() -> None:
+    assert wire.params_body(wire.MatchParams()) == {}
+    key, hook = Card(Suit.KEY, 3), Card(Suit.HOOK, 4)
+    params = wire.MatchParams(
+        player_ids=("a", "b"),
+        tags=("t",),
+        draw_pile=(key,),
+        discard_pile=(),
+        banks=((hook,), ()),
+        random_seed="s",
+        timeout=timedelta(minutes=1),
+    )
+    assert json.loads(json.dumps(wire.params_body(params))) == {
+        "playerids": ["a", "b"],
+        "tags": ["t"],
+        "drawPile": [{"suit": "Key", "value": 3}],
+        "discardPile": [],
+        "banks": [[{"suit": "Hook", "value": 4}], []],
+        "randomSeed": "s",
+        "timeout": 60,
+    }
+
+
+def test_a_time_is_read_as_utc_and_a_strange_one_as_none() -> None:
+    moment = datetime(2026, 11, 20, 15, 19, 46, 517000, UTC)
+    assert wire.instant("2026-11-20T15:19:46.517Z") == moment
+    assert wire.instant("2026-11-20T15:19:46.517") == moment
+    assert wire.instant("Fri Nov 20 2026") is None
+
+
+@pytest.mark.skipif(not EXAMPLES.exists(), reason="the recorded protocol examples are not here")
+def test_every_recorded_example_is_read() -> None:
+    """Matches, lists, events and both 410s of the real server."""
+    read = 0
+    for example in json.loads(EXAMPLES.read_text()):
+        verb, path = example["request"].split(" ")
+        if example["status"] not in {200, 410} or "condensed" in path:
+            continue
+        if path.startswith("/api/matches") and "busydays" not in path:
+            read_example(verb, path, example)
+            read += 1
+    assert read >= 45
+
+
+def read_example(verb: str, path: str, example: dict[str, Any]) -> None:
+    """Read the body of one recorded answer with the parser that is meant for it."""
+    is_list = path.partition("?")[0] in {"/api/matches", "/api/matches/watchdog"}
+    match verb, is_list, example["status"]:
+        case "POST", _, 410:
+            wire.parse_closing_events(example["response"])
+        case "GET", _, 410:
+            wire.parse_closing_view(example["response"])
+        case "POST", True, _ if "watchdog" not in path:
+            wire.parse_created(example["response"])
+        case _, True, _:
+            wire.parse_views(example["response"])
+        case "POST", _, _:
+            wire.parse_events(example["response"])
+        case _:
+            wire.parse_view(example["response"])
