@@ -1,0 +1,217 @@
+"""From what the arena answers to a `Position`: rebuilt from one GET, or followed after a POST.
+
+Nothing is remembered between two calls: a view with its events is enough (PROTOCOL.md
+section 6), so any worker can take up any match at any moment.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from cardsharp.deadmansdraw.actions import Action, Effect, EffectType
+from cardsharp.deadmansdraw.bank import Bank
+from cardsharp.deadmansdraw.cards import (
+    RULEBOOK_DECK,
+    SERVER_DECK,
+    Card,
+    lowest_of_each_suit,
+    without,
+)
+from cardsharp.deadmansdraw.events import (
+    CardPlaced,
+    CardRemoved,
+    Comment,
+    Delta,
+    Drawn,
+    EffectAnswered,
+    EffectPlayed,
+    Event,
+    MatchEnded,
+    StackDelta,
+    TurnEnded,
+    TurnStarted,
+)
+from cardsharp.deadmansdraw.position import Observer, Played, Position
+from cardsharp.deadmansdraw.rules import apply
+from cardsharp.deadmansdraw.views import (
+    DeltaView,
+    EventType,
+    EventView,
+    MatchView,
+    MoveView,
+    PendingEffect,
+)
+from cardsharp.errors import RulesError, Unclear
+
+
+def rebuild(view: MatchView, me: int) -> Position:
+    """The position of player `me`, who is to act, from a view with all its events.
+
+    Raises:
+        Unclear: an effect is pending that these rules do not know.
+    """
+    history = tuple(played(move) for move in view.moves)
+    observer = _observer(view, history)
+    refused = _watch(observer, history)
+    between = view.move_count_in_turn is None
+    return Position(
+        me=me,
+        banks=(_bank(view, 0), _bank(view, 1)),
+        play_area=() if between else view.state.play_area,
+        pending=None if view.state.pending_effect is None else _effect(view.state.pending_effect),
+        discard_pile=tuple(observer.discard_pile),
+        unseen=tuple(observer.unseen),
+        known_top=observer.known_top,
+        refused=refused if not between else None,
+        turn=view.turn_count + between,
+        history=history,
+    )
+
+
+def follow(position: Position, action: Action, answer: Sequence[EventView]) -> Position | None:
+    """The position after our own `action`, from the events that the arena answered with.
+
+    The rules are played with what the events reveal; None where they do not lead to the same
+    events, or where the turn has ended: then only a new view tells what is so.
+    """
+    events = tuple(event for event in events_of(answer) if not isinstance(event, TurnStarted))
+    if any(isinstance(event, TurnEnded | MatchEnded | Comment) for event in events):
+        return None
+    drawn = tuple(event.card for event in events if isinstance(event, Drawn))
+    peeked = _peeked(events)
+    front = dict.fromkeys((*drawn, *([peeked] if peeked else ())))
+    rest = (card for card in position.state().draw_pile if card not in front)
+    offers = iter(_offers(events))
+    try:
+        state, expected = apply(
+            position.state((*front, *rest)), action, lambda _pile, number: next(offers)[:number]
+        )
+    except (RulesError, StopIteration, ValueError):
+        return None
+    if expected != events:
+        return None
+    left_lying = position.known_top if not drawn else None
+    refused = any(isinstance(e, EffectAnswered) and e.card is None for e in events)
+    return replace(
+        position,
+        banks=state.banks,
+        play_area=state.play_area,
+        pending=state.pending,
+        discard_pile=state.discard_pile,
+        unseen=tuple(card for card in position.unseen if card not in drawn),
+        known_top=peeked or left_lying,
+        refused=left_lying if refused else None,
+        history=(*position.history, Played(position.turn, position.me, events)),
+    )
+
+
+def played(move: MoveView) -> Played:
+    """A recorded move in the rules' own terms."""
+    player = next((e.player_index for e in move.events if e.player_index is not None), None)
+    return Played(move.turn_id, player, events_of(move.events))
+
+
+def events_of(events: Iterable[EventView]) -> tuple[Event, ...]:
+    """Events in the rules' own terms; types that the rules do not know are left out."""
+    return tuple(event for event in map(_event, events) if event is not None)
+
+
+def _event(event: EventView) -> Event | None:
+    match event.event_type, event:
+        case EventType.DRAW, EventView(draw_card=Card() as card):
+            return Drawn(card)
+        case EventType.CARD_PLACED_TO_PLAY_AREA, EventView(
+            card_placed_to_play_area_card=Card() as card
+        ):
+            return CardPlaced(card)
+        case EventType.CARD_REMOVED_FROM_BANK, EventView(
+            card_removed_from_bank_card=Card() as card, card_removed_from_bank_index=int() as index
+        ):
+            return CardRemoved(card, index)
+        case _:
+            return _framing_event(event) or _effect_event(event)
+
+
+def _effect_event(event: EventView) -> Event | None:
+    match event.event_type:
+        case EventType.CARD_PLAYED_EFFECT if event.card_played_effect is not None:
+            if not isinstance(event.card_played_effect.effect_type, EffectType):
+                return None
+            return EffectPlayed(_effect(event.card_played_effect))
+        case EventType.RESPONSE_TO_EFFECT if event.response_to_effect_type is not None:
+            return EffectAnswered(event.response_to_effect_type, event.response_to_effect_card)
+    return None
+
+
+def _framing_event(event: EventView) -> Event | None:
+    match event.event_type:
+        case EventType.TURN_STARTED:
+            return TurnStarted(_delta(event.turn_started_delta))
+        case EventType.TURN_ENDED:
+            delta = _delta(event.turn_ended_delta or DeltaView())
+            return TurnEnded(
+                bool(event.turn_ended_is_successful), event.turn_ended_bonus_cards, delta
+            )
+        case EventType.MATCH_ENDED:
+            return MatchEnded(
+                event.match_ended_scores or (0, 0),
+                event.match_ended_winner_idx,
+                event.match_ended_terminated,
+            )
+        case EventType.COMMENT:
+            return Comment(event.comment or "")
+    return None
+
+
+def _delta(view: DeltaView | None) -> Delta:
+    view = view or DeltaView()
+    draw, discard, first, second = (
+        StackDelta(stack.removed, stack.added)
+        for stack in (view.draw_pile, view.discard_pile, *view.banks)
+    )
+    return Delta(draw, discard, (first, second))
+
+
+def _effect(view: PendingEffect) -> Effect:
+    if not isinstance(view.effect_type, EffectType):
+        raise Unclear(f"The arena waits for an answer to '{view.effect_type}', an unknown effect.")
+    return Effect(view.effect_type, view.offered, view.kraken_count)
+
+
+def _bank(view: MatchView, index: int) -> Bank:
+    return Bank(tuple(view.state.banks[index].items()))
+
+
+def _observer(view: MatchView, history: tuple[Played, ...]) -> Observer:
+    """An observer of the piles that the match began with, before any event."""
+    drawn = sum(isinstance(event, Drawn) for move in history for event in move.events)
+    rulebook = without(RULEBOOK_DECK, lowest_of_each_suit(RULEBOOK_DECK))
+    nine_suits = view.draw_pile_size + drawn == len(rulebook)
+    deck = RULEBOOK_DECK if nine_suits else SERVER_DECK
+    lowest, given = lowest_of_each_suit(deck), view.creation_params
+    return Observer(
+        without(deck, lowest) if given.draw_pile is None else given.draw_pile,
+        lowest if given.discard_pile is None else given.discard_pile,
+        given.play_area or (),
+    )
+
+
+def _watch(observer: Observer, history: tuple[Played, ...]) -> Card | None:
+    """Show the observer all moves; the Oracle's card that the last one refused, if it did."""
+    for move in history:
+        observer.see_all(move.events)
+    return observer.refused
+
+
+def _peeked(events: tuple[Event, ...]) -> Card | None:
+    last = events[-1] if events else None
+    if isinstance(last, EffectPlayed) and last.effect.effect_type is EffectType.ORACLE:
+        return next(iter(last.effect.cards), None)
+    return None
+
+
+def _offers(events: tuple[Event, ...]) -> list[tuple[Card, ...]]:
+    return [
+        event.effect.cards
+        for event in events
+        if isinstance(event, EffectPlayed) and event.effect.effect_type is EffectType.MAP
+    ]
