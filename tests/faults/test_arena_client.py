@@ -180,13 +180,6 @@ def test_what_no_repetition_would_mend_is_told_at_once(
         assert len(arena.seen) == 1
 
 
-def test_a_flood_is_cut_off_long_before_its_end() -> None:
-    """A body of 10 GB is given up at the size limit."""
-    with FaultServer(flood(10**10)) as arena, client(arena.url) as asking:
-        with pytest.raises(Garbled, match="too long"):
-            asking.view(bodies.MATCH)
-
-
 @pytest.mark.parametrize("fault", [hang(), stall(bodies.RUNNING), drip(bodies.RUNNING, pause=0.01)])
 @pytest.mark.parametrize(
     "ask", [lambda c: c.view(bodies.MATCH), lambda c: c.wait_for_turn(bodies.MATCH)]

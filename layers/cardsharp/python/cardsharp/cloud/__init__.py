@@ -1,0 +1,1 @@
+"""Ports to the cloud (queue, match log, secrets, clock) and their adapters; knows no game."""

@@ -1,0 +1,157 @@
+"""Calling AWS: clients with bounded waits, retries of what passes, and errors that say what to do.
+
+A refused condition is no failure: it is raised as `Unmet` for the adapter to read, never retried.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+import stamina
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    HTTPClientError,
+    NoCredentialsError,
+    NoRegionError,
+)
+
+from cardsharp.errors import ConfigError, StoreError
+
+if TYPE_CHECKING:
+    from botocore.config import Config
+
+Answer = TypeVar("Answer")
+Asked = ParamSpec("Asked")
+
+_SERVER_FAULT = 500
+_PASSING = frozenset(
+    {
+        "InternalServerError",
+        "InternalFailure",
+        "LimitExceededException",
+        "ProvisionedThroughputExceededException",
+        "RequestLimitExceeded",
+        "RequestThrottled",
+        "ServiceUnavailable",
+        "Throttling",
+        "ThrottlingException",
+        "TransactionConflictException",
+        "TransactionInProgressException",
+        # Reasons inside a cancelled transaction.
+        "ProvisionedThroughputExceeded",
+        "ThrottlingError",
+        "TransactionConflict",
+    }
+)
+_REFUSALS = frozenset(
+    {
+        "ConditionalCheckFailed",
+        "ConditionalCheckFailedException",
+        "ReceiptHandleIsInvalid",
+    }
+)
+_MISSING = frozenset(
+    {
+        "AWS.SimpleQueueService.NonExistentQueue",
+        "QueueDoesNotExist",
+        "ResourceNotFoundException",
+    }
+)
+
+
+class Unmet(StoreError):
+    """A condition did not hold; `index` is its place in the transaction, 0 outside of one."""
+
+    def __init__(self, index: int) -> None:
+        super().__init__("A condition did not hold.")
+        self.index = index
+
+
+def config(read_timeout: float) -> "Config":
+    """Return how a client waits: briefly, and without retries of its own."""
+    from botocore.config import Config  # noqa: PLC0415 - slow to import, and not needed at home
+
+    return Config(
+        connect_timeout=2,
+        read_timeout=read_timeout,
+        max_pool_connections=50,
+        retries={"total_max_attempts": 1},
+    )
+
+
+def connect(make: Callable[[], Answer]) -> Answer:
+    """Return a new client; raises `ConfigError` if nothing says in which region."""
+    try:
+        return make()
+    except NoRegionError as error:
+        raise ConfigError("No AWS region is set; set AWS_REGION, e.g. to eu-central-1.") from error
+
+
+def call(
+    thing: str, request: Callable[Asked, Answer], *args: Asked.args, **kwargs: Asked.kwargs
+) -> Answer:
+    """Return the answer of a client's method, which asks something of `thing`, such as a table.
+
+    Throttling and other passing failures are tried again, at most 5 times in 10 seconds.
+
+    Raises:
+        Unmet: a condition did not hold.
+        StoreError: anything else that AWS or the network did wrong.
+    """
+    try:
+        for attempt in stamina.retry_context(
+            on=is_passing, attempts=5, timeout=10, wait_initial=0.05, wait_max=1, wait_jitter=0.1
+        ):
+            with attempt:
+                return request(*args, **kwargs)
+    except ClientError as error:
+        raise _translated(thing, error) from error
+    except NoCredentialsError as error:
+        raise StoreError(
+            f"There are no AWS credentials for the {thing}; sign in (`aws configure`) or run "
+            "where a role gives some."
+        ) from error
+    except BotoCoreError as error:
+        raise StoreError(f"The {thing} cannot be reached: {error}") from error
+    raise AssertionError("a retry ends with an answer or an error")
+
+
+def is_passing(error: Exception) -> bool:
+    """Return whether the same request may succeed a moment later."""
+    if isinstance(error, ClientError):
+        # A 5xx may come from what stands before the service, and then it has no code.
+        status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+        passing = status >= _SERVER_FAULT or any(code in _PASSING for code in _codes(error))
+        return passing and not _unmet(error)
+    return isinstance(error, HTTPClientError)
+
+
+def _translated(thing: str, error: ClientError) -> StoreError:
+    """Return what AWS refused as an error that says what to do."""
+    unmet = _unmet(error)
+    if unmet:
+        return Unmet(unmet[0])
+    code = error.response["Error"].get("Code", "")
+    if code in _MISSING:
+        return StoreError(
+            f"There is no {thing}; deploy the stack there, or correct CARDSHARP_STORE, "
+            "CARDSHARP_QUEUE or AWS_REGION."
+        )
+    if "AccessDenied" in code:
+        return StoreError(
+            f"We may not use the {thing}; allow {error.operation_name} in the role's policy."
+        )
+    return StoreError(f"The {thing} refused {error.operation_name}: {error}")
+
+
+def _codes(error: ClientError) -> Sequence[str]:
+    """Return the code of each reason for which a transaction was cancelled, or the error's own."""
+    reasons = error.response.get("CancellationReasons")
+    if reasons:
+        return [reason.get("Code", "") for reason in reasons]
+    return [error.response["Error"].get("Code", "")]
+
+
+def _unmet(error: ClientError) -> list[int]:
+    """Return the places of the conditions that did not hold."""
+    return [index for index, code in enumerate(_codes(error)) if code in _REFUSALS]

@@ -1,0 +1,44 @@
+"""How bodies and moments are stored, the same in every match log."""
+
+import json
+from datetime import UTC, datetime, timedelta
+
+from cardsharp.cloud.ports import Body
+from cardsharp.errors import StoreError
+
+MAX_BODY_BYTES = 64_000
+"""So that 50 bodies fit into a DynamoDB transaction of 4 MB; the same limit holds at home."""
+
+NOTE_LIFE = timedelta(days=14)
+"""How long a debugging note is kept."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def encode(body: Body) -> str:
+    """Return a body as JSON text; raises `StoreError` if it is no JSON or too large."""
+    try:
+        text = json.dumps(body, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    except (TypeError, ValueError) as error:
+        raise StoreError(f"The match log stores JSON only: {error}.") from error
+    size = len(text.encode())
+    if size > MAX_BODY_BYTES:
+        raise StoreError(f"The match log stores at most {MAX_BODY_BYTES} bytes, not {size}.")
+    return text
+
+
+def decode(text: str) -> dict[str, object]:
+    """Return the body that `encode` made this text from."""
+    body: dict[str, object] = json.loads(text)
+    return body
+
+
+def to_micros(moment: datetime) -> int:
+    """Return a moment as whole microseconds since 1970, which order and round-trip exactly."""
+    return (moment - _EPOCH) // _MICROSECOND
+
+
+def from_micros(micros: int) -> datetime:
+    """Return the moment that `to_micros` made this number from."""
+    return _EPOCH + micros * _MICROSECOND

@@ -1,0 +1,297 @@
+"""The match log in one DynamoDB table.
+
+| pk       | sk          | attributes                                                         |
+|----------|-------------|--------------------------------------------------------------------|
+| match#ID | header      | match_status, match_day, started_at, header_json, lease_owner,     |
+|          |             | lease_fence, lease_until, announced_until, announced_by,           |
+|          |             | outcome_json, finished_at                                          |
+| match#ID | move#000012 | intent_json, facts_json                                            |
+| match#ID | note#AT#…   | kind, body_json, expires_at (seconds; the table's time to live)    |
+
+The indexes by-day (match_day, started_at) and by-status (match_status, started_at) hold keys
+only, so renewing a lease writes nothing to them. Bodies are JSON texts, moments microseconds.
+Actions used: GetItem, BatchGetItem, Query, PutItem, UpdateItem, ConditionCheckItem.
+"""
+
+import heapq
+import itertools
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime, time, timedelta
+from typing import TYPE_CHECKING
+
+from cardsharp.cloud import dynamodb_items as items
+from cardsharp.cloud.aws import Unmet
+from cardsharp.cloud.dynamodb_table import DynamoTable
+from cardsharp.cloud.ports import (
+    Body,
+    Clock,
+    Lease,
+    MatchRecord,
+    MoveRecord,
+    NoteRecord,
+    Status,
+)
+from cardsharp.errors import Conflict
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb.client import DynamoDBClient
+    from types_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
+
+    from cardsharp.cloud.dynamodb_items import Item, Value
+
+_OURS = "lease_fence = :fence AND lease_owner = :owner"
+_UNHELD = "(attribute_not_exists(lease_until) OR lease_until <= :now)"
+_UNANNOUNCED = "(attribute_not_exists(announced_until) OR announced_until <= :now)"
+_BORN = "started_at = if_not_exists(started_at, :now), match_day = if_not_exists(match_day, :day), "
+_CHUNK = 50
+"""Moves in one transaction: below the 100 actions and, with the largest bodies, the 4 MB."""
+
+_BATCH = 100
+"""Items in one batch read, by the rules of DynamoDB."""
+
+
+class DynamoLog:
+    """A `MatchLog` in the DynamoDB table of that name, in the region that AWS_REGION says."""
+
+    def __init__(self, table: str, clock: Clock, client: "DynamoDBClient | None" = None) -> None:
+        self._table = DynamoTable(table, client)
+        self._clock = clock
+
+    def announce(self, match_id: str, ttl: timedelta) -> bool:
+        """Return True to exactly one caller while nobody attends an unfinished match."""
+        now = self._clock.now()
+        try:
+            self._table.update(
+                items.header_key(match_id),
+                f"SET {_BORN}match_status = if_not_exists(match_status, :announced), "
+                "announced_until = :until, announced_by = :us",
+                # A repeat after a lost answer meets its own announcement.
+                f"attribute_not_exists(pk) OR announced_by = :us OR "
+                f"(match_status <> :finished AND {_UNHELD} AND {_UNANNOUNCED})",
+                {
+                    **_now(now),
+                    ":until": items.moment(now + ttl),
+                    ":us": items.text(str(uuid.uuid4())),
+                    ":announced": items.text(Status.ANNOUNCED),
+                    ":finished": items.text(Status.FINISHED),
+                },
+            )
+        except Unmet:
+            return False
+        return True
+
+    def take(
+        self, match_id: str, owner: str, ttl: timedelta, header: Body | None = None
+    ) -> Lease | None:
+        """Return the lease, or None if another owner's is valid or the match is finished."""
+        now = self._clock.now()
+        try:
+            item = self._table.update(
+                items.header_key(match_id),
+                f"SET {_BORN}match_status = :running, lease_owner = :owner, lease_until = :until, "
+                "lease_fence = if_not_exists(lease_fence, :zero) + :one, "
+                "header_json = if_not_exists(header_json, :header) "
+                "REMOVE announced_until, announced_by",
+                f"attribute_not_exists(pk) OR "
+                f"(match_status <> :finished AND ({_UNHELD} OR lease_owner = :owner))",
+                {
+                    **_now(now),
+                    ":owner": items.text(owner),
+                    ":until": items.moment(now + ttl),
+                    ":zero": items.number(0),
+                    ":one": items.number(1),
+                    ":header": items.body(header or {}),
+                    ":running": items.text(Status.RUNNING),
+                    ":finished": items.text(Status.FINISHED),
+                },
+            )
+        except Unmet:
+            return None
+        return items.to_match(item).lease
+
+    def renew(self, lease: Lease, ttl: timedelta) -> Lease:
+        """Return the same lease with a later end; raises `Conflict` if it is no longer ours."""
+        until = self._clock.now() + ttl
+        self._update_ours(lease, "SET lease_until = :until", {":until": items.moment(until)})
+        return Lease(lease.match_id, lease.owner, lease.fence, until)
+
+    def release(self, lease: Lease) -> None:
+        """Give the lease back; quiet if it is already lost."""
+        try:
+            self._update_ours(lease, "REMOVE lease_owner, lease_until", {})
+        except Conflict:
+            return
+
+    def describe(self, lease: Lease, header: Body) -> None:
+        """Replace the match's header facts."""
+        self._update_ours(lease, "SET header_json = :header", {":header": items.body(header)})
+
+    def intend(self, lease: Lease, sequence: int, intent: Body) -> None:
+        """Write what move `sequence` is going to be; `Conflict` if it already has facts."""
+        update: TransactWriteItemTypeDef = {
+            "Update": {
+                "TableName": self._table.name,
+                "Key": items.move_key(lease.match_id, sequence),
+                "UpdateExpression": "SET intent_json = :intent",
+                "ConditionExpression": "attribute_not_exists(facts_json)",
+                "ExpressionAttributeValues": {":intent": items.body(intent)},
+            }
+        }
+        try:
+            self._write_ours(lease, [update])
+        except Unmet as unmet:
+            raise Conflict(
+                f"Move {sequence} of match {lease.match_id} was already played."
+            ) from unmet
+
+    def record(self, lease: Lease, facts: Mapping[int, Body]) -> None:
+        """Write the facts of moves by sequence; a move that already has facts keeps them."""
+        updates: list[TransactWriteItemTypeDef] = [
+            {
+                "Update": {
+                    "TableName": self._table.name,
+                    "Key": items.move_key(lease.match_id, sequence),
+                    "UpdateExpression": "SET facts_json = if_not_exists(facts_json, :facts)",
+                    "ExpressionAttributeValues": {":facts": items.body(body)},
+                }
+            }
+            for sequence, body in facts.items()
+        ]
+        # Without facts the lease is still checked.
+        for start in range(0, max(1, len(updates)), _CHUNK):
+            self._write_ours(lease, updates[start : start + _CHUNK])
+
+    def finish(self, lease: Lease, outcome: Body) -> None:
+        """Close the match with its outcome and clear the lease; quiet if it is finished."""
+        try:
+            self._update_ours(
+                lease,
+                "SET match_status = :finished, outcome_json = :outcome, finished_at = :now "
+                "REMOVE lease_owner, lease_until, announced_until, announced_by",
+                {
+                    ":finished": items.text(Status.FINISHED),
+                    ":outcome": items.body(outcome),
+                    ":now": items.moment(self._clock.now()),
+                },
+            )
+        except Conflict:
+            record = self.match(lease.match_id)
+            if record is None or record.status is not Status.FINISHED:
+                raise
+
+    def note(self, match_id: str, kind: str, body: Body) -> None:
+        """Keep a debugging note for two weeks; the table drops it by itself."""
+        note = NoteRecord(kind, self._clock.now(), body)
+        item = items.note_item(match_id, note, unique=str(uuid.uuid4()))
+        self._table.put(item)
+
+    def match(self, match_id: str) -> MatchRecord | None:
+        """Return the header of a match, or None if the log does not know it."""
+        item = self._table.get(items.header_key(match_id))
+        return None if item is None else items.to_match(item)
+
+    def moves(self, match_id: str) -> list[MoveRecord]:
+        """Return all moves of a match in the order of their sequence."""
+        return [
+            items.to_move(item) for item in self._table.under(items.partition(match_id), items.MOVE)
+        ]
+
+    def notes(self, match_id: str) -> list[NoteRecord]:
+        """Return the unexpired debugging notes of a match, oldest first."""
+        found = [
+            items.to_note(item) for item in self._table.under(items.partition(match_id), items.NOTE)
+        ]
+        return [note for note in found if items.is_live(note, self._clock.now())]
+
+    def matches(
+        self, day: date | None = None, status: Status | None = None, limit: int = 100
+    ) -> list[MatchRecord]:
+        """Return headers, the last started first; a new match or status may show late."""
+        if day is not None and status is None:
+            keys = self._table.listed("by-day", "match_day = :key", {":key": items.text(str(day))})
+            return self._headers(keys, limit)
+        wanted = [status] if status is not None else list(Status)
+        listed = [self._by_status(one, day) for one in wanted]
+        newest = heapq.merge(*listed, key=lambda item: -int(item["started_at"]["N"]))
+        records = self._headers(newest, limit)
+        return [record for record in records if status is None or record.status is status]
+
+    def running(self) -> list[MatchRecord]:
+        """Return the running matches with their present leases; a new one may show late."""
+        listed = self._headers(self._by_status(Status.RUNNING, None), None)
+        return [record for record in listed if record.status is Status.RUNNING]
+
+    def _update_ours(self, lease: Lease, update: str, values: "Mapping[str, Value]") -> None:
+        """Update the header while the lease is ours; raises `Conflict` if it is not."""
+        try:
+            self._table.update(
+                items.header_key(lease.match_id), update, _OURS, {**values, **_ours(lease)}
+            )
+        except Unmet as unmet:
+            raise _lost(lease) from unmet
+
+    def _write_ours(self, lease: Lease, writes: "Sequence[TransactWriteItemTypeDef]") -> None:
+        """Write all or nothing while the lease is ours.
+
+        Raises:
+            Conflict: the lease is lost.
+            Unmet: a condition of one of `writes` does not hold.
+        """
+        check: TransactWriteItemTypeDef = {
+            "ConditionCheck": {
+                "TableName": self._table.name,
+                "Key": items.header_key(lease.match_id),
+                "ConditionExpression": _OURS,
+                "ExpressionAttributeValues": _ours(lease),
+            }
+        }
+        try:
+            self._table.write([check, *writes])
+        except Unmet as unmet:
+            if unmet.index == 0:
+                raise _lost(lease) from unmet
+            raise
+
+    def _by_status(self, status: Status, day: date | None) -> "Iterator[Item]":
+        """Return the keys of the matches of a status, and of a UTC day, newest first."""
+        condition, values = "match_status = :key", {":key": items.text(status)}
+        if day is not None:
+            first, last = items.day_bounds(datetime.combine(day, time(), UTC))
+            condition += " AND started_at BETWEEN :first AND :last"
+            values |= {":first": first, ":last": last}
+        return self._table.listed("by-status", condition, values)
+
+    def _headers(self, keys: "Iterable[Item]", limit: int | None) -> list[MatchRecord]:
+        """Return the present headers of the first `limit` listed matches, in that order."""
+        wanted = list(itertools.islice(_distinct(key["pk"]["S"] for key in keys), limit))
+        found = {
+            item["pk"]["S"]: items.to_match(item)
+            for start in range(0, len(wanted), _BATCH)
+            for item in self._table.batch(
+                [items.key(name, items.HEADER) for name in wanted[start : start + _BATCH]]
+            )
+        }
+        return [found[name] for name in wanted if name in found]
+
+
+def _distinct(names: Iterable[str]) -> Iterator[str]:
+    """Yield each name once: a match between two statuses may be listed under both."""
+    seen: set[str] = set()
+    for name in names:
+        if name not in seen:
+            seen.add(name)
+            yield name
+
+
+def _now(now: datetime) -> "dict[str, Value]":
+    """Return what a condition on time and the birth of a header need."""
+    return {":now": items.moment(now), ":day": items.text(str(now.astimezone(UTC).date()))}
+
+
+def _ours(lease: Lease) -> "dict[str, Value]":
+    return {":fence": items.number(lease.fence), ":owner": items.text(lease.owner)}
+
+
+def _lost(lease: Lease) -> Conflict:
+    return Conflict(f"Match {lease.match_id} is no longer held by {lease.owner}.")

@@ -1,0 +1,122 @@
+"""How headers, moves and notes look as DynamoDB items."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from cardsharp.cloud.codec import NOTE_LIFE, decode, encode, from_micros, to_micros
+from cardsharp.cloud.ports import Body, Lease, MatchRecord, MoveRecord, NoteRecord, Status
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb.type_defs import AttributeValueTypeDef
+
+    Value = AttributeValueTypeDef
+    Item = Mapping[str, AttributeValueTypeDef]
+
+MOVE = "move#"
+NOTE = "note#"
+HEADER = "header"
+
+
+def text(value: str) -> "Value":
+    """Return a string as an attribute."""
+    return {"S": value}
+
+
+def number(value: int) -> "Value":
+    """Return a whole number as an attribute."""
+    return {"N": str(value)}
+
+
+def moment(value: datetime) -> "Value":
+    """Return a moment as an attribute."""
+    return number(to_micros(value))
+
+
+def body(value: Body) -> "Value":
+    """Return a body as an attribute."""
+    return text(encode(value))
+
+
+def partition(match_id: str) -> str:
+    """Return the partition key of all that belongs to a match."""
+    return f"match#{match_id}"
+
+
+def key(pk: str, sk: str) -> "dict[str, Value]":
+    """Return an item's key."""
+    return {"pk": text(pk), "sk": text(sk)}
+
+
+def header_key(match_id: str) -> "dict[str, Value]":
+    """Return the key of a match's header."""
+    return key(partition(match_id), HEADER)
+
+
+def move_key(match_id: str, sequence: int) -> "dict[str, Value]":
+    """Return the key of one move; the padding makes the order of keys that of sequences."""
+    return key(partition(match_id), f"{MOVE}{sequence:06}")
+
+
+def note_item(match_id: str, note: NoteRecord, unique: str) -> "dict[str, Value]":
+    """Return a debugging note with the second at which the table may drop it."""
+    return {
+        **key(partition(match_id), f"{NOTE}{to_micros(note.at):020}#{unique}"),
+        "kind": text(note.kind),
+        "body_json": body(note.body),
+        "expires_at": number(int((note.at + NOTE_LIFE).timestamp())),
+    }
+
+
+def to_match(item: "Item") -> MatchRecord:
+    """Return a header item as its record."""
+    match_id = item["pk"]["S"].partition("#")[2]
+    lease = None
+    if "lease_owner" in item:
+        lease = Lease(
+            match_id,
+            item["lease_owner"]["S"],
+            int(item["lease_fence"]["N"]),
+            _moment(item["lease_until"]),
+        )
+    return MatchRecord(
+        match_id=match_id,
+        status=Status(item["match_status"]["S"]),
+        started=_moment(item["started_at"]),
+        header=_body(item, "header_json") or {},
+        lease=lease,
+        announced_until=_moment(item["announced_until"]) if "announced_until" in item else None,
+        outcome=_body(item, "outcome_json"),
+        finished=_moment(item["finished_at"]) if "finished_at" in item else None,
+    )
+
+
+def to_move(item: "Item") -> MoveRecord:
+    """Return a move item as its record."""
+    sequence = int(item["sk"]["S"].removeprefix(MOVE))
+    return MoveRecord(sequence, _body(item, "intent_json"), _body(item, "facts_json"))
+
+
+def to_note(item: "Item") -> NoteRecord:
+    """Return a note item as its record."""
+    micros = int(item["sk"]["S"].removeprefix(NOTE).partition("#")[0])
+    return NoteRecord(item["kind"]["S"], from_micros(micros), decode(item["body_json"]["S"]))
+
+
+def is_live(note: NoteRecord, now: datetime) -> bool:
+    """Return whether a note has not expired; the table drops it hours or days too late."""
+    return note.at + NOTE_LIFE > now
+
+
+def day_bounds(start: datetime) -> tuple["Value", "Value"]:
+    """Return the first and the last moment of a day as attributes."""
+    last = to_micros(start + timedelta(days=1)) - 1
+    return moment(start), number(last)
+
+
+def _moment(value: "Value") -> datetime:
+    return from_micros(int(value["N"]))
+
+
+def _body(item: "Item", name: str) -> Body | None:
+    return decode(item[name]["S"]) if name in item else None

@@ -1,0 +1,113 @@
+"""One DynamoDB table: the few requests that the match log makes, with pages and left-overs."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from cardsharp.cloud.aws import call, config, connect
+from cardsharp.cloud.dynamodb_items import text
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb.client import DynamoDBClient
+    from types_boto3_dynamodb.type_defs import QueryInputTypeDef, TransactWriteItemTypeDef
+
+    from cardsharp.cloud.dynamodb_items import Item, Value
+
+
+class DynamoTable:
+    """The table `name`; every method raises `StoreError` if AWS fails, `Unmet` as it says.
+
+    Without `client` one is made when it is first needed.
+    """
+
+    def __init__(self, name: str, client: "DynamoDBClient | None" = None) -> None:
+        self.name = name
+        self._given = client
+        self._thing = f"DynamoDB table {name}"
+
+    @cached_property
+    def _client(self) -> "DynamoDBClient":
+        if self._given is not None:
+            return self._given
+        from boto3.session import Session  # noqa: PLC0415 - slow to import, and not at every start
+
+        return connect(lambda: Session().client("dynamodb", config=config(read_timeout=5)))
+
+    def get(self, key: "Mapping[str, Value]") -> "Item | None":
+        """Return an item as of now, or None."""
+        answer = call(
+            self._thing, self._client.get_item, TableName=self.name, Key=key, ConsistentRead=True
+        )
+        return answer.get("Item")
+
+    def put(self, item: "Item") -> None:
+        """Write an item whatever is there."""
+        call(self._thing, self._client.put_item, TableName=self.name, Item=item)
+
+    def update(
+        self,
+        key: "Mapping[str, Value]",
+        update: str,
+        condition: str,
+        values: "Mapping[str, Value]",
+    ) -> "Item":
+        """Return the item after an update; raises `Unmet` if the condition does not hold."""
+        answer = call(
+            self._thing,
+            self._client.update_item,
+            TableName=self.name,
+            Key=key,
+            UpdateExpression=update,
+            ConditionExpression=condition,
+            ExpressionAttributeValues=values,
+            ReturnValues="ALL_NEW",
+        )
+        return answer["Attributes"]
+
+    def write(self, writes: "Sequence[TransactWriteItemTypeDef]") -> None:
+        """Write all or nothing; raises `Unmet` with the first whose condition does not hold."""
+        call(self._thing, self._client.transact_write_items, TransactItems=writes)
+
+    def under(self, partition: str, prefix: str) -> "Iterator[Item]":
+        """Yield a partition's items whose sort keys begin so, in order and as of now."""
+        return self._query(
+            {
+                "TableName": self.name,
+                "KeyConditionExpression": "pk = :pk AND begins_with(sk, :prefix)",
+                "ExpressionAttributeValues": {":pk": text(partition), ":prefix": text(prefix)},
+                "ConsistentRead": True,
+            }
+        )
+
+    def listed(self, index: str, condition: str, values: "Mapping[str, Value]") -> "Iterator[Item]":
+        """Yield the keys that an index lists, last first."""
+        return self._query(
+            {
+                "TableName": self.name,
+                "IndexName": index,
+                "KeyConditionExpression": condition,
+                "ExpressionAttributeValues": values,
+                "ScanIndexForward": False,
+            }
+        )
+
+    def batch(self, keys: "Sequence[Mapping[str, Value]]") -> "Iterator[Item]":
+        """Yield the items under at most 100 keys as of now, in no order."""
+        while keys:
+            answer = call(
+                self._thing,
+                self._client.batch_get_item,
+                RequestItems={self.name: {"Keys": keys, "ConsistentRead": True}},
+            )
+            yield from answer["Responses"].get(self.name, [])
+            left = answer.get("UnprocessedKeys", {}).get(self.name)
+            keys = left["Keys"] if left else []
+
+    def _query(self, query: "QueryInputTypeDef") -> "Iterator[Item]":
+        """Yield the items of all pages; a page is asked for when it is needed."""
+        while True:
+            page = call(self._thing, self._client.query, **query)
+            yield from page["Items"]
+            if "LastEvaluatedKey" not in page:
+                return
+            query = {**query, "ExclusiveStartKey": page["LastEvaluatedKey"]}

@@ -1,0 +1,101 @@
+"""Keeping a lease while a worker lives."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from types import TracebackType
+from typing import Self
+
+from cardsharp.cloud.ports import Clock, Lease, LeaseBook
+from cardsharp.errors import Conflict, StoreError
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """How a lease is kept: valid for `ttl`, renewed each `every`."""
+
+    ttl: timedelta
+    every: timedelta
+
+
+class LeaseKeeper:
+    """Renews a lease in the background between enter and exit.
+
+    Leaving without an exception gives the lease back. Leaving with one lets it run out, so that
+    a match that cannot be played is not taken again at once. The thread has ended either way:
+    Lambda freezes a process after its answer, and a frozen keeper would wake up too late.
+    """
+
+    def __init__(self, book: LeaseBook, lease: Lease, keeping: Keeping, clock: Clock) -> None:
+        self._book = book
+        self._keeping = keeping
+        self._clock = clock
+        self._lease = lease
+        self._lost: Conflict | None = None
+        self._guard = threading.Lock()
+        self._stop = threading.Event()
+        self._thread = threading.Thread(
+            target=self._keep, name=f"lease-{lease.match_id}", daemon=True
+        )
+
+    @property
+    def lease(self) -> Lease:
+        """The lease as last renewed."""
+        return self._lease
+
+    def ensure(self, margin: timedelta) -> Lease:
+        """Return the lease if it is valid for `margin` or more, renewing it on the spot if not.
+
+        Raises:
+            Conflict: it is lost, or nearly out and cannot be renewed.
+        """
+        with self._guard:
+            self._raise_if_lost()
+            if self._lease.remaining(self._clock.now()) < margin:
+                self._renew()
+            self._raise_if_lost()
+            if self._lease.remaining(self._clock.now()) < margin:
+                raise Conflict(f"The lease of match {self._lease.match_id} cannot be kept.")
+            return self._lease
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._stop.set()
+        self._thread.join()
+        if error is None and self._lost is None:
+            _quietly(lambda: self._book.release(self._lease))
+
+    def _keep(self) -> None:
+        while self._lost is None and not self._clock.wait(self._stop, self._keeping.every):
+            with self._guard:
+                self._renew()
+
+    def _renew(self) -> None:
+        """Renew once; the guard is held. A failing store is tried again at the next turn."""
+        try:
+            self._lease = self._book.renew(self._lease, self._keeping.ttl)
+        except Conflict as conflict:
+            self._lost = conflict
+        except StoreError:
+            pass
+
+    def _raise_if_lost(self) -> None:
+        if self._lost is not None:
+            raise Conflict(str(self._lost)) from self._lost
+
+
+def _quietly(action: Callable[[], None]) -> None:
+    """Do what is welcome but not needed: without a release the lease runs out by itself."""
+    try:
+        action()
+    except StoreError:
+        return

@@ -1,0 +1,123 @@
+"""A queue in this process's memory, with the visibility and dead letters of SQS.
+
+Losing it loses nothing: the poller finds every match that nobody attends again.
+"""
+
+import threading
+import uuid
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from cardsharp.cloud.ports import Clock, Message
+
+VISIBILITY = timedelta(minutes=30)
+"""Six times the worker's timeout, as in template.yaml."""
+
+MAX_RECEIVES = 5
+"""Deliveries before a message is a dead letter, as in template.yaml."""
+
+
+@dataclass(frozen=True, slots=True)
+class Redrive:
+    """Where messages go after `max_receives` deliveries without a delete."""
+
+    max_receives: int
+    dead_letters: "MemoryQueue"
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A message in the queue; visible from the monotonic second `visible_at` on."""
+
+    body: str
+    message_id: str
+    sent_at: datetime
+    visible_at: float
+    receipt: str = ""
+    receives: int = 0
+
+    def delivered(self) -> Message:
+        """Return this delivery as its receiver sees it."""
+        return Message(self.body, self.message_id, self.receipt, self.receives, self.sent_at)
+
+
+class MemoryQueue:
+    """A thread-safe `Queue`; without `redrive` a message comes back for ever."""
+
+    def __init__(
+        self, clock: Clock, visibility: timedelta = VISIBILITY, redrive: Redrive | None = None
+    ) -> None:
+        self._clock = clock
+        self._visibility = visibility.total_seconds()
+        self._redrive = redrive
+        self._changed = threading.Condition()
+        self._entries: dict[str, _Entry] = {}
+
+    def __len__(self) -> int:
+        with self._changed:
+            return len(self._entries)
+
+    def send(self, body: str) -> None:
+        """Put a message at the end of the queue and wake one receiver."""
+        entry = _Entry(body, str(uuid.uuid4()), self._clock.now(), self._clock.monotonic())
+        with self._changed:
+            self._entries[entry.message_id] = entry
+            self._changed.notify()
+
+    def receive(self, wait: timedelta) -> Message | None:
+        """Return a visible message, waiting at most `wait` for one to be sent or to come back."""
+        deadline = self._clock.monotonic() + wait.total_seconds()
+        with self._changed:
+            while (entry := self._take()) is None:
+                now = self._clock.monotonic()
+                if now >= deadline:
+                    return None
+                due = min([deadline, *(entry.visible_at for entry in self._entries.values())])
+                self._clock.wait(self._changed, timedelta(seconds=max(0.0, due - now)))
+            return entry.delivered()
+
+    def delete(self, message: Message) -> None:
+        """Remove the message if this receipt is its latest, as SQS does; quiet otherwise."""
+        with self._changed:
+            entry = self._entries.get(message.message_id)
+            if entry is not None and entry.receipt == message.receipt:
+                del self._entries[message.message_id]
+
+    def _take(self) -> _Entry | None:
+        """Return the first visible entry as newly delivered; the lock is held."""
+        now = self._clock.monotonic()
+        for entry in [entry for entry in self._entries.values() if entry.visible_at <= now]:
+            if self._redrive is not None and entry.receives >= self._redrive.max_receives:
+                del self._entries[entry.message_id]
+                self._redrive.dead_letters.send(entry.body)
+                continue
+            taken = replace(
+                entry,
+                receives=entry.receives + 1,
+                receipt=str(uuid.uuid4()),
+                visible_at=now + self._visibility,
+            )
+            self._entries[entry.message_id] = taken
+            return taken
+        return None
+
+
+_queues: dict[str, MemoryQueue] = {}
+_queues_lock = threading.Lock()
+
+
+def named(name: str, clock: Clock) -> MemoryQueue:
+    """Return this process's queue of that name; its dead letters are the queue NAME-dead.
+
+    The first caller's clock stays the queue's clock.
+    """
+    with _queues_lock:
+        dead = _queues.setdefault(f"{name}-dead", MemoryQueue(clock))
+        made = MemoryQueue(clock, redrive=Redrive(MAX_RECEIVES, dead))
+        return _queues.setdefault(name, made)
+
+
+def register(name: str, queue: MemoryQueue) -> None:
+    """Make `queue` the one that `named` returns, for a home or a test with other timings."""
+    with _queues_lock:
+        _queues[name] = queue

@@ -1,0 +1,45 @@
+"""What is counted and timed, by name; the telemetry decides where the figures go."""
+
+from datetime import timedelta
+from enum import StrEnum
+from typing import Protocol
+
+
+class Metric(StrEnum):
+    """Everything that is counted or timed."""
+
+    MATCHES_WON = "MatchesWon"
+    MATCHES_LOST = "MatchesLost"
+    MATCHES_TIED = "MatchesTied"
+    ACTIONS = "Actions"
+    SAFE_ACTIONS = "SafeActions"
+    PICK_UP = "TurnPickUpLatency"
+    DECISION = "DecisionTime"
+    POLLS = "SuccessfulPolls"
+    OFFERS = "MatchesOffered"
+    ARENA_ERRORS = "ArenaErrors"
+    LEASE_STEALS = "LeaseSteals"
+    RETRIES = "Retries"
+    DEAD_LETTERS = "DeadLetters"
+
+
+class Meter(Protocol):
+    """Takes counts and durations."""
+
+    def count(self, metric: Metric, amount: int = 1, **dimensions: str) -> None:
+        """Add `amount` to a metric."""
+        ...
+
+    def time(self, metric: Metric, duration: timedelta, **dimensions: str) -> None:
+        """Add a duration to a metric."""
+        ...
+
+
+class NoMeter:
+    """Takes everything and keeps nothing."""
+
+    def count(self, metric: Metric, amount: int = 1, **dimensions: str) -> None:
+        """Keep nothing."""
+
+    def time(self, metric: Metric, duration: timedelta, **dimensions: str) -> None:
+        """Keep nothing."""

@@ -1,0 +1,229 @@
+"""The ports of the cloud: what handlers and use cases may ask of clock, queue and match log.
+
+Bodies (headers, intents, facts, outcomes, notes) are JSON objects; the game decides what is in
+them and parses them again at its own edge. Adapters raise `StoreError` for a failing backend and
+`Conflict` where a condition did not hold.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from enum import StrEnum
+from typing import Protocol
+
+Body = Mapping[str, object]
+"""A JSON object: string keys, and values that `json.dumps` takes."""
+
+
+class Signal(Protocol):
+    """Something that wakes a waiter, such as `threading.Event` and `threading.Condition`."""
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Return whether the signal came within `timeout` seconds."""
+        ...
+
+
+class Clock(Protocol):
+    """Time as an argument, so that tests own it."""
+
+    def now(self) -> datetime:
+        """Return the current time, aware and in UTC."""
+        ...
+
+    def monotonic(self) -> float:
+        """Return seconds that never go back, for measuring durations."""
+        ...
+
+    def sleep(self, duration: timedelta) -> None:
+        """Return after `duration`."""
+        ...
+
+    def wait(self, signal: Signal, timeout: timedelta) -> bool:
+        """Return True as soon as `signal` comes, False when `timeout` is over without it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One delivery of a queued body; `receipt` belongs to this delivery only."""
+
+    body: str
+    message_id: str
+    receipt: str
+    receive_count: int
+    sent_at: datetime
+
+
+class Queue(Protocol):
+    """A standard queue: at least once, in no promised order.
+
+    A received message is invisible to others for the queue's visibility timeout. Whoever does not
+    delete it gets it again, and after `max_receives` deliveries it becomes a dead letter.
+    """
+
+    def send(self, body: str) -> None:
+        """Put a message at the end of the queue."""
+        ...
+
+    def receive(self, wait: timedelta) -> Message | None:
+        """Return a visible message, waiting at most `wait` for one."""
+        ...
+
+    def delete(self, message: Message) -> None:
+        """Remove a received message for good; quiet if it is already gone."""
+        ...
+
+
+class Status(StrEnum):
+    """How far a match is, as its header in the match log says."""
+
+    ANNOUNCED = "announced"
+    RUNNING = "running"
+    FINISHED = "finished"
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """The right to attend one match until `until`.
+
+    `fence` grows by one with every take of the match, so a writer that was away too long is told
+    apart from its successor.
+    """
+
+    match_id: str
+    owner: str
+    fence: int
+    until: datetime
+
+    def remaining(self, now: datetime) -> timedelta:
+        """Return how long the lease is still valid; negative when it has run out."""
+        return self.until - now
+
+
+@dataclass(frozen=True, slots=True)
+class MatchRecord:
+    """A match's header as stored; `lease` is the last one not given back, valid or run out."""
+
+    match_id: str
+    status: Status
+    started: datetime
+    header: Body
+    lease: Lease | None = None
+    announced_until: datetime | None = None
+    outcome: Body | None = None
+    finished: datetime | None = None
+
+    def attended(self, now: datetime) -> bool:
+        """Return whether a worker holds the match, or a message for it is under way."""
+        leased = self.lease is not None and self.lease.until > now
+        announced = self.announced_until is not None and self.announced_until > now
+        return leased or announced
+
+
+@dataclass(frozen=True, slots=True)
+class MoveRecord:
+    """One move: what we meant to do (`intent`) and what the arena says happened (`facts`)."""
+
+    sequence: int
+    intent: Body | None
+    facts: Body | None
+
+
+@dataclass(frozen=True, slots=True)
+class NoteRecord:
+    """A debugging note on a match, such as the exact input of a failed turn; it expires."""
+
+    kind: str
+    at: datetime
+    body: Body
+
+
+class LeaseBook(Protocol):
+    """Who attends which match: announcements and leases."""
+
+    def announce(self, match_id: str, ttl: timedelta) -> bool:
+        """Return True to exactly one caller while nobody attends an unfinished match.
+
+        That caller sends the message; the announcement is valid for `ttl` or until the take.
+        """
+        ...
+
+    def take(
+        self, match_id: str, owner: str, ttl: timedelta, header: Body | None = None
+    ) -> Lease | None:
+        """Return the lease, or None if another owner's is valid or the match is finished.
+
+        The first take makes the match "running" and stores `header`; later ones keep it.
+        """
+        ...
+
+    def renew(self, lease: Lease, ttl: timedelta) -> Lease:
+        """Return the same lease with a later end; raises `Conflict` if it is no longer ours.
+
+        A lease that ran out and that nobody took is still ours.
+        """
+        ...
+
+    def release(self, lease: Lease) -> None:
+        """Give the lease back; quiet if it is already lost."""
+        ...
+
+    def running(self) -> list[MatchRecord]:
+        """Return the running matches with their present leases; a new one may show late."""
+        ...
+
+
+class MatchWriter(Protocol):
+    """What the holder of a lease writes; every method raises `Conflict` if it is lost."""
+
+    def describe(self, lease: Lease, header: Body) -> None:
+        """Replace the match's header facts (players, tags, strategy)."""
+        ...
+
+    def intend(self, lease: Lease, sequence: int, intent: Body) -> None:
+        """Write what move `sequence` is going to be, over an earlier intent.
+
+        Raises `Conflict` also when the move already has facts.
+        """
+        ...
+
+    def record(self, lease: Lease, facts: Mapping[int, Body]) -> None:
+        """Write the facts of moves by sequence; a move that already has facts keeps them."""
+        ...
+
+    def finish(self, lease: Lease, outcome: Body) -> None:
+        """Close the match with its outcome and clear the lease; quiet if it is finished."""
+        ...
+
+
+class MatchReader(Protocol):
+    """What anybody may read, always as of now except where it says otherwise."""
+
+    def match(self, match_id: str) -> MatchRecord | None:
+        """Return the header of a match, or None if the log does not know it."""
+        ...
+
+    def moves(self, match_id: str) -> list[MoveRecord]:
+        """Return all moves of a match in the order of their sequence."""
+        ...
+
+    def matches(
+        self, day: date | None = None, status: Status | None = None, limit: int = 100
+    ) -> list[MatchRecord]:
+        """Return headers, the last started first; a change may show late, leases too.
+
+        `day` is the UTC day of the match's first announcement or take.
+        """
+        ...
+
+    def notes(self, match_id: str) -> list[NoteRecord]:
+        """Return the unexpired debugging notes of a match, oldest first."""
+        ...
+
+
+class MatchLog(LeaseBook, MatchWriter, MatchReader, Protocol):
+    """The match log: headers, moves and leases, in one place and under one set of conditions."""
+
+    def note(self, match_id: str, kind: str, body: Body) -> None:
+        """Keep a debugging note for two weeks; needs no lease and touches nothing else."""
+        ...

@@ -1,0 +1,33 @@
+"""Secrets that must never be shown: registered once, then blotted out of every text."""
+
+import json
+import threading
+
+BLOT = "[redacted]"
+SHORTEST = 4
+"""Characters; blotting out anything shorter would only make texts unreadable."""
+
+_lock = threading.Lock()
+_secrets: set[str] = set()
+
+
+def register(*secrets: str) -> None:
+    """Blot these out of every text from now on, also as they look inside JSON."""
+    shown = {
+        form
+        for secret in secrets
+        if len(secret) >= SHORTEST
+        for form in (secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1])
+    }
+    with _lock:
+        _secrets.update(shown)
+
+
+def redact(text: str) -> str:
+    """Return a copy of the text without registered secrets; what was passed in stays as it is."""
+    with _lock:
+        # The longest first, or a secret within another would leave the rest of that one behind.
+        secrets = sorted(_secrets, key=len, reverse=True)
+    for secret in secrets:
+        text = text.replace(secret, BLOT)
+    return text

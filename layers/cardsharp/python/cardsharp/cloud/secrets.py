@@ -1,0 +1,81 @@
+"""The arena's credentials: given in the settings, or from Secrets Manager with a short cache."""
+
+import base64
+from functools import cache
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel, SecretStr, ValidationError
+
+from cardsharp.cloud import redaction
+from cardsharp.cloud.settings import Settings
+from cardsharp.errors import ConfigError, StoreError
+from cardsharp.exchange import Credentials
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools.utilities.parameters import SecretsProvider
+
+MAX_AGE = 60
+"""Seconds that a fetched secret is kept, so that a rotation needs no deploy."""
+
+
+class _Secret(BaseModel):
+    """The JSON in Secrets Manager; other keys, such as a rotation's, are ignored."""
+
+    username: str
+    password: SecretStr
+
+
+def guarded(user: str, password: str) -> Credentials:
+    """Credentials whose password is blotted out of logs from now on."""
+    basic = base64.b64encode(f"{user}:{password}".encode()).decode()
+    redaction.register(password, basic)
+    return Credentials(user, password)
+
+
+def credentials(settings: Settings, *, fresh: bool = False) -> Credentials:
+    """Return the arena's credentials; `fresh` passes the cache by, as after a 401.
+
+    Raises:
+        ConfigError: the settings name none, or the secret is no JSON with username and password.
+        StoreError: Secrets Manager did not give the secret.
+    """
+    if settings.user is not None and settings.password is not None:
+        return guarded(settings.user, settings.password.get_secret_value())
+    if settings.secret_id is None:
+        raise ConfigError("Set CARDSHARP_USER and CARDSHARP_PASSWORD, or CARDSHARP_SECRET_ID.")
+    return _fetch(settings.secret_id, fresh=fresh)
+
+
+def _fetch(name: str, *, fresh: bool) -> Credentials:
+    # Powertools' parameters need boto3, which is slow to import.
+    from aws_lambda_powertools.utilities.parameters.exceptions import (  # noqa: PLC0415
+        GetParameterError,
+    )
+
+    try:
+        text = _provider().get(name, max_age=MAX_AGE, force_fetch=fresh)
+    except GetParameterError as error:
+        raise StoreError(
+            f"Secrets Manager did not give the secret {name}: {error}. Create it, or allow "
+            "secretsmanager:GetSecretValue in the role's policy."
+        ) from error
+    try:
+        secret = _Secret.model_validate_json(str(text))
+    except ValidationError:
+        # Without its cause, which would show the secret.
+        raise ConfigError(
+            f'The secret {name} must be a JSON like {{"username": "…", "password": "…"}}.'
+        ) from None
+    return guarded(secret.username, secret.password.get_secret_value())
+
+
+@cache
+def _provider() -> "SecretsProvider":
+    """Return the one provider, which holds the cache."""
+    from aws_lambda_powertools.utilities.parameters import (  # noqa: PLC0415 - as above
+        SecretsProvider,
+    )
+
+    from cardsharp.cloud.aws import config, connect  # noqa: PLC0415 - as above
+
+    return connect(lambda: SecretsProvider(boto_config=config(read_timeout=5)))

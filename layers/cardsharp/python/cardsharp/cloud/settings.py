@@ -1,0 +1,237 @@
+"""Settings from `CARDSHARP_…` variables, parsed once at the entry point.
+
+All faults are found at once and told in one sentence each; no sentence ever shows the password.
+"""
+
+import difflib
+import ipaddress
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+from typing import Annotated, Literal
+from urllib.parse import SplitResult, urlsplit
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
+from pydantic_core import ErrorDetails
+
+from cardsharp.errors import ConfigError
+
+PREFIX = "CARDSHARP_"
+
+
+def _duration(value: object) -> timedelta:
+    """Return a duration from a number of seconds; raises ValueError unless positive."""
+    if isinstance(value, timedelta):
+        duration = value
+    else:
+        try:
+            duration = timedelta(seconds=float(str(value)))
+        except OverflowError as error:
+            raise ValueError("endless") from error
+    if duration <= timedelta(0):
+        raise ValueError("not positive")
+    return duration
+
+
+def _names(value: object) -> object:
+    """Return the non-empty parts of a comma list; anything but a string as it is."""
+    if not isinstance(value, str):
+        return value
+    return tuple(part.strip() for part in value.split(",") if part.strip())
+
+
+Duration = Annotated[timedelta, BeforeValidator(_duration)]
+Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
+
+
+class Settings(BaseModel):
+    """Everything a function may be told; a variable is named after its field or alias.
+
+    Each description completes the sentence of a fault: "… must be".
+    """
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", hide_input_in_errors=True, validate_by_name=True
+    )
+
+    arena_url: str = Field(
+        description="the arena's address, https (http on this machine only), "
+        "without user, query or fragment, e.g. https://arena.example"
+    )
+    arena_auth: Literal["basic", "digest"] = Field(default="basic", description="basic or digest")
+    tags: Names = Field(default=(), description="a comma list of match tags; empty means all")
+    secret_id: str | None = Field(
+        default=None, description="the Secrets Manager name of a JSON with username and password"
+    )
+    user: str | None = Field(default=None, description="the arena's user id")
+    password: SecretStr | None = Field(default=None, description="the arena's password")
+    store: str = Field(
+        default="sqlite:.cardsharp/matches.db",
+        pattern=r"^(sqlite|dynamodb):.+$",
+        description="sqlite:FILE or dynamodb:TABLE",
+    )
+    queue: str = Field(
+        default="memory:matches",
+        pattern=r"^(memory:.+|https?://.+)$",
+        description="memory:NAME or the URL of an SQS queue",
+    )
+    strategy: str | None = Field(default=None, description="the name of a strategy")
+    dummy_strategy: str | None = Field(
+        default=None,
+        description="the name of the strategy that plays the dummy's seat in our own practice "
+        "matches; empty leaves that seat to others",
+    )
+    dummy_password: SecretStr = Field(
+        default=SecretStr("dummypass"), description="the dummy player's password"
+    )
+    lease: Duration = Field(
+        default=timedelta(seconds=3),
+        alias="lease_seconds",
+        description="a positive number of seconds: how long a lease is valid unless renewed",
+    )
+    renew: Duration = Field(
+        default=timedelta(seconds=1),
+        alias="renew_seconds",
+        description="a positive number of seconds, at most half of CARDSHARP_LEASE_SECONDS",
+    )
+    announce: Duration = Field(
+        default=timedelta(seconds=3),
+        alias="announce_seconds",
+        description="a positive number of seconds: how long an announced match awaits a worker",
+    )
+    pace: Duration = Field(
+        default=timedelta(seconds=3),
+        alias="pace_seconds",
+        description="a positive number of seconds: the poller's pause while all is attended",
+    )
+    watch: Duration = Field(
+        default=timedelta(milliseconds=500),
+        alias="watch_seconds",
+        description="a positive number of seconds: the poller's pause between looks at leases",
+    )
+    decision: Duration = Field(
+        default=timedelta(seconds=2),
+        alias="decision_seconds",
+        description="a positive number of seconds: the limit of one decision",
+    )
+    handover: Duration = Field(
+        default=timedelta(seconds=15),
+        alias="handover_seconds",
+        description="a positive number of seconds: the time left when a worker hands its match on",
+    )
+    connect: Duration = Field(
+        default=timedelta(seconds=3),
+        alias="connect_seconds",
+        description="a positive number of seconds: the limit for connecting to the arena",
+    )
+    act: Duration = Field(
+        default=timedelta(milliseconds=2500),
+        alias="act_seconds",
+        description="a positive number of seconds: the limit for the answer to an action",
+    )
+    read: Duration = Field(
+        default=timedelta(seconds=40),
+        alias="read_seconds",
+        description="a positive number of seconds, above the arena's long poll of 30: "
+        "the limit for its answers",
+    )
+    max_answer_bytes: int = Field(
+        default=5_000_000, gt=0, description="the largest arena answer read, in bytes"
+    )
+
+    @field_validator("arena_url")
+    @classmethod
+    def _check_url(cls, value: str) -> str:
+        url = urlsplit(value)
+        if not url.hostname or "@" in url.netloc or url.query or url.fragment:
+            raise ValueError("not a plain address")
+        if url.scheme != "https" and not (url.scheme == "http" and _is_loopback(url)):
+            raise ValueError("not https")
+        return value.rstrip("/")
+
+    @field_validator("renew")
+    @classmethod
+    def _check_renewal(cls, value: timedelta, info: ValidationInfo) -> timedelta:
+        if value * 2 > info.data.get("lease", value * 2):
+            raise ValueError("too long")
+        return value
+
+    @classmethod
+    def load(cls, environment: Mapping[str, str]) -> "Settings":
+        """Return the settings in `environment`; an empty value counts as not set.
+
+        Raises:
+            ConfigError: with one line a fault.
+        """
+        given = {
+            key.removeprefix(PREFIX).lower(): value
+            for key, value in environment.items()
+            if key.startswith(PREFIX) and value.strip()
+        }
+        known = {name: value for name, value in given.items() if name in _descriptions()}
+        faults = [*_unknown(given.keys() - known.keys()), *_credentials(known)]
+        try:
+            settings = cls.model_validate(known)
+        except ValidationError as error:
+            faults += [_sentence(fault) for fault in error.errors()]
+        if faults:
+            raise ConfigError("\n".join(sorted(faults)))
+        return settings
+
+
+def _descriptions() -> dict[str, str]:
+    """Return what each setting must be, by its lower-case name in the environment."""
+    return {
+        field.alias or name: field.description or ""
+        for name, field in Settings.model_fields.items()
+    }
+
+
+def _is_loopback(url: SplitResult) -> bool:
+    """Return whether an address can only be on this machine."""
+    if url.hostname == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(url.hostname or "").is_loopback
+    except ValueError:
+        return False
+
+
+def _unknown(names: set[str]) -> Iterator[str]:
+    """Return a sentence for each variable that no setting has, with the nearest that one has."""
+    for name in names:
+        near = difflib.get_close_matches(name, _descriptions(), n=1, cutoff=0.5)
+        hint = f"did you mean {PREFIX}{near[0].upper()}?" if near else "remove it."
+        yield f"{PREFIX}{name.upper()} is no setting; {hint}"
+
+
+def _credentials(given: Mapping[str, str]) -> Iterator[str]:
+    """Return a sentence unless there is a secret's name or both user and password."""
+    pair = {"user", "password"} & given.keys()
+    if "secret_id" in given and pair:
+        yield (
+            "CARDSHARP_SECRET_ID excludes CARDSHARP_USER and CARDSHARP_PASSWORD; "
+            "set the one or the other two."
+        )
+    elif "secret_id" not in given and len(pair) < 2:  # noqa: PLR2004 - a pair
+        yield (
+            "The arena's credentials are incomplete; set CARDSHARP_USER and CARDSHARP_PASSWORD, "
+            "or CARDSHARP_SECRET_ID."
+        )
+
+
+def _sentence(fault: ErrorDetails) -> str:
+    """Return what is wrong with one setting and what it must be."""
+    name = str(fault["loc"][0])
+    wanted = _descriptions()[name]
+    if fault["type"] == "missing":
+        return f"{PREFIX}{name.upper()} is missing; set it to {wanted}."
+    return f"{PREFIX}{name.upper()} cannot be used; it must be {wanted}."

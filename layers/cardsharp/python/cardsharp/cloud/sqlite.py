@@ -1,0 +1,250 @@
+"""The match log in one SQLite file: the newcomer's default and the laptop's mode.
+
+Every method is one transaction, so the condition and what is written under it are one thing.
+"""
+
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, date, datetime, time, timedelta
+from pathlib import Path
+
+from cardsharp.cloud.codec import NOTE_LIFE, decode, encode, from_micros, to_micros
+from cardsharp.cloud.ports import (
+    Body,
+    Clock,
+    Lease,
+    MatchRecord,
+    MoveRecord,
+    NoteRecord,
+    Status,
+)
+from cardsharp.cloud.sqlite_file import SqliteFile
+from cardsharp.errors import Conflict
+
+
+class SqliteLog:
+    """A `MatchLog` in the SQLite file at `path`, made with its folder if it is not there."""
+
+    def __init__(self, path: Path, clock: Clock) -> None:
+        self._file = SqliteFile(path)
+        self._clock = clock
+
+    def close(self) -> None:
+        """Close the file; the log cannot be used afterwards."""
+        self._file.close()
+
+    def announce(self, match_id: str, ttl: timedelta) -> bool:
+        """Return True to exactly one caller while nobody attends an unfinished match."""
+        now = self._clock.now()
+        with self._file.transaction() as db:
+            record = _match(db, match_id)
+            if record is None:
+                _insert(db, match_id, now)
+            elif record.status is Status.FINISHED or record.attended(now):
+                return False
+            db.execute(
+                "UPDATE matches SET announced_until = ? WHERE id = ?",
+                (to_micros(now + ttl), match_id),
+            )
+        return True
+
+    def take(
+        self, match_id: str, owner: str, ttl: timedelta, header: Body | None = None
+    ) -> Lease | None:
+        """Return the lease, or None if another owner's is valid or the match is finished."""
+        now = self._clock.now()
+        with self._file.transaction() as db:
+            record = _match(db, match_id)
+            if record is None:
+                _insert(db, match_id, now)
+            elif record.status is Status.FINISHED or _held_by_other(record, owner, now):
+                return None
+            if record is None or record.status is Status.ANNOUNCED:
+                db.execute(
+                    "UPDATE matches SET status = ?, header = ? WHERE id = ?",
+                    (Status.RUNNING, encode(header or {}), match_id),
+                )
+            db.execute(
+                "UPDATE matches SET fence = fence + 1, owner = ?, lease_until = ?, "
+                "announced_until = NULL WHERE id = ?",
+                (owner, to_micros(now + ttl), match_id),
+            )
+            row = db.execute("SELECT fence FROM matches WHERE id = ?", (match_id,)).fetchone()
+        return Lease(match_id, owner, row["fence"], now + ttl)
+
+    def renew(self, lease: Lease, ttl: timedelta) -> Lease:
+        """Return the same lease with a later end; raises `Conflict` if it is no longer ours."""
+        until = self._clock.now() + ttl
+        with self._owned(lease) as db:
+            db.execute(
+                "UPDATE matches SET lease_until = ? WHERE id = ?",
+                (to_micros(until), lease.match_id),
+            )
+        return Lease(lease.match_id, lease.owner, lease.fence, until)
+
+    def release(self, lease: Lease) -> None:
+        """Give the lease back; quiet if it is already lost."""
+        with self._file.transaction() as db:
+            db.execute(
+                "UPDATE matches SET owner = NULL, lease_until = NULL "
+                "WHERE id = ? AND fence = ? AND owner = ?",
+                (lease.match_id, lease.fence, lease.owner),
+            )
+
+    def describe(self, lease: Lease, header: Body) -> None:
+        """Replace the match's header facts."""
+        with self._owned(lease) as db:
+            db.execute(
+                "UPDATE matches SET header = ? WHERE id = ?", (encode(header), lease.match_id)
+            )
+
+    def intend(self, lease: Lease, sequence: int, intent: Body) -> None:
+        """Write what move `sequence` is going to be; `Conflict` if it already has facts."""
+        with self._owned(lease) as db:
+            written = db.execute(
+                "INSERT INTO moves (match_id, sequence, intent) VALUES (?, ?, ?) "
+                "ON CONFLICT (match_id, sequence) DO UPDATE SET intent = excluded.intent "
+                "WHERE facts IS NULL",
+                (lease.match_id, sequence, encode(intent)),
+            ).rowcount
+            if written != 1:
+                raise Conflict(f"Move {sequence} of match {lease.match_id} was already played.")
+
+    def record(self, lease: Lease, facts: Mapping[int, Body]) -> None:
+        """Write the facts of moves by sequence; a move that already has facts keeps them."""
+        with self._owned(lease) as db:
+            db.executemany(
+                "INSERT INTO moves (match_id, sequence, facts) VALUES (?, ?, ?) "
+                "ON CONFLICT (match_id, sequence) DO UPDATE SET facts = excluded.facts "
+                "WHERE facts IS NULL",
+                [(lease.match_id, sequence, encode(body)) for sequence, body in facts.items()],
+            )
+
+    def finish(self, lease: Lease, outcome: Body) -> None:
+        """Close the match with its outcome and clear the lease; quiet if it is finished."""
+        with self._file.transaction() as db:
+            record = _match(db, lease.match_id)
+            if record is not None and record.status is Status.FINISHED:
+                return
+            _check_owned(record, lease)
+            db.execute(
+                "UPDATE matches SET status = ?, outcome = ?, finished = ?, owner = NULL, "
+                "lease_until = NULL, announced_until = NULL WHERE id = ?",
+                (Status.FINISHED, encode(outcome), to_micros(self._clock.now()), lease.match_id),
+            )
+
+    def note(self, match_id: str, kind: str, body: Body) -> None:
+        """Keep a debugging note for two weeks, and drop those that are older."""
+        now = self._clock.now()
+        with self._file.transaction() as db:
+            db.execute("DELETE FROM notes WHERE expires_at <= ?", (to_micros(now),))
+            db.execute(
+                "INSERT INTO notes (match_id, kind, at, body, expires_at) VALUES (?, ?, ?, ?, ?)",
+                (match_id, kind, to_micros(now), encode(body), to_micros(now + NOTE_LIFE)),
+            )
+
+    def match(self, match_id: str) -> MatchRecord | None:
+        """Return the header of a match, or None if the log does not know it."""
+        with self._file.reading() as db:
+            return _match(db, match_id)
+
+    def moves(self, match_id: str) -> list[MoveRecord]:
+        """Return all moves of a match in the order of their sequence."""
+        with self._file.reading() as db:
+            rows = db.execute(
+                "SELECT * FROM moves WHERE match_id = ? ORDER BY sequence", (match_id,)
+            ).fetchall()
+        return [
+            MoveRecord(row["sequence"], _decoded(row["intent"]), _decoded(row["facts"]))
+            for row in rows
+        ]
+
+    def matches(
+        self, day: date | None = None, status: Status | None = None, limit: int = 100
+    ) -> list[MatchRecord]:
+        """Return headers, the last started first; `day` is a UTC day."""
+        start = None if day is None else to_micros(datetime.combine(day, time(), UTC))
+        end = None if start is None else start + timedelta(days=1) // timedelta(microseconds=1)
+        with self._file.reading() as db:
+            rows = db.execute(
+                "SELECT * FROM matches WHERE (:status IS NULL OR status = :status) "
+                "AND (:start IS NULL OR (started >= :start AND started < :end)) "
+                "ORDER BY started DESC, id LIMIT :limit",
+                {"status": status, "start": start, "end": end, "limit": limit},
+            ).fetchall()
+        return [_record(row) for row in rows]
+
+    def running(self) -> list[MatchRecord]:
+        """Return the running matches with their present leases."""
+        return self.matches(status=Status.RUNNING, limit=-1)
+
+    def notes(self, match_id: str) -> list[NoteRecord]:
+        """Return the unexpired debugging notes of a match, oldest first."""
+        with self._file.reading() as db:
+            rows = db.execute(
+                "SELECT * FROM notes WHERE match_id = ? AND expires_at > ? ORDER BY at, rowid",
+                (match_id, to_micros(self._clock.now())),
+            ).fetchall()
+        return [
+            NoteRecord(row["kind"], from_micros(row["at"]), decode(row["body"])) for row in rows
+        ]
+
+    @contextmanager
+    def _owned(self, lease: Lease) -> Iterator[sqlite3.Connection]:
+        """Yield a transaction in which the lease is ours; raises `Conflict` if it is not."""
+        with self._file.transaction() as db:
+            _check_owned(_match(db, lease.match_id), lease)
+            yield db
+
+
+def _match(db: sqlite3.Connection, match_id: str) -> MatchRecord | None:
+    """Return the header of a match, or None if there is none."""
+    row = db.execute("SELECT * FROM matches WHERE id = ?", (match_id,)).fetchone()
+    return None if row is None else _record(row)
+
+
+def _insert(db: sqlite3.Connection, match_id: str, started: datetime) -> None:
+    """Add an announced match without header, lease or announcement."""
+    db.execute(
+        "INSERT INTO matches (id, status, started) VALUES (?, ?, ?)",
+        (match_id, Status.ANNOUNCED, to_micros(started)),
+    )
+
+
+def _held_by_other(record: MatchRecord, owner: str, now: datetime) -> bool:
+    """Return whether a valid lease of another owner covers the match."""
+    lease = record.lease
+    return lease is not None and lease.owner != owner and lease.until > now
+
+
+def _check_owned(record: MatchRecord | None, lease: Lease) -> None:
+    """Raise `Conflict` unless the lease is the match's present one, run out or not."""
+    held = None if record is None else record.lease
+    if held is None or (held.fence, held.owner) != (lease.fence, lease.owner):
+        raise Conflict(f"Match {lease.match_id} is no longer held by {lease.owner}.")
+
+
+def _record(row: sqlite3.Row) -> MatchRecord:
+    """Return a row of the matches table as its record."""
+    lease = None
+    if row["owner"] is not None:
+        lease = Lease(row["id"], row["owner"], row["fence"], from_micros(row["lease_until"]))
+    return MatchRecord(
+        match_id=row["id"],
+        status=Status(row["status"]),
+        started=from_micros(row["started"]),
+        header=decode(row["header"]),
+        lease=lease,
+        announced_until=_moment(row["announced_until"]),
+        outcome=_decoded(row["outcome"]),
+        finished=_moment(row["finished"]),
+    )
+
+
+def _decoded(text: str | None) -> Body | None:
+    return None if text is None else decode(text)
+
+
+def _moment(micros: int | None) -> datetime | None:
+    return None if micros is None else from_micros(micros)

@@ -1,0 +1,74 @@
+"""The queue on SQS; visibility timeout and dead letters are properties of the queue there."""
+
+import math
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from cardsharp.cloud.aws import Unmet, call, config, connect
+from cardsharp.cloud.ports import Message
+
+if TYPE_CHECKING:
+    from types_boto3_sqs.client import SQSClient
+
+_LONGEST_WAIT = 20
+"""Seconds, by the rules of SQS."""
+
+
+class SqsQueue:
+    """A `Queue` on the standard SQS queue at `url`, in the region that AWS_REGION says.
+
+    Without `client` one is made when it is first needed.
+    """
+
+    def __init__(self, url: str, client: "SQSClient | None" = None) -> None:
+        self._url = url
+        self._given = client
+        self._thing = f"SQS queue {url.rpartition('/')[2]}"
+
+    @cached_property
+    def _client(self) -> "SQSClient":
+        if self._given is not None:
+            return self._given
+        from boto3.session import Session  # noqa: PLC0415 - slow to import, and not at every start
+
+        waits = config(read_timeout=_LONGEST_WAIT + 10)
+        return connect(lambda: Session().client("sqs", config=waits))
+
+    def send(self, body: str) -> None:
+        """Put a message at the end of the queue."""
+        call(self._thing, self._client.send_message, QueueUrl=self._url, MessageBody=body)
+
+    def receive(self, wait: timedelta) -> Message | None:
+        """Return a visible message, waiting at most `wait`, in whole seconds up to 20."""
+        seconds = min(math.ceil(wait.total_seconds()), _LONGEST_WAIT)
+        answer = call(
+            self._thing,
+            self._client.receive_message,
+            QueueUrl=self._url,
+            MaxNumberOfMessages=1,
+            WaitTimeSeconds=seconds,
+            MessageSystemAttributeNames=["ApproximateReceiveCount", "SentTimestamp"],
+        )
+        for message in answer.get("Messages", []):
+            attributes = message["Attributes"]
+            return Message(
+                body=message["Body"],
+                message_id=message["MessageId"],
+                receipt=message["ReceiptHandle"],
+                receive_count=int(attributes["ApproximateReceiveCount"]),
+                sent_at=datetime.fromtimestamp(int(attributes["SentTimestamp"]) / 1000, UTC),
+            )
+        return None
+
+    def delete(self, message: Message) -> None:
+        """Remove a received message for good; quiet if it is already gone."""
+        try:
+            call(
+                self._thing,
+                self._client.delete_message,
+                QueueUrl=self._url,
+                ReceiptHandle=message.receipt,
+            )
+        except Unmet:
+            return

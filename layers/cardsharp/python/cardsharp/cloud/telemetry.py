@@ -1,0 +1,113 @@
+"""Structured logs and metrics, made once; secrets never reach a log line.
+
+In Lambda both are JSON lines on stdout: CloudWatch reads the metrics out of them (EMF). Where
+several invocations share a process, add keys with `logger.thread_safe_append_keys`.
+"""
+
+import json
+import logging
+import sys
+import threading
+from datetime import timedelta
+from typing import IO
+
+from aws_lambda_powertools import Logger
+from aws_lambda_powertools.logging.formatter import LambdaPowertoolsFormatter
+from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit
+from stamina.instrumentation import RetryDetails, set_on_retry_hooks
+
+from cardsharp.cloud.metrics import Metric
+from cardsharp.cloud.redaction import redact
+
+SERVICE = "cardsharp"
+NAMESPACE = "Cardsharp"
+
+
+class RedactingFormatter(LambdaPowertoolsFormatter):
+    """Blots registered secrets out of the finished line; the record stays as it is."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the record as a JSON line without secrets."""
+        return redact(super().format(record))
+
+
+class Meter:
+    """Collects metrics from any thread; `flush` writes them as one line.
+
+    A metric with dimensions, such as the status of an arena error, is a line of its own.
+    """
+
+    _FULL = 50
+    """Values after which a line is written early: below the 100 that EMF allows a metric."""
+
+    def __init__(self) -> None:
+        self.stream: IO[str] | None = None
+        self._lock = threading.Lock()
+        self._pending: list[tuple[Metric, MetricUnit, float]] = []
+
+    def count(self, metric: Metric, amount: int = 1, **dimensions: str) -> None:
+        """Add `amount` to a metric."""
+        self._add((metric, MetricUnit.Count, amount), dimensions)
+
+    def time(self, metric: Metric, duration: timedelta, **dimensions: str) -> None:
+        """Add a duration to a metric in milliseconds."""
+        milliseconds = duration / timedelta(milliseconds=1)
+        self._add((metric, MetricUnit.Milliseconds, milliseconds), dimensions)
+
+    def flush(self) -> None:
+        """Write what was collected; call it at the end of every invocation."""
+        with self._lock:
+            self._write(self._pending, {})
+            self._pending = []
+
+    def _add(self, value: tuple[Metric, MetricUnit, float], dimensions: dict[str, str]) -> None:
+        with self._lock:
+            if dimensions:
+                self._write([value], dimensions)
+                return
+            self._pending.append(value)
+            if len(self._pending) >= self._FULL:
+                self._write(self._pending, {})
+                self._pending = []
+
+    def _write(
+        self, values: list[tuple[Metric, MetricUnit, float]], dimensions: dict[str, str]
+    ) -> None:
+        """Write one EMF line; the lock is held."""
+        if not values:
+            return
+        metrics = EphemeralMetrics(namespace=NAMESPACE, service=SERVICE)
+        for name, dimension in dimensions.items():
+            metrics.add_dimension(name, dimension)
+        for metric, unit, value in values:
+            metrics.add_metric(metric, unit, value)
+        line = json.dumps(metrics.serialize_metric_set(), separators=(",", ":"))
+        stream = self.stream or sys.stdout
+        stream.write(f"{line}\n")
+        stream.flush()
+
+
+logger = Logger(service=SERVICE, logger_formatter=RedactingFormatter(utc=True))
+meter = Meter()
+
+
+def redirect(stream: IO[str]) -> None:
+    """Send logs and metrics to `stream`, as a terminal program does with its log file."""
+    meter.stream = stream
+    for handler in logger.handlers:
+        if isinstance(handler, logging.StreamHandler):
+            handler.setStream(stream)
+
+
+def watch_retries() -> None:
+    """Count every retry from now on; an entry point calls this once."""
+    set_on_retry_hooks([_count_retry])
+
+
+def _count_retry(details: RetryDetails) -> None:
+    """Count one retry and say why; the arguments of the call are left out."""
+    meter.count(Metric.RETRIES)
+    logger.warning(
+        "Trying again",
+        extra={"call": details.name, "retry": details.retry_num, "cause": repr(details.caused_by)},
+    )

@@ -1,0 +1,33 @@
+"""Which adapter a setting names."""
+
+from pathlib import Path
+
+from cardsharp.cloud.memory import named
+from cardsharp.cloud.ports import Clock, MatchLog, Queue
+from cardsharp.errors import ConfigError
+
+
+def build_log(store: str, clock: Clock) -> MatchLog:
+    """Return the match log of `sqlite:FILE` or `dynamodb:TABLE`; `~` is the home folder."""
+    kind, _, place = store.partition(":")
+    if kind == "sqlite" and place:
+        from cardsharp.cloud.sqlite import SqliteLog  # noqa: PLC0415 - not needed in the cloud
+
+        return SqliteLog(Path(place).expanduser(), clock)
+    if kind == "dynamodb" and place:
+        from cardsharp.cloud.dynamodb import DynamoLog  # noqa: PLC0415 - boto3 is slow to import
+
+        return DynamoLog(place, clock)
+    raise ConfigError(f"CARDSHARP_STORE must be sqlite:FILE or dynamodb:TABLE, not {store!r}.")
+
+
+def build_queue(queue: str, clock: Clock) -> Queue:
+    """Return the queue of `memory:NAME`, one a process, or of an SQS queue's URL."""
+    kind, _, name = queue.partition(":")
+    if kind == "memory" and name:
+        return named(name, clock)
+    if kind in {"http", "https"} and name:
+        from cardsharp.cloud.sqs import SqsQueue  # noqa: PLC0415 - boto3 is slow to import
+
+        return SqsQueue(queue)
+    raise ConfigError(f"CARDSHARP_QUEUE must be memory:NAME or a queue's URL, not {queue!r}.")

@@ -1,0 +1,164 @@
+"""A faulty AWS: what is tried again, how often, and what is told in the end."""
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+import stamina
+from support.cloud_benches import environment
+from support.cloud_clock import FakeClock
+
+from cardsharp.cloud.dynamodb import DynamoLog
+from cardsharp.cloud.ports import Lease
+from cardsharp.errors import Conflict, StoreError
+
+TTL = timedelta(seconds=3)
+LEASE = Lease("m", "ann", 1, FakeClock().now() + TTL)
+OK: tuple[int, dict[str, Any]] = (200, {})
+
+
+def fault(code: str, status: int = 400, **more: object) -> tuple[int, dict[str, Any]]:
+    """Return what DynamoDB answers when it refuses."""
+    return status, {"__type": f"com.amazonaws.dynamodb.v20120810#{code}", "Message": code, **more}
+
+
+def cancelled(*codes: str) -> tuple[int, dict[str, Any]]:
+    reasons = [{"Code": code} for code in codes]
+    return fault("TransactionCanceledException", CancellationReasons=reasons)
+
+
+@contextmanager
+def scripted(*answers: tuple[int, dict[str, Any]]) -> Iterator[list[str]]:
+    """Serve these answers in turn, the last one for ever; yields the operations asked for."""
+    asked: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            status, body = answers[min(len(asked), len(answers) - 1)]
+            asked.append(self.headers["X-Amz-Target"].rpartition(".")[2])
+            written = json.dumps(body).encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/x-amz-json-1.0")
+            self.send_header("Content-Length", str(len(written)))
+            self.end_headers()
+            self.wfile.write(written)
+
+        def log_message(self, *_: object) -> None:
+            """Print nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    region = {
+        "AWS_ENDPOINT_URL": f"http://127.0.0.1:{server.server_port}",
+        "AWS_ACCESS_KEY_ID": "test",
+        "AWS_SECRET_ACCESS_KEY": "test",
+        "AWS_REGION": "us-east-1",
+        "AWS_DEFAULT_REGION": "us-east-1",
+    }
+    try:
+        # The attempts as in production, without the pauses between them.
+        with environment(region), stamina.set_testing(True, attempts=5, cap=True):
+            yield asked
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def log() -> DynamoLog:
+    return DynamoLog("matches", FakeClock())
+
+
+@pytest.mark.parametrize(
+    "passing",
+    [
+        fault("ProvisionedThroughputExceededException"),
+        fault("ThrottlingException"),
+        fault("RequestLimitExceeded"),
+        fault("InternalServerError", status=500),
+        fault("TransactionConflictException"),
+        (503, {}),
+    ],
+    ids=lambda answer: answer[1].get("Message", "503"),
+)
+def test_what_passes_is_tried_again(passing: tuple[int, dict[str, Any]]) -> None:
+    with scripted(passing, passing, OK) as asked:
+        assert log().match("m") is None
+    assert asked == ["GetItem"] * 3
+
+
+def test_a_cancelled_transaction_is_tried_again_if_only_a_collision_was_in_its_way() -> None:
+    with scripted(cancelled("TransactionConflict", "None"), OK) as asked:
+        log().intend(LEASE, 1, {})
+    assert asked == ["TransactWriteItems"] * 2
+
+
+def test_what_does_not_pass_is_told_after_five_attempts() -> None:
+    with (
+        scripted(fault("ThrottlingException")) as asked,
+        pytest.raises(StoreError, match="The DynamoDB table matches refused GetItem"),
+    ):
+        log().match("m")
+    assert len(asked) == 5
+
+
+def test_a_lost_lease_is_never_tried_again() -> None:
+    with scripted(fault("ConditionalCheckFailedException")) as asked:
+        with pytest.raises(Conflict):
+            log().renew(LEASE, TTL)
+        assert log().take("m", "ann", TTL) is None
+        assert not log().announce("m", TTL)
+    assert asked == ["UpdateItem"] * 3
+
+
+def test_a_refused_condition_outweighs_a_collision_in_the_same_transaction() -> None:
+    with scripted(cancelled("ConditionalCheckFailed", "TransactionConflict")) as asked:
+        with pytest.raises(Conflict, match="no longer held"):
+            log().intend(LEASE, 1, {})
+        with pytest.raises(Conflict, match="no longer held"):
+            log().record(LEASE, {1: {}})
+    assert len(asked) == 2
+
+
+def test_a_move_that_was_played_is_told_apart_from_a_lost_lease() -> None:
+    with (
+        scripted(cancelled("None", "ConditionalCheckFailed")),
+        pytest.raises(Conflict, match="Move 1 of match m was already played"),
+    ):
+        log().intend(LEASE, 1, {})
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("AccessDeniedException", "We may not use the DynamoDB table matches; allow GetItem in"),
+        ("ResourceNotFoundException", "There is no DynamoDB table matches; deploy the stack"),
+        ("ValidationException", "The DynamoDB table matches refused GetItem: .*Validation"),
+    ],
+)
+def test_what_cannot_pass_is_told_at_once_with_what_to_do(code: str, told: str) -> None:
+    with scripted(fault(code)) as asked, pytest.raises(StoreError, match=told):
+        log().match("m")
+    assert len(asked) == 1
+
+
+def test_items_that_a_batch_left_over_are_asked_for_again() -> None:
+    key = {"pk": {"S": "match#m"}, "sk": {"S": "header"}}
+    item = {**key, "match_status": {"S": "running"}, "started_at": {"N": "0"}}
+    listed = (200, {"Items": [{**key, "started_at": {"N": "0"}}], "Count": 1})
+    left = (200, {"Responses": {}, "UnprocessedKeys": {"matches": {"Keys": [key]}}})
+    given = (200, {"Responses": {"matches": [item]}, "UnprocessedKeys": {}})
+    with scripted(listed, left, given) as asked:
+        (running,) = log().running()
+    assert running.match_id == "m"
+    assert asked == ["Query", "BatchGetItem", "BatchGetItem"]

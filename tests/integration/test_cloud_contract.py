@@ -1,0 +1,342 @@
+"""One contract for every match log: leases, fences, moves, and what a repeat does."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from support.cloud_benches import LogBench, dynamo_log, moto_client, sqlite_log
+
+from cardsharp.cloud.ports import Lease, MatchLog, MoveRecord, Status
+from cardsharp.errors import Conflict, StoreError
+from workbench.cloud.emulator import Emulator
+
+TTL = timedelta(seconds=3)
+
+
+@pytest.fixture(scope="module")
+def emulator() -> Iterator[Emulator]:
+    with Emulator() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def moto() -> Iterator[object]:
+    with moto_client() as client:
+        yield client
+
+
+@pytest.fixture(params=["sqlite", "ministack", "moto"])
+def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[LogBench]:
+    if request.param == "sqlite":
+        opened = sqlite_log(tmp_path)
+    elif request.param == "moto":
+        opened = dynamo_log(request.getfixturevalue("moto"))
+    else:
+        opened = dynamo_log(request.getfixturevalue("emulator").client("dynamodb"))
+    with opened as ready:
+        yield ready
+
+
+@pytest.fixture
+def log(bench: LogBench) -> MatchLog:
+    return bench.log
+
+
+def taken(log: MatchLog, owner: str = "ann", name: str = "m") -> Lease:
+    """Return a lease that must be granted."""
+    lease = log.take(name, owner, TTL, {"tags": ["x"]})
+    assert lease is not None
+    return lease
+
+
+def test_an_unattended_match_is_announced_to_one_caller_until_the_announcement_runs_out(
+    bench: LogBench,
+) -> None:
+    assert bench.log.announce("m", TTL)
+    assert not bench.log.announce("m", TTL)
+    assert bench.log.announce("other", TTL)
+    bench.clock.advance(TTL - timedelta(microseconds=1))
+    assert not bench.reopen().announce("m", TTL)
+    bench.clock.advance(timedelta(microseconds=1))
+    assert bench.reopen().announce("m", TTL)
+
+
+def test_an_announced_match_is_known_before_any_worker_takes_it(bench: LogBench) -> None:
+    bench.log.announce("m", TTL)
+    match = bench.log.match("m")
+    assert match is not None
+    assert (match.status, match.header, match.lease) == (Status.ANNOUNCED, {}, None)
+    assert match.started == bench.clock.now()
+    assert match.announced_until == bench.clock.now() + TTL
+    assert match.attended(bench.clock.now())
+    assert not match.attended(bench.clock.now() + TTL)
+
+
+def test_a_leased_match_is_not_announced_until_the_lease_runs_out(bench: LogBench) -> None:
+    taken(bench.log)
+    assert not bench.log.announce("m", TTL)
+    bench.clock.advance(TTL)
+    assert bench.log.announce("m", TTL)
+
+
+def test_the_first_take_stores_the_header_and_uses_up_the_announcement(bench: LogBench) -> None:
+    bench.log.announce("m", TTL)
+    lease = bench.log.take("m", "ann", TTL, {"players": ["a", "b"]})
+    assert lease == Lease("m", "ann", 1, bench.clock.now() + TTL)
+    match = bench.reopen().match("m")
+    assert match is not None
+    assert (match.status, match.lease) == (Status.RUNNING, lease)
+    assert match.header == {"players": ["a", "b"]}
+    assert match.announced_until is None
+
+
+def test_a_match_nobody_announced_can_be_taken(log: MatchLog) -> None:
+    assert log.take("m", "ann", TTL) is not None
+    match = log.match("m")
+    assert match is not None
+    assert (match.status, match.header) == (Status.RUNNING, {})
+
+
+def test_a_valid_lease_keeps_every_other_owner_out(bench: LogBench) -> None:
+    taken(bench.log)
+    bench.clock.advance(TTL - timedelta(microseconds=1))
+    assert bench.log.take("m", "bob", TTL) is None
+    bench.clock.advance(timedelta(microseconds=1))
+    assert bench.log.take("m", "bob", TTL, {"late": True}) is not None
+    match = bench.log.match("m")
+    assert match is not None
+    assert match.header == {"tags": ["x"]}, "the first header stays"
+
+
+def test_the_same_owner_may_take_again_and_its_older_lease_is_void(log: MatchLog) -> None:
+    first = taken(log)
+    second = taken(log)
+    assert second.fence == first.fence + 1
+    with pytest.raises(Conflict):
+        log.renew(first, TTL)
+    assert log.renew(second, TTL).fence == second.fence
+
+
+def test_fences_grow_by_one_with_every_take_also_after_a_release(bench: LogBench) -> None:
+    fences = []
+    for owner in ("ann", "bob", "cat"):
+        lease = taken(bench.log, owner)
+        fences.append(lease.fence)
+        bench.log.release(lease)
+    assert fences == [1, 2, 3]
+
+
+def test_a_renewed_lease_lasts_longer_with_the_same_fence(bench: LogBench) -> None:
+    lease = taken(bench.log)
+    bench.clock.advance(timedelta(seconds=2))
+    renewed = bench.log.renew(lease, TTL)
+    assert renewed == Lease("m", "ann", lease.fence, bench.clock.now() + TTL)
+    bench.clock.advance(timedelta(seconds=2))
+    assert bench.log.take("m", "bob", TTL) is None
+
+
+def test_a_lease_that_ran_out_untaken_can_still_be_renewed(bench: LogBench) -> None:
+    lease = taken(bench.log)
+    bench.clock.advance(TTL * 10)
+    assert bench.log.renew(lease, TTL).until == bench.clock.now() + TTL
+    assert bench.log.take("m", "bob", TTL) is None
+
+
+def test_a_released_match_is_free_at_once_and_its_old_lease_void(log: MatchLog) -> None:
+    lease = taken(log)
+    log.release(lease)
+    log.release(lease)
+    with pytest.raises(Conflict):
+        log.renew(lease, TTL)
+    assert log.take("m", "bob", TTL) is not None
+
+
+def test_a_stale_lease_can_write_nothing(bench: LogBench) -> None:
+    log = bench.log
+    stale = taken(log)
+    log.intend(stale, 1, {"draw": 1})
+    bench.clock.advance(TTL)
+    fresh = taken(log, "bob")
+    for write in (
+        lambda: log.renew(stale, TTL),
+        lambda: log.describe(stale, {"stolen": True}),
+        lambda: log.intend(stale, 1, {"draw": 2}),
+        lambda: log.intend(stale, 2, {"draw": 2}),
+        lambda: log.record(stale, {1: {"drew": 2}}),
+        lambda: log.record(stale, {}),
+        lambda: log.finish(stale, {"won": True}),
+    ):
+        with pytest.raises(Conflict, match="no longer held by ann"):
+            write()
+    log.release(stale)
+    match = log.match("m")
+    assert match is not None
+    assert (match.lease, match.status, match.outcome) == (fresh, Status.RUNNING, None)
+    assert log.moves("m") == [MoveRecord(1, {"draw": 1}, None)]
+
+
+def test_a_lease_of_an_unknown_match_can_write_nothing(bench: LogBench) -> None:
+    ghost = Lease("ghost", "ann", 1, bench.clock.now() + TTL)
+    for write in (
+        lambda: bench.log.renew(ghost, TTL),
+        lambda: bench.log.intend(ghost, 1, {}),
+        lambda: bench.log.record(ghost, {1: {}}),
+        lambda: bench.log.finish(ghost, {}),
+    ):
+        with pytest.raises(Conflict):
+            write()
+    bench.log.release(ghost)
+    assert bench.log.match("ghost") is None
+    assert bench.log.moves("ghost") == []
+    assert bench.log.notes("ghost") == []
+
+
+def test_describing_a_match_replaces_its_header(log: MatchLog) -> None:
+    lease = taken(log)
+    log.describe(lease, {"players": ["a", "b"]})
+    match = log.match("m")
+    assert match is not None
+    assert match.header == {"players": ["a", "b"]}
+
+
+def test_an_intent_may_change_until_the_move_has_facts(log: MatchLog) -> None:
+    lease = taken(log)
+    log.intend(lease, 7, {"draw": True})
+    log.intend(lease, 7, {"draw": False})
+    assert log.moves("m") == [MoveRecord(7, {"draw": False}, None)]
+    log.record(lease, {7: {"ended": True}})
+    with pytest.raises(Conflict, match="Move 7 of match m was already played"):
+        log.intend(lease, 7, {"draw": True})
+    assert log.moves("m") == [MoveRecord(7, {"draw": False}, {"ended": True})]
+
+
+def test_recording_a_move_again_changes_nothing(log: MatchLog) -> None:
+    lease = taken(log)
+    log.record(lease, {1: {"drew": "Key"}})
+    log.record(lease, {1: {"drew": "Map"}, 2: {"drew": "Sword"}})
+    assert log.moves("m") == [
+        MoveRecord(1, None, {"drew": "Key"}),
+        MoveRecord(2, None, {"drew": "Sword"}),
+    ]
+
+
+def test_moves_come_in_the_order_of_their_sequence_however_many_there_are(log: MatchLog) -> None:
+    lease = taken(log)
+    log.record(lease, {number: {"n": number} for number in reversed(range(130))})
+    log.record(lease, {1000: {"n": 1000}})
+    assert [move.sequence for move in log.moves("m")] == [*range(130), 1000]
+
+
+def test_more_moves_than_one_answer_holds_are_read_to_the_end(log: MatchLog) -> None:
+    lease = taken(log)
+    log.record(lease, {number: {"padding": "x" * 60_000} for number in range(40)})
+    assert [len(str(move.facts)) for move in log.moves("m")] == [60_015] * 40
+
+
+def test_a_match_finishes_once_and_stays_so(log: MatchLog, bench: LogBench) -> None:
+    lease = taken(log)
+    log.finish(lease, {"won": True})
+    ended = bench.clock.now()
+    bench.clock.advance(TTL * 10)
+    log.finish(lease, {"won": False})
+    match = log.match("m")
+    assert match is not None
+    assert (match.status, match.outcome, match.finished) == (
+        Status.FINISHED,
+        {"won": True},
+        ended,
+    )
+    assert match.lease is None
+    assert log.take("m", "bob", TTL) is None
+    assert log.take("m", "ann", TTL) is None
+    assert not log.announce("m", TTL)
+    with pytest.raises(Conflict):
+        log.record(lease, {1: {}})
+    log.release(lease)
+
+
+def test_bodies_come_back_exactly_as_they_were_stored(log: MatchLog) -> None:
+    body = {
+        "": [],
+        "ünï☃": {"deep": [None, True, 0.1, -0.0, 1e-300, 2**70, "\u0000\n"]},
+        "empty": {},
+    }
+    lease = log.take("m", "ann", TTL, body)
+    assert lease is not None
+    log.intend(lease, 1, body)
+    log.record(lease, {1: body})
+    log.note("m", "input", body)
+    log.finish(lease, body)
+    match = log.match("m")
+    assert match is not None
+    assert match.header == body
+    assert match.outcome == body
+    assert log.moves("m") == [MoveRecord(1, body, body)]
+    assert log.notes("m")[0].body == body
+
+
+@pytest.mark.parametrize(
+    "bad", [float("nan"), object(), "x" * 64_000], ids=["nan", "object", "big"]
+)
+def test_what_cannot_be_stored_is_refused_and_nothing_is_written(
+    log: MatchLog, bad: object
+) -> None:
+    lease = taken(log)
+    with pytest.raises(StoreError, match="The match log stores"):
+        log.record(lease, {1: {"fine": 1}, 2: {"bad": bad}})
+    assert log.moves("m") == []
+    log.record(lease, {1: {"fine": 1}})
+
+
+def test_matches_are_listed_by_day_and_status_the_last_first(bench: LogBench) -> None:
+    log, today = bench.log, bench.clock.now().date()
+    log.finish(taken(log, name="old"), {})
+    bench.clock.advance(timedelta(days=1))
+    log.announce("new", TTL)
+    bench.clock.advance(timedelta(seconds=1))
+    taken(log, name="newer")
+    bench.clock.advance(timedelta(seconds=1))
+    log.finish(taken(log, name="newest"), {})
+    tomorrow = today + timedelta(days=1)
+
+    def listed(**wanted: object) -> list[str]:
+        return [match.match_id for match in log.matches(**wanted)]  # type: ignore[arg-type]
+
+    assert listed() == ["newest", "newer", "new", "old"]
+    assert listed(limit=2) == ["newest", "newer"]
+    assert listed(day=today) == ["old"]
+    assert listed(day=tomorrow) == ["newest", "newer", "new"]
+    assert listed(day=tomorrow, limit=1) == ["newest"]
+    assert listed(day=tomorrow + timedelta(days=1)) == []
+    assert listed(status=Status.FINISHED) == ["newest", "old"]
+    assert listed(status=Status.FINISHED, day=today) == ["old"]
+    assert listed(status=Status.ANNOUNCED) == ["new"]
+
+
+def test_the_running_matches_are_found_with_their_leases(bench: LogBench) -> None:
+    log = bench.log
+    bench.log.announce("announced", TTL)
+    log.finish(taken(log, name="finished"), {})
+    held = taken(log, name="held")
+    log.release(taken(log, name="free"))
+    found = {match.match_id: match for match in bench.reopen().running()}
+    assert set(found) == {"held", "free"}
+    assert found["held"].lease == held
+    assert found["held"].attended(bench.clock.now())
+    assert not found["held"].attended(bench.clock.now() + TTL)
+    assert not found["free"].attended(bench.clock.now())
+
+
+def test_notes_need_no_lease_and_expire_while_matches_stay(bench: LogBench) -> None:
+    log = bench.log
+    taken(log)
+    log.note("m", "failure", {"input": "<html>"})
+    bench.clock.advance(timedelta(days=13))
+    log.note("m", "failure", {"input": "late"})
+    assert [note.body for note in log.notes("m")] == [{"input": "<html>"}, {"input": "late"}]
+    bench.clock.advance(timedelta(days=1))
+    log.note("other", "failure", {})
+    assert [note.body for note in log.notes("m")] == [{"input": "late"}]
+    assert log.moves("m") == []
+    assert log.match("m") is not None

@@ -1,0 +1,180 @@
+"""One contract for every queue: at least once, visibility, receive count, dead letters."""
+
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+from support.cloud_benches import (
+    MAX_RECEIVES,
+    TEMPLATE,
+    QueueBench,
+    memory_queue,
+    sqs_queue,
+)
+from support.cloud_threads import at_once
+
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.memory import MAX_RECEIVES as USUAL_RECEIVES
+from cardsharp.cloud.memory import VISIBILITY as USUAL_VISIBILITY
+from cardsharp.cloud.memory import MemoryQueue, named, register
+from cardsharp.cloud.ports import Message, Queue
+from workbench.cloud.emulator import Emulator
+from workbench.cloud.template import load_resources
+
+NOW = timedelta(0)
+
+
+@pytest.fixture(scope="module")
+def emulator() -> Iterator[Emulator]:
+    with Emulator() as running:
+        yield running
+
+
+@pytest.fixture(params=["memory", "ministack"])
+def bench(request: pytest.FixtureRequest) -> Iterator[QueueBench]:
+    if request.param == "memory":
+        opened = memory_queue()
+    else:
+        opened = sqs_queue(request.getfixturevalue("emulator"))
+    with opened as ready:
+        yield ready
+
+
+@pytest.fixture
+def queue(bench: QueueBench) -> Queue:
+    return bench.queue
+
+
+def received(queue: Queue) -> Message:
+    """Return a message that must be there."""
+    message = queue.receive(NOW)
+    assert message is not None
+    return message
+
+
+def test_a_sent_body_is_received_as_it_was(queue: Queue) -> None:
+    body = '{"match": "ünï☃"}'
+    queue.send(body)
+    message = received(queue)
+    assert message.body == body
+    assert message.receive_count == 1
+    assert message.message_id
+    assert message.sent_at.utcoffset() == NOW
+
+
+def test_an_empty_queue_gives_nothing(queue: Queue) -> None:
+    assert queue.receive(NOW) is None
+
+
+def test_every_message_is_delivered_and_a_held_one_to_nobody_else(queue: Queue) -> None:
+    for body in "abc":
+        queue.send(body)
+    messages = [received(queue) for _ in range(3)]
+    assert sorted(message.body for message in messages) == ["a", "b", "c"]
+    assert len({message.message_id for message in messages}) == 3
+    assert queue.receive(NOW) is None
+
+
+def test_a_deleted_message_never_comes_back(bench: QueueBench) -> None:
+    bench.queue.send("a")
+    message = received(bench.queue)
+    bench.queue.delete(message)
+    bench.queue.delete(message)
+    assert bench.later() is None
+
+
+def test_an_undeleted_message_comes_back_with_a_higher_count(bench: QueueBench) -> None:
+    bench.queue.send("a")
+    first = received(bench.queue)
+    second = bench.later()
+    assert second is not None
+    assert (second.message_id, second.body) == (first.message_id, first.body)
+    assert (first.receive_count, second.receive_count) == (1, 2)
+
+
+def test_a_message_is_a_dead_letter_after_exactly_the_greatest_receive_count(
+    bench: QueueBench,
+) -> None:
+    bench.queue.send("poison")
+    counts = [received(bench.queue).receive_count]
+    assert bench.dead_letters.receive(NOW) is None
+    while message := bench.later():
+        counts.append(message.receive_count)
+    assert counts == list(range(1, MAX_RECEIVES + 1))
+    assert received(bench.dead_letters).body == "poison"
+
+
+def test_a_waiting_receiver_gets_what_is_sent_meanwhile(queue: Queue) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(queue.receive, timedelta(seconds=10))
+        queue.send("a")
+        message = waiting.result(timeout=20)
+    assert message is not None
+    assert message.body == "a"
+
+
+def test_parallel_consumers_get_every_message_once_while_it_is_held(queue: Queue) -> None:
+    bodies = [str(number) for number in range(40)]
+    for body in bodies:
+        queue.send(body)
+
+    def drain(_number: int) -> list[str]:
+        found = []
+        while message := queue.receive(NOW):
+            queue.delete(message)
+            found.append(message.body)
+        return found
+
+    found = Counter(body for batch in at_once(8, drain) for body in batch)
+    assert found == Counter(bodies)
+
+
+def test_a_receipt_of_an_earlier_delivery_deletes_nothing() -> None:
+    with memory_queue() as bench:
+        bench.queue.send("a")
+        first = received(bench.queue)
+        second = bench.later()
+        bench.queue.delete(first)
+        assert second is not None
+        assert bench.later() is None, "it was delivered twice and is a dead letter now"
+        assert received(bench.dead_letters).body == "a"
+
+
+def test_a_waiting_receiver_is_woken_by_the_message_and_not_by_a_clock() -> None:
+    began = threading.Event()
+
+    class Signalling(SystemClock):
+        def wait(self, signal: object, timeout: timedelta) -> bool:
+            began.set()
+            return super().wait(signal, timeout)  # type: ignore[arg-type]
+
+    queue = MemoryQueue(Signalling())
+    clock = SystemClock()
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(lambda: (queue.receive(timedelta(minutes=1)), clock.monotonic()))
+        assert began.wait(10)
+        sent = clock.monotonic()
+        queue.send("a")
+        message, woken = waiting.result(timeout=20)
+    assert message is not None
+    assert woken - sent < 5, "far below the minute that the receiver would have waited"
+
+
+def test_one_name_is_one_queue_in_a_process() -> None:
+    clock = SystemClock()
+    named("contract-name", clock).send("a")
+    assert received(named("contract-name", clock)).body == "a"
+    own = MemoryQueue(clock)
+    register("contract-name", own)
+    assert named("contract-name", clock) is own
+
+
+def test_the_memory_queue_behaves_as_the_template_says() -> None:
+    properties = load_resources(TEMPLATE)["MatchQueue"].properties
+    assert properties["VisibilityTimeout"] == USUAL_VISIBILITY.total_seconds()
+    policy = properties["RedrivePolicy"]
+    assert isinstance(policy, dict)
+    assert policy["maxReceiveCount"] == USUAL_RECEIVES

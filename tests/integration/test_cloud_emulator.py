@@ -1,0 +1,200 @@
+"""AWS on this machine: the template's table and queues, on loopback, with nothing left behind."""
+
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+import stamina
+from support.cloud_benches import TEMPLATE, environment
+
+from cardsharp.cloud import secrets
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.ports import Status
+from cardsharp.cloud.secrets import credentials
+from cardsharp.cloud.settings import Settings
+from cardsharp.cloud.wiring import build_log, build_queue
+from cardsharp.errors import ConfigError, StoreError
+from cardsharp.exchange import Credentials
+from workbench.cloud.emulator import Emulator, Stack
+
+TTL = timedelta(seconds=30)
+CANARY = "canary-19c4"
+
+
+@pytest.fixture(scope="module")
+def emulator() -> Iterator[Emulator]:
+    with Emulator() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def stack(emulator: Emulator) -> Stack:
+    return emulator.create(TEMPLATE)
+
+
+@pytest.fixture
+def aws(emulator: Emulator) -> Iterator[Emulator]:
+    """Put the emulator into the environment, where boto3 finds it."""
+    with environment(emulator.environment):
+        yield emulator
+
+
+def test_settings_and_the_environment_are_all_that_the_adapters_need(
+    stack: Stack, aws: Emulator
+) -> None:
+    assert aws.endpoint.startswith("http://127.0.0.1:")
+    log = build_log(f"dynamodb:{stack.tables['Matches']}", SystemClock())
+    queue = build_queue(stack.queues["MatchQueue"], SystemClock())
+    assert log.announce("m", TTL)
+    queue.send("m")
+    message = queue.receive(timedelta(seconds=1))
+    assert message is not None
+    lease = log.take(message.body, "ann", TTL)
+    assert lease is not None
+    log.intend(lease, 1, {"draw": True})
+    log.record(lease, {1: {"drew": "Key"}})
+    log.finish(lease, {"won": True})
+    queue.delete(message)
+    match = log.match("m")
+    assert match is not None
+    assert match.status is Status.FINISHED
+
+
+def test_the_queue_is_made_as_the_template_says(stack: Stack, emulator: Emulator) -> None:
+    sqs = emulator.client("sqs")
+    made = sqs.get_queue_attributes(QueueUrl=stack.queues["MatchQueue"], AttributeNames=["All"])
+    assert made["Attributes"]["VisibilityTimeout"] == "1800"
+    assert '"maxReceiveCount": 5' in made["Attributes"]["RedrivePolicy"]
+    assert "cardsharp-DeadLetters" in made["Attributes"]["RedrivePolicy"]
+
+
+def test_what_is_missing_in_aws_is_named_with_what_to_do(aws: Emulator) -> None:
+    assert aws.pid
+    with pytest.raises(StoreError, match="There is no DynamoDB table nope; deploy the stack"):
+        build_log("dynamodb:nope", SystemClock()).match("m")
+    url = f"{aws.endpoint}/000000000000/nope"
+    with pytest.raises(StoreError, match="There is no SQS queue nope; deploy the stack"):
+        build_queue(url, SystemClock()).send("m")
+
+
+def test_an_aws_that_cannot_be_reached_is_told_in_a_sentence(emulator: Emulator) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    away = {**emulator.environment, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}"}
+    with (
+        environment(away),
+        stamina.set_testing(True, attempts=1),
+        pytest.raises(StoreError, match="The DynamoDB table m cannot be reached"),
+    ):
+        build_log("dynamodb:m", SystemClock()).match("m")
+
+
+def test_a_missing_region_is_asked_for(emulator: Emulator, tmp_path: Path) -> None:
+    # No configuration of this machine's user either.
+    nowhere = {**emulator.environment, "AWS_CONFIG_FILE": str(tmp_path / "none")}
+    with environment(nowhere):
+        for name in ("AWS_REGION", "AWS_DEFAULT_REGION"):
+            os.environ.pop(name)
+        with pytest.raises(ConfigError, match="No AWS region is set; set AWS_REGION"):
+            build_log("dynamodb:m", SystemClock()).match("m")
+
+
+def arena(secret_id: str) -> Settings:
+    return Settings.load(
+        {"CARDSHARP_ARENA_URL": "https://a.example", "CARDSHARP_SECRET_ID": secret_id}
+    )
+
+
+@pytest.fixture
+def secret_names() -> Iterator[None]:
+    """Forget what other tests fetched."""
+    secrets._provider.cache_clear()
+    yield
+    secrets._provider.cache_clear()
+
+
+@pytest.mark.usefixtures("secret_names")
+def test_a_rotated_password_needs_no_deploy(aws: Emulator) -> None:
+    manager = aws.client("secretsmanager")
+    manager.create_secret(Name="arena", SecretString='{"username": "6364", "password": "first-1"}')
+    settings = arena("arena")
+    assert credentials(settings) == Credentials("6364", "first-1")
+    manager.put_secret_value(
+        SecretId="arena", SecretString='{"username": "6364", "password": "second-2", "more": 1}'
+    )
+    assert credentials(settings).password == "first-1", "kept for a short while"
+    assert credentials(settings, fresh=True).password == "second-2"
+    assert credentials(settings).password == "second-2"
+
+
+@pytest.mark.usefixtures("secret_names")
+def test_a_secret_of_another_shape_is_refused_without_being_shown(aws: Emulator) -> None:
+    manager = aws.client("secretsmanager")
+    for name, value in {"text": CANARY, "half": f'{{"password": "{CANARY}"}}'}.items():
+        manager.create_secret(Name=name, SecretString=value)
+        with pytest.raises(ConfigError, match=f"The secret {name} must be a JSON like") as caught:
+            credentials(arena(name))
+        assert CANARY not in f"{caught.value!r}{caught.value.__cause__}"
+
+
+@pytest.mark.usefixtures("secret_names", "aws")
+def test_a_missing_secret_is_named_with_what_to_do() -> None:
+    with pytest.raises(StoreError, match=r"did not give the secret nope: .* Create it, or allow"):
+        credentials(arena("nope"))
+
+
+def listening(pid: int) -> set[str]:
+    """Return the addresses, in the kernel's hexadecimal, on which a process listens."""
+    sockets = set()
+    for entry in Path(f"/proc/{pid}/fd").iterdir():
+        try:
+            sockets.add(entry.readlink().name)
+        except FileNotFoundError:
+            continue
+    found = set()
+    for table in ("tcp", "tcp6"):
+        for line in Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]:
+            fields = line.split()
+            if fields[3] == "0A" and f"socket:[{fields[9]}]" in sockets:
+                found.add(fields[1].partition(":")[0])
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self/net/tcp").exists(), reason="reads Linux' /proc")
+def test_the_emulator_listens_on_this_machine_only(emulator: Emulator) -> None:
+    assert listening(emulator.pid) == {"0100007F"}
+
+
+def test_a_stopped_emulator_leaves_nothing_behind() -> None:
+    with Emulator() as short_lived:
+        pid, folder = short_lived.pid, short_lived.folder
+        assert list(folder.iterdir())
+    assert not folder.exists()
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="waits for a process as Linux can")
+def test_an_emulator_does_not_outlive_a_parent_that_was_killed() -> None:
+    parent = subprocess.Popen(
+        [sys.executable, "-m", "support.cloud_emulated"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=Path(__file__).parents[1],
+    )
+    with parent:
+        assert parent.stdout is not None
+        pid, folder = parent.stdout.readline().split()
+        watched = os.pidfd_open(int(pid))
+        parent.send_signal(signal.SIGKILL)
+        assert select.select([watched], [], [], 20)[0], "it still runs"
+        os.close(watched)
+    assert not Path(folder).exists()

@@ -1,0 +1,334 @@
+"""The home: schedule ticks for the poller, the queue's messages for the worker."""
+
+import hashlib
+import json
+import logging
+import queue
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.cloud_clock import FakeClock
+
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.memory import MemoryQueue, Redrive
+from cardsharp.cloud.ports import Clock, Message
+from cardsharp.errors import StoreError
+from workbench.cloud.context import Function, Invocation, LambdaContext, invoke
+from workbench.cloud.events import failed_ids
+from workbench.cloud.home import Home, Plan
+
+EVENTS = Path(__file__).parents[2] / "events"
+PLAN = Plan(breath=timedelta(milliseconds=20))
+PATIENCE = timedelta(seconds=10)
+
+Records = list[dict[str, Any]]
+
+
+class Watched:
+    """What a home did: each invocation as it ends."""
+
+    def __init__(self) -> None:
+        self.ended: queue.Queue[Invocation] = queue.Queue()
+
+    def next(self, function: str) -> Invocation:
+        """Return the next invocation of a function that ends."""
+        while True:
+            invocation = self.ended.get(timeout=10)
+            if invocation.function == function:
+                return invocation
+
+
+def quiet(_event: dict[str, Any], _context: LambdaContext) -> None:
+    """Do nothing."""
+
+
+def matches(visibility: timedelta = timedelta(milliseconds=50)) -> tuple[MemoryQueue, MemoryQueue]:
+    """Return a queue that gives a message twice, and its dead letters."""
+    dead = MemoryQueue(SystemClock())
+    return MemoryQueue(SystemClock(), visibility, Redrive(2, dead)), dead
+
+
+@contextmanager
+def running(
+    worker: Callable[..., object] = quiet,
+    poller: Callable[..., object] = quiet,
+    source: MemoryQueue | None = None,
+    plan: Plan = PLAN,
+    clock: Clock | None = None,
+) -> Iterator[tuple[Home, Watched]]:
+    """Run a home, and see that it stops."""
+    watched = Watched()
+    home = Home(
+        Function("poller", poller),
+        Function("worker", worker),
+        source or matches()[0],
+        clock or SystemClock(),
+        replace(plan, observe=watched.ended.put),
+    )
+    with home:
+        yield home, watched
+        assert home.stop(PATIENCE)
+
+
+def keys(sample: object) -> object:
+    """Return the shape of a JSON value: its keys and types."""
+    if isinstance(sample, dict):
+        return {name: keys(value) for name, value in sample.items()}
+    if isinstance(sample, list):
+        return [keys(value) for value in sample]
+    return type(sample)
+
+
+def sample(name: str) -> object:
+    return json.loads((EVENTS / name).read_text())
+
+
+def test_the_poller_gets_what_the_schedule_sends() -> None:
+    with running() as (_home, watched):
+        event = watched.next("poller").event
+    assert keys(event) == keys(sample("poller_schedule.json"))
+    assert event["source"] == "aws.scheduler"
+    assert event["detail"] == "{}"
+
+
+def test_the_worker_gets_what_the_queue_mapping_sends() -> None:
+    source, _dead = matches()
+    source.send('{"match_id": "m"}')
+    with running(source=source) as (_home, watched):
+        event = watched.next("worker").event
+    assert keys(event) == keys(sample("worker_one.json"))
+
+
+@pytest.mark.parametrize("name", ["worker_two.json", "worker_poison.json"])
+def test_every_record_of_our_samples_is_one_that_aws_would_send(name: str) -> None:
+    (record,) = records("worker_one.json")
+    for other in records(name):
+        assert keys(other) == keys(record)
+        body = other["body"].encode()
+        assert other["md5OfBody"] == hashlib.md5(body, usedforsecurity=False).hexdigest()
+
+
+def records(name: str) -> Records:
+    event: Any = sample(name)
+    return list(event["Records"])
+
+
+def test_the_poller_runs_at_once_and_then_with_every_tick() -> None:
+    clock = FakeClock()
+    with running(clock=clock) as (_home, watched):
+        for _ in range(3):
+            watched.next("poller")
+            clock.until_waiting()
+            assert watched.ended.empty()
+            clock.advance(timedelta(seconds=59))
+            assert watched.ended.empty()
+            clock.advance(timedelta(seconds=1))
+        watched.next("poller")
+
+
+def test_a_poller_that_takes_longer_than_a_tick_is_followed_at_once_by_the_next() -> None:
+    clock = FakeClock()
+    began: queue.Queue[float] = queue.Queue()
+
+    def listen(_event: object, _context: object) -> None:
+        began.put(clock.monotonic())
+        if began.qsize() < 4:
+            clock.advance(timedelta(seconds=70))
+
+    with running(poller=listen, clock=clock):
+        clock.until_waiting()
+        assert list(began.queue) == [0, 70, 140, 210]
+
+
+def test_a_failing_poller_is_ticked_again(caplog: pytest.LogCaptureFixture) -> None:
+    clock = FakeClock()
+
+    def fail(_event: object, _context: object) -> None:
+        raise ConnectionError("arena down")
+
+    with caplog.at_level(logging.ERROR), running(poller=fail, clock=clock) as (_home, watched):
+        assert watched.next("poller").error == "ConnectionError: arena down"
+        clock.until_waiting()
+        clock.advance(timedelta(minutes=1))
+        assert watched.next("poller").error == "ConnectionError: arena down"
+    assert "poller failed: ConnectionError: arena down" in caplog.messages
+
+
+def test_a_message_is_deleted_when_its_worker_succeeds() -> None:
+    source, dead = matches(visibility=timedelta(minutes=1))
+    source.send("a")
+    with running(source=source) as (_home, watched):
+        invocation = watched.next("worker")
+        assert (invocation.error, invocation.answer) == (None, None)
+        assert len(source) == 0
+    assert len(dead) == 0
+
+
+def test_of_two_records_only_the_failed_one_comes_back() -> None:
+    source, _dead = matches()
+
+    def one_fails(event: dict[str, Records], _context: object) -> object:
+        bad = [r["messageId"] for r in event["Records"] if r["body"] == "bad" and once(r)]
+        return {"batchItemFailures": [{"itemIdentifier": name} for name in bad]}
+
+    def once(record: dict[str, Any]) -> bool:
+        return bool(record["attributes"]["ApproximateReceiveCount"] == "1")
+
+    source.send("good")
+    source.send("bad")
+    with running(one_fails, source=source, plan=replace(PLAN, batch_size=2)) as (_home, watched):
+        first, second = watched.next("worker"), watched.next("worker")
+        assert bodies(first) == ["good", "bad"]
+        assert bodies(second) == ["bad"]
+        assert len(source) == 0
+
+
+def bodies(invocation: Invocation) -> list[str]:
+    records: Any = invocation.event["Records"]
+    return [record["body"] for record in records]
+
+
+def test_a_poison_message_dies_after_its_receives_and_the_others_are_done_once() -> None:
+    source, dead = matches()
+    done: list[str] = []
+
+    def work(event: dict[str, Records], _context: object) -> None:
+        (record,) = event["Records"]
+        if record["body"] == "poison":
+            raise ValueError("no match message")
+        done.append(record["body"])
+
+    for body in ("a", "poison", "b"):
+        source.send(body)
+    with running(work, source=source) as (_home, watched):
+        ended = [watched.next("worker") for _ in range(4)]
+        letter = dead.receive(PATIENCE)
+        assert letter is not None
+        assert letter.body == "poison"
+    assert sorted(done) == ["a", "b"]
+    assert [e.error for e in ended if e.error] == ["ValueError: no match message"] * 2
+
+
+def test_as_many_workers_run_at_once_as_planned_and_no_more() -> None:
+    source, _dead = matches(visibility=timedelta(minutes=1))
+    together = threading.Barrier(3, timeout=10)
+    active = most = 0
+    lock = threading.Lock()
+
+    def work(_event: object, _context: object) -> None:
+        nonlocal active, most
+        with lock:
+            active += 1
+            most = max(most, active)
+        together.wait()
+        with lock:
+            active -= 1
+
+    for number in range(9):
+        source.send(str(number))
+    plan = replace(PLAN, concurrency=3)
+    with running(work, source=source, plan=plan) as (_home, watched):
+        assert [watched.next("worker").error for _ in range(9)] == [None] * 9
+    assert most == 3
+
+
+def test_stopping_lets_running_workers_finish_and_starts_no_more() -> None:
+    source, _dead = matches(visibility=timedelta(minutes=1))
+    begun, finish = threading.Event(), threading.Event()
+
+    def work(_event: object, context: LambdaContext) -> dict[str, int]:
+        begun.set()
+        assert finish.wait(10)
+        return {"left": context.get_remaining_time_in_millis()}
+
+    source.send("running")
+    with running(work, source=source, plan=replace(PLAN, concurrency=1)) as (home, watched):
+        assert begun.wait(10)
+        source.send("late")
+        assert not home.stop(timedelta(milliseconds=10)), "it still runs"
+        finish.set()
+        assert home.stop(PATIENCE)
+        answer = watched.next("worker").answer
+        assert isinstance(answer, dict)
+        assert answer["left"] > 0, "its time is its own"
+    assert len(source) == 1
+
+
+def test_stopping_tells_the_poller_that_its_time_is_over() -> None:
+    begun = threading.Event()
+
+    def listen(_event: object, context: LambdaContext) -> None:
+        begun.set()
+        while context.get_remaining_time_in_millis() > 0:
+            threading.Event().wait(0.001)
+
+    with running(poller=listen) as (home, _watched):
+        assert begun.wait(10)
+        assert home.stop(PATIENCE)
+
+
+def test_a_queue_that_fails_for_a_while_stops_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    class Flaky(MemoryQueue):
+        failures = 3
+
+        def receive(self, wait: timedelta) -> Message | None:
+            self.failures -= 1
+            if self.failures >= 0:
+                raise StoreError("SQS is away.")
+            return super().receive(wait)
+
+    source = Flaky(SystemClock())
+    source.send("a")
+    with running(source=source) as (_home, watched):
+        assert bodies(watched.next("worker")) == ["a"]
+    assert "The queue failed: SQS is away." in caplog.messages
+
+
+def test_an_invocation_that_takes_too_long_has_failed_whatever_it_answers() -> None:
+    clock = FakeClock()
+
+    def late(_event: object, context: LambdaContext) -> str:
+        clock.advance(timedelta(seconds=61))
+        assert context.get_remaining_time_in_millis() == 0
+        return "done"
+
+    function = Function("worker", late)
+    ended = invoke(function, {}, function.context(clock), clock)
+    assert (ended.answer, ended.error) == (None, "Task timed out after 60.00 seconds")
+
+
+def test_an_answer_that_is_no_json_is_a_failure() -> None:
+    clock = FakeClock()
+    function = Function("worker", lambda *_: {1, 2})
+    ended = invoke(function, {}, function.context(clock), clock)
+    assert ended.error == "TypeError: Object of type set is not JSON serializable"
+
+
+@pytest.mark.parametrize(
+    ("answer", "failed"),
+    [
+        (None, ""),
+        ({}, ""),
+        ({"batchItemFailures": None}, ""),
+        ({"batchItemFailures": []}, ""),
+        ({"batchItemFailures": [{"itemIdentifier": "a"}]}, "a"),
+        ({"batchItemFailures": [{"itemIdentifier": "a"}, {"itemIdentifier": "a"}]}, "a"),
+        ({"batchItemFailures": [{"itemIdentifier": "a"}, {"itemIdentifier": "b"}]}, "ab"),
+        ({"batchItemFailures": [{"itemIdentifier": "c"}]}, "ab"),
+        ({"batchItemFailures": [{"itemIdentifier": ""}]}, "ab"),
+        ({"batchItemFailures": [{"itemIdentifier": None}]}, "ab"),
+        ({"batchItemFailures": [{"itemIdentifier": ["a"]}]}, "ab"),
+        ({"batchItemFailures": [{"id": "a"}]}, "ab"),
+        ({"batchItemFailures": ["a"]}, "ab"),
+        ({"batchItemFailures": "a"}, "ab"),
+        ("done", "ab"),
+    ],
+)
+def test_an_answer_is_read_as_the_queue_mapping_reads_it(answer: object, failed: str) -> None:
+    assert failed_ids(answer, ["a", "b"]) == set(failed)

@@ -1,0 +1,203 @@
+"""Races of real parallel writers: threads on every store, and processes on the SQLite file."""
+
+import multiprocessing
+import sqlite3
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from support.cloud_benches import LogBench, dynamo_log, sqlite_log
+from support.cloud_processes import take_all
+from support.cloud_threads import at_once
+
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.ports import Lease, MatchLog, MoveRecord, Status
+from cardsharp.cloud.sqlite import SqliteLog
+from cardsharp.errors import Conflict
+from workbench.cloud.emulator import Emulator
+
+TTL = timedelta(seconds=3)
+ROUNDS = 3
+
+
+@pytest.fixture(scope="module")
+def emulator() -> Iterator[Emulator]:
+    with Emulator() as running:
+        yield running
+
+
+@pytest.fixture(params=["sqlite", "ministack"])
+def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[LogBench]:
+    if request.param == "sqlite":
+        opened = sqlite_log(tmp_path)
+    else:
+        opened = dynamo_log(request.getfixturevalue("emulator").client("dynamodb"))
+    with opened as ready:
+        yield ready
+
+
+@pytest.fixture
+def logs(bench: LogBench) -> list[MatchLog]:
+    """Return two openings of the same log, as two processes have."""
+    return [bench.log, bench.reopen()]
+
+
+def taken(log: MatchLog) -> Lease:
+    lease = log.take("m", "ann", TTL)
+    assert lease is not None
+    return lease
+
+
+def test_of_sixteen_takers_exactly_one_gets_the_lease(logs: list[MatchLog]) -> None:
+    for number in range(ROUNDS):
+        name = f"m{number}"
+        leases = at_once(16, lambda me, name=name: logs[me % 2].take(name, f"w{me}", TTL))  # type: ignore[misc]
+        winners = [lease for lease in leases if lease is not None]
+        assert len(winners) == 1
+        assert winners[0].fence == 1
+        match = logs[0].match(name)
+        assert match is not None
+        assert match.lease == winners[0]
+
+
+def test_of_sixteen_announcers_exactly_one_sends(logs: list[MatchLog]) -> None:
+    for number in range(ROUNDS):
+        name = f"m{number}"
+        told = at_once(16, lambda me, name=name: logs[me % 2].announce(name, TTL))  # type: ignore[misc]
+        assert told.count(True) == 1
+
+
+def test_no_two_takes_ever_get_the_same_fence(logs: list[MatchLog]) -> None:
+    def take_and_lose(me: int) -> list[int]:
+        taken = [logs[me % 2].take("m", f"w{me}", timedelta(0)) for _ in range(5)]
+        return [lease.fence for lease in taken if lease is not None]
+
+    fences = at_once(8, take_and_lose)
+    assert sorted(fence for mine in fences for fence in mine) == list(range(1, 41))
+    assert all(mine == sorted(mine) for mine in fences)
+
+
+def test_an_announcement_and_a_take_at_once_leave_one_attendant(logs: list[MatchLog]) -> None:
+    for number in range(ROUNDS):
+        name = f"m{number}"
+
+        def act(me: int, name: str = name) -> bool:
+            if me % 2:
+                return logs[0].announce(name, TTL)
+            return logs[1].take(name, f"w{me}", TTL) is not None
+
+        done = at_once(8, act)
+        assert [done[me] for me in range(0, 8, 2)].count(True) == 1
+        assert [done[me] for me in range(1, 8, 2)].count(True) <= 1
+        match = logs[0].match(name)
+        assert match is not None
+        assert match.status is Status.RUNNING
+        assert match.announced_until is None
+
+
+def test_the_first_of_parallel_records_stays(logs: list[MatchLog]) -> None:
+    lease = taken(logs[0])
+    at_once(8, lambda me: logs[me % 2].record(lease, {n: {"by": me} for n in range(3)}))
+    before = logs[0].moves("m")
+    assert [move.sequence for move in before] == [0, 1, 2]
+    at_once(4, lambda me: logs[me % 2].record(lease, {n: {"by": -me} for n in range(3)}))
+    assert logs[1].moves("m") == before
+
+
+def test_the_first_of_parallel_outcomes_stays(logs: list[MatchLog]) -> None:
+    lease = taken(logs[0])
+    at_once(8, lambda me: logs[me % 2].finish(lease, {"by": me}))
+    match = logs[0].match("m")
+    assert match is not None
+    assert match.status is Status.FINISHED
+    assert match.outcome in [{"by": me} for me in range(8)]
+
+
+def test_a_successor_and_a_stale_writer_never_mix(bench: LogBench, logs: list[MatchLog]) -> None:
+    """Whatever the order, an intent of the old lease never lies over one of the new."""
+    for number in range(ROUNDS):
+        name = f"m{number}"
+        stale = logs[0].take(name, "ann", TTL)
+        assert stale is not None
+        bench.clock.advance(TTL)
+
+        def act(me: int, name: str = name, stale: Lease = stale) -> str:
+            if me == 0:
+                fresh = logs[1].take(name, "bob", TTL)
+                assert fresh is not None
+                logs[1].intend(fresh, 1, {"by": "bob"})
+                return "bob"
+            try:
+                logs[0].intend(stale, 1, {"by": "ann"})
+            except Conflict:
+                return "refused"
+            return "ann"
+
+        assert at_once(4, act)[0] == "bob"
+        assert logs[0].moves(name) == [MoveRecord(1, {"by": "bob"}, None)]
+
+
+def test_renewing_never_disturbs_the_writes_of_the_same_lease(logs: list[MatchLog]) -> None:
+    lease = taken(logs[0])
+
+    def act(me: int) -> int:
+        for number in range(15):
+            if me:
+                logs[0].renew(lease, TTL)
+            else:
+                logs[1].intend(lease, number, {"n": number})
+                logs[1].record(lease, {number: {"n": number}})
+        return me
+
+    assert at_once(3, act) == [0, 1, 2]
+    assert [move.facts for move in logs[0].moves("m")] == [{"n": n} for n in range(15)]
+
+
+def test_of_parallel_processes_each_match_is_taken_and_announced_by_one(tmp_path: Path) -> None:
+    """The processes also race for who makes the file."""
+    path = tmp_path / "matches.db"
+    names = [f"m{number}" for number in range(25)]
+    spawned = multiprocessing.get_context("spawn")
+    with spawned.Pool(4) as pool:
+        done = pool.starmap(take_all, [(path, f"p{number}", names) for number in range(8)], 1)
+    assert Counter(name for one in done for name in one["taken"]) == Counter(names)
+    announced = Counter(name for one in done for name in one["announced"])
+    assert max(announced.values()) == 1
+
+
+@pytest.mark.parametrize("moves", [1, 7, 40])
+def test_a_writer_killed_in_mid_write_leaves_a_whole_log(tmp_path: Path, moves: int) -> None:
+    path = tmp_path / "matches.db"
+    child = subprocess.Popen(  # noqa: S603 - our own interpreter and module
+        [sys.executable, "-m", "support.cloud_processes", str(path)],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=Path(__file__).parents[1],
+    )
+    assert child.stdout is not None
+    seen = [int(child.stdout.readline()) for _ in range(moves)]
+    child.kill()
+    seen += [int(line) for line in child.stdout.read().split()]
+    child.stdout.close()
+    assert child.wait() == -9
+
+    log = SqliteLog(path, SystemClock())
+    found = log.moves("m")
+    played = [move.sequence for move in found if move.facts is not None]
+    assert played[: len(seen)] == seen, "what was acknowledged is there"
+    assert len(found) - len(seen) <= 1, "and at most one move more"
+    for move in found:
+        assert move.intent == {"draw": move.sequence}
+        assert move.facts is None or move.facts["drew"] == move.sequence
+    match = log.match("m")
+    assert match is not None
+    assert match.lease is not None
+    assert log.renew(match.lease, TTL).fence == 1, "the log can still be written"
+    log.close()
+    with sqlite3.connect(path) as raw:
+        assert raw.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    raw.close()

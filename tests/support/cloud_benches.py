@@ -1,0 +1,122 @@
+"""The adapters that the contract suite runs against, each behind the same few handles."""
+
+import json
+import os
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+from unittest import mock
+
+from cardsharp.cloud.dynamodb import DynamoLog
+from cardsharp.cloud.memory import MemoryQueue, Redrive
+from cardsharp.cloud.ports import MatchLog, Message, Queue
+from cardsharp.cloud.sqlite import SqliteLog
+from cardsharp.cloud.sqs import SqsQueue
+from support.cloud_clock import FakeClock
+from workbench.cloud.emulator import Emulator, queue_arn
+from workbench.cloud.template import load_resources, table_request
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb.client import DynamoDBClient
+
+TEMPLATE = Path(__file__).parents[2] / "template.yaml"
+VISIBILITY = timedelta(seconds=1)
+MAX_RECEIVES = 2
+
+
+@dataclass(frozen=True)
+class LogBench:
+    """A match log, its clock, and `reopen` as another process would open it."""
+
+    log: MatchLog
+    clock: FakeClock
+    reopen: Callable[[], MatchLog]
+
+
+@dataclass(frozen=True)
+class QueueBench:
+    """A queue with its dead letters; `later` receives what the visibility timeout brings back."""
+
+    queue: Queue
+    dead_letters: Queue
+    later: Callable[[], Message | None]
+
+
+@contextmanager
+def environment(values: dict[str, str]) -> Iterator[None]:
+    """Set environment variables for a while."""
+    with mock.patch.dict(os.environ, values):
+        yield
+
+
+@contextmanager
+def sqlite_log(folder: Path) -> Iterator[LogBench]:
+    clock = FakeClock()
+    opened: list[SqliteLog] = []
+
+    def reopen() -> SqliteLog:
+        opened.append(SqliteLog(folder / "deep" / "matches.db", clock))
+        return opened[-1]
+
+    try:
+        yield LogBench(reopen(), clock, reopen)
+    finally:
+        for log in opened:
+            log.close()
+
+
+@contextmanager
+def dynamo_log(client: "DynamoDBClient") -> Iterator[LogBench]:
+    clock = FakeClock()
+    name = f"matches-{uuid.uuid4()}"
+    properties = load_resources(TEMPLATE)["Matches"].properties
+    client.create_table(TableName=name, **table_request(properties))  # type: ignore[arg-type]
+    try:
+        log = DynamoLog(name, clock, client)
+        yield LogBench(log, clock, lambda: DynamoLog(name, clock, client))
+    finally:
+        client.delete_table(TableName=name)
+
+
+@contextmanager
+def moto_client() -> Iterator["DynamoDBClient"]:
+    # Here, for it takes a second to import.
+    from boto3.session import Session  # noqa: PLC0415
+    from moto import mock_aws  # noqa: PLC0415
+
+    with environment({"AWS_REGION": "us-east-1"}), mock_aws():
+        # The emulator of other tests may still be in the environment.
+        os.environ.pop("AWS_ENDPOINT_URL", None)
+        yield Session(region_name="us-east-1").client("dynamodb")
+
+
+@contextmanager
+def memory_queue() -> Iterator[QueueBench]:
+    clock = FakeClock()
+    dead = MemoryQueue(clock, VISIBILITY)
+    queue = MemoryQueue(clock, VISIBILITY, Redrive(MAX_RECEIVES, dead))
+
+    def later() -> Message | None:
+        clock.advance(VISIBILITY)
+        return queue.receive(timedelta(0))
+
+    yield QueueBench(queue, dead, later)
+
+
+@contextmanager
+def sqs_queue(emulator: Emulator) -> Iterator[QueueBench]:
+    sqs = emulator.client("sqs")
+    name = str(uuid.uuid4())
+    dead = sqs.create_queue(QueueName=f"{name}-dead")["QueueUrl"]
+    policy = {"deadLetterTargetArn": queue_arn(sqs, dead), "maxReceiveCount": MAX_RECEIVES}
+    attributes = {
+        "VisibilityTimeout": str(int(VISIBILITY.total_seconds())),
+        "RedrivePolicy": json.dumps(policy),
+    }
+    url = sqs.create_queue(QueueName=name, Attributes=attributes)["QueueUrl"]
+    queue = SqsQueue(url, sqs)
+    yield QueueBench(queue, SqsQueue(dead, sqs), lambda: queue.receive(VISIBILITY * 2))

@@ -1,0 +1,52 @@
+"""A clock that only tests move."""
+
+import threading
+from datetime import UTC, datetime, timedelta
+
+from cardsharp.cloud.ports import Signal
+
+START = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+
+
+class FakeClock:
+    """A `Clock` that stands still until `advance`; sleeping advances it, waiting does not.
+
+    A waiter sees either its signal or that somebody advanced the clock past its timeout.
+    """
+
+    def __init__(self, start: datetime = START) -> None:
+        self._start = start
+        self._passed = timedelta(0)
+        self._lock = threading.Lock()
+        self._waiting = threading.Semaphore(0)
+
+    def now(self) -> datetime:
+        with self._lock:
+            return self._start + self._passed
+
+    def monotonic(self) -> float:
+        with self._lock:
+            return self._passed.total_seconds()
+
+    def sleep(self, duration: timedelta) -> None:
+        self.advance(duration)
+
+    def wait(self, signal: Signal, timeout: timedelta) -> bool:
+        if timeout <= timedelta(0):
+            return signal.wait(0)
+        end = self.now() + timeout
+        self._waiting.release()
+        while self.now() < end:
+            # Real time, only to look at the fake one again.
+            if signal.wait(0.002):
+                return True
+        return False
+
+    def advance(self, duration: timedelta) -> None:
+        """Let `duration` pass."""
+        with self._lock:
+            self._passed += duration
+
+    def until_waiting(self) -> None:
+        """Return when a thread has begun one more wait than was asked for so far."""
+        assert self._waiting.acquire(timeout=10), "nobody waited on the clock within 10 s"

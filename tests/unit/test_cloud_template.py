@@ -1,0 +1,108 @@
+"""The template: what the queue, the functions and the settings must agree on."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from support.cloud_benches import TEMPLATE
+
+from cardsharp.cloud.settings import PREFIX, Settings
+from cardsharp.errors import ConfigError
+from workbench.cloud.template import _Loader, load_resources, queue_attributes, redrive
+
+DAY = 86_400
+
+
+@pytest.fixture(scope="module")
+def template() -> dict[str, Any]:
+    whole: dict[str, Any] = _Loader(TEMPLATE.read_text()).get_single_data()
+    return whole
+
+
+@pytest.fixture(scope="module")
+def worker(template: dict[str, Any]) -> dict[str, Any]:
+    properties: dict[str, Any] = {
+        **template["Globals"]["Function"],
+        **template["Resources"]["Worker"]["Properties"],
+    }
+    return properties
+
+
+def queue(name: str) -> dict[str, Any]:
+    return dict(load_resources(TEMPLATE)[name].properties)
+
+
+def test_a_message_stays_invisible_for_six_times_the_workers_timeout(
+    worker: dict[str, Any],
+) -> None:
+    assert queue("MatchQueue")["VisibilityTimeout"] >= 6 * worker["Timeout"]
+
+
+def test_a_message_is_tried_often_and_dead_letters_are_kept_longer_than_messages() -> None:
+    letters, most = redrive(queue("MatchQueue")) or ("", 0)
+    assert most >= 5
+    assert queue(letters)["MessageRetentionPeriod"] == 14 * DAY
+    assert queue(letters)["MessageRetentionPeriod"] >= queue("MatchQueue")["MessageRetentionPeriod"]
+
+
+def test_the_worker_answers_for_each_message_and_has_a_limit(worker: dict[str, Any]) -> None:
+    mapping = worker["Events"]["Match"]["Properties"]
+    assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+    assert mapping["BatchSize"] == 1
+    assert "MaximumConcurrency" in mapping["ScalingConfig"]
+
+
+def test_only_debugging_notes_expire() -> None:
+    table = load_resources(TEMPLATE)["Matches"].properties
+    assert table["TimeToLiveSpecification"] == {"AttributeName": "expires_at", "Enabled": True}
+
+
+def test_every_variable_of_the_template_is_a_setting(template: dict[str, Any]) -> None:
+    names = template["Globals"]["Function"]["Environment"]["Variables"]
+    environment = dict.fromkeys(names, "")
+    environment |= {
+        f"{PREFIX}ARENA_URL": "https://arena.example",
+        f"{PREFIX}SECRET_ID": "cardsharp/arena",
+        f"{PREFIX}STORE": "dynamodb:matches",
+        f"{PREFIX}QUEUE": "https://sqs.eu-central-1.amazonaws.com/1/q",
+    }
+    assert set(environment) == set(names)
+    assert Settings.load(environment).secret_id == "cardsharp/arena"
+
+
+def test_no_function_may_do_everything(template: dict[str, Any]) -> None:
+    for name, resource in template["Resources"].items():
+        for policy in resource["Properties"].get("Policies", []):
+            for statement in policy["Statement"]:
+                written = json.dumps([statement["Action"], statement["Resource"]])
+                assert '"*"' not in written, name
+                assert ':*"' not in json.dumps(statement["Action"]), name
+
+
+def test_a_queue_is_made_with_its_own_attributes_only() -> None:
+    assert queue_attributes(queue("DeadLetters")) == {"MessageRetentionPeriod": "1209600"}
+    assert redrive(queue("DeadLetters")) is None
+
+
+@pytest.mark.parametrize("text", ["", "Resources: 3", "Resources: {A: {}}", "a: [", "- 1"])
+def test_what_is_no_template_is_refused_by_name(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "broken.yaml"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match=r"broken\.yaml is no CloudFormation template"):
+        load_resources(path)
+
+
+def test_the_short_forms_of_functions_read_as_the_long_ones() -> None:
+    text = "{a: !Ref B, c: !GetAtt D.Arn, e: !Sub ['${x}', {x: 1}], f: !If {g: !Ref H}}"
+    loader = _Loader(text)
+    assert loader.get_single_data() == {
+        "a": {"Ref": "B"},
+        "c": {"Fn::GetAtt": "D.Arn"},
+        "e": {"Fn::Sub": ["${x}", {"x": 1}]},
+        "f": {"Fn::If": {"g": {"Ref": "H"}}},
+    }
+    assert yaml.safe_load("1") == 1, "the usual loader knows nothing of it"
+    with pytest.raises(yaml.YAMLError):
+        yaml.safe_load(text)

@@ -1,0 +1,97 @@
+"""A function on this machine: its handler, its limits, and the context it is given."""
+
+import json
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Protocol
+
+from aws_lambda_powertools.utilities.typing import LambdaContext as PowertoolsContext
+
+from cardsharp.cloud.ports import Clock
+from workbench.cloud.events import ACCOUNT, REGION, Event
+
+
+class InvocationError(Exception):
+    """An invocation that failed: an exception, a death, a timeout or an answer that is no JSON."""
+
+
+class LambdaContext(PowertoolsContext):
+    """What Lambda passes beside the event; its time runs from here on."""
+
+    def __init__(
+        self, function_name: str, timeout: timedelta, clock: Clock, request_id: str | None = None
+    ) -> None:
+        self._function_name = function_name
+        self._function_version = "$LATEST"
+        self._invoked_function_arn = f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:{function_name}"
+        self._memory_limit_in_mb = 512
+        self._aws_request_id = request_id or str(uuid.uuid4())
+        self._log_group_name = f"/aws/lambda/{function_name}"
+        self._log_stream_name = "this-machine"
+        self._clock = clock
+        self._end = clock.monotonic() + timeout.total_seconds()
+
+    # Powertools declares it static, Lambda's own is not.
+    def get_remaining_time_in_millis(self) -> int:  # type: ignore[override]
+        """Return the milliseconds until Lambda would kill the invocation, 0 when it is over."""
+        return max(0, round((self._end - self._clock.monotonic()) * 1000))
+
+    def cut_short(self) -> None:
+        """Let the time be over now, so that a handler that looks at it ends soon."""
+        self._end = self._clock.monotonic()
+
+
+class Handler(Protocol):
+    """A Lambda handler in this process, or something that calls one elsewhere."""
+
+    def __call__(self, event: Event, context: LambdaContext, /) -> object:
+        """Return the handler's answer."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function as template.yaml deploys it."""
+
+    name: str
+    handler: Handler
+    timeout: timedelta = timedelta(seconds=60)
+
+    def context(self, clock: Clock) -> LambdaContext:
+        """Return the context of a new invocation."""
+        return LambdaContext(self.name, self.timeout, clock)
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """One invocation that has ended; `error` is a sentence, or None for a success."""
+
+    function: str
+    request_id: str
+    event: Event
+    answer: object
+    error: str | None
+    duration: timedelta
+
+
+Observer = Callable[[Invocation], None]
+
+
+def invoke(function: Function, event: Event, context: LambdaContext, clock: Clock) -> Invocation:
+    """Return what became of one invocation; whatever the handler raises is in the result.
+
+    Event and answer pass through JSON, as they do in Lambda.
+    """
+    began = clock.monotonic()
+    answer, error = None, None
+    try:
+        given: Event = json.loads(json.dumps(event))
+        answer = json.loads(json.dumps(function.handler(given, context)))
+    except Exception as failure:  # noqa: BLE001 - the boundary that Lambda itself is
+        error = f"{type(failure).__name__}: {failure}"
+    duration = timedelta(seconds=clock.monotonic() - began)
+    if error is None and duration > function.timeout:
+        answer, error = None, f"Task timed out after {function.timeout.total_seconds():.2f} seconds"
+    return Invocation(function.name, context.aws_request_id, event, answer, error, duration)

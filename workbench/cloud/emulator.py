@@ -1,0 +1,236 @@
+"""AWS on this machine: MiniStack in a process of its own, on loopback only.
+
+Needs the dependency group "emulator". Everything it writes lies in a temporary folder that goes
+with it.
+"""
+
+import http.client
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from boto3.session import Session
+
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.errors import CardsharpError, ConfigError
+from workbench.cloud.events import REGION
+from workbench.cloud.template import (
+    Resource,
+    load_resources,
+    queue_attributes,
+    redrive,
+    table_request,
+)
+
+if TYPE_CHECKING:
+    from types_boto3_sqs.client import SQSClient
+    from types_boto3_sqs.literals import QueueAttributeNameType
+
+HOST = "127.0.0.1"
+_SERVICES = "dynamodb,sqs,secretsmanager"
+_DUMMY = "test"
+"""Both halves of the credentials that the emulator expects."""
+
+_PATIENCE = timedelta(seconds=30)
+
+
+class EmulatorError(CardsharpError):
+    """The emulator did not start; the message ends with the last lines of its log."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """What was made from a template: tables by logical name, and the URLs of queues."""
+
+    tables: dict[str, str]
+    queues: dict[str, str]
+
+
+class Emulator:
+    """MiniStack between enter and exit, empty at every start."""
+
+    def __init__(self) -> None:
+        self._folder = tempfile.TemporaryDirectory(
+            prefix="cardsharp-aws-", ignore_cleanup_errors=True
+        )
+        self._log = Path(self._folder.name, "ministack.log")
+        self._port = _free_port()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._clients: dict[str, Any] = {}
+
+    @property
+    def endpoint(self) -> str:
+        """The URL of all services."""
+        return f"http://{HOST}:{self._port}"
+
+    @property
+    def pid(self) -> int:
+        """The process id of the running emulator."""
+        if self._process is None:
+            raise EmulatorError("The emulator does not run.")
+        return self._process.pid
+
+    @property
+    def folder(self) -> Path:
+        """Where the emulator writes, until it stops."""
+        return Path(self._folder.name)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What boto3 must find in its environment to use the emulator and nothing else."""
+        return {
+            "AWS_ENDPOINT_URL": self.endpoint,
+            "AWS_ACCESS_KEY_ID": _DUMMY,
+            "AWS_SECRET_ACCESS_KEY": _DUMMY,
+            "AWS_REGION": REGION,
+            "AWS_DEFAULT_REGION": REGION,
+            "AWS_EC2_METADATA_DISABLED": "true",
+        }
+
+    def __enter__(self) -> Self:
+        try:
+            self._start()
+            self._await_health()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """End the process and remove all that it wrote."""
+        if self._process is not None:
+            self._process.terminate()
+            try:
+                self._process.wait(timeout=5)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+            if self._process.stdin is not None:
+                self._process.stdin.close()
+            self._process = None
+        self._folder.cleanup()
+
+    def client(self, service: str) -> Any:  # noqa: ANN401 - boto3 types a client by a literal name
+        """Return a boto3 client of the emulator, whatever the environment says."""
+        if service not in self._clients:
+            session = Session(_DUMMY, _DUMMY, region_name=REGION)
+            self._clients[service] = session.client(  # type: ignore[call-overload]
+                service, endpoint_url=self.endpoint
+            )
+        return self._clients[service]
+
+    def create(self, template: Path, prefix: str = "cardsharp") -> Stack:
+        """Make the tables and queues that a template describes, named PREFIX-LOGICALNAME."""
+        resources = load_resources(template)
+        tables: dict[str, str] = {}
+        for name, resource in resources.items():
+            if resource.kind == "AWS::DynamoDB::Table":
+                tables[name] = f"{prefix}-{name}"
+                self.client("dynamodb").create_table(
+                    TableName=tables[name], **table_request(resource.properties)
+                )
+        return Stack(tables, _create_queues(self.client("sqs"), resources, prefix))
+
+    def log_tail(self, lines: int = 20) -> str:
+        """Return the last lines of the emulator's log."""
+        if not self._log.exists():
+            return ""
+        return "\n".join(self._log.read_text(errors="replace").splitlines()[-lines:])
+
+    def _start(self) -> None:
+        folder = self._folder.name
+        environment = {
+            **{name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ},
+            "BIND_HOST": HOST,
+            "GATEWAY_PORT": str(self._port),
+            "SERVICES": _SERVICES,
+            # Both would listen on ports and interfaces of their own choice.
+            "SFTP_ENABLED": "0",
+            "IOT_MTLS_ENABLED": "0",
+            "MINISTACK_REGION": REGION,
+            **dict.fromkeys(("HOME", "TMPDIR", "STATE_DIR", "S3_DATA_DIR"), folder),
+        }
+        with self._log.open("wb") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "workbench.cloud.lifeline"],
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=log,
+                env=environment,
+                cwd=folder,
+                # A Ctrl-C at the terminal stops us, and we stop the emulator.
+                start_new_session=True,
+            )
+
+    def _await_health(self) -> None:
+        """Return when the emulator answers; raises `EmulatorError` if it dies or takes too long."""
+        clock = SystemClock()
+        end = clock.now() + _PATIENCE
+        while self._process is not None and self._process.poll() is None:
+            if self._is_healthy():
+                return
+            if clock.now() > end:
+                raise EmulatorError(
+                    f"MiniStack gave no answer within {_PATIENCE.seconds} s.\n{self.log_tail()}"
+                )
+            clock.sleep(timedelta(milliseconds=50))
+        tail = self.log_tail()
+        if "No module named" in tail:
+            raise ConfigError("MiniStack is not installed; run `uv sync --group emulator`.")
+        raise EmulatorError(f"MiniStack ended before it answered.\n{tail}")
+
+    def _is_healthy(self) -> bool:
+        connection = http.client.HTTPConnection(HOST, self._port, timeout=1)
+        try:
+            connection.request("GET", "/_ministack/health")
+            return connection.getresponse().status == http.HTTPStatus.OK
+        except OSError:
+            return False
+        finally:
+            connection.close()
+
+
+def _free_port() -> int:
+    """Return a port that nobody listens on now."""
+    with socket.create_server((HOST, 0)) as server:
+        port: int = server.getsockname()[1]
+        return port
+
+
+def _create_queues(sqs: "SQSClient", resources: dict[str, Resource], prefix: str) -> dict[str, str]:
+    """Make the queues, each after the one that its dead letters go to; return their URLs."""
+    urls: dict[str, str] = {}
+    queues = [item for item in resources.items() if item[1].kind == "AWS::SQS::Queue"]
+    for name, queue in sorted(queues, key=lambda item: redrive(item[1].properties) is not None):
+        attributes: dict[QueueAttributeNameType, str] = queue_attributes(queue.properties)
+        policy = redrive(queue.properties)
+        if policy is not None:
+            target, most = policy
+            attributes["RedrivePolicy"] = json.dumps(
+                {"deadLetterTargetArn": queue_arn(sqs, urls[target]), "maxReceiveCount": most}
+            )
+        created = sqs.create_queue(QueueName=f"{prefix}-{name}", Attributes=attributes)
+        urls[name] = created["QueueUrl"]
+    return urls
+
+
+def queue_arn(sqs: "SQSClient", url: str) -> str:
+    """Return a queue's ARN."""
+    answer = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])
+    return answer["Attributes"]["QueueArn"]

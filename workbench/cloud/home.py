@@ -1,0 +1,172 @@
+"""Our own loop around the functions: what the schedule and the queue mapping do in the cloud."""
+
+import logging
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from types import TracebackType
+from typing import Self
+
+from cardsharp.cloud.ports import Clock, Message, Queue
+from cardsharp.errors import StoreError
+from workbench.cloud.context import Function, Invocation, LambdaContext, Observer, invoke
+from workbench.cloud.events import failed_ids, schedule_event, sqs_event
+
+logger = logging.getLogger(__name__)
+
+
+def ignore(_invocation: Invocation) -> None:
+    """Observe nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a home is run; the defaults are those of template.yaml.
+
+    `breath` bounds a wait for messages, and so how long a stop can take while all is idle.
+    """
+
+    tick: timedelta = timedelta(minutes=1)
+    concurrency: int = 4
+    batch_size: int = 1
+    breath: timedelta = timedelta(seconds=1)
+    observe: Observer = field(default=ignore)
+
+
+class Home:
+    """Ticks the schedule of the poller and feeds the queue to the worker.
+
+    The poller runs once at a time, as with a reserved concurrency of one; a tick that is due
+    while it still runs comes right after it. Workers run up to `concurrency` at once. A message
+    is deleted when its invocation succeeds; a failed one comes back after the queue's visibility
+    timeout.
+    """
+
+    def __init__(
+        self,
+        poller: Function,
+        worker: Function,
+        queue: Queue,
+        clock: Clock,
+        plan: Plan | None = None,
+    ) -> None:
+        self._poller = poller
+        self._worker = worker
+        self._queue = queue
+        self._clock = clock
+        self._plan = plan or Plan()
+        self._stop = threading.Event()
+        self._slots = threading.Semaphore(self._plan.concurrency)
+        self._tick_context: LambdaContext | None = None
+        self._threads = [
+            threading.Thread(target=loop, name=loop.__name__, daemon=True)
+            for loop in (self._tick, self._feed)
+        ]
+
+    def __enter__(self) -> Self:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def wind_down(self) -> None:
+        """Start no more invocations and tell the poller that its time is over; waits for nothing.
+
+        A poller in the middle of a long poll ends when the arena answers it.
+        """
+        self._stop.set()
+        if self._tick_context is not None:
+            self._tick_context.cut_short()
+
+    def stop(self, patience: timedelta = timedelta(minutes=1)) -> bool:
+        """Start no more invocations; return whether the running ones ended within `patience`.
+
+        The poller is told that its time is over, a worker gets to finish. What is still running
+        after `patience` ends with this process.
+        """
+        self.wind_down()
+        # Threads end in real time, whatever the clock of the handlers says.
+        end = time.monotonic() + patience.total_seconds()
+        for thread in self._threads:
+            thread.join(max(0.0, end - time.monotonic()))
+        free = [
+            self._slots.acquire(timeout=max(0.0, end - time.monotonic()))
+            for _ in range(self._plan.concurrency)
+        ]
+        for _ in filter(None, free):
+            self._slots.release()
+        return all(free) and not any(thread.is_alive() for thread in self._threads)
+
+    def _tick(self) -> None:
+        """Invoke the poller whenever a tick is due."""
+        due = self._clock.monotonic()
+        while not self._stop.is_set():
+            context = self._tick_context = self._poller.context(self._clock)
+            event = schedule_event(self._clock.now(), self._poller.name)
+            self._report(invoke(self._poller, event, context, self._clock))
+            now = self._clock.monotonic()
+            due = max(due + self._plan.tick.total_seconds(), now)
+            self._clock.wait(self._stop, timedelta(seconds=due - now))
+
+    def _feed(self) -> None:
+        """Hand batches of messages to free workers."""
+        while not self._stop.is_set():
+            if not self._slots.acquire(timeout=self._plan.breath.total_seconds()):
+                continue
+            batch = [] if self._stop.is_set() else self._batch()
+            if batch:
+                threading.Thread(target=self._work, args=(batch,), daemon=True).start()
+            else:
+                self._slots.release()
+
+    def _batch(self) -> list[Message]:
+        """Return the next messages, none if there are none or the queue fails."""
+        batch: list[Message] = []
+        try:
+            message = self._queue.receive(self._plan.breath)
+            while message is not None:
+                batch.append(message)
+                if len(batch) == self._plan.batch_size:
+                    break
+                message = self._queue.receive(timedelta(0))
+        except StoreError as error:
+            logger.warning("The queue failed: %s", error)
+            self._clock.wait(self._stop, self._plan.breath)
+        return batch
+
+    def _work(self, batch: Sequence[Message]) -> None:
+        """Invoke the worker with a batch and settle it; frees the slot."""
+        try:
+            context = self._worker.context(self._clock)
+            event = sqs_event(batch, self._clock.now())
+            invocation = invoke(self._worker, event, context, self._clock)
+            self._settle(batch, invocation)
+            self._report(invocation)
+        finally:
+            self._slots.release()
+
+    def _settle(self, batch: Sequence[Message], invocation: Invocation) -> None:
+        """Delete what succeeded; what failed becomes visible again by itself."""
+        sent = [message.message_id for message in batch]
+        failed = set(sent) if invocation.error else failed_ids(invocation.answer, sent)
+        for message in batch:
+            if message.message_id in failed:
+                continue
+            try:
+                self._queue.delete(message)
+            except StoreError as error:
+                logger.warning("A message will be delivered again: %s", error)
+
+    def _report(self, invocation: Invocation) -> None:
+        if invocation.error is not None:
+            logger.error("%s failed: %s", invocation.function, invocation.error)
+        self._plan.observe(invocation)

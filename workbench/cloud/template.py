@@ -1,0 +1,88 @@
+"""The resources of template.yaml, so that no second description of table and queues exists."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import yaml
+
+from cardsharp.errors import ConfigError
+
+if TYPE_CHECKING:
+    from types_boto3_sqs.literals import QueueAttributeNameType
+
+Properties = Mapping[str, object]
+
+_TABLE_REQUEST = (
+    "AttributeDefinitions",
+    "BillingMode",
+    "GlobalSecondaryIndexes",
+    "KeySchema",
+)
+"""The properties that mean the same in a CreateTable request."""
+
+_QUEUE_ATTRIBUTES: tuple["QueueAttributeNameType", ...] = (
+    "MessageRetentionPeriod",
+    "VisibilityTimeout",
+)
+"""The properties that are attributes in a CreateQueue request."""
+
+
+class _Loader(yaml.SafeLoader):
+    """Reads the short forms of CloudFormation's functions as their long forms."""
+
+
+def _function(loader: yaml.Loader, suffix: str, node: yaml.Node) -> dict[str, object]:
+    """Return `!GetAtt A.B` as {"Fn::GetAtt": "A.B"} and `!Ref A` as {"Ref": "A"}."""
+    name = suffix if suffix in {"Ref", "Condition"} else f"Fn::{suffix}"
+    if isinstance(node, yaml.ScalarNode):
+        return {name: loader.construct_scalar(node)}
+    if isinstance(node, yaml.SequenceNode):
+        return {name: loader.construct_sequence(node, deep=True)}
+    return {name: loader.construct_mapping(cast("yaml.MappingNode", node), deep=True)}
+
+
+_Loader.add_multi_constructor("!", _function)
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """One resource: its CloudFormation type and its properties as written."""
+
+    kind: str
+    properties: Properties
+
+
+def load_resources(path: Path) -> dict[str, Resource]:
+    """Return the resources of a template by their logical names."""
+    loader = _Loader(path.read_text())
+    try:
+        template = loader.get_single_data()
+        return {
+            name: Resource(resource["Type"], resource.get("Properties", {}))
+            for name, resource in template["Resources"].items()
+        }
+    except (yaml.YAMLError, KeyError, TypeError, AttributeError) as error:
+        raise ConfigError(f"{path} is no CloudFormation template: {error}") from error
+    finally:
+        loader.dispose()
+
+
+def table_request(properties: Properties) -> dict[str, object]:
+    """Return the CreateTable request, without the name, that makes such a table."""
+    return {name: properties[name] for name in _TABLE_REQUEST if name in properties}
+
+
+def queue_attributes(properties: Properties) -> "dict[QueueAttributeNameType, str]":
+    """Return the attributes, without the redrive policy, that make such a queue."""
+    return {name: str(properties[name]) for name in _QUEUE_ATTRIBUTES if name in properties}
+
+
+def redrive(properties: Properties) -> tuple[str, int] | None:
+    """Return the dead-letter queue's logical name and the greatest receive count, if any."""
+    policy = properties.get("RedrivePolicy")
+    if not isinstance(policy, dict):
+        return None
+    target = policy["deadLetterTargetArn"]["Fn::GetAtt"]
+    return target.partition(".")[0], int(policy["maxReceiveCount"])
