@@ -1,0 +1,35 @@
+"""A legal action for when no strategy answers: late, broken or faced with something unknown."""
+
+from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, Verb
+from cardsharp.deadmansdraw.cards import Card
+from cardsharp.deadmansdraw.position import Position
+
+_BLIND_END = Action(Verb.END_TURN, autopick=True)
+_BLIND_DRAW = Action(Verb.DRAW, autopick=True)
+
+
+def safe_action(position: Position, refused: frozenset[Action] = frozenset()) -> Action:
+    """The action that risks least: end the turn, else the first answer that does not bust.
+
+    Actions in `refused`, which the arena has just turned down, come last.
+    """
+    lying = {card.suit for card in position.play_area}
+
+    def risk(action: Action) -> tuple[bool, bool, bool]:
+        card = action.response.card if action.response else None
+        busts = card is not None and card.suit in lying
+        return action in refused, busts, action != END_TURN
+
+    return min(position.legal_actions() or (DRAW,), key=risk)
+
+
+def blind_action(
+    play_area: tuple[Card, ...], refused: frozenset[Action] = frozenset()
+) -> Action:
+    """The action for a match that cannot be read, such as one with an unknown effect pending.
+
+    It ends the turn and lets the server answer what is pending: the only case in which the
+    server may pick. A turn with an empty play area cannot be ended (PROTOCOL.md section 7).
+    """
+    order = (_BLIND_END, _BLIND_DRAW) if play_area else (_BLIND_DRAW, _BLIND_END)
+    return next((action for action in order if action not in refused), order[0])

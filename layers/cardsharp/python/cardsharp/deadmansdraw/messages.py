@@ -1,0 +1,34 @@
+"""What poller, practice and worker say to each other on the queue: the match, nothing else."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+
+from cardsharp.errors import Malformed
+
+
+class MatchMessage(BaseModel):
+    """A match that may need a worker. Repeats are harmless: all state is at the arena."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    match_id: Annotated[str, StringConstraints(pattern=r"^[0-9A-Za-z]{1,64}$")]
+
+    @property
+    def body(self) -> str:
+        """The message as it travels."""
+        return self.model_dump_json()
+
+
+def parse_message(body: str) -> MatchMessage:
+    """The message of a queue record's body.
+
+    Raises:
+        Malformed: it is not one of ours; repeating it cannot help.
+    """
+    try:
+        return MatchMessage.model_validate_json(body)
+    except ValidationError as error:
+        fault = error.errors()[0]
+        where = ".".join(str(part) for part in fault["loc"]) or "body"
+        raise Malformed(f"Not a match message: {where}: {fault['msg']}.") from None

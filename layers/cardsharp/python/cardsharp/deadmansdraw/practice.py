@@ -1,0 +1,70 @@
+"""Create practice matches: against oneself, or against the dummy, whose seat we play as well."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from cardsharp.deadmansdraw.scout import Scout
+from cardsharp.deadmansdraw.seats import DUMMY_ID
+from cardsharp.deadmansdraw.views import Cards
+from cardsharp.deadmansdraw.wire import MatchParams
+from cardsharp.errors import Malformed
+
+MOST = 100
+"""Practice matches that one order may ask for."""
+
+
+class PracticeOrder(BaseModel):
+    """What an operator asks for; without anything, one match against oneself."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    matches: Annotated[int, Field(ge=1, le=MOST)] = 1
+    opponent: Literal["self", "dummy"] = "self"
+    tags: tuple[str, ...] = ()
+    seed: str | None = None
+    timeout_seconds: Annotated[float, Field(gt=0)] | None = None
+    play_area: Cards | None = None
+    draw_pile: Cards | None = None
+    discard_pile: Cards | None = None
+    banks: tuple[Cards, Cards] | None = None
+
+
+def parse_order(event: object) -> PracticeOrder:
+    """The order in a function's event.
+
+    Raises:
+        Malformed: with one sentence a fault.
+    """
+    try:
+        return PracticeOrder.model_validate(event)
+    except ValidationError as error:
+        faults = (
+            f"{'.'.join(str(part) for part in fault['loc']) or 'event'}: {fault['msg']}"
+            for fault in error.errors()
+        )
+        raise Malformed(f"The practice order cannot be used. {'; '.join(faults)}.") from None
+
+
+def create(order: PracticeOrder, me: str, scout: Scout) -> Iterator[str]:
+    """Create the matches of an order and put each on the queue; their ids, one by one.
+
+    The arena would name only those in which it is our own turn, so each is offered at once.
+    """
+    timeout = None if order.timeout_seconds is None else timedelta(seconds=order.timeout_seconds)
+    params = MatchParams(
+        player_ids=(me, DUMMY_ID if order.opponent == "dummy" else me),
+        tags=order.tags,
+        play_area=order.play_area,
+        draw_pile=order.draw_pile,
+        discard_pile=order.discard_pile,
+        banks=order.banks,
+        random_seed=order.seed,
+        timeout=timeout,
+    )
+    for _ in range(order.matches):
+        match_id = scout.arena.create_match(params).id
+        scout.offer_one(match_id)
+        yield match_id

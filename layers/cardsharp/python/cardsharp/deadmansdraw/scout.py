@@ -1,0 +1,98 @@
+"""Find matches that wait for us and that no worker attends, and put them on the queue.
+
+The arena answers at once for as long as it is our turn anywhere, so while every match it names
+is attended the scout asks at a calm pace and looks at the leases meanwhile (architecture, "The
+life of a match"). A match whose worker died is found twice over: the arena names it when it is
+our turn, and the match log knows it as running with a lease that ran out.
+"""
+
+import logging
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from cardsharp.cloud.metrics import Meter, Metric, NoMeter
+from cardsharp.cloud.ports import Clock, MatchLog, Queue
+from cardsharp.deadmansdraw.arena import ArenaClient
+from cardsharp.deadmansdraw.messages import MatchMessage
+from cardsharp.errors import ArenaError, RateLimited, Unauthorized
+
+_log = logging.getLogger("cardsharp.scout")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoutTiming:
+    """`pace`: least time between two questions to the arena; `watch`: between looks at leases.
+
+    `announce` is how long a message on the queue counts as a worker on its way, and `long_poll`
+    the limit of one question.
+    """
+
+    pace: timedelta = timedelta(seconds=3)
+    watch: timedelta = timedelta(milliseconds=500)
+    announce: timedelta = timedelta(seconds=3)
+    long_poll: timedelta = timedelta(seconds=40)
+
+
+@dataclass(frozen=True, slots=True)
+class Scout:
+    """Everything the poller needs to find work."""
+
+    arena: ArenaClient
+    log: MatchLog
+    queue: Queue
+    clock: Clock
+    tags: tuple[str, ...] = ()
+    timing: ScoutTiming = field(default_factory=ScoutTiming)
+    meter: Meter = field(default_factory=NoMeter)
+
+    def listen(self, remaining: Callable[[], timedelta]) -> int:
+        """Offer matches until the time is nearly up; how many were put on the queue.
+
+        Raises:
+            Unauthorized: the arena does not accept our credentials.
+            StoreError: the match log or the queue failed.
+        """
+        offered = 0
+        while remaining() > self.timing.long_poll:
+            asked = self.clock.monotonic()
+            named, pause = self._ask()
+            offered += self.offer(named)
+            while self._since(asked) < pause and remaining() > timedelta(0):
+                self.clock.sleep(min(self.timing.watch, pause - self._since(asked)))
+                offered += self.offer(named)
+        return offered
+
+    def offer(self, named: Iterable[str]) -> int:
+        """Put each unattended match of `named` and of the log on the queue; how many."""
+        now = self.clock.now()
+        running = {record.match_id: record for record in self.log.running()}
+        ids = dict.fromkeys((*named, *running))
+        waiting = [i for i in ids if i not in running or not running[i].attended(now)]
+        return sum(self.offer_one(match_id) for match_id in waiting)
+
+    def offer_one(self, match_id: str) -> bool:
+        """Put a match on the queue unless somebody attends it or is on the way."""
+        if not self.log.announce(match_id, self.timing.announce):
+            return False
+        self.queue.send(MatchMessage(match_id=match_id).body)
+        self.meter.count(Metric.OFFERS)
+        _log.info("offered", extra={"match_id": match_id})
+        return True
+
+    def _since(self, moment: float) -> timedelta:
+        return timedelta(seconds=self.clock.monotonic() - moment)
+
+    def _ask(self) -> tuple[list[str], timedelta]:
+        """The matches that wait for us, and the least time until the next question."""
+        try:
+            named = [match.id for match in self.arena.waiting_matches(self.tags)]
+        except Unauthorized:
+            raise
+        except ArenaError as error:
+            self.meter.count(Metric.ARENA_ERRORS)
+            _log.warning("%s", error)
+            asked = error.retry_after if isinstance(error, RateLimited) else timedelta(0)
+            return [], max(asked, self.timing.pace)
+        self.meter.count(Metric.POLLS)
+        return named, self.timing.pace
