@@ -5,6 +5,7 @@ must exist in the deck; flags follow JavaScript's idea of truth.
 """
 
 import json
+import math
 from typing import Any
 
 from cardsharp.deadmansdraw.actions import Action, Response, Verb
@@ -36,7 +37,8 @@ def parse_body(raw: bytes, *, is_json: bool) -> dict[str, Any]:
     if not is_json or not raw.strip():
         return {}
     try:
-        body = json.loads(raw, parse_constant=_refuse_constant)
+        body = json.loads(raw, parse_constant=_refuse_constant, parse_float=_finite)
+        json.dumps(body, ensure_ascii=False).encode()  # refuses halves of surrogate pairs
     except (ValueError, RecursionError) as error:
         raise Malformed(f"The body is not valid JSON: {error}") from None
     if isinstance(body, list):
@@ -49,6 +51,13 @@ def parse_body(raw: bytes, *, is_json: bool) -> dict[str, Any]:
 def _refuse_constant(name: str) -> None:
     """Python's reader takes NaN and Infinity, which JSON does not know."""
     raise ValueError(f"{name} is no JSON value")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError(f"{text} is too large a number")
+    return number
 
 
 def parse_card(value: object) -> Card | None:
@@ -96,7 +105,7 @@ def parse_response(body: dict[str, Any]) -> Response | None:
     card = parse_card(given) if truthy(given) else None
     if truthy(given) and card is None:
         raise Unconvertible("effect", effect)
-    return Response(str(effect.get("effectType")), card)
+    return Response(js_text(effect.get("effectType")), card)
 
 
 def parse_verb(body: dict[str, Any]) -> Verb:

@@ -33,10 +33,16 @@ def js_scalar(value: str | float | None) -> str:
             return "null"
         case bool():
             return "true" if value else "false"
-        case float() if value.is_integer():
-            return str(int(value))
+        case int() | float():
+            return str(plain_number(value))
         case _:
             return str(value)
+
+
+def plain_number(value: float) -> float:
+    """A number as JavaScript has it: without a fraction it is whole, `42.0` is `42`."""
+    whole = int(value)
+    return whole if whole == value else value
 
 
 def js_text(value: Any) -> str:  # noqa: ANN401 - any JSON value may be quoted back

@@ -1,0 +1,311 @@
+"""The REST API beyond the recorded examples: order of checks, limits, races, lists."""
+
+import json
+import threading
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.arena import (
+    ADMIN,
+    ALICE,
+    BOB,
+    DUMMY,
+    OUTSIDER,
+    Client,
+    HandClock,
+    running_arena,
+)
+
+from workbench.arena.server import ArenaServer
+
+Running = tuple[ArenaServer, Client, HandClock]
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    clock = HandClock()
+    folder = tmp_path_factory.mktemp("arena")
+    short = timedelta(milliseconds=1)
+    with running_arena(folder, clock=clock, poll_timeout=short) as (arena, client):
+        yield arena, client, clock
+
+
+@pytest.fixture
+def client(running: Running) -> Client:
+    return running[1]
+
+
+@pytest.fixture
+def match(running: Running) -> str:
+    """Path of a match of the admin's in which Alice is to move."""
+    return f"/api/matches/{running[0].create_match([ALICE, BOB], seed='norandom')}"
+
+
+def error(answer: Any) -> tuple[int, str]:  # noqa: ANN401 - an Answer
+    return answer.status, answer.json()["error"]
+
+
+# --- bad input -----------------------------------------------------------------------------
+
+NASTY = {
+    "deep list": b"[" * 60_000,
+    "deep object": b'{"a":' * 10_000,
+    "deep but closed": b'{"effect":{"card":' + b"[" * 900 + b"]" * 900 + b"}}",
+    "deep etype": b'{"etype":' + b"[" * 900 + b"]" * 900 + b"}",
+    "deep effect type": b'{"effect":{"effectType":' + b"[" * 900 + b"]" * 900 + b'}, "etype":"x"}',
+    "not a number": b'{"timeout":NaN, "etype":NaN}',
+    "infinite": b'{"timeout":1e999, "etype":1e999}',
+    "many digits": b'{"etype":' + b"9" * 5000 + b"}",
+    "huge card": b'{"drawPile":[["Hook",1' + b"0" * 400 + b']],"effect":{"card":["Hook",1'
+    + b"0" * 400 + b"]}}",
+    "half a surrogate pair": b'{"tags":["\\ud800"],"etype":"\\ud800"}',
+    "not UTF-8": b'{"tags":["\xff"]}',
+    "nothing but a quote": b'"',
+    "a bare number": b"7",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("body", NASTY.values(), ids=NASTY)
+def test_a_nasty_action_is_refused_and_changes_nothing(
+    client: Client, match: str, body: bytes
+) -> None:
+    """400 with a sentence."""
+    answer = client.ask("POST", match, ALICE, body)
+    assert answer.status == 400
+    assert answer.json()["error"]
+    assert client.get(match).json()["moveCount"] == 1
+
+
+@pytest.mark.parametrize("body", NASTY.values(), ids=NASTY)
+def test_a_nasty_creation_is_refused_or_harmless(client: Client, body: bytes) -> None:
+    """Never a 5xx; what was created can be looked at and ended."""
+    answer = client.ask("POST", "/api/matches", ALICE, body)
+    assert answer.status in {200, 400}
+    if answer.status == 200:
+        path = f"/api/matches/{answer.json()['id']}"
+        assert client.get(path).status == 200
+        assert client.ask("DELETE", f"{path}/terminate", ALICE, body).status in {200, 400}
+
+
+@pytest.mark.parametrize("size", [65_537, 10_000_000])
+def test_a_body_that_is_too_large_is_refused(client: Client, size: int) -> None:
+    """413 in JSON; the connection goes on with the next request."""
+    answer = client.ask("POST", "/api/matches", ALICE, b'{"tags":["' + b"x" * size + b'"]}')
+    assert error(answer) == (413, "The body is larger than 65536 bytes.")
+    client.close()
+    assert client.get("/api/whoami").status == 200
+
+
+def test_a_body_just_below_the_limit_is_read(client: Client) -> None:
+    """64 KiB are allowed."""
+    body = json.dumps({"tags": ["x" * 65_400]}).encode()
+    assert len(body) < 65_536
+    assert client.ask("POST", "/api/matches", ALICE, body).status == 200
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ({"randomSeed": "x" * 201}, "longer than 200"),
+        ({"randomSeed": True}, "'randomSeed' with value 'true'"),
+        ({"timeout": 0}, "more than 0"),
+        ({"timeout": -1}, "more than 0"),
+        ({"timeout": 1e10}, "a year"),
+        ({"timeout": "1"}, "'timeout' with value ''1''"),
+        ({"banks": [[]]}, "'banks' with value '[ [] ]'"),
+        ({"banks": {"Hook": [3]}}, "'banks' with value '{ Hook: [ 3 ] }'"),
+        ({"drawPile": "all"}, "'drawPile' with value ''all''"),
+        ({"drawPile": [["Hook", "3"]], "discardPile": []}, "'0' with value '[ 'Hook', '3' ]'"),
+        ({"drawPile": [["Hook", 3], ["Hook", 2.5]]}, "'1' with value '[ 'Hook', 2.5 ]'"),
+        ({"tags": ["ok", 7]}, "'tags' with value '[ 'ok', 7 ]'"),
+        ({"playerids": ["x", ALICE]}, "12 bytes or a string of 24 hex"),
+        ({"playerids": [ALICE, OUTSIDER]}, "to start a practice match"),
+        ({"playerids": [BOB, BOB]}, "to start a practice match"),
+        ({"playerids": "abc"}, "'playerids' with value ''abc''"),
+    ],
+)
+def test_a_wish_that_cannot_be_granted_is_refused(client: Client, body: object, told: str) -> None:
+    """With the field and its value as the original quotes them."""
+    status, message = error(client.post("/api/matches", ALICE, body))
+    assert status == 400
+    assert told in message
+
+
+def test_the_order_of_an_actions_checks(client: Client, match: str) -> None:
+    """Admin, card, id, participant, end, turn, verb (PROTOCOL.md section 4)."""
+    bad_card = {"etype": "x", "effect": {"effectType": "Hook", "card": ["Parrot", 3]}}
+    none = f"/api/matches/{'f' * 24}"
+    assert client.post(none, ADMIN, bad_card).status == 401
+    assert "'effect'" in error(client.post(none, ALICE, bad_card))[1]
+    assert client.post("/api/matches/x", ALICE, {}).status == 400
+    assert client.post(none, ALICE, {"etype": "x"}).status == 404
+    assert client.post(match, OUTSIDER, {"etype": "x"}).status == 401
+    assert client.post(match, BOB, {"etype": "x"}).status == 409
+    assert error(client.post(match, ALICE, {"etype": "x"})) == (400, "Unknown action verb: x")
+    client.ask("DELETE", f"{match}/terminate", ADMIN, {})
+    assert client.post(match, BOB, {"etype": "x"}).status == 410
+
+
+def test_a_late_player_with_a_bad_verb_is_refused_before_the_timeout(running: Running) -> None:
+    """And with a good one the turn is ended by force instead of played."""
+    arena, client, clock = running
+    created = arena.create_match([ALICE, BOB], timeout=timedelta(seconds=10), seed="norandom")
+    path = f"/api/matches/{created}"
+    clock.turn(timedelta(seconds=10))
+    assert client.post(path, ALICE, {"etype": "Draw"}).json()[0]["eventType"] == "Draw"
+    clock.turn(timedelta(seconds=10, milliseconds=500))
+    assert client.post(path, ALICE, {"etype": "x"}).status == 400
+    events = client.post(path, ALICE, {"etype": "Draw"}).json()
+    assert [event["eventType"] for event in events] == ["Comment", "TurnEnded"]
+    assert events[0]["comment"] == (
+        f"Forceful turn ending due to player {ALICE} inactivity after 10.5 seconds."
+    )
+
+
+# --- termination ---------------------------------------------------------------------------
+
+
+def test_who_may_end_a_match_by_decision(running: Running) -> None:
+    """The admin any; the creator of a practice match that one; nobody else."""
+    arena, client, _ = running
+    tournament = f"/api/matches/{arena.create_match([ALICE, BOB])}/terminate"
+    made = client.post("/api/matches", ALICE, {"playerids": [ALICE, DUMMY]}).json()["id"]
+    practice = f"/api/matches/{made}/terminate"
+    refused = (401, "Not authorized to perform action.")
+    for user in (ALICE, BOB, DUMMY, OUTSIDER):
+        assert error(client.ask("DELETE", tournament, user, {})) == refused
+    for user in (BOB, DUMMY):
+        assert error(client.ask("DELETE", practice, user, {})) == refused
+    assert (
+        client.ask("DELETE", practice, ALICE, {"winnerId": DUMMY}).json()["state"]["winnerIdx"] == 1
+    )
+    assert client.ask("DELETE", tournament, ADMIN).json()["state"]["winnerIdx"] is None
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ({"winnerId": OUTSIDER}, "does not take part"),
+        ({"winnerId": "x"}, "24 hex"),
+        ({"winnerId": 7}, "'winnerId' must be a text"),
+        ({"comment": ["x"]}, "'comment' must be a text"),
+    ],
+)
+def test_a_termination_that_makes_no_sense_is_refused(
+    client: Client,
+    match: str,
+    body: object,
+    told: str,
+) -> None:
+    """And the match goes on."""
+    status, message = error(client.ask("DELETE", f"{match}/terminate", ADMIN, body))
+    assert status == 400
+    assert told in message
+    assert client.get(match).json()["activePlayerIndex"] == 0
+
+
+# --- lists ---------------------------------------------------------------------------------
+
+
+def test_pages_of_a_list_follow_one_another(tmp_path: Path) -> None:
+    """limit=1 gives 11 (sic); offset goes on after the last, in both orders."""
+    with running_arena(tmp_path, clock=HandClock()) as (arena, client):
+        made = [arena.create_match([ALICE, BOB], tags=[str(n)]) for n in range(25)]
+
+        def ids(query: str) -> list[str]:
+            answer = client.get(f"/api/matches?condensed=1&{query}", ALICE)
+            return [found["id"] for found in answer.json()]
+
+        newest = made[::-1]
+        assert ids("") == newest
+        assert ids("sortasc=1") == made
+        assert ids("limit=1") == newest[:11]
+        assert ids(f"limit=1&offset={newest[10]}") == newest[11:22]
+        assert ids(f"limit=1&sortasc=1&offset={made[10]}") == made[11:22]
+        assert ids(f"offset={newest[10]}") == newest
+        assert ids("limit=0") == ids("limit=-1") == ids("limit=x") == ids("limit=1.5") == newest
+        assert ids("tags=3,24,none") == [made[24], made[3]]
+
+
+def test_lists_by_day(running: Running) -> None:
+    """`today`, an ISO date, an ISO moment and the form of busydays; nothing else."""
+    arena, client, clock = running
+    tag = "by day"
+    created = arena.create_match([OUTSIDER, BOB], tags=[tag])
+    day = clock.now.astimezone().date()
+    fits = ["today", day.isoformat(), day.strftime("%a+%b+%d+%Y"), f"{day}T23:59:59"]
+    others = ["", "2001-01-01", "yesterday", (day + timedelta(days=1)).isoformat()]
+    for at, expected in [*((at, [created]) for at in fits), *((at, []) for at in others)]:
+        found = client.get(f"/api/matches?condensed=1&tags=by+day&at={at}", OUTSIDER).json()
+        assert [one["id"] for one in found] == expected, at
+
+
+def test_a_match_against_oneself_is_always_active(client: Client) -> None:
+    """In the creator's active list from the start to the end, whoever's turn it is."""
+    created = client.post("/api/matches", OUTSIDER).json()["id"]
+    path = f"/api/matches/{created}"
+    for verb in ("Draw", "EndTurn", "Draw"):
+        active = client.get("/api/matches?active=1", OUTSIDER).json()
+        assert [one["_id"] for one in active if one["_id"] == created] == [created]
+        assert client.post(path, OUTSIDER, {"etype": verb, "autopick": True}).status == 200
+
+
+# --- the rest -------------------------------------------------------------------------------
+
+
+def test_simultaneous_actions_are_played_one_after_another(running: Running) -> None:
+    """Eight draws at once: each is answered by itself, and the history has them all in order."""
+    arena, client, _ = running
+    pile = [["Mermaid", value] for value in (5, 6, 7, 8)] + [["Key", 3], ["Anchor", 3]]
+    created = arena.create_match([ALICE, ALICE], seed="norandom", drawPile=pile, discardPile=[])
+    path, answers = f"/api/matches/{created}", []
+
+    def draw() -> None:
+        own = Client(arena.url)
+        answers.append(own.post(path, ALICE, {"etype": "Draw"}))
+        own.close()
+
+    threads = [threading.Thread(target=draw) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    moves = client.get(f"{path}?showevents=1").json()["moves"]
+    accepted = [answer.json() for answer in answers if answer.status == 200]
+    assert {answer.status for answer in answers} <= {200, 410}
+    assert len(accepted) == len(moves) - 1
+    assert [move["sequenceId"] for move in moves] == list(range(len(moves)))
+    drawn = [event["drawCard"] for events in accepted for event in events if "drawCard" in event]
+    assert sorted(map(str, drawn)) == sorted(str({"suit": s, "value": v}) for s, v in pile)
+
+
+def test_an_unknown_path_is_shown_as_text(client: Client) -> None:
+    """The original's page, with what was asked escaped."""
+    answer = client.get("/api/%3Cscript%3Ealert(1)%3C/script%3E", None)
+    assert answer.status == 404
+    assert "<script>" not in answer.text
+    assert "Cannot GET /api/&lt;script&gt;alert(1)" in answer.text
+
+
+def test_answers_carry_a_weak_etag(client: Client, match: str) -> None:
+    """The same body has the same tag, another body another."""
+    first, second = client.get(match), client.get(match)
+    other = client.get(f"{match}?condensed=1")
+    assert first.headers["etag"] == second.headers["etag"] != other.headers["etag"]
+    assert first.headers["etag"][0].startswith('W/"')
+
+
+def test_a_forwarded_address_is_not_believed(client: Client) -> None:
+    """The address is that of the connection, whatever a header claims."""
+    credentials = {"X-Forwarded-For": "6.6.6.6"}
+    answer = client.ask("GET", "/api/sessioninfo", ALICE, headers=credentials)
+    assert answer.json()["ip"] == "127.0.0.1"
+
+
+def test_an_empty_country_is_left_out(client: Client) -> None:
+    """The admin has none."""
+    assert "country" not in client.get("/api/sessioninfo", ADMIN).json()
+    assert client.get("/api/sessioninfo", ALICE).json()["country"] == "hu"

@@ -1,0 +1,170 @@
+"""Who the arena lets in: Basic and Digest, nonces that expire, and secrets that stay in."""
+
+import base64
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+import requests
+from requests.auth import HTTPDigestAuth
+from support.arena import ADMIN, ALICE, BOB, PASSWORDS, Client, HandClock, running_arena
+
+from workbench.arena.auth import NONCE_LIFE
+from workbench.arena.config import ArenaConfig
+from workbench.arena.server import ArenaServer
+
+Running = tuple[ArenaServer, Client, HandClock]
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    clock = HandClock()
+    with running_arena(tmp_path_factory.mktemp("arena"), clock=clock) as (arena, client):
+        yield arena, client, clock
+
+
+def whoami(client: Client, authorization: str) -> int:
+    return client.ask("GET", "/api/whoami", headers={"Authorization": authorization}).status
+
+
+def token(text: str) -> str:
+    return base64.b64encode(text.encode("latin-1")).decode()
+
+
+@pytest.mark.parametrize(
+    "authorization",
+    [
+        "",
+        "Basic",
+        "Basic !!!",
+        f"Basic {token(ALICE)}",
+        f"Basic {token(f'{ALICE}:')}",
+        f"Basic {token(f'{ALICE}:{PASSWORDS[BOB]}')}",
+        f"Basic {token(f'{ALICE.upper()}:{PASSWORDS[ALICE]}')}",
+        f"Basic {token(f'nobody:{PASSWORDS[ALICE]}')}",
+        "Basic /zr+",
+        f"Bearer {PASSWORDS[ALICE]}",
+        "Digest",
+        'Digest username="x", realm="SLCEE-2023-PC", nonce="\xe9", uri="/api/whoami", qop=auth',
+        f'Digest username="{ALICE}", uri="/api/whoami", qop="auth", nonce="", response=""',
+    ],
+)
+def test_wrong_credentials_are_asked_again(running: Running, authorization: str) -> None:
+    """Whatever is wrong, the answer is the same 401."""
+    _, client, _ = running
+    headers = {"Authorization": authorization.encode("latin-1").decode("latin-1")}
+    answer = client.ask("GET", "/api/whoami", headers=headers)
+    assert (answer.status, answer.raw) == (401, b"Unauthorized")
+    assert len(answer.headers["www-authenticate"]) == 2
+
+
+def test_basic_lets_in_with_the_password_alone_deciding(running: Running) -> None:
+    """The scheme's name may be written in any case."""
+    _, client, _ = running
+    assert whoami(client, f"basic {token(f'{ALICE}:{PASSWORDS[ALICE]}')}") == 200
+
+
+class DigestSession:
+    """A session that answers one challenge and keeps its nonce."""
+
+    def __init__(self, url: str, user: str, password: str) -> None:
+        self.url = url
+        self.auth = HTTPDigestAuth(user, password)
+        self.session = requests.Session()
+
+    def ask(self, path: str, method: str = "GET") -> requests.Response:
+        return self.session.request(method, self.url + path, auth=self.auth, timeout=10)
+
+
+@pytest.fixture
+def digest(running: Running) -> Iterator[DigestSession]:
+    arena, _, _ = running
+    session = DigestSession(arena.url, ALICE, PASSWORDS[ALICE])
+    yield session
+    session.session.close()
+
+
+@pytest.mark.parametrize("path", ["/api/whoami", "/api/matches?tags=a,b%20c&active=1"])
+def test_digest_lets_in(digest: DigestSession, path: str) -> None:
+    """With and without a query, after one challenge."""
+    answer = digest.ask(path)
+    assert answer.status_code == 200
+    assert [earlier.status_code for earlier in answer.history] == [401]
+
+
+def test_digest_posts(digest: DigestSession) -> None:
+    """The method is part of what is proved."""
+    assert digest.ask("/api/matches", "POST").status_code == 200
+
+
+def test_digest_with_a_wrong_password_stays_out(running: Running) -> None:
+    """And is not called stale: the user is to be asked."""
+    arena, _, _ = running
+    wrong = DigestSession(arena.url, ALICE, "guess")
+    answer = wrong.ask("/api/whoami")
+    wrong.session.close()
+    assert answer.status_code == 401
+    assert "stale" not in answer.headers["www-authenticate"]
+
+
+def test_a_nonce_expires_and_its_right_answer_is_called_stale(
+    running: Running, digest: DigestSession
+) -> None:
+    """Within its life a nonce serves again; after it a browser is told to answer a new one."""
+    _, _, clock = running
+    assert digest.ask("/api/whoami").history != []
+    clock.turn(NONCE_LIFE - timedelta(seconds=5))
+    assert digest.ask("/api/whoami").history == []
+    clock.turn(timedelta(seconds=10))
+    again = digest.ask("/api/whoami")
+    assert again.status_code == 200
+    assert "stale=true" in again.history[0].headers["www-authenticate"]
+
+
+def test_an_answer_does_not_serve_for_another_request(
+    running: Running, digest: DigestSession
+) -> None:
+    """A digest that was overheard opens neither another path nor another method."""
+    _, client, _ = running
+    overheard = str(digest.ask("/api/whoami").request.headers["Authorization"])
+    headers = {"Authorization": overheard}
+    assert client.ask("GET", "/api/whoami", headers=headers).status == 200
+    assert client.ask("GET", "/api/sessioninfo", headers=headers).status == 401
+    assert client.ask("GET", "/api/whoami?x=1", headers=headers).status == 401
+    assert client.ask("POST", "/api/matches", headers=headers).status == 401
+
+
+def test_a_nonce_of_another_arena_is_worth_nothing(running: Running, tmp_path: Path) -> None:
+    """Nonces are sealed with a key of the process."""
+    _, client, _ = running
+    with running_arena(tmp_path) as (other, _):
+        session = DigestSession(other.url, ALICE, PASSWORDS[ALICE])
+        header = str(session.ask("/api/whoami").request.headers["Authorization"])
+        session.session.close()
+    assert whoami(client, header) == 401
+
+
+def test_without_a_password_there_is_no_admin(tmp_path: Path) -> None:
+    """Neither an empty password nor any other lets the admin in."""
+    with running_arena(tmp_path, admin_password=None) as (_, client):
+        assert whoami(client, f"Basic {token('admin:')}") == 401
+        assert client.get("/api/whoami", ADMIN).status == 401
+        assert client.get("/api/whoami", ALICE).status == 200
+
+
+def test_passwords_stay_out_of_what_is_printed(tmp_path: Path) -> None:
+    """Neither the settings nor the players show them."""
+    config = ArenaConfig(admin_password="canary-password")
+    assert "canary" not in repr(config)
+    with running_arena(tmp_path, admin_password="canary-password") as (arena, client):
+        book = repr(arena._arena.book) + repr(list(arena._arena.book.players.values()))
+        listed = client.ask(
+            "GET",
+            "/api/players",
+            headers={"Authorization": f"Basic {token('admin:canary-password')}"},
+        )
+    assert "canary" not in book
+    assert PASSWORDS[ALICE] not in book
+    assert listed.status == 200
+    assert PASSWORDS[ALICE] not in listed.text

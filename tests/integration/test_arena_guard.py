@@ -1,0 +1,94 @@
+"""The slow-down before the endpoints: whom it counts, and the headers it adds."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+from starlette.requests import Request
+from starlette.responses import Response
+from support.arena import ADMIN, ADMIN_PASSWORD, ALICE, BOB, HandClock, basic, write_players
+
+from workbench.arena.auth import Gatekeeper
+from workbench.arena.http import Guard, json_answer
+from workbench.arena.players import Book, User, load_players
+from workbench.arena.slowdown import SlowDown
+
+
+class Door:
+    """A guard with small limits before an endpoint that says hello; its sleeps are noted."""
+
+    def __init__(self, folder: Path, per_address: int, per_user: int) -> None:
+        book = Book(load_players(write_players(folder)), SecretStr(ADMIN_PASSWORD))
+        clock = HandClock()
+        self.slept: list[float] = []
+        limits = SlowDown(per_address, clock), SlowDown(per_user, clock)
+        guard = Guard(Gatekeeper(book, clock), limits, self._sleep)
+        self._known = guard.known(self._hello)
+        self._open = guard.open(self._hello_all)
+
+    def ask(self, user: str | None, address: str = "10.0.0.1") -> Response:
+        """The answer to one request."""
+        headers = [] if user is None else [(b"authorization", basic(user).encode())]
+        scope = {
+            "type": "http",
+            "method": "GET",
+            "path": "/x",
+            "query_string": b"",
+            "headers": headers,
+            "client": (address, 1),
+        }
+        endpoint: Callable[[Request], Awaitable[Response]] = self._known if user else self._open
+
+        async def answer() -> Response:
+            return await endpoint(Request(scope))
+
+        return asyncio.run(answer())
+
+    async def _sleep(self, seconds: float) -> None:
+        self.slept.append(round(seconds, 3))
+
+    async def _hello(self, _request: Request, user: User) -> Response:
+        return json_answer(user.id)
+
+    async def _hello_all(self, _request: Request) -> Response:
+        return json_answer("all")
+
+
+def test_a_user_beyond_the_limit_waits_and_is_answered(tmp_path: Path) -> None:
+    """The third request of a limit of two waits 100 ms; another user or address does not."""
+    door = Door(tmp_path, per_address=1000, per_user=2)
+    statuses = [door.ask(ALICE).status_code for _ in range(4)]
+    door.ask(BOB)
+    door.ask(ALICE, address="10.0.0.2")
+    assert statuses == [200] * 4
+    assert door.slept == [0.1, 0.2]
+
+
+def test_the_admin_is_free_of_the_limit_a_user_but_not_of_the_one_an_address(
+    tmp_path: Path,
+) -> None:
+    """PROTOCOL.md section 2."""
+    door = Door(tmp_path, per_address=3, per_user=1)
+    for _ in range(4):
+        door.ask(ADMIN)
+    assert door.slept == [0.1]
+
+
+def test_open_endpoints_count_by_address(tmp_path: Path) -> None:
+    """Also those who do not say who they are."""
+    door = Door(tmp_path, per_address=1, per_user=1000)
+    door.ask(None)
+    door.ask(None)
+    assert door.slept == [0.1]
+
+
+@pytest.mark.parametrize(("user", "limit"), [(ALICE, "5"), (ADMIN, "7"), (None, "7")])
+def test_the_headers_are_those_of_the_limit_that_counts(
+    tmp_path: Path, user: str | None, limit: str
+) -> None:
+    """A player sees the limit a user, everybody else the one an address."""
+    answer = Door(tmp_path, per_address=7, per_user=5).ask(user)
+    assert answer.headers["X-SlowDown-Limit"] == limit
+    assert answer.headers["X-SlowDown-Remaining"] == str(int(limit) - 1)

@@ -1,0 +1,136 @@
+"""The arena's web pages: local, strict about scripts, and never putting data on them as HTML."""
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from starlette.routing import Route
+from support.arena import ALICE, Client, running_arena
+from support.traces import needs_traces, started_traces
+
+from workbench.arena.app import Arena
+from workbench.arena.config import ArenaConfig
+from workbench.arena.pages import FOLDER
+
+SCRIPTS = sorted(FOLDER.glob("*.js"))
+PAGES = sorted(FOLDER.glob("*.html"))
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    with running_arena(tmp_path_factory.mktemp("arena")) as (_, client):
+        yield client
+
+
+@pytest.mark.parametrize(
+    ("path", "user"),
+    [("/matches", ALICE), ("/docs", None)]
+    + [(f"/page/{file.name}", None) for file in FOLDER.iterdir() if file.suffix != ".html"],
+)
+def test_pages_and_what_they_load_are_served_under_a_strict_policy(
+    client: Client, path: str, user: str | None
+) -> None:
+    """Only scripts and styles of our own, nothing inline, no frames, no forms."""
+    answer = client.get(path, user)
+    policy = answer.headers["content-security-policy"][0]
+    assert answer.status == 200
+    assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self'")
+    assert "unsafe" not in policy
+    assert answer.headers["x-content-type-options"] == ["nosniff"]
+
+
+def test_the_matches_page_asks_who_comes(client: Client) -> None:
+    """And the start page leads to it."""
+    assert client.get("/matches", None).status == 401
+    root = client.get("/", None)
+    assert (root.status, root.headers["location"]) == (302, ["/matches"])
+
+
+@pytest.mark.parametrize("path", ["/page/none.js", "/page/matches.html", "/page/..%2Fapp.py"])
+def test_nothing_else_of_the_folder_is_served(client: Client, path: str) -> None:
+    """Only the files that the pages load."""
+    assert client.get(path, None).status == 404
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_pages_load_only_what_is_served_here(client: Client, page: Path) -> None:
+    """No content delivery network, no inline script, style or handler."""
+    text = page.read_text()
+    loaded = re.findall(r'(?:src|href)="([^"#]+)"', text)
+    assert loaded
+    assert all(client.get(path).status == 200 for path in loaded)
+    assert not re.search(r"<script(?![^>]*\ssrc=)|<style|\son\w+=|\sstyle=", text)
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
+def test_scripts_cannot_put_data_on_the_page_as_html(script: Path) -> None:
+    """None of the ways by which a hostile name could become an element or code."""
+    text = script.read_text()
+    ways = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|eval\(|Function\("
+    assert not re.search(ways + r"|createContextualFragment|srcdoc|javascript:", text)
+    assert not re.search(r"https?://(?!user:password@host)", text)
+
+
+def test_the_description_names_every_endpoint_and_no_other(client: Client) -> None:
+    """/api equals the routes of the application."""
+    described = {
+        (path, method.upper())
+        for path, methods in client.get("/api", None).json()["paths"].items()
+        for method in methods
+    }
+    arena = Arena(ArenaConfig())
+    served = {
+        (route.path, method)
+        for route in arena.app.routes
+        if isinstance(route, Route) and route.path.startswith("/api/")
+        for method in (route.methods or set()) - {"HEAD"}
+    }
+    assert described == served
+
+
+def test_the_descriptions_references_lead_somewhere(client: Client) -> None:
+    """Every $ref names a schema that is there, and every schema is used."""
+    text = client.get("/api", None).text
+    schemas = set(json.loads(text)["components"]["schemas"])
+    assert set(re.findall(r'"#/components/schemas/(\w+)"', text)) == schemas
+
+
+NODE = shutil.which("node")
+REBUILD = """
+import { framesOf } from "%s";
+import { readFileSync } from "node:fs";
+for (const match of JSON.parse(readFileSync(0))) {
+  const { banks, area, draw, discard } = framesOf(match).at(-1);
+  console.log(JSON.stringify({ banks, area, draw, discard }));
+}
+"""
+
+
+@needs_traces
+@pytest.mark.skipif(NODE is None, reason="node, which runs the page's script here, is missing")
+def test_the_page_rebuilds_the_table_from_the_events(tmp_path: Path) -> None:
+    """Its last step of each sixth recorded match shows the recorded banks, play area and sizes."""
+    looks = []
+    for trace in islice(started_traces(), 0, None, 6):
+        moves = [move for step in trace["steps"] for move in step.get("new_moves", ())]
+        final = trace["final"]["last_look"]
+        if final["view"] != "same":
+            looks.append({**final["view"], "moves": moves + final["new_moves"]})
+    script = tmp_path / "rebuild.mjs"
+    script.write_text(REBUILD % (FOLDER / "frames.js").as_uri())
+    shown = subprocess.run(  # noqa: S603 - our own script
+        [str(NODE), str(script)], input=json.dumps(looks).encode(), capture_output=True, check=True
+    )
+    rebuilt = [json.loads(line) for line in shown.stdout.splitlines()]
+    assert len(rebuilt) > 100
+    for table, look in zip(rebuilt, looks, strict=True):
+        assert table["area"] == look["state"]["playArea"]
+        assert (table["draw"], table["discard"]) == (look["drawPileSize"], look["discardPileSize"])
+        banks = [{suit: sorted(bank[suit]) for suit in bank} for bank in table["banks"]]
+        recorded = look["state"]["banks"]
+        assert banks == [{suit: sorted(bank[suit]) for suit in bank} for bank in recorded]

@@ -1,0 +1,241 @@
+"""Matches survive the arena's process, however it ends."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from support.arena import (
+    ADMIN,
+    ADMIN_PASSWORD,
+    ALICE,
+    BOB,
+    DUMMY,
+    Client,
+    running_arena,
+    write_players,
+)
+
+from cardsharp.errors import ConfigError
+from workbench.arena.config import ArenaConfig
+from workbench.arena.randomness import Randomness
+from workbench.arena.server import ArenaServer
+from workbench.arena.storage import SqliteStorage
+
+CHILD = """
+import sys
+from pathlib import Path
+from workbench.arena.config import ArenaConfig
+from workbench.arena.randomness import Randomness
+from workbench.arena.server import run
+
+players, data, randomness, password = sys.argv[1:]
+config = ArenaConfig(
+    players=Path(players),
+    data=Path(data),
+    randomness=Randomness(randomness),
+    admin_password=password,
+)
+run(config, on_start=lambda url: print(url, flush=True))
+"""
+
+
+class Arenas:
+    """Arenas in processes of their own, one after the other, on one data file."""
+
+    def __init__(self, folder: Path, randomness: Randomness = Randomness.FAIR) -> None:
+        self._arguments = [
+            sys.executable,
+            "-c",
+            CHILD,
+            str(write_players(folder)),
+            str(folder / "arena.db"),
+            randomness,
+            ADMIN_PASSWORD,
+        ]
+
+    @contextmanager
+    def running(self) -> Iterator[tuple[Client, Callable[[int], None]]]:
+        """A client of a new process, and a function that ends it by a signal."""
+        root = str(Path(__file__).parents[2])
+        process = subprocess.Popen(  # noqa: S603 - our own interpreter and script
+            self._arguments, stdout=subprocess.PIPE, text=True, cwd=root, env=os.environ
+        )
+        assert process.stdout is not None
+        client = Client(process.stdout.readline().strip())
+
+        def end(how: int) -> None:
+            process.send_signal(how)
+            process.wait(timeout=20)
+
+        try:
+            yield client, end
+        finally:
+            client.close()
+            process.stdout.close()
+            if process.poll() is None:
+                end(signal.SIGKILL)
+
+
+def some_action(view: dict[str, Any], rng: Random) -> dict[str, Any]:
+    """A legal action, often answering effects by autopick."""
+    started = view["moveCountInTurn"] is not None and view["state"]["playArea"]
+    verb = "EndTurn" if started and rng.random() < 0.4 else "Draw"
+    return {"etype": verb, "autopick": True}
+
+
+def play_on(client: Client, match: str, rng: Random, moves: int) -> None:
+    """Some moves, or as many as there are."""
+    for _ in range(moves):
+        view = client.get(f"/api/matches/{match}", ADMIN).json()
+        index = view["activePlayerIndex"]
+        if index is None:
+            return
+        player = view["playerids"][index]
+        answer = client.post(f"/api/matches/{match}", player, some_action(view, rng))
+        assert answer.status == 200, answer.text
+
+
+def looks(client: Client, match: str) -> list[bytes]:
+    """Everything that can be seen of a match, byte for byte."""
+    path = f"/api/matches/{match}"
+    return [
+        client.get(f"{path}?showevents=1&showdebug=1", ADMIN).raw,
+        client.get(f"{path}?showevents=1", ALICE).raw,
+        client.get(path, BOB).raw,
+        client.get(f"{path}?condensed=1", BOB).raw,
+        client.get("/api/matches", ADMIN).raw,
+        client.get("/api/matches?active=1", ALICE).raw,
+        client.get("/api/matches?active=1", BOB).raw,
+    ]
+
+
+WISH = {
+    "playerids": [ALICE, BOB],
+    "tags": ["a", "b"],
+    "randomSeed": "restart",
+    "timeout": 600,
+    "banks": [[["Mermaid", 9]], [["Hook", 3]]],
+    "discardPile": [["Map", 2], ["Key", 2], ["Chest", 2]],
+    "drawPile": [
+        ["Oracle", 4], ["Map", 6], ["Kraken", 5], ["Key", 3], ["Chest", 5], ["Hook", 4],
+        ["Cannon", 6], ["Sword", 7], ["Mermaid", 4], ["Anchor", 5], ["Map", 3], ["Key", 7],
+        ["Hook", 7], ["Kraken", 2], ["Chest", 7], ["Anchor", 2], ["Oracle", 7], ["Sword", 3],
+    ],
+}  # fmt: skip
+
+
+def test_nothing_that_was_answered_is_lost_to_kill_nine(tmp_path: Path) -> None:
+    """After each of several kills the match is, byte for byte, what the last answer left."""
+    arenas, rng = Arenas(tmp_path), Random(20)
+    with arenas.running() as (client, end):
+        match = client.post("/api/matches", ADMIN, WISH).json()["id"]
+        end(signal.SIGKILL)
+    for moves in (1, 2, 3, 5):
+        with arenas.running() as (client, end):
+            play_on(client, match, rng, moves)
+            before = looks(client, match)
+            end(signal.SIGKILL)
+        with arenas.running() as (client, _):
+            assert looks(client, match) == before
+
+
+@pytest.mark.parametrize("randomness", Randomness)
+def test_a_match_goes_on_after_restarts_as_it_would_have(
+    tmp_path: Path, randomness: Randomness
+) -> None:
+    """Same seed and same actions, with and without restarts: the same events to the end."""
+    wish = {"playerids": [ALICE, BOB], "randomSeed": "goes on"}
+    rng, arenas = Random(4), Arenas(tmp_path, randomness)
+    with arenas.running() as (client, end):
+        match = client.post("/api/matches", ADMIN, wish).json()["id"]
+        play_on(client, match, rng, 11)
+        end(signal.SIGKILL)
+    with arenas.running() as (client, end):
+        play_on(client, match, rng, 17)
+        end(signal.SIGTERM)
+    with arenas.running() as (client, _):
+        play_on(client, match, rng, 500)
+        restarted = client.get(f"/api/matches/{match}?showevents=1", ADMIN).json()
+    with running_arena(tmp_path, randomness=randomness) as (_, client):
+        match = client.post("/api/matches", ADMIN, wish).json()["id"]
+        play_on(client, match, Random(4), 528)
+        whole = client.get(f"/api/matches/{match}?showevents=1", ADMIN).json()
+    assert whole["activePlayerIndex"] is None
+    assert [move["events"] for move in restarted["moves"]] == [
+        move["events"] for move in whole["moves"]
+    ]
+
+
+def test_a_match_keeps_the_chance_it_began_with(tmp_path: Path) -> None:
+    """An arena that is restarted with the other randomness plays old matches as before."""
+    data = tmp_path / "arena.db"
+    with running_arena(tmp_path, data=data, randomness=Randomness.ORIGINAL) as (arena, _):
+        match = arena.create_match([ALICE, BOB])
+    with running_arena(tmp_path, data=data, randomness=Randomness.FAIR) as (arena, _):
+        assert arena._arena.referee.find(match).randomness is Randomness.ORIGINAL
+        new = arena.create_match([ALICE, BOB])
+        assert arena._arena.referee.find(new).randomness is Randomness.FAIR
+
+
+def test_a_player_who_left_the_file_is_still_named_by_id(tmp_path: Path) -> None:
+    """Old matches can be looked at after the players' file has changed."""
+    data = tmp_path / "arena.db"
+    with running_arena(tmp_path, data=data) as (arena, _):
+        match = arena.create_match([ALICE, BOB])
+    default = ArenaConfig(data=data)
+    with ArenaServer(default) as arena:
+        assert arena.look(match)["playernames"] == [ALICE, BOB]
+
+
+def test_one_data_file_serves_one_arena(tmp_path: Path) -> None:
+    """A second arena on the same file is refused in one sentence, and harms nothing."""
+    data = tmp_path / "arena.db"
+    with running_arena(tmp_path, data=data) as (arena, _):
+        with pytest.raises(ConfigError, match="another arena"):
+            ArenaServer(ArenaConfig(data=data))
+        assert arena.create_match([ALICE, DUMMY])
+
+
+@pytest.mark.parametrize("content", [b"no database at all, but text" * 100, b"SQLite format 3\x00"])
+def test_a_file_that_is_no_data_file_is_refused(tmp_path: Path, content: bytes) -> None:
+    """With the file's name, and what to do."""
+    data = tmp_path / "arena.db"
+    data.write_bytes(content)
+    with pytest.raises(ConfigError, match=r"arena\.db cannot be used: .*--data"):
+        ArenaServer(ArenaConfig(data=data))
+
+
+def test_a_newer_data_file_is_refused(tmp_path: Path) -> None:
+    """It is not opened and not changed."""
+    data = tmp_path / "arena.db"
+    with running_arena(tmp_path, data=data):
+        pass
+    connection = sqlite3.connect(data)
+    connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    with pytest.raises(ConfigError, match="newer Cardsharp"):
+        ArenaServer(ArenaConfig(data=data))
+
+
+def test_what_cannot_be_stored_does_not_happen(tmp_path: Path) -> None:
+    """On a full disk the answer is a 503 and the match stays as it was; later it goes on."""
+    with running_arena(tmp_path, data=tmp_path / "arena.db") as (arena, client):
+        path = f"/api/matches/{arena.create_match([ALICE, BOB])}"
+        before = client.get(f"{path}?showevents=1").raw
+        storage = arena._arena._storage
+        assert isinstance(storage, SqliteStorage)
+        storage._db.execute("PRAGMA max_page_count = 1")  # not a page more than there are
+        long_comment = {"comment": "x" * 60_000}
+        refused = client.ask("DELETE", f"{path}/terminate", ADMIN, long_comment)
+        assert (refused.status, "full" in refused.json()["error"]) == (503, True)
+        assert client.get(f"{path}?showevents=1").raw == before
+        storage._db.execute("PRAGMA max_page_count = 100000")
+        assert client.ask("DELETE", f"{path}/terminate", ADMIN, long_comment).status == 200

@@ -1,0 +1,190 @@
+"""Long polls: woken by what they wait for, ended by time, hang-up or the arena's stop."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from support.arena import (
+    ADMIN,
+    ALICE,
+    BOB,
+    DUMMY,
+    Client,
+    Poll,
+    running_arena,
+    until,
+)
+
+from workbench.arena.server import ArenaServer
+
+Running = tuple[ArenaServer, Client]
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[Running]:
+    """An arena whose polls would outlast the test."""
+    with running_arena(tmp_path, poll_timeout=timedelta(minutes=5)) as started:
+        yield started
+
+
+@pytest.fixture
+def hasty(tmp_path: Path) -> Iterator[Running]:
+    """An arena whose polls end almost at once."""
+    with running_arena(tmp_path, poll_timeout=timedelta(milliseconds=20)) as started:
+        yield started
+
+
+def new_match(arena: ArenaServer) -> str:
+    """A match in which Alice begins."""
+    return arena.create_match([ALICE, BOB], tags=["t"], seed="norandom")
+
+
+def end_alices_turn(client: Client, match: str) -> None:
+    for verb in ("Draw", "EndTurn"):
+        assert client.post(f"/api/matches/{match}", ALICE, {"etype": verb}).status == 200
+
+
+def test_the_end_of_a_turn_wakes_the_other_player(running: Running) -> None:
+    """`waitactive` answers with the match once it is the caller's turn."""
+    arena, client = running
+    match = new_match(arena)
+    poll = Poll(arena, "GET", f"/api/matches/{match}?waitactive=1", BOB)
+    end_alices_turn(client, match)
+    answer = poll.answer()
+    assert (answer.status, answer.json()["activePlayerIndex"]) == (200, 1)
+
+
+def test_an_action_in_the_middle_of_a_turn_answers_nobody(running: Running) -> None:
+    """A draw leaves the other player waiting; the end of the turn does not."""
+    arena, client = running
+    match = new_match(arena)
+    poll = Poll(arena, "GET", f"/api/matches/{match}?waitactive=1", BOB)
+    assert client.post(f"/api/matches/{match}", ALICE, {"etype": "Draw"}).status == 200
+    assert client.get(f"/api/matches/{match}", BOB).json()["moveCount"] == 2
+    assert arena.waiting == 1
+    assert client.post(f"/api/matches/{match}", ALICE, {"etype": "EndTurn"}).status == 200
+    assert poll.answer().status == 200
+
+
+def test_a_post_that_waits_plays_when_its_turn_comes(running: Running) -> None:
+    """`?wait=1` on an action."""
+    arena, client = running
+    match = new_match(arena)
+    poll = Poll(arena, "POST", f"/api/matches/{match}?wait=1", BOB)
+    end_alices_turn(client, match)
+    answer = poll.answer()
+    assert [event["eventType"] for event in answer.json()][:2] == ["TurnStarted", "Draw"]
+
+
+@pytest.mark.parametrize("query", ["active=1&wait=1", "active=1&wait=1&tags=t", "wait=1"])
+def test_a_new_match_wakes_who_waits_for_one(running: Running, query: str) -> None:
+    """The poller's long poll, with and without filters."""
+    arena, _ = running
+    poll = Poll(arena, "GET", f"/api/matches?{query}", ALICE)
+    match = new_match(arena)
+    assert [found["_id"] for found in poll.answer().json()] == [match]
+
+
+def test_a_list_that_waits_for_active_matches_wakes_at_the_turn(running: Running) -> None:
+    """A new match of another tag, or at the other's turn, does not end the wait."""
+    arena, client = running
+    poll = Poll(arena, "GET", "/api/matches?active=1&wait=1&tags=t", BOB)
+    arena.create_match([BOB, BOB], tags=["other"])
+    match = new_match(arena)
+    assert arena.waiting == 1
+    end_alices_turn(client, match)
+    assert [found["_id"] for found in poll.answer().json()] == [match]
+
+
+def test_the_admin_waits_for_any_match(running: Running) -> None:
+    """The admin's list holds everybody's matches."""
+    arena, client = running
+    poll = Poll(arena, "GET", "/api/matches?wait=1", ADMIN)
+    client.post("/api/matches", ALICE)
+    assert len(poll.answer().json()) == 1
+
+
+@pytest.mark.parametrize(("method", "flag"), [("GET", "waitactive"), ("POST", "wait")])
+def test_the_end_of_a_match_wakes_who_waits_for_a_turn(
+    running: Running, method: str, flag: str
+) -> None:
+    """410 in the middle of a wait, in the shape of each method."""
+    arena, client = running
+    match = new_match(arena)
+    poll = Poll(arena, method, f"/api/matches/{match}?{flag}=1", BOB)
+    client.ask("DELETE", f"/api/matches/{match}/terminate", ADMIN, {})
+    answer = poll.answer()
+    assert answer.status == 410
+    assert ("events" in answer.json()) == (method == "POST")
+
+
+def test_a_wait_ends_with_the_polls_time(hasty: Running) -> None:
+    """409 for a turn, an empty list for matches."""
+    arena, client = hasty
+    match = new_match(arena)
+    path = f"/api/matches/{match}"
+    refused = {"error": "Authenticated user is not the current player."}
+    looked = client.get(f"{path}?waitactive=1", BOB)
+    assert (looked.status, looked.json()) == (409, refused)
+    posted = client.post(f"{path}?wait=1", BOB, {"etype": "Draw"})
+    assert (posted.status, posted.json()) == (409, refused)
+    listed = client.get("/api/matches?active=1&wait=1", BOB)
+    assert (listed.status, listed.json()) == (200, [])
+    assert client.get(path, BOB).json()["moveCount"] == 1
+
+
+def test_a_client_that_hangs_up_is_forgotten(running: Running) -> None:
+    """Nothing of a waiting request is left once its client has gone."""
+    arena, _ = running
+    match = new_match(arena)
+    polls = [
+        Poll(arena, "GET", f"/api/matches/{match}?waitactive=1", BOB),
+        Poll(arena, "GET", "/api/matches?wait=1&active=1", BOB),
+    ]
+    for poll in polls:
+        poll.hang_up()
+    until(lambda: arena.waiting == 0)
+
+
+def test_an_action_whose_client_has_gone_is_not_played(running: Running) -> None:
+    """A client that gave up waiting does not find that it has moved after all."""
+    arena, client = running
+    match = new_match(arena)
+    poll = Poll(arena, "POST", f"/api/matches/{match}?wait=1", BOB)
+    poll.hang_up()
+    until(lambda: arena.waiting == 0)
+    end_alices_turn(client, match)
+    assert client.get(f"/api/matches/{match}", BOB).json()["moveCount"] == 3
+
+
+def test_the_watchdogs_pauses_end_with_its_client(running: Running) -> None:
+    """Sixty pauses of a second are not sat out for nobody."""
+    arena, _ = running
+    poll = Poll(arena, "POST", "/api/matches/watchdog?repeat=60", ADMIN)
+    poll.hang_up()
+    until(lambda: arena.waiting == 0)
+
+
+def test_stopping_the_arena_answers_the_waiting_clients(tmp_path: Path) -> None:
+    """A stop takes no longer because of long polls, and nobody's line just breaks."""
+    with running_arena(tmp_path, poll_timeout=timedelta(minutes=5)) as (arena, _):
+        match = new_match(arena)
+        looking = Poll(arena, "GET", f"/api/matches/{match}?waitactive=1", BOB)
+        listing = Poll(arena, "GET", "/api/matches?active=1&wait=1", DUMMY)
+    assert looking.answer().status == 409
+    assert listing.answer().json() == []
+
+
+def test_two_hundred_clients_wait_and_are_all_woken(running: Running) -> None:
+    """Every one of them gets its answer (a thousand: `python -m workbench.bench.arena_bench`)."""
+    arena, client = running
+    match = new_match(arena)
+    polls = [
+        Poll(arena, "GET", f"/api/matches/{match}?waitactive=1&condensed=1", BOB)
+        for _ in range(200)
+    ]
+    assert arena.waiting == 200
+    end_alices_turn(client, match)
+    assert {poll.answer().status for poll in polls} == {200}
+    assert arena.waiting == 0

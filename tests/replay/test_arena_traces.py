@@ -1,0 +1,172 @@
+"""The arena replays every recorded match of the real server over HTTP."""
+
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from support.arena import (
+    ADMIN,
+    Answer,
+    Ask,
+    HandClock,
+    Pipeline,
+    as_text,
+    normalised,
+    running_arena,
+    without_secrets,
+)
+from support.traces import needs_traces, traces
+
+from workbench.arena.randomness import Randomness
+
+pytestmark = needs_traces
+
+ENGINE_TEXTS = ("Unexpected token", "Expected ','", "The expression evaluated to a falsy value")
+"""Error texts of the original's JavaScript engine (TRACES.md lets them differ)."""
+
+Setting = tuple[Pipeline, HandClock]
+
+
+@pytest.fixture(scope="module")
+def setting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Setting]:
+    clock = HandClock()
+    folder = tmp_path_factory.mktemp("arena")
+    with running_arena(folder, randomness=Randomness.ORIGINAL, clock=clock) as (arena, _):
+        line = Pipeline(arena.url)
+        yield line, clock
+        line.close()
+
+
+class Replay:
+    """One recorded match, played again request by request."""
+
+    def __init__(self, setting: Setting, trace: dict[str, Any]) -> None:
+        self.line, self.clock = setting
+        self.trace = trace
+        self.creator = trace["create"]["as"]
+        self.match_id = "no match"
+        self.path = ""
+        self.steps = 0
+        self.moves: list[Any] = []
+        self.view: dict[str, Any] = {}
+
+    def play(self) -> int:
+        """Play and compare everything; the number of steps."""
+        create = self.trace["create"]
+        # Where the server made the seed itself, the replay asks for that seed.
+        seed = create["response"].get("randomSeed")
+        body = create["body"] if seed is None else {"randomSeed": seed, **create["body"]}
+        (answer,) = self.line.ask(Ask("POST", "/api/matches", self.creator, body))
+        if answer.status == 200:
+            self.match_id = answer.json()["id"]
+            self.path = f"/api/matches/{self.match_id}"
+        self.same(answer, create)
+        if create["status"] == 200:
+            initial = self.get("?showevents=1&showdebug=1", self.creator)
+            self.same_view(initial.json(), self.trace["initial"], self.creator)
+            for step in self.trace["steps"]:
+                self.step(step)
+            self.compare_final()
+        return self.steps
+
+    def get(self, query: str, user: str) -> Answer:
+        (answer,) = self.line.ask(Ask("GET", self.path + query, user))
+        return answer
+
+    def same(self, answer: Answer, recorded: dict[str, Any]) -> None:
+        """Equal status and body; of errors in the engine's words only the status."""
+        body = recorded["response"] if "response" in recorded else recorded["body"]
+        text = normalised(answer.text, self.match_id)
+        engine = isinstance(body, dict) and str(body.get("error")).startswith(ENGINE_TEXTS)
+        assert answer.status == recorded["status"], f"{text[:300]} {recorded}"
+        assert engine or text == as_text(body)
+
+    def same_view(self, view: object, recorded: dict[str, Any], viewer: str) -> None:
+        shown = recorded if viewer in (self.creator, ADMIN) else without_secrets(recorded)
+        assert normalised(as_text(view), self.match_id) == as_text(shown)
+
+    def step(self, step: dict[str, Any]) -> None:
+        """The table before a step, and the step; they are sent together and answered in order."""
+        if "wait_s" in step:
+            self.clock.turn(timedelta(seconds=step["wait_s"]))
+            return
+        self.steps += 1
+        request = self.request_of(step)
+        *looks, answer = self.line.ask(*self.look_requests(step), request)
+        self.compare_look(step, looks)
+        if step.get("watchdog"):
+            ours = [match for match in answer.json() if match["_id"] == self.match_id]
+            # Not as text: here alone the original has timeoutCount and winnerIdx in turned order.
+            assert json.loads(normalised(as_text(ours), self.match_id)) == step["response"]
+        else:
+            self.same(answer, step)
+
+    def request_of(self, step: dict[str, Any]) -> Ask:
+        if step.get("watchdog"):
+            tag = self.trace["create"]["body"]["tags"][-1]
+            return Ask("POST", f"/api/matches/watchdog?tags={tag}", ADMIN)
+        raw = step.get("raw_body")
+        return Ask("POST", self.path, step["as"], step["action"] if raw is None else raw.encode())
+
+    def look_requests(self, look: dict[str, Any]) -> list[Ask]:
+        """The table for its creator, with the piles, and for the player to move."""
+        if look["view"] != "same":
+            self.view = look["view"]
+        requests = [Ask("GET", f"{self.path}?showdebug=1", self.creator)]
+        mover = self.mover(look)
+        # A player's view differs only by what is hidden: once a turn is enough, and in time.
+        if mover != self.creator and self.view["moveCountInTurn"] in (None, 1):
+            requests.append(Ask("GET", self.path, mover))
+        return requests
+
+    def mover(self, look: dict[str, Any]) -> str:
+        active = look["active"]
+        return str(self.creator if active is None else self.trace["players"][active])
+
+    def compare_look(self, look: dict[str, Any], answers: list[Answer]) -> None:
+        self.moves += look["new_moves"]
+        debug = answers[0].json()
+        pile = [f"{card['suit']}{card['value']}" for card in debug["state"].pop("discardPile")]
+        assert pile == look["discardPile"]
+        left = [f"{card['suit']}{card['value']}" for card in debug["state"].pop("drawPile")]
+        assert left == self.trace["deck"][len(self.trace["deck"]) - look["drawPileLeft"] :]
+        del debug["moves"]
+        self.same_view(debug, self.view, self.creator)
+        for answer in answers[1:]:
+            view = answer.json()
+            del view["moves"]
+            self.same_view(view, self.view, self.mover(look))
+
+    def compare_final(self) -> None:
+        final, first = self.trace["final"], self.trace["players"][0]
+        self.compare_look(
+            final["last_look"], self.line.ask(*self.look_requests(final["last_look"]))
+        )
+        history = self.get("?showevents=1", first).json()["moves"]
+        self.same_view({"moves": history}, {"moves": self.moves}, first)
+        for number, player in enumerate(self.trace["players"]):
+            for query, name in (("", f"get_p{number}"), ("?waitactive=1", f"waitactive_p{number}")):
+                if name in final:
+                    view = self.get(query, player)
+                    assert view.status == final[name]["status"]
+                    self.same_view(view.json(), final[name]["body"], player)
+        self.same(self.get("?condensed=1", first), final["condensed"])
+        if "post_after_end" in final:
+            (answer,) = self.line.ask(Ask("POST", self.path, first, {"etype": "Draw"}))
+            self.same(answer, final["post_after_end"])
+
+
+@pytest.mark.timeout(300)
+def test_every_recorded_match_replays_over_http(setting: Setting) -> None:
+    """Statuses, bodies and views of all recorded requests are equal, keys in the same order."""
+    failures: list[str] = []
+    steps = 0
+    for trace in traces():
+        try:
+            steps += Replay(setting, trace).play()
+        except AssertionError as error:
+            failures.append(f"{trace['name']}: {error}"[:1500])
+    assert not failures, f"{len(failures)}: " + "\n".join(failures[:5])
+    assert steps > 32_000

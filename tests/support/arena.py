@@ -1,0 +1,272 @@
+"""A real arena on a free port, a clock to turn by hand, and a lean client to ask it with."""
+
+import base64
+import json
+import queue
+import re
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from workbench.arena.config import ArenaConfig
+from workbench.arena.server import ArenaServer
+
+DUMMY = "0" * 24
+ALICE = "636438380ee778617e6e5be8"
+BOB = "636438380ee778617e6e5be9"
+ADMIN = "admin"
+OUTSIDER = "636438380ee778617e6e5c09"
+ADMIN_PASSWORD = "adminpass"
+
+NAMES = {
+    DUMMY: "Dummy",
+    ALICE: "Alice",
+    BOB: "Bob",
+    **{f"636438380ee778617e6e5c0{number}": f"Player{number}" for number in range(10)},
+}
+"""The players of the recorded matches."""
+
+PASSWORDS = {player: f"{name.lower()}pass" for player, name in NAMES.items()} | {
+    ADMIN: ADMIN_PASSWORD
+}
+
+
+class HandClock:
+    """A clock that stands still until it is turned; with a `step`, each look turns it."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2026, 11, 20, 12, tzinfo=UTC)
+        self.step = timedelta()
+
+    def __call__(self) -> datetime:
+        self.now += self.step
+        return self.now
+
+    def turn(self, duration: timedelta) -> None:
+        self.now += duration
+
+
+def write_players(folder: Path) -> Path:
+    """A players' file with everybody in `NAMES`."""
+    path = folder / "players.json"
+    records = [
+        {
+            "_id": player,
+            "name": name,
+            "password": PASSWORDS[player],
+            "email": f"{name.lower()}@example.com",
+            "country": "hu",
+        }
+        for player, name in NAMES.items()
+    ]
+    path.write_text(json.dumps(records))
+    return path
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Status, body and headers as they came; a header that came twice is a list of two."""
+
+    status: int
+    raw: bytes
+    headers: Mapping[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        return self.raw.decode()
+
+    def json(self) -> Any:  # noqa: ANN401 - whatever the arena says
+        return json.loads(self.raw)
+
+
+def basic(user: str) -> str:
+    token = base64.b64encode(f"{user}:{PASSWORDS[user]}".encode()).decode()
+    return f"Basic {token}"
+
+
+class Client:
+    """One kept-alive connection that speaks for whichever user is named."""
+
+    def __init__(self, url: str, timeout: float = 30) -> None:
+        parts = urlsplit(url)
+        self._connection = HTTPConnection(str(parts.hostname), parts.port, timeout=timeout)
+        self._credentials = {user: basic(user) for user in PASSWORDS}
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        user: str | None = None,
+        body: object = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Answer:
+        """The answer to a request; `body` is sent as JSON, bytes as they are."""
+        sent = dict(headers or {})
+        if user is not None:
+            sent.setdefault("Authorization", self._credentials[user])
+        if body is not None:
+            sent.setdefault("Content-Type", "application/json")
+        raw = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
+        self._connection.request(method, path, raw, sent)
+        response = self._connection.getresponse()
+        found: dict[str, list[str]] = {}
+        for name, value in response.getheaders():
+            found.setdefault(name.lower(), []).append(value)
+        return Answer(response.status, response.read(), found)
+
+    def get(self, path: str, user: str | None = ALICE) -> Answer:
+        return self.ask("GET", path, user)
+
+    def post(self, path: str, user: str | None = ALICE, body: object = None) -> Answer:
+        return self.ask("POST", path, user, body)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def hang_up(self) -> None:
+        """Cut the line, also while another thread waits for an answer on it."""
+        self._connection.sock.shutdown(socket.SHUT_RDWR)
+        self._connection.close()
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One request of a `Pipeline`."""
+
+    method: str
+    path: str
+    user: str
+    body: object = None
+
+
+class Pipeline:
+    """One kept-alive connection on which several requests are sent before the first answer.
+
+    Tens of thousands of requests go through it in the replays, where the standard library's
+    client would take most of the time.
+    """
+
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url)
+        self._socket = socket.create_connection((str(parts.hostname), int(parts.port or 0)), 30)
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._reader = self._socket.makefile("rb")
+        self._heads = {
+            user: f"Host: {parts.netloc}\r\nAuthorization: {basic(user)}\r\n" for user in PASSWORDS
+        }
+
+    def ask(self, *requests: Ask) -> list[Answer]:
+        """The answers to the requests, which the arena handles in their order."""
+        self._socket.sendall(b"".join(map(self._written, requests)))
+        return [self._read() for _ in requests]
+
+    def close(self) -> None:
+        self._reader.close()
+        self._socket.close()
+
+    def _written(self, request: Ask) -> bytes:
+        body = request.body
+        raw = body if isinstance(body, bytes) else b"" if body is None else as_text(body).encode()
+        typed = "" if body is None else "Content-Type: application/json\r\n"
+        head = f"{request.method} {request.path} HTTP/1.1\r\n{self._heads[request.user]}"
+        return f"{head}{typed}Content-Length: {len(raw)}\r\n\r\n".encode() + raw
+
+    def _read(self) -> Answer:
+        status = int(self._reader.readline()[9:12])
+        length = 0
+        while (line := self._reader.readline()) != b"\r\n":
+            assert line, "the arena closed the connection"
+            if line.lower().startswith(b"content-length:"):
+                length = int(line[15:])
+        return Answer(status, self._reader.read(length))
+
+
+@contextmanager
+def running_arena(
+    folder: Path,
+    **settings: Any,  # noqa: ANN401 - fields of ArenaConfig
+) -> Iterator[tuple[ArenaServer, Client]]:
+    """An arena for the players in `NAMES`, and a client for it."""
+    settings.setdefault("admin_password", ADMIN_PASSWORD)
+    config = ArenaConfig(players=write_players(folder), **settings)
+    with ArenaServer(config) as arena:
+        client = Client(arena.url)
+        try:
+            yield arena, client
+        finally:
+            client.close()
+
+
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+_SECONDS = re.compile(r"after [\d.]+ seconds")
+
+
+def normalised(text: str, match_id: str) -> str:
+    """A body's text as TRACES.md normalises it: match id, moments, seconds of inactivity."""
+    text = _MOMENT.sub("<TS>", text.replace(match_id, "<MATCH_ID>"))
+    return _SECONDS.sub("after <SEC> seconds", text)
+
+
+def as_text(body: object) -> str:
+    """A body as the arena writes it, so that equal texts have their keys in the same order."""
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+
+
+def without_secrets(view: Any) -> Any:  # noqa: ANN401 - any JSON view
+    """A recorded view as our arena shows it to a player who did not create the match."""
+    shown = json.loads(json.dumps(view))
+    for secret in ("randomSeed", "drawPile"):
+        shown.get("creationParams", {}).pop(secret, None)
+    for move in shown.get("moves", ()):
+        for event in move["events"]:
+            event.pop("matchStartedSeed", None)
+    return shown
+
+
+def until(happened: Callable[[], bool], limit: float = 10) -> None:
+    """Return when `happened()` is true; it is looked at every millisecond."""
+    pause, deadline = threading.Event(), time.monotonic() + limit
+    while not happened():
+        assert time.monotonic() < deadline, "it did not happen"
+        pause.wait(0.001)
+
+
+class Poll:
+    """A request that waits in a thread of its own, on a connection of its own."""
+
+    def __init__(self, arena: ArenaServer, method: str, path: str, user: str) -> None:
+        self._client = Client(arena.url)
+        self._answers: queue.Queue[Answer | OSError | HTTPException] = queue.Queue()
+        before = arena.waiting
+        self._thread = threading.Thread(target=self._ask, args=(method, path, user), daemon=True)
+        self._thread.start()
+        until(lambda: arena.waiting > before)
+
+    def _ask(self, method: str, path: str, user: str) -> None:
+        body = {"etype": "Draw"} if method == "POST" else None
+        try:
+            self._answers.put(self._client.ask(method, path, user, body))
+        except (OSError, HTTPException) as error:
+            self._answers.put(error)
+
+    def answer(self) -> Answer:
+        """The answer; it must come soon."""
+        answer = self._answers.get(timeout=10)
+        self._thread.join()
+        self._client.close()
+        assert isinstance(answer, Answer)
+        return answer
+
+    def hang_up(self) -> None:
+        """Close the connection without waiting for the answer."""
+        self._client.hang_up()
+        self._answers.get(timeout=10)
+        self._thread.join()

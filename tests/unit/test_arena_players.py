@@ -1,0 +1,60 @@
+"""The players' file: what is wrong with it is said in one sentence that names no password."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cardsharp.errors import ConfigError
+from workbench.arena.ids import DUMMY_ID
+from workbench.arena.players import DEFAULT_FILE, load_players
+
+GOOD = {"_id": "1" * 24, "name": "Team", "password": "canary-password"}
+
+
+def test_the_default_file_has_the_dummy_and_two_teams() -> None:
+    """Enough to play a match without writing a file."""
+    players = load_players(DEFAULT_FILE)
+    assert len(players) == 3
+    assert players[DUMMY_ID].password.get_secret_value() == "dummypass"
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("", "the file: Invalid JSON"),
+        ("{}", "valid array"),
+        (json.dumps([{**GOOD, "_id": "short"}]), "0._id"),
+        (json.dumps([{"_id": "1" * 24, "name": "Team"}]), "0.password: Field required"),
+        (json.dumps([{**GOOD, "pasword": "canary-password"}]), "0.pasword"),
+        (json.dumps([{**GOOD, "name": ""}, {**GOOD, "password": ""}]), "1.password"),
+        (json.dumps([GOOD, GOOD]), "twice"),
+    ],
+)
+def test_a_wrong_file_is_refused_with_all_its_faults(
+    tmp_path: Path, content: str, told: str
+) -> None:
+    """The sentence names the file, the entry and the field."""
+    path = tmp_path / "players.json"
+    path.write_text(content)
+    with pytest.raises(ConfigError) as raised:
+        load_players(path)
+    assert str(path) in str(raised.value)
+    assert told in str(raised.value)
+    assert "canary" not in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
+    """The sentence says what the file must look like."""
+    with pytest.raises(ConfigError, match=r"No such file.*JSON list"):
+        load_players(tmp_path / "none.json")
+
+
+def test_a_record_that_is_shown_has_no_password(tmp_path: Path) -> None:
+    """Neither in its JSON nor in its repr."""
+    path = tmp_path / "players.json"
+    path.write_text(json.dumps([GOOD]))
+    (player,) = load_players(path).values()
+    assert player.json_record() == {"_id": "1" * 24, "name": "Team"}
+    assert "canary" not in repr(player)

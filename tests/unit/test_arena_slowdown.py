@@ -1,0 +1,57 @@
+"""The rate slow-down: who asks more than the limit waits, ever longer, never refused."""
+
+from datetime import timedelta
+
+import pytest
+from support.arena import HandClock
+
+from workbench.arena.slowdown import PER_USER, SlowDown
+
+
+def test_the_measured_delays() -> None:
+    """PROTOCOL.md section 2: request 101 waits 0.1 s, 106 0.6 s, 121 2.1 s, at most 10 s."""
+    slow = SlowDown(PER_USER, HandClock())
+    delays = [slow.count("key").delay.total_seconds() for _ in range(400)]
+    assert delays[:100] == [0] * 100
+    assert [delays[n - 1] for n in (101, 106, 111, 121)] == pytest.approx([0.1, 0.6, 1.1, 2.1])
+    assert delays[-1] == 10
+
+
+def test_a_window_is_fixed_and_ends() -> None:
+    """60 s after its first request the count begins again, however many came in between."""
+    clock = HandClock()
+    slow = SlowDown(1, clock)
+    slow.count("key")
+    clock.turn(timedelta(seconds=59))
+    assert slow.count("key").delay > timedelta(0)
+    clock.turn(timedelta(seconds=1))
+    assert slow.count("key").delay == timedelta(0)
+
+
+def test_keys_are_counted_apart() -> None:
+    """One user's haste does not slow another."""
+    slow = SlowDown(1, HandClock())
+    slow.count("one")
+    assert slow.count("two").delay == timedelta(0)
+
+
+def test_the_headers_tell_limit_rest_and_end() -> None:
+    """X-SlowDown-Limit, -Remaining and -Reset, the last in epoch seconds."""
+    clock = HandClock()
+    headers = SlowDown(100, clock).count("key").headers
+    assert headers == {
+        "X-SlowDown-Limit": "100",
+        "X-SlowDown-Remaining": "99",
+        "X-SlowDown-Reset": str(int(clock.now.timestamp()) + 60),
+    }
+
+
+def test_ended_windows_are_forgotten() -> None:
+    """Ten thousand addresses that came once do not stay in memory."""
+    clock = HandClock()
+    slow = SlowDown(1, clock)
+    for number in range(10_000):
+        slow.count(str(number))
+    clock.turn(timedelta(minutes=1))
+    slow.count("another")
+    assert len(slow._windows) == 1

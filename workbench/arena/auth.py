@@ -1,0 +1,120 @@
+"""Basic and Digest authentication (RFC 7617, RFC 7616 with MD5 and qop=auth)."""
+
+import base64
+import binascii
+import hashlib
+import hmac
+import re
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from workbench.arena.players import Book, User
+
+REALM = "SLCEE-2023-PC"
+NONCE_LIFE = timedelta(minutes=10)
+_STAMP_BYTES = 5
+_FIELD = re.compile(r'(\w+)=(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))')
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The parts of a request that its credentials are bound to."""
+
+    method: str
+    target: str
+    authorization: str
+
+
+class Gatekeeper:
+    """Tells users from strangers, and what a stranger is to be asked."""
+
+    def __init__(self, book: Book, clock: Callable[[], datetime]) -> None:
+        self._book = book
+        self._clock = clock
+        self._key = secrets.token_bytes(32)
+        # A stranger's password is compared with this one, so that it takes as long.
+        self._nobody = secrets.token_hex(16)
+
+    def user(self, asked: Asked) -> User | None:
+        """The user whose credentials these are, None where they are wrong, old or missing."""
+        scheme, _, rest = asked.authorization.partition(" ")
+        match scheme.lower():
+            case "basic":
+                name = self._basic(rest.strip())
+            case "digest":
+                fields = _fields(rest)
+                name = self._digest(fields, asked) if self._fresh(fields.get("nonce", "")) else None
+            case _:
+                name = None
+        return None if name is None else self._book.user(name)
+
+    def challenges(self, asked: Asked) -> tuple[str, str]:
+        """The values of the two WWW-Authenticate headers.
+
+        A right answer to a nonce that has expired is called stale, so that a browser answers
+        the new one by itself instead of asking its user again.
+        """
+        scheme, _, rest = asked.authorization.partition(" ")
+        stale = scheme.lower() == "digest" and self._digest(_fields(rest), asked) is not None
+        return (
+            f'Digest realm="{REALM}", nonce="{self._nonce()}", qop="auth"'
+            + (", stale=true" if stale else ""),
+            f'Basic realm="{REALM}"',
+        )
+
+    def _basic(self, token: str) -> str | None:
+        try:
+            name, separator, password = (
+                base64.b64decode(token, validate=True).decode().partition(":")
+            )
+        except (binascii.Error, ValueError):
+            return None
+        known = self._book.password_of(name)
+        same = hmac.compare_digest(
+            password.encode(), (self._nobody if known is None else known).encode()
+        )
+        return name if separator and same and known is not None else None
+
+    def _digest(self, fields: dict[str, str], asked: Asked) -> str | None:
+        """The user whose password answers the nonce, however old that is."""
+        if fields.get("uri") != asked.target or fields.get("qop") != "auth":
+            return None
+        name = fields.get("username", "")
+        known = self._book.password_of(name)
+        secret = _md5(f"{name}:{REALM}:{self._nobody if known is None else known}")
+        middle = ":".join(fields.get(part, "") for part in ("nonce", "nc", "cnonce", "qop"))
+        expected = _md5(f"{secret}:{middle}:{_md5(f'{asked.method}:{asked.target}')}")
+        given = fields.get("response", "").encode()
+        same = hmac.compare_digest(given, expected.encode())
+        return name if same and known is not None else None
+
+    def _nonce(self) -> str:
+        """A nonce that carries its own time and seal: nothing needs to be remembered."""
+        stamp = int(self._clock().timestamp()).to_bytes(_STAMP_BYTES)
+        return base64.urlsafe_b64encode(stamp + self._seal(stamp)).decode()
+
+    def _fresh(self, nonce: str) -> bool:
+        try:
+            raw = base64.urlsafe_b64decode(nonce.encode())
+        except (binascii.Error, ValueError):
+            return False
+        stamp, seal = raw[:_STAMP_BYTES], raw[_STAMP_BYTES:]
+        age = self._clock().timestamp() - int.from_bytes(stamp)
+        # A nonce is stamped in whole seconds, so it can seem to be a little in the future.
+        young = -1 <= age <= NONCE_LIFE.total_seconds()
+        return young and hmac.compare_digest(seal, self._seal(stamp))
+
+    def _seal(self, stamp: bytes) -> bytes:
+        return hmac.digest(self._key, stamp, "sha256")[:19]
+
+
+def _fields(text: str) -> dict[str, str]:
+    """The fields of a Digest header."""
+    return {name.lower(): quoted or bare for name, quoted, bare in _FIELD.findall(text)}
+
+
+def _md5(text: str) -> str:
+    # Digest authentication is defined with MD5; nothing else here relies on it.
+    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()

@@ -1,0 +1,192 @@
+"""How a match is asked for: the body of a create request, and the table it lays.
+
+PROTOCOL.md section 4, "POST /api/matches": which piles may be given and when their cards are
+checked for duplicates.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from cardsharp.deadmansdraw.bank import bank_of
+from cardsharp.deadmansdraw.cards import SERVER_DECK, Card, lowest_of_each_suit, without
+from cardsharp.deadmansdraw.rules import State, start
+from cardsharp.errors import Malformed
+from workbench.arena.dto import Json, cards_json
+from workbench.arena.inputs import NO_VALUE, Unconvertible, parse_card
+from workbench.arena.inspect import js_scalar, plain_number
+from workbench.arena.randomness import Draws
+
+Cards = tuple[Card, ...]
+
+DEFAULT_DISCARD_PILE = lowest_of_each_suit(SERVER_DECK)
+DEFAULT_DRAW_DECK = without(SERVER_DECK, DEFAULT_DISCARD_PILE)
+
+MAX_SEED_LENGTH = 200
+"""Seeding the original's generator takes time in proportion to the length."""
+
+MAX_TIMEOUT = timedelta(days=365)
+
+
+@dataclass(frozen=True, slots=True)
+class CreationParams:
+    """What a match was created with; None stands for what the request left out."""
+
+    seed: str
+    tags: tuple[str, ...] | None = None
+    play_area: Cards | None = None
+    draw_pile: Cards | None = None
+    discard_pile: Cards | None = None
+    banks: tuple[Cards, Cards] | None = None
+    timeout: float | None = None
+
+    def limit(self) -> timedelta | None:
+        """How long a player may think before the turn can be ended by force."""
+        return None if self.timeout is None else timedelta(seconds=self.timeout)
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A create request as it was read: who is to play, and with what."""
+
+    player_ids: tuple[str, ...] | None
+    params: CreationParams
+    given_seed: str | int | float | None
+
+
+def parse_wish(body: dict[str, Any], fresh_seed: str) -> Wish:
+    """The wish of a create request's body; `fresh_seed` serves where it names no seed.
+
+    Raises:
+        Malformed: a field cannot be read or is out of range.
+    """
+    given_seed = _seed(body)
+    seed = fresh_seed if given_seed is None else js_scalar(given_seed)
+    params = CreationParams(
+        seed=seed,
+        tags=_strings(body, "tags"),
+        play_area=_pile(body, "playArea"),
+        draw_pile=_pile(body, "drawPile"),
+        discard_pile=_pile(body, "discardPile"),
+        banks=_banks(body),
+        timeout=_timeout(body),
+    )
+    _refuse_duplicates(params)
+    return Wish(_strings(body, "playerids"), params, given_seed)
+
+
+def lay_table(params: CreationParams, draws: Draws) -> State:
+    """The state in which a match begins; a draw pile that is given is not shuffled."""
+    draw_pile = params.draw_pile
+    if draw_pile is None:
+        draw_pile = draws.shuffled(DEFAULT_DRAW_DECK)
+    banks = params.banks or ((), ())
+    return start(
+        draw_pile,
+        _or(params.discard_pile, DEFAULT_DISCARD_PILE),
+        draws.below(2),
+        (bank_of(banks[0]), bank_of(banks[1])),
+        params.play_area or (),
+    )
+
+
+def creation_json(params: CreationParams, *, hide_secrets: bool) -> Json:
+    """The parameters as a view shows them; seed and draw pile are the creator's secrets."""
+    secrets = {"drawPile", "randomSeed"} if hide_secrets else set()
+    banks = None if params.banks is None else [cards_json(bank) for bank in params.banks]
+    shown: dict[str, object] = {
+        "tags": None if params.tags is None else list(params.tags),
+        "playArea": _shown(params.play_area),
+        "drawPile": _shown(params.draw_pile),
+        "discardPile": _shown(params.discard_pile),
+        "banks": banks,
+        "randomSeed": params.seed,
+        "timeout": None if params.timeout is None else plain_number(params.timeout),
+    }
+    return {key: value for key, value in shown.items() if value is not None and key not in secrets}
+
+
+def _or(pile: Cards | None, default: Cards) -> Cards:
+    return default if pile is None else pile
+
+
+def _shown(pile: Cards | None) -> list[Json] | None:
+    return None if pile is None else cards_json(pile)
+
+
+def _strings(body: dict[str, Any], field: str) -> tuple[str, ...] | None:
+    value = body.get(field)
+    if value is None:
+        return None
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise Unconvertible(field, value)
+    return tuple(value)
+
+
+def _cards(items: Sequence[object]) -> Cards:
+    found = [parse_card(item) for item in items]
+    for position, (item, card) in enumerate(zip(items, found, strict=True)):
+        if card is None or card.value == NO_VALUE:
+            raise Unconvertible(str(position), item)
+    return tuple(card for card in found if card is not None)
+
+
+def _pile(body: dict[str, Any], field: str) -> Cards | None:
+    value = body.get(field)
+    if value is None:
+        return None
+    if not isinstance(value, list):
+        raise Unconvertible(field, value)
+    return _cards(value)
+
+
+def _banks(body: dict[str, Any]) -> tuple[Cards, Cards] | None:
+    value = body.get("banks")
+    if value is None:
+        return None
+    lists = isinstance(value, list) and all(isinstance(bank, list) for bank in value)
+    if not lists or len(value) != 2:  # noqa: PLR2004 - one bank a player
+        raise Unconvertible("banks", value)
+    return _cards(value[0]), _cards(value[1])
+
+
+def _seed(body: dict[str, Any]) -> str | int | float | None:
+    value = body.get("randomSeed")
+    if value is None or value == "":
+        return None
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise Unconvertible("randomSeed", value)
+    if len(str(value)) > MAX_SEED_LENGTH:
+        raise Malformed(f"The randomSeed is longer than {MAX_SEED_LENGTH} characters.")
+    return value
+
+
+def _timeout(body: dict[str, Any]) -> float | None:
+    value = body.get("timeout")
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise Unconvertible("timeout", value)
+    if not 0 < value <= MAX_TIMEOUT.total_seconds():
+        raise Malformed(
+            "The timeout is in seconds, more than 0 and at most "
+            f"{MAX_TIMEOUT.total_seconds():.0f} (a year)."
+        )
+    return value
+
+
+def _refuse_duplicates(params: CreationParams) -> None:
+    """Refuse a card that lies in two places; the play area is not looked at."""
+    if params.draw_pile is None and params.discard_pile is None and params.banks is None:
+        return
+    seen: set[Card] = set()
+    for pile in (
+        _or(params.draw_pile, DEFAULT_DRAW_DECK),
+        _or(params.discard_pile, DEFAULT_DISCARD_PILE),
+        *(params.banks or ()),
+    ):
+        for card in pile:
+            if card in seen:
+                raise Malformed(f"Duplicate cards not allowed '{card.suit},{card.value}'")
+            seen.add(card)

@@ -1,0 +1,187 @@
+"""The endpoints of the REST API, one method each (openapi.json; PROTOCOL.md sections 3 and 4)."""
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from cardsharp.errors import Malformed
+from workbench.arena.config import ArenaConfig
+from workbench.arena.http import client_ip, error_answer, hung_up, json_answer, read_json
+from workbench.arena.inputs import parse_response
+from workbench.arena.listing import Filter, busy_days, flag, parse_filter, select, tag_set
+from workbench.arena.lobby import ANY_MATCH, match_bell, player_bell
+from workbench.arena.match import Match
+from workbench.arena.players import User
+from workbench.arena.referee import Referee
+from workbench.arena.refusals import NOT_YOUR_TURN, AdminOnly, Over, Refused
+from workbench.arena.views import Look, closing_json, full_view, header_view, list_view, match_json
+from workbench.arena.waiting import Bells
+
+HELLO = "Hello World. I am the SAP Labs CEE Hub Programming Competition 2023 Arena server."
+MAX_REPEATS = 60
+WATCHDOG = "watchdog"
+"""A bell that never rings: the pause ends with the arena or with the client."""
+
+
+class Api:
+    """The REST API over one referee's matches."""
+
+    def __init__(self, referee: Referee, bells: Bells, config: ArenaConfig) -> None:
+        self._referee = referee
+        self._lobby = referee.lobby
+        self._book = referee.book
+        self._bells = bells
+        self._poll_timeout = config.poll_timeout
+        self._watchdog_pause = config.watchdog_pause
+        self._store_name = "memory" if config.data is None else "sqlite"
+
+    # --- diagnostic, players ---------------------------------------------------------------
+
+    async def hello(self, _request: Request) -> Response:
+        """GET /api/hello."""
+        return json_answer({"message": HELLO})
+
+    async def whoami(self, _request: Request, user: User) -> Response:
+        """GET /api/whoami."""
+        return json_answer({"username": user.id, "name": user.name, "role": user.role})
+
+    async def sessioninfo(self, request: Request, user: User) -> Response:
+        """GET /api/sessioninfo."""
+        body = {
+            "username": user.id,
+            "name": user.name,
+            "role": user.role,
+            "dbname": self._store_name,
+            "ip": client_ip(request),
+        }
+        return json_answer(body if user.country is None else {**body, "country": user.country})
+
+    async def players(self, _request: Request, user: User) -> Response:
+        """GET /api/players."""
+        if not user.is_admin:
+            raise AdminOnly
+        return json_answer([player.json_record() for player in self._book.players.values()])
+
+    async def player(self, request: Request, user: User) -> Response:
+        """GET /api/players/{id}."""
+        player_id = request.path_params["id"].lower()
+        if not user.is_admin and player_id != user.id:
+            raise Refused(403, "Not allowed to query other users.")
+        player = self._book.players.get(player_id)
+        if player is None:
+            raise Refused(404, "Player record not found.")
+        return json_answer(player.json_record())
+
+    # --- matches ---------------------------------------------------------------------------
+
+    async def matches(self, request: Request, user: User) -> Response:
+        """GET /api/matches."""
+        query = request.query_params
+        wanted = parse_filter(query)
+        found = self._select(user, wanted)
+        if not found and flag(query, "wait"):
+            await self._bells.wait(
+                ANY_MATCH if user.is_admin else player_bell(user.id),
+                lambda: bool(self._select(user, wanted)),
+                lambda: hung_up(request),
+                self._poll_timeout,
+            )
+            found = self._select(user, wanted)
+        if flag(query, "condensed"):
+            return json_answer([header_view(match, self._book) for match in found])
+        look = Look(user)
+        return json_answer([list_view(match, look) for match in found])
+
+    async def create(self, request: Request, user: User) -> Response:
+        """POST /api/matches."""
+        body = await read_json(request)
+        match, wish = self._referee.create(user, body, client_ip(request))
+        seed = match.params.seed if wish.given_seed is None else wish.given_seed
+        return json_answer({"id": match.id, "randomSeed": seed}, headers={"X-Result-Id": match.id})
+
+    async def match(self, request: Request, user: User) -> Response:
+        """GET /api/matches/{id}."""
+        query = request.query_params
+        match = self._referee.visible(user, request.path_params["id"])
+        if not flag(query, "waitactive"):
+            return self._view(request, user, match, 200)
+        await self._wait_for_turn(request, user, match.id)
+        match = self._referee.visible(user, match.id)
+        if match.finished:
+            return self._view(request, user, match, 410)
+        if match.active_player != user.id:
+            return error_answer(409, NOT_YOUR_TURN)
+        return self._view(request, user, match, 200)
+
+    async def act(self, request: Request, user: User) -> Response:
+        """POST /api/matches/{id}."""
+        if user.is_admin:
+            raise Refused(401, "Admin user is not allowed to interfere with the match.")
+        body = await read_json(request)
+        parse_response(body)  # an unreadable card is refused before anything is looked up
+        match_id = request.path_params["id"]
+        try:
+            if flag(request.query_params, "wait"):
+                match_id = self._referee.visible(user, match_id).id
+                await self._wait_for_turn(request, user, match_id)
+            move = self._referee.act(user, match_id, body, client_ip(request))
+        except Over as over:
+            return json_answer(closing_json(self._lobby.history(over.match.id)), 410)
+        return json_answer(move.answer())
+
+    async def terminate(self, request: Request, user: User) -> Response:
+        """DELETE /api/matches/{id}/terminate."""
+        body = await read_json(request)
+        match = self._referee.terminate(user, request.path_params["id"], body, client_ip(request))
+        return json_answer({**match_json(match, Look(user)), "moves": []})
+
+    async def watchdog(self, request: Request, user: User) -> Response:
+        """POST /api/matches/watchdog."""
+        if not user.is_admin:
+            raise AdminOnly
+        tags = tag_set(request.query_params)
+        ended: dict[str, Match] = {}
+        for left in reversed(range(_repeats(request.query_params.get("repeat", "1")))):
+            for match in self._referee.end_overdue_turns(tags, client_ip(request)):
+                ended[match.id] = match
+            if left:
+                await self._bells.wait(
+                    WATCHDOG, lambda: False, lambda: hung_up(request), self._watchdog_pause
+                )
+        look = Look(user)
+        return json_answer([list_view(match, look) for match in ended.values()])
+
+    async def busydays(self, _request: Request, _user: User) -> Response:
+        """GET /api/matches/busydays."""
+        return json_answer(busy_days(self._lobby.all()))
+
+    # --- shared ----------------------------------------------------------------------------
+
+    def _select(self, user: User, wanted: Filter) -> list[Match]:
+        now = self._referee.origin(None).at
+        return select(self._lobby, user, wanted, now)
+
+    async def _wait_for_turn(self, request: Request, user: User, match_id: str) -> None:
+        """Sleep until it is this user's turn, the match has ended, or the time is up."""
+
+        def ready() -> bool:
+            match = self._lobby.find(match_id)
+            return match is None or match.finished or match.active_player == user.id
+
+        await self._bells.wait(
+            match_bell(match_id), ready, lambda: hung_up(request), self._poll_timeout
+        )
+
+    def _view(self, request: Request, user: User, match: Match, status: int) -> Response:
+        query = request.query_params
+        if flag(query, "condensed"):
+            return json_answer(header_view(match, self._book), status)
+        look = Look(user, debug=flag(query, "showdebug"), events=flag(query, "showevents"))
+        history = self._lobby.history(match.id)
+        return json_answer(full_view(match, look, history, self._book), status)
+
+
+def _repeats(text: str) -> int:
+    try:
+        return max(1, min(int(text), MAX_REPEATS))
+    except ValueError:
+        raise Malformed("The parameter 'repeat' must be a whole number.") from None

@@ -1,0 +1,108 @@
+"""Who may enter the arena: players from a JSON file, and the admin if there is a password."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, TypeAdapter, ValidationError
+
+from cardsharp.errors import ConfigError
+from workbench.arena.dto import Json
+
+DEFAULT_FILE = Path(__file__).with_name("players.json")
+"""The dummy player and two teams."""
+
+ADMIN = "admin"
+"""The organiser's user name."""
+
+
+class Player(BaseModel):
+    """One entry of the players' file."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    id: str = Field(alias="_id", pattern="^[0-9a-f]{24}$")
+    name: str = Field(min_length=1, max_length=100)
+    password: SecretStr = Field(min_length=1)
+    email: str | None = None
+    country: str | None = None
+
+    def json_record(self) -> Json:
+        """What the players' endpoints tell: never the password."""
+        body = {"_id": self.id, "name": self.name, "email": self.email, "country": self.country}
+        return {key: value for key, value in body.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """Somebody who has proved who they are."""
+
+    id: str
+    name: str | None
+    role: str
+    country: str | None = None
+
+    @property
+    def is_admin(self) -> bool:
+        """Whether this is the organiser, who sees everything and plays nothing."""
+        return self.role == ADMIN
+
+
+@dataclass(frozen=True, slots=True)
+class Book:
+    """The players by id, in the file's order, and the admin's password if there is an admin."""
+
+    players: Mapping[str, Player]
+    admin_password: SecretStr | None = field(default=None, repr=False)
+
+    def password_of(self, user_id: str) -> str | None:
+        """The password of a player or the admin, None for somebody unknown."""
+        if user_id == ADMIN:
+            return None if self.admin_password is None else self.admin_password.get_secret_value()
+        player = self.players.get(user_id)
+        return None if player is None else player.password.get_secret_value()
+
+    def user(self, user_id: str) -> User:
+        """The user with this id, who must exist."""
+        if user_id == ADMIN:
+            return User(ADMIN, None, ADMIN)
+        player = self.players[user_id]
+        return User(player.id, player.name, "player", player.country)
+
+    def name_of(self, player_id: str) -> str:
+        """A player's name; the id for one who has left the file."""
+        player = self.players.get(player_id)
+        return player_id if player is None else player.name
+
+
+_PLAYERS = TypeAdapter(list[Player])
+
+
+def load_players(path: Path) -> dict[str, Player]:
+    """The players of a JSON file by id.
+
+    Raises:
+        ConfigError: the file is missing, or not a list of players with different ids; the text
+            names every fault and no password.
+    """
+    try:
+        players = _PLAYERS.validate_json(path.read_bytes())
+    except OSError as error:
+        raise ConfigError(
+            f"The players' file {path} cannot be read: {error.strerror}. "
+            'It must be a JSON list of {"_id", "name", "password"}.'
+        ) from None
+    except ValidationError as error:
+        raise ConfigError(f"The players' file {path} is wrong: {_faults(error)}.") from None
+    found = {player.id: player for player in players}
+    if len(found) < len(players):
+        raise ConfigError(f"The players' file {path} names an _id twice; ids must differ.")
+    return found
+
+
+def _faults(error: ValidationError) -> str:
+    """All faults in one sentence, without the values, which may be passwords."""
+    return "; ".join(
+        f"{'.'.join(str(part) for part in fault['loc']) or 'the file'}: {fault['msg']}"
+        for fault in error.errors(include_input=False, include_url=False, include_context=False)
+    )

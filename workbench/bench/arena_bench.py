@@ -1,0 +1,292 @@
+"""What the arena does in its time, against a plain request and its answer in the same run.
+
+    python -m workbench.bench.arena_bench wake    how soon a move reaches a waiting client
+    python -m workbench.bench.arena_bench hold    a thousand waiting clients
+    python -m workbench.bench.arena_bench match   CPU seconds a match
+
+The arena is a process of its own, asked over loopback by lean clients in ours. Figures of two
+runs compare only where nothing else was running; the ratio to the baseline says more.
+"""
+
+import asyncio
+import base64
+import json
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from statistics import median, quantiles
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import cyclopts
+from rich.console import Console
+
+from workbench.arena.config import ArenaConfig
+from workbench.arena.players import DEFAULT_FILE, load_players
+from workbench.arena.server import ArenaServer
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+PLAYERS = [player for player in load_players(DEFAULT_FILE).values() if int(player.id)]
+ONE, TWO = (player.id for player in PLAYERS)
+app = cyclopts.App(help=__doc__, help_format="plaintext")
+console = Console(highlight=False)
+
+WAITERS = 1000
+WAKE_ROUNDS = 300
+MATCHES = 20
+PLAIN = 300
+"""How many clients wait, turns are awaited, matches are played, plain requests are made."""
+
+
+# --- the arena in a process of its own --------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Remote:
+    """The arena's process as the benchmark sees it."""
+
+    url: str
+    _line: Connection
+
+    def create_match(self, seed: int) -> str:
+        """A new match of the two teams."""
+        return str(self._ask(("create", seed)))
+
+    def waiting(self) -> int:
+        """Clients in a long poll."""
+        return int(self._ask(("waiting", 0)))
+
+    def cpu_seconds(self) -> float:
+        """CPU time that the arena's process has used."""
+        return float(self._ask(("cpu", 0)))
+
+    def _ask(self, request: tuple[str, int]) -> Any:  # noqa: ANN401 - one of three numbers or ids
+        self._line.send(request)
+        return self._line.recv()
+
+
+def _serve(line: Connection) -> None:
+    """The arena's process: an arena, and answers to `Remote`."""
+    with ArenaServer(ArenaConfig()) as arena:
+        work: dict[str, Callable[[int], object]] = {
+            "create": lambda seed: arena.create_match([ONE, TWO], seed=str(seed)),
+            "waiting": lambda _: arena.waiting,
+            "cpu": lambda _: time.process_time(),
+        }
+        line.send(arena.url)
+        while (request := line.recv()) is not None:
+            line.send(work[request[0]](request[1]))
+
+
+@asynccontextmanager
+async def _remote() -> "AsyncIterator[Remote]":
+    context = get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_serve, args=(theirs,))
+    process.start()
+    try:
+        yield Remote(ours.recv(), ours)
+        ours.send(None)
+    finally:
+        process.join(timeout=20)
+
+
+# --- a lean client ------------------------------------------------------------------------------
+
+
+class Line:
+    """One kept-alive connection of one player, and how many requests went over it."""
+
+    def __init__(self, url: str, player_id: str) -> None:
+        parts = urlsplit(url)
+        self._address = parts.hostname, parts.port
+        password = next(p.password.get_secret_value() for p in PLAYERS if p.id == player_id)
+        token = base64.b64encode(f"{player_id}:{password}".encode()).decode()
+        self._head = f"Host: {parts.netloc}\r\nAuthorization: Basic {token}\r\n"
+        self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+        self.requests = 0
+
+    async def ask(self, method: str, path: str, body: object = None) -> tuple[int, Any]:
+        """Status and JSON of the answer."""
+        if self._streams is None:
+            self._streams = await asyncio.open_connection(*self._address)
+        reader, writer = self._streams
+        raw = b"" if body is None else json.dumps(body).encode()
+        head = f"{method} {path} HTTP/1.1\r\n{self._head}"
+        if raw:
+            head += f"Content-Type: application/json\r\nContent-Length: {len(raw)}\r\n"
+        writer.write(f"{head}\r\n".encode() + raw)
+        self.requests += 1
+        answer = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
+        length = int(answer.partition("content-length:")[2].partition("\r\n")[0])
+        return int(answer[9:12]), json.loads(await reader.readexactly(length))
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._streams is not None:
+            self._streams[1].close()
+
+
+# --- the benchmarks -----------------------------------------------------------------------------
+
+
+@app.command
+async def wake() -> None:
+    """How long after a turn's end was answered the other player's long poll is answered."""
+    async with _remote() as arena:
+        lines = {player: Line(arena.url, player) for player in (ONE, TWO)}
+        sleeper = {player: Line(arena.url, player) for player in (ONE, TWO)}
+        trips, wakes = [], []
+        for seed in range(WAKE_ROUNDS):
+            path = f"/api/matches/{arena.create_match(seed)}"
+            _, view = await lines[ONE].ask("GET", path)
+            mover, other = (ONE, TWO) if view["activePlayerIndex"] == 0 else (TWO, ONE)
+            began = time.perf_counter()
+            await lines[mover].ask("POST", path, {"etype": "Draw", "autopick": True})
+            trips.append(time.perf_counter() - began)
+            wakes.append(await _woken(arena, lines[mover], sleeper[other], path))
+        for line in (*lines.values(), *sleeper.values()):
+            line.close()
+    _compare("wake-up of a waiting client", wakes, "a plain POST and its answer", trips)
+
+
+async def _woken(arena: Remote, mover: Line, waiter: Line, path: str) -> float:
+    """Seconds from sending the last action of a turn to the waiting client's answer."""
+    poll = asyncio.ensure_future(_timed(waiter.ask("GET", f"{path}?waitactive=1&showevents=1")))
+    await _until_waiting(arena, 1)
+    began = time.perf_counter()
+    await mover.ask("POST", path, {"etype": "EndTurn", "autopick": True})
+    (status, _), ended = await poll
+    if status != 200:  # noqa: PLR2004 - the one good answer
+        raise SystemExit(f"The waiting client got {status}.")
+    return ended - began
+
+
+@app.command
+async def hold() -> None:
+    """A thousand clients wait for their turn in matches of their own, and all are woken."""
+    async with _remote() as arena:
+        plain = Line(arena.url, ONE)
+        idle = [(await _timed_call(lambda: plain.ask("GET", "/api/whoami"))) for _ in range(PLAIN)]
+        sleepers, ends = [], []
+        for seed in range(WAITERS):
+            path = f"/api/matches/{arena.create_match(seed)}"
+            _, view = await plain.ask("GET", path)
+            mover, other = (ONE, TWO) if view["activePlayerIndex"] == 0 else (TWO, ONE)
+            sleepers.append(Line(arena.url, other))
+            ends.append((mover, path))
+        began = time.perf_counter()
+        polls = [
+            asyncio.ensure_future(_timed(sleeper.ask("GET", f"{path}?waitactive=1")))
+            for sleeper, (_, path) in zip(sleepers, ends, strict=True)
+        ]
+        await _until_waiting(arena, WAITERS)
+        arrived = time.perf_counter() - began
+        before = arena.cpu_seconds()
+        busy = [(await _timed_call(lambda: plain.ask("GET", "/api/whoami"))) for _ in range(PLAIN)]
+        cost = arena.cpu_seconds() - before
+        wakes = [await _end_turn(arena, *end, poll) for end, poll in zip(ends, polls, strict=True)]
+        for line in (plain, *sleepers):
+            line.close()
+    console.print(f"{WAITERS} clients waiting, all there after {arrived:.2f} s")
+    console.print(f"CPU of {PLAIN} requests while they wait: {cost * 1000:.0f} ms")
+    _compare("a request while they wait", busy, "the same request with nobody waiting", idle)
+    _compare("wake-up of each of them", wakes, "a plain request and its answer", idle)
+
+
+async def _until_waiting(arena: Remote, clients: int) -> None:
+    """Return when so many clients are in a long poll."""
+    while arena.waiting() < clients:  # noqa: ASYNC110 - another process: no event to wait for
+        await asyncio.sleep(0.001)
+
+
+async def _end_turn(
+    arena: Remote, mover: str, path: str, poll: "asyncio.Future[tuple[Any, float]]"
+) -> float:
+    """End the first turn of a match; seconds until the waiting client was answered."""
+    line = Line(arena.url, mover)
+    await line.ask("POST", path, {"etype": "Draw", "autopick": True})
+    began = time.perf_counter()
+    await line.ask("POST", path, {"etype": "EndTurn", "autopick": True})
+    line.close()
+    (status, _), ended = await poll
+    if status != 200:  # noqa: PLR2004 - the one good answer
+        raise SystemExit(f"A waiting client got {status}.")
+    return ended - began
+
+
+@app.command
+async def match() -> None:
+    """What a match costs the arena: two clients that wait, read once a turn and play."""
+    async with _remote() as arena:
+        line, plain = Line(arena.url, ONE), arena.cpu_seconds()
+        for _ in range(PLAIN):
+            await line.ask("GET", "/api/whoami")
+        plain = arena.cpu_seconds() - plain
+        line.close()
+        requests, moves = 0, 0
+        cpu, began = arena.cpu_seconds(), time.perf_counter()
+        for seed in range(MATCHES):
+            path = f"/api/matches/{arena.create_match(seed)}"
+            lines = [Line(arena.url, player) for player in (ONE, TWO)]
+            await asyncio.gather(*(_attend(line, path) for line in lines))
+            requests += sum(line.requests for line in lines)
+            moves += (await lines[0].ask("GET", path))[1]["moveCount"]
+            for line in lines:
+                line.close()
+        cpu, took = arena.cpu_seconds() - cpu, time.perf_counter() - began
+    each, plain = cpu / requests * 1000, plain / PLAIN * 1000
+    console.print(
+        f"{MATCHES} matches, each {moves / MATCHES:.0f} moves in {requests / MATCHES:.0f} requests"
+    )
+    console.print(f"CPU of the arena: {cpu / MATCHES * 1000:.0f} ms a match, {each:.2f} a request")
+    console.print(f"  a plain request (whoami): {plain:.2f} ms; ratio {each / plain:.1f}")
+    console.print(f"both players and the arena: {took / MATCHES * 1000:.0f} ms a match")
+
+
+async def _attend(line: Line, path: str) -> None:
+    """Play one side of a match: draw twice a turn, let autopick answer effects."""
+    while True:
+        status, _ = await line.ask("GET", f"{path}?waitactive=1&showevents=1")
+        if status == 410:  # noqa: PLR2004 - the match has ended
+            return
+        for verb in ("Draw", "Draw", "EndTurn"):
+            status, events = await line.ask("POST", path, {"etype": verb, "autopick": True})
+            if status != 200 or any(event["eventType"] == "TurnEnded" for event in events):  # noqa: PLR2004
+                break
+
+
+# --- figures --------------------------------------------------------------------------------------
+
+
+async def _timed(answer: Awaitable[tuple[int, Any]]) -> tuple[tuple[int, Any], float]:
+    """An answer and the moment at which it was there."""
+    return await answer, time.perf_counter()
+
+
+async def _timed_call(call: Callable[[], Awaitable[object]]) -> float:
+    """Seconds that one call takes."""
+    began = time.perf_counter()
+    await call()
+    return time.perf_counter() - began
+
+
+def _compare(name: str, figures: list[float], baseline_name: str, baseline: list[float]) -> None:
+    """Print median and 95th percentile in ms beside those of the baseline."""
+    console.print(f"{name}: {_shown(figures)}")
+    console.print(f"  {baseline_name}: {_shown(baseline)}")
+    console.print(f"  ratio of the medians: {median(figures) / median(baseline):.1f}")
+
+
+def _shown(seconds: list[float]) -> str:
+    p95 = quantiles(seconds, n=20)[18]
+    return f"median {median(seconds) * 1000:.2f} ms, p95 {p95 * 1000:.2f} ms, n={len(seconds)}"
+
+
+if __name__ == "__main__":
+    app()
