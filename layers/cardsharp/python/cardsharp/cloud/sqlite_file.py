@@ -70,7 +70,9 @@ class SqliteFile:
 
     def close(self) -> None:
         """Close the file; it cannot be used afterwards."""
-        self._db.close()
+        # Under a thread that is in the middle of a statement it would crash the process.
+        with self._lock:
+            self._db.close()
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:

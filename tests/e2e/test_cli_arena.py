@@ -1,0 +1,251 @@
+"""`arena`, `bot`, `practice` and `doctor` against an arena as anybody would run it."""
+
+import signal
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import requests
+from support.cli import ONE, ONE_PASSWORD, TWO, Cli, clean, line_with, program
+
+from workbench.arena.config import ArenaConfig
+from workbench.arena.server import ArenaServer
+
+ADMIN_PASSWORD = "adminpass"
+SHORT = [["Key", 3], ["Map", 5], ["Mermaid", 9], ["Sword", 4]]
+"""A draw pile that is soon through."""
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
+    clean(monkeypatch, tmp_path / "data")
+    monkeypatch.setenv("CARDSHARP_PASSWORD", ONE_PASSWORD)
+    return Cli(capsys)
+
+
+@pytest.fixture
+def arena() -> Iterator[ArenaServer]:
+    with ArenaServer(ArenaConfig(admin_password=ADMIN_PASSWORD)) as server:
+        yield server
+
+
+def here(arena: ArenaServer) -> tuple[str, ...]:
+    """The options that lead to an arena as team one."""
+    return "--url", arena.url, "--user", ONE
+
+
+def unused_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+        return port
+
+
+# --- arena -----------------------------------------------------------------------------------
+
+
+def test_an_arena_says_where_it_is_and_no_password_and_ends_on_request(cli: Cli) -> None:
+    del cli
+    with program("arena", "--port", "0", environment={"ARENA_ADMIN_PASSWORD": "s3cret"}) as process:
+        url = line_with(process.stdout, "arena at ").split()[-1]
+        asked = requests.get(f"{url}/api/whoami", auth=("admin", "s3cret"), timeout=5)
+        assert asked.json()["role"] == "admin"
+        process.send_signal(signal.SIGINT)
+        rest, errors = process.communicate(timeout=10)
+        assert "the arena is closed" in rest
+        assert "Ctrl-C stops it." in rest
+        assert "pass" not in rest.replace("password", "")
+        assert "s3cret" not in rest + errors
+        assert process.returncode == 0
+
+
+def test_a_port_in_use_is_one_sentence(cli: Cli, arena: ArenaServer) -> None:
+    refused = cli("arena", "--port", arena.url.rpartition(":")[2])
+    assert refused.code == 2
+    assert "Address already in use" in refused.err
+    assert len(refused.err.splitlines()) == 1
+
+
+# --- bot -------------------------------------------------------------------------------------
+
+
+def test_once_the_bot_plays_what_waits_and_leaves(cli: Cli, arena: ArenaServer) -> None:
+    match_id = arena.create_match([ONE, ONE], drawPile=SHORT)
+    attended = cli("bot", *here(arena), "--once", "--strategy", "champion")
+    assert attended.code == 0, attended.err
+    assert f"match {match_id}: champion (first) v champion (second)" in attended.out
+    assert f"match {match_id}: both seats, " in attended.out
+    assert "as Team One" in attended.err
+    assert cli("show", match_id).code == 0
+    assert arena.look(match_id)["activePlayerIndex"] is None
+
+
+def test_the_bot_tells_programs_one_event_a_line(cli: Cli, arena: ArenaServer) -> None:
+    arena.create_match([ONE, ONE], drawPile=SHORT, tags=["final"])
+    arena.create_match([ONE, ONE], drawPile=SHORT, tags=["other"])
+    attended = cli("bot", *here(arena), "--once", "--tag", "final", "--json")
+    lines = attended.out.splitlines()
+    assert lines[0].startswith('{"event": "began"')
+    assert lines[-1].startswith('{"event": "ended"')
+    assert all(line.startswith('{"event": "turn"') for line in lines[1:-1])
+    assert "other" not in attended.out, "a match with another tag was played"
+
+
+def test_a_wrong_password_is_one_sentence_without_it(
+    cli: Cli, arena: ArenaServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CARDSHARP_PASSWORD", "wr0ng-and-secret")
+    for command in ("bot", "practice"):
+        refused = cli(command, *here(arena))
+        assert refused.code == 2
+        assert "401" in refused.err
+        assert "wr0ng" not in refused.err + refused.out
+        assert len(refused.err.splitlines()) == 1
+
+
+def test_the_bot_waits_for_an_arena_that_is_down_and_survives_its_restart(
+    cli: Cli, tmp_path: Path
+) -> None:
+    del cli
+    port, data = unused_port(), tmp_path / "arena.db"
+    config = ArenaConfig(admin_password=ADMIN_PASSWORD, port=port, data=data)
+    url = f"http://127.0.0.1:{port}"
+    with program("bot", "--url", url, "--user", ONE, "--once") as process:
+        line_with(process.stderr, "Trying again in 1 s")
+        with ArenaServer(config) as arena:
+            line_with(process.stderr, "attending")
+            match_id = arena.create_match([ONE, TWO], seed="norandom", timeout=None)
+            line_with(process.stdout, f"match {match_id}: steady (us) v Team Two")
+        line_with(process.stderr, "no connection")
+        with ArenaServer(config) as arena:
+            ended = requests.delete(
+                f"{url}/api/matches/{match_id}/terminate",
+                auth=("admin", ADMIN_PASSWORD),
+                timeout=5,
+            )
+            assert ended.status_code == 200
+            out, _ = process.communicate(timeout=20)
+    assert f"match {match_id}: tied" in out
+    assert process.returncode == 0
+
+
+def test_ctrl_c_lets_a_running_match_end_and_a_second_one_does_not(
+    cli: Cli, arena: ArenaServer
+) -> None:
+    del cli
+    with program("bot", *here(arena)) as process:
+        line_with(process.stderr, "attending")
+        match_id = arena.create_match([ONE, TWO], seed="norandom")
+        line_with(process.stdout, f"match {match_id}")
+        process.send_signal(signal.SIGINT)
+        line_with(process.stderr, "1 running, played to the end")
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=10)
+        assert process.returncode == 130
+        assert "Traceback" not in errors
+
+
+def test_a_match_of_another_arena_is_closed_instead_of_offered_for_ever(
+    cli: Cli, arena: ArenaServer
+) -> None:
+    with program("bot", *here(arena)) as process:
+        line_with(process.stderr, "attending")
+        left = arena.create_match([ONE, TWO], seed="norandom")
+        line_with(process.stdout, left)
+    config = ArenaConfig(admin_password=ADMIN_PASSWORD)
+    with ArenaServer(config) as other, program("bot", *here(other)) as process:
+        other.create_match([ONE, ONE], drawPile=SHORT)
+        line_with(process.stdout, f"match {left}: unknown")
+    assert cli("matches", "--status", "running", "--json").json() == []
+
+
+# --- practice --------------------------------------------------------------------------------
+
+
+def test_practice_against_ourselves_is_shown_checked_and_kept(cli: Cli, arena: ArenaServer) -> None:
+    played = cli("practice", *here(arena), "--draw-pile", "Key3, map5,Mermaid9")
+    assert played.code == 0, played.err
+    assert "both seats, " in played.out
+    assert "log complete" in played.out
+    assert "Key3" in played.out
+    assert cli("show", "last").code == 0
+
+
+def test_practice_against_the_dummy_plays_both_seats(cli: Cli, arena: ArenaServer) -> None:
+    options = ("-n", "2", "--opponent", "dummy", "--against", "draw-2", "--draw-pile", "Key3,Map5")
+    played = cli("practice", *here(arena), *options, "--json")
+    assert played.code == 0, played.err
+    assert [match["logComplete"] for match in played.json()] == [True, True]
+    assert set(cli("show", "last", "--json").json()["header"]["seats"].values()) == {
+        "steady",
+        "draw-2",
+    }
+
+
+def test_practice_can_begin_in_the_middle_and_the_score_is_right(
+    cli: Cli, arena: ArenaServer
+) -> None:
+    piles = ("--draw-pile", "Key3,Map5,Sword4", "--banks", "Hook7/Kraken6", "--discard-pile", "")
+    assert cli("practice", *here(arena), *piles).code == 0
+    match = cli("show", "last", "--json").json()
+    assert match["turns"][-1]["scores"] == match["outcome"]["scores"]
+
+
+def test_practice_matches_can_be_left_to_others(cli: Cli, arena: ArenaServer) -> None:
+    created = cli("practice", *here(arena), "--create-only", "--json", "--tag", "try").json()
+    view = arena.look(created["match_ids"][0])
+    assert view["moveCount"] == 1
+    assert view["creationParams"]["tags"] == ["try"]
+    assert cli("matches").code == 2, "nothing is in our own log"
+
+
+def test_bad_practice_orders_and_an_arena_that_is_down_are_told_apart(
+    cli: Cli, arena: ArenaServer
+) -> None:
+    bad = cli("practice", *here(arena), "--draw-pile", "Parrot3")
+    assert (bad.code, len(bad.err.splitlines())) == (2, 1)
+    assert "'Parrot3' is no card" in bad.err
+    twice = cli("practice", *here(arena), "--draw-pile", "Key3,Key3")
+    assert twice.code == 1
+    assert "Duplicate cards" in twice.err
+    down = cli("practice", "--url", f"http://127.0.0.1:{unused_port()}", "--user", ONE)
+    assert (down.code, len(down.err.splitlines())) == (3, 1)
+    assert "is the arena running" in down.err
+
+
+# --- doctor ----------------------------------------------------------------------------------
+
+
+def findings(cli: Cli, *arguments: str) -> dict[str, str]:
+    return {
+        check["check"]: check["finding"] for check in cli("doctor", *arguments, "--json").json()
+    }
+
+
+def test_the_doctor_finds_nothing_wrong(cli: Cli, arena: ArenaServer) -> None:
+    checked = cli("doctor", *here(arena))
+    assert checked.code == 0
+    assert "Team One" in checked.out
+    assert set(findings(cli, *here(arena)).values()) == {"ok"}
+
+
+def test_the_doctor_asks_no_arena_where_none_is_named(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CARDSHARP_PASSWORD")
+    assert cli("doctor").code == 0
+    assert findings(cli)["arena"] == "skipped"
+
+
+def test_the_doctor_names_what_is_wrong(
+    cli: Cli, arena: ArenaServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    down = findings(cli, "--url", f"http://127.0.0.1:{unused_port()}", "--user", ONE)
+    assert (down["arena"], down["credentials"]) == ("failed", "failed")
+    monkeypatch.setenv("CARDSHARP_PASSWORD", "wr0ng-and-secret")
+    wrong = cli("doctor", *here(arena))
+    assert wrong.code == 1
+    assert "wr0ng" not in wrong.out + wrong.err
+    assert findings(cli, *here(arena))["credentials"] == "failed"
+    monkeypatch.setenv("CARDSHARP_PASWORD", "x")
+    assert "did you mean CARDSHARP_PASSWORD?" in cli("doctor", *here(arena)).out

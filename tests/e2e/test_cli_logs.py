@@ -1,0 +1,146 @@
+"""`matches`, `show` and `why`: what a match log tells when the match is long over."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.cli import Cli, clean
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with the log of two matches."""
+    folder = tmp_path_factory.mktemp("data")
+    with pytest.MonkeyPatch.context() as patch:
+        clean(patch, folder)
+        from workbench.cli import main  # noqa: PLC0415 - after the environment is clean
+
+        assert main(["play", "-n", "2", "--json", "--opponent", "champion"]) == 0
+    return folder
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, home: Path) -> Cli:
+    clean(monkeypatch, home)
+    return Cli(capsys)
+
+
+def listed(cli: Cli) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = cli("matches", "--json").json()
+    return found
+
+
+def our_turns(match: dict[str, Any]) -> list[int]:
+    """Numbers of the turns in which we decided something."""
+    decided = (t for t in match["turns"] if any(move["decision"] for move in t["moves"]))
+    return [turn["turn"] for turn in decided]
+
+
+def test_matches_lists_the_last_started_first(cli: Cli) -> None:
+    first, second = listed(cli)
+    assert first["started"] > second["started"]
+    table = cli("matches").out
+    assert table.index(first["match"]) < table.index(second["match"])
+    assert "steady (us) v champion" in table
+
+
+def test_matches_can_be_narrowed(cli: Cli) -> None:
+    today = listed(cli)[0]["started"][:10]
+    assert len(cli("matches", "--day", today, "--json").json()) == 2
+    assert cli("matches", "--day", "2001-01-01", "--json").json() == []
+    assert cli("matches", "--status", "running", "--json").json() == []
+    assert len(cli("matches", "--limit", "1", "--json").json()) == 1
+
+
+def test_show_tells_every_turn_and_the_banks_of_the_end(cli: Cli) -> None:
+    match = cli("show", "last", "--json").json()
+    assert len(match["turns"]) == match["outcome"]["turns"]
+    assert [turn["turn"] for turn in match["turns"]] == list(range(1, len(match["turns"]) + 1))
+    assert match["turns"][-1]["scores"] == match["outcome"]["scores"]
+    shown = cli("show", "last").out
+    assert all(str(bank) in shown for bank in match["outcome"]["scores"])
+    moves = [move for turn in match["turns"] for move in turn["moves"]]
+    decided = [move["decision"] for move in moves if move["decision"]]
+    assert len(decided) > 10
+    assert all(decision["reason"] for decision in decided)
+
+
+def test_the_gains_of_all_turns_add_up_to_the_score(cli: Cli) -> None:
+    """A turn's gain is its player's; what it costs the other shows in the scores."""
+    match = cli("show", "last", "--json").json()
+    scores = [0, 0]
+    for turn in match["turns"]:
+        assert turn["gain"] == turn["scores"][turn["player"]] - scores[turn["player"]]
+        scores = turn["scores"]
+
+
+def test_one_turn_can_be_shown(cli: Cli) -> None:
+    match = cli("show", "last", "--turn", "3", "--json").json()
+    assert [turn["turn"] for turn in match["turns"]] == [3]
+
+
+def test_why_explains_each_decision_of_a_turn(cli: Cli) -> None:
+    number = our_turns(cli("show", "last", "--json").json())[-1]
+    decisions = cli("why", "last", str(number), "--json").json()
+    text = cli("why", "last", str(number)).out
+    assert text.count("decision ") == len(decisions)
+    for move in decisions:
+        decision = move["decision"]
+        assert f"chosen  {decision['action']}" in text
+        assert [o for o in decision["options"] if o["action"] == decision["action"]]
+        assert f"{decision['decisionMs']:.1f} ms" in text
+    for part in ("our bank", "their bank", "play area", "discarded", "unseen", "value"):
+        assert part in text
+
+
+def test_an_id_may_be_shortened_at_either_end(cli: Cli) -> None:
+    ids = [match["match"] for match in listed(cli)]
+    for match_id in ids:
+        for word in (match_id, match_id[-5:], match_id[:23] if ids[0][:23] != ids[1][:23] else ""):
+            if word:
+                assert cli("show", word, "--json").json()["match"] == match_id
+
+
+def test_what_could_be_two_matches_is_refused(cli: Cli) -> None:
+    ids = [match["match"] for match in listed(cli)]
+    shared = next(n for n in range(24, 0, -1) if ids[0][:n] == ids[1][:n])
+    refused = cli("show", ids[0][:shared])
+    assert refused.code == 2
+    assert "can be 2 matches" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("show", "zzz"), "No match 'zzz' is in the log; `cardsharp matches` lists them."),
+        (("show", "last", "--turn", "99"), "There is no turn 99; the log has turns 1 to "),
+        (("why", "last", "99"), "There is no turn 99"),
+        (("why", "last"), "parameter TURN requires an argument"),
+        (("show", "last", "--store", "sqlite:/nowhere/m.db"), "There is no match log /nowhere"),
+        (("matches", "--store", "paper:m.db"), "sqlite:FILE or dynamodb:TABLE"),
+        (("matches", "--day", "yesterday"), "Invalid value for --day"),
+    ],
+)
+def test_wrong_questions_get_one_sentence(
+    cli: Cli, arguments: tuple[str, ...], sentence: str
+) -> None:
+    refused = cli(*arguments)
+    assert refused.code == 2
+    assert sentence in refused.err
+    assert len(refused.err.splitlines()) == 1
+
+
+def test_a_turn_of_the_opponent_has_no_why(cli: Cli) -> None:
+    match = cli("show", "last", "--json").json()
+    theirs = next(t["turn"] for t in match["turns"] if t["turn"] not in our_turns(match))
+    refused = cli("why", "last", str(theirs))
+    assert refused.code == 2
+    assert "by champion; our turns: " in refused.err
+
+
+def test_strategies_lists_every_name_with_a_line(cli: Cli) -> None:
+    found = {entry["name"]: entry["about"] for entry in cli("strategies", "--json").json()}
+    assert {"champion", "steady", "draw-3"} <= found.keys()
+    assert all(found.values())
+    table = cli("strategies").out
+    assert all(name in table for name in found)

@@ -1,0 +1,163 @@
+"""`cardsharp play`: from nothing to a finished match whose log equals the arena's history."""
+
+import re
+import time
+from pathlib import Path
+
+import pytest
+from support.cli import Cli, clean
+
+TINY_STRATEGY = '''
+from cardsharp.deadmansdraw.actions import END_TURN
+from cardsharp.deadmansdraw.strategies import Decision, strategy
+
+
+@strategy("{name}")
+class Mine:
+    """Takes what comes."""
+
+    def __init__(self, rng):
+        self.rng = rng
+
+    def decide(self, position):
+        {body}
+        actions = position.legal_actions()
+        action = END_TURN if END_TURN in actions else actions[0]
+        return Decision(action, "I take what comes.")
+'''
+
+
+def strategy_file(folder: Path, name: str, body: str = "pass") -> Path:
+    path = folder / f"{name.replace('-', '_')}.py"
+    path.write_text(TINY_STRATEGY.format(name=name, body=body))
+    return path
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
+    clean(monkeypatch, tmp_path / "data")
+    return Cli(capsys)
+
+
+def test_one_match_is_shown_turn_by_turn_checked_and_kept(cli: Cli) -> None:
+    played = cli("play")
+    assert played.code == 0, played.err
+    assert "steady (us) v example-java" in played.out
+    turns = re.search(r", in (\d+) turns", played.out)
+    assert turns is not None
+    for number in range(1, int(turns[1]) + 1):
+        assert re.search(rf"^ +{number} (steady|example)", played.out, re.MULTILINE)
+    assert re.search(r"log complete: \d+ moves, equal to the arena's", played.out)
+    assert "EndTurn  Stop: " in played.out, "the reason of a decision"
+    shown = cli("show", "last")
+    assert shown.code == 0
+    assert "steady (us) v example-java" in shown.out
+    follow_up = re.search(r"cardsharp (why last \d+)", played.out)
+    assert follow_up is not None
+    why = cli(*follow_up[1].split())
+    assert why.code == 0
+    assert "chosen  " in why.out
+
+
+def test_three_matches_make_a_table_and_are_all_kept(cli: Cli) -> None:
+    played = cli("play", "--matches", "3", "--opponent", "draw-3", "--at-once", "3")
+    assert played.code == 0, played.err
+    assert played.out.count("complete\n") + played.out.count("complete ") >= 3
+    assert re.search(r"points +\d+\.\d % \(95 %: \d+\.\d to \d+\.\d\)", played.out)
+    assert re.search(r"requests a match +\d+\.\d: ", played.out)
+    assert len(cli("matches", "--json").json()) == 3
+
+
+def test_json_is_one_document_of_all_matches_whatever_the_users_settings_say(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CARDSHARP_ARENA_URL", "https://arena.example")
+    monkeypatch.setenv("CARDSHARP_NONSENSE", "1")
+    began = time.monotonic()
+    document = cli("play", "-n", "2", "--json").json()
+    assert time.monotonic() - began < 20, "it waited for the end of a long poll"
+    assert document["won"] + document["lost"] + document["tied"] == 2
+    assert document["logComplete"] is True
+    assert len(document["matches"]) == 2
+    assert all(match["faults"] == [] for match in document["matches"])
+    requests = document["requests"]
+    assert requests["view"] + requests["view_wait"] <= requests["act"]
+
+
+def test_the_same_seed_plays_the_same_match_even_where_nothing_can_be_kept(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A home that cannot be written costs the copy, not the match."""
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "file"))
+    matches = []
+    for _ in range(2):
+        played = cli("play", "--seed", "7", "--json")
+        assert played.code == 0
+        assert "could not be kept" in played.err
+        [match] = played.json()["matches"]
+        matches.append([match[key] for key in ("turns", "moves", "scores", "result")])
+    assert matches[0] == matches[1]
+
+
+def test_a_strategy_file_plays_for_us_and_another_against_us(cli: Cli, tmp_path: Path) -> None:
+    ours = strategy_file(tmp_path, "ours-in-a-file")
+    theirs = strategy_file(tmp_path, "theirs-in-a-file")
+    played = cli("play", "--strategy", str(ours), "--opponent", str(theirs))
+    assert played.code == 0, played.err
+    assert "ours-in-a-file (us) v theirs_in_a_file.py" in played.out
+    assert "I take what comes." in played.out
+
+
+def test_a_strategy_that_fails_is_named_and_keep_takes_everything_into_a_folder(
+    cli: Cli, tmp_path: Path
+) -> None:
+    failing = strategy_file(tmp_path, "failing-in-a-file", body="raise ValueError('no idea')")
+    folder = tmp_path / "kept"
+    played = cli("play", "--strategy", str(failing), "--keep", str(folder))
+    assert played.code == 0
+    assert "log complete" in played.out
+    assert played.err.count("the strategy failed: ValueError: no idea") == 1
+    assert (folder / "play.log").stat().st_size > 0
+    store = f"sqlite:{folder / 'matches.db'}"
+    assert f"show last --store {store}" in played.out
+    assert cli("show", "last", "--store", store).code == 0
+    assert cli("show", "last").code == 2, "nothing went into our own log"
+
+
+def test_an_opponent_that_fails_ends_the_run_with_its_last_words(cli: Cli, tmp_path: Path) -> None:
+    failing = strategy_file(tmp_path, "bad-opponent-in-a-file", body="raise ValueError('no idea')")
+    played = cli("play", "--opponent", str(failing))
+    assert played.code == 1
+    assert "cannot play: ValueError: no idea" in played.err
+    assert "Traceback" not in played.err
+
+
+def test_the_emulator_plays_the_same_match_through_sqs_and_dynamodb(cli: Cli) -> None:
+    played = cli("play", "--cloud", "emulator", "--json")
+    assert played.code == 0, played.err
+    assert played.json()["logComplete"] is True
+    assert cli("show", "last").code == 0, "the match outlives the emulator"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("play", "--strategy", "grand-master"), "No strategy is called 'grand-master'"),
+        (("play", "--opponent", "nobody"), "No strategy is called 'nobody'"),
+        (("play", "--strategy", "nowhere.py"), "There is no strategy file"),
+        (("play", "--opponent", "nowhere.py"), "There is no strategy file"),
+        (("play", "--matches", "0"), 'Invalid value "0" for --matches'),
+        (("play", "--matchs", "3"), "Did you mean --matches?"),
+        (("play", "--cloud", "rain"), 'Invalid value "rain"'),
+        (("plai",), 'Did you mean "play"?'),
+    ],
+)
+def test_wrong_usage_is_one_sentence_and_exit_code_2(
+    cli: Cli, arguments: tuple[str, ...], sentence: str
+) -> None:
+    refused = cli(*arguments)
+    assert refused.code == 2
+    assert sentence in refused.err
+    assert len(refused.err.splitlines()) == 1
+    assert refused.out == ""

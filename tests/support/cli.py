@@ -1,0 +1,84 @@
+"""The `cardsharp` command as a test calls it: in this process, or as a program of its own."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+# Its handler keeps the stdout of the moment, which must not be that of one test.
+import cardsharp.cloud.telemetry  # noqa: F401
+from workbench.cli import main
+
+ONE, TWO = "1" * 24, "2" * 24
+ONE_PASSWORD = "teamonepass"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Exit code, stdout and stderr of a command."""
+
+    code: int
+    out: str
+    err: str
+
+    def json(self) -> Any:  # noqa: ANN401 - whatever the command prints
+        return json.loads(self.out)
+
+
+class Cli:
+    """Runs commands in this process, with a data folder of its own and no settings."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self._capsys = capsys
+
+    def __call__(self, *arguments: str) -> Outcome:
+        self._capsys.readouterr()
+        code = main(arguments)
+        said = self._capsys.readouterr()
+        return Outcome(code, said.out, said.err)
+
+
+def clean(patch: pytest.MonkeyPatch, home: Path) -> None:
+    """Take every setting out of the environment, and put all data under `home`."""
+    for name in list(os.environ):
+        if name.startswith(("CARDSHARP_", "AWS_", "ARENA_")):
+            patch.delenv(name)
+    patch.setenv("XDG_DATA_HOME", str(home))
+    patch.setenv("COLUMNS", "120")
+
+
+@contextmanager
+def program(
+    *arguments: str, environment: Mapping[str, str] | None = None
+) -> Iterator[subprocess.Popen[str]]:
+    """A command as a program of its own, killed at the end if it still runs."""
+    process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
+        [sys.executable, "-u", "-m", "workbench.cli", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, **(environment or {})},
+        text=True,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def line_with(stream: Any, words: str) -> str:  # noqa: ANN401 - a pipe of text
+    """The first line of a program's output that holds `words`; fails when the output ends."""
+    seen = []
+    for line in stream:
+        seen.append(line)
+        if words in line:
+            return str(line)
+    raise AssertionError(f"no line with {words!r} in {seen}")

@@ -1,0 +1,42 @@
+"""The `cardsharp` command: one module a sub-command, imported when it is called."""
+
+import os
+import sys
+from collections.abc import Sequence
+
+import cyclopts
+
+from cardsharp.errors import CardsharpError
+from workbench.cli.commands import build_app
+from workbench.cli.crash import keep_traceback
+from workbench.cli.exits import Exit, exit_for
+from workbench.cli.output import print_error
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line; the exit code."""
+    try:
+        code = build_app()(
+            None if arguments is None else list(arguments),
+            exit_on_error=False,
+            print_error=False,
+            result_action="return_value",
+        )
+    except cyclopts.CycloptsError as error:
+        error.verbose = False
+        print_error(f"{error} Try `cardsharp --help`.")
+        return Exit.USAGE
+    except CardsharpError as error:
+        print_error(str(error))
+        return exit_for(error)
+    except KeyboardInterrupt:
+        print_error("stopped.")
+        return Exit.INTERRUPTED
+    except BrokenPipeError:
+        # What is left in the buffers goes nowhere, else Python complains at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return Exit.OK
+    except Exception as error:  # noqa: BLE001 - the end of the program
+        print_error(keep_traceback(error))
+        return Exit.FAILED
+    return code if isinstance(code, int) else Exit.OK

@@ -1,0 +1,113 @@
+"""An opponent: a plain client of the arena, in a process of its own.
+
+`python -m workbench.stage.opponent` reads its order, one line of JSON, from stdin, says READY on
+stdout and plays every match that waits for it until stdin ends. So it ends with its parent,
+however that dies.
+"""
+
+import json
+import os
+import sys
+import threading
+from dataclasses import asdict, dataclass, field
+from random import Random
+
+from cardsharp.deadmansdraw.arena import ArenaClient, Credentials
+from cardsharp.deadmansdraw.logbook import ends_turn
+from cardsharp.deadmansdraw.reading import follow, rebuild
+from cardsharp.deadmansdraw.strategies import Strategy, build
+from cardsharp.deadmansdraw.views import MatchView
+from cardsharp.errors import CardsharpError, MatchOver, NotYourTurn
+from workbench.stage.strategy_file import strategy_named
+
+READY = "ready"
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Whom to play where; `strategy` is a name or a file, `seed` None means real chance."""
+
+    url: str
+    user: str
+    password: str = field(repr=False)
+    strategy: str
+    seed: str | None = None
+
+    def line(self) -> str:
+        """The order as the process reads it."""
+        return json.dumps(asdict(self)) + "\n"
+
+
+class Opponent:
+    """Plays whatever waits for it, one turn after the other, over a single connection."""
+
+    def __init__(self, client: ArenaClient, order: Order) -> None:
+        self._client = client
+        self._order = order
+        self._name = strategy_named(order.strategy)
+
+    def play_on(self) -> None:
+        """Play every turn that the arena names, without end.
+
+        Raises:
+            ArenaError: the arena failed for longer than reads are repeated.
+        """
+        while True:
+            for match in self._client.waiting_matches():
+                self.play_turn(match.id)
+
+    def play_turn(self, match_id: str) -> None:
+        """Play until the turn has passed on."""
+        view = self._client.view(match_id)
+        strategy = build(self._name, self._chance(view))
+        try:
+            while self._is_our_turn(view) and not self._act_until_unclear(view, strategy):
+                view = self._client.view(match_id)
+        except (MatchOver, NotYourTurn):
+            return
+
+    def _act_until_unclear(self, view: MatchView, strategy: Strategy) -> bool:
+        """Whether the turn ended; False where only a new view tells what is so."""
+        position = rebuild(view, view.active_player_index or 0)
+        while True:
+            action = strategy.decide(position).action
+            answer = self._client.act(view.id, action)
+            if ends_turn(answer):
+                return True
+            following = follow(position, action, answer)
+            if following is None:
+                return False
+            position = following
+
+    def _is_our_turn(self, view: MatchView) -> bool:
+        index = view.active_player_index
+        return index is not None and view.player_ids[index] == self._order.user
+
+    def _chance(self, view: MatchView) -> Random:
+        """A seed makes every turn repeatable, whichever matches are played at the same time."""
+        if self._order.seed is None:
+            return Random()
+        tags = ",".join(view.creation_params.tags)
+        return Random(f"{self._order.seed}/{tags}/{view.move_count}")
+
+
+def main() -> None:
+    """Play as the order on stdin says."""
+    order = Order(**json.loads(sys.stdin.readline()))
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    try:
+        with ArenaClient(order.url, Credentials(order.user, order.password)) as client:
+            opponent = Opponent(client, order)
+            print(READY, flush=True)  # noqa: T201 - what the parent waits for
+            opponent.play_on()
+    except CardsharpError as error:
+        sys.exit(str(error))
+
+
+def _end_with_parent() -> None:
+    sys.stdin.read()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

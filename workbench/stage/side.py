@@ -1,0 +1,116 @@
+"""Our side of a match: the real handlers of poller and worker in a home on this machine."""
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+import poller.app
+import worker.app
+from cardsharp.cloud.ports import MatchLog
+from cardsharp.cloud.settings import Settings
+from cardsharp.cloud.telemetry import meter
+from cardsharp.deadmansdraw.assembly import Assembly, assemble
+from workbench.cloud.context import Function, LambdaContext, Observer
+from workbench.cloud.events import Event
+from workbench.cloud.home import Home, Plan, ignore
+from workbench.stage.surroundings import environment
+
+POLLER_TIME = timedelta(seconds=100)
+"""Longer than a tick and a long poll together, so that one poller takes over from the other."""
+
+WORKER_TIME = timedelta(minutes=15)
+"""What Lambda grants a function at most."""
+
+
+PATIENCE = timedelta(seconds=3)
+"""How long handlers get to end once the arena has hung up."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rhythm:
+    """How a home on this machine is run; `observe` sees every invocation that ends."""
+
+    at_once: int = 4
+    breath: timedelta = timedelta(milliseconds=200)
+    worker_time: timedelta = WORKER_TIME
+    observe: Observer = field(default=ignore)
+
+
+class Busy:
+    """The worker's handler, and how many of its invocations run now."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running = 0
+
+    def __call__(self, event: Event, context: LambdaContext) -> object:
+        """The handler's answer."""
+        with self._lock:
+            self._running += 1
+        try:
+            return worker.app.handler(event, context)
+        finally:
+            with self._lock:
+                self._running -= 1
+
+    @property
+    def running(self) -> int:
+        """How many matches are attended now."""
+        return self._running
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """Our side while it plays."""
+
+    assembly: Assembly
+    home: Home
+    busy: Busy
+
+    @property
+    def log(self) -> MatchLog:
+        """The match log that the worker writes."""
+        return self.assembly.log
+
+
+@contextmanager
+def assembled(variables: Mapping[str, str]) -> Iterator[Assembly]:
+    """What handlers use under these settings; its match log is closed at the end.
+
+    Raises:
+        ConfigError: a setting cannot be used.
+    """
+    with environment(variables), ExitStack() as stack:
+        assembly = assemble(Settings.load(os.environ), meter)
+        stack.callback(assemble.cache_clear)
+        close = getattr(assembly.log, "close", None)
+        if close is not None:
+            stack.callback(close)
+        yield assembly
+
+
+@contextmanager
+def attending(
+    assembly: Assembly, rhythm: Rhythm, hang_up: Callable[[], None] | None = None
+) -> Iterator[Side]:
+    """Our side at work; at the end it starts nothing new and waits for what runs, but not long.
+
+    `hang_up` is called in between; who stops a local arena there frees the poller from its long
+    poll. Without it the poller is left to end with this process.
+    """
+    busy = Busy()
+    poll = Function("poller", poller.app.handler, POLLER_TIME)
+    work = Function("worker", busy, rhythm.worker_time)
+    plan = Plan(concurrency=rhythm.at_once, breath=rhythm.breath, observe=rhythm.observe)
+    home = Home(poll, work, assembly.queue, assembly.clock, plan)
+    home.__enter__()  # its exit would wait for as long as the arena holds the poller
+    try:
+        yield Side(assembly, home, busy)
+    finally:
+        home.wind_down()
+        if hang_up is not None:
+            hang_up()
+            home.stop(PATIENCE)

@@ -1,0 +1,192 @@
+"""The stage of `cardsharp play`: a local arena, our side in its cloud, an opponent in a process.
+
+The arena knows two teams: we are the first, the opponent is the second.
+"""
+
+import secrets
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from cardsharp.deadmansdraw.arena import ArenaClient, Credentials
+from cardsharp.deadmansdraw.views import MatchView
+from cardsharp.deadmansdraw.wire import MatchParams
+from workbench.arena.config import ArenaConfig
+from workbench.arena.ids import DUMMY_ID
+from workbench.arena.players import ADMIN, DEFAULT_FILE, Player, load_players
+from workbench.arena.server import ArenaServer
+from workbench.stage.clouds import Cloud, CloudKind, opened
+from workbench.stage.following import GLANCE, Patience, has_ended
+from workbench.stage.opponent import Order
+from workbench.stage.opponent_process import OpponentProcess
+from workbench.stage.side import Rhythm, Side, assembled, attending
+from workbench.stage.tally import Tally
+from workbench.stage.verdict import Verdict, compare
+
+STALL = timedelta(seconds=30)
+"""How long no move may be made before we call a match stuck, beyond twice the turn limit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Script:
+    """Who plays, and how; `strategy` is a name, `opponent` a name or a file.
+
+    The same `seed` makes the same matches where both strategies decide alike.
+    """
+
+    strategy: str
+    opponent: str
+    cloud: CloudKind = CloudKind.EMBEDDED
+    seed: str | None = None
+    turn_limit: timedelta = timedelta(seconds=10)
+    at_once: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Teams:
+    """The two players of a local arena, first ourselves."""
+
+    us: Player
+    them: Player
+
+    @classmethod
+    def of_arena(cls, players: Path = DEFAULT_FILE) -> "Teams":
+        """The first two players of the arena's file besides the dummy."""
+        us, them, *_ = (p for p in load_players(players).values() if p.id != DUMMY_ID)
+        return cls(us, them)
+
+
+def credentials_of(player: Player) -> Credentials:
+    """What a player shows the arena."""
+    return Credentials(player.id, player.password.get_secret_value())
+
+
+@dataclass(frozen=True, slots=True)
+class Organiser:
+    """Who creates the matches: the arena's admin, and a count of what everybody here asks for."""
+
+    client: ArenaClient
+    tally: Tally
+
+    @property
+    def requests_of_players(self) -> Counter[str]:
+        """What this process asked the arena for, without the organiser's own questions."""
+        counts = self.tally.counts
+        counts.subtract(self.client.counts)
+        return +counts
+
+
+class Stage:
+    """Everything is in its place; `begin` makes a match and `look_on` follows it."""
+
+    def __init__(
+        self, script: Script, side: Side, organiser: Organiser, check: Callable[[], None]
+    ) -> None:
+        self.script = script
+        self.log = side.log
+        self._clock = side.assembly.clock
+        self._organiser = organiser
+        self._check = check
+        self._teams = Teams.of_arena()
+        self._begun = 0
+
+    def begin(self) -> str:
+        """The id of a new match between the two teams, created by the organiser."""
+        self._begun += 1
+        script = self.script
+        seed = None if script.seed is None else f"{script.seed}/{self._begun}"
+        params = MatchParams(
+            player_ids=(self._teams.us.id, self._teams.them.id),
+            tags=(f"play-{self._begun}",),
+            random_seed=seed,
+            timeout=script.turn_limit,
+        )
+        return self._organiser.client.create_match(params).id
+
+    def look_on(self, count: int, glance: Callable[[Sequence[str]], None]) -> Iterator[str]:
+        """The ids of `count` matches as they finish, as many running as the script says.
+
+        `glance` is called again and again with the ids of those that run.
+
+        Raises:
+            CardsharpError: the opponent has ended, or no move was made for too long.
+        """
+        running: list[str] = []
+        patience = Patience(self.log, self._clock, STALL + 2 * self.script.turn_limit)
+        begun = 0
+        while begun < count or running:
+            while begun < count and len(running) < self.script.at_once:
+                running.append(self.begin())
+                begun += 1
+            self._clock.sleep(GLANCE)
+            glance(tuple(running))
+            for match_id in [i for i in running if has_ended(self.log, i)]:
+                running.remove(match_id)
+                yield match_id
+            self._check()
+            patience.check(running)
+
+    def verdict(self, match_id: str) -> Verdict:
+        """Whether our log of a match equals the arena's history."""
+        return compare(self.history(match_id), self.log.moves(match_id))
+
+    def history(self, match_id: str) -> MatchView:
+        """The match as the arena tells it, with all its moves."""
+        return self._organiser.client.view(match_id)
+
+    @property
+    def requests(self) -> Counter[str]:
+        """What our side has asked the arena for, by kind."""
+        return self._organiser.requests_of_players
+
+
+@contextmanager
+def set_up(script: Script, folder: Path) -> Iterator[Stage]:
+    """A stage on which matches can begin; `folder` takes its files.
+
+    Raises:
+        ConfigError: a strategy, a port or a setting cannot be used.
+        CardsharpError: the arena or the emulator did not start.
+    """
+    teams, password = Teams.of_arena(), secrets.token_urlsafe()
+    with ExitStack() as stack:
+        arena = stack.enter_context(ArenaServer(ArenaConfig(admin_password=password)))
+        opponent = OpponentProcess(
+            order_of(script.opponent, arena.url, teams.them, script.seed), folder / "opponent.log"
+        )
+        stack.callback(opponent.end)
+        cloud = stack.enter_context(opened(script.cloud, folder))
+        variables = variables_of(script.strategy, arena.url, teams.us, cloud)
+        assembly = stack.enter_context(assembled(variables))
+        admin = stack.enter_context(ArenaClient(arena.url, Credentials(ADMIN, password)))
+        organiser = Organiser(admin, stack.enter_context(Tally(arena.url)))
+        opponent.await_ready()
+
+        def hang_up() -> None:
+            opponent.end()
+            arena.stop()
+
+        rhythm = Rhythm(at_once=script.at_once, breath=cloud.breath)
+        side = stack.enter_context(attending(assembly, rhythm, hang_up))
+        yield Stage(script, side, organiser, opponent.check)
+
+
+def order_of(strategy: str, url: str, player: Player, seed: str | None = None) -> Order:
+    """What an opponent is told who plays as `player`."""
+    return Order(url, player.id, player.password.get_secret_value(), strategy, seed)
+
+
+def variables_of(strategy: str, url: str, us: Player, cloud: Cloud) -> dict[str, str]:
+    """Our settings; the arena is ours alone, so the poller may ask it often."""
+    return {
+        "CARDSHARP_ARENA_URL": url,
+        "CARDSHARP_USER": us.id,
+        "CARDSHARP_PASSWORD": us.password.get_secret_value(),
+        "CARDSHARP_STRATEGY": strategy,
+        "CARDSHARP_PACE_SECONDS": "0.2",
+        "CARDSHARP_WATCH_SECONDS": "0.1",
+        **cloud.settings,
+    }

@@ -1,0 +1,64 @@
+"""What handlers find around them on this machine: settings of their own, and a log file."""
+
+import io
+import logging
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from cardsharp.cloud.redaction import redact
+from cardsharp.cloud.settings import PREFIX
+from cardsharp.cloud.telemetry import redirect
+
+AWS_PREFIX = "AWS_"
+
+
+@contextmanager
+def environment(values: Mapping[str, str]) -> Iterator[None]:
+    """Let `values` be the only `CARDSHARP_...` variables, and restore the others afterwards.
+
+    Where they name anything of AWS, they are the only `AWS_...` variables too: a profile of the
+    user's must not lead from the emulator to the real cloud.
+    """
+    prefixes = [PREFIX]
+    if any(name.startswith(AWS_PREFIX) for name in values):
+        prefixes.append(AWS_PREFIX)
+    saved = {k: v for k, v in os.environ.items() if k.startswith(tuple(prefixes))}
+    _replace(saved, values)
+    try:
+        yield
+    finally:
+        _replace(values, saved)
+
+
+def _replace(old: Mapping[str, str], new: Mapping[str, str]) -> None:
+    for name in old:
+        os.environ.pop(name, None)
+    os.environ.update(new)
+
+
+@contextmanager
+def telemetry_in(path: Path) -> Iterator[None]:
+    """Send logs and metrics of handlers and home to the end of a file, away from the terminal."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    root = logging.getLogger()
+    with path.open("a", encoding="utf-8") as stream:
+        handler = logging.StreamHandler(stream)
+        handler.setFormatter(_Redacting("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+        redirect(stream)
+        root.addHandler(handler)
+        try:
+            yield
+        finally:
+            root.removeHandler(handler)
+            # A thread that is left behind must not meet a closed file, nor write to the terminal.
+            redirect(io.StringIO())
+
+
+class _Redacting(logging.Formatter):
+    """Blots registered secrets out of the finished line."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line without secrets."""
+        return redact(super().format(record))
