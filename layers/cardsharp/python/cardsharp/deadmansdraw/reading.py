@@ -6,6 +6,7 @@ section 6), so any worker can take up any match at any moment.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from cardsharp.deadmansdraw.actions import Action, Effect, EffectType
 from cardsharp.deadmansdraw.bank import Bank
@@ -184,15 +185,19 @@ def _bank(view: MatchView, index: int) -> Bank:
 def _observer(view: MatchView, history: tuple[Played, ...]) -> Observer:
     """An observer of the piles that the match began with, before any event."""
     drawn = sum(isinstance(event, Drawn) for move in history for event in move.events)
+    size = view.draw_pile_size + drawn
     rulebook = without(RULEBOOK_DECK, lowest_of_each_suit(RULEBOOK_DECK))
-    nine_suits = view.draw_pile_size + drawn == len(rulebook)
-    deck = RULEBOOK_DECK if nine_suits else SERVER_DECK
+    deck = RULEBOOK_DECK if size == len(rulebook) else SERVER_DECK
     lowest, given = lowest_of_each_suit(deck), view.creation_params
-    return Observer(
-        without(deck, lowest) if given.draw_pile is None else given.draw_pile,
-        lowest if given.discard_pile is None else given.discard_pile,
-        given.play_area or (),
-    )
+    discard_pile = lowest if given.discard_pile is None else given.discard_pile
+    play_area = given.play_area or ()
+    draw_set = given.draw_pile
+    if draw_set is None:
+        draw_set = without(deck, lowest)
+        if len(draw_set) != size:  # somebody else's debug pile: any card that lies nowhere else
+            elsewhere = (*discard_pile, *play_area, *chain(*(given.banks or ())))
+            draw_set = without(deck, elsewhere)
+    return Observer(draw_set, discard_pile, play_area)
 
 
 def _watch(observer: Observer, history: tuple[Played, ...]) -> Card | None:

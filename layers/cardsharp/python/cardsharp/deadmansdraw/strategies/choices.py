@@ -1,0 +1,102 @@
+"""What several strategies look at in a position, and the server's own choice (autopick)."""
+
+from collections.abc import Collection, Iterable, Sequence
+
+from cardsharp.deadmansdraw.actions import Action, Effect, EffectType, respond
+from cardsharp.deadmansdraw.bank import Bank
+from cardsharp.deadmansdraw.cards import Card, Suit
+from cardsharp.deadmansdraw.events import CardPlaced, Drawn, EffectPlayed
+from cardsharp.deadmansdraw.position import Position
+from cardsharp.deadmansdraw.rules import sword_targets
+
+
+def lying(position: Position) -> frozenset[str]:
+    """The suits in the play area: a second card of any of them busts."""
+    return frozenset(card.suit for card in position.play_area)
+
+
+def gain(bank: Bank, card: Card) -> int:
+    """How much the value of `bank` rises if `card` were banked now."""
+    return max(0, card.value - bank.top(card.suit))
+
+
+def loss(bank: Bank, top: Card) -> int:
+    """How much the value of `bank` falls without its highest card of a suit."""
+    return bank.score - bank.without(top).score
+
+
+def dearest(bank: Bank, tops: Iterable[Card]) -> Card:
+    """The first of `tops` whose loss lowers the value of `bank` most."""
+    return max(tops, key=lambda top: loss(bank, top))
+
+
+def choices(position: Position) -> tuple[Card, ...]:
+    """The cards with which the pending Hook, Sword, Cannon or Map may be answered."""
+    pending = position.pending
+    match pending.effect_type if pending else None:
+        case EffectType.HOOK:
+            return position.own.tops()
+        case EffectType.SWORD:
+            return sword_targets(position.own, position.other)
+        case EffectType.CANNON:
+            return position.other.tops()
+        case EffectType.MAP:
+            return pending.cards if pending else ()
+        case _:
+            return ()
+
+
+def autopick(position: Position) -> Action:
+    """The answer to a pending Hook, Sword, Cannon, Map or Oracle that the server would pick.
+
+    PROTOCOL.md section 7: a Hook and a Map take the first card that does not bust, else the
+    first; a Sword and a Cannon take the first; an Oracle's card is never taken.
+    """
+    pending = position.pending
+    if pending is None or pending.effect_type is EffectType.ORACLE:
+        return respond(EffectType.ORACLE)
+    cards = choices(position)
+    if pending.effect_type in (EffectType.HOOK, EffectType.MAP):
+        suits = lying(position)
+        cards = tuple(card for card in cards if card.suit not in suits) or cards
+    return respond(pending.effect_type, cards[0])
+
+
+def cards_when_drawn(position: Position) -> int:
+    """Size of the play area right after the last draw of free will, before its effects."""
+    owed = later = 0
+    moves = (move for move in position.history if move.turn == position.turn)
+    for event in (event for move in moves for event in move.events):
+        match event:
+            case Drawn() if owed:
+                owed -= 1
+            case Drawn():
+                later = -1  # its own placement is the next event
+            case CardPlaced():
+                later += 1
+            case EffectPlayed(effect):
+                owed = _still_owed(effect, owed)
+            case _:
+                pass
+    return len(position.play_area) - later
+
+
+def _still_owed(played: Effect, owed: int) -> int:
+    """Forced draws of a Kraken once an effect is pending (PROTOCOL.md section 7)."""
+    if played.effect_type is EffectType.KRAKEN:
+        return played.kraken_count
+    return owed if played.effect_type in (EffectType.ORACLE, EffectType.CANNON) else 0
+
+
+def first_present(cards: Sequence[Card], order: Iterable[str]) -> Card | None:
+    """The first card of the first suit in `order` that is among `cards`."""
+    return next((card for suit in order for card in cards if card.suit == suit), None)
+
+
+def treasure_mate(cards: Sequence[Card], area: Collection[str]) -> Card | None:
+    """The Key among `cards` where the Chest lies in the play area, and the other way round."""
+    wanted = [suit for suit, mate in _MATES if mate in area]
+    return first_present(cards, wanted)
+
+
+_MATES = ((Suit.KEY, Suit.CHEST), (Suit.CHEST, Suit.KEY))

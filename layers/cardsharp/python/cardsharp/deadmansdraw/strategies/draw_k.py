@@ -1,0 +1,49 @@
+"""`draw-2`, `draw-3`, `draw-4`: end the turn at k cards, answer effects like the server."""
+
+from random import Random
+
+from cardsharp.deadmansdraw.actions import DRAW, END_TURN, EffectType
+from cardsharp.deadmansdraw.position import Position
+from cardsharp.deadmansdraw.strategies.base import Decision
+from cardsharp.deadmansdraw.strategies.choices import autopick, cards_when_drawn
+from cardsharp.deadmansdraw.strategies.registry import strategy
+
+
+class DrawK:
+    """Draws until `k` cards lie in the play area.
+
+    The cards are counted when one is drawn, before its effect brings more: so counts a client
+    that lets the server answer effects, and so were the figures of these players measured.
+    """
+
+    def __init__(self, k: int) -> None:
+        self.k = k
+
+    def decide(self, position: Position) -> Decision:
+        """Draw below `k` cards, end the turn from `k` cards on."""
+        pending = position.pending
+        if pending is not None and pending.effect_type is EffectType.KRAKEN:
+            return Decision(DRAW, "The Kraken makes us draw.")
+        if pending is not None:
+            return Decision(autopick(position), "The card that the server would pick.")
+        if cards_when_drawn(position) < self.k:
+            return Decision(DRAW, f"Fewer than {self.k} cards lay in the play area.")
+        return Decision(END_TURN, f"At least {self.k} cards lay in the play area.")
+
+
+@strategy("draw-2")
+def draw_2(_rng: Random) -> DrawK:
+    """Ends the turn at two cards."""
+    return DrawK(2)
+
+
+@strategy("draw-3")
+def draw_3(_rng: Random) -> DrawK:
+    """Ends the turn at three cards."""
+    return DrawK(3)
+
+
+@strategy("draw-4")
+def draw_4(_rng: Random) -> DrawK:
+    """Ends the turn at four cards."""
+    return DrawK(4)

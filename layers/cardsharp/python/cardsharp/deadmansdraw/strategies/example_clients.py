@@ -1,0 +1,58 @@
+"""`example-node`, `example-java`: the organisers' example clients (OPPONENTS.md)."""
+
+from random import Random
+
+from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, Effect, EffectType, respond
+from cardsharp.deadmansdraw.position import Position
+from cardsharp.deadmansdraw.strategies.base import Decision
+from cardsharp.deadmansdraw.strategies.choices import autopick, choices
+from cardsharp.deadmansdraw.strategies.registry import strategy
+
+STOP = 0.3
+"""The chance with which both clients end a turn, and with which one refuses an Oracle's card."""
+
+
+class _ExampleClient:
+    """Draws, ends the turn by chance, and leaves effects to `answer`."""
+
+    def __init__(self, rng: Random) -> None:
+        self.rng = rng
+
+    def decide(self, position: Position) -> Decision:
+        """Draw on an empty play area or by chance; answer what is pending."""
+        pending = position.pending
+        if pending is not None and pending.effect_type is not EffectType.KRAKEN:
+            return Decision(self.answer(position, pending), "The example client's answer.")
+        if pending is not None or not position.play_area:
+            return Decision(DRAW, "A card must be drawn.")
+        action = END_TURN if self.rng.random() < STOP else DRAW
+        return Decision(action, f"The turn ends by chance, {STOP:.0%} after each card.")
+
+    def answer(self, position: Position, pending: Effect) -> Action:
+        """The answer to a pending effect other than the Kraken."""
+        raise NotImplementedError
+
+
+@strategy("example-node")
+class ExampleNode(_ExampleClient):
+    """The Node client.
+
+    The original sends Draw and EndTurn with autopick, which answers what is pending before the
+    verb; the same cards are named here one by one.
+    """
+
+    def answer(self, position: Position, _pending: Effect) -> Action:
+        """The server's own pick."""
+        return autopick(position)
+
+
+@strategy("example-java")
+class ExampleJava(_ExampleClient):
+    """The Java client: the first card of any choice."""
+
+    def answer(self, position: Position, pending: Effect) -> Action:
+        """The first card; an Oracle's is refused by chance."""
+        if pending.effect_type is EffectType.ORACLE:
+            card = None if self.rng.random() < STOP else pending.cards[0]
+            return respond(EffectType.ORACLE, card)
+        return respond(pending.effect_type, choices(position)[0])

@@ -1,0 +1,142 @@
+"""`third`: how the third of the 2023 tournament decided (OPPONENTS.md)."""
+
+from collections.abc import Callable
+from random import Random
+
+from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Effect, EffectType, respond
+from cardsharp.deadmansdraw.cards import Card, Suit
+from cardsharp.deadmansdraw.position import Position
+from cardsharp.deadmansdraw.rules import sword_targets
+from cardsharp.deadmansdraw.strategies.base import Decision
+from cardsharp.deadmansdraw.strategies.choices import (
+    dearest,
+    first_present,
+    gain,
+    lying,
+    treasure_mate,
+)
+from cardsharp.deadmansdraw.strategies.registry import strategy
+
+MOST_CARDS = 3
+ENOUGH_RISE = 8
+KRAKEN_LIMIT = 2
+"""A Kraken is avoided when more cards than this lie in the play area."""
+MAP_LIMIT = 4
+"""The same for a Map that a Hook or a Sword could take."""
+
+TAKE_ORDER = (Suit.CANNON, Suit.ANCHOR, Suit.ORACLE)
+MAP_ORDER = (
+    Suit.CANNON,
+    Suit.SWORD,
+    Suit.ORACLE,
+    Suit.ANCHOR,
+    Suit.MERMAID,
+    Suit.KEY,
+    Suit.CHEST,
+    Suit.MAP,
+    Suit.HOOK,
+    Suit.KRAKEN,
+)
+
+
+@strategy("third")
+class Third:
+    """Stops at four cards, or when suits that it already holds rise by more than eight."""
+
+    def __init__(self, _rng: Random) -> None:
+        pass
+
+    def decide(self, position: Position) -> Decision:
+        """The third's action, and the rule that led to it."""
+        pending = position.pending
+        if pending is None:
+            return _draw_or_end(position)
+        match pending.effect_type:
+            case EffectType.KRAKEN:
+                return Decision(DRAW, "The Kraken makes us draw.")
+            case EffectType.ORACLE:
+                return _oracle(position, pending)
+            case EffectType.HOOK:
+                card = _hook(position)
+            case EffectType.CANNON:
+                card = dearest(position.other, position.other.tops())
+            case EffectType.SWORD:
+                card = _sword(position)
+            case EffectType.MAP:
+                card = _map(position, pending)
+        return Decision(respond(pending.effect_type, card), f"{card} by the third's order.")
+
+
+def _draw_or_end(position: Position) -> Decision:
+    area, own = position.play_area, position.own
+    rise = sum(gain(own, card) for card in area if card.suit in own.suits)
+    if len(area) > MOST_CARDS:
+        return Decision(END_TURN, f"{len(area)} cards lie in the play area.")
+    if rise > ENOUGH_RISE:
+        return Decision(END_TURN, f"The suits in the bank rise by {rise}.")
+    return Decision(DRAW, "Too little lies in the play area.")
+
+
+def _oracle(position: Position, pending: Effect) -> Decision:
+    card = pending.cards[0]
+    crowded = card.suit == Suit.KRAKEN and len(position.play_area) > KRAKEN_LIMIT
+    if card.suit == Suit.ORACLE or card.suit in lying(position) or crowded:
+        return Decision(respond(EffectType.ORACLE), f"{card} is not wanted.")
+    return Decision(respond(EffectType.ORACLE, card), f"{card} is welcome.")
+
+
+def _hook(position: Position) -> Card:
+    tops = _fresh(position, position.own.tops())
+    wanted = _wanted(position, tops)
+    return wanted or min(_harmless(position, tops), key=lambda card: card.value)
+
+
+def _sword(position: Position) -> Card:
+    targets = _fresh(position, sword_targets(position.own, position.other))
+    wanted = _wanted(position, targets)
+    return wanted or dearest(position.other, _harmless(position, targets))
+
+
+def _map(position: Position, pending: Effect) -> Card:
+    cards = _fresh(position, pending.cards)
+    return first_present(cards, MAP_ORDER) or cards[0]
+
+
+def _wanted(position: Position, cards: tuple[Card, ...]) -> Card | None:
+    return treasure_mate(cards, lying(position)) or first_present(cards, TAKE_ORDER)
+
+
+def _fresh(position: Position, cards: tuple[Card, ...]) -> tuple[Card, ...]:
+    """`cards` without the suits in the play area, unless that leaves none."""
+    area = lying(position)
+    return tuple(card for card in cards if card.suit not in area) or cards
+
+
+def _harmless(position: Position, cards: tuple[Card, ...]) -> tuple[Card, ...]:
+    """`cards` without what would likely bust by its own effect, but never without all."""
+    for harmful in _HARMFUL:
+        cards = tuple(card for card in cards if not harmful(position, card)) or cards
+    return cards
+
+
+def _hook_leaves_nothing(position: Position, card: Card) -> bool:
+    area = lying(position) | {Suit.HOOK}
+    return card.suit == Suit.HOOK and area.issuperset(position.own.suits)
+
+
+def _sword_leaves_nothing(position: Position, card: Card) -> bool:
+    area = lying(position) | {Suit.SWORD}
+    targets = sword_targets(position.own, position.other)
+    return card.suit == Suit.SWORD and area.issuperset(target.suit for target in targets)
+
+
+def _crowded(position: Position, card: Card) -> bool:
+    limits: dict[str, int] = {Suit.KRAKEN: KRAKEN_LIMIT, Suit.MAP: MAP_LIMIT}
+    return card.suit in limits and len(position.play_area) > limits[card.suit]
+
+
+_HARMFUL: tuple[Callable[[Position, Card], bool], ...] = (
+    _hook_leaves_nothing,
+    _sword_leaves_nothing,
+    _crowded,
+)

@@ -1,0 +1,153 @@
+"""Every strategy plays by the rules, and by nothing that a player may not know."""
+
+from collections.abc import Callable, Iterable
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.positions import KINDS, opening
+
+from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, Verb
+from cardsharp.deadmansdraw.position import Position
+from cardsharp.deadmansdraw.rules import State, apply, start
+from cardsharp.deadmansdraw.strategies import Decision, Strategy, build, names
+from cardsharp.deadmansdraw.strategies.choices import autopick
+from workbench.lab.selfplay import Match, fair_chance
+
+SEEDS = st.integers(0, 10**9)
+Seat = Callable[[Match, Random], Strategy]
+"""Makes a strategy for a match; only a cheat looks at the match itself."""
+
+
+def registered(name: str) -> Seat:
+    return lambda _match, rng: build(name, rng)
+
+
+# --- legal play ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", names())
+@settings(max_examples=6, deadline=None, derandomize=True)
+@given(seed=SEEDS, kind=st.sampled_from(KINDS))
+def test_every_action_is_legal_and_decided_by_the_strategy_itself(
+    name: str, seed: int, kind: str
+) -> None:
+    """In matches of random moves, on both decks and debug tables, never an illegal action."""
+    rng = Random(seed)
+    match = Match(opening(kind, rng), fair_chance(rng))
+    player = build(name, Random(seed))
+    while match.state.active is not None:
+        position = match.position()
+        action = player.decide(position).action
+        assert action in position.legal_actions(), (position, action)
+        assert not action.autopick
+        match.play(rng.choice((action, *position.legal_actions())))
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_decision_gives_its_reason(name: str) -> None:
+    match = Match(opening("server", Random(1)), fair_chance(Random(1)))
+    player = build(name, Random(1))
+    while match.state.active is not None:
+        decision = player.decide(match.position())
+        assert decision.reason.endswith(".")
+        match.play(decision.action)
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(SEEDS, st.sampled_from(KINDS))
+def test_our_autopick_is_the_servers(seed: int, kind: str) -> None:
+    """Where the rules answer an effect by themselves, they answer it as `autopick` does."""
+    rng = Random(seed)
+    match = Match(opening(kind, rng), fair_chance(rng))
+    while match.state.active is not None:
+        position = match.position()
+        pending = position.pending
+        if pending is not None and pending.effect_type is not EffectType.KRAKEN:
+            by_server = Action(Verb.END_TURN, autopick=True)
+            _, events = apply(match.state, by_server, fair_chance(Random(seed)))
+            _, ours = apply(match.state, autopick(position), fair_chance(Random(seed)))
+            assert events[: len(ours)] == ours, position
+        match.play(rng.choice(position.legal_actions()))
+
+
+# --- nothing hidden decides ----------------------------------------------------------------
+
+
+def moments(seed: int, kind: str) -> tuple[Match, Match]:
+    """The same moment of a random match twice, with two hidden orders of the draw pile.
+
+    What was drawn until then, and a known top card, are the same in both.
+    """
+    rng = Random(seed)
+    first = opening(kind, rng)
+    match, actions = Match(first, fair_chance(Random(seed))), list[Action]()
+    for _ in range(rng.randrange(60)):
+        action = rng.choice(match.position().legal_actions())
+        match.play(action)
+        if match.state.active is None:
+            break
+        actions.append(action)
+    here = replayed(first, actions, seed)
+    open_cards = len(first.draw_pile) - len(here.state.draw_pile)
+    open_cards += here.position().known_top is not None
+    hidden = list(first.draw_pile[open_cards:])
+    rng.shuffle(hidden)
+    pile = (*first.draw_pile[:open_cards], *hidden)
+    second = start(pile, first.discard_pile, first.player, first.banks, first.play_area)
+    return here, replayed(second, actions, seed)
+
+
+def replayed(first: State, actions: Iterable[Action], chance: int) -> Match:
+    match = Match(first, fair_chance(Random(chance)))
+    for action in actions:
+        match.play(action)
+    return match
+
+
+def decides_by_hidden_order(seat: Seat, seed: int, kind: str) -> bool:
+    """Whether another hidden order of the same cards changes the decision."""
+    here, there = moments(seed, kind)
+    mine, theirs = (seat(match, Random(seed)).decide(match.position()) for match in (here, there))
+    return mine != theirs
+
+
+@pytest.mark.parametrize("name", names())
+@settings(max_examples=30, deadline=None, derandomize=True)
+@given(seed=SEEDS, kind=st.sampled_from(KINDS))
+def test_the_hidden_order_changes_no_decision(name: str, seed: int, kind: str) -> None:
+    """Action, reason and values are the same whatever the order of the cards nobody has seen."""
+    assert not decides_by_hidden_order(registered(name), seed, kind)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(SEEDS, st.sampled_from(KINDS))
+def test_a_position_is_the_same_for_every_hidden_order(seed: int, kind: str) -> None:
+    here, there = moments(seed, kind)
+    assert here.position() == there.position()
+
+
+class Peeker:
+    """A cheat: it knows the next card and stops before one that busts."""
+
+    def __init__(self, match: Match) -> None:
+        self.match = match
+
+    def decide(self, position: Position) -> Decision:
+        actions = position.legal_actions()
+        if actions != (DRAW, END_TURN):
+            return Decision(actions[0], "The first action.")
+        suits = {card.suit for card in position.play_area}
+        busts = any(card.suit in suits for card in self.match.state.draw_pile[:1])
+        return Decision(END_TURN if busts else DRAW, "The next card is known.")
+
+
+def test_a_cheat_that_looks_at_the_draw_pile_is_caught() -> None:
+    """The check above finds a strategy that decides by the hidden order."""
+    caught = [
+        seed
+        for seed in range(200)
+        if decides_by_hidden_order(lambda match, _rng: Peeker(match), seed, "server")
+    ]
+    assert len(caught) > 10

@@ -1,0 +1,102 @@
+"""Positions and openings of Dead Man's Draw for tests: written by hand, or at random."""
+
+from random import Random
+
+from cardsharp.deadmansdraw.actions import Effect, EffectType
+from cardsharp.deadmansdraw.bank import bank_of
+from cardsharp.deadmansdraw.cards import RULEBOOK_DECK, SERVER_DECK, Card, Suit
+from cardsharp.deadmansdraw.position import Position
+from cardsharp.deadmansdraw.rules import State, start
+from workbench.lab.selfplay import deal
+
+SUITS = {suit.value: suit for suit in Suit}
+
+
+def card(name: str) -> Card:
+    """The card called, for example, `Key5`; a suit that nobody knows stays a plain string."""
+    return Card(SUITS.get(name[:-1], name[:-1]), int(name[-1]))
+
+
+def cards(names: str) -> tuple[Card, ...]:
+    """The cards named in a string, such as `Key5 Map3`."""
+    return tuple(map(card, names.split()))
+
+
+def effect(effect_type: EffectType, offered: str = "", owed: int = 0) -> Effect:
+    """An effect that is pending."""
+    return Effect(effect_type, cards(offered), owed)
+
+
+def position(  # noqa: PLR0913 - each part of a table is optional, and named where it is given
+    *,
+    own: str = "",
+    other: str = "",
+    area: str = "",
+    discard: str = "",
+    unseen: str | None = None,
+    pending: Effect | None = None,
+    known: str = "",
+    refused: str = "",
+) -> Position:
+    """Player 0's decision; the unseen cards are those named, or all that lie nowhere else."""
+    banks, lying, thrown = (cards(own), cards(other)), cards(area), cards(discard)
+    placed = {*banks[0], *banks[1], *lying, *thrown}
+    if pending is not None and pending.effect_type is EffectType.MAP:
+        placed |= {*pending.cards}
+    hidden = tuple(c for c in SERVER_DECK if c not in placed) if unseen is None else cards(unseen)
+    return Position(
+        me=0,
+        banks=(bank_of(banks[0]), bank_of(banks[1])),
+        play_area=lying,
+        pending=pending,
+        discard_pile=thrown,
+        unseen=hidden,
+        known_top=card(known) if known else None,
+        refused=card(refused) if refused else None,
+    )
+
+
+def opening(kind: str, rng: Random) -> State:
+    """A match about to begin: `server` or `rulebook` deck, or a `debug` start state."""
+    if kind == "server":
+        return deal(rng)
+    if kind == "rulebook":
+        return deal(rng, RULEBOOK_DECK)
+    return debug_opening(rng)
+
+
+KINDS = ("server", "rulebook", "debug")
+
+
+def debug_opening(rng: Random) -> State:
+    """A start state as a creator may ask for: any cards anywhere, two of an unknown suit."""
+    deck = [*rng.choice((SERVER_DECK, RULEBOOK_DECK)), card("Parrot3"), card("Parrot8")]
+    rng.shuffle(deck)
+    piles = []
+    for most in (30, 15, 8, 8, 3):
+        size = rng.randrange(most + 1)
+        piles.append(tuple(deck[:size]))
+        deck = deck[size:]
+    draw, discard, first, second, area = piles
+    return start(draw, discard, rng.randrange(2), (bank_of(first), bank_of(second)), area)
+
+
+def small_opening(rng: Random) -> State:
+    """A table that exhaustive search can handle; no two cards of a suit in one pile."""
+    deck = list(SERVER_DECK)
+    rng.shuffle(deck)
+
+    def take(number: int, *, distinct: bool) -> tuple[Card, ...]:
+        taken: list[Card] = []
+        for found in tuple(deck):
+            fits = not distinct or all(found.suit != other.suit for other in taken)
+            if len(taken) < number and fits:
+                taken.append(found)
+                deck.remove(found)
+        return tuple(taken)
+
+    draw = take(rng.randint(1, 5), distinct=True)
+    discard = take(rng.randint(0, 4), distinct=True)
+    first, second = (take(rng.randint(0, 5), distinct=False) for _ in range(2))
+    area = take(rng.randint(0, 3), distinct=True)
+    return start(draw, discard, rng.randrange(2), (bank_of(first), bank_of(second)), area)
