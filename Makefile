@@ -38,7 +38,7 @@ play: setup ## Play a match on this machine: OPPONENT= MATCHES= STRATEGY= CLOUD=
 	@$(BIN)/cardsharp play $(PLAY)
 
 test: check ## Run all checks and all tests
-	@$(BIN)/pytest
+	@$(BIN)/pytest -n auto --dist worksteal
 
 check: lint types ## Lint and type-check
 

@@ -17,8 +17,8 @@ from cardsharp.cloud.settings import Settings
 from cardsharp.cloud.telemetry import logger, meter, watch_retries
 from cardsharp.deadmansdraw.assembly import assemble
 from cardsharp.deadmansdraw.bot import Attended
-from cardsharp.deadmansdraw.messages import parse_message
-from cardsharp.errors import Malformed
+from cardsharp.deadmansdraw.messages import parse_message, records_of
+from cardsharp.errors import CardsharpError
 
 watch_retries()
 
@@ -29,20 +29,26 @@ def handler(event: dict[str, Any], context: LambdaContext) -> PartialItemFailure
     Raises:
         Malformed: the event is not one of SQS.
     """
-    records = event.get("Records")
-    if not isinstance(records, list):
-        raise Malformed("This function expects an SQS event: an object with a list 'Records'.")
-    if not records:
+    if not records_of(event):
         return {"batchItemFailures": []}
     try:
         return process_partial_response(
             event=event,
-            record_handler=lambda record: play(record, context),
+            record_handler=lambda record: attempt(record, context),
             processor=BatchProcessor(EventType.SQS, raise_on_entire_batch_failure=False),
             context=context,
         )
     finally:
         meter.flush()
+
+
+def attempt(record: SQSRecord, context: LambdaContext) -> str:
+    """`play`, with a log line where it fails: the batch answer itself tells only an id."""
+    try:
+        return play(record, context)
+    except CardsharpError:
+        logger.exception("a message failed", extra={"message_id": record.message_id})
+        raise
 
 
 def play(record: SQSRecord, context: LambdaContext) -> str:

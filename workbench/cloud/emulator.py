@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -35,7 +36,9 @@ if TYPE_CHECKING:
     from types_boto3_sqs.literals import QueueAttributeNameType
 
 HOST = "127.0.0.1"
-_SERVICES = "dynamodb,sqs,secretsmanager"
+SERVICES = ("dynamodb", "sqs", "secretsmanager")
+"""What the adapters need; a whole stack needs more."""
+
 _DUMMY = "test"
 """Both halves of the credentials that the emulator expects."""
 
@@ -57,7 +60,8 @@ class Stack:
 class Emulator:
     """MiniStack between enter and exit, empty at every start."""
 
-    def __init__(self) -> None:
+    def __init__(self, services: Sequence[str] = SERVICES) -> None:
+        self._services = ",".join(services)
         self._folder = tempfile.TemporaryDirectory(
             prefix="cardsharp-aws-", ignore_cleanup_errors=True
         )
@@ -159,7 +163,7 @@ class Emulator:
             **{name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ},
             "BIND_HOST": HOST,
             "GATEWAY_PORT": str(self._port),
-            "SERVICES": _SERVICES,
+            "SERVICES": self._services,
             # Both would listen on ports and interfaces of their own choice.
             "SFTP_ENABLED": "0",
             "IOT_MTLS_ENABLED": "0",

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import yaml
 
@@ -54,19 +54,31 @@ class Resource:
     properties: Properties
 
 
-def load_resources(path: Path) -> dict[str, Resource]:
-    """Return the resources of a template by their logical names."""
+def load_template(path: Path) -> dict[str, Any]:
+    """Return a whole template, with the short forms of functions as their long forms.
+
+    Raises:
+        ConfigError: it is no CloudFormation template.
+    """
     loader = _Loader(path.read_text())
     try:
         template = loader.get_single_data()
-        return {
-            name: Resource(resource["Type"], resource.get("Properties", {}))
-            for name, resource in template["Resources"].items()
-        }
+        for resource in template["Resources"].values():
+            resource["Type"].partition("::")
     except (yaml.YAMLError, KeyError, TypeError, AttributeError) as error:
         raise ConfigError(f"{path} is no CloudFormation template: {error}") from error
     finally:
         loader.dispose()
+    whole: dict[str, Any] = template
+    return whole
+
+
+def load_resources(path: Path) -> dict[str, Resource]:
+    """Return the resources of a template by their logical names."""
+    return {
+        name: Resource(resource["Type"], resource.get("Properties", {}))
+        for name, resource in load_template(path)["Resources"].items()
+    }
 
 
 def table_request(properties: Properties) -> dict[str, object]:

@@ -20,7 +20,8 @@ class Metric(StrEnum):
     ARENA_ERRORS = "ArenaErrors"
     LEASE_STEALS = "LeaseSteals"
     RETRIES = "Retries"
-    DEAD_LETTERS = "DeadLetters"
+    RUNNING = "RunningMatches"
+    TIMEOUTS = "TurnTimeouts"
 
 
 class Meter(Protocol):

@@ -14,8 +14,8 @@ from cardsharp.exchange import Credentials
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.parameters import SecretsProvider
 
-MAX_AGE = 60
-"""Seconds that a fetched secret is kept, so that a rotation needs no deploy."""
+MAX_AGE = 300
+"""Seconds that a fetched secret is kept, so that a rotation needs no deploy; a 401 ends them."""
 
 
 class _Secret(BaseModel):

@@ -6,6 +6,7 @@ several invocations share a process, add keys with `logger.thread_safe_append_ke
 
 import json
 import logging
+import os
 import sys
 import threading
 from datetime import timedelta
@@ -19,7 +20,9 @@ from stamina.instrumentation import RetryDetails, set_on_retry_hooks
 from cardsharp.cloud.metrics import Metric
 from cardsharp.cloud.redaction import redact
 
-SERVICE = "cardsharp"
+SERVICE = os.environ.get("POWERTOOLS_SERVICE_NAME", "cardsharp")
+"""What the metrics are told apart by; template.yaml gives each stack its own name."""
+
 NAMESPACE = "Cardsharp"
 
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from cardsharp.cloud.memory import named
+from cardsharp.cloud.pause import NeverPaused, PauseSwitch
 from cardsharp.cloud.ports import Clock, MatchLog, Queue
 from cardsharp.errors import ConfigError
 
@@ -31,3 +32,14 @@ def build_queue(queue: str, clock: Clock) -> Queue:
 
         return SqsQueue(queue)
     raise ConfigError(f"CARDSHARP_QUEUE must be memory:NAME or a queue's URL, not {queue!r}.")
+
+
+def build_pause(store: str, clock: Clock) -> PauseSwitch:
+    """Return the pause switch that belongs to a match log."""
+    kind, _, place = store.partition(":")
+    if kind != "dynamodb":
+        return NeverPaused()
+    from cardsharp.cloud.dynamodb_pause import DynamoPause  # noqa: PLC0415 - as above
+    from cardsharp.cloud.dynamodb_table import DynamoTable  # noqa: PLC0415 - as above
+
+    return DynamoPause(DynamoTable(place), clock)

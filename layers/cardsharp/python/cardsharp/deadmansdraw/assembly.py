@@ -1,22 +1,24 @@
 """Bot and scout put together from settings: the one place where ports meet their adapters."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from random import Random
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.metrics import Meter
+from cardsharp.cloud.pause import PauseSwitch
 from cardsharp.cloud.ports import Clock, MatchLog, Queue
 from cardsharp.cloud.secrets import credentials, guarded
 from cardsharp.cloud.settings import Settings
-from cardsharp.cloud.wiring import build_log, build_queue
+from cardsharp.cloud.wiring import build_log, build_pause, build_queue
 from cardsharp.deadmansdraw.arena import ArenaClient, Credentials, Limits
 from cardsharp.deadmansdraw.bot import Bot, Timing
 from cardsharp.deadmansdraw.scout import Scout, ScoutTiming
 from cardsharp.deadmansdraw.seats import DUMMY_ID, Players, Seat
 from cardsharp.deadmansdraw.strategies import build
+from cardsharp.errors import ConfigError, StoreError, Unauthorized
 
 DEFAULT_STRATEGY = "steady"
 
@@ -30,6 +32,7 @@ class Assembly:
     log: MatchLog
     queue: Queue
     meter: Meter
+    pause: PauseSwitch
 
     @contextmanager
     def bot(self, worker: str) -> Iterator[Bot]:
@@ -43,7 +46,7 @@ class Assembly:
             long_poll=settings.read,
             handover=settings.handover,
         )
-        with ExitStack() as clients:
+        with self._keeping_up(), ExitStack() as clients:
             name = settings.strategy or DEFAULT_STRATEGY
             me = self._seat(clients, self._credentials(), name)
             dummy = None
@@ -63,13 +66,24 @@ class Assembly:
             announce=settings.announce,
             long_poll=settings.read,
         )
-        with self._client(self._credentials()) as client:
-            yield Scout(client, self.log, self.queue, self.clock, settings.tags, timing, self.meter)
+        with self._keeping_up(), self._client(self._credentials()) as client:
+            scout = Scout(client, self.log, self.queue, self.clock, settings.tags, timing)
+            yield replace(scout, meter=self.meter, pause=self.pause)
 
     @property
     def player_id(self) -> str:
         """Our user id at the arena."""
         return self._credentials().user
+
+    @contextmanager
+    def _keeping_up(self) -> Iterator[None]:
+        """Where the arena refuses our password, see to it that the next try has a new one."""
+        try:
+            yield
+        except Unauthorized:
+            with suppress(StoreError, ConfigError):
+                credentials(self.settings, fresh=True)
+            raise
 
     def _credentials(self) -> Credentials:
         return credentials(self.settings)
@@ -80,10 +94,15 @@ class Assembly:
 
     def _client(self, given: Credentials) -> ArenaClient:
         settings = self.settings
+        # A worker asks again by itself, so no question may outlast the time to hand on. And half
+        # of an action's limit is kept for the answer: what is sent late may arrive too late.
+        patience = settings.handover / 2
         limits = Limits(
-            connect=settings.connect,
+            connect=min(settings.connect, settings.act / 2),
+            read=patience,
             long_poll=settings.read,
             act=settings.act,
+            total=patience,
             body=settings.max_answer_bytes,
         )
         digest = settings.arena_auth == "digest"
@@ -95,4 +114,4 @@ def assemble(settings: Settings, meter: Meter) -> Assembly:
     """The assembly for `settings`, made once a process: its stores keep their connections."""
     clock = SystemClock()
     log, queue = build_log(settings.store, clock), build_queue(settings.queue, clock)
-    return Assembly(settings, clock, log, queue, meter)
+    return Assembly(settings, clock, log, queue, meter, build_pause(settings.store, clock))

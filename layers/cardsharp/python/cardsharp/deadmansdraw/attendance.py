@@ -1,23 +1,24 @@
 """One worker's time with one match: look, decide, act, log, until it ends or time is up.
 
-Three rules keep every action one that was decided on the state it met (RELIABILITY.md section
-2). The intent is in the match log before the action is sent. An action is sent once and, after
-any doubtful answer, the state is read again and compared, once the action can no longer be under
-way. And whoever takes over a match waits as long for what its predecessor may have sent.
+Three rules keep every action one that was decided on the state it met (docs/reliability.md).
+The intent is in the match log before the action is sent, under a lease that is valid until it is
+sent. An action is sent once and, after any doubtful answer, the state is read again, once the
+action can no longer be under way. And whoever takes over a match waits as long for what its
+predecessor may have sent: the intent says until when that is.
 """
 
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from cardsharp.cloud.lease import LeaseKeeper
 from cardsharp.cloud.metrics import Meter, Metric
-from cardsharp.cloud.ports import Clock, MatchLog, MoveRecord
+from cardsharp.cloud.ports import Body, Clock, MatchLog, MoveRecord
 from cardsharp.deadmansdraw.actions import Action
 from cardsharp.deadmansdraw.arena import MatchClosed
 from cardsharp.deadmansdraw.deciding import Decided, decide
-from cardsharp.deadmansdraw.fallback import UNKNOWN_EFFECT
+from cardsharp.deadmansdraw.fallback import blind_action
 from cardsharp.deadmansdraw.logbook import (
     blind_intent_body,
     end_of,
@@ -27,10 +28,12 @@ from cardsharp.deadmansdraw.logbook import (
     intent_body,
     outcome_body,
     position_body,
+    timed_out,
 )
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.reading import follow, rebuild
 from cardsharp.deadmansdraw.seats import Players, Seat
+from cardsharp.deadmansdraw.trouble import count_error, is_final, pause_after
 from cardsharp.deadmansdraw.views import EventView, MatchView
 from cardsharp.deadmansdraw.wire import instant
 from cardsharp.errors import (
@@ -38,10 +41,8 @@ from cardsharp.errors import (
     MatchOver,
     NotFound,
     NotYourTurn,
-    RateLimited,
-    Rejected,
+    StoreError,
     Unauthorized,
-    Unclear,
 )
 
 _log = logging.getLogger("cardsharp.bot")
@@ -63,7 +64,8 @@ class Timing:
     `act` is the limit of one action's answer, and so the time after which an action that was
     sent can no longer arrive; `long_poll` that of one wait for our turn. A wait or a turn begins
     only while more than `handover` is left besides; `breath` is the pause before the arena is
-    asked again after it failed.
+    asked again after it failed. `shelf` is how long a match is left alone that we never
+    saw and that the arena denies us.
     """
 
     lease: timedelta = timedelta(seconds=3)
@@ -73,6 +75,7 @@ class Timing:
     long_poll: timedelta = timedelta(seconds=40)
     handover: timedelta = timedelta(seconds=15)
     breath: timedelta = timedelta(seconds=1)
+    shelf: timedelta = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,21 +90,26 @@ class Worker:
 
 
 class Attendance:
-    """A match as long as one worker holds its lease; all of it can be lost at any moment."""
+    """A match as long as one worker holds its lease; all of it can be lost at any moment.
+
+    `described` says whether the match log has the match's header already.
+    """
 
     def __init__(
         self,
         worker: Worker,
         timing: Timing,
-        match_id: str,
         keeper: LeaseKeeper,
         remaining: Remaining,
+        *,
+        described: bool,
     ) -> None:
         self.worker = worker
         self.timing = timing
-        self.match_id = match_id
         self.keeper = keeper
+        self.match_id = keeper.lease.match_id
         self.remaining = remaining
+        self.described = described
         self.me = worker.players.me.client
         self.logged = 0
         self.refused: dict[int, frozenset[Action]] = {}
@@ -111,11 +119,13 @@ class Attendance:
         view = self._first_look()
         while view is not None:
             seats = self.worker.players.seats(view)
-            self._record(view)
+            if not seats:
+                raise NotFound(404, "the match has no seat of ours; check the user's id")
+            self._record(view, seats)
             if view.finished:
                 self._close(view, seats)
                 return True
-            if self.remaining() < self.timing.handover:
+            if self.remaining() < self.timing.handover or not self._time_for_action():
                 return False
             seat = seats.get(-1 if view.active_player_index is None else view.active_player_index)
             ended = seat is None or self._play_turn(view, seat)
@@ -130,30 +140,22 @@ class Attendance:
 
     def _first_look(self) -> MatchView | None:
         """The match, once no action of a predecessor can be under way any more."""
+        asked = self.worker.clock.now()
         view = self._look()
         if view is None:
             return None
-        record = self.worker.log.match(self.match_id)
-        if record is None or not record.header:
+        if not self.described:
             seats = self.worker.players.seats(view)
             names = {index: seat.strategy_name for index, seat in seats.items()}
             self.worker.log.describe(self.keeper.lease, header_body(view, names))
             return view
         moves = self.worker.log.moves(self.match_id)
-        self.logged = next((m.sequence for m in moves if m.facts is None), len(moves))
-        under_way = self._under_way(moves, view.move_count)
-        if under_way <= timedelta(0):
+        self.logged = _first_gap(moves)
+        arrives = _latest_arrival(moves, view.move_count)
+        if arrives is None or arrives <= asked:
             return view
-        self.worker.clock.sleep(under_way)
+        self.worker.clock.sleep(arrives - self.worker.clock.now())
         return self._look()
-
-    def _under_way(self, moves: list[MoveRecord], sequence: int) -> timedelta:
-        """How long the action that was meant to be move `sequence` may still arrive."""
-        intent = next((m.intent for m in moves if m.sequence == sequence), None)
-        decided = instant(str(intent.get("decidedAt"))) if intent else None
-        if decided is None:
-            return timedelta(0)
-        return decided + self.timing.act - self.worker.clock.now()
 
     def _await_turn(self) -> MatchView | None:
         """The view of our next turn or of the end; None when the time is up."""
@@ -176,19 +178,23 @@ class Attendance:
         while True:
             try:
                 return look()
-            except (Unauthorized, NotFound):
-                raise
             except ArenaError as error:
-                self.worker.meter.count(Metric.ARENA_ERRORS)
-                _log.warning("%s", error, extra={"match_id": self.match_id})
+                if is_final(error):
+                    raise
+                self._note_error(error)
                 if self.remaining() < self.timing.handover:
                     return None
-                self.worker.clock.sleep(self._pause(error))
+                self._pause(pause_after(error, self.timing.breath))
                 self.keeper.ensure(timedelta(0))
 
-    def _pause(self, error: ArenaError) -> timedelta:
-        asked = error.retry_after if isinstance(error, RateLimited) else timedelta(0)
-        return max(asked, self.timing.breath)
+    def _note_error(self, error: ArenaError, action: Action | None = None) -> None:
+        count_error(self.worker.meter, error)
+        about = {} if action is None else {"action": str(action)}
+        _log.warning("%s", error, extra={"match_id": self.match_id, **about})
+
+    def _pause(self, wanted: timedelta) -> None:
+        """Sleep as long as is wanted, but wake in time to hand the match on."""
+        self.worker.clock.sleep(min(wanted, self.remaining() - self.timing.handover / 2))
 
     def _note_pick_up(self, view: MatchView) -> None:
         moved = instant(view.last_move_at)
@@ -203,10 +209,9 @@ class Attendance:
         sequence = view.move_count
         try:
             position: Position | None = rebuild(view, view.active_player_index or 0)
-        except Unclear as unclear:
+        except Exception as error:  # noqa: BLE001 - a newer arena's words must end no match
             _log.exception("cannot read the match", extra={"match_id": self.match_id})
-            body = blind_intent_body(str(unclear), self.worker.clock.now(), self.worker.name)
-            self._act(sequence, UNKNOWN_EFFECT, body, seat)
+            self._play_blindly(view, seat, str(error))
             return False
         while position is not None and self._time_for_action():
             decided = self._decide(position, sequence, seat)
@@ -217,9 +222,24 @@ class Attendance:
                 return False
             if ends_turn(answer):
                 return end_of(answer) is None
-            position = follow(position, decided.decision.action, answer)
+            position = self._follow(position, decided.decision.action, answer)
             sequence += 1
         return False
+
+    def _play_blindly(self, view: MatchView, seat: Seat, reason: str) -> None:
+        area = () if view.move_count_in_turn is None else view.state.play_area
+        action = blind_action(area, self.refused.get(view.move_count, frozenset()))
+        at, name = self.worker.clock.now(), self.worker.name
+        self._act(view.move_count, action, blind_intent_body(action, reason, at, name), seat)
+
+    def _follow(
+        self, position: Position, action: Action, answer: list[EventView]
+    ) -> Position | None:
+        try:
+            return follow(position, action, answer)
+        except Exception:  # noqa: BLE001 - as above; a new look tells what is so
+            _log.exception("cannot follow the match", extra={"match_id": self.match_id})
+            return None
 
     def _time_for_action(self) -> bool:
         return self.remaining() > self.timing.decision + 2 * self.timing.act
@@ -232,44 +252,73 @@ class Attendance:
         worker.meter.time(Metric.DECISION, decided.took)
         if decided.fault is not None:
             worker.meter.count(Metric.SAFE_ACTIONS)
+            _log.warning("%s", decided.fault, extra={"match_id": self.match_id})
             body = {"fault": decided.fault, "sequence": sequence, **position_body(position)}
-            worker.log.note(self.match_id, "decision", body)
+            self._note("decision", body)
         return decided
 
     def _act(
         self, sequence: int, action: Action, intent: dict[str, object], seat: Seat
     ) -> list[EventView] | None:
         """Log the intent, send the action once; None where the state has to be read again."""
-        lease = self.keeper.ensure(self.timing.renew)
-        self.worker.log.intend(lease, sequence, intent)
+        if not self._intend(sequence, intent):
+            return None
         sent = self.worker.clock.now()
         try:
             answer = seat.client.act(self.match_id, action)
-        except (MatchOver, NotYourTurn):
+        except MatchOver:
+            return None
+        except NotYourTurn as late:  # the arena ended the turn, or contradicts its own view
+            self._note_error(late, action)
+            self._pause(self.timing.breath)
             return None
         except Unauthorized:
             raise
         except ArenaError as error:
-            self.worker.meter.count(Metric.ARENA_ERRORS)
-            _log.warning("%s", error, extra={"match_id": self.match_id, "action": str(action)})
-            if isinstance(error, Rejected) and not error.doubtful:
+            self._note_error(error, action)
+            if is_final(error):
                 self.refused[sequence] = self.refused.get(sequence, frozenset()) | {action}
-                self.worker.log.note(self.match_id, "refused", {**intent, "answer": str(error)})
+                self._note("refused", {**intent, "answer": str(error)})
             arrival = sent + self.timing.act - self.worker.clock.now()
-            pause = max(arrival, timedelta(0)) if error.doubtful else self._pause(error)
-            self.worker.clock.sleep(pause)
+            least = max(arrival, timedelta(0)) if error.doubtful else self.timing.breath
+            self._pause(pause_after(error, least))
             return None
         self.worker.meter.count(Metric.ACTIONS)
         return answer
 
+    def _intend(self, sequence: int, intent: Body) -> bool:
+        """Log an intent; False where that took so long that another may hold the match by now.
+
+        The lease is ours for another `renew`, and in that time the action is sent, or not at all.
+        """
+        timing, clock = self.timing, self.worker.clock
+        lease = self.keeper.ensure(timing.renew)
+        last_moment = clock.now() + timing.renew
+        arrives = last_moment + timing.act
+        body = {**intent, "arrivesBefore": arrives.isoformat()}
+        self.worker.log.intend(lease, sequence, body)
+        in_time = clock.now() <= last_moment
+        if not in_time:
+            _log.warning("an intent took too long", extra={"match_id": self.match_id})
+        return in_time
+
     # --- logging -----------------------------------------------------------------------------
 
-    def _record(self, view: MatchView) -> None:
+    def _record(self, view: MatchView, seats: dict[int, Seat]) -> None:
         """Copy the moves that the log has not got yet from the arena's history."""
         facts = facts_after(view, self.logged)
         if facts:
             self.worker.log.record(self.keeper.lease, facts)
+            late = sum(timed_out(move) in seats for move in view.moves[self.logged :])
+            self.worker.meter.count(Metric.TIMEOUTS, late)
             self.logged = view.move_count
+
+    def _note(self, kind: str, body: Body) -> None:
+        """Keep a debugging note; a match does not fail for want of one."""
+        try:
+            self.worker.log.note(self.match_id, kind, body)
+        except StoreError as error:
+            _log.warning("%s", error, extra={"match_id": self.match_id})
 
     def _close(self, view: MatchView, seats: dict[int, Seat]) -> None:
         outcome = outcome_body(view, set(seats))
@@ -277,3 +326,15 @@ class Attendance:
         metric = _RESULTS.get(str(outcome["result"]))
         if metric is not None:
             self.worker.meter.count(metric)
+
+
+def _first_gap(moves: list[MoveRecord]) -> int:
+    """The first move of which the log has no facts."""
+    known = (index for index, m in enumerate(moves) if m.sequence != index or m.facts is None)
+    return next(known, len(moves))
+
+
+def _latest_arrival(moves: list[MoveRecord], sequence: int) -> datetime | None:
+    """Until when the action that was meant to be move `sequence` can arrive; None for none."""
+    intent = next((m.intent for m in moves if m.sequence == sequence), None)
+    return None if intent is None else instant(str(intent.get("arrivesBefore")))

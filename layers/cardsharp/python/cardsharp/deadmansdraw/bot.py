@@ -6,19 +6,24 @@ any moment. The lease keeps it to one worker at a time; how a turn is played is 
 """
 
 import logging
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from cardsharp.cloud.lease import Keeping, LeaseKeeper
 from cardsharp.cloud.metrics import Meter, Metric, NoMeter
-from cardsharp.cloud.ports import Clock, MatchLog
+from cardsharp.cloud.ports import Clock, Lease, MatchLog
 from cardsharp.deadmansdraw.attendance import Attendance, Remaining, Timing, Worker
+from cardsharp.deadmansdraw.logbook import missing_body
 from cardsharp.deadmansdraw.seats import Players
-from cardsharp.errors import Conflict, NotFound
+from cardsharp.errors import Conflict, NotFound, Rejected, StoreError, Unauthorized
 
 __all__ = ["Attended", "Bot", "Remaining", "Timing"]
 
 _log = logging.getLogger("cardsharp.bot")
+
+NO_SUCH_MATCH = "Match does not exist."
+"""The arena's own words (PROTOCOL.md section 4)."""
 
 
 class Attended(StrEnum):
@@ -48,22 +53,41 @@ class Bot:
             Unauthorized: the arena does not accept our credentials.
             StoreError: the match log failed; the lease runs out by itself.
         """
-        timing = self.timing
-        lease = self.log.take(match_id, self.worker, timing.lease)
+        known = self.log.match(match_id)
+        lease = self.log.take(match_id, self.worker, self.timing.lease)
         if lease is None:
             return Attended.ELSEWHERE
-        if lease.fence > 1:
+        if known is not None and known.lease is not None:
             self.meter.count(Metric.LEASE_STEALS)
+        described = known is not None and bool(known.header)
         try:
-            with LeaseKeeper(
-                self.log, lease, Keeping(timing.lease, timing.renew), self.clock
-            ) as keeper:
-                worker = Worker(self.players, self.log, self.clock, self.worker, self.meter)
-                finished = Attendance(worker, timing, match_id, keeper, remaining).run()
-                return Attended.FINISHED if finished else Attended.HANDED_ON
+            finished = self._attend(lease, remaining, described=described)
         except Conflict as conflict:
             _log.warning("%s", conflict, extra={"match_id": match_id})
             return Attended.ELSEWHERE
-        except NotFound as unknown:
-            _log.warning("%s", unknown, extra={"match_id": match_id})
+        except Rejected as denied:
+            self._set_aside(lease, denied, described=described)
+            if isinstance(denied, Unauthorized):
+                raise
+            _log.warning("%s", denied, extra={"match_id": match_id})
             return Attended.UNKNOWN
+        return Attended.FINISHED if finished else Attended.HANDED_ON
+
+    def _attend(self, lease: Lease, remaining: Remaining, *, described: bool) -> bool:
+        keeping = Keeping(self.timing.lease, self.timing.renew)
+        worker = Worker(self.players, self.log, self.clock, self.worker, self.meter)
+        with LeaseKeeper(self.log, lease, keeping, self.clock) as keeper:
+            return Attendance(worker, self.timing, keeper, remaining, described=described).run()
+
+    def _set_aside(self, lease: Lease, denied: Rejected, *, described: bool) -> None:
+        """See to it that a match which the arena denies is not tried again and again.
+
+        It is closed only where the arena itself says that there is none: a page of some gateway
+        must not end a match that goes on. For the same reason a match that we have played is
+        tried again as soon as its lease has run out; any other is kept, unplayed, for a while.
+        """
+        if isinstance(denied, NotFound) and denied.message == NO_SUCH_MATCH:
+            self.log.finish(lease, missing_body())
+        elif not described:
+            with suppress(StoreError):
+                self.log.renew(lease, self.timing.shelf)

@@ -43,9 +43,7 @@ def decide(
     return Decided(found, timedelta(seconds=monotonic() - began), fault)
 
 
-def _checked(
-    decision: Decision, position: Position, refused: frozenset[Action]
-) -> Decision | str:
+def _checked(decision: Decision, position: Position, refused: frozenset[Action]) -> Decision | str:
     """The decision, or why its action must not be sent."""
     if decision.action in refused:
         return f"the arena refused '{decision.action}'"

@@ -23,9 +23,7 @@ def safe_action(position: Position, refused: frozenset[Action] = frozenset()) ->
     return min(position.legal_actions() or (DRAW,), key=risk)
 
 
-def blind_action(
-    play_area: tuple[Card, ...], refused: frozenset[Action] = frozenset()
-) -> Action:
+def blind_action(play_area: tuple[Card, ...], refused: frozenset[Action] = frozenset()) -> Action:
     """The action for a match that cannot be read, such as one with an unknown effect pending.
 
     It ends the turn and lets the server answer what is pending: the only case in which the

@@ -55,9 +55,7 @@ def intent_body(
     }
 
 
-def blind_intent_body(
-    action: Action, reason: str, at: datetime, worker: str
-) -> dict[str, object]:
+def blind_intent_body(action: Action, reason: str, at: datetime, worker: str) -> dict[str, object]:
     """The intent of an action that no strategy could decide, because the view is not understood."""
     return {
         "action": action_body(action),
@@ -148,3 +146,12 @@ def end_of(events: Iterable[EventView]) -> EventView | None:
 def ends_turn(events: Iterable[EventView]) -> bool:
     """Whether an answer says that the turn, or the match with it, is over."""
     return any(e.event_type in (EventType.TURN_ENDED, EventType.MATCH_ENDED) for e in events)
+
+
+def timed_out(move: MoveView) -> int | None:
+    """The player whose turn the arena ended with this move for want of time, None for none.
+
+    Only then does an event of a player's own carry a comment (PROTOCOL.md section 5).
+    """
+    comments = (event for event in move.events if event.event_type == EventType.COMMENT)
+    return next((c.player_index for c in comments if c.player_index is not None), None)

@@ -32,3 +32,19 @@ def parse_message(body: str) -> MatchMessage:
         fault = error.errors()[0]
         where = ".".join(str(part) for part in fault["loc"]) or "body"
         raise Malformed(f"Not a match message: {where}: {fault['msg']}.") from None
+
+
+def records_of(event: object) -> list[object]:
+    """The records of a queue's event.
+
+    Raises:
+        Malformed: it is no such event, but something else that called the function.
+    """
+    records = event.get("Records") if isinstance(event, dict) else None
+    if isinstance(records, list) and all(_is_record(record) for record in records):
+        return records
+    raise Malformed("This function expects an SQS event: an object with a list 'Records'.")
+
+
+def _is_record(record: object) -> bool:
+    return isinstance(record, dict) and {"messageId", "body"} <= record.keys()

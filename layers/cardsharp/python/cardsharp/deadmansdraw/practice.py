@@ -10,7 +10,7 @@ from cardsharp.deadmansdraw.scout import Scout
 from cardsharp.deadmansdraw.seats import DUMMY_ID
 from cardsharp.deadmansdraw.views import Cards
 from cardsharp.deadmansdraw.wire import MatchParams
-from cardsharp.errors import Malformed
+from cardsharp.errors import ConfigError, Malformed
 
 MOST = 100
 """Practice matches that one order may ask for."""
@@ -25,7 +25,7 @@ class PracticeOrder(BaseModel):
     opponent: Literal["self", "dummy"] = "self"
     tags: tuple[str, ...] = ()
     seed: str | None = None
-    timeout_seconds: Annotated[float, Field(gt=0)] | None = None
+    timeout_seconds: Annotated[int, Field(ge=1)] | None = None
     play_area: Cards | None = None
     draw_pile: Cards | None = None
     discard_pile: Cards | None = None
@@ -52,7 +52,12 @@ def create(order: PracticeOrder, me: str, scout: Scout) -> Iterator[str]:
     """Create the matches of an order and put each on the queue; their ids, one by one.
 
     The arena would name only those in which it is our own turn, so each is offered at once.
+
+    Raises:
+        ConfigError: new matches are paused.
     """
+    if scout.pause.is_on():
+        raise ConfigError("New matches are paused; `cardsharp cloud resume` ends that.")
     timeout = None if order.timeout_seconds is None else timedelta(seconds=order.timeout_seconds)
     params = MatchParams(
         player_ids=(me, DUMMY_ID if order.opponent == "dummy" else me),

@@ -12,10 +12,12 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from cardsharp.cloud.metrics import Meter, Metric, NoMeter
+from cardsharp.cloud.pause import NeverPaused, PauseSwitch
 from cardsharp.cloud.ports import Clock, MatchLog, Queue
 from cardsharp.deadmansdraw.arena import ArenaClient
 from cardsharp.deadmansdraw.messages import MatchMessage
-from cardsharp.errors import ArenaError, RateLimited, Unauthorized
+from cardsharp.deadmansdraw.trouble import count_error, pause_after
+from cardsharp.errors import ArenaError, StoreError, Unauthorized
 
 _log = logging.getLogger("cardsharp.scout")
 
@@ -45,30 +47,45 @@ class Scout:
     tags: tuple[str, ...] = ()
     timing: ScoutTiming = field(default_factory=ScoutTiming)
     meter: Meter = field(default_factory=NoMeter)
+    pause: PauseSwitch = field(default_factory=NeverPaused)
 
     def listen(self, remaining: Callable[[], timedelta]) -> int:
         """Offer matches until the time is nearly up; how many were put on the queue.
 
         Raises:
             Unauthorized: the arena does not accept our credentials.
-            StoreError: the match log or the queue failed.
+            StoreError: the match log or the queue failed at the first look; later it may.
         """
-        offered = 0
+        offered = self.offer(())
         while remaining() > self.timing.long_poll:
             asked = self.clock.monotonic()
             named, pause = self._ask()
-            offered += self.offer(named)
-            while self._since(asked) < pause and remaining() > timedelta(0):
+            offered += self._look(named)
+            while self._since(asked) < pause and remaining() > 2 * self.timing.watch:
                 self.clock.sleep(min(self.timing.watch, pause - self._since(asked)))
-                offered += self.offer(named)
+                offered += self._look(named)
         return offered
 
+    def _look(self, named: Iterable[str]) -> int:
+        """`offer`, but a failing store only makes it 0: the next look may find it well again."""
+        try:
+            return self.offer(named)
+        except StoreError as error:
+            _log.warning("%s", error)
+            return 0
+
     def offer(self, named: Iterable[str]) -> int:
-        """Put each unattended match of `named` and of the log on the queue; how many."""
+        """Put each unattended match of `named` and of the log on the queue; how many.
+
+        While new matches are paused, only those of the log are.
+        """
         now = self.clock.now()
         running = {record.match_id: record for record in self.log.running()}
+        self.meter.count(Metric.RUNNING, len(running))
         ids = dict.fromkeys((*named, *running))
         waiting = [i for i in ids if i not in running or not running[i].attended(now)]
+        if not running.keys() >= set(waiting) and self.pause.is_on():
+            waiting = [i for i in waiting if i in running]
         return sum(self.offer_one(match_id) for match_id in waiting)
 
     def offer_one(self, match_id: str) -> bool:
@@ -90,9 +107,8 @@ class Scout:
         except Unauthorized:
             raise
         except ArenaError as error:
-            self.meter.count(Metric.ARENA_ERRORS)
+            count_error(self.meter, error)
             _log.warning("%s", error)
-            asked = error.retry_after if isinstance(error, RateLimited) else timedelta(0)
-            return [], max(asked, self.timing.pace)
+            return [], pause_after(error, self.timing.pace)
         self.meter.count(Metric.POLLS)
         return named, self.timing.pace

@@ -1,7 +1,8 @@
 """Strategies: one module each, one method each, found by name.
 
-To add one, copy the smallest (`example_clients.py`), give it a name with `@strategy("name")` and decide.
-A strategy is rebuilt for every turn and remembers nothing: all it may know is in the `Position`.
+To add one, copy the smallest (`example_clients.py`), give it a name with `@strategy("name")` and
+decide. A strategy is rebuilt for every turn and remembers nothing: all it may know is in the
+`Position`.
 """
 
 from cardsharp.deadmansdraw.strategies.base import Decision, Option, Strategy

@@ -1,0 +1,85 @@
+"""Whole matches through arena, poller, queue, worker and match log, judged one by one."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from support.bot_stage import Casting, stage
+
+from cardsharp.deadmansdraw.actions import EffectType
+from cardsharp.deadmansdraw.messages import MatchMessage
+from cardsharp.deadmansdraw.strategies import names
+from workbench.bench.whole_path import Account
+
+MATCHES = 2
+"""Against each opponent."""
+
+RESTLESS = {
+    "CARDSHARP_HANDOVER_SECONDS": "1",
+    "CARDSHARP_READ_SECONDS": "0.9",
+    "CARDSHARP_ACT_SECONDS": "0.4",
+    "CARDSHARP_DECISION_SECONDS": "0.15",
+}
+"""For a worker that has hardly time for a turn or a wait before it hands its match on."""
+
+
+@pytest.fixture(scope="module")
+def accounts(tmp_path_factory: pytest.TempPathFactory) -> list[Account]:
+    """Matches against each opponent that there is, all of them at once."""
+    folder = tmp_path_factory.mktemp("stage")
+    casting = Casting(opponents=names(), at_once=MATCHES * len(names()))
+    with stage(casting, folder) as scene:
+        return scene.play(MATCHES)
+
+
+def test_every_match_ends_naturally_and_its_log_equals_the_arenas_history(
+    accounts: list[Account],
+) -> None:
+    assert len(accounts) == MATCHES * len(names())
+    assert [account.faults for account in accounts if account.faults] == []
+    assert all(account.natural for account in accounts)
+
+
+def test_no_action_is_refused(accounts: list[Account]) -> None:
+    """No 4xx but 409 and 410, in any request about a match."""
+    assert [account for account in accounts if account.refused] == []
+
+
+def test_all_six_effects_are_answered_by_our_own_choice(accounts: list[Account]) -> None:
+    answered = frozenset[str]().union(*(account.answered for account in accounts))
+    assert answered == {effect.value for effect in EffectType}
+    assert sum(account.autopicks for account in accounts) == 0
+
+
+def test_a_turn_costs_one_get_and_an_action_one_post(accounts: list[Account]) -> None:
+    """Besides the first look, the last one, and waits that ended without a turn."""
+    assert [account for account in accounts if account.looks > account.our_turns + 2] == []
+    assert [account for account in accounts if account.posts != account.our_actions] == []
+
+
+def test_a_match_is_handed_on_from_worker_to_worker(tmp_path: Path) -> None:
+    """Each has so little time that a match takes several of them; nothing of it is lost."""
+    casting = Casting(
+        opponents=("draw-3", "champion"),
+        worker_time=timedelta(seconds=2.5),
+        poll_timeout=timedelta(seconds=0.5),
+        pause=timedelta(seconds=0.2),
+        settings=RESTLESS,
+    )
+    with stage(casting, tmp_path) as scene:
+        accounts = scene.play(each=2)
+    assert [account for account in accounts if not account.well] == []
+    assert all(account.attendances >= 3 for account in accounts), accounts
+
+
+def test_r02_messages_that_come_again_and_again_change_nothing(tmp_path: Path) -> None:
+    """Every match is offered five times more, to as many workers at once."""
+    with stage(Casting(opponents=("draw-4",), at_once=12), tmp_path) as scene:
+        table = scene.table
+        matches = [table.begin(scene.seats[0]) for _ in range(2)]
+        for _ in range(5):
+            for match_id in matches:
+                scene.queue.send(MatchMessage(match_id=match_id).body)
+        accounts = list(table.finished(matches, at_once=2))
+    assert [account for account in accounts if not account.well] == []
+    assert all(account.posts == account.our_actions for account in accounts)

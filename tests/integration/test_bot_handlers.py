@@ -1,0 +1,153 @@
+"""Poller and worker as Lambda calls them, with every sample event."""
+
+import io
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from support.arena import ADMIN_PASSWORD, ALICE, PASSWORDS, write_players
+from support.bot_events import EVENTS, context, event_of, message
+from support.bot_stage import ours
+from support.cloud_benches import environment
+
+import poller.app
+import worker.app
+from cardsharp.cloud import secrets as secrets_module
+from cardsharp.cloud.ports import Status
+from cardsharp.cloud.telemetry import redirect
+from cardsharp.deadmansdraw.assembly import Assembly
+from cardsharp.errors import Unauthorized
+from workbench.arena.config import ArenaConfig
+from workbench.arena.server import ArenaServer
+from workbench.bench.judge import log_faults
+from workbench.stage.clouds import embedded_in
+from workbench.stage.side import assembled
+
+if TYPE_CHECKING:
+    from types_boto3_secretsmanager.client import SecretsManagerClient
+
+QUICK = {"CARDSHARP_READ_SECONDS": "1", "CARDSHARP_STRATEGY": "draw-3"}
+
+FAILING = {"worker_poison": 1}
+"""How many records of a sample cannot be used."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """An arena, what our handlers use, and what they say."""
+
+    arena: ArenaServer
+    assembly: Assembly
+    said: io.StringIO
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    said = io.StringIO()
+    redirect(said)
+    config = ArenaConfig(
+        players=write_players(tmp_path),
+        admin_password=ADMIN_PASSWORD,
+        poll_timeout=timedelta(seconds=0.1),
+    )
+    with ArenaServer(config) as arena:
+        variables = {**ours(arena.url), **embedded_in(tmp_path / "matches.db").settings}
+        with assembled({**variables, **QUICK}) as assembly:
+            yield Place(arena, assembly, said)
+
+
+def samples(function: str) -> list[str]:
+    """The names of a function's sample events."""
+    found = [path.stem for path in sorted(EVENTS.glob(f"{function}_*.json"))]
+    assert found, f"{function} has no sample event"
+    return found
+
+
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize("sample", samples("worker"))
+def test_the_worker_answers_every_sample_event(sample: str) -> None:
+    """The arena knows none of the samples' matches; that is an end, and no failure."""
+    event = json.loads((EVENTS / f"{sample}.json").read_text())
+    answer = worker.app.handler(event, context())
+    failed = [record["messageId"] for record in event["Records"]][: FAILING.get(sample, 0)]
+    assert answer == {"batchItemFailures": [{"itemIdentifier": name} for name in failed]}
+
+
+@pytest.mark.parametrize("sample", samples("poller"))
+def test_the_poller_answers_every_sample_event(place: Place, sample: str) -> None:
+    event = json.loads((EVENTS / f"{sample}.json").read_text())
+    match_id = place.arena.create_match([ALICE, ALICE])
+    assert poller.app.handler(event, context(1.2)) == {"offered": 1}
+    sent = place.assembly.queue.receive(timedelta(0))
+    assert sent is not None
+    assert sent.body == message(match_id)
+
+
+def test_two_matches_in_one_event_are_both_played(place: Place) -> None:
+    ids = [place.arena.create_match([ALICE, ALICE]) for _ in range(2)]
+    answer = worker.app.handler(event_of(*map(message, ids)), context())
+    assert answer == {"batchItemFailures": []}
+    assert [log_faults(place.arena.look(i), place.assembly.log) for i in ids] == [[], []]
+
+
+def test_a_worker_without_time_puts_the_match_back_on_the_queue(place: Place) -> None:
+    match_id = place.arena.create_match([ALICE, ALICE])
+    assert worker.app.handler(event_of(message(match_id)), context(3)) == {"batchItemFailures": []}
+    sent = place.assembly.queue.receive(timedelta(0))
+    assert sent is not None
+    assert sent.body == message(match_id)
+    record = place.assembly.log.match(match_id)
+    assert record is not None
+    assert (record.status, record.lease) == (Status.RUNNING, None)
+
+
+def test_metrics_and_logs_are_lines_of_json_with_the_match_in_them(place: Place) -> None:
+    match_id = place.arena.create_match([ALICE, ALICE])
+    worker.app.handler(event_of(message(match_id)), context())
+    lines = [json.loads(line) for line in place.said.getvalue().splitlines()]
+    assert any(line.get("match_id") == match_id for line in lines)
+    metrics = [line for line in lines if "_aws" in line]
+    assert sum(len(line.get("Actions", ())) for line in metrics) == len(
+        [move for move in place.assembly.log.moves(match_id) if move.intent]
+    )
+
+
+def test_s15_a_rotated_password_is_used_by_the_next_try(tmp_path: Path) -> None:
+    """The one that was refused is forgotten at once, although it is kept for a minute else."""
+    config = ArenaConfig(players=write_players(tmp_path), admin_password=ADMIN_PASSWORD)
+    with moto_secrets() as secrets, ArenaServer(config) as arena:
+        secrets.create_secret(Name="arena", SecretString=secret("an old password"))
+        variables = {
+            "CARDSHARP_ARENA_URL": arena.url,
+            "CARDSHARP_SECRET_ID": "arena",
+            "CARDSHARP_READ_SECONDS": "1",
+            **embedded_in(tmp_path / "matches.db").settings,
+        }
+        with assembled(variables) as assembly:
+            assert assembly.player_id == ALICE
+            secrets.put_secret_value(SecretId="arena", SecretString=secret(PASSWORDS[ALICE]))
+            with pytest.raises(Unauthorized):
+                poller.app.handler({}, context(2))
+            arena.create_match([ALICE, ALICE])
+            assert poller.app.handler({}, context(1.2)) == {"offered": 1}
+
+
+def secret(password: str) -> str:
+    return json.dumps({"username": ALICE, "password": password})
+
+
+@contextmanager
+def moto_secrets() -> "Iterator[SecretsManagerClient]":
+    """Secrets Manager in this process, and a provider that asks it."""
+    from boto3.session import Session  # noqa: PLC0415 - these take a second to import
+    from moto import mock_aws  # noqa: PLC0415
+
+    with environment({"AWS_DEFAULT_REGION": "us-east-1"}), mock_aws():
+        secrets_module._provider.cache_clear()
+        yield Session(region_name="us-east-1").client("secretsmanager")
+    secrets_module._provider.cache_clear()

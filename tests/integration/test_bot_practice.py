@@ -1,0 +1,119 @@
+"""Practice orders: what an operator may ask for, and what is created."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.arena import ADMIN_PASSWORD, ALICE, DUMMY, write_players
+from support.bot_events import EVENTS, context, event_of
+from support.bot_stage import ours
+
+import practice.app
+import worker.app
+from cardsharp.cloud.ports import Status
+from cardsharp.deadmansdraw.practice import MOST, PracticeOrder, parse_order
+from cardsharp.errors import Malformed, Rejected
+from workbench.arena.config import ArenaConfig
+from workbench.arena.server import ArenaServer
+from workbench.bench.judge import intent_faults, log_faults
+from workbench.stage.clouds import embedded_in
+from workbench.stage.side import assembled
+
+ORDERS = sorted(EVENTS.glob("practice_*.json"))
+
+
+@contextmanager
+def at_arena(folder: Path, **more: str) -> Iterator[tuple[ArenaServer, Any]]:
+    config = ArenaConfig(
+        players=write_players(folder),
+        admin_password=ADMIN_PASSWORD,
+        poll_timeout=timedelta(seconds=0.1),
+    )
+    with ArenaServer(config) as arena:
+        variables = {**ours(arena.url), **embedded_in(folder / "matches.db").settings, **more}
+        with assembled(variables) as assembly:
+            yield arena, assembly
+
+
+def test_an_empty_order_is_one_match_against_ourselves() -> None:
+    assert parse_order({}) == PracticeOrder(matches=1, opponent="self")
+
+
+@pytest.mark.parametrize(
+    ("event", "place"),
+    [
+        ({"matches": 0}, "matches"),
+        ({"matches": MOST + 1}, "matches"),
+        ({"opponent": "champion"}, "opponent"),
+        ({"tags": "evening"}, "tags"),
+        ({"timeout_seconds": 0}, "timeout_seconds"),
+        ({"timeout_seconds": 0.5}, "timeout_seconds"),
+        ({"draw_pile": [{"suit": "Key"}]}, "draw_pile.0"),
+        ({"banks": [[]]}, "banks"),
+        ({"match": 3}, "match"),
+        ([], "event"),
+        (None, "event"),
+        ("two", "event"),
+    ],
+)
+def test_an_order_that_cannot_be_used_is_refused_by_the_name_of_its_fault(
+    event: object, place: str
+) -> None:
+    with pytest.raises(Malformed, match=f"The practice order cannot be used. {place}"):
+        parse_order(event)
+
+
+@pytest.mark.parametrize("order", ORDERS, ids=[order.stem for order in ORDERS])
+def test_an_ordered_match_is_created_as_ordered_and_played_on_both_sides(
+    tmp_path: Path, order: Path
+) -> None:
+    event = json.loads(order.read_text())
+    with at_arena(tmp_path, CARDSHARP_DUMMY_STRATEGY="draw-3") as (arena, assembly):
+        ids = practice.app.handler(event, context())["match_ids"]
+        while message := assembly.queue.receive(timedelta(0)):
+            worker.app.handler(event_of(message.body), context())
+            assembly.queue.delete(message)
+        wholes = [arena.look(match_id) for match_id in ids]
+        faults = [
+            fault
+            for whole in wholes
+            for fault in (
+                *log_faults(whole, assembly.log),
+                *intent_faults(whole, assembly.log, [ALICE, DUMMY]),
+            )
+        ]
+        finished = assembly.log.matches(status=Status.FINISHED)
+    assert len(ids) == event.get("matches", 1)
+    assert faults == []
+    other = DUMMY if event.get("opponent") == "dummy" else ALICE
+    for whole in wholes:
+        given = whole["creationParams"]
+        assert whole["playerids"] == [ALICE, other]
+        assert given.get("tags", []) == event.get("tags", [])
+        assert given.get("timeout") == event.get("timeout_seconds")
+        assert given.get("drawPile") == event.get("draw_pile")
+        assert given.get("banks") == event.get("banks")
+        assert "seed" not in event or given["randomSeed"] == event["seed"]
+    assert {record.outcome["result"] for record in finished if record.outcome} == {"both seats"}
+
+
+def test_a_dummy_that_nobody_plays_leaves_its_seat_to_others(tmp_path: Path) -> None:
+    """Without a strategy for the dummy only our own seat is played."""
+    event = {"opponent": "dummy", "seed": "7"}
+    with at_arena(tmp_path) as (arena, assembly):
+        (match_id,) = practice.app.handler(event, context())["match_ids"]
+        message = assembly.queue.receive(timedelta(0))
+        assert message is not None
+        worker.app.handler(event_of(message.body), context(56))
+        whole = arena.look(match_id)
+    assert whole["activePlayerIndex"] == 1
+
+
+def test_an_order_that_the_arena_refuses_says_why(tmp_path: Path) -> None:
+    cards = [{"suit": "Key", "value": 5}] * 2
+    with at_arena(tmp_path), pytest.raises(Rejected, match="Duplicate cards not allowed"):
+        practice.app.handler({"draw_pile": cards}, context())

@@ -1,0 +1,30 @@
+"""Events and contexts for calling the handlers directly."""
+
+from datetime import timedelta
+from pathlib import Path
+
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.ports import Message
+from cardsharp.deadmansdraw.messages import MatchMessage
+from workbench.cloud.context import LambdaContext
+from workbench.cloud.events import Event, sqs_event
+
+EVENTS = Path(__file__).parents[2] / "events"
+"""One real sample event a case."""
+
+
+def context(seconds: float = 60) -> LambdaContext:
+    """The context of an invocation that may take so long."""
+    return LambdaContext("function", timedelta(seconds=seconds), SystemClock())
+
+
+def event_of(*bodies: str) -> Event:
+    """The event of SQS that delivers these messages; their ids are "0", "1", ..."""
+    now = SystemClock().now()
+    messages = [Message(body, str(n), f"receipt-{n}", 1, now) for n, body in enumerate(bodies)]
+    return sqs_event(messages, now)
+
+
+def message(match_id: str) -> str:
+    """The body of a message that names a match."""
+    return MatchMessage(match_id=match_id).body

@@ -1,0 +1,94 @@
+"""R06, R07: a decision in its time, or a safe one that says why."""
+
+import threading
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from support.bot_positions import effect_pending, opening, position_with
+
+from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, respond
+from cardsharp.deadmansdraw.cards import Card, Suit
+from cardsharp.deadmansdraw.deciding import Decided, decide
+from cardsharp.deadmansdraw.position import Position
+from cardsharp.deadmansdraw.strategies import Decision
+from cardsharp.errors import CardsharpError
+
+LIMIT = timedelta(seconds=5)
+
+
+class Plays:
+    """A strategy that does what a test says."""
+
+    def __init__(self, deed: Callable[[Position], Action]) -> None:
+        self._deed = deed
+
+    def decide(self, position: Position) -> Decision:
+        return Decision(self._deed(position), "as the test says")
+
+
+def decided(
+    deed: Callable[[Position], Action],
+    position: Position,
+    limit: timedelta = LIMIT,
+    refused: frozenset[Action] = frozenset(),
+) -> Decided:
+    ticks = iter([1.0, 1.25])
+    return decide(Plays(deed), position, limit, lambda: next(ticks), refused)
+
+
+def test_a_decision_in_time_is_taken_as_it_is_and_timed() -> None:
+    found = decided(lambda _: DRAW, opening())
+    assert found == Decided(Decision(DRAW, "as the test says"), timedelta(seconds=0.25))
+
+
+def test_r06_a_strategy_that_is_late_is_overtaken_by_the_safe_action() -> None:
+    over = threading.Event()
+
+    def thinks(_position: Position) -> Action:
+        over.wait()
+        return DRAW
+
+    found = decided(thinks, opening(), timedelta(seconds=0.02))
+    late = [thread for thread in threading.enumerate() if thread.name == "decision"]
+    over.set()
+    for thread in late:
+        thread.join()
+    assert [thread.daemon for thread in late] == [True], "no process may have to wait for it"
+    assert found.decision.action == DRAW
+    assert found.fault == "no decision within 0.02 s"
+    assert "no decision within 0.02 s" in found.decision.reason
+
+
+def test_a_strategy_that_fails_is_replaced_and_the_reason_says_so() -> None:
+    def fails(_position: Position) -> Action:
+        raise CardsharpError("no idea")
+
+    found = decided(fails, position_with(Card(Suit.KEY, 3)))
+    assert found.decision.action == END_TURN
+    assert found.fault == "the strategy failed: CardsharpError: no idea"
+
+
+@pytest.mark.parametrize(
+    ("position", "action"),
+    [
+        (opening(), END_TURN),
+        (effect_pending(EffectType.HOOK), DRAW),
+        (effect_pending(EffectType.HOOK), respond(EffectType.HOOK, Card(Suit.ANCHOR, 7))),
+        (effect_pending(EffectType.CANNON), respond(EffectType.CANNON)),
+        (opening(), respond(EffectType.MAP, Card(Suit.KEY, 2))),
+    ],
+)
+def test_r07_what_the_rules_refuse_is_not_sent(position: Position, action: Action) -> None:
+    found = decided(lambda _: action, position)
+    assert found.fault is not None
+    assert found.fault.startswith(f"the rules refuse '{action}'")
+    assert found.decision.action in position.legal_actions()
+
+
+def test_what_the_arena_has_refused_here_is_not_sent_again() -> None:
+    found = decided(
+        lambda _: END_TURN, position_with(Card(Suit.KEY, 3)), refused=frozenset({END_TURN})
+    )
+    assert found.fault == "the arena refused 'EndTurn'"
+    assert found.decision.action == DRAW

@@ -1,0 +1,92 @@
+"""Fair play (R09): nothing that a player may not know reaches a decision, a log or a message.
+
+How calmly the arena is asked is tested in test_bot_scout.py.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.arena import ALICE
+from support.bot_bench import SEED, TABLE, Bench
+
+from cardsharp.deadmansdraw.reading import rebuild
+from cardsharp.deadmansdraw.strategies import names
+from cardsharp.deadmansdraw.wire import parse_view
+
+OF_THE_MOMENT = {"decidedAt", "decisionMs", "arrivesBefore", "worker"}
+"""What an intent says about when and by whom it was decided."""
+
+
+def played(folder: Path, table: Mapping[str, Any], strategy: str) -> Bench:
+    bench = Bench(folder, table=table, strategy=strategy)
+    try:
+        bench.play()
+        bench.found = bench.faults_found()
+        bench.moves = bench.log.moves(bench.match_id)
+    finally:
+        bench.close()
+    return bench
+
+
+def test_the_seed_is_shown_to_us_and_goes_no_further(tmp_path: Path) -> None:
+    """We created the match, so every view has its seed; no model, position or stored item has."""
+    bench = Bench(tmp_path)
+    try:
+        bench.play()
+        shown = bench.arena.look(bench.match_id, admin=False)
+        stored = bench.everything()
+    finally:
+        bench.close()
+    assert json.dumps(shown).count(SEED) == 2, "the arena has stopped to show the seed"
+    view = parse_view(shown)
+    assert SEED not in view.model_dump_json()
+    assert SEED not in repr(rebuild(view, 0)) + repr(rebuild(view, 0).history)
+    assert SEED not in stored
+
+
+@pytest.mark.parametrize("strategy", names())
+def test_cards_that_nobody_has_seen_change_no_decision(tmp_path: Path, strategy: str) -> None:
+    """Two piles that differ only below their fourth card are played alike down to there."""
+    pile = TABLE["drawPile"]
+    first = played(tmp_path, TABLE, strategy)
+    other = played(tmp_path, {**TABLE, "drawPile": [*pile[:4], *reversed(pile[4:])]}, strategy)
+    assert first.found == other.found == []
+    equal = 0
+    for one, two in zip(first.moves, other.moves, strict=False):
+        assert essence(one.intent) == essence(two.intent), f"move {one.sequence}"
+        if drawn(one.facts) != drawn(two.facts):
+            break
+        equal += one.intent is not None
+    assert equal >= 2, "too little is compared"
+
+
+def essence(intent: Mapping[str, object] | None) -> object:
+    return intent and {k: v for k, v in intent.items() if k not in OF_THE_MOMENT}
+
+
+def drawn(facts: Mapping[str, Any] | None) -> object:
+    return facts and [e.get("drawCard", e.get("cardPlayedEffect")) for e in facts["events"]]
+
+
+def test_an_intent_names_unseen_cards_in_the_order_of_the_deck_alone(tmp_path: Path) -> None:
+    """The order in which they are stored tells nothing about the order of the pile."""
+    bench = played(tmp_path, TABLE, "champion")
+    other = played(tmp_path, {**TABLE, "drawPile": TABLE["drawPile"][::-1]}, "champion")
+    intents = [next(m.intent for m in b.moves if m.intent) for b in (bench, other)]
+    one, two = (json.loads(json.dumps(intent))["position"]["unseen"] for intent in intents)
+    assert one == two
+    assert len(one) == len(TABLE["drawPile"])
+
+
+def test_a_message_names_the_match_and_nothing_else(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    try:
+        bench.play()
+        bodies = [entry.body for entry in bench.queue._entries.values()]
+    finally:
+        bench.close()
+    assert {tuple(json.loads(body)) for body in bodies} == {("match_id",)}
+    assert ALICE not in "".join(bodies)

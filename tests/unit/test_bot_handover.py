@@ -1,0 +1,149 @@
+"""R05: a worker that runs out of time hands its match on, whatever its time was; R06 within it."""
+
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from support.arena import ALICE
+from support.bot_bench import Bench, Tools, real_bot
+from support.bot_faults import FaultPlan, Kind
+
+from cardsharp.deadmansdraw.actions import END_TURN
+from cardsharp.deadmansdraw.bot import Attended, Bot, Timing
+from cardsharp.deadmansdraw.position import Position
+from cardsharp.deadmansdraw.seats import Players, Seat
+from cardsharp.deadmansdraw.strategies import Decision
+
+TIMING = Timing()
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    made = Bench(tmp_path, timing=TIMING)
+    yield made
+    made.close()
+
+
+def within(bench: Bench, budget: timedelta) -> Callable[[], timedelta]:
+    """What is left of a worker's time."""
+    end = bench.clock.now() + budget
+    return lambda: end - bench.clock.now()
+
+
+def test_r05_no_worker_outlasts_its_time_and_the_match_is_played_to_its_end(bench: Bench) -> None:
+    """Workers of every length of life, one after the other; a fifth of the requests fails."""
+    lives = [timedelta(seconds=seconds / 4) for seconds in range(20, 300, 3)]
+    ends = set()
+    for life in lives:
+        steps = range(len(bench.plan.steps), len(bench.plan.steps) + 100)
+        bench.plan.faults = {step: Kind.TIMED_OUT for step in steps if step % 5 == 1}
+        remaining = within(bench, life)
+        try:
+            ends.add(bench.worker().attend(bench.match_id, remaining))
+        except Exception as error:  # noqa: BLE001 - a timed-out store step cannot be
+            pytest.fail(f"with {life} left: {error!r}")
+        assert remaining() >= timedelta(0), f"a worker with {life} to live took longer"
+        if bench.finished:
+            break
+    assert ends >= {Attended.HANDED_ON}
+    assert bench.finished
+    assert bench.faults_found() == []
+
+
+@pytest.mark.parametrize("seconds", [4, 6.9, 7.1, 14.9, 15.3, 16, 20, 30])
+def test_r05_an_action_is_begun_only_with_time_for_its_answer(bench: Bench, seconds: float) -> None:
+    life = timedelta(seconds=seconds)
+    remaining = within(bench, life)
+    begun: list[timedelta] = []
+
+    def note(step: str) -> None:
+        if step == "act":
+            begun.append(remaining())
+
+    bench.worker(FaultPlan(bench.clock, before_step=note)).attend(bench.match_id, remaining)
+    assert all(left > 2 * TIMING.act for left in begun)
+    assert bool(begun) == (life > TIMING.handover)
+
+
+def test_a_worker_with_time_to_wait_but_none_to_act_hands_on_without_asking_again(
+    tmp_path: Path,
+) -> None:
+    """The settings may leave less for handing on than an action takes."""
+    bench = Bench(tmp_path, timing=replace(TIMING, handover=timedelta(seconds=3)))
+    try:
+        ended = bench.worker().attend(bench.match_id, within(bench, timedelta(seconds=6)))
+        assert ended is Attended.HANDED_ON
+        assert bench.plan.steps.count("view") == 1
+    finally:
+        bench.close()
+
+
+def test_an_arena_that_contradicts_itself_is_not_flooded(bench: Bench) -> None:
+    """It names us as the player to move and refuses every action with 409."""
+    plan = bench.plan
+
+    def contradict(step: str) -> None:
+        plan.faults = {len(plan.steps): Kind.HTTP_409} if step == "act" else {}
+
+    plan.before_step = contradict
+    ended = bench.worker().attend(bench.match_id, within(bench, timedelta(seconds=60)))
+    assert ended is Attended.HANDED_ON
+    assert 20 < plan.steps.count("act") <= 60 / TIMING.breath.total_seconds()
+    assert bench.arena.accepted == []
+
+
+def test_a_match_that_is_handed_on_is_free_at_once(bench: Bench) -> None:
+    ended = bench.worker().attend(bench.match_id, within(bench, timedelta(seconds=4)))
+    assert ended is Attended.HANDED_ON
+    assert bench.log.announce(bench.match_id, timedelta(seconds=3))
+
+
+class Breaks:
+    """A strategy that ends every turn by an illegal action and otherwise fails."""
+
+    def decide(self, position: Position) -> Decision:
+        if not position.play_area:
+            return Decision(END_TURN, "against the rules")
+        raise ValueError("no idea")
+
+
+def broken(bench: Bench, tools: Tools) -> Bot:
+    bot = real_bot(bench, tools)
+    seat = Seat(ALICE, tools.client, Breaks(), "broken")
+    return Bot(Players(seat), bot.log, bot.clock, bot.worker, bot.timing)
+
+
+def test_r06_a_broken_strategy_ends_no_match_and_every_failure_is_noted(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING)
+    bench = Bench(tmp_path, make=broken)
+    try:
+        bench.play()
+        assert bench.faults_found() == []
+        notes = bench.log.notes(bench.match_id)
+        faults = {str(note.body["fault"]) for note in notes if note.kind == "decision"}
+        intents = [move.intent for move in bench.log.moves(bench.match_id) if move.intent]
+    finally:
+        bench.close()
+    assert "the strategy failed: ValueError: no idea" in faults
+    assert any(fault.startswith("the rules refuse 'EndTurn'") for fault in faults)
+    assert all(intent["fault"] in faults for intent in intents)
+    assert "the strategy failed" in caplog.text
+
+
+def test_a_note_that_cannot_be_kept_ends_no_match(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, make=broken)
+    bench.play()
+    notes = [at for at, step in enumerate(bench.plan.steps) if step == "note"]
+    bench.close()
+    again = Bench(tmp_path, dict.fromkeys(notes[:3], Kind.THROTTLED), make=broken)
+    try:
+        again.play()
+        assert again.faults_found() == []
+        assert again.workers == 1, "the match changed hands for want of a note"
+    finally:
+        again.close()

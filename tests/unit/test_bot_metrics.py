@@ -1,0 +1,100 @@
+"""What a worker counts: so that an operator sees lost turns, deaths and a failing arena."""
+
+from collections import Counter
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from support.bot_bench import TABLE, Bench, Tools, real_bot
+from support.bot_faults import Kind
+
+from cardsharp.cloud.metrics import Metric
+from cardsharp.deadmansdraw.bot import Bot, Timing
+
+
+class Counts:
+    """A meter that keeps what was counted; a count with a status is kept by its status too."""
+
+    def __init__(self) -> None:
+        self.counted: Counter[str] = Counter()
+        self.timed: Counter[str] = Counter()
+
+    def count(self, metric: Metric, amount: int = 1, **dimensions: str) -> None:
+        self.counted["/".join((metric, *dimensions.values()))] += amount
+
+    def time(self, metric: Metric, duration: timedelta, **dimensions: str) -> None:
+        del dimensions
+        assert duration >= timedelta(0)
+        self.timed[metric] += 1
+
+
+@pytest.fixture
+def counts() -> Counts:
+    return Counts()
+
+
+def played(folder: Path, counts: Counts, faults: dict[int, Kind], **table: object) -> Bench:
+    """A match under faults, whose workers count."""
+
+    def counting(bench: Bench, tools: Tools) -> Bot:
+        return replace(real_bot(bench, tools), meter=counts)
+
+    made = Bench(folder, faults, table={**TABLE, **table}, make=counting, timing=Timing())
+    try:
+        made.play()
+        made.found = made.faults_found()
+    finally:
+        made.close()
+    assert made.found == []
+    return made
+
+
+def test_a_match_without_trouble_counts_its_actions_and_its_end(
+    tmp_path: Path, counts: Counts
+) -> None:
+    bench = played(tmp_path, counts, {})
+    actions = len(bench.arena.accepted)
+    assert +counts.counted == {Metric.ACTIONS: actions, Metric.MATCHES_WON: 1}
+    assert counts.timed == {Metric.DECISION: actions, Metric.PICK_UP: 1}
+
+
+def test_a_turn_that_the_arena_ended_for_want_of_time_is_counted(
+    tmp_path: Path, counts: Counts
+) -> None:
+    """The first look takes longer than a turn may; nothing else is lost."""
+    bench = played(tmp_path, counts, {2: Kind.TIMED_OUT}, timeout=5)
+    assert bench.arena.match(bench.match_id).state.timeouts == 1
+    assert counts.counted[Metric.TIMEOUTS] == 1
+
+
+def test_only_a_death_counts_as_a_stolen_lease(tmp_path: Path, counts: Counts) -> None:
+    bench = Bench(tmp_path, make=lambda b, t: replace(real_bot(b, t), meter=counts))
+    try:
+        for _ in range(2):
+            bench.worker().attend(bench.match_id, lambda: timedelta(seconds=3))
+        assert counts.counted[Metric.LEASE_STEALS] == 0, "it was handed on"
+        bench.plan.faults = {len(bench.plan.steps) + 4: Kind.CRASH_AFTER}
+        bench.play()
+    finally:
+        bench.close()
+    assert counts.counted[Metric.LEASE_STEALS] == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "status"),
+    [
+        (Kind.HTTP_500, "500"),
+        (Kind.HTTP_429, "busy"),
+        (Kind.GARBAGE, "garbled"),
+        (Kind.RESPONSE_LOST, "unreachable"),
+    ],
+)
+def test_errors_of_the_arena_are_counted_by_status_and_in_all(
+    tmp_path: Path, counts: Counts, kind: Kind, status: str
+) -> None:
+    steps = played(tmp_path, Counts(), {}).plan.steps
+    for step in ("view", "act"):
+        played(tmp_path, counts, {steps.index(step): kind})
+    assert counts.counted[Metric.ARENA_ERRORS] == 2
+    assert counts.counted[f"{Metric.ARENA_ERRORS}/{status}"] == 2

@@ -1,0 +1,150 @@
+"""The scout's manners, and its memory, which is the match log; on a clock that stands still.
+
+It asks the real arena in this process, which answers at once for as long as it is our turn
+anywhere.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from itertools import pairwise
+from pathlib import Path
+from typing import cast
+
+import pytest
+from support.bot_arena import RETRY_AFTER, client_of
+from support.bot_bench import Bench
+from support.bot_faults import STEP, FaultPlan, FaultyLog, Kind, Meant
+
+from cardsharp.cloud.ports import MatchLog
+from cardsharp.deadmansdraw.messages import parse_message
+from cardsharp.deadmansdraw.scout import Scout, ScoutTiming
+from cardsharp.errors import StoreError
+
+MINUTE = timedelta(minutes=1)
+TIMING = ScoutTiming()
+SLACK = STEP * 10
+"""What a few steps take on this clock."""
+
+
+@dataclass
+class Listening:
+    """A scout at an arena with one match in which it is our turn."""
+
+    bench: Bench
+    faults: Mapping[int, Kind | float] = field(default_factory=dict)
+    asked: list[datetime] = field(default_factory=list)
+    offered: list[tuple[datetime, str]] = field(default_factory=list)
+
+    def listen(self, budget: timedelta) -> int:
+        """What the scout reports after so much time, and not more."""
+        bench, clock = self.bench, self.bench.clock
+        plan = FaultPlan(clock, self.faults, before_step=self._note)
+        client = client_of(bench.arena, plan, Meant())
+        log = cast("MatchLog", FaultyLog(bench.log, plan, Meant()))
+        end = clock.now() + budget
+        with client:
+            scout = Scout(client, log, bench.queue, clock, timing=TIMING)
+            count = scout.listen(lambda: end - clock.now())
+        assert clock.now() <= end, "it listened longer than it may"
+        while message := bench.queue.receive(timedelta(0)):
+            self.offered.append((message.sent_at, parse_message(message.body).match_id))
+        return count
+
+    def _note(self, step: str) -> None:
+        if step == "list":
+            self.asked.append(self.bench.clock.now())
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Iterator[Listening]:
+    bench = Bench(tmp_path)
+    yield Listening(bench)
+    bench.close()
+
+
+def attend(scene: Listening, ttl: timedelta) -> None:
+    """Let a worker hold the match for so long and then be gone."""
+    assert scene.bench.log.take(scene.bench.match_id, "worker", ttl) is not None
+
+
+def test_r15_an_arena_that_answers_at_once_is_asked_at_a_calm_pace(scene: Listening) -> None:
+    attend(scene, timedelta(hours=1))
+    assert scene.listen(2 * MINUTE) == 0
+    gaps = [later - earlier for earlier, later in pairwise(scene.asked)]
+    assert len(scene.asked) > 20
+    assert min(gaps) >= TIMING.pace
+    assert max(gaps) <= TIMING.pace + SLACK
+
+
+def test_a_match_that_waits_is_offered_at_once_and_once_as_long_as_a_worker_may_come(
+    scene: Listening,
+) -> None:
+    began = scene.bench.clock.now()
+    assert scene.listen(TIMING.long_poll + timedelta(seconds=8)) == 3
+    times = [at for at, _ in scene.offered]
+    assert times[0] - began <= SLACK
+    assert all(b - a >= TIMING.announce for a, b in pairwise(times))
+    assert {match_id for _, match_id in scene.offered} == {scene.bench.match_id}
+
+
+def test_a_match_whose_worker_died_is_offered_soon_after_its_lease_ran_out(
+    scene: Listening,
+) -> None:
+    """Between two questions to the arena, by looking at the leases."""
+    death = scene.bench.clock.now() + timedelta(seconds=7)
+    attend(scene, timedelta(seconds=7))
+    scene.listen(2 * TIMING.long_poll)
+    late = scene.offered[0][0] - death
+    assert timedelta(0) <= late <= TIMING.watch + SLACK
+
+
+def test_r14_a_match_in_which_it_is_not_our_turn_is_found_in_the_log(scene: Listening) -> None:
+    """Its worker died, and the arena does not name it."""
+    bench = scene.bench
+    attend(scene, timedelta(seconds=3))
+    # Alice ends her first turn by her own two actions; now the dummy is to move.
+    for body in ({"etype": "Draw"}, {"etype": "EndTurn"}):
+        bench.arena.act_as_alice(bench.match_id, body)
+    assert scene.listen(TIMING.long_poll + timedelta(seconds=8)) >= 1
+    assert scene.offered[0][1] == bench.match_id
+
+
+def test_r15_retry_after_is_kept_and_the_leases_are_watched_meanwhile(scene: Listening) -> None:
+    """The arena in this process fails the test if it is asked too early."""
+    attend(scene, timedelta(seconds=1))
+    scene.faults = {1: Kind.HTTP_429}
+    scene.listen(TIMING.long_poll + timedelta(seconds=5))
+    assert scene.asked[1] - scene.asked[0] >= max(RETRY_AFTER, TIMING.pace)
+    assert scene.offered[0][0] < scene.asked[1]
+
+
+@pytest.mark.parametrize("kind", [Kind.REQUEST_LOST, Kind.HTTP_500, Kind.GARBAGE, Kind.TIMED_OUT])
+def test_a_failing_arena_is_asked_again_at_the_same_pace(scene: Listening, kind: Kind) -> None:
+    attend(scene, timedelta(hours=1))
+    scene.faults = {1: kind}
+    scene.listen(3 * TIMING.long_poll)
+    assert scene.asked[1] - scene.asked[0] >= TIMING.pace
+    assert len(scene.asked) > 5
+
+
+def test_a_store_that_fails_for_a_while_stops_no_listening(scene: Listening) -> None:
+    scene.faults = {2: Kind.DOWN}
+    assert scene.listen(2 * MINUTE) > 0
+    assert len(scene.asked) > 20
+
+
+def test_a_store_that_fails_from_the_start_is_told(scene: Listening) -> None:
+    scene.faults = {0: Kind.DOWN}
+    with pytest.raises(StoreError):
+        scene.listen(2 * MINUTE)
+
+
+@pytest.mark.parametrize("seconds", [1, 39, 40.1, 41, 44, 50, 100])
+def test_it_ends_when_its_time_is_nearly_up(scene: Listening, seconds: float) -> None:
+    """No question is begun that could outlast the time; `listen` above asserts the rest."""
+    budget = timedelta(seconds=seconds)
+    began = scene.bench.clock.now()
+    scene.listen(budget)
+    last = max(scene.asked, default=began)
+    assert last <= began + max(budget - TIMING.long_poll, timedelta(0)) + SLACK

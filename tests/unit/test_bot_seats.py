@@ -1,0 +1,49 @@
+"""Which seats are ours: worked out from the view alone."""
+
+import json
+from typing import cast
+
+import pytest
+from support.arena import ALICE, BOB, DUMMY
+from support.arena_bodies import RUNNING
+
+from cardsharp.deadmansdraw.arena import ArenaClient
+from cardsharp.deadmansdraw.seats import Players, Seat
+from cardsharp.deadmansdraw.strategies import Strategy
+from cardsharp.deadmansdraw.wire import MatchView, parse_view
+
+
+def seat(player_id: str) -> Seat:
+    return Seat(player_id, cast("ArenaClient", None), cast("Strategy", None), "any")
+
+
+US, AS_DUMMY = seat(ALICE), seat(DUMMY)
+
+
+def view(first: str, second: str, creator: str | None = None) -> MatchView:
+    body = json.loads(RUNNING)
+    return parse_view({**body, "playerids": [first, second], "createdByPlayerId": creator})
+
+
+@pytest.mark.parametrize(
+    ("players", "seats"),
+    [((ALICE, BOB), {0: US}), ((BOB, ALICE), {1: US}), ((ALICE, ALICE), {0: US, 1: US})],
+)
+def test_our_seats_are_those_with_our_id(players: tuple[str, str], seats: dict[int, Seat]) -> None:
+    assert Players(US).seats(view(*players)) == seats
+    assert Players(US, AS_DUMMY).seats(view(*players)) == seats
+
+
+def test_the_dummy_is_played_in_matches_that_we_created_and_if_we_are_told_to() -> None:
+    mine = view(DUMMY, ALICE, creator=ALICE)
+    assert Players(US, AS_DUMMY).seats(mine) == {0: AS_DUMMY, 1: US}
+    assert Players(US).seats(mine) == {1: US}
+
+
+@pytest.mark.parametrize("creator", [BOB, None])
+def test_the_dummy_of_others_is_left_alone(creator: str | None) -> None:
+    assert Players(US, AS_DUMMY).seats(view(DUMMY, ALICE, creator)) == {1: US}
+
+
+def test_a_match_of_others_has_no_seat_of_ours() -> None:
+    assert Players(US, AS_DUMMY).seats(view(BOB, DUMMY, BOB)) == {}
