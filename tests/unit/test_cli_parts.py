@@ -47,7 +47,7 @@ def test_every_command_teaches_with_examples_and_is_documented(
     assert main([command.name, "--help"]) == Exit.OK
     said = " ".join(capsys.readouterr().out.split())
     assert command.summary in said
-    assert command.examples[0][0] in said
+    assert command.group or command.examples[0][0] in said
     assert "--json" in said
     assert f"cardsharp {command.name}" in DOCS.read_text()
 

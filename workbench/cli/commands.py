@@ -24,6 +24,8 @@ class Command:
     summary: str
     more: str
     examples: tuple[tuple[str, str], ...]
+    group: bool = False
+    """Whether it has sub-commands of its own; then its module writes the examples."""
 
     @property
     def target(self) -> str:
@@ -131,7 +133,28 @@ COMMANDS = (
             ("cardsharp doctor --url https://arena.example --user ID", "check this arena"),
         ),
     ),
+    Command(
+        "cloud",
+        "Watch and steer a bot that is deployed on AWS.",
+        "The account and region are those of the environment, as for AWS's own command line. "
+        "docs/operations.md says when to use what.",
+        (),
+        group=True,
+    ),
+    Command(
+        "cost",
+        "Say what a plan costs on AWS.",
+        "From a dated price list and from what matches used on this machine.",
+        (
+            ("cardsharp cost", "always listening, 100 matches a day, for a month"),
+            ("cardsharp cost --matches-per-day 300 --days 1", "a tournament day"),
+            ("cardsharp cost --measure", "measure matches anew before adding up"),
+        ),
+    ),
 )
+
+GAMES = (("blef", "Serve Blef, play it, and let its strategies duel."),)
+"""Commands that have commands of their own; each is an `App` that brings its help along."""
 
 
 def build_app() -> cyclopts.App:
@@ -151,7 +174,9 @@ def build_app() -> cyclopts.App:
             command.target,
             name=command.name,
             help=command.help,
-            help_epilogue=command.epilogue,
+            **({} if command.group else {"help_epilogue": command.epilogue}),
             sort_key=place,
         )
+    for place, (name, summary) in enumerate(GAMES, len(COMMANDS)):
+        app.command(f"workbench.cli.{name}:{name}", name=name, help=summary, sort_key=place)
     return app

@@ -1,0 +1,1 @@
+"""The function of the Blef service."""

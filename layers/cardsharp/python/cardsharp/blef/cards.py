@@ -1,0 +1,32 @@
+"""The 24 cards of Blef: six values in four colours (SPEC.md section 1)."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+VALUES = ("9", "10", "J", "Q", "K", "A")
+"""The values in their order; a card holds the index."""
+
+COLOURS = ("clubs", "diamonds", "hearts", "spades")
+"""The colours in their order; a card holds the index."""
+
+
+class Card(NamedTuple):
+    """One card; both fields are indices, as in the API."""
+
+    value: int
+    colour: int
+
+    def __str__(self) -> str:
+        return f"{VALUES[self.value]} of {COLOURS[self.colour]}"
+
+
+Hand = tuple[Card, ...]
+"""Cards of one player, in the order of `sort_hand`."""
+
+DECK: Hand = tuple(Card(value, colour) for value in range(6) for colour in range(4))
+"""Every card once, ascending."""
+
+
+def sort_hand(cards: Iterable[Card]) -> Hand:
+    """The cards as a hand is always shown: highest value first, then highest colour."""
+    return tuple(sorted(cards, reverse=True))

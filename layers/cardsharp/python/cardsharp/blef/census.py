@@ -1,0 +1,131 @@
+"""How many games there are and how many changed recently, at the same cost for any number.
+
+Every game is counted in two buckets: that of the minute of its last change, and that of the day
+on which it expires. A change moves it from bucket to bucket in the transaction that changes it,
+most changes move nothing, and a bucket that is past no longer counts. Each bucket is a few items,
+so that games do not wait for each other; how many is bounded by time alone.
+
+| pk                  | sk            | attributes                           |
+|---------------------|---------------|--------------------------------------|
+| census#changed#HOUR | at#HH:MM#n    | game_count, expires_at               |
+| census#expiring     | on#DAY#n      | game_count, expires_at               |
+"""
+
+import zlib
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, NamedTuple
+
+from cardsharp.blef.game import RECENT
+from cardsharp.cloud.dynamodb_items import key, number
+from cardsharp.cloud.dynamodb_table import DynamoTable
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
+
+    from cardsharp.cloud.dynamodb_items import Item
+
+SHARES = 8
+"""Items of one bucket."""
+
+_AT = "at#"
+_ON = "on#"
+_MINUTE = timedelta(minutes=1)
+_DAY = timedelta(days=1)
+_EXPIRING = "census#expiring"
+_KEPT = timedelta(days=2)
+"""How long a bucket that is past is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """When a game was last changed, and when it expires."""
+
+    changed: datetime
+    expires: datetime
+
+
+class _Bucket(NamedTuple):
+    """The games of one minute or day: where they are counted, and when it is past."""
+
+    partition: str
+    name: str
+    end: datetime
+
+
+class Census:
+    """The counts in the table of the games."""
+
+    def __init__(self, table: DynamoTable) -> None:
+        self._table = table
+
+    def moves(
+        self, game_uuid: str, before: Entry | None, after: Entry
+    ) -> "list[TransactWriteItemTypeDef]":
+        """Return the writes that count a changed game anew, none if its buckets are the same."""
+        shift: Counter[_Bucket] = Counter()
+        share = zlib.crc32(game_uuid.encode()) % SHARES
+        for entry, by in ((before, -1), (after, 1)):
+            if entry is not None:
+                shift[_minute_bucket(entry.changed, share)] += by
+                shift[_day_bucket(entry.expires, share)] += by
+        # A bucket that no longer counts is left alone, for the table may have dropped it.
+        oldest = after.changed - RECENT
+        return [self._add(bucket, by) for bucket, by in shift.items() if by and bucket.end > oldest]
+
+    def count_active(self, now: datetime) -> int:
+        """Return how many games changed recently, counting the first minute in full."""
+        since = now - RECENT
+        first = _sum(self._table.under(_hour(since), _AT), _at(since))
+        if _hour(now) == _hour(since):
+            return first
+        return first + _sum(self._table.under(_hour(now), _AT), _AT)
+
+    def count_all(self, now: datetime) -> int:
+        """Return how many games have not expired, counting those that expire today in full."""
+        return _sum(self._table.under(_EXPIRING, _ON), _on(now))
+
+    def _add(self, bucket: _Bucket, by: int) -> "TransactWriteItemTypeDef":
+        return {
+            "Update": {
+                "TableName": self._table.name,
+                "Key": key(bucket.partition, bucket.name),
+                "UpdateExpression": "SET expires_at = :end ADD game_count :by",
+                "ExpressionAttributeValues": {
+                    ":end": number(int((bucket.end + _KEPT).timestamp())),
+                    ":by": number(by),
+                },
+            }
+        }
+
+
+def _minute_bucket(changed: datetime, share: int) -> _Bucket:
+    start = changed.astimezone(UTC).replace(second=0, microsecond=0)
+    return _Bucket(_hour(start), f"{_at(start)}#{share}", start + _MINUTE)
+
+
+def _day_bucket(expires: datetime, share: int) -> _Bucket:
+    start = expires.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    return _Bucket(_EXPIRING, f"{_on(start)}#{share}", start + _DAY)
+
+
+def _hour(moment: datetime) -> str:
+    """Return the partition of an hour's minutes."""
+    return f"census#changed#{moment.astimezone(UTC):%Y-%m-%dT%H}"
+
+
+def _at(moment: datetime) -> str:
+    """Return how the names of a minute's items begin."""
+    return f"at#{moment.astimezone(UTC):%H:%M}"
+
+
+def _on(moment: datetime) -> str:
+    """Return how the names of a day's items begin."""
+    return f"on#{moment.astimezone(UTC):%Y-%m-%d}"
+
+
+def _sum(items: "Iterable[Item]", since: str) -> int:
+    """Return the sum of the counts of the items whose names are not before `since`."""
+    return sum(int(item["game_count"]["N"]) for item in items if item["sk"]["S"] >= since)

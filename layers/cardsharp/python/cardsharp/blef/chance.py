@@ -1,0 +1,41 @@
+"""Where deals, seats and ids come from: the operating system's cryptographic generator."""
+
+import secrets
+import uuid
+from typing import Protocol
+
+from cardsharp.blef.cards import DECK, Hand
+
+_GENERATOR = secrets.SystemRandom()
+
+
+class Chance(Protocol):
+    """Everything in a game that is decided by chance."""
+
+    def deal(self, number: int) -> Hand:
+        """Return so many different cards, each choice and order equally likely."""
+        ...
+
+    def seats(self, players: int) -> tuple[int, ...]:
+        """Return who of the players in order of joining sits where, each order equally likely."""
+        ...
+
+    def uuid(self) -> str:
+        """Return a new random uuid of version 4, in lower case."""
+        ...
+
+
+class SecretChance:
+    """The chance of real games: nobody can foretell it."""
+
+    def deal(self, number: int) -> Hand:
+        """Return so many different cards, each choice and order equally likely."""
+        return tuple(_GENERATOR.sample(DECK, number))
+
+    def seats(self, players: int) -> tuple[int, ...]:
+        """Return who of the players in order of joining sits where, each order equally likely."""
+        return tuple(_GENERATOR.sample(range(players), players))
+
+    def uuid(self) -> str:
+        """Return a new random uuid of version 4, in lower case."""
+        return str(uuid.uuid4())

@@ -1,0 +1,106 @@
+"""How games and rounds are stored: as short JSON texts, the same in every store.
+
+A card is one letter and a hand a word, so a game of eight players fits into one kilobyte or two.
+"""
+
+import json
+from typing import TypedDict
+
+from cardsharp.blef.cards import DECK, Hand
+from cardsharp.blef.game import Game, Player
+from cardsharp.blef.state import Move, Round
+from cardsharp.cloud.codec import from_micros, to_micros
+from cardsharp.errors import StoreError
+
+
+class _RoundBody(TypedDict):
+    number: int
+    max: int
+    cards: list[int]
+    hands: list[str]
+    turn: int | None
+    history: list[tuple[int, int]]
+
+
+class _GameBody(TypedDict):
+    created: int
+    public: bool
+    admin: str | None
+    players: list[tuple[str, str]]
+    round: _RoundBody | None
+
+
+_FIRST = ord("a")
+_LETTERS = {card: chr(_FIRST + index) for index, card in enumerate(DECK)}
+
+
+def encode_game(game: Game) -> str:
+    """Return a game without its uuid, which is the key of the store."""
+    body: _GameBody = {
+        "created": to_micros(game.created),
+        "public": game.public,
+        "admin": game.admin,
+        "players": [(player.nickname, player.key) for player in game.players],
+        "round": None if game.round is None else _round_body(game.round),
+    }
+    return _dump(body)
+
+
+def encode_round(closed: Round) -> str:
+    """Return a round that is over."""
+    return _dump(_round_body(closed))
+
+
+def decode_game(uuid: str, text: str) -> Game:
+    """Return the game that `encode_game` made this text from; raises `StoreError`."""
+    try:
+        body: _GameBody = json.loads(text)
+        return Game(
+            uuid=uuid,
+            created=from_micros(body["created"]),
+            public=body["public"],
+            admin=body["admin"],
+            players=tuple(Player(nickname, key) for nickname, key in body["players"]),
+            round=None if body["round"] is None else _round(body["round"]),
+        )
+    except (ValueError, TypeError, KeyError, IndexError):
+        # `from None`: the chained error might quote the text, and the hands in it.
+        raise StoreError("A stored game cannot be read.") from None
+
+
+def decode_round(text: str) -> Round:
+    """Return the round that `encode_round` made this text from; raises `StoreError`."""
+    try:
+        return _round(json.loads(text))
+    except (ValueError, TypeError, KeyError, IndexError):
+        raise StoreError("A stored round cannot be read.") from None
+
+
+def _round_body(live: Round) -> _RoundBody:
+    return {
+        "number": live.number,
+        "max": live.max_cards,
+        "cards": list(live.n_cards),
+        "hands": ["".join(_LETTERS[card] for card in hand) for hand in live.hands],
+        "turn": live.turn,
+        "history": list(live.history),
+    }
+
+
+def _round(body: _RoundBody) -> Round:
+    return Round(
+        number=body["number"],
+        max_cards=body["max"],
+        n_cards=tuple(body["cards"]),
+        hands=tuple(_hand(word) for word in body["hands"]),
+        turn=body["turn"],
+        history=tuple(Move(seat, action) for seat, action in body["history"]),
+    )
+
+
+def _hand(word: str) -> Hand:
+    return tuple(DECK[ord(letter) - _FIRST] for letter in word)
+
+
+def _dump(body: _GameBody | _RoundBody) -> str:
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,208 @@
+"""The games in one DynamoDB table.
+
+| pk        | sk          | attributes                                                          |
+|-----------|-------------|---------------------------------------------------------------------|
+| game#UUID | game        | game_version, game_json, changed_at, expires_at, write_receipts,    |
+|           |             | and if public: listed_as, nicknames_json, is_started                |
+| game#UUID | round#00012 | round_json, expires_at                                              |
+| census#…  |             | see `census`                                                        |
+
+The index by-change (listed_as, changed_at) holds public games only, and of them what the list
+shows. The table has no stream: a record of it would carry hands. Moments are microseconds, but
+expires_at, the table's time to live, is in seconds.
+Actions used: GetItem, Query, PutItem, UpdateItem.
+"""
+
+import itertools
+import json
+import secrets
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from cardsharp.blef.census import Census, Entry
+from cardsharp.blef.codec import decode_game, decode_round, encode_game, encode_round
+from cardsharp.blef.game import RECENT, WHOLE_LIFE, Game
+from cardsharp.blef.state import Round
+from cardsharp.blef.store import Listing, Saved
+from cardsharp.cloud.aws import Unmet
+from cardsharp.cloud.codec import from_micros
+from cardsharp.cloud.dynamodb_items import key, moment, number, text
+from cardsharp.cloud.dynamodb_table import DynamoTable
+from cardsharp.cloud.ports import Clock
+from cardsharp.errors import Conflict
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb.client import DynamoDBClient
+    from types_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
+
+    from cardsharp.cloud.dynamodb_items import Item, Value
+
+LIST_LIMIT = 500
+"""Public games in the list, the last changed."""
+
+RECEIPTS = 12
+"""Writes that a game remembers: more than can follow one while its answer is awaited."""
+
+_PUBLIC = "public"
+_LISTING = ("listed_as", "nicknames_json", "is_started")
+
+
+class DynamoGames:
+    """A `GameStore` in the table of that name, in the region that AWS_REGION says."""
+
+    def __init__(self, table: str, clock: Clock, client: "DynamoDBClient | None" = None) -> None:
+        self._table = DynamoTable(table, client)
+        self._census = Census(self._table)
+        self._clock = clock
+
+    def create(self, game: Game) -> None:
+        """Keep a new game."""
+        after = self._entry(game)
+        put = _put(game, after, 1, (secrets.token_hex(8),), "attribute_not_exists(pk)")
+        try:
+            self._write(put, self._census.moves(game.uuid, None, after))
+        except Unmet:
+            # Nobody else knows the new uuid: it was our own write whose answer was lost.
+            return
+
+    def read(self, game_uuid: str) -> Saved | None:
+        """Return a game as of now, with every change that was acknowledged, or None."""
+        item = self._table.get(_key(game_uuid))
+        if item is None:
+            return None
+        expires = datetime.fromtimestamp(int(item["expires_at"]["N"]), UTC)
+        if expires <= self._clock.now():
+            return None
+        return Saved(
+            game=decode_game(game_uuid, item["game_json"]["S"]),
+            version=int(item["game_version"]["N"]),
+            changed=from_micros(int(item["changed_at"]["N"])),
+            expires=expires,
+            receipts=_receipts(item),
+        )
+
+    def write(self, saved: Saved, game: Game, closed: Round | None = None) -> None:
+        """Put `game` in the place of what was read; raises `Conflict` if that has changed."""
+        after = self._entry(game)
+        receipt = secrets.token_hex(8)
+        receipts = (*saved.receipts, receipt)[-RECEIPTS:]
+        put = _put(game, after, saved.version + 1, receipts, "game_version = :before")
+        put.values[":before"] = number(saved.version)
+        others = self._census.moves(game.uuid, Entry(saved.changed, saved.expires), after)
+        if closed is not None:
+            others.append(self._round(game, closed))
+        try:
+            self._write(put, others)
+        except Unmet as unmet:
+            now = self._table.get(_key(game.uuid))
+            if now is None or receipt not in _receipts(now):
+                raise Conflict("The game was changed by somebody else.") from unmet
+
+    def closed_round(self, game_uuid: str, number: int) -> Round | None:
+        """Return a closed round of a game, or None."""
+        item = self._table.get(_round_key(game_uuid, number))
+        return None if item is None else decode_round(item["round_json"]["S"])
+
+    def listed(self) -> list[Listing]:
+        """Return the public games that changed recently, by uuid; a change may show late."""
+        now = self._clock.now()
+        found = self._table.listed(
+            "by-change",
+            "listed_as = :public AND changed_at > :since",
+            {":public": text(_PUBLIC), ":since": moment(now - RECENT)},
+        )
+        listings = (_listing(item) for item in itertools.islice(found, LIST_LIMIT))
+        return sorted(listings, key=lambda listing: listing.uuid)
+
+    def count_active(self) -> int:
+        """Return how many games changed recently, to the minute."""
+        return self._census.count_active(self._clock.now())
+
+    def count_all(self) -> int:
+        """Return how many games there are; one may be counted up to a day after it expired."""
+        return self._census.count_all(self._clock.now())
+
+    def _entry(self, game: Game) -> Entry:
+        now = self._clock.now()
+        return Entry(now, game.expires(now))
+
+    def _write(self, put: "_Put", others: "list[TransactWriteItemTypeDef]") -> None:
+        """Write the game, and all or nothing with what goes with it; raises `Unmet`."""
+        if not others:
+            self._table.update(put.key, put.update, put.condition, put.values)
+            return
+        update: TransactWriteItemTypeDef = {
+            "Update": {
+                "TableName": self._table.name,
+                "Key": put.key,
+                "UpdateExpression": put.update,
+                "ConditionExpression": put.condition,
+                "ExpressionAttributeValues": put.values,
+            }
+        }
+        self._table.write([update, *others])
+
+    def _round(self, game: Game, closed: Round) -> "TransactWriteItemTypeDef":
+        """Return the write of a closed round, which outlives the game."""
+        expires = game.created + WHOLE_LIFE
+        return {
+            "Put": {
+                "TableName": self._table.name,
+                "Item": {
+                    **_round_key(game.uuid, closed.number),
+                    "round_json": text(encode_round(closed)),
+                    "expires_at": number(int(expires.timestamp())),
+                },
+                "ConditionExpression": "attribute_not_exists(pk)",
+            }
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Put:
+    """The write of a whole game, as a conditional update."""
+
+    key: "dict[str, Value]"
+    update: str
+    condition: str
+    values: "dict[str, Value]"
+
+
+def _put(game: Game, entry: Entry, version: int, receipts: tuple[str, ...], condition: str) -> _Put:
+    """Return the write of a game; a private one leaves the index."""
+    values: dict[str, Value] = {
+        ":game_version": number(version),
+        ":game_json": text(encode_game(game)),
+        ":changed_at": moment(entry.changed),
+        ":expires_at": number(int(entry.expires.timestamp())),
+        ":write_receipts": text(" ".join(receipts)),
+    }
+    if game.public:
+        values[":listed_as"] = text(_PUBLIC)
+        values[":nicknames_json"] = text(json.dumps(game.nicknames))
+        values[":is_started"] = {"BOOL": game.round is not None}
+    update = "SET " + ", ".join(f"{name[1:]} = {name}" for name in values)
+    if not game.public:
+        update += f" REMOVE {', '.join(_LISTING)}"
+    return _Put(_key(game.uuid), update, condition, values)
+
+
+def _key(game_uuid: str) -> "dict[str, Value]":
+    return key(f"game#{game_uuid}", "game")
+
+
+def _round_key(game_uuid: str, round_number: int) -> "dict[str, Value]":
+    return key(f"game#{game_uuid}", f"round#{round_number:05}")
+
+
+def _receipts(item: "Item") -> tuple[str, ...]:
+    return tuple(item["write_receipts"]["S"].split())
+
+
+def _listing(item: "Item") -> Listing:
+    return Listing(
+        uuid=item["pk"]["S"].partition("#")[2],
+        nicknames=tuple(json.loads(item["nicknames_json"]["S"])),
+        started=item["is_started"]["BOOL"],
+    )

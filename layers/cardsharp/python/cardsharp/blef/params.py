@@ -1,0 +1,55 @@
+"""Reading the parameters of a request: uuids, numbers, nicknames (SPEC.md section 5)."""
+
+import math
+import re
+import unicodedata
+
+MAX_NICKNAME = 32
+"""Characters."""
+
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_BLANKS = " \t\n\v\f\r"
+_DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?", re.IGNORECASE)
+_HEXADECIMAL = re.compile(r"[+-]?0x[0-9a-f]+(?:\.[0-9a-f]*)?(?:p[+-]?[0-9]+)?", re.IGNORECASE)
+_INFINITE = re.compile(r"([+-]?)inf(?:inity)?", re.IGNORECASE)
+_WORD_CATEGORIES = {"Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd"}
+
+
+def read_uuid(text: str) -> str | None:
+    """The uuid in lower case, None if the text as a whole is none."""
+    return text.lower() if _UUID.fullmatch(text) else None
+
+
+def read_number(text: str) -> float | None:
+    """The number that the original's language reads from a text, None if it reads none.
+
+    It takes `1`, `1.0`, `1e0`, `0x1`, `+1`, `Inf` and blanks around them.
+    """
+    bare = text.strip(_BLANKS)
+    try:
+        if _DECIMAL.fullmatch(bare):
+            return float(bare)
+        if _HEXADECIMAL.fullmatch(bare):
+            return float.fromhex(bare)
+    except OverflowError:
+        return -math.inf if bare.startswith("-") else math.inf
+    infinite = _INFINITE.fullmatch(bare)
+    if infinite is None:
+        return None
+    return -math.inf if infinite[1] == "-" else math.inf
+
+
+def read_whole(text: str) -> int | None:
+    """The whole number that `read_number` reads, None if it reads none or another one."""
+    number = read_number(text)
+    return int(number) if number is not None and number.is_integer() else None
+
+
+def is_nickname(text: str) -> bool:
+    """Return whether a text is an ASCII letter followed by letters, digits, marks and `_`."""
+    first, rest = text[:1], text[1:]
+    return first.isascii() and first.isalpha() and all(_is_word(character) for character in rest)
+
+
+def _is_word(character: str) -> bool:
+    return character == "_" or unicodedata.category(character) in _WORD_CATEGORIES

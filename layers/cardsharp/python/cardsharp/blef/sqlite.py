@@ -1,0 +1,216 @@
+"""The games in one SQLite file, for this machine; `:memory:` keeps them in this process.
+
+Every method is one transaction, so the condition and what is written under it are one thing.
+"""
+
+import json
+import sqlite3
+import threading
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import stamina
+
+from cardsharp.blef.codec import decode_game, decode_round, encode_game, encode_round
+from cardsharp.blef.game import RECENT, WHOLE_LIFE, Game
+from cardsharp.blef.state import Round
+from cardsharp.blef.store import Listing, Saved
+from cardsharp.cloud.codec import from_micros, to_micros
+from cardsharp.cloud.ports import Clock
+from cardsharp.errors import Conflict, StoreError
+
+MEMORY = ":memory:"
+_BUSY = timedelta(seconds=10)
+# A killed process leaves whole transactions; a power cut may cost the last ones.
+_PREPARE = """
+PRAGMA journal_mode = WAL;
+PRAGMA synchronous = NORMAL;
+CREATE TABLE IF NOT EXISTS games (
+  uuid TEXT PRIMARY KEY,
+  version INTEGER NOT NULL,
+  body TEXT NOT NULL,
+  nicknames TEXT NOT NULL,
+  started INTEGER NOT NULL,
+  public INTEGER NOT NULL,
+  changed INTEGER NOT NULL,
+  expires INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS games_by_change ON games (public, changed);
+CREATE INDEX IF NOT EXISTS games_by_expiry ON games (expires);
+CREATE TABLE IF NOT EXISTS rounds (
+  uuid TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  body TEXT NOT NULL,
+  expires INTEGER NOT NULL,
+  PRIMARY KEY (uuid, number)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS rounds_by_expiry ON rounds (expires);
+"""
+
+
+class SqliteGames:
+    """A `GameStore` in the SQLite file at `path`, made with its folder if it is not there."""
+
+    def __init__(self, path: str, clock: Clock) -> None:
+        self._path = path
+        self._clock = clock
+        self._lock = threading.Lock()
+        with self._translated():
+            if path != MEMORY:
+                Path(path).parent.mkdir(parents=True, exist_ok=True)
+            self._db = sqlite3.connect(
+                path, timeout=_BUSY.total_seconds(), isolation_level=None, check_same_thread=False
+            )
+            # Games in memory go when nobody has the store any more, without a call of `close`.
+            self._end = weakref.finalize(self, self._db.close)
+            try:
+                self._prepare()
+            except BaseException:
+                self._end()
+                raise
+
+    def _prepare(self) -> None:
+        """Bring the file up to date."""
+        # Two first openers can collide in the switch to WAL, which ignores the busy timeout.
+        for attempt in stamina.retry_context(on=_is_busy, attempts=5, timeout=5, wait_initial=0.02):
+            with attempt:
+                self._db.executescript(_PREPARE)
+
+    def close(self) -> None:
+        """Close the file; the store cannot be used afterwards."""
+        # Under a thread that is in the middle of a statement it would crash the process.
+        with self._lock:
+            self._end()
+
+    def create(self, game: Game) -> None:
+        """Keep a new game, and remove what has expired."""
+        now = self._clock.now()
+        with self._transaction() as db:
+            db.execute("DELETE FROM games WHERE expires <= ?", (to_micros(now),))
+            db.execute("DELETE FROM rounds WHERE expires <= ?", (to_micros(now),))
+            db.execute(
+                "INSERT INTO games (uuid, version, body, nicknames, started, public, changed, "
+                "expires) VALUES (?, 1, ?, ?, ?, ?, ?, ?)",
+                (game.uuid, *self._columns(game)),
+            )
+
+    def read(self, game_uuid: str) -> Saved | None:
+        """Return a game as of now, or None."""
+        with self._reading() as db:
+            row = db.execute(
+                "SELECT body, version, changed, expires FROM games WHERE uuid = ? AND expires > ?",
+                (game_uuid, to_micros(self._clock.now())),
+            ).fetchone()
+        if row is None:
+            return None
+        body, version, changed, expires = row
+        return Saved(
+            decode_game(game_uuid, body), version, from_micros(changed), from_micros(expires)
+        )
+
+    def write(self, saved: Saved, game: Game, closed: Round | None = None) -> None:
+        """Put `game` in the place of what was read; raises `Conflict` if that has changed."""
+        with self._transaction() as db:
+            written = db.execute(
+                "UPDATE games SET version = version + 1, body = ?, nicknames = ?, started = ?, "
+                "public = ?, changed = ?, expires = ? WHERE uuid = ? AND version = ?",
+                (*self._columns(game), game.uuid, saved.version),
+            ).rowcount
+            if written != 1:
+                raise Conflict("The game was changed by somebody else.")
+            if closed is not None:
+                db.execute(
+                    "INSERT INTO rounds (uuid, number, body, expires) VALUES (?, ?, ?, ?)",
+                    (
+                        game.uuid,
+                        closed.number,
+                        encode_round(closed),
+                        to_micros(game.created + WHOLE_LIFE),
+                    ),
+                )
+
+    def closed_round(self, game_uuid: str, number: int) -> Round | None:
+        """Return a closed round of a game, or None."""
+        with self._reading() as db:
+            row = db.execute(
+                "SELECT body FROM rounds WHERE uuid = ? AND number = ?", (game_uuid, number)
+            ).fetchone()
+        return None if row is None else decode_round(row[0])
+
+    def listed(self) -> list[Listing]:
+        """Return the public games that changed recently, by uuid."""
+        now = self._clock.now()
+        with self._reading() as db:
+            rows = db.execute(
+                "SELECT uuid, nicknames, started FROM games "
+                "WHERE public = 1 AND changed > ? AND expires > ? ORDER BY uuid",
+                (to_micros(now - RECENT), to_micros(now)),
+            ).fetchall()
+        return [
+            Listing(uuid, tuple(json.loads(names)), bool(started)) for uuid, names, started in rows
+        ]
+
+    def count_active(self) -> int:
+        """Return how many games changed recently."""
+        since = to_micros(self._clock.now() - RECENT)
+        return self._count("public IN (0, 1) AND changed > ?", since)
+
+    def count_all(self) -> int:
+        """Return how many games there are."""
+        return self._count("expires > ?", to_micros(self._clock.now()))
+
+    def _columns(self, game: Game) -> tuple[str, str, bool, bool, int, int]:
+        """Return what a game is kept as, from body to expires."""
+        now = self._clock.now()
+        return (
+            encode_game(game),
+            json.dumps(game.nicknames),
+            game.round is not None,
+            game.public,
+            to_micros(now),
+            to_micros(game.expires(now)),
+        )
+
+    def _count(self, condition: str, moment: int) -> int:
+        with self._reading() as db:
+            query = f"SELECT COUNT(*) FROM games WHERE {condition}"  # noqa: S608 - our own texts
+            count: int = db.execute(query, (moment,)).fetchone()[0]
+        return count
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        """Yield the database; whatever is written is written at the end, or not at all."""
+        with self._reading() as db:
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                yield db
+                db.execute("COMMIT")
+            except BaseException:
+                if db.in_transaction:
+                    db.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        """Yield the database to one thread at a time."""
+        with self._lock, self._translated():
+            yield self._db
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """Raise a failure of the file as a `StoreError` that names the file."""
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            raise StoreError(
+                f"The games in {self._path} cannot be used: {type(error).__name__}. Check the "
+                "file and its folder, or set BLEF_STORE to another file."
+            ) from error
+
+
+def _is_busy(error: Exception) -> bool:
+    """Return whether another connection was in the way."""
+    return isinstance(error, sqlite3.OperationalError) and "locked" in str(error)

@@ -1,0 +1,70 @@
+"""The port of the games: what the service may ask of the place where they are kept.
+
+Adapters raise `StoreError` for a failing backend and `Conflict` where somebody else was first.
+A game that has expired is absent, whether or not it was already removed.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol
+
+from cardsharp.blef.game import Game
+from cardsharp.blef.state import Round
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A game as it was read: `version` grows by one with every change.
+
+    `receipts` belong to the adapter, which knows its own writes again by them.
+    """
+
+    game: Game
+    version: int
+    changed: datetime
+    expires: datetime
+    receipts: tuple[str, ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A public game as the list shows it."""
+
+    uuid: str
+    nicknames: tuple[str, ...]
+    started: bool
+
+
+class GameStore(Protocol):
+    """Games, their closed rounds, and how many there are."""
+
+    def create(self, game: Game) -> None:
+        """Keep a new game."""
+        ...
+
+    def read(self, game_uuid: str) -> Saved | None:
+        """Return a game as of now, with every change that was acknowledged, or None."""
+        ...
+
+    def write(self, saved: Saved, game: Game, closed: Round | None = None) -> None:
+        """Put `game` in the place of what was read, together with the round that it closed.
+
+        Raises `Conflict` if the game was changed after `saved` was read; nothing is written then.
+        """
+        ...
+
+    def closed_round(self, game_uuid: str, number: int) -> Round | None:
+        """Return a closed round of a game, or None."""
+        ...
+
+    def listed(self) -> list[Listing]:
+        """Return the public games that changed recently, by uuid; a change may show late."""
+        ...
+
+    def count_active(self) -> int:
+        """Return how many games changed recently, to the minute."""
+        ...
+
+    def count_all(self) -> int:
+        """Return how many games there are; one may be counted up to a day after it expired."""
+        ...

@@ -1,0 +1,124 @@
+"""`bayes`: takes bets as evidence of hands, and looks ahead over check or raise.
+
+It draws hands of the others as likely as the cards and their bets make them (`worlds.py`), and
+plays every choice out in all of them: what would they say to our bet, and what could we still
+answer to that? It only wants not to lose the round.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from cardsharp.blef.actions import BETS, CHECK, name_of
+from cardsharp.blef.position import Position
+from cardsharp.blef.strategies.base import Decision, Option, choices
+from cardsharp.blef.strategies.registry import strategy
+from cardsharp.blef.strategies.worlds import World, worlds_of
+
+_SURPRISE = 0.1
+"""How often the others check where we expect no such thing: then only the truth counts."""
+
+_DEEP = 8
+"""How many of the best bets are looked into a second time, with our answers to a raise."""
+
+_ANSWERS = 6
+"""How many of the likeliest bets we consider as an answer."""
+
+_SHOWN = 5
+_WON, _LOST = -2, -3
+
+
+@dataclass(frozen=True, slots=True)
+class Foresight:
+    """The worlds as we imagine them, and the chance of each bet in them."""
+
+    worlds: Sequence[World]
+    chances: Sequence[float]
+
+    def bet(self, bet: int, *, deep: bool) -> float:
+        """The chance not to lose the round with a bet."""
+        modelled = self._within(bet, self.worlds, deep=deep) / len(self.worlds)
+        return (1 - _SURPRISE) * modelled + _SURPRISE * self.chances[bet]
+
+    def _within(self, bet: int, worlds: Iterable[World], *, deep: bool) -> float:
+        """In how many of the worlds we do not lose the round."""
+        won = 0.0
+        raised: dict[int, list[World]] = {}
+        for world in worlds:
+            end = _end(world, bet)
+            if end >= 0:
+                raised.setdefault(end, []).append(world)
+            else:
+                won += end == _WON
+        return won + sum(self._answer(last, group, deep=deep) for last, group in raised.items())
+
+    def _answer(self, last: int, worlds: list[World], *, deep: bool) -> float:
+        """What our best answer is worth where this bet came back in these worlds."""
+        checked = float(sum(not world.truth >> last & 1 for world in worlds))
+        if not deep:
+            return checked
+        bets = [bet for bet in range(last + 1, len(BETS)) if self.chances[bet] > 0]
+        bets.sort(key=self.chances.__getitem__, reverse=True)
+        raised = (self._within(bet, worlds, deep=False) for bet in bets[:_ANSWERS])
+        return max(checked, *raised) if bets else checked
+
+
+def _end(world: World, bet: int) -> int:
+    """What becomes of our bet: won, lost, or the bet with which it comes back to us."""
+    last = bet
+    for replies in world.replies:
+        reply = replies[last]
+        if reply == CHECK:
+            # Somebody else's bet was checked, or ours, which wins if it holds.
+            return _WON if last != bet or world.truth >> bet & 1 else _LOST
+        last = reply
+    return last
+
+
+def foresee(position: Position) -> Foresight:
+    """What may be, drawn with dice that the position itself decides."""
+    worlds = worlds_of(position, Random(repr(position)))
+    chances = [
+        sum(world.truth >> bet & 1 for world in worlds) / len(worlds) for bet in range(len(BETS))
+    ]
+    return Foresight(worlds, chances)
+
+
+@strategy("bayes")
+class Bayes:
+    """Weighs the others' hands by how well they explain the bets, and looks ahead."""
+
+    def __init__(self, _rng: Random) -> None:
+        pass
+
+    def decide(self, position: Position) -> Decision:
+        """The check or the bet with the best chance not to lose the round."""
+        legal = choices(position)
+        seen = foresee(position)
+        options = self._bets(seen, [bet for bet in legal if bet != CHECK])
+        last = position.last_bet
+        if last is not None:
+            options.append(Option(CHECK, 1 - seen.chances[last], "chance that the bet fails"))
+        options.sort(key=lambda option: -option.value)
+        best = options[0]
+        return Decision(best.action, _reason(best, seen, last), tuple(options[: _SHOWN + 1]))
+
+    def _bets(self, seen: Foresight, bets: list[int]) -> list[Option]:
+        """The bets worth a look, the best of them looked into deeper."""
+        likely = [bet for bet in bets if seen.chances[bet] > 0] or bets[:1]
+        likely.sort(key=lambda bet: -seen.bet(bet, deep=False))
+        return [
+            Option(bet, seen.bet(bet, deep=True), f"holds with {seen.chances[bet]:.0%}")
+            for bet in likely[:_DEEP]
+        ]
+
+
+def _reason(best: Option, seen: Foresight, last: int | None) -> str:
+    """The choice in a sentence."""
+    held = "" if last is None else f"{name_of(last)} holds with {seen.chances[last]:.0%}"
+    if best.action == CHECK:
+        return f"As the bets went, {held}; no bet does better than the check."
+    return (
+        f"{name_of(best.action)} holds with {seen.chances[best.action]:.0%}, and with it we do not "
+        f"lose the round with {best.value:.0%}{f', while {held}' if held else ''}."
+    )

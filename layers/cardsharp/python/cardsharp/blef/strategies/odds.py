@@ -1,0 +1,152 @@
+"""How likely each bet is to hold, and which bets hold: exact, and fast enough to ask often.
+
+A pool of cards is a number here, with a bit for each card: bit 6 * colour + value. So the cards
+of a colour are six bits that index a table.
+"""
+
+from collections.abc import Iterable, Sequence
+from functools import cache, lru_cache
+from itertools import chain
+from math import comb
+
+from cardsharp.blef.actions import BETS
+from cardsharp.blef.cards import COLOURS, DECK, VALUES, Card
+
+_SPAN = len(VALUES)
+_SUITS = tuple(range(0, _SPAN * len(COLOURS), _SPAN))
+_ONE_COLOUR = 2**_SPAN - 1
+_BITS_A_COUNT = 3
+_VALUE_BETS = tuple(number for number, bet in enumerate(BETS) if bet.values)
+_FLUSHES = tuple(number for number, bet in enumerate(BETS) if bet.colours)
+_EXACT = tuple(number for number, bet in enumerate(BETS) if bet.cards)
+_FIRST_FLUSH = _FLUSHES[0]
+
+Odds = Sequence[float]
+"""The chance of each of the 88 bets to hold, by action."""
+
+Need = tuple[int, int]
+"""So many cards more of so many that are not seen."""
+
+
+def bits_of(cards: Iterable[Card]) -> int:
+    """The cards as a number."""
+    return sum(1 << bit_of(card) for card in cards)
+
+
+def bit_of(card: Card) -> int:
+    """The place of a card's bit."""
+    return _SPAN * card.colour + card.value
+
+
+def odds(pool: int, hidden: int) -> list[float]:
+    """The chance of each bet where the pool is seen and so many cards more are in play.
+
+    Each choice of the hidden cards counts as equally likely: no bet is taken as evidence.
+    """
+    suits = [(pool >> low) & _ONE_COLOUR for low in _SUITS]
+    unseen = len(DECK) - pool.bit_count()
+    by_values = _odds_of_values(sum(_COUNTS[suit] for suit in suits), unseen, hidden)
+    rest = len(_VALUE_BETS) - _FIRST_FLUSH
+    flushes = [
+        _chance((_need(_FLUSH_SIZE, suit.bit_count(), _SPAN),), unseen, hidden) for suit in suits
+    ]
+    # The bets by seniority: values, flushes, four of a kind, straight flushes.
+    return [
+        *by_values[:_FIRST_FLUSH],
+        *flushes,
+        *by_values[-rest:],
+        *[_all_of((cards & ~pool).bit_count(), unseen, hidden) for cards in _EXACT_BITS],
+    ]
+
+
+def truths(pool: int) -> int:
+    """The bets that hold for these cards, as a number with a bit for each bet."""
+    suits = [(pool >> low) & _ONE_COLOUR for low in _SUITS]
+    held = _truths_of_values(sum(_COUNTS[suit] for suit in suits))
+    for table, suit in zip(_SUIT_TRUTHS, suits, strict=True):
+        held |= table[suit]
+    return held
+
+
+def _need(count: int, have: int, of: int) -> Need:
+    return max(0, count - have), of - have
+
+
+@cache
+def _chance(needs: tuple[Need, ...], unseen: int, hidden: int) -> float:
+    """The chance that the hidden cards have all that is needed; counted exactly."""
+    ways = [1]
+    for need, rest in needs:
+        ways = _times(ways, [comb(rest, n) if n >= need else 0 for n in range(rest + 1)])
+    others = unseen - sum(rest for _, rest in needs)
+    good = sum(
+        count * comb(others, hidden - taken) for taken, count in enumerate(ways) if taken <= hidden
+    )
+    return good / comb(unseen, hidden)
+
+
+def _times(one: list[int], two: list[int]) -> list[int]:
+    """The product of two polynomials, by their coefficients."""
+    product = [0] * (len(one) + len(two) - 1)
+    for i, a in enumerate(one):
+        for j, b in enumerate(two):
+            product[i + j] += a * b
+    return product
+
+
+@cache
+def _all_of(missing: int, unseen: int, hidden: int) -> float:
+    """The chance that the hidden cards include so many certain ones."""
+    if missing > hidden:
+        return 0.0
+    return comb(unseen - missing, hidden - missing) / comb(unseen, hidden)
+
+
+@lru_cache(maxsize=8192)
+def _odds_of_values(counts: int, unseen: int, hidden: int) -> tuple[float, ...]:
+    """The chances of the bets on values alone; `counts` are of the seen cards by value."""
+    have = _unpacked(counts)
+    found = []
+    for number in _VALUE_BETS:
+        needs = sorted(_need(n, have[value], len(COLOURS)) for value, n in BETS[number].values)
+        found.append(_chance(tuple(need for need in needs if need[0]), unseen, hidden))
+    return tuple(found)
+
+
+@cache
+def _truths_of_values(counts: int) -> int:
+    have = _unpacked(counts)
+    return sum(
+        1 << number
+        for number in _VALUE_BETS
+        if all(have[value] >= count for value, count in BETS[number].values)
+    )
+
+
+def _unpacked(counts: int) -> list[int]:
+    """The number of cards of each value."""
+    return [(counts >> (_BITS_A_COUNT * value)) & 7 for value in range(_SPAN)]
+
+
+def _packed(suit: int) -> int:
+    """The values of a colour's cards, three bits for the number of each; these add up."""
+    return sum(1 << (_BITS_A_COUNT * value) for value in range(_SPAN) if suit >> value & 1)
+
+
+def _cards_of(suit: int, colour: int) -> tuple[Card, ...]:
+    return tuple(Card(value, colour) for value in range(_SPAN) if suit >> value & 1)
+
+
+def _suit_truths(colour: int) -> tuple[int, ...]:
+    """The bets on colours and cards that a colour's cards make true, by those cards."""
+    numbers = tuple(chain(_FLUSHES, _EXACT))
+    return tuple(
+        sum(1 << number for number in numbers if BETS[number].holds(_cards_of(suit, colour)))
+        for suit in range(_ONE_COLOUR + 1)
+    )
+
+
+_FLUSH_SIZE = BETS[_FIRST_FLUSH].colours[0][1]
+_COUNTS = tuple(_packed(suit) for suit in range(_ONE_COLOUR + 1))
+_EXACT_BITS = tuple(bits_of(BETS[number].cards) for number in _EXACT)
+_SUIT_TRUTHS = tuple(_suit_truths(colour) for colour in range(len(COLOURS)))

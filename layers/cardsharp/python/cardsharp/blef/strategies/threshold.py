@@ -1,0 +1,37 @@
+"""`threshold(check, bet)`: checks what is unlikely, and goes as high as it dares at once."""
+
+from random import Random
+
+from cardsharp.blef.actions import BETS, CHECK, name_of
+from cardsharp.blef.position import Position
+from cardsharp.blef.strategies.base import Decision
+from cardsharp.blef.strategies.greedy import Greedy, own_odds, weighed
+from cardsharp.blef.strategies.registry import strategy
+
+
+@strategy("threshold")
+class Threshold:
+    """Checks bets less likely than `check`, else bets the highest at least as likely as `bet`.
+
+    All by its own cards alone. Where no higher bet is that likely it does what `greedy` does.
+    """
+
+    def __init__(self, _rng: Random, check: float = 0.2, bet: float = 0.5) -> None:
+        if not (0 <= check <= 1 and 0 <= bet <= 1):
+            raise ValueError("check and bet are chances between 0 and 1")
+        self._check, self._bet = check, bet
+
+    def decide(self, position: Position) -> Decision:
+        """Check, or bet the highest that is likely enough."""
+        chances, last = own_odds(position), position.last_bet
+        options = weighed(position, chances)
+        if last is not None and chances[last] < self._check:
+            reason = f"{name_of(last)} holds with {chances[last]:.0%} only."
+            return Decision(CHECK, reason, options)
+        lowest = 0 if last is None else last + 1
+        likely = [bet for bet in range(lowest, len(BETS)) if chances[bet] >= self._bet]
+        if likely:
+            reason = f"The highest bet that holds with {self._bet:.0%} or more."
+            return Decision(likely[-1], reason, options)
+        # BOTS.md leaves this case open; so played, its figures come out (docs/blef.md).
+        return Greedy.decided(position, chances)

@@ -1,0 +1,121 @@
+"""Hands that the others may hold, each weighted by how well it explains what they have bet."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from random import Random
+
+from cardsharp.blef.cards import DECK
+from cardsharp.blef.position import Position
+from cardsharp.blef.strategies.minds import HABITS, OPENING, Replies, mind_of
+from cardsharp.blef.strategies.odds import bit_of, bits_of, truths
+
+_DRAWS = 240
+"""Hands that are drawn for one player who has bet."""
+
+_TRIES = 3
+"""Hands among which each of several players who have bet gets one."""
+
+_KEPT = 90
+"""Worlds that are looked ahead in."""
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """One way the hidden cards may lie: which bets hold, and what the others would say.
+
+    `replies` are of the other players in the order in which they move after us.
+    """
+
+    truth: int
+    replies: tuple[Replies, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Other:
+    """Another player: cards held, cards not seen, and the bets with what each of them was above."""
+
+    cards: int
+    hidden: int
+    said: tuple[tuple[int, int], ...]
+
+
+def worlds_of(position: Position, rng: Random) -> list[World]:
+    """Draw worlds as likely as the cards and the bets make them; all count the same."""
+    others = _others(position)
+    mine = bits_of(position.hand)
+    unseen = [1 << bit_of(card) for card in DECK if not mine >> bit_of(card) & 1]
+    tries = _TRIES if sum(bool(other.said) for other in others) > 1 else 1
+    drawn, weights = [], []
+    for _ in range(_DRAWS // tries if any(other.said for other in others) else _KEPT):
+        world, weight = _drawn(mine, unseen, others, (tries, rng))
+        drawn.append(world)
+        weights.append(weight)
+    return _resampled(drawn, weights, rng)
+
+
+def _others(position: Position) -> list[_Other]:
+    """The other players who are in the game, in the order in which they move after us."""
+    me, total = position.me or 0, sum(position.n_cards)
+    seats = [(me + step) % len(position.n_cards) for step in range(1, len(position.n_cards))]
+    said: dict[int, list[tuple[int, int]]] = {seat: [] for seat in seats}
+    last = OPENING
+    for seat, bet in position.history:
+        if seat != me:
+            said[seat].append((last, bet))
+        last = bet
+    return [
+        _Other(position.n_cards[seat], total - position.n_cards[seat], tuple(said[seat]))
+        for seat in seats
+        if position.n_cards[seat]
+    ]
+
+
+def _drawn(
+    mine: int, unseen: Sequence[int], others: Sequence[_Other], chance: tuple[int, Random]
+) -> tuple[World, float]:
+    """One world and its weight.
+
+    A player who has bet gets one of several drawn hands, by how well they explain the bets; the
+    weight makes up for the choice.
+    """
+    tries, rng = chance
+    left, weight, pool = list(unseen), 1.0, mine
+    replies: list[Replies] = [()] * len(others)
+    # Whoever has bet draws first: so these hands are not what the silent ones left over.
+    for place, other in sorted(enumerate(others), key=lambda pair: not pair[1].said):
+        hands = [sum(rng.sample(left, other.cards)) for _ in range(tries if other.said else 1)]
+        scores = [_scores(hand, other) for hand in hands]
+        flat = [score for one in scores for score in one]
+        pick = rng.choices(range(len(flat)), flat)[0]
+        hand = hands[pick // len(HABITS)]
+        replies[place] = mind_of(hand, other.hidden).replies[pick % len(HABITS)]
+        weight *= sum(flat) / len(hands)
+        pool |= hand
+        left = [card for card in left if not card & hand]
+    return World(truths(pool), tuple(replies)), weight
+
+
+def _scores(hand: int, other: _Other) -> list[float]:
+    """By habit, how likely it is and how likely it makes the player's bets with this hand."""
+    mind = mind_of(hand, other.hidden)
+    explained = [mind.explains(last, bet) for last, bet in other.said]
+    return [
+        habit.weight * prod(by_habit[number] for by_habit in explained)
+        for number, habit in enumerate(HABITS)
+    ]
+
+
+def _resampled(drawn: list[World], weights: list[float], rng: Random) -> list[World]:
+    """So many worlds of equal weight: each as often as its weight says, but for less than one."""
+    if len(drawn) <= _KEPT:
+        return rng.choices(drawn, weights, k=len(drawn)) if len(set(weights)) > 1 else drawn
+    step = sum(weights) / _KEPT
+    kept: list[World] = []
+    reached, mark = 0.0, rng.random() * step
+    for world, weight in zip(drawn, weights, strict=True):
+        reached += weight
+        while mark < reached:
+            kept.append(world)
+            mark += step
+    return kept

@@ -1,0 +1,212 @@
+"""The API's JSON: every answer as a model, and a state read back as a position.
+
+The names, their order and their meaning are those of SPEC.md section 5.
+"""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, RootModel, ValidationError
+
+from cardsharp.blef import rules
+from cardsharp.blef.actions import LOST
+from cardsharp.blef.cards import Card
+from cardsharp.blef.game import Game, Status
+from cardsharp.blef.position import Position
+from cardsharp.blef.state import Move
+from cardsharp.errors import Garbled
+
+Uuid = Annotated[str, Field(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]
+_MOST_ROUNDS = 23
+_MOST_CARDS = 11
+
+
+class Body(BaseModel):
+    """A body of the API; nothing is ever added to what its model says."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+class VersionBody(Body):
+    """The version of the API."""
+
+    version: str
+
+
+class CreatedBody(Body):
+    """A new game."""
+
+    game_uuid: Uuid
+
+
+class JoinedBody(Body):
+    """A new player: whoever has this uuid is this player, so it is to be kept secret."""
+
+    player_uuid: Uuid
+
+
+class MessageBody(Body):
+    """What was done."""
+
+    message: str
+
+
+class RedundantBody(Body):
+    """Nothing was to be done; both keys hold the same text."""
+
+    error: str
+    message: str
+
+
+class FullBody(Body):
+    """There are too many games to create another one."""
+
+    message: str
+
+
+class ErrorBody(Body):
+    """What was refused."""
+
+    error: str
+
+
+class ErrorsBody(Body):
+    """What was refused; both keys hold the same text."""
+
+    error: str
+    message: str
+
+
+class DoneBody(Body):
+    """An action was carried out: the empty object."""
+
+
+class ListedBody(Body):
+    """A public game."""
+
+    uuid: Uuid
+    players: list[str]
+    started: bool
+
+
+class ListBody(RootModel[list[ListedBody]]):
+    """The public games that changed in the last 30 minutes, by uuid."""
+
+
+class ActiveBody(Body):
+    """How many games were changed in the last 30 minutes."""
+
+    active_games: int = Field(ge=0)
+
+
+class CardBody(Body):
+    """A card: values 9, 10, J, Q, K, A are 0 to 5; clubs, diamonds, hearts, spades 0 to 3."""
+
+    value: int = Field(ge=0, le=5)
+    colour: int = Field(ge=0, le=3)
+
+
+class HandBody(Body):
+    """The cards of one player, the highest first."""
+
+    nickname: str
+    hand: list[CardBody]
+
+
+class PlayerBody(Body):
+    """A player; without cards before the start and when out of the game."""
+
+    nickname: str
+    n_cards: int = Field(ge=0, le=_MOST_CARDS)
+
+
+class MoveBody(Body):
+    """What a player did: 0 to 87 a bet, 88 the check, 89 lost the round."""
+
+    player: str
+    action_id: int = Field(ge=0, le=LOST)
+
+
+class StateBody(Body):
+    """A game, or one of its rounds, as whoever asks may see it."""
+
+    admin_nickname: str | None
+    public: bool
+    status: Status
+    round_number: int = Field(ge=0, le=_MOST_ROUNDS)
+    max_cards: int = Field(ge=0, le=_MOST_CARDS)
+    players: list[PlayerBody] = Field(max_length=rules.MAX_PLAYERS)
+    hands: list[HandBody] = Field(max_length=rules.MAX_PLAYERS)
+    cp_nickname: str | None
+    history: list[MoveBody]
+
+
+def state_body(game: Game, position: Position | None) -> StateBody:
+    """A game as seen in a position of it; None before the start."""
+    names = game.nicknames
+    if position is None:
+        return StateBody(
+            admin_nickname=game.admin,
+            public=game.public,
+            status=Status.NOT_STARTED,
+            round_number=0,
+            max_cards=0,
+            players=[PlayerBody(nickname=name, n_cards=0) for name in names],
+            hands=[],
+            cp_nickname=None,
+            history=[],
+        )
+    return StateBody(
+        admin_nickname=game.admin,
+        public=game.public,
+        # The last round of a finished game, closed before the loser's cards were taken, is
+        # still "Running", as it is in the original.
+        status=Status.RUNNING if position.round().winner is None else Status.FINISHED,
+        round_number=position.number,
+        max_cards=position.max_cards,
+        players=[
+            PlayerBody(nickname=name, n_cards=cards)
+            for name, cards in zip(names, position.n_cards, strict=True)
+        ],
+        hands=[
+            HandBody(nickname=name, hand=[CardBody(value=v, colour=c) for v, c in hand])
+            for name, hand in zip(names, position.hands, strict=True)
+            if hand
+        ],
+        cp_nickname=None if position.turn is None else names[position.turn],
+        history=[MoveBody(player=names[seat], action_id=act) for seat, act in position.history],
+    )
+
+
+def parse_state(raw: bytes | str) -> StateBody:
+    """A state as the service sent it, read by whoever plays there.
+
+    Raises:
+        Garbled: it is none; the text never quotes it.
+    """
+    try:
+        return StateBody.model_validate_json(raw)
+    except ValidationError as error:
+        raise Garbled(f"The answer is not a state of Blef: {error.error_count()} faults.") from None
+
+
+def position_in(state: StateBody, nickname: str | None) -> Position | None:
+    """The position that a state shows to that player, to an observer if None.
+
+    None before the start.
+    """
+    if state.status is Status.NOT_STARTED:
+        return None
+    names = [player.nickname for player in state.players]
+    hands = {
+        shown.nickname: tuple(Card(card.value, card.colour) for card in shown.hand)
+        for shown in state.hands
+    }
+    return Position(
+        me=None if nickname is None else names.index(nickname),
+        number=state.round_number,
+        max_cards=state.max_cards,
+        n_cards=tuple(player.n_cards for player in state.players),
+        hands=tuple(hands.get(name, ()) for name in names),
+        turn=None if state.cp_nickname is None else names.index(state.cp_nickname),
+        history=tuple(Move(names.index(move.player), move.action_id) for move in state.history),
+    )

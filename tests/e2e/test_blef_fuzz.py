@@ -1,0 +1,102 @@
+"""Whatever is asked, in or out of the document: no failure, and no answer outside the document.
+
+Needs schemathesis. BLEF_FUZZ is how many cases are made for each operation, 15 unless told.
+"""
+
+import os
+import random
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+import pytest
+from hypothesis import HealthCheck, settings
+from support.blef import Client, Table
+from support.cloud_clock import FakeClock
+
+from cardsharp.blef.openapi import document
+from cardsharp.blef.sqlite import MEMORY, SqliteGames
+from workbench.blef.front import HttpFront
+from workbench.blef.home import blef_function
+
+schemathesis = pytest.importorskip(
+    "schemathesis", reason="schemathesis is not installed; run `uv sync --group fuzz`"
+)
+
+CASES = int(os.environ.get("BLEF_FUZZ", "15"))
+KNOWN = 0.7
+"""How often a uuid that somebody made up gives way to one that exists."""
+
+
+class World:
+    """Games of every status behind a front; the clock stands still, so that no poll takes long."""
+
+    def __init__(self) -> None:
+        self.clock = FakeClock()
+        self.client = Client(SqliteGames(MEMORY, self.clock), self.clock)
+        self.tables: list[Table] = []
+        self.renew()
+
+    def renew(self) -> None:
+        """Have a game in every status; whatever was made of the old ones stays too."""
+        waiting = self.client.create()
+        uuids = {name: self.client.join(waiting, name) for name in ("p0", "p1")}
+        finished = self.client.started()
+        finished.play_out()
+        self.tables = [
+            Table(self.client, waiting, uuids),
+            self.client.started(),
+            self.client.started(3),
+            finished,
+        ]
+
+    def make_real(self, case: Any, chance: random.Random) -> None:  # noqa: ANN401 - schemathesis
+        """Put what exists in the place of made-up uuids, often but not always."""
+        table = chance.choice(self.tables)
+        if "game_uuid" in (case.path_parameters or {}) and chance.random() < KNOWN:
+            case.path_parameters["game_uuid"] = table.game
+        bodies = [case.query, case.body]
+        for given in (one for one in bodies if isinstance(one, dict)):
+            for name in ("player_uuid", "admin_uuid"):
+                if name in given and chance.random() < KNOWN:
+                    given[name] = chance.choice(list(table.uuids.values()))
+
+
+@pytest.fixture(scope="module")
+def world() -> World:
+    return World()
+
+
+@pytest.fixture(scope="module")
+def url(world: World) -> Iterator[str]:
+    with HttpFront(blef_function(world.client.api), clock=world.clock) as front:
+        yield front.url
+
+
+Test = TypeVar("Test")
+
+each_operation: Callable[[Test], Test] = schemathesis.openapi.from_dict(document()).parametrize()
+CHECKS = [
+    getattr(schemathesis.checks, name)
+    for name in (
+        "not_a_server_error",
+        "status_code_conformance",
+        "content_type_conformance",
+        "response_headers_conformance",
+        "response_schema_conformance",
+    )
+]
+
+
+@each_operation
+@settings(
+    max_examples=CASES,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=list(HealthCheck),
+)
+def test_every_answer_is_in_the_document(case: Any, world: World, url: str) -> None:  # noqa: ANN401 - the same
+    chance = random.Random(repr((case.path_parameters, case.query, case.body)))
+    world.make_real(case, chance)
+    if chance.random() < 0.02:
+        world.renew()
+    case.call_and_validate(base_url=url, checks=CHECKS)

@@ -1,0 +1,166 @@
+"""The local HTTP front does between a client and the function what API Gateway does."""
+
+import http.client
+import json
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+import requests
+
+from cardsharp.blef.api import build_api
+from cardsharp.blef.service import Blef
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.errors import ConfigError
+from workbench.blef.events import FAILED, read_answer
+from workbench.blef.front import MAX_BODY, HttpFront
+from workbench.blef.home import blef_function, blef_home, embedded_store
+from workbench.cloud.context import Function, LambdaContext
+from workbench.cloud.events import Event
+
+
+@pytest.fixture(scope="module")
+def blef() -> Iterator[HttpFront]:
+    with blef_home(embedded_store()) as front:
+        yield front
+
+
+def echo(event: Event, context: LambdaContext) -> Event:
+    """Answer with the event, or fail if asked to."""
+    if event["rawPath"] == "/fail":
+        raise ValueError("as asked")
+    return {"event": event, "left": context.get_remaining_time_in_millis()}
+
+
+@pytest.fixture(scope="module")
+def echoing() -> Iterator[HttpFront]:
+    with HttpFront(Function("echo", echo, timedelta(seconds=5))) as front:
+        yield front
+
+
+def raw(front: HttpFront, method: str, target: str) -> tuple[int, dict[str, str], bytes]:
+    """Send a target exactly as it is."""
+    host = front.url.removeprefix("http://")
+    connection = http.client.HTTPConnection(host, timeout=10)
+    try:
+        connection.request(method, target)
+        response = connection.getresponse()
+        headers = {name.lower(): value for name, value in response.getheaders()}
+        return response.status, headers, response.read()
+    finally:
+        connection.close()
+
+
+def test_a_request_becomes_the_event_that_api_gateway_sends(echoing: HttpFront) -> None:
+    answer = requests.post(
+        f"{echoing.url}/a%2Fb?x=1&y=%20a+b&x=2&z&bad=%FF",
+        data="{}",
+        headers={"Content-Type": "application/json", "X-Odd": "A"},
+        timeout=10,
+    ).json()
+    event = answer["event"]
+    assert event["version"] == "2.0"
+    assert event["rawPath"] == "/a%2Fb"
+    assert event["queryStringParameters"] == {
+        "x": "1,2",
+        "y": " a b",
+        "z": "",
+        "bad": "\ufffd",
+    }
+    assert event["headers"]["x-odd"] == "A"
+    assert event["requestContext"]["http"]["method"] == "POST"
+    assert event["requestContext"]["stage"] == "$default"
+    assert (event["body"], event["isBase64Encoded"]) == ("{}", False)
+    assert 0 < answer["left"] <= 5000
+
+
+def test_what_is_empty_is_absent_from_the_event(echoing: HttpFront) -> None:
+    event = requests.get(echoing.url, timeout=10).json()["event"]
+    assert not {"queryStringParameters", "body", "pathParameters"} & event.keys()
+
+
+def test_a_function_that_fails_is_a_500_without_its_reason(echoing: HttpFront) -> None:
+    answer = requests.get(f"{echoing.url}/fail", timeout=10)
+    assert (answer.status_code, answer.json()) == (500, {"message": "Internal Server Error"})
+
+
+def test_a_body_that_is_too_large_is_not_passed_on(echoing: HttpFront) -> None:
+    assert requests.post(echoing.url, data=b"a" * (MAX_BODY + 1), timeout=10).status_code == 413
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [{"statusCode": "x"}, {"statusCode": 200, "body": "*", "isBase64Encoded": True}],
+)
+def test_an_answer_that_cannot_be_read_is_a_failure(answer: Event) -> None:
+    assert read_answer(answer) == FAILED
+
+
+def test_an_answer_without_a_status_is_the_body_itself() -> None:
+    answer = read_answer({"a": 1})
+    assert (answer.status, json.loads(answer.body)) == (200, {"a": 1})
+
+
+def test_only_headers_of_the_function_are_sent(blef: HttpFront) -> None:
+    status, headers, body = raw(blef, "GET", "/v2/version")
+    assert (status, body) == (200, b'{"version":"2.3.0"}')
+    assert headers == {
+        "content-type": "application/json",
+        "content-length": "19",
+        "cache-control": "no-store",
+        "referrer-policy": "no-referrer",
+        "x-content-type-options": "nosniff",
+    }
+
+
+def test_a_head_has_no_body(blef: HttpFront) -> None:
+    status, _, body = raw(blef, "HEAD", "/v2/games/create")
+    assert (status, body) == (405, b"")
+
+
+def test_a_path_is_not_decoded_on_its_way(blef: HttpFront) -> None:
+    status, _, body = raw(blef, "GET", "/v2/games/..%2Fgames")
+    assert (status, json.loads(body)["error"]) == (400, "Invalid game UUID")
+
+
+def test_a_port_that_is_taken_is_told(blef: HttpFront) -> None:
+    port = int(blef.url.rpartition(":")[2])
+    with pytest.raises(ConfigError, match=f"port {port}"):
+        HttpFront(Function("echo", echo), port)
+
+
+class Noticing(SystemClock):
+    """The real clock, which tells when somebody begins to sleep."""
+
+    def __init__(self) -> None:
+        self.asleep = threading.Semaphore(0)
+
+    def sleep(self, duration: timedelta) -> None:
+        self.asleep.release()
+        super().sleep(duration)
+
+
+def test_a_long_poll_is_answered_when_somebody_moves_and_when_the_front_stops() -> None:
+    clock = Noticing()
+    function = blef_function(build_api(Blef(embedded_store(), clock)))
+    with HttpFront(function) as front, ThreadPoolExecutor(2) as threads:
+        game = requests.get(f"{front.url}/v2/games/create", timeout=10).json()["game_uuid"]
+        address = f"{front.url}/v2/games/{game}"
+
+        def wait() -> requests.Response:
+            return requests.get(address, {"wait": "true"}, timeout=40)
+
+        waiting = threads.submit(wait)
+        assert clock.asleep.acquire(timeout=10)
+        requests.get(f"{address}/join", {"nickname": "ann"}, timeout=10)
+        seen = waiting.result(timeout=10).json()
+        assert [player["nickname"] for player in seen["players"]] == ["ann"]
+
+        while clock.asleep.acquire(blocking=False):
+            pass
+        waiting = threads.submit(wait)
+        assert clock.asleep.acquire(timeout=10)
+        front.stop()
+        assert waiting.result(timeout=10).json() == seen

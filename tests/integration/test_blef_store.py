@@ -1,0 +1,295 @@
+"""One contract for every store of games: versions, closed rounds, life, lists and counts."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from support.blef import Client, random_round
+from support.blef_stores import Bench, dynamo_games, memory_games, sqlite_games
+from support.cloud_clock import START, FakeClock
+
+from cardsharp.blef.dynamodb import DynamoGames
+from cardsharp.blef.game import IDLE_LIFE, RECENT, WHOLE_LIFE, Game, Player, Status
+from cardsharp.blef.service import MAX_GAMES
+from cardsharp.blef.sqlite import MEMORY, SqliteGames
+from cardsharp.blef.store import GameStore, Saved
+from cardsharp.errors import Conflict, StoreError
+from workbench.cloud.emulator import Emulator
+
+MINUTE = timedelta(minutes=1)
+UUIDS = [f"{number:08}-0000-4000-8000-000000000000" for number in range(40)]
+
+
+@pytest.fixture(scope="module")
+def emulator() -> Iterator[Emulator]:
+    with Emulator() as running:
+        yield running
+
+
+@pytest.fixture(params=["memory", "sqlite", "ministack"])
+def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
+    if request.param == "memory":
+        opened = memory_games()
+    elif request.param == "sqlite":
+        opened = sqlite_games(tmp_path)
+    else:
+        opened = dynamo_games(request.getfixturevalue("emulator").client("dynamodb"))
+    with opened as ready:
+        yield ready
+
+
+def new(number: int = 0, **facts: Any) -> Game:  # noqa: ANN401 - any field of a game
+    game = Game(UUIDS[number], START, admin="p0", players=(Player("p0", "k0"), Player("p1", "k1")))
+    return replace(game, **facts)
+
+
+def read(store: GameStore, uuid: str = UUIDS[0]) -> Saved:
+    saved = store.read(uuid)
+    assert saved is not None
+    return saved
+
+
+def change(store: GameStore, uuid: str = UUIDS[0], **facts: Any) -> Game:  # noqa: ANN401 - the same
+    """Change some fields of a game."""
+    saved = read(store, uuid)
+    game = replace(saved.game, **facts)
+    store.write(saved, game)
+    return game
+
+
+def test_an_unknown_game_is_absent(bench: Bench) -> None:
+    assert bench.store.read(UUIDS[0]) is None
+    assert bench.store.closed_round(UUIDS[0], 1) is None
+
+
+def test_what_is_written_is_read_at_once_also_by_another_process(bench: Bench) -> None:
+    live = random_round(Random(3), 2)
+    bench.store.create(new())
+    game = change(bench.store, round=live, public=True)
+    for store in (bench.store, bench.reopen()):
+        assert read(store).game == game
+
+
+def test_every_write_is_a_new_version(bench: Bench) -> None:
+    bench.store.create(new())
+    versions = [read(bench.store).version]
+    for _ in range(3):
+        change(bench.store)
+        versions.append(read(bench.store).version)
+    assert versions == [1, 2, 3, 4]
+
+
+def test_a_write_over_a_changed_game_is_refused_and_leaves_nothing(bench: Bench) -> None:
+    closed = random_round(Random(1), 2)
+    bench.store.create(new())
+    stale = read(bench.store)
+    game = change(bench.store, public=True)
+    with pytest.raises(Conflict):
+        bench.reopen().write(stale, replace(stale.game, admin="x"), closed)
+    assert read(bench.store).game == game
+    assert bench.store.closed_round(UUIDS[0], closed.number) is None
+
+
+def test_a_closed_round_comes_with_the_change_that_closed_it(bench: Bench) -> None:
+    closed, live = random_round(Random(1), 3), random_round(Random(2), 3)
+    bench.store.create(new())
+    saved = read(bench.store)
+    bench.store.write(saved, replace(saved.game, round=live), closed)
+    assert read(bench.store).game.round == live
+    assert bench.reopen().closed_round(UUIDS[0], closed.number) == closed
+    assert bench.store.closed_round(UUIDS[1], closed.number) is None
+
+
+@pytest.mark.parametrize("status", list(Status))
+def test_an_idle_game_expires_and_counts_as_absent(bench: Bench, status: Status) -> None:
+    live = random_round(Random(5), 2)
+    rounds = {
+        Status.NOT_STARTED: None,
+        Status.RUNNING: live,
+        Status.FINISHED: replace(live, n_cards=(live.n_cards[0], 0), turn=None),
+    }
+    bench.store.create(new())
+    game = change(bench.store, round=rounds[status])
+    assert game.status is status
+    bench.clock.advance(IDLE_LIFE[status] - timedelta(seconds=2))
+    saved = read(bench.store)
+    bench.store.write(saved, saved.game)
+    bench.clock.advance(IDLE_LIFE[status] - timedelta(seconds=2))
+    assert bench.store.read(UUIDS[0]) is not None, "a change begins its life anew"
+    bench.clock.advance(timedelta(seconds=2))
+    assert bench.store.read(UUIDS[0]) is None
+    assert bench.store.listed() == []
+
+
+def test_no_game_outlives_its_rounds(bench: Bench) -> None:
+    closed, live = random_round(Random(1), 2), random_round(Random(5), 2)
+    bench.store.create(new())
+    saved = read(bench.store)
+    bench.store.write(saved, replace(saved.game, round=live), closed)
+    while bench.store.read(UUIDS[0]) is not None:
+        assert bench.store.closed_round(UUIDS[0], closed.number) == closed
+        change(bench.store)
+        bench.clock.advance(timedelta(days=13))
+    assert WHOLE_LIFE <= bench.clock.now() - START < WHOLE_LIFE + timedelta(days=13)
+
+
+def test_the_list_shows_public_games_of_the_last_half_hour_by_uuid(bench: Bench) -> None:
+    for number in (3, 1, 2, 0):
+        bench.store.create(new(number))
+    for number in (3, 1, 2):
+        change(bench.store, UUIDS[number], public=True)
+    change(bench.store, UUIDS[2], public=False)
+    bench.clock.advance(RECENT - MINUTE)
+    change(bench.store, UUIDS[1], round=random_round(Random(1), 2))
+    listed = bench.store.listed()
+    assert [(one.uuid, one.nicknames, one.started) for one in listed] == [
+        (UUIDS[1], ("p0", "p1"), True),
+        (UUIDS[3], ("p0", "p1"), False),
+    ]
+    bench.clock.advance(MINUTE)
+    assert [one.uuid for one in bench.store.listed()] == [UUIDS[1]]
+
+
+def test_games_are_active_for_half_an_hour_after_their_last_change(bench: Bench) -> None:
+    """Reading is no change; the count is exact to the minute."""
+    for number in range(3):
+        bench.store.create(new(number))
+    assert bench.store.count_active() == 3
+    bench.clock.advance(RECENT / 2)
+    bench.store.read(UUIDS[1])
+    change(bench.store, UUIDS[0])
+    change(bench.store, UUIDS[0], public=True)
+    assert bench.store.count_active() == 3
+    bench.clock.advance(RECENT / 2 + MINUTE)
+    assert bench.store.count_active() == 1
+    change(bench.store, UUIDS[1])
+    assert bench.store.count_active() == 2
+    bench.clock.advance(RECENT / 2 + MINUTE)
+    assert bench.store.count_active() == 1
+
+
+def test_the_count_of_all_games_follows_their_lives(bench: Bench) -> None:
+    for number in range(4):
+        bench.store.create(new(number))
+    change(bench.store, UUIDS[0], round=random_round(Random(1), 2))
+    assert bench.store.count_all() == 4
+    bench.clock.advance(IDLE_LIFE[Status.NOT_STARTED] + timedelta(days=1))
+    assert bench.store.count_all() == 1
+    change(bench.store, UUIDS[0])
+    bench.clock.advance(IDLE_LIFE[Status.RUNNING] + timedelta(days=1))
+    assert bench.store.count_all() == 0
+
+
+def test_counts_are_right_after_any_changes_at_any_times(bench: Bench) -> None:
+    random = Random(11)
+    changed: dict[str, Any] = {}
+    for step in range(60):
+        uuid = UUIDS[random.randrange(20)]
+        if uuid not in changed:
+            bench.store.create(Game(uuid, bench.clock.now()))
+        else:
+            change(bench.store, uuid, public=random.random() < 0.5)
+        changed[uuid] = bench.clock.now()
+        if step % 6 == 0:
+            # Games in the first minute of the half hour may count or not.
+            ages = [(bench.clock.now() - at) for at in changed.values()]
+            least = sum(age < RECENT for age in ages)
+            most = sum(age < RECENT + MINUTE for age in ages)
+            assert least <= bench.store.count_active() <= most
+            assert bench.store.count_all() == len(changed)
+        bench.clock.advance(timedelta(seconds=random.randrange(200)))
+
+
+def test_too_many_games_are_refused_and_one_less_is_not(bench: Bench) -> None:
+    class Crowded:
+        """The store as it is, but for a crowd that would take minutes to create."""
+
+        def __init__(self, crowd: int) -> None:
+            self.crowd = crowd
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(bench.store, name)
+
+        def count_all(self) -> int:
+            return bench.store.count_all() + self.crowd
+
+    bench.store.create(new())
+    client = Client(Crowded(MAX_GAMES - 1), bench.clock)  # type: ignore[arg-type]
+    assert client.get("/games/create").status == 200
+    reply = client.get("/games/create")
+    assert (reply.status, reply.json) == (429, {"message": "Too many games started"})
+
+
+def test_a_list_and_counts_cost_the_same_with_ten_or_many_private_games(
+    emulator: Emulator,
+) -> None:
+    """Counted in the items that DynamoDB reads for them, which is what it charges for."""
+    with dynamo_games(emulator.client("dynamodb")) as bench:
+        assert isinstance(bench.store, DynamoGames)
+        public = new(0, public=True)
+        bench.store.create(public)
+        costs = []
+        for crowd in (10, 300):
+            for number in range(crowd):
+                bench.store.create(Game(f"{crowd:08}-0000-4000-8000-{number:012}", START))
+            costs.append(items_read(bench, emulator))
+        assert costs[1]["list"] == costs[0]["list"] == 1
+        # At most eight items for each of the half hour's minutes, however many games there are.
+        assert costs[0]["active"] <= costs[1]["active"] <= 8
+        assert costs[0]["all"] <= costs[1]["all"] <= 16
+        assert bench.store.count_active() == bench.store.count_all() == 311
+
+
+def items_read(bench: Bench, emulator: Emulator) -> Counter[str]:
+    """How many items the queries for the list and the counts read."""
+    client = emulator.client("dynamodb")
+    read: Counter[str] = Counter()
+    asked = {
+        "list": bench.store.listed,
+        "active": bench.store.count_active,
+        "all": bench.store.count_all,
+    }
+    for name, ask in asked.items():
+
+        def count(parsed: dict[str, Any], name: str = name, **_: object) -> None:
+            read[name] += parsed.get("ScannedCount", parsed.get("Count", 0))
+
+        client.meta.events.register("after-call.dynamodb.Query", count)
+        ask()
+        client.meta.events.unregister("after-call.dynamodb.Query", count)
+    return read
+
+
+def test_ten_thousand_private_games_do_not_slow_the_embedded_list() -> None:
+    store = SqliteGames(MEMORY, FakeClock())
+    for number in range(10_000):
+        store.create(Game(f"{number:08}-0000-4000-8000-000000000000", START))
+    with store._reading() as db:
+        for query in ("public = 1 AND changed > 0", "public IN (0, 1) AND changed > 0"):
+            plan = db.execute(f"EXPLAIN QUERY PLAN SELECT 1 FROM games WHERE {query}").fetchall()  # noqa: S608 - our own texts
+            assert "INDEX games_by_change" in str(plan)
+    assert store.listed() == []
+    assert store.count_all() == 10_000
+    store.close()
+
+
+def test_a_file_that_cannot_be_used_is_told_with_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "games.db").write_text("no database, but long enough to be looked at" * 100)
+    with pytest.raises(StoreError, match="set BLEF_STORE to another file"):
+        SqliteGames(str(tmp_path / "games.db"), FakeClock())
+
+
+def test_a_stored_game_that_cannot_be_read_is_not_quoted(tmp_path: Path) -> None:
+    store = SqliteGames(str(tmp_path / "games.db"), FakeClock())
+    store.create(new(round=random_round(Random(1), 2)))
+    with store._transaction() as db:
+        db.execute("UPDATE games SET body = replace(body, '\"turn\"', '\"truth\"')")
+    with pytest.raises(StoreError, match=r"^A stored game cannot be read\.$") as failed:
+        store.read(UUIDS[0])
+    assert failed.value.__cause__ is None
+    store.close()

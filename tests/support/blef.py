@@ -1,0 +1,204 @@
+"""The Blef service in this process, and the recordings of the original."""
+
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+
+from cardsharp.blef.api import build_api
+from cardsharp.blef.cards import DECK, Card, Hand
+from cardsharp.blef.chance import SecretChance
+from cardsharp.blef.service import Blef
+from cardsharp.blef.sqlite import MEMORY, SqliteGames
+from cardsharp.blef.state import Move, Round
+from cardsharp.blef.store import GameStore
+from cardsharp.cloud import telemetry
+from cardsharp.cloud.ports import Clock
+from support.cloud_clock import FakeClock
+from workbench.blef.events import Asked, http_event, read_answer
+from workbench.cloud.context import LambdaContext
+
+REFERENCE = Path(__file__).parents[3] / "shared" / "reference" / "blef"
+SAMPLES = Path(__file__).parents[1] / "samples"
+TIMEOUT = timedelta(seconds=29)
+
+needs_reference = pytest.mark.skipif(
+    not REFERENCE.exists(), reason=f"the recordings are not here: {REFERENCE.name} is missing"
+)
+
+
+@cache
+def recorded(name: str) -> tuple[dict[str, Any], ...]:
+    """The lines of a recording, all of them where it is, else the sample that is kept here."""
+    file = REFERENCE / f"{name}.jsonl"
+    if not file.exists():
+        file = SAMPLES / f"blef_{name}.jsonl"
+    return tuple(json.loads(line) for line in file.read_text(encoding="utf-8").splitlines())
+
+
+@dataclass(frozen=True)
+class Reply:
+    """An answer as a client sees it."""
+
+    status: int
+    text: str
+    headers: dict[str, str]
+
+    @property
+    def json(self) -> Any:  # noqa: ANN401 - whatever JSON came
+        return json.loads(self.text)
+
+
+@dataclass
+class Client:
+    """Asks the handler in this process, with the events that API Gateway would send."""
+
+    store: GameStore
+    clock: Clock = field(default_factory=FakeClock)
+    chance: SecretChance = field(default_factory=SecretChance)
+
+    def __post_init__(self) -> None:
+        self.api = build_api(Blef(self.store, self.clock, self.chance))
+
+    def send(self, asked: Asked) -> Reply:
+        event = json.loads(json.dumps(http_event(asked, self.clock.now())))
+        context = LambdaContext("blef", TIMEOUT, self.clock)
+        answer = read_answer(json.loads(json.dumps(self.api.resolve(event, context))))
+        return Reply(answer.status, answer.body.decode(), dict(answer.headers))
+
+    def get(self, path: str, **query: object) -> Reply:
+        return self.ask("GET", path, **query)
+
+    def ask(self, method: str, path: str, **query: object) -> Reply:
+        given = {name: str(value) for name, value in query.items()}
+        return self.send(Asked(method, f"/v2{path}" + (f"?{urlencode(given)}" if given else "")))
+
+    def post(self, path: str, body: object) -> Reply:
+        headers = (("Content-Type", "application/json"),)
+        return self.send(Asked("POST", f"/v2{path}", headers, json.dumps(body).encode()))
+
+    def create(self) -> str:
+        uuid: str = self.get("/games/create").json["game_uuid"]
+        return uuid
+
+    def join(self, game: str, nickname: str) -> str:
+        uuid: str = self.get(f"/games/{game}/join", nickname=nickname).json["player_uuid"]
+        return uuid
+
+    def started(self, players: int = 2) -> "Table":
+        """Return a game that has just been started, by nickname the uuids of its players."""
+        game = self.create()
+        uuids = {f"p{number}": self.join(game, f"p{number}") for number in range(players)}
+        assert self.get(f"/games/{game}/start", admin_uuid=uuids["p0"]).status == 202
+        return Table(self, game, uuids)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A started game with all the secrets of its players."""
+
+    client: Client
+    game: str
+    uuids: dict[str, str]
+
+    def state(self, nickname: str | None = None, **query: object) -> Any:  # noqa: ANN401 - JSON
+        if nickname is not None:
+            query["player_uuid"] = self.uuids[nickname]
+        return self.client.get(f"/games/{self.game}", **query).json
+
+    def play(self, action: int, nickname: str | None = None) -> Reply:
+        """Let the player to move, or another one, send an action."""
+        mover = nickname or self.state()["cp_nickname"]
+        return self.client.get(
+            f"/games/{self.game}/play", player_uuid=self.uuids[mover], action_id=action
+        )
+
+    def play_out(self) -> None:
+        """Play to the end: the highest bet, which hardly ever holds, and its check."""
+        while self.state()["status"] == "Running":
+            assert self.play(87).status == 200
+            assert self.play(88).status == 200
+
+
+@contextmanager
+def logged() -> Iterator[io.StringIO]:
+    """Yield what the function logs meanwhile."""
+    handlers = {handler: handler.stream for handler in telemetry.logger.handlers}  # type: ignore[attr-defined]
+    metrics = telemetry.meter.stream
+    log = io.StringIO()
+    telemetry.redirect(log)
+    try:
+        yield log
+    finally:
+        telemetry.meter.stream = metrics
+        for handler, stream in handlers.items():
+            handler.setStream(stream)  # type: ignore[attr-defined]
+
+
+def memory_client() -> Client:
+    """A client of a service that keeps its games in this process, under a fake clock."""
+    clock = FakeClock()
+    return Client(SqliteGames(MEMORY, clock), clock)
+
+
+class Dealt:
+    """A deal that gives out prepared hands, round after round."""
+
+    def __init__(self, rounds: Iterable[list[list[Card]]]) -> None:
+        self._rounds: Iterator[list[list[Card]]] = iter(rounds)
+
+    def __call__(self, number: int) -> Hand:
+        cards = tuple(card for hand in next(self._rounds) for card in hand)
+        assert len(cards) == number
+        return cards
+
+
+def cards_of(items: Iterable[dict[str, int]]) -> list[Card]:
+    """The cards of a hand in the API's JSON."""
+    return [Card(item["value"], item["colour"]) for item in items]
+
+
+def hands_of(state: dict[str, Any]) -> list[list[Card]]:
+    """The hands that a state shows, in seating order."""
+    return [cards_of(shown["hand"]) for shown in state["hands"]]
+
+
+def without_nothings(body: Any) -> Any:  # noqa: ANN401 - whatever JSON came
+    """A body in which the original's empty object for a missing value is None."""
+    if isinstance(body, dict):
+        nothing = {name for name in ("admin_nickname", "cp_nickname") if body.get(name) == {}}
+        return {name: None if name in nothing else value for name, value in body.items()}
+    return body
+
+
+def seeded_deal(seed: int) -> Callable[[int], Hand]:
+    """A deal that a seed repeats."""
+    random = Random(seed)
+    return lambda number: tuple(random.sample(DECK, number))
+
+
+def random_round(random: Random, players: int) -> Round:
+    """Some round of a game with so many players, with a few bets made."""
+    most = 11 if players == 2 else 24 // players
+    n_cards = tuple(random.randint(1, most) for _ in range(players))
+    deck = random.sample(DECK, sum(n_cards))
+    hands = tuple(tuple(sorted((deck.pop() for _ in range(n)), reverse=True)) for n in n_cards)
+    bets = sorted(random.sample(range(88), random.randint(0, 4)))
+    history = tuple(Move(seat % players, bet) for seat, bet in enumerate(bets))
+    return Round(
+        number=random.randint(1, 9),
+        max_cards=most,
+        n_cards=n_cards,
+        hands=hands,
+        turn=len(bets) % players,
+        history=history,
+    )

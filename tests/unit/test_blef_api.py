@@ -1,0 +1,289 @@
+"""The HTTP edge: methods, bodies, headers, CORS, failures, and what is logged."""
+
+import base64
+import json
+import sqlite3
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from uuid import UUID
+
+import pytest
+from support.blef import Client, Table, logged, memory_client
+from support.cloud_clock import FakeClock
+from support.cloud_threads import at_once
+
+from cardsharp.blef.dynamodb import DynamoGames
+from cardsharp.blef.endpoints import ENDPOINTS
+from cardsharp.blef.openapi import document
+from cardsharp.blef.sqlite import MEMORY, SqliteGames
+from cardsharp.blef.store import Saved
+from cardsharp.blef.wiring import build_store
+from cardsharp.errors import ConfigError, StoreError
+from workbench.blef.document import FILE, text
+from workbench.blef.events import Asked, http_event, read_answer
+from workbench.blef.table import TABLE
+from workbench.cloud.template import load_resources
+
+EVENTS = Path(__file__).parents[2] / "events"
+TEMPLATE = Path(__file__).parents[2] / "template.yaml"
+FORM = (("Content-Type", "application/x-www-form-urlencoded"),)
+BAD_BODY = "The body must be a JSON object of texts and numbers, or a form"
+
+
+@pytest.fixture
+def client() -> Client:
+    return memory_client()
+
+
+def test_the_document_in_docs_is_that_of_the_code() -> None:
+    """Run `python -m workbench.blef.document` when the API has changed."""
+    assert FILE.read_text() == text()
+
+
+def test_the_document_is_served_and_names_every_path(client: Client) -> None:
+    reply = client.get("/openapi.json")
+    assert (reply.status, reply.headers["Content-Type"]) == (200, "application/json")
+    assert reply.json == json.loads(json.dumps(document()))
+    paths = {f"/v2{endpoint.path}" for endpoint in ENDPOINTS}
+    assert set(reply.json["paths"]) == {*paths, "/v2/openapi.json"}
+
+
+def test_every_change_is_there_for_post_and_nothing_else_is(client: Client) -> None:
+    game = client.create()
+    for endpoint in ENDPOINTS:
+        path = endpoint.path.replace("{game_uuid}", game)
+        status = client.ask("POST", path).status
+        assert (status != 405) is endpoint.changes, path
+
+
+def test_a_game_can_be_played_with_post_alone(client: Client) -> None:
+    game = client.ask("POST", "/games/create").json["game_uuid"]
+    ann = client.post(f"/games/{game}/join", {"nickname": "ann"}).json["player_uuid"]
+    joined = Asked("POST", f"/v2/games/{game}/join", FORM, b"nickname=bob")
+    bob = client.send(joined).json["player_uuid"]
+    shown = client.post(f"/games/{game}/make-public", {"admin_uuid": ann.upper()})
+    assert shown.json == {"message": "Game made public"}
+    assert client.post(f"/games/{game}/start", {"admin_uuid": ann}).status == 202
+    uuids = {"ann": ann, "bob": bob}
+    first = client.get(f"/games/{game}").json["cp_nickname"]
+    played = client.post(f"/games/{game}/play", {"player_uuid": uuids[first], "action_id": 7})
+    assert (played.status, played.text) == (200, "{}")
+    assert client.get(f"/games/{game}").json["history"] == [{"player": first, "action_id": 7}]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"[]", b"1", b"{", b"\xff", b'{"nickname": ["a"]}', b'{"nickname": true}', b"[" * 5000],
+)
+def test_a_body_that_cannot_be_read_is_refused(client: Client, body: bytes) -> None:
+    asked = Asked("POST", f"/v2/games/{client.create()}/join", (), body)
+    reply = client.send(asked)
+    assert (reply.status, reply.json) == (400, {"error": BAD_BODY})
+
+
+def test_a_body_that_is_no_base64_is_refused(client: Client) -> None:
+    event = http_event(Asked("POST", "/v2/games/create", (), b"{}"), client.clock.now())
+    event["body"] = "*"
+    answer = client.api.resolve(event, SimpleNamespace(get_remaining_time_in_millis=lambda: 1))  # type: ignore[arg-type]
+    assert answer["statusCode"] == 400
+
+
+def test_a_large_body_is_refused(client: Client) -> None:
+    reply = client.post(f"/games/{client.create()}/join", {"nickname": "a" * 9000})
+    assert (reply.status, reply.json["error"]) == (413, "The body is larger than 8192 bytes")
+
+
+def test_a_parameter_in_query_and_body_is_one_that_is_sent_twice(client: Client) -> None:
+    body = json.dumps({"nickname": "bob"}).encode()
+    asked = Asked("POST", f"/v2/games/{client.create()}/join?nickname=ann", (), body)
+    assert client.send(asked).status == 400
+
+
+def test_nothing_is_cached_sniffed_or_told_to_others(client: Client) -> None:
+    for path in ("/version", "/games", f"/games/{client.create()}", "/nowhere", "/openapi.json"):
+        headers = client.get(path).headers
+        assert headers["Cache-Control"] == "no-store"
+        assert headers["Referrer-Policy"] == "no-referrer"
+        assert headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_a_browser_may_ask_from_anywhere(client: Client) -> None:
+    origin = (("Origin", "https://blef.example"),)
+    asked = client.send(Asked("OPTIONS", "/v2/games/create", origin))
+    assert (asked.status, asked.text) == (204, "")
+    assert asked.headers["Access-Control-Allow-Origin"] == "*"
+    assert asked.headers["Access-Control-Allow-Methods"] == "GET,OPTIONS,POST"
+    reply = client.send(Asked("GET", f"/v2/games/{client.create()}", origin))
+    assert reply.headers["Access-Control-Allow-Origin"] == "*"
+    assert reply.headers["Access-Control-Expose-Headers"] == "Game-Version"
+    assert "Access-Control-Allow-Credentials" not in reply.headers
+
+
+def test_who_does_not_come_from_a_browser_sees_no_cors(client: Client) -> None:
+    assert not any(name.startswith("Access-") for name in client.get("/version").headers)
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "HEAD", "TRACE"])
+def test_another_method_is_told_which_there_are(client: Client, method: str) -> None:
+    reply = client.ask(method, "/games/create")
+    assert reply.status == 405
+    assert reply.headers["Allow"] == "GET, POST, OPTIONS"
+    assert client.ask(method, "/games").headers["Allow"] == "GET, OPTIONS"
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/games/", "/nope", "/games/x/y", "/games/x/play/", "/version\n", "/games//play"]
+)
+def test_an_unknown_path_is_not_found(client: Client, path: str) -> None:
+    reply = client.ask("GET", path)
+    assert (reply.status, reply.json) == (404, {"error": "404 - Resource Not Found"})
+
+
+def test_absent_and_null_parameters_are_missing(client: Client) -> None:
+    event = http_event(Asked("GET", f"/v2/games/{client.create()}/join"), client.clock.now())
+    for given in (None, {}, {"nickname": ""}):
+        event["queryStringParameters"] = given
+        answer = client.api.resolve(event, SimpleNamespace(get_remaining_time_in_millis=lambda: 1))  # type: ignore[arg-type]
+        assert json.loads(answer["body"]) == {"error": "Nickname missing - please supply it"}
+
+
+def test_every_id_is_a_random_uuid(client: Client) -> None:
+    game = client.create()
+    ids = [game, client.create(), client.join(game, "a"), client.join(game, "b")]
+    assert len(set(ids)) == 4
+    assert all(UUID(one).version == 4 and str(UUID(one)) == one for one in ids)
+
+
+class Failing(SqliteGames):
+    """A store that fails, quoting what it should not."""
+
+    def __init__(self, clock: FakeClock, error: Exception) -> None:
+        super().__init__(MEMORY, clock)
+        self.error = error
+
+    def read(self, game_uuid: str) -> Saved | None:  # noqa: ARG002 - as the store asks for it
+        raise self.error
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "body"),
+    [
+        (StoreError("hand: K of hearts"), 503, "503 - Service Unavailable, please try again"),
+        (ValueError("hand: K of hearts"), 500, "500 - Internal server error"),
+    ],
+)
+def test_a_failure_tells_nobody_why_but_the_log_where(
+    error: Exception, status: int, body: str
+) -> None:
+    client = Client(Failing(FakeClock(), error))
+    secret = "5b7a1c1e-0000-4000-8000-00000000abcd"
+    with logged() as log:
+        reply = client.get(f"/games/{secret}", player_uuid=secret)
+    assert (reply.status, reply.json) == (status, {"error": body})
+    line = json.loads(log.getvalue())
+    assert line["error"] == type(error).__name__
+    assert any(frame.startswith("read:") for frame in line["frames"])
+    assert "hearts" not in log.getvalue()
+    assert "abcd" not in log.getvalue()
+
+
+def test_an_answered_request_is_not_logged() -> None:
+    """What a request asks is in its path and query, and both hold secrets."""
+    with logged() as log:
+        memory_client().started().play_out()
+    assert log.getvalue() == ""
+
+
+def test_requests_at_once_in_one_process_do_not_see_each_other(client: Client) -> None:
+    """As in a long poll at home; Powertools by itself answers with another's event."""
+    tables = [client.started() for _ in range(8)]
+
+    def look(me: int) -> set[str]:
+        table = tables[me]
+        seen = [table.state("p0") for _ in range(20)]
+        texts = {json.dumps(state) for state in seen}
+        assert all(state["hands"][0]["nickname"] == "p0" for state in seen)
+        return texts
+
+    assert [len(texts) for texts in at_once(8, look)] == [1] * 8
+
+
+@pytest.mark.parametrize("file", sorted(EVENTS.glob("blef_*.json")), ids=lambda file: file.stem)
+def test_a_sample_event_is_answered(client: Client, file: Path) -> None:
+    event: dict[str, Any] = json.loads(file.read_text())
+    answer = read_answer(
+        client.api.resolve(event, SimpleNamespace(get_remaining_time_in_millis=lambda: 9_000))  # type: ignore[arg-type]
+    )
+    assert answer.status in {200, 400}, answer
+
+
+def test_there_are_sample_events() -> None:
+    assert len(list(EVENTS.glob("blef_*.json"))) >= 4
+
+
+def test_the_function_answers_with_the_store_of_its_environment(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from blef import app  # noqa: PLC0415 - what a variable says is read at the first request
+
+    app.api.cache_clear()
+    monkeypatch.setenv("BLEF_STORE", f"sqlite:{tmp_path}/deep/games.db")
+    event = json.loads((EVENTS / "blef_create.json").read_text())
+    context = SimpleNamespace(get_remaining_time_in_millis=lambda: 9_000)
+    answer = app.handler(event, context)  # type: ignore[arg-type]
+    game = json.loads(answer["body"])["game_uuid"]
+    with sqlite3.connect(tmp_path / "deep" / "games.db") as raw:
+        assert raw.execute("SELECT uuid FROM games").fetchall() == [(game,)]
+    raw.close()
+    app.api.cache_clear()
+    monkeypatch.setenv("BLEF_STORE", "redis:x")
+    with pytest.raises(ConfigError, match="BLEF_STORE must be"):
+        app.handler(event, context)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("store", "kind"),
+    [("sqlite::memory:", SqliteGames), ("dynamodb:games", DynamoGames)],
+)
+def test_a_setting_names_the_store(store: str, kind: type[object]) -> None:
+    assert isinstance(build_store(store, FakeClock()), kind)
+
+
+@pytest.mark.parametrize("store", ["", "sqlite", "sqlite:", "dynamodb:", "redis:x"])
+def test_a_setting_that_names_no_store_is_told(store: str) -> None:
+    with pytest.raises(ConfigError, match="BLEF_STORE must be sqlite:FILE or dynamodb:TABLE"):
+        build_store(store, FakeClock())
+
+
+def test_the_table_of_the_tests_is_that_of_the_template() -> None:
+    resources = load_resources(TEMPLATE)
+    if "BlefGames" not in resources:
+        pytest.skip("template.yaml does not describe BlefGames yet")
+    assert resources["BlefGames"].properties == TABLE
+
+
+def test_the_table_has_no_stream_and_its_index_no_hand() -> None:
+    """A record of a stream, like a copy of the whole item in an index, would carry hands."""
+    assert "StreamSpecification" not in TABLE
+    shown = json.dumps(TABLE["GlobalSecondaryIndexes"])
+    assert "game_json" not in shown
+    assert '"ALL"' not in shown
+
+
+def test_a_state_can_be_read_by_a_player_who_was_out_long_ago() -> None:
+    table: Table = memory_client().started(3)
+    table.play_out()
+    final = table.state()
+    out = [player["nickname"] for player in final["players"] if player["n_cards"] == 0]
+    assert len(out) == 2
+    assert table.state(out[0]) == final
+
+
+def test_a_text_body_is_passed_on_as_text_and_a_form_as_base64() -> None:
+    at = FakeClock().now()
+    as_json = http_event(Asked("POST", "/", (("Content-Type", "application/json"),), b"{}"), at)
+    assert (as_json["body"], as_json["isBase64Encoded"]) == ("{}", False)
+    as_form = http_event(Asked("POST", "/", FORM, b"a=b"), at)
+    assert as_form["body"] == base64.b64encode(b"a=b").decode()
+    assert as_form["isBase64Encoded"] is True

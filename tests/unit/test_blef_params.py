@@ -1,0 +1,89 @@
+"""Parameters are read as the original reads them, but for what made it fail."""
+
+import math
+
+import pytest
+
+from cardsharp.blef.params import is_nickname, read_number, read_uuid, read_whole
+
+UUID = "01c0905c-1c0b-49b6-97c4-e7cb01262e89"
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("1", 1.0),
+        ("1.0", 1.0),
+        ("1e0", 1.0),
+        ("0x1F", 31.0),
+        ("0X1f", 31.0),
+        ("+1", 1.0),
+        (" 1", 1.0),
+        ("1 ", 1.0),
+        ("\t1\n", 1.0),
+        ("-1", -1.0),
+        (".5", 0.5),
+        ("5.", 5.0),
+        ("1e9", 1e9),
+        ("1e999", math.inf),
+        ("-1e999", -math.inf),
+        ("Inf", math.inf),
+        ("-inf", -math.inf),
+        ("infinity", math.inf),
+        ("0x1p4", 16.0),
+        ("0x" + "f" * 400, math.inf),
+        ("-0x" + "f" * 400, -math.inf),
+    ],
+)
+def test_a_number_is_read(text: str, number: float) -> None:
+    assert read_number(text) == number
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " ",
+        "abc",
+        "NaN",
+        "NA",
+        "TRUE",
+        "1_0",
+        "1,1",
+        "0x",
+        "1e",
+        "--1",
+        "1L",
+        "\u0661",
+        "\u00a01",
+    ],
+)
+def test_what_is_no_number_is_none(text: str) -> None:
+    """Also what Python would take for one."""
+    assert read_number(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"), [("2.0", 2), ("1e1", 10), ("1.5", None), ("inf", None), ("x", None)]
+)
+def test_only_a_whole_number_is_whole(text: str, whole: int | None) -> None:
+    assert read_whole(text) == whole
+
+
+def test_a_uuid_is_read_as_a_whole_and_in_lower_case() -> None:
+    assert read_uuid(UUID.upper()) == UUID
+    for text in (f"x{UUID}", f"{UUID}\n", f"{{{UUID}}}", UUID.replace("-", ""), "", "abc"):
+        assert read_uuid(text) is None
+
+
+@pytest.mark.parametrize("name", ["a", "Z", "a_1", "a\u00e9", "a\u0661", "ae\u0301", "NULL"])
+def test_a_nickname(name: str) -> None:
+    assert is_nickname(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", "1a", "_a", "\u00e9a", "a-b", "a b", "a.b", "a\U0001f600", "abc\n", "a\ud800", "<b>"],
+)
+def test_no_nickname(name: str) -> None:
+    assert not is_nickname(name)

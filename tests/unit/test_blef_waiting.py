@@ -1,0 +1,109 @@
+"""A state can be waited for: answered on a change, or as it is before the function's time is up."""
+
+from datetime import timedelta
+
+from support.blef import Client, Table, memory_client
+from support.cloud_clock import FakeClock
+
+from cardsharp.blef.api import LONGEST_WAIT
+from cardsharp.blef.game import Game
+from cardsharp.blef.sqlite import MEMORY, SqliteGames
+from cardsharp.blef.store import Saved
+
+
+class Busy(SqliteGames):
+    """A store in which somebody acts while others wait: at a given look at the game."""
+
+    def __init__(self, clock: FakeClock) -> None:
+        super().__init__(MEMORY, clock)
+        self.looks = 0
+        self.deeds: dict[int, object] = {}
+
+    def read(self, game_uuid: str) -> Saved | None:
+        self.looks += 1
+        deed = self.deeds.pop(self.looks, None)
+        if callable(deed):
+            deed()
+        return super().read(game_uuid)
+
+
+def waiting_table() -> tuple[Busy, FakeClock, Table]:
+    clock = FakeClock()
+    store = Busy(clock)
+    table = Client(store, clock).started()
+    return store, clock, table
+
+
+def test_a_known_version_is_waited_upon_until_it_changes() -> None:
+    store, clock, table = waiting_table()
+    version = table.client.get(f"/games/{table.game}").headers["Game-Version"]
+    mover = table.state()["cp_nickname"]
+    store.looks = 0
+    store.deeds = {5: lambda: table.play(3, mover)}
+    began = clock.now()
+    reply = table.client.get(f"/games/{table.game}", wait="true", since=version)
+    assert reply.json["history"] == [{"player": mover, "action_id": 3}]
+    assert reply.headers["Game-Version"] == str(int(version) + 1)
+    assert timedelta(0) < clock.now() - began < timedelta(seconds=5)
+
+
+def test_another_version_is_answered_at_once() -> None:
+    _, clock, table = waiting_table()
+    began = clock.now()
+    assert table.client.get(f"/games/{table.game}", wait="true", since=0).status == 200
+    assert clock.now() == began
+
+
+def test_without_a_version_the_next_change_is_waited_for() -> None:
+    store, clock, table = waiting_table()
+    mover = table.state()["cp_nickname"]
+    store.looks = 0
+    store.deeds = {3: lambda: table.play(3, mover)}
+    began = clock.now()
+    assert table.state(wait="1")["history"]
+    assert clock.now() > began
+
+
+def test_an_unchanged_game_is_answered_as_it_is_in_good_time_and_after_few_looks() -> None:
+    store, clock, table = waiting_table()
+    store.looks, began = 0, clock.now()
+    assert table.state(wait="true")["history"] == []
+    assert clock.now() - began == LONGEST_WAIT
+    assert store.looks <= 30, "the store is not asked more than about once a second"
+
+
+def test_a_finished_game_and_a_past_round_are_not_waited_for() -> None:
+    _, clock, table = waiting_table()
+    assert table.play(87).status == 200
+    assert table.play(88).status == 200
+    began = clock.now()
+    assert table.state(wait="true", round=1)["round_number"] == 1
+    table.play_out()
+    assert table.state(wait="true")["status"] == "Finished"
+    assert clock.now() == began
+
+
+def test_an_old_client_notices_nothing() -> None:
+    table = memory_client().started()
+    plain = table.client.get(f"/games/{table.game}")
+    for query in ({"wait": "false"}, {"wait": ""}, {"since": "1"}, {"wait": "0", "since": ""}):
+        assert table.client.get(f"/games/{table.game}", **query).text == plain.text
+
+
+def test_what_cannot_be_waited_for_is_refused() -> None:
+    table = memory_client().started()
+    for query in ({"wait": "yes"}, {"since": "x"}, {"since": "-1"}, {"since": "1.5"}):
+        reply = table.client.get(f"/games/{table.game}", **query)
+        assert reply.status == 400
+        assert reply.json["error"].startswith(f"The {next(iter(query))} parameter is invalid")
+
+
+def test_a_game_that_expires_while_it_is_waited_for_is_gone() -> None:
+    store, clock, table = waiting_table()
+    saved = store.read(table.game)
+    assert saved is not None
+    store.looks = 0
+    store.deeds = {3: lambda: clock.advance(timedelta(days=15))}
+    reply = table.client.get(f"/games/{table.game}", wait="true")
+    assert (reply.status, reply.json["error"]) == (400, "Game does not exist")
+    assert isinstance(saved.game, Game)

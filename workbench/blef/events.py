@@ -1,0 +1,125 @@
+"""What an HTTP API of API Gateway sends to its function, and how it reads the answer.
+
+Format 2.0. Knows no game.
+"""
+
+import base64
+import binascii
+import json
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from urllib.parse import parse_qsl
+
+from workbench.cloud.events import ACCOUNT, REGION, Event
+
+_API = "blef"
+_TEXT_TYPES = ("text/", "application/json", "application/javascript", "application/xml")
+"""Bodies that are passed on as text; all others come as base64."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An HTTP request as it came over the wire; `target` is path and query, undecoded."""
+
+    method: str
+    target: str
+    headers: tuple[tuple[str, str], ...] = ()
+    body: bytes = b""
+    source: str = "127.0.0.1"
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An HTTP response to send."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+
+
+FAILED = Answered(
+    500, (("Content-Type", "application/json"),), b'{"message":"Internal Server Error"}'
+)
+"""What API Gateway answers where the function fails."""
+
+
+def http_event(asked: Asked, at: datetime) -> Event:
+    """Return the event of a request; what is empty is absent, as there."""
+    path, _, query = asked.target.partition("?")
+    headers = _joined((name.lower(), value) for name, value in asked.headers)
+    headers.pop("cookie", None)
+    event: Event = {
+        "version": "2.0",
+        "routeKey": "$default",
+        "rawPath": path,
+        "rawQueryString": query,
+        "headers": headers,
+        "requestContext": {
+            "accountId": ACCOUNT,
+            "apiId": _API,
+            "domainName": f"{_API}.execute-api.{REGION}.amazonaws.com",
+            "domainPrefix": _API,
+            "http": {
+                "method": asked.method,
+                "path": path,
+                "protocol": "HTTP/1.1",
+                "sourceIp": asked.source,
+                "userAgent": headers.get("user-agent", ""),
+            },
+            "requestId": str(uuid.uuid4()),
+            "routeKey": "$default",
+            "stage": "$default",
+            "time": at.astimezone(UTC).strftime("%d/%b/%Y:%H:%M:%S +0000"),
+            "timeEpoch": int(at.timestamp() * 1000),
+        },
+        "isBase64Encoded": False,
+    }
+    if query:
+        pairs = parse_qsl(query, keep_blank_values=True, errors="replace")
+        event["queryStringParameters"] = _joined(pairs)
+    if asked.body:
+        event |= _body(asked.body, headers.get("content-type", ""))
+    return event
+
+
+def _joined(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return values by name; a name that repeats has them joined by commas."""
+    values: dict[str, str] = {}
+    for name, value in pairs:
+        values[name] = f"{values[name]},{value}" if name in values else value
+    return values
+
+
+def _body(body: bytes, content_type: str) -> Event:
+    if content_type.lower().startswith(_TEXT_TYPES):
+        try:
+            return {"body": body.decode(), "isBase64Encoded": False}
+        except UnicodeDecodeError:
+            pass
+    return {"body": base64.b64encode(body).decode(), "isBase64Encoded": True}
+
+
+def read_answer(answer: object) -> Answered:
+    """Return the response that a function's answer describes.
+
+    An answer without a status code is itself the JSON body of a 200, and one that cannot be
+    read is a failure.
+    """
+    if not isinstance(answer, dict) or "statusCode" not in answer:
+        body = json.dumps(answer).encode()
+        return Answered(200, (("Content-Type", "application/json"),), body)
+    try:
+        text = str(answer.get("body") or "")
+        raw = base64.b64decode(text, validate=True) if answer.get("isBase64Encoded") else None
+        return Answered(
+            int(answer["statusCode"]),
+            (
+                *((str(name), str(value)) for name, value in (answer.get("headers") or {}).items()),
+                *(("Set-Cookie", str(cookie)) for cookie in answer.get("cookies") or ()),
+            ),
+            text.encode() if raw is None else raw,
+        )
+    except (AttributeError, TypeError, ValueError, binascii.Error):
+        return FAILED

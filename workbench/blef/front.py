@@ -1,0 +1,200 @@
+"""An HTTP API on this machine: each request becomes an event for a function in this process.
+
+with HttpFront(Function("blef", handler, timeout)) as front:
+    requests.get(f"{front.url}/v2/version")
+"""
+
+import asyncio
+import logging
+import socket
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from datetime import timedelta
+from types import TracebackType
+from typing import Self
+
+import uvicorn
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.ports import Clock
+from cardsharp.errors import ConfigError
+from workbench.blef.events import FAILED, Answered, Asked, http_event, read_answer
+from workbench.cloud.context import Function, LambdaContext, invoke
+
+HOST = "127.0.0.1"
+CONCURRENCY = 256
+"""Invocations at once, of which most are in a long poll; others wait."""
+
+MAX_BODY = 1_000_000
+"""Bytes of the largest request body that is passed on."""
+
+_TOO_LONG = Answered(413, (("Content-Type", "application/json"),), b'{"message":"Too Long"}')
+_START_LIMIT = timedelta(seconds=20)
+_GRACE = timedelta(seconds=3)
+_log = logging.getLogger(__name__)
+
+
+class Gateway:
+    """The ASGI application: what API Gateway does between a client and a function."""
+
+    def __init__(self, function: Function, clock: Clock) -> None:
+        self._function = function
+        self._clock = clock
+        self._threads = ThreadPoolExecutor(CONCURRENCY, thread_name_prefix=function.name)
+        self._running: set[LambdaContext] = set()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        request = Request(scope, receive)
+        with suppress(ClientDisconnect):
+            answered = await self._answer(request)
+            response = Response(answered.body, answered.status)
+            # Exactly the function's headers, and the length that Starlette counted.
+            for name, value in answered.headers:
+                response.headers.append(name, value)
+            await response(scope, receive, send)
+
+    def hurry(self) -> None:
+        """Let the time of every running invocation be over, so that long polls answer."""
+        for context in list(self._running):
+            context.cut_short()
+
+    async def _answer(self, request: Request) -> Answered:
+        body = bytearray()
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > MAX_BODY:
+                return _TOO_LONG
+        event = http_event(_asked(request, bytes(body)), self._clock.now())
+        context = self._function.context(self._clock)
+        self._running.add(context)
+        try:
+            invocation = await asyncio.get_running_loop().run_in_executor(
+                self._threads, invoke, self._function, event, context, self._clock
+            )
+        finally:
+            self._running.discard(context)
+        if invocation.error is not None:
+            _log.error("%s failed: %s", invocation.function, invocation.error)
+            return FAILED
+        return read_answer(invocation.answer)
+
+
+def _asked(request: Request, body: bytes) -> Asked:
+    raw_path: bytes = request.scope.get("raw_path") or request.url.path.encode()
+    query: bytes = request.scope["query_string"]
+    target = raw_path + (b"?" + query if query else b"")
+    return Asked(
+        method=request.method,
+        target=target.decode("latin-1"),
+        headers=tuple(request.headers.items()),
+        body=body,
+        source=request.client.host if request.client else HOST,
+    )
+
+
+class HttpFront:
+    """An HTTP API on a thread of its own; a context manager that starts and stops it.
+
+    Raises:
+        ConfigError: the port cannot be used.
+    """
+
+    def __init__(
+        self, function: Function, port: int = 0, host: str = HOST, clock: Clock | None = None
+    ) -> None:
+        self._gateway = Gateway(function, clock or SystemClock())
+        self._socket = _listen(host, port)
+        self.url = f"http://{host}:{self._socket.getsockname()[1]}"
+        self._ready = threading.Event()
+        self._server = _Server(self._gateway, self._gateway.hurry, self._ready.set)
+        self._thread = threading.Thread(target=self._run, name=self.url, daemon=True)
+
+    def start(self) -> Self:
+        """Serve; returns when requests are answered."""
+        self._thread.start()
+        if not self._ready.wait(_START_LIMIT.total_seconds()) or not self._server.started:
+            raise ConfigError("The HTTP front did not start; its log says why.")
+        return self
+
+    def stop(self) -> None:
+        """End the long polls and finish what is being answered."""
+        self._server.should_exit = True
+        if self._thread.is_alive():
+            self._thread.join()
+        else:
+            self._socket.close()
+
+    def run(self) -> None:
+        """Serve in this thread until SIGINT or SIGTERM."""
+        with suppress(KeyboardInterrupt):
+            self._server.run([self._socket])
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def _run(self) -> None:
+        try:
+            self._server.run([self._socket])
+        finally:
+            self._ready.set()
+
+
+class _Server(uvicorn.Server):
+    """A server whose stop hurries the long polls first, instead of waiting for them."""
+
+    def __init__(
+        self, app: ASGIApp, hurry: Callable[[], None], on_started: Callable[[], None]
+    ) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                lifespan="off",
+                log_config=None,
+                log_level=logging.WARNING,
+                access_log=False,  # a query string holds a player's uuid
+                server_header=False,
+                date_header=False,
+                proxy_headers=False,
+                ws="none",
+                timeout_graceful_shutdown=int(_GRACE.total_seconds()),
+            )
+        )
+        self._hurry = hurry
+        self._on_started = on_started
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._on_started()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._hurry()
+        await super().shutdown(sockets)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """Return a listening socket."""
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        listening = socket.create_server((host, port), family=family, backlog=512)
+    except OSError as error:
+        raise ConfigError(
+            f"Nothing can listen on {host} port {port}: {error.strerror}. "
+            "Name another with --port, or --port 0 for any free one."
+        ) from None
+    # Head and body are two writes; without this the second waits for the client's ACK.
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listening

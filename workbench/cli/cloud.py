@@ -1,0 +1,267 @@
+"""`cardsharp cloud`: a deployed stack, seen and steered from this machine."""
+
+import getpass
+import json
+import sys
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Annotated
+
+import cyclopts
+from cyclopts import Parameter, validators
+
+from cardsharp.cloud.ports import MatchRecord
+from cardsharp.deadmansdraw.arena import ArenaClient, Credentials
+from cardsharp.errors import ConfigError
+from workbench.cli.exits import Exit
+from workbench.cli.options import Json
+from workbench.cli.output import print_error, print_json, results
+from workbench.operate.letters import Letter, find_letter, list_letters, replay
+from workbench.operate.orders import arena_url, practise, rotate_secret
+from workbench.operate.pausing import pause, resume
+from workbench.operate.stack import DEFAULT_NAME, Stack, account_clients, find_stack
+from workbench.operate.status import Look, look_at
+from workbench.operate.story import Line, lines_about, problem_lines
+
+cloud = cyclopts.App(name="cloud")
+letters = cyclopts.App(name="dlq", help="Look at dead letters, and send them once more.")
+cloud.command(letters)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class StackOptions:
+    """Which stack, and how its answer is printed; the account is that of the environment."""
+
+    stack: Annotated[str, Parameter(help="The stack's name.")] = DEFAULT_NAME
+    region: Annotated[str | None, Parameter(help="Its region; else AWS_REGION.")] = None
+    as_json: Json = False
+
+    def find(self) -> Stack:
+        """The stack."""
+        return find_stack(self.stack, account_clients(self.region))
+
+
+@cloud.command
+def status(*, options: StackOptions = StackOptions()) -> int:
+    """Say whether the stack listens, plays and is well; exits with 1 where it is not."""
+    look = look_at(options.find())
+    if options.as_json:
+        print_json(look.document())
+    else:
+        _print_look(look)
+    return Exit.FAILED if look.problems else Exit.OK
+
+
+@cloud.command(name="pause")
+def pause_(
+    *,
+    stop_schedule: Annotated[
+        bool, Parameter(negative=(), help="Stop listening altogether, which costs nothing.")
+    ] = False,
+    options: StackOptions = StackOptions(),
+) -> int:
+    """Take up no new matches; those that run are played to their ends."""
+    pause(options.find(), stop_schedule=stop_schedule)
+    return _done(options, "paused: no new matches are taken up, running ones are played on")
+
+
+@cloud.command(name="resume")
+def resume_(*, options: StackOptions = StackOptions()) -> int:
+    """Take up new matches again."""
+    resume(options.find())
+    return _done(options, "resumed: new matches are taken up")
+
+
+@cloud.command
+def practice(
+    *,
+    matches: Annotated[
+        int, Parameter(alias="-n", validator=validators.Number(gte=1, lte=100), help="How many.")
+    ] = 1,
+    opponent: Annotated[str, Parameter(help="self or dummy.")] = "self",
+    tag: Annotated[tuple[str, ...], Parameter(negative=(), help="Tags of the matches.")] = (),
+    options: StackOptions = StackOptions(),
+) -> int:
+    """Have the practice function create matches, which the stack then plays."""
+    order: dict[str, object] = {"matches": matches, "opponent": opponent, "tags": list(tag)}
+    ids = practise(options.find(), order)
+    if options.as_json:
+        print_json({"match_ids": ids})
+    else:
+        for match_id in ids:
+            results().print(f"created match {match_id}")
+    return Exit.OK
+
+
+@cloud.command
+def matches(
+    *,
+    limit: Annotated[int, Parameter(validator=validators.Number(gte=1), help="At most.")] = 20,
+    options: StackOptions = StackOptions(),
+) -> int:
+    """List the stack's matches, the last started first."""
+    records = options.find().log.matches(limit=limit)
+    if options.as_json:
+        print_json([_match_document(record) for record in records])
+        return Exit.OK
+    for record in records:
+        told = record.outcome or {}
+        result = told.get("result", record.status)
+        results().print(f"{record.match_id}  {record.started:%Y-%m-%d %H:%M:%S}  {result}")
+    return Exit.OK
+
+
+@cloud.command
+def logs(
+    match: Annotated[str | None, Parameter(help="A match's id.")] = None,
+    /,
+    *,
+    problems: Annotated[
+        bool, Parameter(negative=(), help="Warnings, errors and timeouts instead.")
+    ] = False,
+    hours: Annotated[float, Parameter(help="How far back.")] = 24,
+    options: StackOptions = StackOptions(),
+) -> int:
+    """Print what all functions logged about a match, or their problems, in the order of time."""
+    if (match is None) is not problems:
+        raise ConfigError("Give a match's id, or --problems.")
+    stack, since = options.find(), timedelta(hours=hours)
+    found = problem_lines(stack, since) if match is None else lines_about(stack, match, since)
+    return _print_lines(found, options)
+
+
+@cloud.command(name="rotate-secret")
+def rotate_secret_(
+    *,
+    user: Annotated[str, Parameter(help="Our user id at the arena.")],
+    check: Annotated[bool, Parameter(help="First ask the arena whether it knows them.")] = True,
+    options: StackOptions = StackOptions(),
+) -> int:
+    """Set user and password at the arena; the password is asked for, or read from stdin."""
+    stack = options.find()
+    password = _password(user)
+
+    def ask_arena(username: str, word: str) -> None:
+        if check:
+            url, auth = arena_url(stack)
+            digest = auth == "digest"
+            with ArenaClient(url, Credentials(username, word), digest=digest) as client:
+                client.whoami()
+
+    rotate_secret(stack, user, password, ask_arena)
+    return _done(options, "the functions use the new password within a few minutes")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Letters:
+    """Which letters."""
+
+    ticks: Annotated[bool, Parameter(negative=(), help="Failed ticks of the poller instead.")] = (
+        False
+    )
+    options: StackOptions = field(default_factory=StackOptions)
+
+
+@letters.command(name="list")
+def list_(*, which: Annotated[_Letters, Parameter(name="*")] = _Letters()) -> int:
+    """List dead letters, the oldest first."""
+    found = list_letters(which.options.find(), ticks=which.ticks)
+    if which.options.as_json:
+        print_json([letter.document() for letter in found])
+        return Exit.OK
+    if not found:
+        results().print("no dead letters")
+    for letter in found:
+        about = f"match {letter.match_id}" if letter.match_id else "no message of ours"
+        results().print(f"{letter.letter_id}  {letter.sent_at:%Y-%m-%d %H:%M:%S}  {about}")
+    return Exit.OK
+
+
+@letters.command
+def show(
+    letter: Annotated[str, Parameter(help="A letter's id or its beginning.")],
+    /,
+    *,
+    which: Annotated[_Letters, Parameter(name="*")] = _Letters(),
+) -> int:
+    """Show a dead letter, and what the functions logged about its match."""
+    stack = which.options.find()
+    found = find_letter(stack, letter, ticks=which.ticks)
+    story = lines_about(stack, found.match_id, timedelta(days=14)) if found.match_id else []
+    if which.options.as_json:
+        print_json({**found.document(), "story": [line.document() for line in story]})
+        return Exit.OK
+    results().print(json.dumps(found.document(), indent=2))
+    for line in story:
+        results().print(str(line), soft_wrap=True)
+    return Exit.OK
+
+
+@letters.command(name="replay")
+def replay_(
+    letter: Annotated[str | None, Parameter(help="A letter's id or its beginning.")] = None,
+    /,
+    *,
+    everything: Annotated[bool, Parameter(name="--all", negative=(), help="All letters.")] = False,
+    options: StackOptions = StackOptions(),
+) -> int:
+    """Send dead letters to the worker once more, which is safe at any time."""
+    if (letter is None) is not everything:
+        raise ConfigError("Give a letter's id, or --all.")
+    sent = replay(options.find(), letter)
+    if options.as_json:
+        print_json([one.document() for one in sent])
+        return Exit.OK
+    results().print(f"sent {_counted(sent)} once more")
+    return Exit.OK
+
+
+def _counted(sent: list[Letter]) -> str:
+    return "1 letter" if len(sent) == 1 else f"{len(sent)} letters"
+
+
+def _done(options: StackOptions, sentence: str) -> int:
+    if options.as_json:
+        print_json({"stack": options.stack, "done": sentence})
+    else:
+        results().print(sentence)
+    return Exit.OK
+
+
+def _password(user: str) -> str:
+    """The new password: asked for at a terminal, else the first line of stdin."""
+    if sys.stdin.isatty():
+        return getpass.getpass(f"New password of {user} at the arena: ")
+    return sys.stdin.readline().rstrip("\n")
+
+
+def _print_look(look: Look) -> None:
+    console = results()
+    last = "never" if look.last_poll is None else f"{look.last_poll:%H:%M} UTC"
+    console.print(f"stack     {look.stack}{', paused' if look.paused else ''}")
+    console.print(f"listening schedule {look.schedule.lower()}, last successful poll {last}")
+    console.print(f"playing   {', '.join(look.running) or 'nothing'}; {look.waiting} waiting")
+    counted = ", ".join(f"{number} {result}" for result, number in look.results.items())
+    console.print(f"results   {counted or 'none yet'}")
+    for problem in look.problems:
+        print_error(problem)
+
+
+def _print_lines(lines: list[Line], options: StackOptions) -> int:
+    if options.as_json:
+        print_json([line.document() for line in lines])
+    else:
+        for line in lines:
+            results().print(str(line), soft_wrap=True)
+    return Exit.OK
+
+
+def _match_document(record: MatchRecord) -> dict[str, object]:
+    return {
+        "id": record.match_id,
+        "status": record.status,
+        "started": record.started.isoformat(),
+        "header": record.header,
+        "outcome": record.outcome,
+    }

@@ -1,0 +1,122 @@
+"""`cardsharp cost`: what a plan costs on AWS, from a dated price list and measured use."""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from cyclopts import Parameter, validators
+from rich.table import Table
+
+from workbench.cli.exits import Exit
+from workbench.cli.options import Json
+from workbench.cli.output import messages, print_json, results
+from workbench.cost.bill import Bill, make_bill
+from workbench.cost.prices import Prices, load_prices
+from workbench.cost.usage import MEASURED, Measured, Plan, load_measured, usage
+
+Positive = validators.Number(gt=0)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class CostOptions:
+    """What is planned; the defaults are those of template.yaml."""
+
+    matches_per_day: Annotated[
+        float, Parameter(validator=validators.Number(gte=0), help="Matches a day.")
+    ] = 100
+    hours_listening: Annotated[
+        float, Parameter(validator=validators.Number(gte=0, lte=24), help="Hours a day.")
+    ] = 24
+    days: Annotated[float, Parameter(validator=Positive, help="Days that are paid for.")] = 30
+    match_seconds: Annotated[
+        float, Parameter(validator=Positive, help="How long a match takes, mostly their thinking.")
+    ] = 60
+    memory: Annotated[int, Parameter(validator=Positive, help="Megabytes of the worker.")] = 512
+    poller_memory: Annotated[
+        int, Parameter(validator=Positive, help="Megabytes of the poller.")
+    ] = 128
+    architecture: Annotated[
+        Literal["arm64", "x86_64"], Parameter(help="Processor of the functions.")
+    ] = "arm64"
+    watch: Annotated[
+        Literal["all", "alarms"], Parameter(help="The template's parameter Watch.")
+    ] = "all"
+    measure: Annotated[
+        bool,
+        Parameter(
+            negative=(), help="First measure on this machine what a match uses, and keep it."
+        ),
+    ] = False
+    as_json: Json = False
+
+    def plan(self) -> Plan:
+        """The plan that the bill is for."""
+        return Plan(
+            matches_per_day=self.matches_per_day,
+            hours_listening=self.hours_listening,
+            days=self.days,
+            match_seconds=self.match_seconds,
+            poller_memory=self.poller_memory,
+            worker_memory=self.memory,
+            architecture=self.architecture,
+            watch_all=self.watch == "all",
+        )
+
+
+def cost(*, options: CostOptions = CostOptions()) -> int:
+    """Print the bill of a plan."""
+    if options.measure:
+        _measure_anew()
+    prices, measured, plan = load_prices(), load_measured(), options.plan()
+    bill = make_bill(usage(plan, measured), prices)
+    if options.as_json:
+        print_json(_document(plan, prices, measured, bill))
+    else:
+        _print(plan, prices, measured, bill)
+    return Exit.OK
+
+
+def _measure_anew() -> None:
+    # The emulator and the handlers are slow to import, and not needed to add up a bill.
+    from workbench.cost.measure import measure, write_measured  # noqa: PLC0415
+
+    messages().print("playing matches on this machine to measure them ...")
+    write_measured(measure(), MEASURED)
+
+
+def _document(plan: Plan, prices: Prices, measured: Measured, bill: Bill) -> dict[str, object]:
+    return {
+        "region": prices.region,
+        "pricesOf": str(prices.date),
+        "measuredOn": str(measured.date),
+        "days": plan.days,
+        "withoutFreeTier": round(bill.full, 2),
+        "afterFreeTier": round(bill.due, 2),
+        "lines": [line.document() for line in bill.lines],
+    }
+
+
+def _print(plan: Plan, prices: Prices, measured: Measured, bill: Bill) -> None:
+    table = Table(box=None, pad_edge=False)
+    for title in ("USD for", "units", "free", "without free tier", "after it"):
+        table.add_column(title, justify="left" if title == "USD for" else "right")
+    for line in bill.lines:
+        table.add_row(
+            line.item,
+            _units(line.units),
+            _units(line.free),
+            f"{line.full:.2f}",
+            f"{line.due:.2f}",
+        )
+    table.add_row("together", "", "", f"{bill.full:.2f}", f"{bill.due:.2f}", style="bold")
+    console = results()
+    console.print(table)
+    console.print(
+        f"\n{plan.days:g} days in {prices.region}, prices of {prices.date}; what a match uses was "
+        f"measured on {measured.date} ({measured.matches} matches). Where each price is from: "
+        "workbench/cost/prices.toml."
+    )
+
+
+def _units(units: float) -> str:
+    return f"{units:,.0f}" if units >= 100 else f"{units:.3g}"  # noqa: PLR2004 - digits to show

@@ -1,0 +1,1 @@
+"""What a month of Cardsharp costs: measured use times a dated list of prices."""

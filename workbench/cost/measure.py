@@ -1,0 +1,206 @@
+"""What one match and one minute of listening use, measured on this machine.
+
+The real handlers run against the local arena and the emulator, whose table reckons units by
+AWS's rules. Written to measured.toml by `cardsharp cost --measure`.
+"""
+
+import io
+import json
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import worker.app
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.telemetry import meter, redirect
+from cardsharp.deadmansdraw.assembly import Assembly
+from cardsharp.errors import CardsharpError
+from workbench.arena.config import ArenaConfig
+from workbench.arena.server import ArenaServer
+from workbench.cloud.context import Function
+from workbench.cloud.emulator import Emulator
+from workbench.cloud.events import sqs_event
+from workbench.cost.meter import UseMeter
+from workbench.cost.usage import Measured
+from workbench.stage.clouds import TEMPLATE
+from workbench.stage.opponent import Order
+from workbench.stage.opponent_process import opponent_at_play
+from workbench.stage.side import assembled
+from workbench.watch.samples import read_emf
+
+US = ("111111111111111111111111", "teamonepass")
+OPPONENT = ("222222222222222222222222", "teamtwopass")
+"""Two players of the local arena, whose passwords are public."""
+
+PLATFORM_BYTES = 400
+"""What Lambda itself logs of an invocation: START, END and REPORT."""
+
+_LOOKS_A_SECOND = 2
+_POLL = timedelta(seconds=3)
+"""How long the arena holds a poll here; two of them stand for a tick's two of 30 s."""
+
+_TIME = timedelta(minutes=5)
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """Where it is measured."""
+
+    arena: ArenaServer
+    assembly: Assembly
+    emulator: Emulator
+    table: str
+    uses: UseMeter
+    logged: io.StringIO
+
+    def used(self, work: Callable[[], object]) -> Counter[str]:
+        """What some work used: requests, units, the bytes it logged and its seconds."""
+        before, start = self.uses.counts, len(self.logged.getvalue())
+        clock = SystemClock()
+        began = clock.monotonic()
+        work()
+        meter.flush()
+        counts = self.uses.counts
+        counts.subtract(before)
+        counts["log bytes"] = len(self.logged.getvalue()[start:].encode())
+        counts["milliseconds"] = round((clock.monotonic() - began) * 1000)
+        return counts
+
+    def stored_bytes(self) -> int:
+        """The bytes of all items in the table, as DynamoDB reckons them: names and values."""
+        pages = (
+            self.emulator.client("dynamodb").get_paginator("scan").paginate(TableName=self.table)
+        )
+        items = [item for page in pages for item in page["Items"]]
+        return sum(_item_bytes(item) for item in items)
+
+
+def measure(matches: int = 10) -> Measured:
+    """Play some matches and listen a little; the means.
+
+    Raises:
+        CardsharpError: a match was not played to its end.
+    """
+    with bench() as at:
+        idle = at.used(lambda: _listen(at))
+        played: Counter[str] = Counter()
+        for _ in range(matches):
+            played += at.used(lambda: _play(at))
+        stored = at.stored_bytes()
+        busy = at.used(lambda: _look_while_running(at))
+        metrics = {one.metric for one in read_emf(at.logged.getvalue().splitlines())}
+        renewal = 1 / at.assembly.settings.renew.total_seconds()
+    return _means(matches, played, idle, busy, Fixed(stored, len(metrics), renewal))
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """What is no count of requests: bytes stored, metrics seen, renewals a second."""
+
+    stored: int
+    metrics: int
+    renewals: float
+
+
+def _means(
+    matches: int, played: Counter[str], idle: Counter[str], busy: Counter[str], fixed: Fixed
+) -> Measured:
+    seconds = played["milliseconds"] / 1000 / matches
+    queue = sum(n for name, n in played.items() if name.startswith("sqs."))
+    return Measured(
+        date=datetime.now(UTC).date(),
+        matches=matches,
+        match_seconds=round(seconds, 2),
+        match_write_units=round(played["write units"] / matches - seconds * fixed.renewals),
+        match_read_units=round(played["read units"] / matches, 1),
+        match_queue_requests=round(queue / matches, 1),
+        match_log_bytes=round(played["log bytes"] / matches + PLATFORM_BYTES),
+        match_stored_bytes=round(fixed.stored / matches),
+        renewals_per_second=fixed.renewals,
+        idle_minute_read_units=idle["read units"],
+        idle_minute_log_bytes=idle["log bytes"] + PLATFORM_BYTES,
+        busy_minute_read_units=busy["read units"] * _LOOKS_A_SECOND * 60,
+        metrics=fixed.metrics,
+    )
+
+
+@contextmanager
+def bench() -> Iterator[Bench]:
+    """An arena, an opponent, and our handlers on the emulator's table and queue."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="cardsharp-cost-")))
+        logged = io.StringIO()
+        redirect(logged)
+        arena = stack.enter_context(ArenaServer(ArenaConfig(poll_timeout=_POLL)))
+        uses = stack.enter_context(UseMeter())
+        emulator = stack.enter_context(Emulator())
+        made = emulator.create(TEMPLATE)
+        order = Order(arena.url, *OPPONENT, "steady")
+        stack.enter_context(opponent_at_play(order, folder / "opponent.log")).await_ready()
+        variables = {
+            **emulator.environment,
+            "CARDSHARP_ARENA_URL": arena.url,
+            "CARDSHARP_USER": US[0],
+            "CARDSHARP_PASSWORD": US[1],
+            "CARDSHARP_STORE": f"dynamodb:{made.tables['Matches']}",
+            "CARDSHARP_QUEUE": made.queues["MatchQueue"],
+        }
+        assembly = stack.enter_context(assembled(variables))
+        yield Bench(arena, assembly, emulator, made.tables["Matches"], uses, logged)
+
+
+def _play(at: Bench) -> None:
+    """Announce a match as the poller does, and play it as the queue mapping has it played."""
+    match_id = at.arena.create_match([US[0], OPPONENT[0]])
+    with at.assembly.scout() as scout:
+        scout.offer_one(match_id)
+    message = at.assembly.queue.receive(timedelta(seconds=5))
+    if message is None:
+        raise CardsharpError(f"The match {match_id} did not come out of the queue.")
+    context = Function("worker", worker.app.handler, _TIME).context(SystemClock())
+    answer = worker.app.handler(sqs_event([message], datetime.now(UTC)), context)
+    if answer["batchItemFailures"]:
+        raise CardsharpError(f"The match {match_id} was not played to its end.")
+    at.assembly.queue.delete(message)
+
+
+def _listen(at: Bench) -> None:
+    """Listen to an arena in which nothing happens, for two polls: a tick of the poller."""
+    left = iter([_TIME, _TIME])
+    with at.assembly.scout() as scout:
+        scout.listen(lambda: next(left, timedelta(0)))
+
+
+def _look(at: Bench) -> None:
+    """Look once for matches that nobody attends, as the poller does after each poll."""
+    with at.assembly.scout() as scout:
+        scout.offer(())
+
+
+def _look_while_running(at: Bench) -> None:
+    """The same while one match is attended."""
+    lease = at.assembly.log.take("running", "somebody", _TIME)
+    _look(at)
+    if lease is not None:
+        at.assembly.log.release(lease)
+
+
+def _item_bytes(item: dict[str, Any]) -> int:
+    values = (next(iter(value.values())) for value in item.values())
+    return len("".join(item).encode()) + sum(len(str(value).encode()) for value in values)
+
+
+def write_measured(measured: Measured, path: Path) -> None:
+    """Write the figures to a file that `load_measured` reads."""
+    told = json.loads(measured.model_dump_json())
+    lines = [
+        "# Measured on this machine by `cardsharp cost --measure`; see workbench/cost/measure.py.",
+        f"date = {told.pop('date')}",
+        *(f"{name} = {value}" for name, value in told.items()),
+    ]
+    path.write_text("\n".join(lines) + "\n")

@@ -1,0 +1,57 @@
+"""Counts what boto3 asks of AWS while something runs: requests, and the units of a table."""
+
+import threading
+from collections import Counter
+from types import TracebackType
+from typing import Any, Self
+
+import botocore.handlers
+
+_WRITES = {"PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "BatchWriteItem"}
+
+
+class UseMeter:
+    """Counts the requests of all boto3 clients that are made between enter and exit.
+
+    The table is asked to say what each request used; the emulator reckons it by AWS's rules.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._counts: Counter[str] = Counter()
+        self._handlers: list[tuple[str, Any]] = [
+            ("before-parameter-build.dynamodb.*", self._ask),
+            ("after-call.*.*", self._count),
+        ]
+
+    def __enter__(self) -> Self:
+        # Every session copies these when it is made, so clients of the handlers count too.
+        botocore.handlers.BUILTIN_HANDLERS.extend(self._handlers)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        for handler in self._handlers:
+            botocore.handlers.BUILTIN_HANDLERS.remove(handler)
+
+    @property
+    def counts(self) -> Counter[str]:
+        """Requests by SERVICE.OPERATION, and the units "read units" and "write units"."""
+        with self._lock:
+            return self._counts.copy()
+
+    def _ask(self, params: dict[str, Any], model: Any, **_more: object) -> None:  # noqa: ANN401
+        if "ReturnConsumedCapacity" in model.input_shape.members:
+            params["ReturnConsumedCapacity"] = "TOTAL"
+
+    def _count(self, parsed: dict[str, Any], model: Any, **_more: object) -> None:  # noqa: ANN401
+        told = parsed.get("ConsumedCapacity") or []
+        units = sum(one["CapacityUnits"] for one in (told if isinstance(told, list) else [told]))
+        kind = "write units" if model.name in _WRITES else "read units"
+        with self._lock:
+            self._counts[f"{model.service_model.service_name}.{model.name}"] += 1
+            self._counts[kind] += units

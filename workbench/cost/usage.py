@@ -1,0 +1,165 @@
+"""How much of everything a plan uses: what was measured, times what is planned."""
+
+import tomllib
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from cardsharp.errors import ConfigError
+from workbench.build.makefiles import TEMPLATE
+from workbench.cloud.template import load_template
+
+MEASURED = Path(__file__).with_name("measured.toml")
+_MB = 1024
+_GB = 1e9
+_MINUTES = 60
+
+MAPPING_REQUESTS = 15
+"""A minute: five readers of the queue mapping, each waiting up to 20 s for a message."""
+
+TICK_SECONDS = 60.5
+"""Billed of each tick: two long polls of 30 s, and the work between them."""
+
+COLD_STARTS = 0.1
+"""Part of the worker's invocations that begin with an init."""
+
+Amount = Annotated[float, Field(ge=0)]
+
+
+class Measured(BaseModel):
+    """What one match and one minute of listening used in a local run; see `measure`.
+
+    `match_seconds` is the worker's time in that run, where opponents think in milliseconds;
+    what goes by time (renewing the lease) is not in the units of a match.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    date: date
+    matches: int
+    match_seconds: Amount
+    match_write_units: Amount
+    match_read_units: Amount
+    match_queue_requests: Amount
+    match_log_bytes: Amount
+    match_stored_bytes: Amount
+    renewals_per_second: Amount
+    idle_minute_read_units: Amount
+    idle_minute_log_bytes: Amount
+    busy_minute_read_units: Amount
+    metrics: Amount
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What is wanted of a stack.
+
+    `match_seconds` is how long a match takes, nearly all of it the opponents' thinking, which
+    the worker waits through.
+    """
+
+    matches_per_day: float
+    hours_listening: float = 24
+    days: float = 30
+    match_seconds: float = 60
+    poller_memory: int = 128
+    worker_memory: int = 512
+    architecture: str = "arm64"
+    watch_all: bool = True
+
+    @property
+    def matches(self) -> float:
+        """All matches."""
+        return self.matches_per_day * self.days
+
+    @property
+    def ticks(self) -> float:
+        """All starts of the poller."""
+        return self.hours_listening * _MINUTES * self.days
+
+    @property
+    def share(self) -> float:
+        """The part of a month for which things that are paid by the month exist."""
+        return min(self.days / 30, 1)
+
+
+def load_measured(path: Path = MEASURED) -> Measured:
+    """The measured figures in a file.
+
+    Raises:
+        ConfigError: they cannot be used.
+    """
+    try:
+        return Measured.model_validate(tomllib.loads(path.read_text()))
+    except (OSError, tomllib.TOMLDecodeError, ValidationError) as error:
+        raise ConfigError(
+            f"The measured figures {path} cannot be used: {error}; measure them anew with "
+            "`cardsharp cost --measure`."
+        ) from error
+
+
+def usage(plan: Plan, measured: Measured) -> dict[str, float]:
+    """Units by the names of the price list."""
+    return {**_compute(plan), **_data(plan, measured), **_watching(plan, measured)}
+
+
+def _compute(plan: Plan) -> dict[str, float]:
+    invocations = plan.matches * max(1, plan.match_seconds / 245)  # handed on after that long
+    poller = plan.ticks * TICK_SECONDS * plan.poller_memory / _MB
+    init = invocations * COLD_STARTS * 2  # seconds, at a worker's share of a processor
+    worker = (plan.matches * plan.match_seconds + init) * plan.worker_memory / _MB
+    return {
+        f"Lambda GB-seconds {plan.architecture}": poller + worker,
+        "Lambda requests": plan.ticks + invocations,
+        "Schedule invocations": plan.ticks,
+        # Each start asks once: the secret is kept for a minute, as long as a tick.
+        "Secret reads": plan.ticks + invocations,
+        "X-Ray traces": plan.ticks + invocations,
+        "KMS requests": plan.ticks / 5,  # the table's key, asked for every five minutes
+    }
+
+
+def _data(plan: Plan, measured: Measured) -> dict[str, float]:
+    busy_minutes = min(plan.matches * plan.match_seconds / _MINUTES, plan.ticks)
+    renewals = plan.match_seconds * measured.renewals_per_second
+    mapping = MAPPING_REQUESTS * 24 * _MINUTES * plan.days
+    reads = plan.ticks * measured.idle_minute_read_units
+    reads += busy_minutes * measured.busy_minute_read_units
+    stored = plan.matches * measured.match_stored_bytes / _GB
+    return {
+        "SQS requests": mapping + plan.matches * measured.match_queue_requests,
+        "DynamoDB write units": plan.matches * (measured.match_write_units + renewals),
+        "DynamoDB read units": plan.matches * measured.match_read_units + reads,
+        "DynamoDB storage GB": stored,
+        "DynamoDB recovery GB": stored,
+    }
+
+
+def alarm_metrics(watch_all: bool) -> int:
+    """The metrics that the template's alarms watch, each of which is paid for."""
+    alarms = [
+        resource
+        for resource in load_template(TEMPLATE)["Resources"].values()
+        if resource["Type"] == "AWS::CloudWatch::Alarm"
+    ]
+    chosen = [one for one in alarms if watch_all or "Condition" not in one]
+    return sum(_metrics_of(one["Properties"]) for one in chosen)
+
+
+def _metrics_of(alarm: dict[str, Any]) -> int:
+    return sum("MetricStat" in query for query in alarm.get("Metrics", [])) or 1
+
+
+def _watching(plan: Plan, measured: Measured) -> dict[str, float]:
+    written = plan.matches * measured.match_log_bytes + plan.ticks * measured.idle_minute_log_bytes
+    return {
+        "CloudWatch metrics": measured.metrics * plan.share * plan.hours_listening / 24,
+        "CloudWatch alarm metrics": alarm_metrics(plan.watch_all) * plan.share,
+        "CloudWatch composite alarms": plan.share * plan.watch_all,
+        "CloudWatch dashboards": plan.share * plan.watch_all,
+        "Logs GB written": written / _GB,
+        "Secrets": plan.share,
+    }

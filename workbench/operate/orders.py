@@ -1,0 +1,58 @@
+"""What an operator has a stack do: practise, and take a new password."""
+
+import json
+from collections.abc import Callable, Mapping
+
+from cardsharp.cloud.aws import call
+from cardsharp.cloud.redaction import register
+from cardsharp.errors import CardsharpError, ConfigError
+from workbench.operate.stack import Stack
+
+
+def practise(stack: Stack, order: Mapping[str, object]) -> list[str]:
+    """Have the practice function create matches; their ids.
+
+    Raises:
+        CardsharpError: it refused or failed, with its own sentence.
+    """
+    function = stack.output("PracticeName")
+    # Invoked once: a repeat would create the matches twice.
+    answer = stack.client("lambda").invoke(FunctionName=function, Payload=json.dumps(order))
+    told = json.loads(answer["Payload"].read() or b"null")
+    if answer.get("FunctionError"):
+        raise CardsharpError(f"The practice function failed: {told.get('errorMessage', told)}")
+    ids: list[str] = told["match_ids"]
+    return ids
+
+
+def rotate_secret(
+    stack: Stack, username: str, password: str, check: Callable[[str, str], None]
+) -> None:
+    """Put user and password into the stack's secret, after `check` has tried them.
+
+    Functions take the new ones within a minute, without a deploy. Other keys of the secret stay.
+
+    Raises:
+        ConfigError: one of the two is empty.
+        ArenaError: `check` found that the arena refuses them; the secret is as it was.
+    """
+    if not username or not password:
+        raise ConfigError("User and password are both needed.")
+    register(password)
+    check(username, password)
+    manager, name = stack.client("secretsmanager"), stack.output("SecretName")
+    kept = json.loads(call("secret", manager.get_secret_value, SecretId=name)["SecretString"])
+    told = json.dumps({**kept, "username": username, "password": password})
+    call("secret", manager.put_secret_value, SecretId=name, SecretString=told)
+
+
+def arena_url(stack: Stack) -> tuple[str, str]:
+    """The arena's address and kind of authentication, as the deployed functions have them."""
+    function = stack.output("PracticeName")
+    found = call(
+        "practice function",
+        stack.client("lambda").get_function_configuration,
+        FunctionName=function,
+    )
+    variables = found["Environment"]["Variables"]
+    return variables["CARDSHARP_ARENA_URL"], variables.get("CARDSHARP_ARENA_AUTH", "basic")

@@ -1,0 +1,107 @@
+"""A deployed stack: what it is made of, found by its name."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from typing import Any, TypeAlias
+
+from boto3.session import Session
+
+from cardsharp.cloud.aws import call, config, connect
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.dynamodb import DynamoLog
+from cardsharp.cloud.dynamodb_pause import DynamoPause
+from cardsharp.cloud.dynamodb_table import DynamoTable
+from cardsharp.errors import ConfigError, StoreError
+
+Client: TypeAlias = Any
+"""A boto3 client; boto3 types them by a literal name, which is not always one here."""
+
+Clients = Callable[[str], Client]
+"""Gives the client of a service."""
+
+DEFAULT_NAME = "cardsharp-dev"
+
+
+@dataclass(frozen=True)
+class Stack:
+    """A stack by its name, with its outputs and its physical ids by logical name.
+
+    `changed` is when it was created or last updated.
+    """
+
+    name: str
+    changed: datetime
+    outputs: Mapping[str, str]
+    ids: Mapping[str, str]
+    client: Clients = field(repr=False)
+
+    def output(self, name: str) -> str:
+        """An output's value; raises `ConfigError` if an older template made the stack."""
+        if name not in self.outputs:
+            raise ConfigError(f"The stack {self.name} has no output {name}; deploy it again.")
+        return self.outputs[name]
+
+    @cached_property
+    def log(self) -> DynamoLog:
+        """The stack's match log."""
+        return DynamoLog(self.output("MatchTable"), SystemClock(), self.client("dynamodb"))
+
+    @cached_property
+    def pause(self) -> DynamoPause:
+        """The stack's pause switch."""
+        table = DynamoTable(self.output("MatchTable"), self.client("dynamodb"))
+        return DynamoPause(table, SystemClock())
+
+    @property
+    def log_groups(self) -> dict[str, str]:
+        """The log groups by the names of their functions."""
+        kinds = ("Poller", "Worker", "Practice")
+        return {kind.lower(): self.output(f"{kind}LogGroup") for kind in kinds}
+
+
+def account_clients(region: str | None = None) -> Clients:
+    """The clients of the account that the environment names; each is made once."""
+    session = connect(lambda: Session(region_name=region))
+    made: dict[str, Client] = {}
+
+    def client(service: str) -> Client:
+        if service not in made:
+            waits = config(read_timeout=70)  # a function may be invoked for a minute
+            made[service] = connect(lambda: session.client(service, config=waits))  # type: ignore[call-overload]
+        return made[service]
+
+    return client
+
+
+def find_stack(name: str, client: Clients) -> Stack:
+    """The stack of that name in the account and region.
+
+    Raises:
+        ConfigError: there is none; the message says what to check.
+        StoreError: AWS did not answer, or does not let us ask.
+    """
+    formation = client("cloudformation")
+    try:
+        found = call(f"stack {name}", formation.describe_stacks, StackName=name)["Stacks"][0]
+    except StoreError as error:
+        if "does not exist" not in str(error):
+            raise
+        where = formation.meta.region_name
+        raise ConfigError(
+            f"There is no stack {name} in {where}; name it with --stack, and its region with "
+            "--region, or deploy it (docs/first-deployment.md)."
+        ) from None
+    pages = formation.get_paginator("list_stack_resources").paginate(StackName=name)
+    listed = call(f"stack {name}", lambda: [one for page in pages for one in _summaries(page)])
+    outputs = {one["OutputKey"]: one["OutputValue"] for one in found.get("Outputs", [])}
+    changed = found.get("LastUpdatedTime") or found["CreationTime"]
+    return Stack(name, changed, outputs, dict(listed), client)
+
+
+def _summaries(page: Mapping[str, Any]) -> list[tuple[str, str]]:
+    return [
+        (one["LogicalResourceId"], one.get("PhysicalResourceId", ""))
+        for one in page["StackResourceSummaries"]
+    ]

@@ -1,0 +1,1 @@
+"""The alarms of template.yaml held against recorded metrics, as CloudWatch would do it."""
