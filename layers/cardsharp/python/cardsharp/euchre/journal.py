@@ -1,0 +1,106 @@
+"""What is written down about a decision: the choices with their expected points, and why."""
+
+from datetime import timedelta
+from typing import Protocol
+
+from cardsharp.cloud.metrics import Meter, Metric
+from cardsharp.euchre.asks import Ask
+from cardsharp.euchre.cards import name
+from cardsharp.euchre.deciding import Decided
+from cardsharp.euchre.records import DealKey, Event
+from cardsharp.euchre.strategies import Option
+from cardsharp.euchre.view import View
+
+GAME = "euchre"
+
+Entry = dict[str, object]
+
+
+class Journal(Protocol):
+    """Takes what a service has to tell."""
+
+    def decided(self, key: DealKey, ask: Ask[Event], view: View | None, decided: Decided) -> None:
+        """A new decision; without a view, one that the question alone had to answer."""
+        ...
+
+    def troubled(self, key: DealKey, what: str, cause: Exception) -> None:
+        """Something failed, and the service goes on without it."""
+        ...
+
+
+class Log(Protocol):
+    """The part of a logger that is used."""
+
+    def info(self, msg: object, *, extra: dict[str, object]) -> None:
+        """Write a line with fields."""
+        ...
+
+    def warning(self, msg: object, *, extra: dict[str, object]) -> None:
+        """Write a line with fields that somebody should look at."""
+        ...
+
+
+class LogJournal:
+    """Writes structured log lines, and counts and times on a meter."""
+
+    def __init__(self, log: Log, meter: Meter) -> None:
+        self._log, self._meter = log, meter
+
+    def decided(self, key: DealKey, ask: Ask[Event], view: View | None, decided: Decided) -> None:
+        """Write the decision, as a warning where the strategy did not make it."""
+        entry = decision_entry(key, ask, view, decided)
+        self._meter.time(Metric.DECISION, decided.took, game=GAME)
+        if decided.fault is None:
+            self._log.info("decision", extra=entry)
+        else:
+            self._meter.count(Metric.SAFE_ACTIONS, game=GAME)
+            self._log.warning("decision", extra=entry)
+
+    def troubled(self, key: DealKey, what: str, cause: Exception) -> None:
+        """Write what failed."""
+        self._log.warning(what, extra={**_of(key), "cause": f"{type(cause).__name__}: {cause}"})
+
+
+class NoJournal:
+    """Takes everything and keeps nothing."""
+
+    def decided(self, key: DealKey, ask: Ask[Event], view: View | None, decided: Decided) -> None:
+        """Keep nothing."""
+
+    def troubled(self, key: DealKey, what: str, cause: Exception) -> None:
+        """Keep nothing."""
+
+
+def decision_entry(key: DealKey, ask: Ask[Event], view: View | None, decided: Decided) -> Entry:
+    """A decision as fields of a log line; nothing in it that its seat does not know."""
+    decision = decided.decision
+    entry: Entry = {
+        **_of(key),
+        "seat": ask.seat,
+        "question": ask.question.value,
+        "answer": str(decision.action),
+        "reason": decision.reason,
+        "candidates": [_candidate(option) for option in decision.options],
+        "worlds": decision.worlds,
+        "decision_ms": round(decided.took / timedelta(milliseconds=1), 3),
+    }
+    if view is not None:
+        entry["hand"] = [name(card) for card in view.hand]
+    if decision.cut:
+        entry["cut"] = True
+    if decided.fault is not None:
+        entry["fault"] = decided.fault
+    return entry
+
+
+def _candidate(option: Option) -> Entry:
+    candidate: Entry = {"answer": str(option.action)}
+    if option.points is not None:
+        candidate["points"] = round(option.points, 3)
+    if option.note:
+        candidate["note"] = option.note
+    return candidate
+
+
+def _of(key: DealKey) -> Entry:
+    return {"game": GAME, "token": key.token, "game_num": key.game, "deal_num": key.deal}

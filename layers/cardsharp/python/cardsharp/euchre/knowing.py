@@ -1,0 +1,55 @@
+"""From a stored deal and a question to the view that the strategy sees, if the two agree."""
+
+from dataclasses import replace
+
+from cardsharp.euchre.actions import Action, Discard, Play
+from cardsharp.euchre.asks import NO_CARD, Ask
+from cardsharp.euchre.records import Event, Record, SwapEvent
+from cardsharp.euchre.state import FACE_DOWN, TURN, Deal
+from cardsharp.euchre.table import DEALER, Table, Turn, turn
+from cardsharp.euchre.view import View, project
+
+
+def view_of(record: Record, ask: Ask[Event]) -> View | None:
+    """What the seat that is asked knows, None where the record cannot have led to the question.
+
+    The choices are those that the client offers: it is the authority on what is legal.
+    """
+    table = ask.table(record)
+    if not _same_turn(record, ask) or table is None or turn(table) != Turn(ask.seat, ask.question):
+        return None
+    discard = _discard(record, table, ask)
+    if table.swapped and discard is None:
+        return None
+    view = project(Deal(record.cards, table, discard), ask.seat)
+    if _contradicts(view):
+        return None
+    if ask.offered is None:
+        return view
+    choices = tuple(action for action in view.choices if _card(action) in ask.offered)
+    return replace(view, choices=choices) if len(choices) == len(ask.offered) else None
+
+
+def _same_turn(record: Record, ask: Ask[Event]) -> bool:
+    """Whether the turn card of the question, where it names one, is that of the record."""
+    return ask.turn_card in {NO_CARD, record.cards[TURN]}
+
+
+def _discard(record: Record, table: Table, ask: Ask[Event]) -> int | None:
+    """The dealer's own discard for the dealer, a card face down for everybody else."""
+    if not table.swapped:
+        return None
+    if ask.seat != DEALER:
+        return FACE_DOWN
+    swap = record.find(("swap",))
+    return swap.card if isinstance(swap, SwapEvent) else None
+
+
+def _contradicts(view: View) -> bool:
+    """Whether a card that the seat sees would be in two places at once."""
+    others = [card for trick in view.table.tricks for seat, card in trick if seat != view.seat]
+    return len(set(others)) < len(others) or not set(others).isdisjoint(view.dealt)
+
+
+def _card(action: Action) -> int | None:
+    return action.card if isinstance(action, Discard | Play) else None

@@ -1,0 +1,139 @@
+"""The rules of Euchre as the tournament framework plays them (SPEC.md section 6).
+
+Pure functions over `Deal`. Games to ten, who deals next and who is at which table are the
+coordinator's business.
+"""
+
+from dataclasses import dataclass, replace
+
+from cardsharp.errors import Illegal, Malformed
+from cardsharp.euchre.actions import PASS, Action, Bid, Defend, Discard, Play, Question
+from cardsharp.euchre.cards import DECK, SUITS, Card, Suit, suit_of
+from cardsharp.euchre.state import TURN, Deal
+from cardsharp.euchre.table import TRICKS, Table, Turn, turn
+
+__all__ = [
+    "MADE",
+    "Deal",
+    "Result",
+    "Turn",
+    "apply",
+    "choices",
+    "legal_actions",
+    "legal_bids",
+    "legal_cards",
+    "score",
+    "start",
+    "turn",
+]
+
+MADE = 3
+"""Tricks that the caller's side must win."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How a deal ended: points of the seats 0 and 2, and of 1 and 3; both 0 after eight passes."""
+
+    points: tuple[int, int]
+    caller: int | None = None
+    tricks: int = 0
+    alone: bool = False
+    lone_defender: int | None = None
+
+    @property
+    def euchred(self) -> bool:
+        """Whether the caller's side fell short of three tricks."""
+        return self.caller is not None and self.tricks < MADE
+
+
+def start(cards: tuple[Card, ...]) -> Deal:
+    """A deal of the 24 cards in the order of POST /deal, before the first bid.
+
+    Raises:
+        Malformed: the cards are not all 24, each once.
+    """
+    if sorted(cards) != list(DECK):
+        raise Malformed("A deal needs each of the 24 cards, 0 to 23, exactly once.")
+    return Deal(cards, Table(cards[TURN]))
+
+
+def legal_cards(hand: tuple[Card, ...], led: Suit | None, trump: Suit) -> tuple[Card, ...]:
+    """The cards of a hand that may be played: those of the suit led, or any without one."""
+    if led is None:
+        return hand
+    return tuple(card for card in hand if suit_of(card, trump) == led) or hand
+
+
+def legal_bids(index: int, turn_card: Card) -> tuple[Bid, ...]:
+    """What may be bid as the bid of that index: 0 to 3 is the first round, 4 to 7 the second."""
+    turned = turn_card & 3
+    first = index < 4  # noqa: PLR2004 - seats at the table
+    suits = [suit for suit in SUITS if (suit == turned) == first]
+    return (PASS, *(Bid(suit, alone) for suit in suits for alone in (False, True)))
+
+
+def choices(table: Table, question: Question, hand: tuple[Card, ...]) -> tuple[Action, ...]:
+    """The answers that a player with this hand may give to the question."""
+    match question:
+        case Question.BID:
+            return legal_bids(len(table.bids), table.turn_card)
+        case Question.DISCARD:
+            return tuple(Discard(card) for card in hand)
+        case Question.DEFEND:
+            return (Defend(alone=False), Defend(alone=True))
+        case Question.PLAY:
+            trump = table.trump
+            if trump is None:
+                raise Illegal("No card is played before trumps are named.")
+            return tuple(Play(card) for card in legal_cards(hand, table.led, trump))
+
+
+def legal_actions(deal: Deal) -> tuple[Action, ...]:
+    """The actions of whoever's turn it is, none when the deal is over."""
+    now = turn(deal.table)
+    return () if now is None else choices(deal.table, now.question, deal.hand(now.seat))
+
+
+def apply(deal: Deal, action: Action) -> Deal:
+    """The deal after an action of whoever's turn it is.
+
+    Raises:
+        Illegal: the action is none of `legal_actions`.
+    """
+    now = turn(deal.table)
+    if now is None:
+        raise Illegal("The deal is over.")
+    if action not in choices(deal.table, now.question, deal.hand(now.seat)):
+        raise Illegal(f"Seat {now.seat} is to {now.question} and may not {action}.")
+    table = deal.table
+    match action:
+        case Bid():
+            return replace(deal, table=table.with_bid(action))
+        case Discard():
+            return replace(deal, table=replace(table, swapped=True), discard=action.card)
+        case Defend():
+            return replace(deal, table=replace(table, defences=(*table.defences, action.alone)))
+        case Play():
+            return replace(deal, table=table.with_play(now.seat, action.card))
+
+
+def score(table: Table) -> Result:
+    """The points of a deal that is over.
+
+    Raises:
+        Illegal: it is not over yet.
+    """
+    if turn(table) is not None:
+        raise Illegal("The deal is not over yet.")
+    call = table.call
+    if call is None:
+        return Result((0, 0))
+    side = call.seat % 2
+    tricks, lone = table.tricks_won[side], table.lone_defender
+    if tricks >= MADE:
+        worth = (4 if call.alone else 2) if tricks == TRICKS else 1
+    else:
+        side, worth = 1 - side, 2 if lone is None else 4
+    points = (worth, 0) if side == 0 else (0, worth)
+    return Result(points, call.seat, tricks, call.alone, lone)

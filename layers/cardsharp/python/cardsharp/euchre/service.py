@@ -1,0 +1,153 @@
+"""The service behind the API: keeps what it is told, answers what it is asked, never gives up.
+
+Any status above 399 ends the client's whole tournament. So a store that fails is tried again and
+then done without: a legal answer does not depend on it.
+"""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from cardsharp.cloud.ports import Clock
+from cardsharp.errors import StoreError
+from cardsharp.euchre import wire
+from cardsharp.euchre.actions import Action
+from cardsharp.euchre.asks import Ask, BidAsk, DefenseAsk, PlayAsk, SwapAsk
+from cardsharp.euchre.deciding import Decided, decide
+from cardsharp.euchre.journal import Journal
+from cardsharp.euchre.knowing import view_of
+from cardsharp.euchre.records import (
+    BidEvent,
+    DealKey,
+    DefenseEvent,
+    Event,
+    PlayEvent,
+    SwapEvent,
+)
+from cardsharp.euchre.store import DealStore
+from cardsharp.euchre.strategies import Decision, Strategy
+from cardsharp.euchre.view import View
+
+ATTEMPTS = 3
+"""How often a request tries the store; a conflict or a failure is worth another."""
+
+E = TypeVar("E", bound=Event)
+T = TypeVar("T")
+
+
+class EuchreService:
+    """The sixteen operations, except those that only echo."""
+
+    def __init__(
+        self, store: DealStore, strategy: Strategy, clock: Clock, journal: Journal
+    ) -> None:
+        self._store = store
+        self._strategy = strategy
+        self._clock = clock
+        self._journal = journal
+
+    # --- told --------------------------------------------------------------------------------
+
+    def begin_deal(self, told: wire.NewDeal) -> None:
+        """Keep a deal's cards; whatever happened under its number is forgotten."""
+        key = key_of(told)
+        self._trying(key, "the deal is not stored", lambda: self._store.begin(key, told.cards))
+
+    def note_bid(self, told: wire.BidMade) -> None:
+        """Keep another player's bid."""
+        event = BidEvent(
+            ours=False, round=told.round, pos=told.pos, suit=told.suit, alone=told.alone
+        )
+        self._note(key_of(told), event)
+
+    def note_defense(self, told: wire.DefenseMade) -> None:
+        """Keep whether another player defends alone."""
+        self._note(key_of(told), DefenseEvent(told.pos, told.alone))
+
+    def note_play(self, told: wire.PlayMade) -> None:
+        """Keep another player's card."""
+        event = PlayEvent(told.trick_num, told.trick_seq, told.pos, told.card)
+        self._note(key_of(told), event)
+
+    # --- asked -------------------------------------------------------------------------------
+
+    def bid(self, asked: wire.BidAsked) -> BidEvent:
+        """The bid of a seat."""
+        return self._answer(key_of(asked), BidAsk(asked.round, asked.pos, asked.turn_card))
+
+    def swap(self, asked: wire.SwapAsked) -> SwapEvent:
+        """The card that the dealer lays aside."""
+        ask = SwapAsk(asked.declarer_pos, asked.turn_card, asked.swappable_cards)
+        return self._answer(key_of(asked), ask)
+
+    def defend(self, asked: wire.DefenseAsked) -> DefenseEvent:
+        """Whether a seat defends alone."""
+        ask = DefenseAsk(asked.declarer_pos, asked.trump_suit, asked.pos)
+        return self._answer(key_of(asked), ask)
+
+    def play(self, asked: wire.PlayAsked) -> PlayEvent:
+        """The card that a seat plays."""
+        ask = PlayAsk(asked.trick_num, asked.trick_seq, asked.pos, asked.playable_cards)
+        return self._answer(key_of(asked), ask)
+
+    # --- how ---------------------------------------------------------------------------------
+
+    def _note(self, key: DealKey, event: Event) -> None:
+        """Add what we are told; the same again changes nothing, other content replaces it."""
+
+        def note() -> None:
+            record = self._store.read(key)
+            if record is not None and record.find(event.key) != event:
+                self._store.append(record, event)
+
+        self._trying(key, "an event is not stored", note)
+
+    def _answer(self, key: DealKey, ask: Ask[E]) -> E:
+        """The stored answer to the question, or a new one that is stored first."""
+        made: dict[View | None, Decided] = {}
+
+        def answer() -> E:
+            record = self._store.read(key)
+            if record is None:
+                return ask.event(self._decide(None, ask, made))
+            stored = ask.recall(record)
+            if stored is not None:
+                return stored
+            event = ask.event(self._decide(view_of(record, ask), ask, made))
+            self._store.append(record, event)
+            return event
+
+        event = self._trying(key, "an answer is not stored", answer)
+        if event is None:
+            # What was decided but could not be kept; if no deal could be read, a safe answer.
+            view = next(reversed(made), None)
+            event = ask.event(self._decide(view, ask, made))
+        for view, decided in made.items():
+            self._journal.decided(key, ask, view, decided)
+        return event
+
+    def _decide(
+        self, view: View | None, ask: Ask[Event], made: dict[View | None, Decided]
+    ) -> Action:
+        """The answer for a view, made once in a request however often the store is tried."""
+        if view not in made:
+            if view is None:
+                fault = "no stored deal leads to this question"
+                made[view] = Decided(Decision(ask.safe(), f"Safe answer: {fault}."), fault=fault)
+            else:
+                made[view] = decide(self._strategy, view, self._clock.monotonic)
+        return made[view].decision.action
+
+    def _trying(self, key: DealKey, trouble: str, deed: Callable[[], T]) -> T | None:
+        """What the deed returns, None where the store has failed it too often."""
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                return deed()
+            except StoreError as error:
+                again = "trying again" if attempt < ATTEMPTS else trouble
+                self._journal.troubled(key, again, error)
+        return None
+
+
+def key_of(message: wire.InDeal) -> DealKey:
+    """Which deal a message is about."""
+    return DealKey(message.token, message.game_num, message.deal_num)

@@ -1,0 +1,98 @@
+"""What has happened in a stored deal, told in order (SPEC.md section 5).
+
+The client is the authority on what happened. Where a later message does not go together with an
+earlier one, the earlier one did not count.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from cardsharp.euchre.actions import PASS, Bid, Question
+from cardsharp.euchre.cards import SUITS
+from cardsharp.euchre.records import BidEvent, DefenseEvent, PlayEvent, Record, SwapEvent
+from cardsharp.euchre.state import TURN
+from cardsharp.euchre.table import Call, Table, Turn, turn
+
+
+def bids_of(record: Record) -> tuple[Bid, ...]:
+    """The bids of a deal by number.
+
+    They are numbered by ourselves, in the order in which they came; a seat that is skipped has
+    passed. Nobody bids after a call, so what is not the last bid was none: the client took it as
+    a pass.
+    """
+    bids: list[Bid] = []
+    for event in record.events:
+        if not isinstance(event, BidEvent):
+            continue
+        # The client reports the bids of others under their number, from 0 to 7.
+        least = 0 if event.ours else event.pos
+        while len(bids) < least or len(bids) % 4 != event.pos % 4:
+            bids.append(PASS)
+        bids.append(Bid(event.suit, event.alone) if event.suit in SUITS else PASS)
+    return (*(PASS for _ in bids[:-1]), *bids[-1:])
+
+
+def bids_with(record: Record, call: Call) -> tuple[Bid, ...]:
+    """The bids that end with a call that we were told of; alone or not as its bid says, if any."""
+    known = Table(record.cards[TURN], bids_of(record)).call
+    if known is not None and (known.number, known.suit) == (call.number, call.suit):
+        call = known
+    return (*(PASS for _ in range(call.number)), Bid(call.suit, call.alone))
+
+
+def table_before(record: Record, trick: int, seq: int, seat: int) -> Table | None:
+    """The table when `seat` is to play the card of that place, None if no story leads there.
+
+    The real client never tells of a lone defender; only the partner's gap does. So the plays are
+    told once with nobody defending alone, and if the seats do not come out, with either.
+    """
+    plays = [event for event in record.events if isinstance(event, PlayEvent)]
+    earlier = sorted((e for e in plays if (e.trick, e.seq) < (trick, seq)), key=_place)
+    for opening in _openings(record):
+        table = _told(opening, earlier)
+        if table is not None and turn(table) == Turn(seat, Question.PLAY):
+            return table if len(table.complete_tricks) == trick else None
+    return None
+
+
+def _place(event: PlayEvent) -> tuple[int, int]:
+    return event.trick, event.seq
+
+
+def _openings(record: Record) -> Iterator[Table]:
+    """The table before the first card: with no lone defender, then with each of the two."""
+    turn_card, bids = record.cards[TURN], bids_of(record)
+    swap = record.find(("swap",))
+    if isinstance(swap, SwapEvent):
+        bids = bids_with(record, Call(swap.declarer, turn_card & 3, alone=False))
+    table = Table(turn_card, bids)
+    call = table.call
+    if call is None:
+        return
+    table = replace(table, swapped=call.picks_up)
+    if not call.alone:
+        yield table
+        return
+    told = _defences(record, call)
+    for defences in ((False, False), (True,), (False, True)):
+        # Only the documents' clients tell; whoever is not told of may have said either.
+        if all(said in {None, alone} for said, alone in zip(told, defences, strict=False)):
+            yield replace(table, defences=defences)
+
+
+def _defences(record: Record, call: Call) -> tuple[bool | None, bool | None]:
+    """What the caller's left and right neighbours said to defending alone, as far as we know."""
+    seats = (call.seat + 1) % 4, (call.seat + 3) % 4
+    found = [record.find(("defense", seat)) for seat in seats]
+    left, right = (one.alone if isinstance(one, DefenseEvent) else None for one in found)
+    return left, right
+
+
+def _told(table: Table, plays: Iterable[PlayEvent]) -> Table | None:
+    """The table after the plays, None where one is out of turn."""
+    for event in plays:
+        if turn(table) != Turn(event.pos, Question.PLAY):
+            return None
+        table = table.with_play(event.pos, event.card)
+    return table

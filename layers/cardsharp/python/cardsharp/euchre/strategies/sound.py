@@ -1,0 +1,154 @@
+"""`rules`: a sound player by rules of thumb, the yardstick for ours."""
+
+from cardsharp.euchre.actions import PASS, Bid, Defend, Discard, Play, Question
+from cardsharp.euchre.cards import Card, Suit, rank_of, strength, suit_of
+from cardsharp.euchre.strategies.base import Decision, Option
+from cardsharp.euchre.strategies.bidding import appraise
+from cardsharp.euchre.strategies.estimates import discard_first
+from cardsharp.euchre.strategies.registry import strategy
+from cardsharp.euchre.table import DEALER, Played
+from cardsharp.euchre.view import View
+
+MANY_TRUMPS = 3
+"""With so many a caller leads trumps even without the highest."""
+
+
+@strategy("rules")
+class Rules:
+    """Counts expected tricks to bid; plays high to win, low to lose, and draws trumps."""
+
+    def decide(self, view: View) -> Decision:
+        """The answer by rule, and which rule it was."""
+        match view.question:
+            case Question.BID:
+                return _bid(view)
+            case Question.DISCARD:
+                return _discard(view)
+            case Question.DEFEND:
+                return Decision(Defend(alone=False), "Two defend better than one.")
+            case Question.PLAY:
+                return _play(view)
+
+
+# --- bidding ---------------------------------------------------------------------------------
+
+
+def _bid(view: View) -> Decision:
+    seen = appraise(view.hand, len(view.table.bids), view.table.turn_card)
+    options = tuple(
+        Option(Bid(suit), None, f"{seen.worth[suit]:.2f} tricks") for suit in seen.worth
+    )
+    side = "Below" if seen.bid == PASS else "At least"
+    return Decision(seen.bid, f"{side} {seen.wanted} tricks.", options)
+
+
+def _discard(view: View) -> Decision:
+    trump = view.table.turn_card & 3
+    offered = {action.card for action in view.choices if isinstance(action, Discard)}
+    card = next(card for card in discard_first(view.hand, trump) if card in offered)
+    return Decision(Discard(card), "The card that is missed least.")
+
+
+# --- card play -------------------------------------------------------------------------------
+
+
+def _play(view: View) -> Decision:
+    cards = [action.card for action in view.choices if isinstance(action, Play)]
+    if len(cards) == 1:
+        return Decision(Play(cards[0]), "The only card allowed.")
+    trump = view.table.trump
+    if trump is None:
+        return Decision(Play(cards[0]), "No trumps are known.")
+    card, reason = (_follow if view.table.trick else _lead)(_Play(view, cards, trump))
+    return Decision(Play(card), reason)
+
+
+class _Play:
+    """A choice among several cards."""
+
+    def __init__(self, view: View, cards: list[Card], trump: Suit) -> None:
+        self.view, self.cards, self.trump = view, cards, trump
+        self.trumps = [card for card in cards if suit_of(card, trump) == trump]
+        hidden = set(view.unseen)
+        call = view.table.call
+        if call is not None and call.picks_up and view.seat != DEALER:
+            hidden |= {view.table.turn_card} - set(view.table.played_by(DEALER))
+        self.hidden = hidden
+
+    def height(self, card: Card, led: Suit | None = None) -> int:
+        """How high a card is, in its own suit where nothing was led."""
+        return strength(card, self.trump, suit_of(card, self.trump) if led is None else led)
+
+    def is_boss(self, card: Card, led: Suit | None = None) -> bool:
+        """Whether no hidden card of its suit is higher; a trump may beat it all the same."""
+        suit = suit_of(card, self.trump)
+        mine = self.height(card, led)
+        return all(
+            self.height(other, led) < mine
+            for other in self.hidden
+            if suit_of(other, self.trump) == suit
+        )
+
+    def lowest(self) -> Card:
+        """The card that is missed least."""
+        return next(
+            card for card in discard_first(self.view.hand, self.trump) if card in self.cards
+        )
+
+
+def _lead(play: _Play) -> tuple[Card, str]:
+    view, call = play.view, play.view.table.call
+    ours = call is not None and call.seat % 2 == view.seat % 2
+    side = [card for card in play.cards if card not in play.trumps]
+    high = max(play.trumps, key=play.height, default=None)
+    if ours and high is not None and _draws(play, high):
+        return high, "Draws trumps."
+    bosses = [card for card in side if play.is_boss(card)]
+    if bosses:
+        return min(bosses, key=lambda card: (_held(play, card), card)), "High card of its suit."
+    if not side:
+        return (high if high is not None else play.lowest()), "Only trumps are left."
+    return min(side, key=lambda card: (_held(play, card), rank_of(card), card)), "Short suit, low."
+
+
+def _draws(play: _Play, high: Card) -> bool:
+    """Whether the caller, or its partner at the first trick, should lead trumps."""
+    call = play.view.table.call
+    if call is not None and call.seat == play.view.seat:
+        return play.is_boss(high) or len(play.trumps) >= MANY_TRUMPS
+    return play.is_boss(high) or not play.view.table.tricks
+
+
+def _held(play: _Play, card: Card) -> int:
+    suit = suit_of(card, play.trump)
+    return sum(suit_of(other, play.trump) == suit for other in play.view.hand)
+
+
+def _follow(play: _Play) -> tuple[Card, str]:
+    view, trick = play.view, play.view.table.trick
+    led = suit_of(trick[0].card, play.trump)
+    best = max(trick, key=lambda played: strength(played.card, play.trump, led))
+    last = _is_last(view, trick)
+    if best.seat == view.partner and (last or _safe(play, best, led)):
+        return play.lowest(), "The partner wins the trick."
+    beating = [c for c in play.cards if play.height(c, led) > play.height(best.card, led)]
+    if not beating:
+        return play.lowest(), "The trick is lost."
+    cheapest = min(beating, key=lambda card: play.height(card, led))
+    highest = max(beating, key=lambda card: play.height(card, led))
+    if last or cheapest in play.trumps:
+        return cheapest, "The cheapest card that wins."
+    if play.is_boss(highest, led):
+        return highest, "The highest card of the suit."
+    if best.seat == view.partner:
+        return play.lowest(), "The partner leads so far."
+    return cheapest, "The cheapest card that leads so far."
+
+
+def _is_last(view: View, trick: tuple[Played, ...]) -> bool:
+    return len(trick) == 3 - len(view.table.sitting_out)
+
+
+def _safe(play: _Play, best: Played, led: Suit) -> bool:
+    """Whether a partner's card is likely to hold."""
+    return play.is_boss(best.card, led) or suit_of(best.card, play.trump) == play.trump

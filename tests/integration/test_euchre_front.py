@@ -1,0 +1,139 @@
+"""The service over real HTTP: whole games, many clients at once, and the probe for fairness."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from random import Random
+
+import pytest
+import requests
+from support.euchre_api import Diary, memory_store
+from support.euchre_peeker import Peeker, Window
+
+from cardsharp.euchre.state import Deal
+from cardsharp.euchre.strategies import Strategy, build
+from workbench.blef.front import HttpFront
+from workbench.euchre.coordinator import (
+    Player,
+    StrategyPlayer,
+    play_deal,
+    play_game,
+    shuffled,
+)
+from workbench.euchre.home import euchre_front
+from workbench.euchre.probe import KINDS, probe
+from workbench.euchre.remote import BrokenOff, RemotePlayer
+
+DEALS = 12
+"""Of each kind of decision: enough to catch a cheat, as the positive control shows.
+
+`cardsharp euchre probe` takes 200.
+"""
+
+
+@contextmanager
+def serving(strategy: Strategy | str = "rules") -> Iterator[tuple[HttpFront, Diary]]:
+    diary = Diary()
+    player = build(strategy) if isinstance(strategy, str) else strategy
+    with euchre_front(player, journal=diary) as front:
+        yield front, diary
+
+
+def test_a_game_over_http_is_the_game_in_this_process() -> None:
+    """Deal for deal and point for point, against either neighbour, sharing a token or not."""
+    rules, chance = StrategyPlayer(build("rules")), StrategyPlayer(build("random"))
+    with (
+        serving() as (front, diary),
+        RemotePlayer(front.url) as remote,
+        RemotePlayer(f"{front.url}/") as other,
+    ):
+        for seed in range(2):
+            inside = play_game((rules, chance, rules, chance), Random(seed))
+            assert play_game((remote, chance, remote, chance), Random(seed)) == inside
+            # Each partner with a token of its own, and a base URL that ends with a slash.
+            assert play_game((remote, chance, other, chance), Random(seed)) == inside
+    assert diary.faults == []
+    assert diary.troubles == []
+
+
+def test_two_remote_teams_play_each_other() -> None:
+    rules = StrategyPlayer(build("rules"))
+    with (
+        serving() as (front, diary),
+        RemotePlayer(front.url, "north") as north,
+        RemotePlayer(front.url, "west") as west,
+    ):
+        game = play_game((north, west, north, west), Random(1))
+    assert game == play_game((rules, rules, rules, rules), Random(1))
+    assert diary.faults == []
+
+
+def test_lone_defences_are_asked_for_over_http_too() -> None:
+    """As the documents have it; the real client does not."""
+    chance = StrategyPlayer(build("random"))
+    with (
+        serving("random") as (front, diary),
+        RemotePlayer(front.url, asks_defense=True) as remote,
+    ):
+        for seed in range(2):
+            inside = play_game((chance, chance, chance, chance), Random(seed))
+            assert play_game((remote, chance, remote, chance), Random(seed)) == inside
+    assert diary.faults == []
+    assert any(view is not None and view.question == "defend" for _, _, view, _ in diary.decisions)
+
+
+def test_eight_clients_at_once_play_as_if_each_were_alone() -> None:
+    rules = StrategyPlayer(build("rules"))
+
+    def deals(player: Player, seed: int) -> list[Deal]:
+        rng = Random(seed)
+        seats = (player, rules, player, rules)
+        return [play_deal(shuffled(rng), seats)[0] for _ in range(2)]
+
+    with serving() as (front, diary):
+
+        def play(seed: int) -> list[Deal]:
+            with RemotePlayer(front.url) as remote:
+                return deals(remote, seed)
+
+        with ThreadPoolExecutor(8) as pool:
+            played = list(pool.map(play, range(8)))
+    assert played == [deals(rules, seed) for seed in range(8)]
+    assert diary.faults == []
+
+
+def test_no_answer_changes_with_hidden_cards() -> None:
+    with serving() as (front, diary):
+        findings = probe(front.url, DEALS)
+    assert [(one.kind, one.changed) for one in findings] == [(kind, 0) for kind in KINDS]
+    assert diary.faults == [], "every question was answered by the strategy"
+
+
+def test_the_probe_catches_a_player_that_peeks() -> None:
+    """The positive control: without it the test above would prove nothing."""
+    window = Window(memory_store())
+    with euchre_front(Peeker(window), window, journal=Diary()) as front:
+        findings = {one.kind: one.changed for one in probe(front.url, DEALS)}
+    assert all(findings.values()), findings
+    assert sum(findings.values()) >= DEALS, findings
+
+
+@pytest.mark.parametrize(
+    ("path", "fault"), [("/nowhere", "was answered 404"), ("/session?", "must send token")]
+)
+def test_the_coordinator_breaks_off_where_the_client_would_die(path: str, fault: str) -> None:
+    """Here because the base URL is wrong; the second echoes the wrong thing."""
+    with serving() as (front, _), RemotePlayer(front.url + path) as player:
+        player._http.hooks["response"] = [_blank] if path != "/nowhere" else []
+        with pytest.raises(BrokenOff, match=fault):
+            play_game((player, player, player, player), Random(1))
+
+
+def _blank(response: requests.Response, **_: object) -> None:
+    """Make an answer an empty object."""
+    response._content = b"{}"
+
+
+def test_an_address_that_is_none_is_refused() -> None:
+    with pytest.raises(BrokenOff, match="is no address"):
+        RemotePlayer("localhost:8080")

@@ -1,0 +1,204 @@
+"""What holds in every deal, however it is played."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.euchre_api import Service
+from support.euchre_random import stations
+
+from cardsharp.errors import Illegal
+from cardsharp.euchre.actions import Defend, Discard, Play
+from cardsharp.euchre.cards import DECK
+from cardsharp.euchre.records import (
+    BidEvent,
+    DefenseEvent,
+    Event,
+    PlayEvent,
+    SwapEvent,
+    decode_event,
+    encode_event,
+)
+from cardsharp.euchre.rules import apply, legal_actions, score, turn
+from cardsharp.euchre.state import Deal
+from cardsharp.euchre.table import SEATS
+
+deals = st.integers(0, 2**32).map(lambda seed: list(stations(seed)))
+numbers = st.integers(-1, 23)
+small = st.integers(0, 7)
+
+
+def slow_winner(trick: list[tuple[int, int]], trump: int) -> int:
+    """Who wins, by a list of all cards from the highest down: written apart from the rules."""
+    left = 3 - trump
+    order = [8 + trump, 8 + left, *(4 * rank + trump for rank in (5, 4, 3, 1, 0))]
+    led_card = trick[0][1]
+    led = trump if led_card == 8 + left else led_card % 4
+    order += [4 * rank + led for rank in (5, 4, 3, 2, 1, 0) if 4 * rank + led not in order]
+    best = min((order.index(card), seat) for seat, card in trick if card in order)
+    return best[1]
+
+
+@given(deals)
+def test_every_card_is_in_one_place(states: list[Deal]) -> None:
+    for deal in states:
+        played = [card for trick in deal.table.tricks for _, card in trick]
+        held = [card for seat in SEATS for card in deal.hand(seat)]
+        assert len(played) + len(held) == len({*played, *held})
+        assert {*played, *held} <= set(DECK)
+
+
+@given(deals)
+def test_a_trick_is_won_by_the_highest_card_and_the_winner_leads(states: list[Deal]) -> None:
+    table = states[-1].table
+    for trick, winner in zip(table.tricks, table.winners, strict=True):
+        assert table.trump is not None
+        assert winner == slow_winner([(one.seat, one.card) for one in trick], table.trump)
+    for winner, trick in zip(table.winners, table.tricks[1:], strict=False):
+        assert trick[0].seat == winner
+
+
+@given(deals)
+def test_a_deal_ends_with_five_tricks_or_eight_passes_and_its_points_add_up(
+    states: list[Deal],
+) -> None:
+    table = states[-1].table
+    result = score(table)
+    assert min(result.points) == 0
+    if result.caller is None:
+        assert len(table.bids) == 8
+        assert table.tricks == ()
+        assert result.points == (0, 0)
+    else:
+        assert sum(table.tricks_won) == 5
+        assert max(result.points) in {1, 2, 4}
+        assert (result.points[result.caller % 2] > 0) != result.euchred
+        sitting_out = len(table.sitting_out)
+        assert all(len(trick) == 4 - sitting_out for trick in table.tricks)
+
+
+@given(deals, st.integers(0, 23))
+def test_what_is_not_legal_is_refused(states: list[Deal], card: int) -> None:
+    for deal in states[:-1]:
+        legal = legal_actions(deal)
+        for action in (Play(card), Discard(card), Defend(alone=True)):
+            if action in legal:
+                assert apply(deal, action) != deal
+                continue
+            with pytest.raises(Illegal, match=str(action)):
+                apply(deal, action)
+
+
+@given(deals)
+def test_who_follows_suit_could_and_who_did_not_could_not(states: list[Deal]) -> None:
+    last = states[-1]
+    for deal in states:
+        for seat, voids in enumerate(deal.table.voids):
+            later = {*last.table.played_by(seat)} - {*deal.table.played_by(seat)}
+            trump = deal.table.trump
+            assert trump is not None or not voids
+            for card in later:
+                suit = trump if trump is not None and card == 8 + (3 - trump) else card % 4
+                assert suit not in voids
+
+
+@given(deals)
+def test_the_turn_goes_round_and_empty_chairs_are_left_out(states: list[Deal]) -> None:
+    for deal in states[:-1]:
+        now = turn(deal.table)
+        assert now is not None
+        if now.question == "play":
+            assert now.seat not in deal.table.sitting_out
+            assert deal.hand(now.seat)
+
+
+events = st.one_of(
+    st.builds(
+        BidEvent, ours=st.booleans(), round=small, pos=small, suit=numbers, alone=st.booleans()
+    ),
+    st.builds(SwapEvent, declarer=st.integers(0, 3), card=st.integers(0, 23)),
+    st.builds(DefenseEvent, pos=st.integers(0, 3), alone=st.booleans()),
+    st.builds(
+        PlayEvent,
+        trick=st.integers(0, 4),
+        seq=st.integers(0, 3),
+        pos=st.integers(0, 3),
+        card=st.integers(0, 23),
+    ),
+)
+
+
+@given(events)
+def test_every_event_is_read_back_as_it_was(event: Event) -> None:
+    assert decode_event(encode_event(event)) == event
+
+
+messages = st.one_of(
+    st.tuples(
+        st.just("/bid"),
+        st.fixed_dictionaries(
+            {"round": small, "turnCard": numbers, "pos": small},
+            optional={"suit": st.integers(-1, 4), "alone": st.booleans()},
+        ),
+    ),
+    st.tuples(
+        st.just("/swap"),
+        st.fixed_dictionaries(
+            {"declarerPos": st.integers(0, 3), "turnCard": numbers, "pos": st.just(3)},
+            optional={"card": numbers},
+        ),
+    ),
+    st.tuples(
+        st.just("/defense"),
+        st.fixed_dictionaries(
+            {
+                "declarerPos": st.integers(0, 3),
+                "trumpSuit": st.integers(0, 3),
+                "pos": st.integers(0, 3),
+            },
+            optional={"alone": st.booleans()},
+        ),
+    ),
+    st.tuples(
+        st.just("/play"),
+        st.fixed_dictionaries(
+            {
+                "trickNum": st.integers(0, 4),
+                "trickSeq": st.integers(0, 3),
+                "pos": st.integers(0, 3),
+            },
+            optional={"card": st.integers(0, 23)},
+        ),
+    ),
+)
+offers = st.lists(st.integers(0, 23), min_size=1, max_size=6)
+
+
+@settings(max_examples=150)
+@given(st.permutations(DECK), st.lists(st.tuples(messages, offers), max_size=25))
+def test_any_messages_in_any_order_are_answered_and_every_answer_is_among_the_offers(
+    cards: list[int], sent: list[tuple[tuple[str, dict[str, int]], list[int]]]
+) -> None:
+    """Whatever a confused client sends in whatever order: never a failure, never a made-up card.
+
+    A message that carries a decision is told, one that does not is asked.
+    """
+    service = Service()
+    address: dict[str, object] = {"token": "a", "gameNum": 0, "dealNum": 0}
+    service.ok("POST", "/deal", {**address, "cards": cards})
+    for (path, fields), offered in sent:
+        body = {**address, **fields}
+        if path == "/bid":
+            body["turnCard"] = cards[20]
+        decision = "suit" if path == "/bid" else "alone" if path == "/defense" else "card"
+        if decision in fields:
+            service.ok("POST", path, body)
+            continue
+        query = "&".join(f"{name}={value}" for name, value in body.items())
+        lists = {"/swap": "swappableCards", "/play": "playableCards"}
+        if path in lists:
+            query += "".join(f"&{lists[path]}={card}" for card in offered)
+        answer = service.ok("GET", f"{path}?{query}")
+        again = service.ok("GET", f"{path}?{query}")
+        assert again == answer, "the same question is given the same answer"
+        assert answer.get("card", offered[0]) in offered
+        assert answer.get("suit", -1) in {-1, 0, 1, 2, 3}

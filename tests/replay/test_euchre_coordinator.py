@@ -1,0 +1,108 @@
+"""Our coordinator sends what the real client sent, request for request (SPEC.md section 4)."""
+
+import json
+from collections.abc import Iterator
+from urllib.parse import parse_qs
+
+import requests
+from support.euchre_api import Service
+from support.euchre_direct import direct_player
+from support.euchre_traffic import Recorded, Truth, needs_traffic, truths
+from support.euchre_traffic import requests as recorded_requests
+
+from cardsharp.euchre.actions import Action
+from cardsharp.euchre.state import Deal
+from cardsharp.euchre.strategies import Decision
+from cardsharp.euchre.view import View
+from workbench.euchre.coordinator import Player, play_deal
+from workbench.euchre.remote import RemotePlayer
+
+pytestmark = needs_traffic
+
+SHARED = ("A ", "B ", "E ")
+"""The scenarios with one token for both partners, played by the framework itself."""
+
+
+class Script:
+    """What was decided in a deal, in order; a player that repeats it, and a strategy too."""
+
+    def __init__(self, truth: Truth) -> None:
+        self.actions = iter(truth.actions)
+        self.now: Action | None = None
+
+    def begin(self, deal: Deal, seats: frozenset[int]) -> None:
+        pass
+
+    def decide(self, _deal: Deal | View, _seat: int = 0) -> Action:
+        self.now = next(self.actions)
+        return self.now
+
+    def end(self, deal: Deal) -> None:
+        pass
+
+
+class Scripted:
+    """A remote player whose service answers by the script."""
+
+    def __init__(self, remote: RemotePlayer, script: Script) -> None:
+        self.remote, self.script = remote, script
+        self.begin, self.end = remote.begin, remote.end
+
+    def decide(self, deal: Deal, seat: int) -> Action:
+        self.script.decide(deal)
+        return self.remote.decide(deal, seat)
+
+
+class Prompted:
+    """The strategy behind that service."""
+
+    def __init__(self) -> None:
+        self.script: Script | None = None
+
+    def decide(self, _view: View) -> Decision:
+        assert self.script is not None
+        assert self.script.now is not None
+        return Decision(self.script.now, "As it was.")
+
+
+def deals() -> Iterator[tuple[Truth, list[Recorded]]]:
+    """Each deal of those scenarios with its requests."""
+    found: list[Recorded] = []
+    for one in recorded_requests():
+        if one.path == "/deal" and one.method == "POST":
+            found = []
+        found.append(one)
+        if one.path == "/deal" and one.method == "PATCH":
+            cards = json.loads(found[0].body or "{}")["cards"]
+            truth = truths()[tuple(cards)]
+            if truth.raw["scenario"].startswith(SHARED):
+                yield truth, found
+
+
+def comparable(method: str, target: str, body: str | bytes | None) -> tuple[object, ...]:
+    """A request without what is free: the order of keys and of offered cards."""
+    path, _, query = target.partition("?")
+    values = {name: sorted(given) for name, given in parse_qs(query).items()}
+    return method, path, values, json.loads(body) if body else None
+
+
+def test_every_deal_of_a_shared_token_is_sent_as_the_client_sent_it() -> None:
+    count = 0
+    for truth, recorded in deals():
+        sent: list[tuple[object, ...]] = []
+
+        def watch(request: requests.PreparedRequest, sent: list[tuple[object, ...]] = sent) -> None:
+            sent.append(comparable(str(request.method), request.path_url, request.body))
+
+        prompted = Prompted()
+        token, number = recorded[0].answer["token"], recorded[0].answer["dealNum"]
+        remote, adapter = direct_player(Service(prompted), token)
+        remote._known, remote._deal_number = True, number - 1
+        adapter.watch = watch
+        prompted.script = script = Script(truth)
+        ours = {int(seat) for seat in truth.raw["tokens"]}
+        team: Player = Scripted(remote, script)
+        play_deal(truth.cards, [team if seat in ours else script for seat in range(4)])
+        assert sent == [comparable(one.method, one.target, one.body) for one in recorded]
+        count += 1
+    assert count > 30

@@ -1,0 +1,178 @@
+"""The recorded traffic of the real client (SPEC.md), replayed against rules and service.
+
+The whole of it, 4,029 requests, takes about a second a time, so nothing is left out.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from support.euchre_api import Service
+from support.euchre_traffic import (
+    Recorded,
+    Truth,
+    assert_echo,
+    assert_legal,
+    needs_traffic,
+    requests,
+    truths,
+)
+
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.euchre.actions import Action, Question
+from cardsharp.euchre.rules import apply, score, start
+from cardsharp.euchre.sqlite import SqliteDeals
+from cardsharp.euchre.state import Deal
+from cardsharp.euchre.strategies import Decision
+from cardsharp.euchre.view import View
+
+pytestmark = needs_traffic
+
+
+class Recollection:
+    """Answers what was answered then, and keeps the views that it was shown."""
+
+    def __init__(self) -> None:
+        self.next: Action | None = None
+        self.views: list[View] = []
+
+    def decide(self, view: View) -> Decision:
+        assert self.next is not None
+        self.views.append(view)
+        return Decision(self.next, "As it was.")
+
+
+def played(truth: Truth) -> Deal:
+    deal = start(truth.cards)
+    for action in truth.actions:
+        deal = apply(deal, action)
+    return deal
+
+
+def test_the_traffic_is_whole() -> None:
+    assert len(requests()) == 4029
+    assert len(truths()) == 108
+
+
+def test_the_rules_tell_every_deal_as_it_was() -> None:
+    """Legal actions, winners of tricks, tricks and points, over all 108 deals."""
+    for truth in truths().values():
+        table = played(truth).table
+        raw = truth.raw
+        result = score(table)
+        assert list(table.winners) == [trick["winner"] for trick in raw["tricks"]]
+        assert result.caller == raw["caller_pos"]
+        assert result.lone_defender == raw["def_pos"]
+        if raw["points"]:
+            assert [*result.points, *result.points] == raw["points"]
+            assert [*table.tricks_won, *table.tricks_won] == raw["tricks_won"]
+        else:
+            assert result.points == (0, 0)
+
+
+def test_the_service_follows_every_deal_from_what_it_is_told() -> None:
+    """With the answers of that day, every question leads to a view that fits what happened."""
+    memory = Recollection()
+    service = Service(memory)
+    deals: dict[str, Truth] = {}
+    for recorded in requests():
+        if recorded.path == "/deal" and recorded.method == "POST":
+            cards = tuple(service_cards(recorded))
+            deals[recorded.answer["token"]] = truths()[cards]
+        if not recorded.decides:
+            assert_echo(recorded, service.ok(recorded.method, recorded.target, recorded.body))
+            continue
+        memory.next = recorded.action
+        answer = service.ok(recorded.method, recorded.target)
+        assert_echo(recorded, answer)
+        assert answer.get("card") == recorded.answer.get("card")
+        check_view(memory.views.pop(), deals[recorded.answer["token"]], recorded)
+    assert service.diary.faults == []
+    assert service.diary.troubles == []
+
+
+def service_cards(recorded: Recorded) -> list[int]:
+    assert recorded.body is not None
+    cards = recorded.body.partition('"cards": [')[2].partition("]")[0]
+    return [int(card) for card in cards.split(", ")]
+
+
+def check_view(view: View, truth: Truth, recorded: Recorded) -> None:
+    """The view is what a player at that seat had seen."""
+    table, raw = view.table, truth.raw
+    seat = recorded.query["pos"][0]
+    assert view.seat == seat
+    pickup = raw["discard"] is not None
+    dealt = set(raw["hands"][seat])
+    if seat == 3 and pickup and view.question in {Question.DISCARD, Question.PLAY}:
+        dealt.add(raw["turn"])
+    if view.question is Question.BID:
+        assert list(table.bids) == truth.actions[: len(table.bids)]
+        assert (len(table.bids) >= 4) == (recorded.query["round"] == [2])
+    if view.question is Question.PLAY:
+        dealt -= {raw["discard"]} if seat == 3 else set()
+        contract = raw["contract"]
+        assert table.call is not None
+        assert [table.call.suit, table.call.alone] == contract
+        assert table.call.seat == raw["caller_pos"]
+        assert table.lone_defender in {None, raw["def_pos"]}
+        past = [
+            [(who, card) for who, card in trick["plays"] if card is not None]
+            for trick in raw["tricks"]
+        ]
+        number = recorded.query["trickNum"][0]
+        shown = [list(map(tuple, trick)) for trick in table.tricks]
+        assert shown[:number] == past[:number]
+        here = shown[number] if len(shown) > number else []
+        assert here == past[number][: len(here)]
+        assert past[number][len(here)][0] == seat
+        assert view.discard == (raw["discard"] if seat == 3 else None)
+    assert set(view.hand) == dealt - set(table.played_by(seat))
+
+
+def replay(service: Service, before: Callable[[], None] = lambda: None) -> list[object]:
+    """Every request once; what was answered, each echo right and each decision legal."""
+    answers: list[object] = []
+    for recorded in requests():
+        before()
+        answer = service.ok(recorded.method, recorded.target, recorded.body)
+        assert_echo(recorded, answer)
+        if recorded.decides:
+            assert_legal(recorded, answer)
+        answers.append(answer)
+    return answers
+
+
+@pytest.mark.parametrize("strategy", ["rules", "random"])
+def test_every_echo_is_right_and_every_answer_legal_twice_in_a_row(strategy: str) -> None:
+    service = Service(strategy)
+    assert replay(service) == replay(service)
+    assert service.diary.troubles == []
+
+
+def test_a_request_sent_twice_is_answered_twice_the_same() -> None:
+    service, twice = Service(), Service()
+    once = replay(service)
+    for number, recorded in enumerate(requests()):
+        first = twice.ok(recorded.method, recorded.target, recorded.body)
+        second = twice.ok(recorded.method, recorded.target, recorded.body)
+        assert first == second == once[number]
+
+
+def test_a_restart_between_any_two_requests_changes_nothing() -> None:
+    """Nothing but the store outlives a request, and the answers are the same."""
+    service = Service()
+    assert replay(service, service.restart) == replay(Service())
+
+
+def test_a_closed_and_reopened_file_holds_all_that_counts(tmp_path: Path) -> None:
+    """The same with the file closed and opened again, over three deals: closing takes its time."""
+    file = str(tmp_path / "deals.db")
+    service, other = Service("rules", SqliteDeals(file, SystemClock())), Service()
+    for recorded in requests()[:90]:
+        assert isinstance(service.store, SqliteDeals)
+        service.store.close()
+        service.store = SqliteDeals(file, SystemClock())
+        service.restart()
+        answer = service.ok(recorded.method, recorded.target, recorded.body)
+        assert answer == other.ok(recorded.method, recorded.target, recorded.body)

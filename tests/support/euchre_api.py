@@ -1,0 +1,87 @@
+"""The Euchre service in this process: events in, answers out, and what it wrote down."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.euchre.api import build_api
+from cardsharp.euchre.asks import Ask
+from cardsharp.euchre.deciding import Decided
+from cardsharp.euchre.records import DealKey, Event
+from cardsharp.euchre.service import EuchreService
+from cardsharp.euchre.sqlite import MEMORY, SqliteDeals
+from cardsharp.euchre.store import DealStore
+from cardsharp.euchre.strategies import Strategy, build
+from cardsharp.euchre.view import View
+
+Json = dict[str, Any]
+
+
+@dataclass
+class Diary:
+    """A journal that keeps everything."""
+
+    decisions: list[tuple[DealKey, Ask[Event], View | None, Decided]] = field(default_factory=list)
+    troubles: list[str] = field(default_factory=list)
+
+    def decided(self, key: DealKey, ask: Ask[Event], view: View | None, decided: Decided) -> None:
+        self.decisions.append((key, ask, view, decided))
+
+    def troubled(self, key: DealKey, what: str, cause: Exception) -> None:
+        self.troubles.append(f"{key.deal}: {what}: {cause}")
+
+    @property
+    def faults(self) -> list[str]:
+        """Why a strategy was not asked, or not listened to."""
+        return [decided.fault for _, _, _, decided in self.decisions if decided.fault is not None]
+
+
+def memory_store() -> SqliteDeals:
+    return SqliteDeals(MEMORY, SystemClock())
+
+
+def event(method: str, target: str, body: str | None = None) -> Json:
+    """The event of a request, as an HTTP API sends it."""
+    path, _, query = target.partition("?")
+    return {
+        "version": "2.0",
+        "routeKey": "$default",
+        "rawPath": path,
+        "rawQueryString": query,
+        "headers": {"content-type": "application/json"},
+        "requestContext": {"http": {"method": method, "path": path}, "stage": "$default"},
+        "isBase64Encoded": False,
+        **({} if body is None else {"body": body}),
+    }
+
+
+class Service:
+    """A service over a store, called like the HTTP API's function."""
+
+    def __init__(self, strategy: Strategy | str = "rules", store: DealStore | None = None) -> None:
+        self.diary = Diary()
+        self.store = store or memory_store()
+        self.strategy = build(strategy) if isinstance(strategy, str) else strategy
+        self.api: Callable[[Json], dict[str, object]]
+        self.restart()
+
+    def restart(self) -> None:
+        """Begin anew with nothing but what the store holds."""
+        clock = SystemClock()
+        self.api = build_api(EuchreService(self.store, self.strategy, clock, self.diary))
+
+    def call(self, method: str, target: str, body: Json | str | None = None) -> tuple[int, Json]:
+        """Status and body of the answer."""
+        text = json.dumps(body) if isinstance(body, dict) else body
+        answer = self.api(event(method, target, text))
+        assert isinstance(answer["statusCode"], int)
+        assert isinstance(answer["body"], str)
+        return answer["statusCode"], json.loads(answer["body"])
+
+    def ok(self, method: str, target: str, body: Json | str | None = None) -> Json:
+        """The body of an answer that must be a good one."""
+        status, answer = self.call(method, target, body)
+        assert status == 200, answer
+        return answer

@@ -1,0 +1,29 @@
+"""Random deals, each played some way by random legal actions."""
+
+from collections.abc import Iterator
+from random import Random
+
+from cardsharp.euchre.actions import PASS
+from cardsharp.euchre.rules import apply, legal_actions, start, turn
+from cardsharp.euchre.state import Deal
+from workbench.euchre.coordinator import shuffled
+
+
+def stations(seed: int | str, *, passing: float = 0.6) -> Iterator[Deal]:
+    """Each state of a random deal, from before the first bid until it is over.
+
+    `passing` is how often a bidder passes rather than choose at random.
+    """
+    rng = Random(seed)
+    deal = start(shuffled(rng))
+    yield deal
+    while turn(deal.table) is not None:
+        actions = legal_actions(deal)
+        may_pass = PASS in actions and rng.random() < passing
+        deal = apply(deal, PASS if may_pass else rng.choice(actions))
+        yield deal
+
+
+def decisions(seed: int | str) -> Iterator[Deal]:
+    """The states in which somebody has to decide."""
+    return (deal for deal in stations(seed) if turn(deal.table) is not None)

@@ -1,0 +1,140 @@
+"""The recorded requests of the real client, and what really happened in those deals."""
+
+import gzip
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cardsharp.euchre.actions import Action, Bid, Defend, Discard, Play
+from cardsharp.euchre.cards import SUITS
+
+REFERENCE = Path(__file__).parents[3] / "shared" / "reference" / "euchre"
+TRAFFIC = REFERENCE / "traffic.jsonl.gz"
+
+needs_traffic = pytest.mark.skipif(
+    not TRAFFIC.exists(), reason=f"the recorded traffic is not here: {TRAFFIC.name} is missing"
+)
+
+Json = dict[str, Any]
+DECISIONS = {"suit", "alone", "card", "info"}
+"""The fields of an answer that are no echo."""
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A request, and how the server of that day answered it."""
+
+    method: str
+    target: str
+    body: str | None
+    answer: Json
+
+    @property
+    def path(self) -> str:
+        return self.target.partition("?")[0]
+
+    @property
+    def decides(self) -> bool:
+        return self.method == "GET"
+
+    @property
+    def query(self) -> dict[str, list[int]]:
+        """The numbers of the query string."""
+        pairs = [pair.split("=") for pair in self.target.partition("?")[2].split("&")]
+        names = dict.fromkeys(name for name, _ in pairs if name != "token")
+        return {name: [int(value) for key, value in pairs if key == name] for name in names}
+
+    @property
+    def action(self) -> Action:
+        """What was answered then."""
+        if self.path == "/bid":
+            suit = self.answer["suit"]
+            return Bid(suit, self.answer["alone"]) if suit in SUITS else Bid()
+        card = self.answer["card"]
+        return Discard(card) if self.path == "/swap" else Play(card)
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What really happened in a deal."""
+
+    cards: tuple[int, ...]
+    raw: Json
+
+    @property
+    def actions(self) -> list[Action]:
+        """All decisions in order; the discard and the declined defences are put where they were."""
+        bids = [Bid(suit, alone) if suit >= 0 else Bid() for suit, alone in self._bids()]
+        actions: list[Action] = [*bids]
+        if self.raw["discard"] is not None:
+            actions.append(Discard(self.raw["discard"]))
+        if self.raw["go_alone"]:
+            first = (self.raw["caller_pos"] + 1) % 4
+            seats = [first, (first + 2) % 4]
+            defender = self.raw["def_pos"]
+            asked = seats[: seats.index(defender) + 1] if defender is not None else seats
+            actions += [Defend(seat == defender) for seat in asked]
+        for trick in self.raw["tricks"]:
+            actions += [Play(card) for _, card in trick["plays"] if card is not None]
+        return actions
+
+    def _bids(self) -> Iterator[tuple[int, bool]]:
+        for suit, alone in self.raw["bids"]:
+            if suit >= -1:
+                yield suit, alone
+
+
+@cache
+def _lines() -> tuple[Json, ...]:
+    with gzip.open(TRAFFIC, "rt", encoding="utf-8") as lines:
+        return tuple(json.loads(line) for line in lines)
+
+
+@cache
+def requests() -> tuple[Recorded, ...]:
+    """All requests in the order in which they were sent."""
+    return tuple(
+        Recorded(line["method"], line["target"], line.get("body_raw"), line["response"])
+        for line in _lines()
+        if line["kind"] == "http"
+    )
+
+
+@cache
+def truths() -> dict[tuple[int, ...], Truth]:
+    """The deals by their cards."""
+    found = (
+        Truth((*(card for hand in raw["hands"] for card in hand), raw["turn"], *raw["buries"]), raw)
+        for raw in _lines()
+        if raw["kind"] == "truth"
+    )
+    return {truth.cards: truth for truth in found}
+
+
+def assert_echo(recorded: Recorded, answer: Json) -> None:
+    """Every field that was sent back then comes back now, with value and type."""
+    for name, value in recorded.answer.items():
+        if name not in DECISIONS:
+            assert answer.get(name) == value, (recorded, answer)
+            assert type(answer[name]) is type(value), (recorded, answer)
+
+
+def assert_legal(recorded: Recorded, answer: Json) -> None:
+    """The client would accept the decision."""
+    query = recorded.query
+    if recorded.path == "/bid":
+        turned = query["turnCard"][0] % 4
+        # The client says 1 or 2; its recorded answers prove it right.
+        first = query["round"] == [1]
+        legal = {-1, turned} if first else {-1, *SUITS} - {turned}
+        assert answer["suit"] in legal, (recorded, answer)
+        assert isinstance(answer["alone"], bool)
+    else:
+        offered = query.get("playableCards") or query.get("swappableCards") or []
+        assert answer["card"] in offered, (recorded, answer)
+        assert type(answer["card"]) is int

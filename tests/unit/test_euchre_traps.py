@@ -1,0 +1,313 @@
+"""What the real client does, and no document says (SPEC.md section 5)."""
+
+from collections.abc import Callable
+
+import pytest
+from support.euchre_api import Service
+from support.euchre_dealt import CARDS, TOKEN, Messages
+
+from cardsharp.euchre.actions import PASS, Action, Bid, Defend, Discard, Play, Question
+from cardsharp.euchre.records import DealKey
+from cardsharp.euchre.strategies import Decision
+from cardsharp.euchre.view import View
+
+SPADES, HEARTS = 3, 2
+
+
+class Scribe:
+    """Does what it is told and keeps the view that it was shown."""
+
+    def __init__(self) -> None:
+        self.answer: Callable[[View], Action] = lambda view: view.choices[0]
+        self.views: list[View] = []
+
+    def decide(self, view: View) -> Decision:
+        self.views.append(view)
+        return Decision(self.answer(view), "Told so.")
+
+
+@pytest.fixture
+def scribe() -> Scribe:
+    return Scribe()
+
+
+@pytest.fixture
+def service(scribe: Scribe) -> Service:
+    return Service(scribe)
+
+
+@pytest.fixture
+def deal(service: Service) -> Messages:
+    messages = Messages(service)
+    messages.begin()
+    return messages
+
+
+def test_bids_are_numbered_by_ourselves_whatever_round_and_pos_say(
+    deal: Messages, scribe: Scribe
+) -> None:
+    """The pairs (round, pos) as the client sends them for remote seats 0, 2 and us at 1, 3."""
+    deal.tell_bid(1, 0, -1)
+    deal.ask_bid(1, 1)
+    deal.tell_bid(1, 2, -1)
+    deal.ask_bid(1, 3)
+    deal.tell_bid(2, 4, -1)
+    deal.ask_bid(2, 1)
+    deal.tell_bid(2, 6, -1)
+    deal.ask_bid(2, 3)
+    assert [len(view.table.bids) for view in scribe.views] == [1, 3, 5, 7]
+    assert all(view.question is Question.BID for view in scribe.views)
+
+
+def test_bids_told_in_the_documents_way_are_numbered_alike(deal: Messages, scribe: Scribe) -> None:
+    """Rounds 0 and 1, positions 0 to 3."""
+    for number, pos in [(0, 0), (0, 2), (1, 0), (1, 2)]:
+        deal.tell_bid(number, pos, -1)
+        deal.ask_bid(number, pos + 1)
+    assert [len(view.table.bids) for view in scribe.views] == [1, 3, 5, 7]
+
+
+def test_a_late_call_of_the_first_round_is_one_of_the_first_round(
+    deal: Messages, scribe: Scribe
+) -> None:
+    """A remote dealer's pick-up comes as round 2, pos 3."""
+    for pos in (0, 2):
+        deal.ask_bid(1, pos)
+        deal.tell_bid(1, pos + 1, -1) if pos == 0 else deal.tell_bid(2, 3, SPADES)
+    deal.tell_swap(3, 3)
+    deal.ask_play(0, 0, 0, CARDS[:5])
+    table = scribe.views[-1].table
+    assert table.call == (3, SPADES, False)
+    assert table.swapped
+
+
+def test_round_and_pos_come_back_unchanged(deal: Messages) -> None:
+    answer = deal.tell_bid(3, 7, -1)
+    assert (answer["round"], answer["pos"]) == (3, 7)
+
+
+def test_a_pass_may_be_told_as_minus_one_or_as_four(deal: Messages, scribe: Scribe) -> None:
+    deal.tell_bid(1, 0, 4)
+    deal.ask_bid(1, 1)
+    assert scribe.views[0].table.bids == (PASS,)
+
+
+def test_a_bid_after_a_call_shows_that_it_was_none(deal: Messages, scribe: Scribe) -> None:
+    """The client is the authority: what it goes on from is what happened."""
+    deal.tell_bid(1, 0, SPADES)
+    deal.ask_bid(1, 1)
+    assert scribe.views[0].table.bids == (PASS,)
+
+
+def test_the_discard_may_be_asked_for_before_the_call_is_told(
+    deal: Messages, scribe: Scribe
+) -> None:
+    deal.tell_bid(1, 0, -1)
+    deal.ask_bid(1, 1)
+    scribe.answer = lambda view: Discard(view.hand[0])
+    six = [*CARDS[15:20], CARDS[20]]
+    assert deal.ask_swap(2, six)["card"] == min(six)
+    view = scribe.views[-1]
+    assert view.table.call == (2, SPADES, False)
+    assert set(view.hand) == set(six)
+    deal.tell_bid(1, 2, SPADES, alone=True)
+    scribe.answer = lambda view: view.choices[0]
+    deal.tell_play(0, 1, 1, 1)
+    deal.tell_play(0, 2, 2, 2)
+    deal.ask_play(0, 3, 3, [7, 11, 15, 19, 23])
+    view = scribe.views[-1]
+    assert view.table.call == (2, SPADES, True)
+    assert view.table.sitting_out == {0}
+    assert view.discard == min(six)
+
+
+def test_a_dealer_who_sits_out_is_asked_for_the_discard_all_the_same(
+    deal: Messages, scribe: Scribe
+) -> None:
+    scribe.answer = lambda view: (
+        Bid(SPADES, alone=True) if view.question is Question.BID else view.choices[-1]
+    )
+    deal.tell_bid(1, 0, -1)
+    assert deal.ask_bid(1, 1)["alone"] is True
+    six = [*CARDS[15:20], CARDS[20]]
+    assert deal.ask_swap(1, six)["card"] in six
+    assert scribe.views[-1].table.call == (1, SPADES, True)
+
+
+def test_the_turn_card_may_be_laid_aside_and_minus_one_is_never_answered(
+    deal: Messages, scribe: Scribe
+) -> None:
+    scribe.answer = lambda view: Discard(view.table.turn_card)
+    assert deal.ask_swap(0, [*CARDS[15:20], CARDS[20]])["card"] == CARDS[20]
+    other = Messages(deal.service, deal=1)
+    other.begin()
+    assert other.ask_swap(0, [*CARDS[15:20], -1])["card"] in CARDS[15:20]
+
+
+def test_a_remote_discard_is_not_even_stored(deal: Messages, service: Service) -> None:
+    deal.tell_bid(1, 0, SPADES)
+    before = service.store.read(DealKey(TOKEN, 0, 0))
+    deal.tell_swap(0, 7)
+    assert service.store.read(DealKey(TOKEN, 0, 0)) == before
+
+
+def test_a_lone_defender_shows_by_the_gap_of_its_partner(deal: Messages, scribe: Scribe) -> None:
+    """Seat 0 calls alone, 3 defends alone: 2 and 1 are empty, and nobody says so."""
+    scribe.answer = lambda view: (
+        Bid(HEARTS, alone=True) if view.question is Question.BID else view.choices[0]
+    )
+    deal.tell_bid(2, 1, -1)
+    deal.tell_bid(2, 2, -1)
+    deal.tell_bid(2, 3, -1)
+    deal.ask_bid(2, 0)
+    deal.ask_play(0, 0, 0, CARDS[:5])
+    assert scribe.views[-1].table.lone_defender is None, "nothing shows it yet"
+    deal.tell_play(0, 3, 3, 3)
+    deal.ask_play(1, 0, 0, CARDS[1:5])
+    table = scribe.views[-1].table
+    assert table.lone_defender == 3
+    assert table.sitting_out == {1, 2}
+    assert table.winners == (0,)
+
+
+def test_empty_chairs_count_in_the_place_of_a_card(deal: Messages, scribe: Scribe) -> None:
+    """Seat 2 alone: 0 sits out, and 1 leads as the second of the trick."""
+    deal.ask_bid(1, 1)
+    deal.tell_bid(1, 2, SPADES, alone=True)
+    deal.ask_play(0, 1, 1, CARDS[5:10])
+    view = scribe.views[-1]
+    assert view.table.sitting_out == {0}
+    assert view.table.trick == ()
+    assert view.seat == 1
+
+
+def test_the_offered_cards_are_the_choices_even_if_we_would_allow_more(
+    deal: Messages, scribe: Scribe
+) -> None:
+    deal.tell_bid(1, 0, SPADES)
+    deal.ask_play(0, 0, 0, [4, 8])
+    assert scribe.views[-1].choices == (Play(4), Play(8))
+
+
+@pytest.mark.parametrize("cards", [[-1, -1, 4, -1], [4, 4]])
+def test_padding_and_repeats_in_the_offered_cards_do_no_harm(
+    deal: Messages, cards: list[int]
+) -> None:
+    assert deal.ask_play(0, 0, 0, cards)["card"] == 4
+
+
+def test_a_deal_number_that_starts_again_begins_a_new_deal(deal: Messages, scribe: Scribe) -> None:
+    deal.tell_bid(1, 0, -1)
+    deal.ask_bid(1, 1)
+    other = list(reversed(CARDS[:20])) + CARDS[20:]
+    deal.begin(other)
+    deal.ask_bid(1, 0)
+    view = scribe.views[-1]
+    assert view.table.bids == ()
+    assert set(view.hand) == set(other[:5])
+
+
+def test_a_token_that_repeats_begins_a_new_session(service: Service) -> None:
+    for _ in range(2):
+        answer = service.ok("POST", "/session", {"token": TOKEN, "status": "new"})
+        assert answer["cards"] == list(range(24))
+        assert answer["suits"] == [0, 1, 2, 3]
+        assert answer["status"] == "active"
+        service.ok("PATCH", "/session", {"token": TOKEN, "status": "complete"})
+
+
+def test_a_repeated_question_is_given_the_stored_answer(deal: Messages, scribe: Scribe) -> None:
+    scribe.answer = lambda view: view.choices[1]
+    first = deal.ask_bid(1, 0)
+    scribe.answer = lambda view: view.choices[0]
+    assert deal.ask_bid(1, 0) == first
+    assert len(scribe.views) == 1, "the strategy is asked once"
+
+
+def test_a_stored_card_that_is_not_offered_again_is_decided_anew(
+    deal: Messages, scribe: Scribe
+) -> None:
+    deal.tell_bid(1, 0, SPADES)
+    assert deal.ask_play(0, 0, 0, [4, 8])["card"] == 4
+    assert deal.ask_play(0, 0, 0, [8, 12])["card"] == 8
+    assert len(scribe.views) == 2
+
+
+def test_a_message_with_other_content_replaces_the_first(deal: Messages, scribe: Scribe) -> None:
+    """Never a conflict: a refusal would end the tournament."""
+    deal.tell_bid(1, 0, -1)
+    deal.tell_bid(1, 0, SPADES)
+    deal.tell_bid(1, 0, SPADES)
+    deal.tell_play(0, 0, 0, 0)
+    deal.tell_play(0, 0, 0, 4)
+    deal.ask_play(0, 1, 1, CARDS[5:10])
+    view = scribe.views[-1]
+    assert view.table.call == (0, SPADES, False)
+    assert view.table.trick == ((0, 4),)
+
+
+@pytest.mark.parametrize(
+    ("ask", "legal"),
+    [
+        (lambda deal: deal.ask_bid(1, 2), {"suit": [-1], "alone": [False]}),
+        (lambda deal: deal.ask_swap(0, [3, 7, 23]), {"card": [3, 7, 23]}),
+        (lambda deal: deal.ask_play(2, 1, 1, [9, 13]), {"card": [9, 13]}),
+        (
+            lambda deal: deal.get("/defense", declarerPos=0, trumpSuit=1, pos=1),
+            {"alone": [False, True]},
+        ),
+    ],
+)
+def test_a_question_about_a_deal_that_is_not_stored_is_answered_legally(
+    service: Service, ask: Callable[[Messages], dict[str, object]], legal: dict[str, list[object]]
+) -> None:
+    answer = ask(Messages(service, token="nobody"))
+    for name, values in legal.items():
+        assert answer[name] in values
+    assert service.diary.faults == ["no stored deal leads to this question"]
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda deal: deal.ask_bid(2, 0),  # a second round without a first
+        lambda deal: deal.ask_play(0, 0, 0, [0, 4]),  # a card without a call
+        lambda deal: deal.ask_play(0, 0, 0, [1, 5]),  # somebody else's cards
+        lambda deal: deal.ask_play(3, 0, 0, [0, 4]),  # a fourth trick without three
+        lambda deal: deal.get("/bid", round=1, turnCard=5, pos=0),  # another turn card
+    ],
+)
+def test_a_question_that_does_not_fit_the_stored_deal_is_answered_legally(
+    deal: Messages, scribe: Scribe, ask: Callable[[Messages], dict[str, object]]
+) -> None:
+    answer = ask(deal)
+    assert answer.get("suit", -1) == -1
+    assert scribe.views == []
+
+
+def test_a_missing_play_is_noticed_and_answered_legally(deal: Messages, scribe: Scribe) -> None:
+    deal.tell_bid(1, 0, SPADES)
+    deal.tell_play(0, 0, 0, 0)
+    assert deal.ask_play(0, 2, 2, [2, 6])["card"] in {2, 6}
+    assert scribe.views == []
+    assert deal.service.diary.faults == ["no stored deal leads to this question"]
+
+
+def test_a_lone_defence_is_asked_for_as_the_documents_say(deal: Messages, scribe: Scribe) -> None:
+    scribe.answer = lambda view: (
+        Defend(alone=True) if view.question is Question.DEFEND else view.choices[0]
+    )
+    deal.tell_bid(1, 0, SPADES, alone=True)
+    deal.ask_swap(0, [*CARDS[15:20], CARDS[20]])
+    answer = deal.get("/defense", declarerPos=0, trumpSuit=SPADES, pos=3)
+    assert answer["alone"] is True
+    view = scribe.views[-1]
+    assert view.table.defences == (False,)
+    assert view.table.call == (0, SPADES, True)
+
+
+def test_patches_of_anything_echo(service: Service) -> None:
+    body = {"token": "x", "gameNum": 7, "status": "update", "info": "12:3"}
+    assert service.ok("PATCH", "/game", body)["status"] == "update"
+    address = {"token": "x", "gameNum": 7, "dealNum": 4000, "trickNum": 4, "status": "complete"}
+    assert service.ok("PATCH", "/trick", address).items() >= address.items()

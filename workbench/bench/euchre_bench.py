@@ -1,0 +1,320 @@
+"""What the Euchre service costs.
+
+    python -m workbench.bench.euchre_bench calls     CPU a call, by operation, and where it goes
+    python -m workbench.bench.euchre_bench games     CPU and wall a call and a game over HTTP,
+                                                     with 1 and with 8 tokens at once
+
+CPU is a process's own, so it compares between runs better than the clock's time. The service of
+`games` is a process of its own, as in the cloud; the client's cost is the coordinator's, which
+speaks with the library that the real client uses.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from statistics import fmean, quantiles
+from typing import Annotated, TypeVar
+
+import cyclopts
+import requests
+from cyclopts import Parameter
+from requests.adapters import BaseAdapter
+from rich.console import Console
+from rich.table import Table
+
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.telemetry import logger, meter, redirect
+from cardsharp.euchre.api import build_api
+from cardsharp.euchre.cards import Card
+from cardsharp.euchre.journal import LogJournal
+from cardsharp.euchre.records import DealKey, Event, Record
+from cardsharp.euchre.service import EuchreService
+from cardsharp.euchre.store import DealStore
+from cardsharp.euchre.strategies import Decision, Strategy, build
+from cardsharp.euchre.view import View
+from cardsharp.euchre.wiring import DEFAULT_STRATEGY
+from workbench.bench.arena_process import cpu_seconds
+from workbench.blef.events import Asked, http_event
+from workbench.cloud.events import Event as LambdaEvent
+from workbench.euchre.coordinator import StrategyPlayer, play_game
+from workbench.euchre.home import embedded_store, emulated_store
+from workbench.euchre.remote import RemotePlayer
+
+MANY = 8
+MS = 1000
+_OPPONENT = "rules"
+_BASE = "http://service"
+
+app = cyclopts.App(help=__doc__, help_format="plaintext")
+console = Console(highlight=False)
+T = TypeVar("T")
+
+StrategyName = Annotated[str, Parameter(help="Whose decisions.")]
+
+
+@dataclass
+class Meter:
+    """CPU seconds spent in store and strategy, counted up."""
+
+    store: float = 0.0
+    strategy: float = 0.0
+
+    def timed_store(self, deed: Callable[[], T]) -> T:
+        """Do it and count it."""
+        began = time.process_time()
+        try:
+            return deed()
+        finally:
+            self.store += time.process_time() - began
+
+
+class MeasuredStore:
+    """A store whose CPU time is counted apart."""
+
+    def __init__(self, store: DealStore, spent: Meter) -> None:
+        self._store, self._spent = store, spent
+
+    def begin(self, key: DealKey, cards: tuple[Card, ...]) -> None:
+        """Begin."""
+        self._spent.timed_store(lambda: self._store.begin(key, cards))
+
+    def read(self, key: DealKey) -> Record | None:
+        """Read."""
+        return self._spent.timed_store(lambda: self._store.read(key))
+
+    def append(self, record: Record, event: Event) -> None:
+        """Append."""
+        self._spent.timed_store(lambda: self._store.append(record, event))
+
+
+class MeasuredStrategy:
+    """A strategy whose CPU time is counted apart."""
+
+    def __init__(self, strategy: Strategy, spent: Meter) -> None:
+        self._strategy, self._spent = strategy, spent
+
+    def decide(self, view: View) -> Decision:
+        """Decide."""
+        began = time.process_time()
+        try:
+            return self._strategy.decide(view)
+        finally:
+            self._spent.strategy += time.process_time() - began
+
+
+@dataclass
+class Costs:
+    """CPU seconds of the calls of one operation: all, in the store, in the strategy."""
+
+    total: list[float] = field(default_factory=list)
+    store: list[float] = field(default_factory=list)
+    strategy: list[float] = field(default_factory=list)
+
+    @property
+    def overhead(self) -> list[float]:
+        """What is left: reading, routing, telling the deal, writing the answer and the log."""
+        three = zip(self.total, self.store, self.strategy, strict=True)
+        return [total - store - strategy for total, store, strategy in three]
+
+
+class Measuring(BaseAdapter):
+    """The client's requests as events into a service in this process; only the service counts."""
+
+    def __init__(self, api: Callable[[LambdaEvent], object], spent: Meter) -> None:
+        super().__init__()
+        self._api, self._spent = api, spent
+        self.costs: dict[str, Costs] = defaultdict(Costs)
+
+    def send(
+        self, request: requests.PreparedRequest, *_: object, **__: object
+    ) -> requests.Response:
+        """Answer one request, and note what it cost."""
+        event = _event(request)
+        self._spent.store = self._spent.strategy = 0.0
+        began = time.process_time()
+        answer = self._api(event)
+        spent = time.process_time() - began
+        costs = self.costs[f"{request.method} {event['rawPath']}"]
+        costs.total.append(spent)
+        costs.store.append(self._spent.store)
+        costs.strategy.append(self._spent.strategy)
+        return _response(request, answer)
+
+    def close(self) -> None:
+        """Hold nothing."""
+
+
+def _event(request: requests.PreparedRequest) -> LambdaEvent:
+    body = request.body or b""
+    asked = Asked(
+        str(request.method),
+        request.path_url,
+        tuple((str(name), str(value)) for name, value in request.headers.items()),
+        body.encode() if isinstance(body, str) else body,
+    )
+    return http_event(asked, SystemClock().now())
+
+
+def _response(request: requests.PreparedRequest, answer: object) -> requests.Response:
+    if not isinstance(answer, dict):
+        raise TypeError("The service must answer an object.")
+    response = requests.Response()
+    response.status_code = answer["statusCode"]
+    response._content = answer["body"].encode()  # noqa: SLF001 - requests has no other way in
+    response.url = str(request.url)
+    return response
+
+
+@app.command
+def calls(
+    *,
+    strategy: StrategyName = DEFAULT_STRATEGY,
+    games: int = 20,
+    emulator: Annotated[bool, Parameter(help="Keep deals in the emulated DynamoDB.")] = False,
+) -> None:
+    """CPU a call by operation: all of it, in the store, in the strategy, and the overhead."""
+    with _silent():
+        if emulator:
+            with emulated_store() as store:
+                costs = _measured(store, strategy, games)
+        else:
+            costs = _measured(embedded_store(), strategy, games)
+    table = Table(title=f"CPU milliseconds a call, {games} games, {strategy} decides")
+    for column in ("operation", "calls", "all", "store", "strategy", "overhead", "its p99"):
+        table.add_column(column, justify="left" if column == "operation" else "right")
+    everything = Costs()
+    for name, cost in sorted(costs.items()):
+        _add_row(table, name, cost)
+        everything.total += cost.total
+        everything.store += cost.store
+        everything.strategy += cost.strategy
+    table.add_section()
+    _add_row(table, "all", everything)
+    console.print(table)
+    share = sum(everything.overhead) / max(1e-9, sum(everything.total) - sum(everything.store))
+    console.print(f"The service's own part beside the strategy's: {share:.1%}.")
+
+
+def _add_row(table: Table, name: str, cost: Costs) -> None:
+    p99 = quantiles(cost.overhead, n=100)[-1] if len(cost.overhead) > 1 else cost.overhead[0]
+    figures = (fmean(cost.total), fmean(cost.store), fmean(cost.strategy), fmean(cost.overhead))
+    table.add_row(name, str(len(cost.total)), *(f"{MS * one:.3f}" for one in (*figures, p99)))
+
+
+def _measured(store: DealStore, strategy: str, games: int) -> dict[str, Costs]:
+    spent = Meter()
+    service = EuchreService(
+        MeasuredStore(store, spent),
+        MeasuredStrategy(build(strategy), spent),
+        SystemClock(),
+        LogJournal(logger, meter),
+    )
+    adapter = Measuring(build_api(service), spent)
+    http = requests.Session()
+    http.mount(_BASE, adapter)
+    other = StrategyPlayer(build(_OPPONENT))
+    with RemotePlayer(_BASE, http=http) as player:
+        for seed in range(games):
+            play_game((player, other, player, other), Random(seed))
+    return adapter.costs
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Write logs and metrics as always, but where they disturb nobody."""
+    with Path("/dev/null").open("w", encoding="utf-8") as nowhere:
+        redirect(nowhere)
+        try:
+            yield
+        finally:
+            meter.flush()
+            redirect(sys.stdout)
+
+
+# --- over HTTP -----------------------------------------------------------------------------------
+
+
+@app.command
+def games(
+    *,
+    strategy: StrategyName = DEFAULT_STRATEGY,
+    count: Annotated[int, Parameter(name=["--games", "-n"])] = 8,
+    as_json: Annotated[bool, Parameter(name="--json", negative=())] = False,
+) -> None:
+    """CPU and wall a call and a game over HTTP, with 1 and with 8 tokens at once."""
+    rows = [_run(strategy, count, at_once) for at_once in (1, MANY)]
+    if as_json:
+        console.print_json(json.dumps(rows))
+        return
+    table = Table(title=f"{count} games over HTTP, {strategy} on one side")
+    table.add_column("tokens at once")
+    for row in rows:
+        table.add_column(f"{row.pop('tokens'):g}", justify="right")
+    for figure in rows[0]:
+        table.add_row(figure, *(f"{row[figure]:g}" for row in rows))
+    console.print(table)
+
+
+def _run(strategy: str, count: int, at_once: int) -> dict[str, float]:
+    """The figures of some games with that many tokens at once."""
+    with _server(strategy) as (url, pid):
+        before, began = cpu_seconds(pid), time.monotonic()
+        own = time.process_time()
+        with ThreadPoolExecutor(at_once) as pool:
+            sent = sum(pool.map(lambda seed: _play(url, seed), range(count)))
+        wall, own = time.monotonic() - began, time.process_time() - own
+        cpu = cpu_seconds(pid) - before
+    return {
+        "tokens": at_once,
+        "calls": sent,
+        "calls a game": round(sent / count, 1),
+        "service CPU ms a call": round(MS * cpu / sent, 2),
+        "service CPU s a game": round(cpu / count, 3),
+        "client CPU ms a call": round(MS * own / sent, 2),
+        "wall ms a call": round(MS * wall * min(at_once, count) / sent, 2),
+        "wall s a game": round(wall * min(at_once, count) / count, 2),
+        "games a minute": round(60 * count / wall, 1),
+    }
+
+
+def _play(url: str, seed: int) -> int:
+    """Play a game against the player by rules; the number of calls."""
+    other = StrategyPlayer(build(_OPPONENT))
+    with RemotePlayer(url) as player:
+        play_game((player, other, player, other), Random(seed))
+        return player.calls
+
+
+@contextmanager
+def _server(strategy: str) -> Iterator[tuple[str, int]]:
+    """Address and process id of a service that has answered once."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "workbench.euchre.commands", "serve", "--port", "0"]
+        command += ["--strategy", strategy, "--store", f"sqlite:{folder}/deals.db"]
+        command += ["--log", f"{folder}/log"]
+        process = subprocess.Popen(  # noqa: S603 - our own command
+            command, stderr=subprocess.PIPE, text=True
+        )
+        try:
+            line = process.stderr.readline() if process.stderr else ""
+            url = line.partition(" answers at ")[2].split()[0]
+            requests.get(f"{url}/openapi.json", timeout=10).raise_for_status()
+            yield url, process.pid
+        finally:
+            process.terminate()
+            process.wait()
+            if process.stderr:
+                process.stderr.close()
+
+
+if __name__ == "__main__":
+    app()

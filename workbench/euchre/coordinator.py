@@ -1,0 +1,123 @@
+"""The coordinator: shuffles, deals, enforces the rules, keeps the score (SPEC.md section 1).
+
+It knows players only by what they are told and what they answer; whether one is a strategy in
+this process or a service behind HTTP makes no difference to it.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Protocol
+
+from cardsharp.euchre.actions import Action
+from cardsharp.euchre.cards import DECK, Card
+from cardsharp.euchre.rules import Result, apply, score, start, turn
+from cardsharp.euchre.state import Deal
+from cardsharp.euchre.strategies import Strategy
+from cardsharp.euchre.view import project
+
+WINNING = 10
+"""Points that win a game."""
+
+CHAIRS = 4
+
+Players = Sequence["Player"]
+"""Four by chair, clockwise; partners sit opposite and may be one and the same object."""
+
+Watcher = Callable[[Deal, Result, int], None]
+"""Called after each deal with its end, its result, and the chair of its seat 0."""
+
+
+class Player(Protocol):
+    """Somebody at the table, or two partners in one."""
+
+    def begin(self, deal: Deal, seats: frozenset[int]) -> None:
+        """A new deal starts, in which this player has those seats."""
+        ...
+
+    def decide(self, deal: Deal, seat: int) -> Action:
+        """The answer of one of this player's seats, whose turn it is.
+
+        The whole deal is passed, for a service is told it too (SPEC.md section 9).
+        """
+        ...
+
+    def end(self, deal: Deal) -> None:
+        """The deal is over."""
+        ...
+
+
+class StrategyPlayer:
+    """A strategy in this process; it is shown its view and nothing else."""
+
+    def __init__(self, strategy: Strategy) -> None:
+        self.strategy = strategy
+
+    def begin(self, deal: Deal, seats: frozenset[int]) -> None:
+        """Remember nothing."""
+
+    def decide(self, deal: Deal, seat: int) -> Action:
+        """What the strategy decides."""
+        return self.strategy.decide(project(deal, seat)).action
+
+    def end(self, deal: Deal) -> None:
+        """Remember nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Game:
+    """A finished game: points of the chairs 0 and 2, and of 1 and 3."""
+
+    points: tuple[int, int]
+    deals: int
+
+    @property
+    def winner(self) -> int:
+        """0 for the chairs 0 and 2, 1 for the others."""
+        return int(self.points[1] > self.points[0])
+
+
+def shuffled(rng: Random) -> tuple[Card, ...]:
+    """The 24 cards in random order."""
+    cards = list(DECK)
+    rng.shuffle(cards)
+    return tuple(cards)
+
+
+def play_deal(cards: tuple[Card, ...], players: Players) -> tuple[Deal, Result]:
+    """Play one deal; `players` are by seat here, from the dealer's left to the dealer.
+
+    Raises:
+        Illegal: a player answered what the rules forbid.
+    """
+    deal = start(cards)
+    for player, seats in _seats(players):
+        player.begin(deal, seats)
+    while (now := turn(deal.table)) is not None:
+        deal = apply(deal, players[now.seat].decide(deal, now.seat))
+    for player, _ in _seats(players):
+        player.end(deal)
+    return deal, score(deal.table)
+
+
+def play_game(players: Players, rng: Random, watch: Watcher | None = None) -> Game:
+    """Play to ten points; `rng` draws the first dealer and shuffles, and does nothing else."""
+    dealer, points, deals = rng.randrange(CHAIRS), [0, 0], 0
+    while max(points) < WINNING:
+        first = (dealer + 1) % CHAIRS
+        seated = [players[(first + seat) % CHAIRS] for seat in range(CHAIRS)]
+        deal, result = play_deal(shuffled(rng), seated)
+        for seat in (0, 1):
+            points[(first + seat) % 2] += result.points[seat]
+        if watch is not None:
+            watch(deal, result, first)
+        dealer, deals = first, deals + 1
+    return Game((points[0], points[1]), deals)
+
+
+def _seats(players: Players) -> Iterable[tuple[Player, frozenset[int]]]:
+    """Each player once, with the seats that it has."""
+    seats: dict[int, set[int]] = {}
+    for seat, player in enumerate(players):
+        seats.setdefault(id(player), set()).add(seat)
+    return [(players[min(own)], frozenset(own)) for own in seats.values()]

@@ -1,0 +1,179 @@
+"""Two players against each other over many games, with the figures that tell them apart.
+
+Every shuffle is played twice with the seats exchanged, so luck of the cards cancels out.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from random import Random
+from statistics import fmean, stdev
+
+from cardsharp.euchre.rules import Result
+from cardsharp.euchre.state import Deal
+from cardsharp.euchre.strategies import build
+from cardsharp.euchre.table import TRICKS
+from workbench.euchre.coordinator import Player, StrategyPlayer, play_game
+from workbench.euchre.remote import RemotePlayer
+
+NORMAL_95 = 1.96
+"""Standard errors to each side of a mean that hold 95 % of a normal distribution."""
+
+SIDES = 2
+
+
+@dataclass
+class Side:
+    """What one player did, over all games."""
+
+    calls: int = 0
+    first_round: int = 0
+    alone: int = 0
+    made: int = 0
+    marches: int = 0
+    lone_marches: int = 0
+    euchred: int = 0
+    points: int = 0
+
+    def add(self, deal: Deal, result: Result, *, calls: bool, points: int) -> None:
+        """Count a deal."""
+        self.points += points
+        call = deal.table.call
+        if not calls or call is None:
+            return
+        self.calls += 1
+        self.first_round += call.picks_up
+        self.alone += result.alone
+        self.euchred += result.euchred
+        self.made += not result.euchred
+        self.marches += result.tricks == TRICKS
+        self.lone_marches += result.alone and result.tricks == TRICKS
+
+
+@dataclass
+class Report:
+    """The outcome; `shares` holds the first player's share of each pair of games: 0, 0.5 or 1."""
+
+    names: tuple[str, str]
+    shares: list[float] = field(default_factory=list)
+    deals: int = 0
+    passed_out: int = 0
+    sides: tuple[Side, Side] = field(default_factory=lambda: (Side(), Side()))
+
+    @property
+    def games(self) -> int:
+        """Games played."""
+        return SIDES * len(self.shares)
+
+    @property
+    def rate(self) -> float:
+        """The share of games that the first player won."""
+        return fmean(self.shares)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval of that share; the whole range for a single pair."""
+        if len(self.shares) < 2:  # noqa: PLR2004 - a deviation needs two
+            return 0.0, 1.0
+        # An even score would claim certainty: as if one pair had been neither won nor lost.
+        spread = max(stdev(self.shares), 0.5 / math.sqrt(len(self.shares)))
+        half = NORMAL_95 * spread / math.sqrt(len(self.shares))
+        return max(0.0, self.rate - half), min(1.0, self.rate + half)
+
+    def add(self, other: "Report") -> None:
+        """Add the games of another report on the same players."""
+        self.shares += other.shares
+        self.deals += other.deals
+        self.passed_out += other.passed_out
+        for mine, theirs in zip(self.sides, other.sides, strict=True):
+            both = Counter(vars(mine))
+            both.update(vars(theirs))
+            vars(mine).update(both)
+
+    def as_json(self) -> dict[str, object]:
+        """All figures."""
+        return {
+            "players": list(self.names),
+            "games": self.games,
+            "won": self.rate,
+            "interval": list(self.interval),
+            "deals": self.deals,
+            "passed_out": self.passed_out,
+            "sides": [vars(side) for side in self.sides],
+        }
+
+    def __str__(self) -> str:
+        low, high = self.interval
+        first, second = self.names
+        outcome = (
+            f"{first} won {self.rate:.1%} of {self.games} games against {second} "
+            f"(95 %: {low:.1%} to {high:.1%}); {self.deals / max(1, self.games):.1f} deals a game, "
+            f"{self.passed_out} passed out."
+        )
+        sides = zip(self.names, self.sides, strict=True)
+        return "\n".join([outcome, *(self._line(name, side) for name, side in sides)])
+
+    def _line(self, name: str, side: Side) -> str:
+        calls = max(1, side.calls)
+        return (
+            f"  {name:>10}: calls {side.calls / max(1, self.deals):.1%} of the deals "
+            f"({side.first_round / calls:.0%} in the first round), makes {side.made / calls:.1%}, "
+            f"all five {side.marches / calls:.1%}, euchred {side.euchred / calls:.1%}; "
+            f"alone {side.alone} times, {side.lone_marches} of them all five; "
+            f"{side.points / max(1, self.deals):.3f} points a deal"
+        )
+
+
+def duel(names: tuple[str, str], games: int, seed: int = 1, workers: int = 1) -> Report:
+    """Play the games, in as many processes as `workers` says; the report.
+
+    A name is a strategy's or the address of a service. The same seed gives the same games.
+    """
+    pairs = range(max(1, games // SIDES))
+    if workers == 1:
+        return _pairs(names, seed, pairs)
+    report = Report(names)
+    shares = [pairs[start::workers] for start in range(workers)]
+    with ProcessPoolExecutor(workers) as pool:
+        for part in pool.map(partial(_pairs, names, seed), shares):
+            report.add(part)
+    return report
+
+
+def _pairs(names: tuple[str, str], seed: int, pairs: Sequence[int]) -> Report:
+    """Play some pairs of games in this process."""
+    report = Report(names)
+    players = _player(names[0]), _player(names[1])
+    try:
+        for pair in pairs:
+            wins = [_game(players, f"{seed}/{pair}", swapped, report) for swapped in (False, True)]
+            report.shares.append(fmean(wins))
+    finally:
+        for player in players:
+            if isinstance(player, RemotePlayer):
+                player.close()
+    return report
+
+
+def _player(name: str) -> Player:
+    return RemotePlayer(name) if "://" in name else StrategyPlayer(build(name))
+
+
+def _game(players: tuple[Player, Player], seed: str, swapped: bool, report: Report) -> bool:
+    """Play one game and count it; whether the first player won."""
+    first, second = (players[1], players[0]) if swapped else players
+
+    def watch(deal: Deal, result: Result, chair: int) -> None:
+        report.deals += 1
+        report.passed_out += result.caller is None
+        for number, side in enumerate(report.sides):
+            # The seats 0 and 2 belong to the chairs of the same parity as `chair`.
+            parity = (number + swapped + chair) % SIDES
+            calls = result.caller is not None and result.caller % SIDES == parity
+            side.add(deal, result, calls=calls, points=result.points[parity])
+
+    game = play_game((first, second, first, second), Random(seed), watch)
+    return (game.winner == 1) == swapped

@@ -1,0 +1,155 @@
+"""Whether an answer depends on cards that its player cannot see (SPEC.md section 9).
+
+A deal is told up to a decision, again and again with the hidden cards exchanged. A fair service
+gives the same answer every time. Own cards, the turn card and every card already played stay
+where they are; all others change places, a remote dealer's discard too.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from random import Random
+
+from cardsharp.euchre.actions import PASS, Action, Bid, Defend, Discard, Question
+from cardsharp.euchre.cards import SUITS
+from cardsharp.euchre.rules import apply, start, turn
+from cardsharp.euchre.state import HAND, TURN, Deal
+from cardsharp.euchre.strategies import build
+from cardsharp.euchre.table import DEALER
+from cardsharp.euchre.view import project
+from workbench.euchre.coordinator import shuffled
+from workbench.euchre.remote import RemotePlayer
+
+LONE = 0.15
+"""How many of the calls are alone."""
+
+_LAST_BID = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """How many answers of one kind of decision were changed by hidden cards."""
+
+    kind: str
+    deals: int
+    changed: int
+
+    def __str__(self) -> str:
+        return f"{self.kind:>20}: {self.changed} of {self.deals} deals changed"
+
+
+def first_bid(rng: Random) -> Deal:
+    """A deal before a bid of the first round."""
+    return _passed(start(shuffled(rng)), rng.randrange(4))
+
+
+def second_bid(rng: Random) -> Deal:
+    """A deal before a bid of the second round."""
+    return _passed(start(shuffled(rng)), 4 + rng.randrange(4))
+
+
+def discard(rng: Random) -> Deal:
+    """A deal in which the dealer has to lay a card aside."""
+    return _called(start(shuffled(rng)), rng.randrange(4), rng)
+
+
+def opening_lead(rng: Random) -> Deal:
+    """A deal before its first card."""
+    deal = _called(start(shuffled(rng)), rng.randrange(_LAST_BID), rng)
+    while (now := turn(deal.table)) is not None and now.question is not Question.PLAY:
+        deal = apply(deal, Defend(alone=False) if now.question is Question.DEFEND else _rule(deal))
+    return deal
+
+
+def later_card(rng: Random) -> Deal:
+    """A deal in the middle of its card play; not the turn of a dealer who picked up.
+
+    What such a dealer laid aside is known only to a service that was asked for it.
+    """
+    deal = opening_lead(rng)
+    for _ in range(rng.randrange(1, 16)):
+        deal = apply(deal, _rule(deal)) if turn(deal.table) is not None else deal
+    now = turn(deal.table)
+    return deal if now is not None and now.seat != DEALER else later_card(rng)
+
+
+KINDS: dict[str, Callable[[Random], Deal]] = {
+    "first-round bid": first_bid,
+    "second-round bid": second_bid,
+    "discard": discard,
+    "opening lead": opening_lead,
+    "later card": later_card,
+}
+
+
+def probe(
+    base: str, deals: int, permutations: int = 3, seed: int = 1, kinds: Iterable[str] = KINDS
+) -> list[Finding]:
+    """What hidden cards change at the service there; `deals` of each kind of decision."""
+    findings = []
+    with RemotePlayer(base) as player:
+        for kind in kinds:
+            changed: Counter[bool] = Counter()
+            for number in range(deals):
+                rng = Random(f"{seed}/{kind}/{number}")
+                deal = KINDS[kind](rng)
+                answers = {_asked(player, deal)}
+                answers |= {_asked(player, exchanged(deal, rng)) for _ in range(permutations)}
+                changed[len(answers) > 1] += 1
+            findings.append(Finding(kind, deals, changed[True]))
+    return findings
+
+
+def exchanged(deal: Deal, rng: Random) -> Deal:
+    """The deal with all cards exchanged that the seat to decide cannot see."""
+    now = turn(deal.table)
+    if now is None:
+        raise ValueError("Nobody has to decide: the deal is over.")
+    played = {card for trick in deal.table.tricks for _, card in trick}
+    own = range(HAND * now.seat, HAND * (now.seat + 1))
+    hidden = [
+        place
+        for place, card in enumerate(deal.cards)
+        if place not in own and place != TURN and card not in played
+    ]
+    moved = rng.sample(hidden, len(hidden))
+    cards = list(deal.cards)
+    for place, source in zip(hidden, moved, strict=True):
+        cards[place] = deal.cards[source]
+    laid = deal.discard
+    if laid is not None and now.seat != DEALER:
+        held = {*cards[HAND * DEALER : HAND * (DEALER + 1)], deal.table.turn_card} - played
+        laid = rng.choice(sorted(held))
+    return replace(deal, cards=tuple(cards), discard=laid)
+
+
+def _asked(player: RemotePlayer, deal: Deal) -> Action:
+    """The answer of whoever's turn it is; all that happened is told, its own part too."""
+    now = turn(deal.table)
+    if now is None:
+        raise ValueError("Nobody has to decide: the deal is over.")
+    player.begin(deal, frozenset())
+    return player.decide(deal, now.seat)
+
+
+def _passed(deal: Deal, times: int) -> Deal:
+    for _ in range(times):
+        deal = apply(deal, PASS)
+    return deal
+
+
+def _called(deal: Deal, number: int, rng: Random) -> Deal:
+    """A deal in which that bid names trumps."""
+    turned = deal.table.turn_card & 3
+    others = [suit for suit in SUITS if suit != turned]
+    suit = turned if number < 4 else rng.choice(others)  # noqa: PLR2004 - seats at the table
+    return apply(_passed(deal, number), Bid(suit, rng.random() < LONE))
+
+
+_RULES = build("rules")
+
+
+def _rule(deal: Deal) -> Action:
+    """What the player by rules does."""
+    now = turn(deal.table)
+    return Discard(-1) if now is None else _RULES.decide(project(deal, now.seat)).action

@@ -1,0 +1,303 @@
+"""A player behind HTTP, called as the real client calls it (SPEC.md sections 3 to 5).
+
+With the client's habits: bids and cards of others are told late, just before the next question;
+the second element of a bid's address is its number from 0 to 7; a local dealer is asked for the
+discard before the call that caused it is told; nobody is asked about a lone defence.
+"""
+
+import uuid
+from collections.abc import Iterator
+from typing import Self
+from urllib.parse import urlsplit
+
+import requests
+
+from cardsharp.errors import CardsharpError
+from cardsharp.euchre.actions import Action, Bid, Defend, Discard, Play, Question
+from cardsharp.euchre.rules import choices, turn
+from cardsharp.euchre.state import Deal
+from cardsharp.euchre.table import DEALER, Call, Table
+
+TIMEOUT = 30
+"""Seconds; the real client waits for ever."""
+
+Json = dict[str, object]
+
+_ROUND = 4
+_SUITS = range(-1, 5)
+
+
+class BrokenOff(CardsharpError):
+    """An answer that would end the real client's tournament."""
+
+
+class RemotePlayer:
+    """One token's seats at a service; a context manager that closes its connection.
+
+    `base` is prefixed to every path as it is. `asks_defense` also asks what only the documents
+    know. `http` is a session to use instead of a new one;
+    `calls` counts the requests.
+    """
+
+    def __init__(
+        self,
+        base: str,
+        token: str | None = None,
+        *,
+        asks_defense: bool = False,
+        http: requests.Session | None = None,
+    ) -> None:
+        if urlsplit(base).scheme not in {"http", "https"}:
+            raise BrokenOff(f"'{base}' is no address; write e.g. http://127.0.0.1:8080.")
+        self.base = base
+        self.token = token or uuid.uuid4().hex[:12]
+        self.calls = 0
+        self._asks_defense = asks_defense
+        self._http = http or requests.Session()
+        # A proxy or a password file of this machine is none of the service's business.
+        self._http.trust_env = False
+        self._known = False
+        self._deal_number = -1
+        self._seats: frozenset[int] = frozenset()
+        self._told = _Told()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._http.close()
+
+    def begin(self, deal: Deal, seats: frozenset[int]) -> None:
+        """Tell of the deal; before the first one, of the session and the game."""
+        if not self._known:
+            answer = self._call("POST", "/session", {"token": self.token}, {"status": "new"})
+            _check_identity(answer)
+            self._call("POST", "/game", {"token": self.token, "gameNum": 0}, {"status": "new"})
+            self._known = True
+        self._deal_number += 1
+        self._seats, self._told = seats, _Told()
+        self._call("POST", "/deal", self._address(), {"cards": list(deal.cards), "status": "new"})
+
+    def decide(self, deal: Deal, seat: int) -> Action:
+        """Ask, after telling what has happened."""
+        now = turn(deal.table)
+        if now is None:
+            raise BrokenOff("The deal is over.")
+        match now.question:
+            case Question.BID:
+                self._tell_bids(deal.table)
+                return self._ask_bid(deal.table, seat)
+            case Question.DISCARD:
+                return self._ask_swap(deal)
+            case Question.DEFEND:
+                return self._ask_defense(deal.table, seat)
+            case Question.PLAY:
+                self._tell(deal)
+                return self._ask_play(deal, seat)
+
+    def end(self, deal: Deal) -> None:
+        """Tell what is left, and that the deal is over."""
+        self._tell(deal)
+        self._call("PATCH", "/deal", self._address(), {}, status="complete")
+
+    # --- told ----------------------------------------------------------------------------------
+
+    def _tell(self, deal: Deal) -> None:
+        """Tell bids, discard and plays of the others, as far as they are not told yet."""
+        table = deal.table
+        self._tell_bids(table)
+        self._tell_defences(table)
+        call = table.call
+        if table.swapped and call is not None and not self._told.swap:
+            self._told.swap = True
+            if DEALER not in self._seats:
+                address = self._swap_address(call.seat, table)
+                self._call("POST", "/swap", address, {"card": deal.discard})
+        for number in range(len(table.tricks)):
+            self._tell_trick(table, number)
+            if number < len(table.complete_tricks):
+                self._end_trick(number)
+
+    def _tell_bids(self, table: Table) -> None:
+        rounds = 1 + len(table.bids) // _ROUND
+        for number, bid in enumerate(table.bids[self._told.bids :], start=self._told.bids):
+            if number % _ROUND not in self._seats:
+                address = self._bid_address(rounds, table, number)
+                self._call("POST", "/bid", address, {"suit": _suit(bid), "alone": bid.alone})
+        self._told.bids = len(table.bids)
+
+    def _tell_defences(self, table: Table) -> None:
+        """Tell who defends alone and who does not, if the service is asked for it as well."""
+        call = table.call
+        if call is None or not self._asks_defense:
+            return
+        for number, alone in enumerate(table.defences[self._told.defences :], self._told.defences):
+            seat = (call.seat + 1 + 2 * number) % 4
+            if seat not in self._seats:
+                self._call("POST", "/defense", self._defense_address(call, seat), {"alone": alone})
+        self._told.defences = len(table.defences)
+
+    def _tell_trick(self, table: Table, number: int) -> None:
+        """Tell a trick's beginning once, and the others' cards in it."""
+        leader = _leader(table, number)
+        if self._told.tricks == number:
+            self._told.tricks, self._told.cards = number + 1, 0
+            address = {**self._address(), "trickNum": number}
+            self._call("POST", "/trick", address, {"leadPos": leader, "status": "new"})
+        if self._told.tricks != number + 1 or number < self._told.ended:
+            return
+        trick = table.tricks[number] if number < len(table.tricks) else ()
+        for seat, card in trick[self._told.cards :]:
+            if seat not in self._seats:
+                self._call("POST", "/play", self._play_address(table, number, seat), {"card": card})
+        self._told.cards = len(trick)
+
+    def _end_trick(self, number: int) -> None:
+        if number == self._told.ended:
+            self._told.ended += 1
+            address = {**self._address(), "trickNum": number}
+            self._call("PATCH", "/trick", address, {}, status="complete")
+
+    # --- asked ---------------------------------------------------------------------------------
+
+    def _ask_bid(self, table: Table, seat: int) -> Bid:
+        rounds = 1 + len(table.bids) // _ROUND
+        answer = self._call("GET", "/bid", self._bid_address(rounds, table, seat), {})
+        suit = _integer(answer, "suit")
+        if suit not in _SUITS or "alone" not in answer:
+            raise BrokenOff(f"GET /bid was answered {answer}.")
+        return Bid(suit, bool(answer["alone"])) if suit in range(_ROUND) else Bid()
+
+    def _ask_swap(self, deal: Deal) -> Discard:
+        call = deal.table.call
+        address = self._swap_address(0 if call is None else call.seat, deal.table)
+        offered = [*deal.cards[15:20], deal.table.turn_card]
+        answer = self._call("GET", "/swap", address, {"swappableCards": offered})
+        return Discard(_integer(answer, "card"))
+
+    def _ask_defense(self, table: Table, seat: int) -> Defend:
+        call = table.call
+        if not self._asks_defense or call is None:
+            return Defend(alone=False)
+        self._tell_bids(table)
+        self._tell_defences(table)
+        answer = self._call("GET", "/defense", self._defense_address(call, seat), {})
+        return Defend(bool(answer["alone"]))
+
+    def _ask_play(self, deal: Deal, seat: int) -> Play:
+        table = deal.table
+        number = len(table.complete_tricks)
+        self._tell_trick(table, number)
+        legal = [
+            action.card
+            for action in choices(table, Question.PLAY, deal.hand(seat))
+            if isinstance(action, Play)
+        ]
+        address = self._play_address(table, number, seat)
+        answer = self._call("GET", "/play", address, {"playableCards": legal})
+        return Play(_integer(answer, "card"))
+
+    # --- how -----------------------------------------------------------------------------------
+
+    def _address(self) -> Json:
+        return {"token": self.token, "gameNum": 0, "dealNum": self._deal_number}
+
+    def _bid_address(self, rounds: int, table: Table, pos: int) -> Json:
+        return {**self._address(), "round": rounds, "turnCard": table.turn_card, "pos": pos}
+
+    def _swap_address(self, declarer: int, table: Table) -> Json:
+        return {
+            **self._address(),
+            "declarerPos": declarer,
+            "turnCard": table.turn_card,
+            "pos": DEALER,
+        }
+
+    def _defense_address(self, call: Call, seat: int) -> Json:
+        return {
+            **self._address(),
+            "declarerPos": call.seat,
+            "trumpSuit": call.suit,
+            "pos": seat,
+        }
+
+    def _play_address(self, table: Table, number: int, seat: int) -> Json:
+        seq = (seat - _leader(table, number)) % 4
+        return {**self._address(), "trickNum": number, "trickSeq": seq, "pos": seat}
+
+    def _call(
+        self, method: str, path: str, address: Json, more: Json, status: str | None = None
+    ) -> Json:
+        """The answer to a request, in which every field of the address came back as it went."""
+        sent = {**address, **more} if status is None else {**address, **more, "status": status}
+        as_query = method == "GET"
+        self.calls += 1
+        response = self._http.request(
+            method,
+            self.base + path,
+            params=dict(_query(sent)) if as_query else None,
+            json=None if as_query else sent,
+            timeout=TIMEOUT,
+        )
+        echo = {**address} if status is None else {**address, "status": status}
+        if sent.get("status") == "new":
+            echo["status"] = "active"
+        return _checked(f"{method} {path}", response, echo)
+
+
+class _Told:
+    """How much of a deal a service knows already."""
+
+    def __init__(self) -> None:
+        self.bids = 0
+        self.defences = 0
+        self.swap = False
+        self.tricks = 0
+        self.cards = 0
+        self.ended = 0
+
+
+def _query(sent: Json) -> Iterator[tuple[str, str | list[str]]]:
+    for name, value in sent.items():
+        yield name, list(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _checked(what: str, response: requests.Response, echo: Json) -> Json:
+    """The answer as JSON; raises `BrokenOff` where the real client would have died."""
+    if not response.ok:
+        raise BrokenOff(f"{what} was answered {response.status_code}: {response.text[:500]}")
+    try:
+        answer = response.json()
+    except ValueError as error:
+        raise BrokenOff(f"{what} was answered without JSON.") from error
+    for name, value in echo.items():
+        got = answer.get(name)
+        if got != value or type(got) is not type(value):
+            raise BrokenOff(f"{what} must send {name} {value!r} back, not {got!r}.")
+    found: Json = answer
+    return found
+
+
+def _check_identity(answer: Json) -> None:
+    """This coordinator speaks the client's own numbers only."""
+    if answer.get("cards") != list(range(24)) or answer.get("suits") != list(range(4)):
+        raise BrokenOff("The service numbers cards or suits in another way than we do.")
+
+
+def _integer(answer: Json, name: str) -> int:
+    value = answer.get(name)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise BrokenOff(f"{name} must be a whole number, not {value!r}.")
+    return value
+
+
+def _suit(bid: Bid) -> int:
+    return -1 if bid.suit is None else bid.suit
+
+
+def _leader(table: Table, number: int) -> int:
+    return table.winners[number - 1] if number else 0
