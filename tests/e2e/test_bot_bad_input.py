@@ -169,8 +169,8 @@ def test_an_arena_that_is_down_at_the_start_is_waited_for(
     url = closed_port()
     port = int(url.rpartition(":")[2])
     config = ArenaConfig(players=write_players(tmp_path), port=port, admin_password=ADMIN_PASSWORD)
-    with settings(tmp_path, url, CARDSHARP_READ_SECONDS="2") as assembly:
-        heard = threading.Thread(target=poller.app.handler, args=({}, context(5)))
+    with settings(tmp_path, url, CARDSHARP_READ_SECONDS="1") as assembly:
+        heard = threading.Thread(target=poller.app.handler, args=({}, context(3)))
         heard.start()
         until(lambda: "is the arena running" in lines.getvalue())
         with ArenaServer(config) as arena:

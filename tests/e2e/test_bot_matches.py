@@ -67,7 +67,7 @@ def test_a_match_is_handed_on_from_worker_to_worker(tmp_path: Path) -> None:
         settings=RESTLESS,
     )
     with stage(casting, tmp_path) as scene:
-        accounts = scene.play(each=2)
+        accounts = scene.play(each=1)
     assert [account for account in accounts if not account.well] == []
     assert all(account.attendances >= 3 for account in accounts), accounts
 

@@ -28,7 +28,7 @@ from cardsharp.deadmansdraw import attendance
 from cardsharp.deadmansdraw.bot import Attended, Timing
 
 SOON = timedelta(seconds=5)
-PAIRS = 80
+PAIRS = 60
 INTERLEAVINGS = 30
 
 
