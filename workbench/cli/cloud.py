@@ -13,6 +13,7 @@ from cyclopts import Parameter, validators
 from cardsharp.cloud.ports import MatchRecord
 from cardsharp.deadmansdraw.arena import ArenaClient, Credentials
 from cardsharp.errors import ConfigError
+from workbench.cli.commands import command
 from workbench.cli.exits import Exit
 from workbench.cli.options import Json
 from workbench.cli.output import print_error, print_json, results
@@ -23,7 +24,7 @@ from workbench.operate.stack import DEFAULT_NAME, Stack, account_clients, find_s
 from workbench.operate.status import Look, look_at
 from workbench.operate.story import Line, lines_about, problem_lines
 
-cloud = cyclopts.App(name="cloud")
+cloud = cyclopts.App(name="cloud", help_epilogue=command("cloud").epilogue)
 letters = cyclopts.App(name="dlq", help="Look at dead letters, and send them once more.")
 cloud.command(letters)
 

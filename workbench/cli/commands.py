@@ -25,7 +25,7 @@ class Command:
     more: str
     examples: tuple[tuple[str, str], ...]
     group: bool = False
-    """Whether it has sub-commands of its own; then its module writes the examples."""
+    """Whether it has sub-commands of its own; then its module adds the epilogue."""
 
     @property
     def target(self) -> str:
@@ -137,8 +137,13 @@ COMMANDS = (
         "cloud",
         "Watch and steer a bot that is deployed on AWS.",
         "The account and region are those of the environment, as for AWS's own command line. "
-        "docs/operations.md says when to use what.",
-        (),
+        "docs/operations.md says when to use what. Every one takes --stack, --region and --json.",
+        (
+            ("cardsharp cloud status", "does it listen, play, and is it well?"),
+            ("cardsharp cloud practice -n 5", "have it play five matches against itself"),
+            ("cardsharp cloud logs MATCH", "what all functions logged about a match"),
+            ("cardsharp cloud pause", "no new matches before an upgrade"),
+        ),
         group=True,
     ),
     Command(
@@ -157,6 +162,11 @@ GAMES = (("blef", "Serve Blef, play it, and let its strategies duel."),)
 """Commands that have commands of their own; each is an `App` that brings its help along."""
 
 
+def command(name: str) -> Command:
+    """The sub-command of that name."""
+    return next(one for one in COMMANDS if one.name == name)
+
+
 def build_app() -> cyclopts.App:
     """The command line; a command's module is imported when it is called."""
     app = cyclopts.App(
@@ -169,12 +179,12 @@ def build_app() -> cyclopts.App:
     )
     app["--help"].show = False
     app["--version"].show = False
-    for place, command in enumerate(COMMANDS):
+    for place, entry in enumerate(COMMANDS):
         app.command(
-            command.target,
-            name=command.name,
-            help=command.help,
-            **({} if command.group else {"help_epilogue": command.epilogue}),
+            entry.target,
+            name=entry.name,
+            help=entry.help,
+            **({} if entry.group else {"help_epilogue": entry.epilogue}),
             sort_key=place,
         )
     for place, (name, summary) in enumerate(GAMES, len(COMMANDS)):

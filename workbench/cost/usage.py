@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from cardsharp.cloud.secrets import MAX_AGE
 from cardsharp.errors import ConfigError
 from workbench.build.makefiles import TEMPLATE
 from workbench.cloud.template import load_template
@@ -115,8 +116,8 @@ def _compute(plan: Plan) -> dict[str, float]:
         f"Lambda GB-seconds {plan.architecture}": poller + worker,
         "Lambda requests": plan.ticks + invocations,
         "Schedule invocations": plan.ticks,
-        # Each start asks once: the secret is kept for a minute, as long as a tick.
-        "Secret reads": plan.ticks + invocations,
+        # The poller's process goes on from tick to tick and asks when what it keeps is too old.
+        "Secret reads": plan.ticks * _MINUTES / MAX_AGE + invocations,
         "X-Ray traces": plan.ticks + invocations,
         "KMS requests": plan.ticks / 5,  # the table's key, asked for every five minutes
     }

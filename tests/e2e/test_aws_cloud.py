@@ -1,0 +1,192 @@
+"""The whole stack in the emulator, from the unmodified template, steered as an operator does."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from unittest import mock
+
+import pytest
+from support.aws_build import native_build
+
+from cardsharp.cloud import secrets
+from cardsharp.cloud.lease import Keeping, LeaseKeeper
+from cardsharp.cloud.ports import MatchRecord, Status
+from cardsharp.deadmansdraw.assembly import Assembly
+from cardsharp.errors import CardsharpError, ConfigError, Unauthorized
+from workbench.build.makefiles import ROOT
+from workbench.cli import main
+from workbench.cloud.deploy_trial import OPPONENT, US, Trial, trial
+from workbench.operate.letters import list_letters, replay
+from workbench.operate.orders import arena_url, practise, rotate_secret
+from workbench.operate.pausing import pause, resume
+from workbench.operate.stack import find_stack
+from workbench.operate.status import look_at
+from workbench.operate.story import lines_about
+from workbench.stage.side import assembled
+from workbench.watch.publish import publish
+
+HOUR = timedelta(hours=1)
+STRANGE = "this is no match message"
+
+
+@pytest.fixture(scope="module")
+def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trial]:
+    with trial(native_build(tmp_path_factory)) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def played(cloud: Trial) -> MatchRecord:
+    """A match that the practice function created, as the match log has it at its end."""
+    order = json.loads((ROOT / "events" / "practice_self.json").read_text())
+    (match_id,) = practise(cloud.stack, order)
+    return cloud.await_end(match_id)
+
+
+@contextmanager
+def handlers(cloud: Trial) -> Iterator[Assembly]:
+    """What the deployed functions use, in this process, on the stack's own table and queue."""
+    variables = {
+        **cloud.emulator.environment,
+        "CARDSHARP_ARENA_URL": cloud.arena.url,
+        "CARDSHARP_SECRET_ID": cloud.stack.output("SecretName"),
+        "CARDSHARP_STORE": f"dynamodb:{cloud.stack.output('MatchTable')}",
+        "CARDSHARP_QUEUE": cloud.stack.output("DeadLetterUrl"),
+    }
+    with assembled(variables) as assembly:
+        yield assembly
+
+
+def run_cli(cloud: Trial, *arguments: str) -> int:
+    with mock.patch.dict("os.environ", cloud.emulator.environment):
+        return main(["cloud", *arguments])
+
+
+def test_a_practice_match_is_played_from_the_function_to_the_table(
+    cloud: Trial, played: MatchRecord
+) -> None:
+    assert played.outcome is not None
+    moves = cloud.stack.log.moves(played.match_id)
+    assert [move.sequence for move in moves] == list(range(len(moves)))
+    assert all(move.facts is not None for move in moves)
+
+
+def test_what_was_logged_of_a_match_is_found_across_the_functions(
+    cloud: Trial, played: MatchRecord
+) -> None:
+    lines = lines_about(cloud.stack, played.match_id, HOUR)
+    while not any("attended" in str(line) for line in lines):
+        lines = lines_about(cloud.stack, played.match_id, HOUR)
+    assert {line.function for line in lines} == {"practice", "worker"}
+    assert [line.at for line in lines] == sorted(line.at for line in lines)
+
+
+def test_the_metrics_that_functions_log_reach_status(cloud: Trial, played: MatchRecord) -> None:
+    assert publish(cloud.stack) > 0
+    look = look_at(cloud.stack)
+    assert look.results["both seats"] == 1
+    assert look.problems == ()
+    assert played.match_id not in look.running
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["status"], ["matches"], ["dlq", "list"], ["logs", "--problems"], ["pause"], ["resume"]],
+)
+def test_the_command_line_does_the_same_and_speaks_json(
+    cloud: Trial, capsys: pytest.CaptureFixture[str], arguments: list[str]
+) -> None:
+    assert run_cli(cloud, *arguments) == 0
+    capsys.readouterr()
+    assert run_cli(cloud, *arguments, "--json") == 0
+    json.loads(capsys.readouterr().out)
+
+
+# The emulator's alarms do not look at dimensions: an error of any function turns on all alarms on
+# errors. So what follows upsets them.
+
+
+def test_an_order_that_cannot_be_used_is_refused_with_its_fault(cloud: Trial) -> None:
+    with pytest.raises(CardsharpError, match="practice order cannot be used"):
+        practise(cloud.stack, {"matches": 0})
+
+
+def test_r19_a_pause_takes_up_no_new_match_and_leaves_running_ones_be(cloud: Trial) -> None:
+    pause(cloud.stack)
+    with handlers(cloud) as assembly, assembly.scout() as scout:
+        fresh = cloud.arena.create_match([US[0], OPPONENT[0]])
+        assert scout.offer([fresh]) == 0
+        with pytest.raises(CardsharpError, match="New matches are paused"):
+            practise(cloud.stack, {})
+        lease = assembly.log.take("orphan", "a worker that died", timedelta(microseconds=1))
+        assert lease is not None
+        assert scout.offer([fresh]) == 1, "the orphan only"
+        with pytest.raises(ConfigError, match="still playing orphan"):
+            pause(cloud.stack, stop_schedule=True)
+        with LeaseKeeper(assembly.log, lease, Keeping(HOUR, HOUR), assembly.clock):
+            assembly.log.finish(lease, {"result": "ended"})
+        resume(cloud.stack)
+        assert scout.offer([fresh]) == 1
+        cloud.emulator.client("sqs").purge_queue(QueueUrl=cloud.stack.output("DeadLetterUrl"))
+
+
+def test_r19_the_schedule_can_be_stopped_when_nothing_runs(cloud: Trial) -> None:
+    while cloud.stack.log.matches(status=Status.RUNNING):
+        pass
+    pause(cloud.stack, stop_schedule=True)
+    look = look_at(cloud.stack)
+    assert (look.paused, look.schedule) == (True, "DISABLED")
+    assert "The schedule is disabled" in look.problems[0]
+    resume(cloud.stack)
+    look = look_at(cloud.stack)
+    assert (look.paused, look.schedule, look.problems) == (False, "ENABLED", ())
+
+
+def test_dead_letters_are_listed_and_replayed_and_change_nothing(
+    cloud: Trial, played: MatchRecord
+) -> None:
+    sqs, url = cloud.emulator.client("sqs"), cloud.stack.output("DeadLetterUrl")
+    for body in (json.dumps({"match_id": played.match_id}), STRANGE):
+        sqs.send_message(QueueUrl=url, MessageBody=body)
+    found = list_letters(cloud.stack)
+    assert {letter.match_id for letter in found} == {played.match_id, None}
+    look = look_at(cloud.stack)
+    assert look.dead_letters == 2
+    assert "2 messages failed for good" in look.problems[0]
+    assert [letter.match_id for letter in replay(cloud.stack, None)] == [played.match_id]
+    assert [letter.body for letter in list_letters(cloud.stack)] == [STRANGE], "no message of ours"
+    sqs.purge_queue(QueueUrl=url)
+    # R11: the worker finds that nothing is left to do.
+    assert cloud.stack.log.match(played.match_id) == played
+    with pytest.raises(ConfigError, match="no letter begins with nothing"):
+        replay(cloud.stack, "nothing")
+
+
+def test_s15_a_rotated_secret_is_used_without_a_deploy(cloud: Trial) -> None:
+    manager, name = cloud.emulator.client("secretsmanager"), cloud.stack.output("SecretName")
+
+    def refuse(_user: str, _password: str) -> None:
+        raise Unauthorized(401, "no")
+
+    with pytest.raises(Unauthorized):
+        rotate_secret(cloud.stack, US[0], "wrong-word", refuse)
+    old = json.dumps({"username": US[0], "password": "old-word"})
+    manager.put_secret_value(SecretId=name, SecretString=old)
+    secrets._provider.cache_clear()
+    with handlers(cloud) as assembly:
+        assert assembly.player_id == US[0], "and so the old one is cached"
+        rotate_secret(cloud.stack, *US, lambda _user, _password: None)
+        # What the arena refuses is not kept any longer.
+        with pytest.raises(Unauthorized), assembly.scout() as scout:
+            scout.arena.whoami()
+        with assembly.scout() as scout:
+            assert scout.arena.whoami().name == "Team One"
+    kept = json.loads(manager.get_secret_value(SecretId=name)["SecretString"])
+    assert kept == {"username": US[0], "password": US[1]}
+    assert arena_url(cloud.stack) == (cloud.arena.url, "basic")
+
+
+def test_a_stack_that_is_not_there_is_named_with_what_to_check(cloud: Trial) -> None:
+    with pytest.raises(ConfigError, match=r"no stack nope in us-east-1; name it with --stack"):
+        find_stack("nope", cloud.emulator.client)

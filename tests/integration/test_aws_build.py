@@ -1,0 +1,186 @@
+"""What would be uploaded: built by the same makefiles that `sam build` runs."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+import yaml
+from support.aws_build import native_build
+
+from cardsharp.errors import ConfigError
+from workbench.build import pins
+from workbench.build.artifacts import (
+    LIMIT,
+    Build,
+    differences,
+    digest_of,
+    read_build,
+    size_of,
+)
+from workbench.build.interpreter import find_python, version_of
+from workbench.build.makefiles import ROOT, TEMPLATE, BuildError, _make, build
+from workbench.build.reproduce import built_architecture, unlike
+from workbench.build.sandbox import RUNTIME_REQUIREMENTS
+from workbench.build.target import Target, this_machine
+from workbench.cloud.deploy import archive
+
+HEAVY = {
+    "numba",
+    "numpy",
+    "pandas",
+    "fastapi",
+    "starlette",
+    "uvicorn",
+    "boto3",
+    "moto",
+    "workbench",
+}
+"""What must not be reached when a function starts: too slow, too large, or not deployed."""
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Build:
+    return native_build(tmp_path_factory)
+
+
+def test_r22_each_function_with_its_layers_is_at_most_20_mb(built: Build) -> None:
+    assert set(built.sizes()) == {"Poller", "Worker", "Practice"}
+    assert max(built.sizes().values()) <= LIMIT == 20_000_000
+
+
+def test_boto3_is_left_to_the_runtime_and_nothing_of_this_machine_is_shipped(built: Build) -> None:
+    packages = {one.name for one in built.folder_of("DependenciesLayer").glob("python/*")}
+    assert {"requests", "pydantic", "aws_lambda_powertools"} <= packages
+    assert not {"boto3", "botocore", "bin", ".lock", "workbench"} & packages
+    ours = {one.name for one in built.folder_of("CardsharpLayer").glob("python/*")}
+    assert ours == {"cardsharp"}
+
+
+@pytest.mark.parametrize("name", ["Poller", "Worker", "Practice"])
+def test_a_function_carries_its_own_code_and_no_others(built: Build, name: str) -> None:
+    folder = built.folder_of(name)
+    assert [one.name for one in folder.iterdir()] == [name.lower()]
+    handler = built.resources[name].properties["Handler"]
+    assert handler == f"{name.lower()}.app.handler"
+    assert (folder / name.lower() / "app.py").read_bytes() == (
+        ROOT / "functions" / name.lower() / "app.py"
+    ).read_bytes()
+
+
+def test_bytecode_is_shipped_for_the_python_it_is_built_for(built: Build) -> None:
+    here = f"cpython-{sys.version_info[0]}{sys.version_info[1]}"
+    compiled = list(built.folder_of("CardsharpLayer").rglob("*.pyc"))
+    assert compiled
+    assert all(here in file.name for file in compiled)
+    # It is used whatever the source's time is, and names the place where Lambda mounts it.
+    flags = int.from_bytes(compiled[0].read_bytes()[4:8], "little")
+    assert flags == 0b01, "unchecked, by hash"
+    assert b"/opt/python/cardsharp" in compiled[0].read_bytes()
+
+
+def test_without_a_matching_interpreter_it_is_built_all_the_same(tmp_path: Path) -> None:
+    environment = {**this_machine().environment(), "LAMBDA_PYTHON": "3.99"}
+    _make("CardsharpLayer", ROOT / "layers" / "cardsharp", tmp_path, environment)
+    assert list(tmp_path.rglob("*.py"))
+    assert not list(tmp_path.rglob("*.pyc"))
+
+
+def test_s14_two_builds_are_the_same_bytes_and_the_second_needs_no_network(
+    built: Build, tmp_path: Path
+) -> None:
+    again = build(this_machine(), tmp_path / "again", offline=True)
+    assert unlike(built, again) == []
+    assert built.digests() == again.digests()
+
+
+def test_s14_the_layer_is_installed_by_hash_from_wheels_and_as_uv_lock_says() -> None:
+    makefile = (ROOT / "layers" / "dependencies" / "Makefile").read_text()
+    for flag in ("--require-hashes", "--only-binary :all:", "--no-deps"):
+        assert flag in makefile
+    assert pins.is_current(), "run python -m workbench.build.pins"
+    for file in (pins.REQUIREMENTS, RUNTIME_REQUIREMENTS):
+        assert file.read_text().count("==") >= 10
+        assert all("--hash=sha256:" in part for part in re.split(r"\n(?=\S)", file.read_text())[1:])
+
+
+def test_s14_a_package_with_another_hash_is_not_installed(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "Makefile").write_bytes((ROOT / "layers/dependencies/Makefile").read_bytes())
+    (source / "requirements.txt").write_text(f"idna==3.20 --hash=sha256:{'0' * 64}\n")
+    with pytest.raises(BuildError, match="DependenciesLayer was not built"):
+        _make("DependenciesLayer", source, tmp_path / "out", this_machine().environment())
+
+
+@pytest.mark.parametrize("name", ["Poller", "Worker", "Practice"])
+def test_r21_a_function_reaches_nothing_heavy_when_it_starts(built: Build, name: str) -> None:
+    """In an interpreter that finds nothing but the function and its layers."""
+    layers = [built.folder_of(one) / "python" for one in ("DependenciesLayer", "CardsharpLayer")]
+    path = os.pathsep.join(str(one) for one in [built.folder_of(name), *layers])
+    program = (
+        f"import sys, {name.lower()}.app; print(*{{m.partition('.')[0] for m in sys.modules}})"
+    )
+    told = subprocess.run(  # noqa: S603 - our own interpreter
+        [sys.executable, "-S", "-c", program],
+        env={"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=built.folder,
+    )
+    reached = set(told.stdout.split())
+    assert "cardsharp" in reached
+    assert not HEAVY & reached
+
+
+def test_a_change_of_one_byte_or_of_a_mode_is_another_digest(tmp_path: Path) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    for folder in (one, other):
+        folder.mkdir()
+        (folder / "file").write_text("same")
+    assert digest_of(one) == digest_of(other)
+    assert size_of(one) == 4
+    (other / "file").chmod(0o755)
+    assert digest_of(one) != digest_of(other)
+    (other / "more").write_text("")
+    assert differences(one, other) == ["more"]
+
+
+def test_an_archive_of_the_same_files_is_the_same_bytes(tmp_path: Path) -> None:
+    (tmp_path / "code").mkdir()
+    file = tmp_path / "code" / "app.py"
+    file.write_text("x = 1\n")
+    first = archive(tmp_path / "code")
+    os.utime(file, (0, 0))
+    assert archive(tmp_path / "code") == first
+    (tmp_path / "it.zip").write_bytes(first)
+    assert ZipFile(tmp_path / "it.zip").namelist() == ["app.py"]
+
+
+def test_the_built_template_is_the_source_with_built_folders(built: Build) -> None:
+    told = yaml.safe_load(built.template.read_text())
+    assert told["Resources"]["Worker"]["Properties"]["CodeUri"] == "Worker"
+    assert told["Resources"]["CardsharpLayer"]["Properties"]["ContentUri"] == "CardsharpLayer"
+    assert built_architecture(built) in {"arm64", "x86_64"}
+    with pytest.raises(ConfigError, match="run `make build`"):
+        read_build(built.folder / "nowhere")
+
+
+def test_an_interpreter_is_found_only_if_it_runs(tmp_path: Path) -> None:
+    here = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    assert version_of(Path(sys.executable)) == here
+    shim = tmp_path / "python3.99"
+    shim.write_text("#!/bin/sh\nexit 127\n")
+    shim.chmod(0o755)
+    assert version_of(shim) is None
+    assert find_python("3.99") is None
+
+
+def test_the_target_of_lambda_is_the_runtime_of_the_template() -> None:
+    assert f"Runtime: python{Target().python}" in TEMPLATE.read_text()
+    assert Target().environment()["LAMBDA_ARCHITECTURE"] == "arm64"
+    assert "LAMBDA_PLATFORM" in this_machine().environment()

@@ -1,0 +1,208 @@
+"""R20: each alarm held against metrics of a local run: silent when all is well, on when it is not.
+
+The runs are those of the real handlers; only their times are shifted, so that minutes of CloudWatch
+need no minutes here.
+"""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from random import Random
+
+import pytest
+from support.arena import ALICE, BOB, HandClock
+from support.aws_recording import STACK, Recorder, Scene, opponent, recorder
+from support.aws_template import template
+from support.cloud_clock import FakeClock
+
+from cardsharp.cloud.memory import MAX_RECEIVES, MemoryQueue, Redrive
+from cardsharp.cloud.metrics import Metric
+from cardsharp.cloud.telemetry import NAMESPACE, meter
+from cardsharp.deadmansdraw.deciding import decide
+from cardsharp.deadmansdraw.reading import rebuild
+from cardsharp.deadmansdraw.strategies import build
+from workbench.arena.config import utc_now
+from workbench.watch.definitions import read_alarms
+from workbench.watch.evaluate import composite_is_on, fired, is_on, minutes
+from workbench.watch.samples import Sample, shifted
+
+ALARMS, COMPOSITES = read_alarms(template(), STACK)
+MINUTE = timedelta(minutes=1)
+VISIBILITY = timedelta(minutes=30)
+
+
+def on(samples: list[Sample], tail: timedelta = MINUTE) -> set[str]:
+    """The alarms that go on at any full minute of a recording."""
+    return set(fired(ALARMS, samples, minutes(samples, tail)))
+
+
+def every_minute(samples: list[Sample], count: int) -> list[Sample]:
+    """A recording again and again, each minute once."""
+    return [one for n in range(count) for one in shifted(samples, MINUTE * n)]
+
+
+def on_amid(healthy: list[Sample], samples: list[Sample]) -> set[str]:
+    """The alarms that go on when something happens in the middle of a healthy time."""
+    start = min(one.at for one in samples) - healthy[0].at
+    before_and_after = [shifted(healthy, start + MINUTE * n) for n in range(-6, 7)]
+    return on([*samples, *(one for part in before_and_after for one in part)])
+
+
+@pytest.fixture(scope="module")
+def healthy(tmp_path_factory: pytest.TempPathFactory) -> list[Sample]:
+    """A minute in which a match against another player was found and played to its end."""
+    folder = tmp_path_factory.mktemp("healthy")
+    with recorder(folder) as here, opponent(here, folder):
+        match_id = here.arena.create_match([BOB, ALICE])
+        done = None
+        while done is None:
+            assert here.listen().error is None
+            done = here.work()
+        assert done.error is None
+        assert here.assembly.log.match(match_id).outcome  # type: ignore[union-attr]
+        for queue in ("DeadLetters", "PollerDeadLetters"):
+            here.note_depth(queue, 0)
+        here.note_age(timedelta(0))
+        return here.samples
+
+
+@pytest.fixture
+def quiet(tmp_path: Path) -> Iterator[Recorder]:
+    with recorder(tmp_path) as here:
+        yield here
+
+
+def test_a_healthy_run_says_everything_that_alarms_listen_to(healthy: list[Sample]) -> None:
+    said = {one.metric for one in healthy}
+    watched = {series.metric for alarm in ALARMS for series in alarm.series.values()}
+    assert watched <= said
+
+
+def test_no_alarm_goes_on_while_all_is_well(healthy: list[Sample]) -> None:
+    assert on(every_minute(healthy, 25)) == set()
+
+
+def test_three_minutes_without_a_poll_are_noticed(healthy: list[Sample]) -> None:
+    steady = every_minute(healthy, 5)
+    assert on(steady, tail=2 * MINUTE) == set()
+    assert on(steady, tail=5 * MINUTE) == {"NotListening"}
+
+
+def test_an_arena_that_refuses_us_is_noticed_at_once_and_counts_no_poll(tmp_path: Path) -> None:
+    with recorder(tmp_path, Scene(password="wrong")) as here:
+        assert "Unauthorized" in str(here.listen().error)
+        assert not [one for one in here.samples if one.metric.name == Metric.POLLS]
+        assert on(every_minute(here.samples, 5)) == {
+            "NotListening",
+            "PollerFailed",
+            "TickDeadLetter",
+        }
+
+
+def test_a_match_in_which_nobody_acts_for_ten_minutes_is_noticed(
+    healthy: list[Sample], quiet: Recorder
+) -> None:
+    quiet.assembly.log.take("abandoned", "a worker", timedelta(hours=1))
+    quiet.listen()
+    start = min(one.at for one in quiet.samples) - healthy[0].at - 15 * MINUTE
+    before = every_minute(shifted(healthy, start), 15)
+    assert on([*before, *every_minute(quiet.samples, 5)]) == set(), "not yet"
+    assert on([*before, *every_minute(quiet.samples, 21)]) == {"NotActing"}
+
+
+def test_a_message_that_fails_five_times_is_noticed(healthy: list[Sample], quiet: Recorder) -> None:
+    clock = FakeClock()
+    letters = MemoryQueue(clock)
+    queue = MemoryQueue(clock, VISIBILITY, Redrive(MAX_RECEIVES, letters))
+    queue.send("this is no match message")
+    while message := queue.receive(timedelta(0)):
+        done = quiet.deliver(message)
+        assert done.answer == {"batchItemFailures": [{"itemIdentifier": message.message_id}]}
+        quiet.note_depth("DeadLetters", len(letters))
+        assert on_amid(healthy, quiet.samples) == set()
+        clock.advance(VISIBILITY)
+    quiet.note_depth("DeadLetters", len(letters))
+    assert on_amid(healthy, quiet.samples) == {"MatchDeadLetter"}
+
+
+def test_a_message_that_nobody_takes_is_noticed(healthy: list[Sample], quiet: Recorder) -> None:
+    clock = FakeClock()
+    queue = MemoryQueue(clock, VISIBILITY)
+    queue.send("waiting")
+    began = clock.now()
+    for seconds, expected in ((50, set()), (20, {"OldMessage"})):
+        clock.advance(timedelta(seconds=seconds))
+        quiet.note_age(clock.now() - began)
+        assert len(queue) == 1
+        assert on_amid(healthy, quiet.samples) == expected
+
+
+def test_a_worker_that_fails_is_noticed(healthy: list[Sample], quiet: Recorder) -> None:
+    assert "Malformed" in str(quiet.call("Worker", {"no": "records"}, MINUTE).error)
+    assert on_amid(healthy, quiet.samples) == {"WorkerFailed"}
+
+
+def test_turns_that_are_picked_up_four_seconds_late_are_noticed(
+    healthy: list[Sample], tmp_path: Path
+) -> None:
+    late = Scene(clock=lambda: utc_now() - timedelta(seconds=4))
+    with recorder(tmp_path, late) as here, opponent(here, tmp_path):
+        here.arena.create_match([ALICE, BOB])
+        here.listen()
+        assert here.work() is not None
+        assert on_amid(healthy, here.samples) == {"SlowPickUp"}
+
+
+def test_a_turn_that_the_arena_ended_is_noticed(healthy: list[Sample], tmp_path: Path) -> None:
+    clock = HandClock()
+    with recorder(tmp_path, Scene(clock=clock)) as here:
+        here.arena.create_match([ALICE, ALICE], timeout=timedelta(seconds=2))
+        clock.turn(timedelta(seconds=3))
+        while (done := here.work()) is None:
+            here.listen()
+        assert done.error is None
+        assert on_amid(healthy, here.samples) == {"TurnTimedOut"}
+
+
+def test_a_decision_of_more_than_half_its_limit_is_noticed(
+    healthy: list[Sample], quiet: Recorder
+) -> None:
+    match_id = quiet.arena.create_match([ALICE, BOB])
+    with quiet.assembly.scout() as scout:
+        position = rebuild(scout.arena.view(match_id), 0)
+    for _ in range(10):
+        looks = iter([0.0, 1.2])
+        decided = decide(build("steady", Random(1)), position, MINUTE, lambda: next(looks))  # noqa: B023 - used at once
+        meter.time(Metric.DECISION, decided.took)
+    meter.flush()
+    assert on_amid(healthy, quiet.samples) == {"SlowDecision"}
+
+
+@pytest.mark.parametrize("function", ["Poller", "Worker"])
+def test_an_invocation_that_had_to_wait_is_noticed(
+    healthy: list[Sample], quiet: Recorder, function: str
+) -> None:
+    """Nothing on this machine throttles, so this one is made up."""
+    quiet.note("AWS/Lambda", "Throttles", {"FunctionName": function}, 1)
+    assert on_amid(healthy, quiet.samples) == {f"{function}Throttled"}
+
+
+@pytest.mark.parametrize("cause", ["NotListening", "NotActing", "OldMessage"])
+def test_the_bot_counts_as_not_playing_for_each_of_its_causes(cause: str) -> None:
+    (composite,) = COMPOSITES
+    states = {alarm.name: alarm.name == cause for alarm in ALARMS}
+    assert composite_is_on(composite, states)
+    assert not composite_is_on(composite, dict.fromkeys(states, False) | {"SlowPickUp": True})
+
+
+def test_a_fault_that_is_over_lets_the_alarm_go_off(healthy: list[Sample]) -> None:
+    wrong = Sample(
+        next(one.metric for one in healthy if one.metric.name == "Errors"), datetime.now(UTC), 1
+    )
+    later = shifted(healthy, 5 * MINUTE)
+    alarm = next(one for one in ALARMS if one.name == "PollerFailed")
+    moments = minutes([wrong, *later])
+    states = [is_on(alarm, [wrong, *later], at) for at in moments]
+    assert states[0]
+    assert not states[-1]
+    assert wrong.metric.namespace != NAMESPACE

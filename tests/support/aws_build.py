@@ -1,0 +1,37 @@
+"""One build of functions and layers for this machine, shared by all tests and their processes."""
+
+import fcntl
+import hashlib
+
+import pytest
+
+from workbench.build.artifacts import Build, digest_of
+from workbench.build.makefiles import ROOT, TEMPLATE, Unreachable, build
+from workbench.build.target import this_machine
+
+SOURCES = ("functions", "layers/cardsharp", "layers/dependencies")
+
+
+def native_build(tmp_path_factory: pytest.TempPathFactory) -> Build:
+    """The build of the sources as they are; made once, also where tests run in parallel."""
+    base = tmp_path_factory.getbasetemp()
+    # Below a worker of pytest-xdist lies its own folder; the run's folder is one up.
+    shared = base.parent if base.name.startswith("popen-") else base
+    folder = shared / f"aws-build-{_fingerprint()}"
+    with (shared / "aws-build.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "template.yaml").exists():
+            try:
+                build(this_machine(), folder)
+            except Unreachable as error:
+                pytest.skip(
+                    f"the layer's packages are neither in uv's cache nor to be had: {error}"
+                )
+    return Build(folder)
+
+
+def _fingerprint() -> str:
+    whole = hashlib.sha256(TEMPLATE.read_bytes())
+    for source in SOURCES:
+        whole.update(digest_of(ROOT / source).encode())
+    return whole.hexdigest()[:12]

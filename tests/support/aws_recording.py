@@ -1,0 +1,126 @@
+"""Metrics recorded from the real handlers on this machine, and what AWS itself would add.
+
+The functions' own metrics are read from the lines that they print. What Lambda and SQS measure
+(errors, queue depth, age) is taken from the invocations and the queue, by AWS's rules.
+"""
+
+import io
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import poller.app
+import worker.app
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.ports import Message
+from cardsharp.cloud.telemetry import SERVICE, meter, redirect
+from cardsharp.deadmansdraw.assembly import Assembly
+from support.arena import ALICE, BOB, PASSWORDS, write_players
+from workbench.arena.config import ArenaConfig, utc_now
+from workbench.arena.server import ArenaServer
+from workbench.cloud.context import Function, Handler, Invocation, invoke
+from workbench.cloud.events import Event, schedule_event, sqs_event
+from workbench.stage.clouds import embedded_in
+from workbench.stage.opponent import Order
+from workbench.stage.opponent_process import opponent_at_play
+from workbench.stage.side import assembled
+from workbench.watch.samples import Sample, read_emf, sample
+
+STACK = SERVICE
+FUNCTIONS: dict[str, Handler] = {"Poller": poller.app.handler, "Worker": worker.app.handler}
+LISTENING = timedelta(seconds=41)
+"""A second more than a poller needs to begin a poll at all."""
+
+
+@dataclass
+class Recorder:
+    """The real handlers between an arena and an embedded cloud, and all that they measured."""
+
+    arena: ArenaServer
+    assembly: Assembly
+    lines: io.StringIO
+    extra: list[Sample] = field(default_factory=list)
+
+    @property
+    def samples(self) -> list[Sample]:
+        return [*read_emf(self.lines.getvalue().splitlines()), *self.extra]
+
+    def listen(self) -> Invocation:
+        """One tick of the schedule, cut to about a second of listening."""
+        return self.call("Poller", schedule_event(datetime.now(UTC)), LISTENING)
+
+    def work(self) -> Invocation | None:
+        """What the queue mapping does with the next message, None if there is none."""
+        message = self.assembly.queue.receive(timedelta(0))
+        if message is None:
+            return None
+        invocation = self.deliver(message)
+        self.assembly.queue.delete(message)
+        return invocation
+
+    def deliver(self, message: Message) -> Invocation:
+        return self.call("Worker", sqs_event([message], datetime.now(UTC)), timedelta(minutes=5))
+
+    def call(self, name: str, event: Event, timeout: timedelta) -> Invocation:
+        """Invoke a function; Lambda counts its errors, and keeps a tick that failed."""
+        function, clock = Function(name, FUNCTIONS[name], timeout), SystemClock()
+        done = invoke(function, event, function.context(clock), clock)
+        failed = done.error is not None
+        self.note("AWS/Lambda", "Errors", {"FunctionName": name}, failed)
+        self.note("AWS/Lambda", "Throttles", {"FunctionName": name}, 0)
+        if name == "Poller":
+            self.note_depth("PollerDeadLetters", int(failed))
+        return done
+
+    def note_depth(self, queue: str, messages: int) -> None:
+        name = "ApproximateNumberOfMessagesVisible"
+        self.note("AWS/SQS", name, {"QueueName": queue}, messages)
+
+    def note_age(self, oldest: timedelta) -> None:
+        name = "ApproximateAgeOfOldestMessage"
+        self.note("AWS/SQS", name, {"QueueName": "MatchQueue"}, oldest.total_seconds())
+
+    def note(self, namespace: str, name: str, dimensions: Mapping[str, str], value: float) -> None:
+        self.extra.append(sample(namespace, name, dimensions, datetime.now(UTC), value))
+
+
+@dataclass(frozen=True)
+class Scene:
+    """How a recording differs from a healthy one."""
+
+    password: str = PASSWORDS[ALICE]
+    clock: Callable[[], datetime] = utc_now
+    """The arena's; where it is behind ours, we seem to be late."""
+
+
+@contextmanager
+def recorder(folder: Path, scene: Scene = Scene()) -> Iterator[Recorder]:
+    lines = io.StringIO()
+    with ExitStack() as stack:
+        config = ArenaConfig(
+            players=write_players(folder),
+            poll_timeout=timedelta(milliseconds=500),
+            clock=scene.clock,
+        )
+        arena = stack.enter_context(ArenaServer(config))
+        before = meter.stream
+        redirect(lines)
+        stack.callback(setattr, meter, "stream", before)
+        variables = {
+            "CARDSHARP_ARENA_URL": arena.url,
+            "CARDSHARP_USER": ALICE,
+            "CARDSHARP_PASSWORD": scene.password,
+            "CARDSHARP_PACE_SECONDS": "0.3",
+            **embedded_in(folder / "matches.db").settings,
+        }
+        yield Recorder(arena, stack.enter_context(assembled(variables)), lines)
+
+
+@contextmanager
+def opponent(recorder: Recorder, folder: Path) -> Iterator[None]:
+    order = Order(recorder.arena.url, BOB, PASSWORDS[BOB], "steady")
+    with opponent_at_play(order, folder / "opponent.log") as process:
+        process.await_ready()
+        yield

@@ -1,0 +1,49 @@
+"""The translated template, and questions that several tests ask of it."""
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from workbench.build.translate import Template, translated
+
+STACK = "cardsharp-test"
+
+
+@cache
+def template() -> Template:
+    """template.yaml as CloudFormation gets it."""
+    return translated()
+
+
+def of_kind(kind: str) -> dict[str, dict[str, Any]]:
+    """The properties of all resources of a type, by logical name."""
+    return {
+        name: resource["Properties"]
+        for name, resource in template()["Resources"].items()
+        if resource["Type"] == kind
+    }
+
+
+def properties(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = template()["Resources"][name]["Properties"]
+    return found
+
+
+def statements(role: str) -> Iterator[dict[str, Any]]:
+    for policy in properties(role)["Policies"]:
+        yield from policy["PolicyDocument"]["Statement"]
+
+
+def listed(value: object) -> list[Any]:
+    """One or several, as a list."""
+    return value if isinstance(value, list) else [value]
+
+
+def allowed_actions(role: str, service: str) -> set[str]:
+    """What a role may do in a service, without the service's name."""
+    return {
+        action.partition(":")[2]
+        for statement in statements(role)
+        for action in listed(statement["Action"])
+        if action.startswith(f"{service}:")
+    }

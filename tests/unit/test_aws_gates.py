@@ -1,0 +1,103 @@
+"""The gates shut when they should: each with something that must not pass."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from cardsharp.errors import ConfigError
+from workbench.build import gates, makefiles
+from workbench.build.translate import translate, translated, with_code
+from workbench.cloud.template import load_template
+
+WORKFLOWS = makefiles.ROOT / ".github" / "workflows"
+
+
+def test_the_runtime_is_one_that_we_build_for() -> None:
+    assert list(gates.runtime()) == []
+
+
+def test_a_runtime_that_sam_would_take_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = load_template(makefiles.TEMPLATE)
+    whole["Globals"]["Function"]["Runtime"] = "python3.99"
+    monkeypatch.setattr(gates, "translated", lambda: translate(whole))
+    assert [fault.partition(":")[0] for fault in gates.runtime()] == [
+        "Poller",
+        "Worker",
+        "Practice",
+    ]
+
+
+def test_s14_every_action_is_pinned_by_a_commit_and_no_workflow_has_rights_by_default() -> None:
+    assert list(gates.workflows()) == []
+    assert list(WORKFLOWS.glob("*.yml"))
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("permissions: {}\n- uses: actions/checkout@v5\n", "actions/checkout@v5 is no commit"),
+        ("permissions: {}\n- uses: actions/checkout@main\n", "is no commit"),
+        ("permissions:\n  contents: write\n", "begin with permissions: {}"),
+    ],
+)
+def test_s14_a_loose_workflow_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, fault: str
+) -> None:
+    folder = tmp_path / ".github" / "workflows"
+    folder.mkdir(parents=True)
+    (folder / "loose.yml").write_text(text)
+    monkeypatch.setattr(gates, "ROOT", tmp_path)
+    assert fault in "\n".join(gates.workflows())
+
+
+def test_the_workflow_stores_no_keys_and_deploys_by_hand_only() -> None:
+    workflow = yaml.safe_load((WORKFLOWS / "aws.yml").read_text())
+    text = (WORKFLOWS / "aws.yml").read_text()
+    assert "secrets." not in text
+    assert "aws-secret-access-key" not in text
+    assert workflow["permissions"] == {}
+    deploy = workflow["jobs"]["deploy"]
+    assert deploy["permissions"] == {"contents": "read", "id-token": "write"}
+    assert deploy["if"] == "github.event_name == 'workflow_dispatch'"
+    assert deploy["needs"] == "test"
+    assert "id-token" not in workflow["jobs"]["test"]["permissions"]
+
+
+def test_every_check_that_is_skipped_has_its_reason_beside_it() -> None:
+    config = gates.CONFIG / "checkov.yaml"
+    skipped = yaml.safe_load(config.read_text())["skip-check"]
+    lines = config.read_text().splitlines()
+    for check in skipped:
+        (place,) = [n for n, line in enumerate(lines) if f"- {check}" in line]
+        reason = f"{lines[place - 1]} {lines[place].partition(check)[2]}"
+        assert "#" in reason, check
+    assert "#" in (gates.CONFIG / "bandit.yaml").read_text()
+
+
+def test_a_missing_tool_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(gates, "CHECKS", tmp_path)
+    with pytest.raises(ConfigError, match="bandit is missing; run `make gates`"):
+        list(gates.bandit())
+
+
+def test_a_template_that_sam_cannot_translate_is_refused_with_its_reason() -> None:
+    whole = load_template(makefiles.TEMPLATE)
+    del whole["Resources"]["Poller"]["Properties"]["Handler"]
+    with pytest.raises(ConfigError, match=r"SAM refuses the template: .*Poller"):
+        translate(whole)
+
+
+def test_code_comes_from_where_it_was_uploaded_to() -> None:
+    whole = load_template(makefiles.TEMPLATE)
+    placed = with_code(
+        whole, {"Poller": "s3://bucket/p.zip", "CardsharpLayer": "s3://bucket/l.zip"}
+    )
+    made = translate(placed)["Resources"]
+    assert made["Poller"]["Properties"]["Code"] == {"S3Bucket": "bucket", "S3Key": "p.zip"}
+    layers = [one for one in made.values() if one["Type"] == "AWS::Lambda::LayerVersion"]
+    assert {"S3Bucket": "bucket", "S3Key": "l.zip"} in [
+        layer["Properties"]["Content"] for layer in layers
+    ]
+    assert "CodeUri" not in whole["Resources"]["Poller"]["Properties"], "the argument is left alone"
+    assert translated()["Resources"]["Poller"]

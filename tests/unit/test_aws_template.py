@@ -1,0 +1,253 @@
+"""The template that AWS gets: what no emulator applies is asserted on its translation."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+from support.aws_template import allowed_actions, listed, of_kind, properties, statements, template
+
+from cardsharp.cloud.settings import Settings
+from workbench.build.makefiles import TEMPLATE
+
+DAY = 86_400
+TICK = 60
+FUNCTIONS = {"Poller": "PollerRole", "Worker": "WorkerRole", "Practice": "PracticeRole"}
+QUEUES = ("MatchQueue", "DeadLetters", "PollerDeadLetters")
+WITHOUT_RESOURCE = {"xray:PutTraceSegments", "xray:PutTelemetryRecords"}
+"""Actions that AWS defines for `*` only."""
+
+UNTAGGED = {
+    "AWS::CloudWatch::Dashboard",
+    "AWS::Lambda::EventInvokeConfig",
+    "AWS::Lambda::EventSourceMapping",
+    "AWS::Lambda::LayerVersion",
+    "AWS::Logs::QueryDefinition",
+    "AWS::SNS::Subscription",
+    "AWS::SNS::TopicPolicy",
+    "AWS::SQS::QueuePolicy",
+    "AWS::Scheduler::Schedule",
+}
+"""Resources that cannot have tags, or get them from the stack."""
+
+
+def setting(name: str) -> float:
+    """A duration's default in seconds, as the deployed functions have it."""
+    return float(Settings.model_fields[name].default.total_seconds())
+
+
+# --- poller ------------------------------------------------------------------------------------
+
+
+def test_a_poller_listens_until_its_successor_has_started() -> None:
+    timeout = properties("Poller")["Timeout"]
+    listens = timeout - setting("read")
+    assert listens >= TICK, "it begins polls until the next tick"
+    assert timeout <= 2 * TICK, "so that no more than two run at once"
+    assert properties("Poller")["ReservedConcurrentExecutions"]["Fn::If"][1] == 2
+
+
+def test_the_schedule_fires_each_minute_and_never_again() -> None:
+    schedule = properties("PollerEveryMinute")
+    assert schedule["ScheduleExpression"] == "rate(1 minute)"
+    assert schedule["FlexibleTimeWindow"] == {"Mode": "OFF"}
+    assert schedule["Target"]["RetryPolicy"]["MaximumRetryAttempts"] == 0
+    assert "State" not in schedule or schedule["State"] == "ENABLED"
+
+
+@pytest.mark.parametrize("function", ["Poller", "Practice"])
+def test_what_is_started_by_events_is_never_repeated(function: str) -> None:
+    assert properties(f"{function}EventInvokeConfig")["MaximumRetryAttempts"] == 0
+
+
+def test_ticks_that_fail_are_kept_whoever_failed() -> None:
+    letters = {"Fn::GetAtt": "PollerDeadLetters.Arn"}
+    config = properties("PollerEventInvokeConfig")["DestinationConfig"]
+    assert config["OnFailure"]["Destination"] == letters
+    assert properties("PollerEveryMinute")["Target"]["DeadLetterConfig"] == {"Arn": letters}
+
+
+# --- queue and worker ----------------------------------------------------------------------------
+
+
+def test_r12_a_message_is_out_of_sight_for_six_times_the_worker_and_its_window() -> None:
+    window = properties("WorkerMatch").get("MaximumBatchingWindowInSeconds", 0)
+    least = 6 * properties("Worker")["Timeout"] + window
+    assert properties("MatchQueue")["VisibilityTimeout"] >= least
+
+
+def test_r12_a_message_is_tried_five_times_and_then_kept_longer_than_messages_are() -> None:
+    redrive = properties("MatchQueue")["RedrivePolicy"]
+    assert redrive["maxReceiveCount"] >= 5
+    assert redrive["deadLetterTargetArn"] == {"Fn::GetAtt": "DeadLetters.Arn"}
+    for letters in ("DeadLetters", "PollerDeadLetters"):
+        kept = properties(letters)["MessageRetentionPeriod"]
+        assert kept == 14 * DAY
+        assert kept >= properties("MatchQueue")["MessageRetentionPeriod"]
+
+
+def test_r12_the_mapping_answers_for_each_message_and_starts_as_many_workers_as_matches() -> None:
+    mapping = properties("WorkerMatch")
+    assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+    assert mapping["BatchSize"] == 1
+    assert mapping["ScalingConfig"] == {"MaximumConcurrency": {"Ref": "MatchLimit"}}
+    assert template()["Parameters"]["MatchLimit"]["MinValue"] == 2, "AWS's least"
+
+
+@pytest.mark.parametrize("queue", QUEUES)
+def test_r12_queues_are_encrypted_and_speak_tls_only(queue: str) -> None:
+    assert properties(queue)["SqsManagedSseEnabled"] is True
+    policy = properties("TlsOnly")
+    assert {"Ref": queue} in policy["Queues"]
+    (denial,) = policy["PolicyDocument"]["Statement"]
+    assert denial["Effect"] == "Deny"
+    assert denial["Principal"] == "*"
+    assert denial["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
+    assert {"Fn::GetAtt": f"{queue}.Arn"} in denial["Resource"]
+
+
+# --- table and secret ----------------------------------------------------------------------------
+
+
+def test_the_table_is_paid_by_use_recoverable_encrypted_and_protected_in_production() -> None:
+    table = properties("Matches")
+    assert table["BillingMode"] == "PAY_PER_REQUEST"
+    assert table["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
+    assert table["SSESpecification"] == {"SSEEnabled": True}
+    assert table["TimeToLiveSpecification"] == {"AttributeName": "expires_at", "Enabled": True}
+    assert table["DeletionProtectionEnabled"] == {"Fn::If": ["IsProd", True, False]}
+    resource = template()["Resources"]["Matches"]
+    assert resource["UpdateReplacePolicy"] == "Retain"
+    assert resource["DeletionPolicy"].startswith("Retain")
+
+
+def test_renewing_a_lease_writes_to_no_index() -> None:
+    indexes = properties("Matches")["GlobalSecondaryIndexes"]
+    assert [index["Projection"]["ProjectionType"] for index in indexes] == ["KEYS_ONLY"] * 2
+
+
+def test_credentials_are_no_parameter_and_no_variable() -> None:
+    assert not any("NoEcho" in one for one in template()["Parameters"].values())
+    for name in FUNCTIONS:
+        variables = properties(name)["Environment"]["Variables"]
+        assert variables["CARDSHARP_SECRET_ID"] == {"Ref": "ArenaSecret"}
+        assert not {"CARDSHARP_USER", "CARDSHARP_PASSWORD"} & variables.keys()
+    secret = properties("ArenaSecret")
+    assert "SecretString" not in secret, "the placeholder's password is AWS's own invention"
+    assert secret["GenerateSecretString"]["GenerateStringKey"] == "password"
+
+
+# --- rights --------------------------------------------------------------------------------------
+
+
+def test_s13_each_function_has_a_role_of_its_own_and_no_policy_of_aws() -> None:
+    roles = of_kind("AWS::IAM::Role")
+    assert set(roles) == {*FUNCTIONS.values(), "ScheduleRole"}
+    assert not any("ManagedPolicyArns" in role for role in roles.values())
+    for function, role in FUNCTIONS.items():
+        assert properties(function)["Role"] == {"Fn::GetAtt": f"{role}.Arn"}
+
+
+@pytest.mark.parametrize("role", [*FUNCTIONS.values(), "ScheduleRole"])
+def test_s13_no_role_may_do_everything_or_touch_everything(role: str) -> None:
+    for statement in statements(role):
+        actions = listed(statement["Action"])
+        assert not any("*" in action for action in actions)
+        if set(actions) <= WITHOUT_RESOURCE:
+            continue
+        for resource in listed(statement["Resource"]):
+            assert "*" not in json.dumps(resource)
+            assert isinstance(resource, dict), "a resource of this stack, by reference"
+
+
+def test_s13_why_a_resource_is_everything_is_said_beside_it() -> None:
+    lines = TEMPLATE.read_text().splitlines()
+    places = [n for n, line in enumerate(lines) if line.strip() == 'Resource: "*"']
+    assert len(places) == len(FUNCTIONS)
+    for place in places:
+        assert "AWS has no narrower way" in "\n".join(lines[place - 4 : place])
+
+
+def test_s13_only_the_worker_takes_messages_and_nobody_changes_secrets() -> None:
+    for role in ("PollerRole", "PracticeRole"):
+        assert allowed_actions(role, "sqs") == {"SendMessage"}
+    for role in FUNCTIONS.values():
+        assert allowed_actions(role, "secretsmanager") == {"GetSecretValue"}
+        assert allowed_actions(role, "logs") == {"CreateLogStream", "PutLogEvents"}
+
+
+def test_only_lambda_and_this_accounts_schedules_take_on_the_roles() -> None:
+    for name, role in of_kind("AWS::IAM::Role").items():
+        (statement,) = role["AssumeRolePolicyDocument"]["Statement"]
+        service = "scheduler" if name == "ScheduleRole" else "lambda"
+        assert statement["Principal"] == {"Service": f"{service}.amazonaws.com"}
+    (statement,) = properties("ScheduleRole")["AssumeRolePolicyDocument"]["Statement"]
+    assert "aws:SourceAccount" in statement["Condition"]["StringEquals"]
+
+
+# --- housekeeping --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_function_runs_on_a_current_runtime_and_logs_for_a_limited_time(function: str) -> None:
+    told = properties(function)
+    assert told["Runtime"] == "python3.13"
+    assert told["Architectures"] == [{"Ref": "Architecture"}]
+    assert template()["Parameters"]["Architecture"]["Default"] == "arm64"
+    assert told["TracingConfig"] == {"Mode": "Active"}
+    group = told["LoggingConfig"]["LogGroup"]["Ref"]
+    assert group == f"{function}Logs"
+    assert properties(group)["RetentionInDays"] == {"Ref": "LogDays"}
+    assert {"Fn::GetAtt": f"{group}.Arn"} in [
+        resource
+        for statement in statements(FUNCTIONS[function])
+        for resource in listed(statement["Resource"])
+    ]
+
+
+def test_every_resource_that_can_be_tagged_is() -> None:
+    for name, resource in template()["Resources"].items():
+        if resource["Type"] in UNTAGGED:
+            continue
+        keys = {tag["Key"] for tag in resource["Properties"]["Tags"]}
+        assert {"project", "stage"} <= keys, name
+
+
+def test_names_are_left_to_aws_but_where_it_has_none() -> None:
+    named = {
+        name
+        for name, resource in template()["Resources"].items()
+        for key in resource["Properties"]
+        if key in {"Name", "RoleName", "QueueName", "TableName", "FunctionName", "AlarmName"}
+        and isinstance(resource["Properties"][key], str | dict)
+        and resource["Type"]
+        not in {"AWS::Lambda::EventSourceMapping", "AWS::Lambda::EventInvokeConfig"}
+    }
+    assert named == {"MatchStory", "RecentProblems", "SlowTurns"}, "saved queries need one"
+
+
+def test_every_parameter_says_what_it_is_and_what_it_may_be() -> None:
+    limits = {"AllowedValues", "AllowedPattern", "MinValue"}
+    for name, parameter in template()["Parameters"].items():
+        assert parameter["Description"], name
+        assert limits & parameter.keys(), name
+    assert all(output["Description"] for output in template()["Outputs"].values())
+
+
+@pytest.mark.parametrize(
+    ("url", "taken"),
+    [
+        ("https://arena.example", True),
+        ("https://arena.example:8443/api", True),
+        ("http://127.0.0.1:8080", True),
+        ("http://arena.example", False),
+        ("https://me:secret@arena.example", False),
+        ("https://arena.example/?a=b", False),
+        ("http://127.0.0.1.evil.example", False),
+        ("ftp://arena.example", False),
+        ("", False),
+    ],
+)
+def test_an_arena_is_https_and_carries_no_password(url: str, taken: bool) -> None:
+    pattern: dict[str, Any] = template()["Parameters"]["ArenaUrl"]
+    assert bool(re.fullmatch(pattern["AllowedPattern"], url)) is taken

@@ -1,0 +1,205 @@
+"""Everything that is checked before a deploy: `python -m workbench.build.gates [NAME ...]`.
+
+All gates run without network once their tools are installed and the packages of the layer are
+in uv's cache (`make build` does both). Without names all of them run.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.errors import CardsharpError, ConfigError
+from workbench.build.makefiles import ROOT, TEMPLATE
+from workbench.build.pins import is_current
+from workbench.build.sam import QUIET, find_sam
+from workbench.build.say import say
+from workbench.build.target import RUNTIME_PYTHON
+from workbench.build.translate import translated
+
+CHECKS = ROOT / ".venv-checks" / "bin"
+CONFIG = Path(__file__).parent
+BASELINE = ROOT / ".secrets.baseline"
+RUNTIMES = (f"python{RUNTIME_PYTHON}",)
+"""What may be deployed: SAM and cfn-lint take any name of a runtime for good."""
+
+_PINNED = re.compile(r"^\S+@[0-9a-f]{40}$")
+_NO_SECRETS = re.compile(
+    r"^(uv\.lock|requirements/.*\.txt|layers/dependencies/requirements\.txt|docs/.*\.json|tests/.*|\.secrets\..*)$"
+)
+"""Files full of hashes, and the tests with their dummy passwords."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """A check by its name; `faults` returns what is wrong, nothing if it may pass."""
+
+    name: str
+    faults: Callable[[], Iterable[str]]
+
+
+def runtime() -> Iterable[str]:
+    """Every runtime of the template that is not on our list, which the layers are built for."""
+    resources = translated()["Resources"]
+    for name, resource in resources.items():
+        told = resource["Properties"]
+        found = [told["Runtime"]] if "Runtime" in told else told.get("CompatibleRuntimes", [])
+        yield from (
+            f"{name}: runtime {one}, not {RUNTIMES}" for one in found if one not in RUNTIMES
+        )
+
+
+def pins() -> Iterable[str]:
+    """Whether the layer's packages are those of uv.lock, each with a hash."""
+    if not is_current():
+        yield "layers/dependencies/requirements.txt is old; run python -m workbench.build.pins"
+
+
+def workflows() -> Iterable[str]:
+    """Every action that is not pinned by a commit, and workflows that begin with all rights."""
+    for file in sorted((ROOT / ".github" / "workflows").glob("*.yml")):
+        text = file.read_text()
+        used = re.findall(r"uses:\s*(\S+)", text)
+        yield from (f"{file.name}: {one} is no commit" for one in used if not _PINNED.match(one))
+        if not re.search(r"^permissions: \{\}$", text, re.MULTILINE):
+            yield f"{file.name}: begin with permissions: {{}}"
+
+
+def sam_validate() -> Iterable[str]:
+    """What SAM and the cfn-lint in it find in the template."""
+    return _run([str(find_sam()), "validate", "--lint", "--template", str(TEMPLATE)])
+
+
+def cfn_lint() -> Iterable[str]:
+    """What cfn-lint finds in the template as CloudFormation gets it."""
+    with tempfile.TemporaryDirectory(prefix="cardsharp-gate-") as folder:
+        file = Path(folder, "translated.json")
+        file.write_text(json.dumps(translated()))
+        # W3002 and W3005 are about packaging and order, which SAM sees to.
+        ignored = ["--ignore-checks", "W3002", "W3005"]
+        return _run([str(find_sam().parent / "cfn-lint"), *ignored, "--template", str(file)])
+
+
+def checkov() -> Iterable[str]:
+    """What checkov finds besides the reviewed list."""
+    config = str(CONFIG / "checkov.yaml")
+    return _run([str(_tool("checkov")), "--file", str(TEMPLATE), "--config-file", config])
+
+
+def bandit() -> Iterable[str]:
+    """What bandit finds in everything that is deployed."""
+    command = [str(_tool("bandit")), "-q", "-c", str(CONFIG / "bandit.yaml"), "-r"]
+    return _run([*command, str(ROOT / "layers" / "cardsharp" / "python"), str(ROOT / "functions")])
+
+
+def secrets() -> Iterable[str]:
+    """What looks like a secret and is not in the reviewed baseline."""
+    listed = _output(["git", "ls-files", "--cached", "--others", "--exclude-standard"])
+    files = [name for name in listed.splitlines() if not _NO_SECRETS.match(name)]
+    there = [name for name in files if (ROOT / name).is_file()]
+    # The hook rewrites its baseline when lines have moved; the reviewed one stays as it is.
+    with tempfile.TemporaryDirectory(prefix="cardsharp-gate-") as folder:
+        baseline = Path(folder, "baseline")
+        baseline.write_text(BASELINE.read_text())
+        hook = [str(_tool("detect-secrets-hook")), "--no-verify", "--baseline", str(baseline)]
+        return [line for line in _run([*hook, *there]) if "baseline file was updated" not in line]
+
+
+def build() -> Iterable[str]:
+    """Whether everything is built for Lambda, and small enough."""
+    return _run([sys.executable, "-m", "workbench.build.sam"])
+
+
+def reproducible() -> Iterable[str]:
+    """Whether SAM's build and our own without network are the same bytes."""
+    return _run([sys.executable, "-m", "workbench.build.reproduce", "--sam"])
+
+
+def run_artifacts() -> Iterable[str]:
+    """Whether the built functions play a match, and within our aims."""
+    return _run([sys.executable, "-m", "workbench.build.run"])
+
+
+GATES = (
+    Gate("runtime", runtime),
+    Gate("pins", pins),
+    Gate("workflows", workflows),
+    Gate("sam-validate", sam_validate),
+    Gate("cfn-lint", cfn_lint),
+    Gate("checkov", checkov),
+    Gate("bandit", bandit),
+    Gate("secrets", secrets),
+    Gate("build", build),
+    Gate("reproducible", reproducible),
+    Gate("run", run_artifacts),
+)
+
+
+def _run(command: Iterable[str]) -> list[str]:
+    """What a command printed if it failed, nothing if it succeeded."""
+    done = _finished(command)
+    if done.returncode == 0:
+        return []
+    lines = f"{done.stdout}{done.stderr}".splitlines()
+    return [line for line in lines if line.strip()] or [f"exit {done.returncode}"]
+
+
+def _output(command: Iterable[str]) -> str:
+    return _finished(command).stdout
+
+
+def _finished(command: Iterable[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(  # noqa: S603 - tools of our own environments
+        list(command),
+        cwd=ROOT,
+        env={**os.environ, **QUIET},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def _tool(name: str) -> Path:
+    tool = CHECKS / name
+    if not tool.exists():
+        raise ConfigError(f"{name} is missing; run `make gates`, which installs it.")
+    return tool
+
+
+def main() -> None:
+    """Run the gates, say how each went, and exit with 1 if one is shut."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(g.name for g in GATES))
+    wanted = parser.parse_args().names or [gate.name for gate in GATES]
+    unknown = set(wanted) - {gate.name for gate in GATES}
+    if unknown:
+        parser.error(f"there is no gate {', '.join(sorted(unknown))}")
+    shut = [gate.name for gate in GATES if gate.name in wanted and not _passes(gate)]
+    if shut:
+        sys.exit(f"shut: {', '.join(shut)}")
+
+
+def _passes(gate: Gate) -> bool:
+    clock = SystemClock()
+    began = clock.monotonic()
+    try:
+        faults = list(gate.faults())
+    except CardsharpError as error:
+        faults = str(error).splitlines()
+    took = timedelta(seconds=clock.monotonic() - began).total_seconds()
+    say(f"{'open' if not faults else 'SHUT'}  {gate.name:13} {took:5.1f} s")
+    for fault in faults:
+        say(f"      {fault}")
+    return not faults
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+"""Whether two builds are alike: `python -m workbench.build.reproduce [--sam]`.
+
+Builds twice for Lambda, the second time without network and under another hash seed, and
+compares every file. With `--sam` the second build is the one that `make build` left behind, so
+that SAM's build is held against ours.
+"""
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from cardsharp.errors import CardsharpError
+from workbench.build.artifacts import Build, differences, read_build
+from workbench.build.makefiles import build
+from workbench.build.sam import BUILD
+from workbench.build.say import say
+from workbench.build.target import ARCHITECTURES, RUNTIME_PYTHON, Target
+
+
+def unlike(one: Build, other: Build) -> list[str]:
+    """The names of files, behind those of their functions or layers, that differ."""
+    names = one.resources.keys() | other.resources.keys()
+    return [
+        f"{name}/{file}"
+        for name in sorted(names)
+        for file in differences(one.folder / name, other.folder / name)
+    ]
+
+
+def built_architecture(found: Build) -> str:
+    """The processor for which a build was made, by the name of a compiled module."""
+    modules = [file.name for file in found.folder.rglob("*.so")]
+    return next((a for a in ARCHITECTURES if any(_machine(a) in m for m in modules)), "arm64")
+
+
+def _machine(architecture: str) -> str:
+    return "aarch64" if architecture == "arm64" else architecture
+
+
+def main() -> None:
+    """Build and compare; exits with the list of what differs."""
+    try:
+        with tempfile.TemporaryDirectory(prefix="cardsharp-twice-") as folder:
+            sys.exit(_compare(Path(folder), with_sam="--sam" in sys.argv))
+    except CardsharpError as error:
+        sys.exit(str(error))
+
+
+def _compare(folder: Path, *, with_sam: bool) -> int:
+    given = read_build(BUILD) if with_sam else None
+    target = Target(RUNTIME_PYTHON, built_architecture(given) if given else "arm64")
+    os.environ["PYTHONHASHSEED"] = "1"
+    first = build(target, folder / "first")
+    os.environ["PYTHONHASHSEED"] = "2"
+    second = given or build(target, folder / "second", offline=True)
+    for name, digest in first.digests().items():
+        say(f"  {name:18} {digest}")
+    found = unlike(first, second)
+    for name in found:
+        say(f"differs: {name}")
+    say("the builds differ" if found else "two builds, the same bytes")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,98 @@
+"""`sam build` on any host Python: `python -m workbench.build.sam [--architecture x86_64]`.
+
+SAM only reads the template and runs the makefiles of functions and layers; what these need is
+put on the PATH here. SAM itself is installed apart (requirements/sam.txt, .venv-sam).
+"""
+
+import argparse
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from cardsharp.errors import CardsharpError, ConfigError
+from workbench.build.artifacts import LIMIT, Build
+from workbench.build.interpreter import find_python
+from workbench.build.makefiles import ROOT, TEMPLATE, BuildError
+from workbench.build.say import say
+from workbench.build.target import ARCHITECTURES, RUNTIME_PYTHON, Target
+
+BUILD = ROOT / ".aws-sam" / "build"
+SAM = ROOT / ".venv-sam" / "bin" / "sam"
+
+QUIET = {
+    "SAM_CLI_TELEMETRY": "0",
+    # SAM asks for a region and for credentials even where it calls nobody.
+    "AWS_DEFAULT_REGION": "eu-central-1",
+    "AWS_ACCESS_KEY_ID": "none",
+    "AWS_SECRET_ACCESS_KEY": "none",
+}
+
+
+def find_sam() -> Path:
+    """SAM's command line: our own, or the one on PATH.
+
+    Raises:
+        ConfigError: there is none.
+    """
+    if SAM.exists():
+        return SAM
+    on_path = shutil.which("sam")
+    if on_path is None:
+        raise ConfigError("SAM's command line is missing; run `make build`, which installs it.")
+    return Path(on_path)
+
+
+def sam_build(architecture: str, into: Path = BUILD) -> Build:
+    """Build everything for the runtime's Python and a processor of Lambda.
+
+    Raises:
+        BuildError: SAM failed; the message is what it printed.
+    """
+    target = Target(RUNTIME_PYTHON, architecture)
+    # The copies of old builds that SAM keeps do not know for which processor they were made.
+    options = f"--parallel --no-cached --parameter-overrides Architecture={architecture}"
+    command = [str(find_sam()), "build", *options.split(), "--build-dir", str(into.absolute())]
+    command += ["--template", str(TEMPLATE), "--base-dir", str(ROOT)]
+    done = subprocess.run(  # noqa: S603 - SAM of our own environment
+        command,
+        cwd=ROOT,
+        env={**target.environment(), **QUIET},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise BuildError(f"sam build failed:\n{done.stdout}{done.stderr}".rstrip())
+    return Build(into)
+
+
+def main() -> None:
+    """Build, and say what came out; exits with 1 if it is too large."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--architecture", choices=ARCHITECTURES, default="arm64")
+    parser.add_argument("--into", type=Path, default=BUILD)
+    given = parser.parse_args()
+    try:
+        build = sam_build(given.architecture, given.into)
+    except CardsharpError as error:
+        sys.exit(str(error))
+    sys.exit(report(build, given.architecture))
+
+
+def report(build: Build, architecture: str) -> int:
+    """Print each function's size; 1 if one is above our limit."""
+    python = find_python(RUNTIME_PYTHON)
+    shipped = f"with bytecode by {python}" if python else "without bytecode (no such Python here)"
+    say(f"built for python{RUNTIME_PYTHON} on {architecture}, {shipped}: {build.folder}")
+    too_large = 0
+    for name, size in build.sizes().items():
+        say(f"  {name:10} {size / 1e6:5.1f} MB with layers, without boto3")
+        too_large += size > LIMIT
+    if too_large:
+        say(f"above the limit of {LIMIT / 1e6:.0f} MB")
+    return 1 if too_large else 0
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""The template as CloudFormation gets it: SAM's transform, run on this machine.
+
+It is what `sam deploy` has AWS do. Settings that no emulator applies (recovery, encryption,
+reserved concurrency, roles) are asserted on the result.
+"""
+
+import json
+from collections.abc import Mapping
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+from boto3.session import Session
+from samtranslator.metrics.metrics import DummyMetricsPublisher, Metrics  # type: ignore[import-untyped]
+from samtranslator.model.exceptions import InvalidDocumentException  # type: ignore[import-untyped]
+from samtranslator.parser.parser import Parser  # type: ignore[import-untyped]
+from samtranslator.translator.translator import Translator  # type: ignore[import-untyped]
+
+from cardsharp.errors import ConfigError
+from workbench.build.artifacts import FUNCTION, LAYER
+from workbench.build.makefiles import TEMPLATE
+from workbench.cloud.template import load_template
+
+Template = dict[str, Any]
+
+_REGION = "eu-central-1"
+
+
+def translate(template: Template, region: str = _REGION) -> Template:
+    """The CloudFormation template that SAM makes of a template; the argument is left as it is.
+
+    Code that is still a folder is given as a place in a bucket, which is all CloudFormation takes.
+
+    Raises:
+        ConfigError: SAM refuses the template.
+    """
+    given = deepcopy(template)
+    for name, resource in given["Resources"].items():
+        key = {FUNCTION: "CodeUri", LAYER: "ContentUri"}.get(resource["Type"])
+        if key is not None:
+            resource["Properties"].setdefault(key, f"s3://not-uploaded/{name}.zip")
+            if not str(resource["Properties"][key]).startswith("s3://"):
+                resource["Properties"][key] = f"s3://not-uploaded/{name}.zip"
+    # It looks up nothing but the region's partition; our policies name none that AWS manages.
+    session = Session("none", "none", region_name=region)
+    # It complains at its end about figures that it could not publish; it may, to nobody.
+    metrics = Metrics("cardsharp", DummyMetricsPublisher())
+    translator = Translator({}, Parser(), boto_session=session, metrics=metrics)
+    try:
+        made: Template = translator.translate(given, {})
+    except InvalidDocumentException as error:
+        causes = "; ".join(cause.message for cause in error.causes)
+        raise ConfigError(f"SAM refuses the template: {causes}") from error
+    finally:
+        metrics.publish()
+    return made
+
+
+def translated(path: Path = TEMPLATE, region: str = _REGION) -> Template:
+    """The translation of the template in a file."""
+    return translate(load_template(path), region)
+
+
+def with_code(template: Template, places: Mapping[str, str]) -> Template:
+    """A copy of a template whose functions and layers are taken from these s3:// addresses."""
+    copy = json.loads(json.dumps(template))
+    for name, place in places.items():
+        resource = copy["Resources"][name]
+        key = "CodeUri" if resource["Type"] == FUNCTION else "ContentUri"
+        resource["Properties"][key] = place
+    result: Template = copy
+    return result
