@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
+from pathlib import Path
 from unittest import mock
 
 import pytest
@@ -33,7 +34,18 @@ STRANGE = "this is no match message"
 @pytest.fixture(scope="module")
 def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trial]:
     with trial(native_build(tmp_path_factory)) as running:
+        folder = str(running.emulator.folder)
         yield running
+    assert folder not in commands(), "functions in the middle of an invocation end with it"
+
+
+def commands() -> str:
+    """The command lines of all processes."""
+    shown = []
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            shown.append(file.read_text(errors="replace"))
+    return "\n".join(shown)
 
 
 @pytest.fixture(scope="module")

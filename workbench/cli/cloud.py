@@ -245,6 +245,7 @@ def _print_look(look: Look) -> None:
     console.print(f"playing   {', '.join(look.running) or 'nothing'}; {look.waiting} waiting")
     counted = ", ".join(f"{number} {result}" for result, number in look.results.items())
     console.print(f"results   {counted or 'none yet'}")
+    console.print(f"match log dynamodb:{look.table}")
     for problem in look.problems:
         print_error(problem)
 

@@ -12,6 +12,7 @@ import shlex
 import signal
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -172,7 +173,8 @@ def _stay(trial: Trial) -> None:
     for name, value in trial.emulator.environment.items():
         say(f"export {name}={shlex.quote(value)}")
     say(f"\nThe arena is {trial.arena.url}; Ctrl-C here stops everything.")
-    signal.sigwait({signal.SIGINT, signal.SIGTERM})
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    threading.Event().wait()
 
 
 if __name__ == "__main__":

@@ -7,11 +7,13 @@ with it.
 import http.client
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -120,11 +122,12 @@ class Emulator:
         """End the process and remove all that it wrote."""
         if self._process is not None:
             self._process.terminate()
-            try:
+            with suppress(subprocess.TimeoutExpired):
                 self._process.wait(timeout=5)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
+            # It leads a group of its own, in which functions may still be in an invocation.
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
             if self._process.stdin is not None:
                 self._process.stdin.close()
             self._process = None

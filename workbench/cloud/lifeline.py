@@ -23,6 +23,9 @@ def main() -> None:
 def _watch() -> None:
     sys.stdin.read()
     shutil.rmtree(Path.cwd(), ignore_errors=True)
+    if os.getpgrp() == os.getpid():
+        # So do the functions that it runs.
+        os.killpg(os.getpid(), signal.SIGTERM)
     os.kill(os.getpid(), signal.SIGTERM)
 
 

@@ -54,6 +54,7 @@ def serve(handler: Handler, requests: IO[str], answers: IO[str]) -> None:
         except Exception as error:  # noqa: BLE001 - the boundary that Lambda itself is
             traceback.print_exc()
             reply = json.dumps({"error": f"{type(error).__name__}: {error}"})
+        sys.stdout.flush()  # what a handler printed is in the log before its answer is known
         answers.write(f"{reply}\n")
         answers.flush()
 

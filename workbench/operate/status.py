@@ -20,6 +20,7 @@ class Look:
     """What a look at a stack found; `problems` are sentences, none where all is well."""
 
     stack: str
+    table: str
     paused: bool
     schedule: str
     last_poll: datetime | None
@@ -35,6 +36,7 @@ class Look:
         """The look as a JSON document."""
         return {
             "stack": self.stack,
+            "table": self.table,
             "paused": self.paused,
             "schedule": self.schedule,
             "lastPoll": None if self.last_poll is None else self.last_poll.isoformat(),
@@ -61,6 +63,7 @@ def look_at(stack: Stack, now: datetime | None = None) -> Look:
     alarms = _alarms(stack)
     return Look(
         stack=stack.name,
+        table=stack.output("MatchTable"),
         paused=stack.pause.is_on(),
         schedule=schedule,
         last_poll=last_poll,

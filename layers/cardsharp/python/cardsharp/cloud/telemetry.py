@@ -20,7 +20,10 @@ from stamina.instrumentation import RetryDetails, set_on_retry_hooks
 from cardsharp.cloud.metrics import Metric
 from cardsharp.cloud.redaction import redact
 
-SERVICE = os.environ.get("POWERTOOLS_SERVICE_NAME", "cardsharp")
+LOGGER = "cardsharp"
+"""The name of the root of all our loggers."""
+
+SERVICE = os.environ.get("POWERTOOLS_SERVICE_NAME", LOGGER)
 """What the metrics are told apart by; template.yaml gives each stack its own name."""
 
 NAMESPACE = "Cardsharp"
@@ -90,7 +93,7 @@ class Meter:
         stream.flush()
 
 
-logger = Logger(service=SERVICE, logger_formatter=RedactingFormatter(utc=True))
+logger = Logger(service=LOGGER, logger_formatter=RedactingFormatter(utc=True))
 meter = Meter()
 
 

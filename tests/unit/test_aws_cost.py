@@ -1,0 +1,138 @@
+"""What a plan costs: units times prices, with the free tier taken off once."""
+
+import json
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from cardsharp.errors import ConfigError
+from workbench.cli import main
+from workbench.cost.bill import make_bill
+from workbench.cost.measure import write_measured
+from workbench.cost.prices import Item, Prices, load_prices
+from workbench.cost.usage import Measured, Plan, alarm_metrics, load_measured, usage
+
+DOCS = Path(__file__).parents[2] / "docs" / "cost.md"
+ALWAYS = Plan(matches_per_day=100)
+
+
+def prices(**items: Item) -> Prices:
+    given = {name.replace("_", " "): item for name, item in items.items()}
+    return Prices(date=date(2026, 11, 20), region="here", sources={"page": "a page"}, items=given)
+
+
+def item(price: float, free: float) -> Item:
+    return Item(source="page", price=price, free=free)
+
+
+def test_an_item_costs_its_units_times_its_price_beyond_what_is_free() -> None:
+    bill = make_bill({"Things": 150, "Others": 3}, prices(Things=item(2, 100), Others=item(1, 10)))
+    assert [(line.item, line.full, line.due) for line in bill.lines] == [
+        ("Things", 300, 100),
+        ("Others", 3, 0),
+    ]
+    assert (bill.full, bill.due) == (303, 100)
+
+
+def test_an_item_without_a_price_is_no_gift() -> None:
+    with pytest.raises(ConfigError, match="no price of Things; add it"):
+        make_bill({"Things": 1}, prices())
+
+
+def test_every_item_of_a_plan_has_a_price_with_its_source_and_the_list_its_date() -> None:
+    listed = load_prices()
+    units = usage(ALWAYS, load_measured())
+    assert set(units) | {"Lambda GB-seconds x86_64"} == set(listed.items)
+    assert listed.date >= date(2026, 11, 1)
+    assert all(listed.sources[one.source] for one in listed.items.values())
+
+
+def test_a_price_list_whose_source_is_not_described_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "prices.toml"
+    path.write_text(
+        'date = 2026-11-20\nregion = "x"\n[sources]\n[items.A]\nsource = "b"\nprice = 1\nfree = 0\n'
+    )
+    with pytest.raises(ConfigError, match="no source is described for b"):
+        load_prices(path)
+
+
+def test_listening_is_paid_by_hours_and_megabytes() -> None:
+    measured = load_measured()
+    silent = Plan(matches_per_day=0)
+    item_name = "Lambda GB-seconds arm64"
+    hours = 24 * 30
+    per_hour = usage(silent, measured)[item_name] / hours
+    assert per_hour == pytest.approx(3600 / 8, rel=0.02), "an eighth of a GB, without a gap"
+    half = usage(Plan(matches_per_day=0, hours_listening=12), measured)
+    assert half[item_name] == pytest.approx(per_hour * hours / 2)
+    large = usage(Plan(matches_per_day=0, poller_memory=256), measured)
+    assert large[item_name] == pytest.approx(per_hour * hours * 2)
+
+
+def test_matches_are_paid_by_their_writes_and_their_time() -> None:
+    measured = load_measured()
+    one = usage(Plan(matches_per_day=1, days=1, match_seconds=60), measured)
+    two = usage(Plan(matches_per_day=2, days=1, match_seconds=60), measured)
+    slow = usage(Plan(matches_per_day=1, days=1, match_seconds=120), measured)
+    writes = "DynamoDB write units"
+    assert two[writes] == 2 * one[writes]
+    assert slow[writes] - one[writes] == 60 * measured.renewals_per_second
+    seconds = "Lambda GB-seconds arm64"
+    assert slow[seconds] - one[seconds] == pytest.approx(60 * 512 / 1024)
+
+
+def test_what_is_watched_less_costs_less() -> None:
+    assert alarm_metrics(watch_all=True) == alarm_metrics(watch_all=False) + 2
+    measured = load_measured()
+    plain = usage(Plan(matches_per_day=1, watch_all=False), measured)
+    assert plain["CloudWatch dashboards"] == plain["CloudWatch composite alarms"] == 0
+
+
+def test_the_measured_figures_are_written_as_they_are_read(tmp_path: Path) -> None:
+    measured = load_measured()
+    write_measured(measured, tmp_path / "measured.toml")
+    assert load_measured(tmp_path / "measured.toml") == measured
+    assert measured.matches >= 5
+    (tmp_path / "measured.toml").write_text("match_seconds = -1")
+    with pytest.raises(ConfigError, match="measure them anew with `cardsharp cost --measure`"):
+        load_measured(tmp_path / "measured.toml")
+
+
+def test_a_match_uses_what_it_did_when_it_was_last_measured() -> None:
+    """A change that makes matches much dearer has to be measured, and so be seen."""
+    measured: Measured = load_measured()
+    assert measured.match_write_units < 700
+    assert measured.match_log_bytes < 5_000
+
+
+def test_the_bill_is_printed_and_spoken_in_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["cost", "--matches-per-day", "100", "--hours-listening", "24"]) == 0
+    said = capsys.readouterr().out
+    assert "together" in said
+    assert main(["cost", "--memory", "1024", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["withoutFreeTier"] > told["afterFreeTier"] > 0
+    assert sum(line["afterFreeTier"] for line in told["lines"]) == pytest.approx(
+        told["afterFreeTier"], abs=0.01
+    )
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "--matches-per-day 50 --hours-listening 2 --days 7",
+        "--matches-per-day 300 --days 1",
+        "--matches-per-day 100",
+    ],
+)
+def test_the_docs_tell_the_figures_of_today(
+    options: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["cost", *options.split(), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    row = next(
+        line for line in DOCS.read_text().splitlines() if f"`cardsharp cost {options}`" in line
+    )
+    assert f"{told['withoutFreeTier']:.2f}" in row
+    assert f"{told['afterFreeTier']:.2f}" in row

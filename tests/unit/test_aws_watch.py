@@ -1,0 +1,150 @@
+"""Dashboard, alarms and saved queries: that they watch what the functions really say."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.aws_template import STACK, of_kind, properties, template
+
+from cardsharp.cloud.metrics import Metric
+from cardsharp.cloud.settings import Settings
+from cardsharp.cloud.telemetry import NAMESPACE
+from workbench.watch.definitions import Alarm, Composite, read_alarms
+
+RUNBOOK = Path(__file__).parents[2] / "docs" / "operations.md"
+ALARMS, COMPOSITES = read_alarms(template(), STACK)
+NAMES = [alarm.name for alarm in ALARMS] + [composite.name for composite in COMPOSITES]
+
+
+def alarm(name: str) -> Alarm:
+    return next(one for one in ALARMS if one.name == name)
+
+
+def dashboard() -> dict[str, Any]:
+    """The dashboard's body with all references filled in."""
+    body = properties("Dashboard")["DashboardBody"]["Fn::Sub"]
+    filled = re.sub(r"\$\{\w+Memory\}", "128", body)
+    told: dict[str, Any] = json.loads(re.sub(r"\$\{([^}]+)\}", r"\1", filled))
+    return told
+
+
+def metrics_of(widget: dict[str, Any]) -> list[list[Any]]:
+    return [one for one in widget["properties"].get("metrics", []) if isinstance(one[0], str)]
+
+
+def test_every_promised_alarm_is_there() -> None:
+    assert set(NAMES) == {
+        "NotListening",
+        "NotActing",
+        "MatchDeadLetter",
+        "TickDeadLetter",
+        "OldMessage",
+        "SlowPickUp",
+        "SlowDecision",
+        "TurnTimedOut",
+        "PollerFailed",
+        "WorkerFailed",
+        "PollerThrottled",
+        "WorkerThrottled",
+        "NotPlaying",
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "threshold", "minutes"),
+    [
+        ("NotListening", 1, 3),
+        ("NotActing", 0, 10),
+        ("MatchDeadLetter", 0, 1),
+        ("OldMessage", 60, 1),
+        ("SlowPickUp", 3000, 5),
+        ("TurnTimedOut", 0, 1),
+    ],
+)
+def test_an_alarm_has_the_promised_limit(name: str, threshold: float, minutes: float) -> None:
+    found = alarm(name)
+    assert found.threshold == threshold
+    assert found.period.total_seconds() * found.periods == minutes * 60
+
+
+def test_a_decision_is_slow_at_half_its_limit() -> None:
+    limit = Settings.model_fields["decision"].default
+    assert alarm("SlowDecision").threshold == limit.total_seconds() * 1000 / 2
+    for name in ("SlowDecision", "SlowPickUp"):
+        assert alarm(name).series["m"].statistic == "p99"
+
+
+def test_silence_is_a_fault_of_listening_only() -> None:
+    assert {one.name for one in ALARMS if one.missing == "breaching"} == {"NotListening"}
+    assert {one.missing for one in ALARMS} == {"breaching", "notBreaching"}
+
+
+def test_our_own_metrics_are_ones_that_the_functions_count() -> None:
+    names = {metric.value for metric in Metric}
+    for one in ALARMS:
+        for series in one.series.values():
+            if series.metric.namespace == NAMESPACE:
+                assert series.metric.name in names
+                assert series.metric.dimensions == frozenset({("service", STACK)})
+    variables = template()["Resources"]["Worker"]["Properties"]["Environment"]["Variables"]
+    assert variables["POWERTOOLS_SERVICE_NAME"] == {"Ref": "AWS::StackName"}
+
+
+def test_every_alarm_tells_the_topic_when_it_goes_on_and_when_it_goes_off() -> None:
+    for kind in ("AWS::CloudWatch::Alarm", "AWS::CloudWatch::CompositeAlarm"):
+        for told in of_kind(kind).values():
+            assert told["AlarmActions"] == told["OKActions"] == [{"Ref": "AlarmTopic"}]
+            assert told["AlarmDescription"].endswith(".")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_alarm_has_its_cause_and_cure_in_the_runbook(name: str) -> None:
+    section = re.search(
+        rf"^### {name}\n(.+?)(?=^##)", RUNBOOK.read_text(), re.MULTILINE | re.DOTALL
+    )
+    assert section is not None
+    assert "Cause" in section[1]
+    assert "Cure" in section[1]
+
+
+def test_the_bot_is_not_playing_when_it_does_not_listen_or_act_or_take_up() -> None:
+    (composite,) = COMPOSITES
+    assert composite == Composite(
+        "NotPlaying", 'ALARM("NotListening") OR ALARM("NotActing") OR ALARM("OldMessage")'
+    )
+
+
+def test_the_dashboard_answers_its_questions_from_metrics_that_exist() -> None:
+    names = {metric.value for metric in Metric}
+    titles = [widget["properties"]["title"] for widget in dashboard()["widgets"]]
+    for word in ("wrong", "listening", "in time", "winning", "healthy", "use"):
+        assert any(word in title for title in titles), word
+    for widget in dashboard()["widgets"]:
+        for metric in metrics_of(widget):
+            assert metric[0] in {NAMESPACE, "AWS/Lambda", "AWS/SQS", "AWS/DynamoDB", "AWS/Logs"}
+            if metric[0] == NAMESPACE:
+                assert metric[1] in names
+                assert metric[2:4] == ["service", "AWS::StackName"]
+
+
+def test_the_dashboard_shows_every_alarm_and_no_widgets_overlap() -> None:
+    widgets = dashboard()["widgets"]
+    shown = [name.removesuffix(".Arn") for name in widgets[0]["properties"]["alarms"]]
+    assert sorted(shown) == sorted(one.name for one in ALARMS)
+    cells = [
+        (x, y)
+        for widget in widgets
+        for x in range(widget["x"], widget["x"] + widget["width"])
+        for y in range(widget["y"], widget["y"] + widget["height"])
+    ]
+    assert len(cells) == len(set(cells))
+    assert max(x for x, _ in cells) < 24, "CloudWatch has 24 columns"
+
+
+def test_a_saved_query_follows_a_match_through_all_functions() -> None:
+    query = properties("MatchStory")
+    groups = {one["Ref"] for one in query["LogGroupNames"]}
+    assert groups == {"PollerLogs", "WorkerLogs", "PracticeLogs"}
+    assert "filter match_id =" in query["QueryString"]
