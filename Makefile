@@ -14,7 +14,7 @@ UV := UV_PYTHON_DOWNLOADS=never UV_PROJECT_ENVIRONMENT=$(VENV) $(BIN)/uv
 PLAY := $(if $(STRATEGY),--strategy $(STRATEGY)) $(if $(OPPONENT),--opponent $(OPPONENT)) \
   $(if $(MATCHES),--matches $(MATCHES)) $(if $(CLOUD),--cloud $(CLOUD)) $(if $(SEED),--seed $(SEED))
 
-.PHONY: help setup play test check lint types format bench bench-wake bench-hold bench-match \
+.PHONY: help setup play test check lint types format build gates cloud bench bench-wake bench-hold bench-match \
   bench-throughput clean
 
 help: ## Print this help
@@ -53,6 +53,22 @@ format: setup ## Format the code and mend what the linter can
 	@$(BIN)/ruff check --fix
 	@$(BIN)/ruff format
 
+.venv-%/.setup-done: requirements/%.txt | setup
+	@echo "setting up .venv-$* (once) ..."
+	@$(PYTHON) -m venv .venv-$*
+	@$(BIN)/uv pip install --quiet --python .venv-$*/bin/python --require-hashes \
+	  --requirement requirements/$*.txt
+	@touch $@
+
+build: setup .venv-sam/.setup-done ## Build what would be uploaded to AWS: ARCH=x86_64
+	@$(BIN)/python -m workbench.build.sam $(if $(ARCH),--architecture $(ARCH))
+
+gates: setup .venv-sam/.setup-done .venv-checks/.setup-done ## Check template and artifacts
+	@$(BIN)/python -m workbench.build.gates $(GATES)
+
+cloud: setup ## Deploy the template into the emulator and have matches played there: STAY=1
+	@$(BIN)/python -m workbench.cloud.deploy_trial $(if $(STAY),--stay)
+
 bench: bench-wake bench-hold bench-match bench-throughput ## Run all benchmarks
 
 bench-wake: setup ## How fast an opponent's move reaches a waiting client
@@ -68,4 +84,4 @@ bench-throughput: setup ## Matches a minute, 1 and 50 at once
 	@$(BIN)/python -m workbench.bench.bot_bench throughput
 
 clean: ## Remove the environment and all caches
-	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	@rm -rf $(VENV) .venv-sam .venv-checks .aws-sam .mypy_cache .ruff_cache .pytest_cache .hypothesis
