@@ -2,6 +2,7 @@
 
 import logging
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -102,11 +103,11 @@ def log_file() -> Path:
 
 def _attend(side: Side, news: "_News", once: bool, say: Callable[[str], None]) -> None:
     """Show what happens until Ctrl-C or, with `once`, a match's end; then wait for the rest."""
-    try:
-        while not (once and news.ended):
+    with _leaving() as asked:
+        while not (asked.is_set() or (once and news.ended)):
             side.assembly.clock.sleep(GLANCE)
             news.tell()
-    except KeyboardInterrupt:
+    if asked.is_set():
         say("no new matches.")
     side.home.wind_down()
     if side.busy.running:
@@ -194,6 +195,22 @@ def _failures_to(say: Callable[[str], None]) -> Callable[[Invocation], None]:
             say(f"The {invocation.function} failed and will be tried again: {invocation.error}")
 
     return observe
+
+
+@contextmanager
+def _leaving() -> Iterator[threading.Event]:
+    """Take the first Ctrl-C or SIGTERM as a wish; one raised in the middle of a line can be lost.
+
+    Outside of it they interrupt, as the second one is meant to.
+    """
+    asked = threading.Event()
+    both = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, lambda _number, _frame: asked.set()) for number in both]
+    try:
+        yield asked
+    finally:
+        for number, handler in zip(both, before, strict=True):
+            signal.signal(number, handler)
 
 
 @contextmanager
