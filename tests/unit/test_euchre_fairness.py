@@ -14,7 +14,8 @@ from cardsharp.euchre.table import DEALER
 from cardsharp.euchre.view import View, project
 from workbench.euchre.probe import exchanged
 
-FAST = [name for name in names() if name in {"random", "rules"}]
+DEALS = {"pimc": 2}
+"""Deals that a strategy is asked about, 60 of those that are quick."""
 
 
 class Poison(int):
@@ -57,18 +58,19 @@ def test_poison_works() -> None:
         Poison() == 3  # noqa: B015 - comparing is the point
 
 
-@pytest.mark.parametrize("name", FAST)
+@pytest.mark.parametrize("name", names())
 def test_every_decision_works_with_all_hidden_cards_poisoned(name: str) -> None:
     strategy = build(name)
     seen = set()
-    for seed in range(60):
+    for seed in range(DEALS.get(name, 60)):
         for deal in decisions(seed):
             honest = view(deal)
             blind = view(poisoned(deal))
             assert blind == honest
             assert strategy.decide(blind) == strategy.decide(honest)
             seen.add(honest.question)
-    assert len(seen) == 4, "every question was asked"
+    assert {"bid", "play"} <= seen
+    assert len(seen) == 4 or name in DEALS, "every question was asked"
 
 
 def test_a_view_and_its_seed_do_not_change_with_hidden_cards() -> None:

@@ -32,7 +32,7 @@ def cards(text: str) -> tuple[int, ...]:
 
 
 def test_the_strategies_are_known_by_name() -> None:
-    assert {"random", "rules"} <= set(names())
+    assert {"pimc", "random", "rules"} <= set(names())
     with pytest.raises(ConfigError, match=r"No strategy is called 'x'. There are: .*rules"):
         build("x")
 

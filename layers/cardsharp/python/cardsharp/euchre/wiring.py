@@ -14,7 +14,7 @@ from cardsharp.euchre.strategies import build
 
 STORE = "EUCHRE_STORE"
 STRATEGY = "EUCHRE_STRATEGY"
-DEFAULT_STRATEGY = "rules"
+DEFAULT_STRATEGY = "pimc"
 
 
 def build_service(environment: Mapping[str, str]) -> EuchreService:
@@ -25,7 +25,7 @@ def build_service(environment: Mapping[str, str]) -> EuchreService:
     """
     clock = SystemClock()
     store = build_store(environment.get(STORE, ""), clock)
-    strategy = build(environment.get(STRATEGY) or DEFAULT_STRATEGY)
+    strategy = build(environment.get(STRATEGY) or DEFAULT_STRATEGY, clock.monotonic)
     return EuchreService(store, strategy, clock, LogJournal(logger, meter))
 
 

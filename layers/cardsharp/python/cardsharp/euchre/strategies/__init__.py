@@ -6,7 +6,7 @@ whatever randomness it wants it draws from `view.seed`. So the same question has
 any machine, and no hidden card can leak into it.
 """
 
-from cardsharp.euchre.strategies.base import Decision, Option, Strategy
+from cardsharp.euchre.strategies.base import Decision, Option, Stopwatch, Strategy
 from cardsharp.euchre.strategies.registry import build, names, strategy
 
-__all__ = ["Decision", "Option", "Strategy", "build", "names", "strategy"]
+__all__ = ["Decision", "Option", "Stopwatch", "Strategy", "build", "names", "strategy"]

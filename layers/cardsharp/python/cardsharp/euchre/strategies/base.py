@@ -1,10 +1,19 @@
 """What a strategy is: one method, from a view to a decision with its reason."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 from cardsharp.euchre.actions import Action
 from cardsharp.euchre.view import View
+
+Stopwatch = Callable[[], float]
+"""Seconds that never go back, for a strategy that must not take too long."""
+
+
+def standing() -> float:
+    """A stopwatch on which no time passes: decisions end by their work alone."""
+    return 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from random import Random
 
-from cardsharp.euchre.strategies.base import Decision
+from cardsharp.euchre.strategies.base import Decision, Stopwatch, standing
 from cardsharp.euchre.strategies.registry import strategy
 from cardsharp.euchre.view import View
 
@@ -10,6 +10,9 @@ from cardsharp.euchre.view import View
 @strategy("random")
 class Chance:
     """Picks from the choices by a die that the view itself has thrown."""
+
+    def __init__(self, _: Stopwatch = standing) -> None:
+        pass
 
     def decide(self, view: View) -> Decision:
         """One of the choices."""

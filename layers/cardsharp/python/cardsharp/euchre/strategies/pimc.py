@@ -10,7 +10,7 @@ from random import Random
 
 from cardsharp.euchre.actions import PASS, Action, Bid, Defend, Discard, Play, Question
 from cardsharp.euchre.cards import Card, Suit
-from cardsharp.euchre.strategies.base import Decision, Option
+from cardsharp.euchre.strategies.base import Decision, Option, Stopwatch, standing
 from cardsharp.euchre.strategies.bidding import appraise
 from cardsharp.euchre.strategies.contracts import MADE, Ledger, points
 from cardsharp.euchre.strategies.registry import strategy
@@ -26,12 +26,17 @@ Weigh = Callable[[World], tuple[dict[Action, int], int]]
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How many worlds a decision looks at, and the most positions: then it must do."""
+    """How many worlds a decision looks at, and its limits.
 
-    bid: int = 60
-    discard: int = 40
-    play: tuple[int, ...] = (40, 60, 80, 80, 80)
+    `nodes` positions are the limit of work, the same on any machine. `seconds` of the stopwatch
+    are the last resort, for a machine that is far too slow; an answer that it cut short says so.
+    """
+
+    bid: int = 80
+    discard: int = 60
+    play: tuple[int, ...] = (120, 200, 200, 200, 200)
     nodes: int = 400_000
+    seconds: float = 1.0
 
     def worlds(self, view: View) -> int:
         """Worlds for the question."""
@@ -59,47 +64,66 @@ class Bias:
 
 
 class Pimc:
-    """The engine; the same view always gets the same answer."""
+    """The engine; the same view always gets the same answer, unless the stopwatch cuts it short."""
 
-    def __init__(self, effort: Effort | None = None, bias: Bias | None = None) -> None:
-        self.effort, self.bias = effort or Effort(), bias or Bias()
+    def __init__(
+        self,
+        stopwatch: Stopwatch = standing,
+        effort: Effort | None = None,
+        bias: Bias | None = None,
+    ) -> None:
+        self._stopwatch = stopwatch
+        self._effort, self._bias = effort or Effort(), bias or Bias()
 
     def decide(self, view: View) -> Decision:
         """The choice with the most expected points."""
         if len(view.choices) == 1:
             return Decision(view.choices[0], "The only choice.")
-        rng = Random(view.seed)
-        worlds = sample(view, self.effort.worlds(view), rng)
-        totals, seen = self._weighed(worlds, _weigher(view))
-        if not seen:
+        weighed = self._weighed(view)
+        if not weighed.worlds:
             fallback = Rules().decide(view)
-            return Decision(fallback.action, f"No world fits; {fallback.reason}")
+            return Decision(fallback.action, f"No world fits the view. {fallback.reason}")
         options = tuple(
-            Option(action, total / seen - self.bias.of(action)) for action, total in totals.items()
+            Option(action, total / weighed.worlds - self._bias.of(action))
+            for action, total in weighed.totals.items()
         )
-        return Decision(_best(view, options), f"Most points over {seen} worlds.", options, seen)
+        reason = f"Most points over {weighed.worlds} worlds."
+        return Decision(_best(view, options), reason, options, weighed.worlds, weighed.cut)
 
-    def _weighed(
-        self, worlds: Sequence[tuple[World, int]], weigh: Weigh
-    ) -> tuple[dict[Action, int], int]:
-        """The summed points of each choice, and over how many worlds."""
-        totals: dict[Action, int] = {}
-        seen = nodes = 0
-        for world, times in worlds:
-            worth, used = weigh(world)
-            for action, gain in worth.items():
-                totals[action] = totals.get(action, 0) + times * gain
-            seen += times
-            nodes += used
-            if nodes >= self.effort.nodes:
+    def _weighed(self, view: View) -> "_Weighed":
+        """The worlds one after the other, until there are enough or a limit is reached."""
+        began, weighed = self._stopwatch(), _Weighed()
+        weigh = _weigher(view)
+        for world, times in sample(view, self._effort.worlds(view), Random(view.seed)):
+            weighed.add(times, *weigh(world))
+            if weighed.nodes >= self._effort.nodes:
                 break
-        return totals, seen
+            if self._stopwatch() - began > self._effort.seconds:
+                weighed.cut = True
+                break
+        return weighed
+
+
+class _Weighed:
+    """The summed points of each choice, and over how many worlds."""
+
+    def __init__(self) -> None:
+        self.totals: dict[Action, int] = {}
+        self.worlds = self.nodes = 0
+        self.cut = False
+
+    def add(self, times: int, worth: dict[Action, int], nodes: int) -> None:
+        """Count a world that was drawn so many times."""
+        for action, gain in worth.items():
+            self.totals[action] = self.totals.get(action, 0) + times * gain
+        self.worlds += times
+        self.nodes += nodes
 
 
 @strategy("pimc")
-def pimc() -> Pimc:
+def pimc(stopwatch: Stopwatch) -> Pimc:
     """The engine as it is meant to play."""
-    return Pimc()
+    return Pimc(stopwatch)
 
 
 def _best(view: View, options: Sequence[Option]) -> Action:

@@ -6,16 +6,16 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from cardsharp.errors import ConfigError
-from cardsharp.euchre.strategies.base import Strategy
+from cardsharp.euchre.strategies.base import Stopwatch, Strategy, standing
 
-Maker = Callable[[], Strategy]
+Maker = Callable[[Stopwatch], Strategy]
 M = TypeVar("M", bound=Maker)
 
 _makers: dict[str, Maker] = {}
 
 
 def strategy(name: str) -> Callable[[M], M]:
-    """Decorator: registers a class or function that makes a strategy."""
+    """Decorator: registers a class or function that makes a strategy from a stopwatch."""
 
     def register(maker: M) -> M:
         _makers[name] = maker
@@ -30,8 +30,8 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(_makers))
 
 
-def build(name: str) -> Strategy:
-    """A new strategy.
+def build(name: str, stopwatch: Stopwatch = standing) -> Strategy:
+    """A new strategy; `stopwatch` is the only time that it may know.
 
     Raises:
         ConfigError: no strategy has this name; the message lists those that exist.
@@ -39,7 +39,7 @@ def build(name: str) -> Strategy:
     _import_all()
     if name not in _makers:
         raise ConfigError(f"No strategy is called '{name}'. There are: {', '.join(names())}.")
-    return _makers[name]()
+    return _makers[name](stopwatch)
 
 
 def _import_all() -> None:

@@ -17,7 +17,7 @@ Mask = int
 """A set of cards of one layout."""
 
 Lead = Callable[[Mask, int, int], bool]
-Follow = Callable[[Mask, Mask, int, Mask, int, Mask, Mask, int, int], bool]
+Follow = Callable[[Mask, Mask, int, Mask, int, Mask, int, int], bool]
 
 _MOST_MOVES = 200_000
 """Remembered lists of moves, some 40 MB; then all are forgotten."""
@@ -132,7 +132,7 @@ class Search:
         if not left:
             return self._lead(held, best_seat, need - self._ours[best_seat])
         seat = self._after[bits[-1][0]]
-        return self._follow(held, laid, seat, best, best_seat, win, led, need, left)
+        return self._follow(held, laid, seat, best, best_seat, led, need, left)
 
 
 def _neighbours(active: list[int]) -> dict[int, int]:
@@ -166,35 +166,25 @@ def _search(  # noqa: C901 - two functions, which share what they know
             found = not us
             for card in moves(own, held):
                 led = suit[card]
-                win = led | trumps
-                if follow(held ^ card, card, following, card, seat, win, led, need, others) == us:
+                if follow(held ^ card, card, following, card, seat, led, need, others) == us:
                     found = us
                     break
             known[key] = found
         return found
 
     def follow(  # noqa: PLR0913, PLR0917 - a tuple or an object would double the time
-        held: Mask,
-        laid: Mask,
-        seat: int,
-        best: Mask,
-        winner: int,
-        win: Mask,
-        led: Mask,
-        need: int,
-        left: int,
+        held: Mask, laid: Mask, seat: int, best: Mask, by: int, led: Mask, need: int, left: int
     ) -> bool:
         count[0] += 1
-        own = hands[seat] & held
+        own, win = hands[seat] & held, led | trumps
         us, following = ours[seat], after[seat]
         for card in moves(own & led or own, held | laid):
-            top, who = (card, seat) if card & win and card > best else (best, winner)
+            top, who = (card, seat) if card & win and card > best else (best, by)
             if left == 1:
                 makes = lead(held ^ card, who, need - ours[who])
             else:
-                makes = follow(
-                    held ^ card, laid | card, following, top, who, win, led, need, left - 1
-                )
+                rest = held ^ card
+                makes = follow(rest, laid | card, following, top, who, led, need, left - 1)
             if makes == us:
                 return us
         return not us

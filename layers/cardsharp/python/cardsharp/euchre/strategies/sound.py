@@ -2,7 +2,7 @@
 
 from cardsharp.euchre.actions import PASS, Bid, Defend, Discard, Play, Question
 from cardsharp.euchre.cards import Card, Suit, rank_of, strength, suit_of
-from cardsharp.euchre.strategies.base import Decision, Option
+from cardsharp.euchre.strategies.base import Decision, Option, Stopwatch, standing
 from cardsharp.euchre.strategies.bidding import appraise
 from cardsharp.euchre.strategies.estimates import discard_first
 from cardsharp.euchre.strategies.registry import strategy
@@ -16,6 +16,9 @@ MANY_TRUMPS = 3
 @strategy("rules")
 class Rules:
     """Counts expected tricks to bid; plays high to win, low to lose, and draws trumps."""
+
+    def __init__(self, _: Stopwatch = standing) -> None:
+        pass
 
     def decide(self, view: View) -> Decision:
         """The answer by rule, and which rule it was."""

@@ -33,9 +33,14 @@ class World:
 
 
 def sample(view: View, number: int, rng: Random) -> list[tuple[World, int]]:
-    """That many worlds, each with how often it was drawn; fewer if the view allows none."""
+    """That many worlds, each with how often it was drawn; none if the view allows none."""
     sampler = _Sampler(view, rng)
-    drawn = [world for world in (sampler.draw() for _ in range(DRAWS * number)) if world]
+    drawn: list[World] = []
+    for _ in range(DRAWS * number):
+        world = sampler.draw()
+        if world is None:
+            break  # what was not found in many tries will not be found in many more
+        drawn.append(world)
     if not drawn:
         return []
     weights = [sampler.likelihood(world) for world in drawn]
