@@ -2,7 +2,6 @@
 
 import logging
 import signal
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -102,20 +101,26 @@ def log_file() -> Path:
 
 
 def _attend(side: Side, news: "_News", once: bool, say: Callable[[str], None]) -> None:
-    """Show what happens until Ctrl-C or, with `once`, a match's end; then wait for the rest."""
-    with _leaving() as asked:
-        while not (asked.is_set() or (once and news.ended)):
+    """Show what happens until Ctrl-C or, with `once`, a match's end; then wait for the rest.
+
+    Raises:
+        KeyboardInterrupt: asked a second time while matches are running.
+    """
+    with _leaving() as leaving:
+        while not (leaving.asked or (once and news.ended)):
             side.assembly.clock.sleep(GLANCE)
             news.tell()
-    if asked.is_set():
-        say("no new matches.")
-    side.home.wind_down()
-    if side.busy.running:
-        say(f"{side.busy.running} running, played to the end; Ctrl-C again stops at once.")
-    while side.busy.running:
-        side.assembly.clock.sleep(GLANCE)
+        if leaving.asked:
+            say("no new matches.")
+        side.home.wind_down()
+        if side.busy.running:
+            say(f"{side.busy.running} running, played to the end; Ctrl-C again stops at once.")
+        while side.busy.running:
+            if leaving.insisted:
+                raise KeyboardInterrupt
+            side.assembly.clock.sleep(GLANCE)
+            news.tell()
         news.tell()
-    news.tell()
 
 
 class _News:
@@ -197,17 +202,38 @@ def _failures_to(say: Callable[[str], None]) -> Callable[[Invocation], None]:
     return observe
 
 
-@contextmanager
-def _leaving() -> Iterator[threading.Event]:
-    """Take the first Ctrl-C or SIGTERM as a wish; one raised in the middle of a line can be lost.
+class _Leaving:
+    """How often Ctrl-C was pressed, or SIGTERM came."""
 
-    Outside of it they interrupt, as the second one is meant to.
+    def __init__(self) -> None:
+        self._times = 0
+
+    def heard(self, _number: int, _frame: object) -> None:
+        """Count one more."""
+        self._times += 1
+
+    @property
+    def asked(self) -> bool:
+        """Whether no new match shall begin."""
+        return self._times > 0
+
+    @property
+    def insisted(self) -> bool:
+        """Whether the running ones shall be left too."""
+        return self._times > 1
+
+
+@contextmanager
+def _leaving() -> Iterator[_Leaving]:
+    """Count Ctrl-C and SIGTERM instead of being interrupted, which can get lost.
+
+    An exception that a signal raises in the middle of whatever runs can be caught there.
     """
-    asked = threading.Event()
+    leaving = _Leaving()
     both = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.signal(number, lambda _number, _frame: asked.set()) for number in both]
+    before = [signal.signal(number, leaving.heard) for number in both]
     try:
-        yield asked
+        yield leaving
     finally:
         for number, handler in zip(both, before, strict=True):
             signal.signal(number, handler)
