@@ -158,7 +158,10 @@ COMMANDS = (
     ),
 )
 
-GAMES = (("blef", "Serve Blef, play it, and let its strategies duel."),)
+ROOMS = (
+    ("blef", "workbench.cli.blef:blef", "Serve Blef, play it, and let its strategies duel."),
+    ("euchre", "workbench.euchre.commands:app", "Serve Euchre's engine, play it, probe it."),
+)
 """Commands that have commands of their own; each is an `App` that brings its help along."""
 
 
@@ -187,6 +190,6 @@ def build_app() -> cyclopts.App:
             **({} if entry.group else {"help_epilogue": entry.epilogue}),
             sort_key=place,
         )
-    for place, (name, summary) in enumerate(GAMES, len(COMMANDS)):
-        app.command(f"workbench.cli.{name}:{name}", name=name, help=summary, sort_key=place)
+    for place, (name, target, summary) in enumerate(ROOMS, len(COMMANDS)):
+        app.command(target, name=name, help=summary, sort_key=place)
     return app

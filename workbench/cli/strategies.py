@@ -1,11 +1,8 @@
 """`cardsharp strategies`: who can play."""
 
-import inspect
-from random import Random
-
 from rich.table import Table
 
-from cardsharp.deadmansdraw.strategies import build, names
+from cardsharp.deadmansdraw.strategies import about, names
 from workbench.cli.options import Json
 from workbench.cli.output import print_json, results
 
@@ -24,8 +21,3 @@ def strategies(*, as_json: Json = False) -> None:
     console.print()
     console.print("Your own: a FILE.py works wherever a name does (docs/cli.md).", style="dim")
 
-
-def about(name: str) -> str:
-    """The first line of what a strategy's class says of itself."""
-    text = inspect.getdoc(type(build(name, Random(0)))) or ""
-    return text.partition("\n")[0]

@@ -6,6 +6,6 @@ decide. A strategy is rebuilt for every turn and remembers nothing: all it may k
 """
 
 from cardsharp.deadmansdraw.strategies.base import Decision, Option, Strategy
-from cardsharp.deadmansdraw.strategies.registry import build, names, strategy
+from cardsharp.deadmansdraw.strategies.registry import about, build, names, strategy
 
-__all__ = ["Decision", "Option", "Strategy", "build", "names", "strategy"]
+__all__ = ["Decision", "Option", "Strategy", "about", "build", "names", "strategy"]

@@ -1,6 +1,7 @@
 """Strategies by name: a module of this package registers what it defines when it is imported."""
 
 import importlib
+import inspect
 import pkgutil
 from collections.abc import Callable
 from random import Random
@@ -37,10 +38,23 @@ def build(name: str, rng: Random) -> Strategy:
     Raises:
         ConfigError: no strategy has this name; the message lists those that exist.
     """
+    return _maker(name)(rng)
+
+
+def about(name: str) -> str:
+    """A line about the strategy, from the docstring of what was registered.
+
+    Raises:
+        ConfigError: no strategy has this name.
+    """
+    return (inspect.getdoc(_maker(name)) or "").partition("\n")[0]
+
+
+def _maker(name: str) -> Maker:
     _import_all()
     if name not in _makers:
         raise ConfigError(f"No strategy is called '{name}'. There are: {', '.join(names())}.")
-    return _makers[name](rng)
+    return _makers[name]
 
 
 def _import_all() -> None:
