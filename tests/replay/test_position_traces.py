@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from support.traces import needs_traces, started_traces
@@ -61,9 +62,12 @@ def test_the_rebuilt_position_equals_the_hidden_one() -> None:
 
 
 def test_following_our_own_action_leads_to_what_a_new_view_would_say() -> None:
-    """The events of an answer are enough to go on in a turn without another GET."""
+    """The events of an answer are enough to go on in a turn without another GET.
+
+    Of every third match, which is some 6,000 actions, as each look rebuilds a whole match.
+    """
     followed = 0
-    for trace in started_traces():
+    for trace in islice(started_traces(), 0, None, 3):
         before: tuple[dict[str, Any], Position] | None = None
         for look, view in looks(trace):
             if view.active_player_index is None:
@@ -73,7 +77,7 @@ def test_following_our_own_action_leads_to_what_a_new_view_would_say() -> None:
                 followed += check_follow(trace["name"], *before, position)
             usable = look.get("status") == 200 and "action" in look and not look.get("watchdog")
             before = (look, position) if usable else None
-    assert followed > 15_000
+    assert followed > 5_000
 
 
 def check_follow(name: str, look: dict[str, Any], old: Position, new: Position) -> int:
