@@ -14,9 +14,10 @@ from support.blef import Client, Table
 from support.cloud_clock import FakeClock
 
 from cardsharp.blef.openapi import document
-from cardsharp.blef.sqlite import MEMORY, SqliteGames
-from workbench.blef.front import HttpFront
+from cardsharp.blef.sqlite import SqliteGames
+from cardsharp.cloud.sqlite_file import MEMORY
 from workbench.blef.home import blef_function
+from workbench.cloud.http_front import HttpFront
 
 schemathesis = pytest.importorskip(
     "schemathesis", reason="schemathesis is not installed; run `uv sync --group fuzz`"

@@ -14,8 +14,8 @@ import requests
 from cardsharp.blef.actions import CHECK
 from cardsharp.blef.position import Position
 from cardsharp.blef.wire import parse_state, position_in
-from workbench.blef.front import HttpFront
 from workbench.blef.home import blef_home, embedded_store, emulated_store
+from workbench.cloud.http_front import HttpFront
 
 
 @pytest.fixture(params=["sqlite", "ministack"])

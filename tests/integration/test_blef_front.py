@@ -14,11 +14,11 @@ from cardsharp.blef.api import build_api
 from cardsharp.blef.service import Blef
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.errors import ConfigError
-from workbench.blef.events import FAILED, read_answer
-from workbench.blef.front import MAX_BODY, HttpFront
 from workbench.blef.home import blef_function, blef_home, embedded_store
 from workbench.cloud.context import Function, LambdaContext
 from workbench.cloud.events import Event
+from workbench.cloud.http_events import FAILED, read_answer
+from workbench.cloud.http_front import MAX_BODY, HttpFront
 
 
 @pytest.fixture(scope="module")

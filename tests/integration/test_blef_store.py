@@ -16,8 +16,9 @@ from support.cloud_clock import START, FakeClock
 from cardsharp.blef.dynamodb import DynamoGames
 from cardsharp.blef.game import IDLE_LIFE, RECENT, WHOLE_LIFE, Game, Player, Status
 from cardsharp.blef.service import MAX_GAMES
-from cardsharp.blef.sqlite import MEMORY, SqliteGames
+from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.blef.store import GameStore, Saved
+from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.errors import Conflict, StoreError
 from workbench.cloud.emulator import Emulator
 
@@ -269,10 +270,10 @@ def test_ten_thousand_private_games_do_not_slow_the_embedded_list() -> None:
     store = SqliteGames(MEMORY, FakeClock())
     for number in range(10_000):
         store.create(Game(f"{number:08}-0000-4000-8000-000000000000", START))
-    with store._reading() as db:
+    with store._file.reading() as db:
         for query in ("public = 1 AND changed > 0", "public IN (0, 1) AND changed > 0"):
             plan = db.execute(f"EXPLAIN QUERY PLAN SELECT 1 FROM games WHERE {query}").fetchall()  # noqa: S608 - our own texts
-            assert "INDEX games_by_change" in str(plan)
+            assert "INDEX games_by_change" in str([row["detail"] for row in plan])
     assert store.listed() == []
     assert store.count_all() == 10_000
     store.close()
@@ -287,7 +288,7 @@ def test_a_file_that_cannot_be_used_is_told_with_what_to_do(tmp_path: Path) -> N
 def test_a_stored_game_that_cannot_be_read_is_not_quoted(tmp_path: Path) -> None:
     store = SqliteGames(str(tmp_path / "games.db"), FakeClock())
     store.create(new(round=random_round(Random(1), 2)))
-    with store._transaction() as db:
+    with store._file.transaction() as db:
         db.execute("UPDATE games SET body = replace(body, '\"turn\"', '\"truth\"')")
     with pytest.raises(StoreError, match=r"^A stored game cannot be read\.$") as failed:
         store.read(UUIDS[0])

@@ -10,9 +10,10 @@ import requests
 from support.euchre_api import Diary, memory_store
 from support.euchre_peeker import Peeker, Window
 
+from cardsharp.errors import ConfigError, Unreachable
 from cardsharp.euchre.state import Deal
 from cardsharp.euchre.strategies import Strategy, build
-from workbench.blef.front import HttpFront
+from workbench.cloud.http_front import HttpFront
 from workbench.euchre.coordinator import (
     Player,
     StrategyPlayer,
@@ -21,7 +22,7 @@ from workbench.euchre.coordinator import (
     shuffled,
 )
 from workbench.euchre.home import euchre_front
-from workbench.euchre.probe import KINDS, probe
+from workbench.euchre.probe import KINDS, Probed, probe
 from workbench.euchre.remote import BrokenOff, RemotePlayer
 
 DEALS = 12
@@ -104,7 +105,7 @@ def test_eight_clients_at_once_play_as_if_each_were_alone() -> None:
 
 def test_no_answer_changes_with_hidden_cards() -> None:
     with serving() as (front, diary):
-        findings = probe(front.url, DEALS)
+        findings = probe(front.url, Probed(DEALS))
     assert [(one.kind, one.changed) for one in findings] == [(kind, 0) for kind in KINDS]
     assert diary.faults == [], "every question was answered by the strategy"
 
@@ -113,7 +114,7 @@ def test_the_probe_catches_a_player_that_peeks() -> None:
     """The positive control: without it the test above would prove nothing."""
     window = Window(memory_store())
     with euchre_front(Peeker(window), window, journal=Diary()) as front:
-        findings = {one.kind: one.changed for one in probe(front.url, DEALS)}
+        findings = {one.kind: one.changed for one in probe(front.url, Probed(DEALS))}
     assert all(findings.values()), findings
     assert sum(findings.values()) >= DEALS, findings
 
@@ -135,5 +136,13 @@ def _blank(response: requests.Response, **_: object) -> None:
 
 
 def test_an_address_that_is_none_is_refused() -> None:
-    with pytest.raises(BrokenOff, match="is no address"):
+    with pytest.raises(ConfigError, match="is no address"):
         RemotePlayer("localhost:8080")
+
+
+def test_no_answer_is_told_as_such() -> None:
+    """A service that has gone; the connection it leaves behind is refused."""
+    with serving() as (front, _):
+        url = front.url
+    with RemotePlayer(url) as player, pytest.raises(Unreachable, match="serve` running there"):
+        play_game((player, player, player, player), Random(1))

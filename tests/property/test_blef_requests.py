@@ -16,7 +16,7 @@ from support.blef import Client, Reply, Table, memory_client
 
 from cardsharp.blef import wire
 from cardsharp.blef.endpoints import ENDPOINTS, Endpoint
-from workbench.blef.events import Asked
+from workbench.cloud.http_events import Asked
 
 CASES = int(os.environ.get("BLEF_FUZZ", "40"))
 NAMES = ("player_uuid", "admin_uuid", "action_id", "nickname", "round", "wait", "since", "x")

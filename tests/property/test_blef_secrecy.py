@@ -20,8 +20,9 @@ from support.cloud_clock import START, FakeClock
 from cardsharp.blef.cards import DECK, Hand
 from cardsharp.blef.game import Game, Player, key_of
 from cardsharp.blef.position import position_of
-from cardsharp.blef.sqlite import MEMORY, SqliteGames
+from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.blef.state import Round
+from cardsharp.cloud.sqlite_file import MEMORY
 
 GAME = "01c0905c-1c0b-49b6-97c4-e7cb01262e89"
 STRANGER = "99999999-9999-4999-8999-999999999999"

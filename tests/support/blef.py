@@ -18,14 +18,15 @@ from cardsharp.blef.api import build_api
 from cardsharp.blef.cards import DECK, Card, Hand
 from cardsharp.blef.chance import SecretChance
 from cardsharp.blef.service import Blef
-from cardsharp.blef.sqlite import MEMORY, SqliteGames
+from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.blef.state import Move, Round
 from cardsharp.blef.store import GameStore
 from cardsharp.cloud import telemetry
 from cardsharp.cloud.ports import Clock
+from cardsharp.cloud.sqlite_file import MEMORY
 from support.cloud_clock import FakeClock
-from workbench.blef.events import Asked, http_event, read_answer
 from workbench.cloud.context import LambdaContext
+from workbench.cloud.http_events import Asked, http_event, read_answer
 
 REFERENCE = Path(__file__).parents[3] / "shared" / "reference" / "blef"
 SAMPLES = Path(__file__).parents[1] / "samples"

@@ -14,11 +14,12 @@ from cardsharp.blef.cards import Hand
 from cardsharp.blef.chance import SecretChance
 from cardsharp.blef.game import Game, Player, key_of
 from cardsharp.blef.service import MAX_GAMES
-from cardsharp.blef.sqlite import MEMORY, SqliteGames
+from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.blef.state import Move, Round
+from cardsharp.cloud.sqlite_file import MEMORY
 from support.blef import Client, Reply, hands_of
 from support.cloud_clock import START, FakeClock
-from workbench.blef.events import Asked
+from workbench.cloud.http_events import Asked
 
 ALICE = "01c0905c-1c0b-49b6-97c4-e7cb01262e89"
 """The game that alice and bob play from its creation to its end."""

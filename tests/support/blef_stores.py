@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cardsharp.blef.dynamodb import DynamoGames
-from cardsharp.blef.sqlite import MEMORY, SqliteGames
+from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.blef.store import GameStore
 from cardsharp.cloud.ports import Clock
+from cardsharp.cloud.sqlite_file import MEMORY
 from support.cloud_clock import FakeClock
 from workbench.blef.table import create_table
 

@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.euchre.api import build_api
 from cardsharp.euchre.asks import Ask
 from cardsharp.euchre.deciding import Decided
 from cardsharp.euchre.records import DealKey, Event
 from cardsharp.euchre.service import EuchreService
-from cardsharp.euchre.sqlite import MEMORY, SqliteDeals
+from cardsharp.euchre.sqlite import SqliteDeals
 from cardsharp.euchre.store import DealStore
 from cardsharp.euchre.strategies import Strategy, build
 from cardsharp.euchre.view import View

@@ -16,13 +16,14 @@ from support.cloud_threads import at_once
 from cardsharp.blef.dynamodb import DynamoGames
 from cardsharp.blef.endpoints import ENDPOINTS
 from cardsharp.blef.openapi import document
-from cardsharp.blef.sqlite import MEMORY, SqliteGames
+from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.blef.store import Saved
 from cardsharp.blef.wiring import build_store
+from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.errors import ConfigError, StoreError
 from workbench.blef.document import FILE, text
-from workbench.blef.events import Asked, http_event, read_answer
 from workbench.blef.table import TABLE
+from workbench.cloud.http_events import Asked, http_event, read_answer
 from workbench.cloud.template import load_resources
 
 EVENTS = Path(__file__).parents[2] / "events"

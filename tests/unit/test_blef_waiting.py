@@ -7,8 +7,9 @@ from support.cloud_clock import FakeClock
 
 from cardsharp.blef.api import LONGEST_WAIT
 from cardsharp.blef.game import Game
-from cardsharp.blef.sqlite import MEMORY, SqliteGames
+from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.blef.store import Saved
+from cardsharp.cloud.sqlite_file import MEMORY
 
 
 class Busy(SqliteGames):

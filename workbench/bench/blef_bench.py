@@ -26,14 +26,15 @@ from cardsharp.blef.game import Game
 from cardsharp.blef.resolver import Resolver
 from cardsharp.blef.rules import legal_actions
 from cardsharp.blef.service import Blef
-from cardsharp.blef.sqlite import MEMORY, SqliteGames
+from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.blef.state import Round
 from cardsharp.blef.store import GameStore, Listing, Saved
 from cardsharp.blef.wire import parse_state, position_in
 from cardsharp.cloud.clock import SystemClock
-from workbench.blef.events import Asked, http_event
+from cardsharp.cloud.sqlite_file import MEMORY
 from workbench.blef.home import TIMEOUT, blef_home, embedded_store, emulated_store
 from workbench.cloud.context import LambdaContext
+from workbench.cloud.http_events import Asked, http_event
 
 ORIGINAL = {
     "create": 9.27,

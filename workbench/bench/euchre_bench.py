@@ -43,8 +43,8 @@ from cardsharp.euchre.strategies import Decision, Strategy, build
 from cardsharp.euchre.view import View
 from cardsharp.euchre.wiring import DEFAULT_STRATEGY
 from workbench.bench.arena_process import cpu_seconds
-from workbench.blef.events import Asked, http_event
 from workbench.cloud.events import Event as LambdaEvent
+from workbench.cloud.http_events import Asked, http_event
 from workbench.euchre.coordinator import StrategyPlayer, play_game
 from workbench.euchre.home import embedded_store, emulated_store
 from workbench.euchre.remote import RemotePlayer
@@ -298,22 +298,30 @@ def _play(url: str, seed: int) -> int:
 def _server(strategy: str) -> Iterator[tuple[str, int]]:
     """Address and process id of a service that has answered once."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "workbench.euchre.commands", "serve", "--port", "0"]
+        command = [
+            sys.executable,
+            "-m",
+            "workbench.cli",
+            "euchre",
+            "serve",
+            "--port",
+            "0",
+            "--json",
+        ]
         command += ["--strategy", strategy, "--store", f"sqlite:{folder}/deals.db"]
         command += ["--log", f"{folder}/log"]
         process = subprocess.Popen(  # noqa: S603 - our own command
-            command, stderr=subprocess.PIPE, text=True
+            command, stdout=subprocess.PIPE, text=True
         )
         try:
-            line = process.stderr.readline() if process.stderr else ""
-            url = line.partition(" answers at ")[2].split()[0]
+            url = json.loads(process.stdout.readline() if process.stdout else "")["url"]
             requests.get(f"{url}/openapi.json", timeout=10).raise_for_status()
             yield url, process.pid
         finally:
             process.terminate()
             process.wait()
-            if process.stderr:
-                process.stderr.close()
+            if process.stdout:
+                process.stdout.close()
 
 
 if __name__ == "__main__":

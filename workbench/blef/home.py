@@ -7,12 +7,12 @@ from datetime import timedelta
 from cardsharp.blef.api import build_api
 from cardsharp.blef.resolver import Resolver
 from cardsharp.blef.service import Blef
-from cardsharp.blef.sqlite import MEMORY
 from cardsharp.blef.store import GameStore
 from cardsharp.blef.wiring import build_store
 from cardsharp.cloud.clock import SystemClock
-from workbench.blef.front import HOST, HttpFront
+from cardsharp.cloud.sqlite_file import MEMORY
 from workbench.cloud.context import Function
+from workbench.cloud.http_front import HOST, HttpFront
 
 TIMEOUT = timedelta(seconds=29)
 """Of the function, as template.yaml deploys it."""

@@ -12,10 +12,10 @@ from cardsharp.blef.strategies import build, names
 from workbench.blef import home
 from workbench.blef.duel import Pairing
 from workbench.blef.duel import duel as run_duel
-from workbench.blef.front import HOST
 from workbench.blef.play import Left, Table
 from workbench.cli.options import Json
 from workbench.cli.output import print_json, results
+from workbench.cloud.http_front import HOST
 
 EMULATOR = "emulator"
 _EXAMPLES = """\

@@ -5,19 +5,16 @@ from contextlib import contextmanager
 from datetime import timedelta
 
 from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.cloud.telemetry import logger, meter
 from cardsharp.euchre.api import build_api
-from cardsharp.euchre.dynamodb import DynamoDeals
 from cardsharp.euchre.journal import Journal, LogJournal
 from cardsharp.euchre.service import EuchreService
-from cardsharp.euchre.sqlite import MEMORY
 from cardsharp.euchre.store import DealStore
 from cardsharp.euchre.strategies import Strategy
 from cardsharp.euchre.wiring import build_store
-from workbench.blef.front import HOST, HttpFront
 from workbench.cloud.context import Function
-from workbench.cloud.emulator import Emulator
-from workbench.euchre.deals_table import create_table
+from workbench.cloud.http_front import HOST, HttpFront
 
 TIMEOUT = timedelta(seconds=29)
 """Of the function, as template.yaml deploys it."""
@@ -36,6 +33,7 @@ def euchre_front(
     store: DealStore | None = None,
     port: int = 0,
     journal: Journal | None = None,
+    host: str = HOST,
 ) -> HttpFront:
     """A front that answers with a strategy; `with` starts and stops it, `run` serves till Ctrl-C.
 
@@ -45,12 +43,17 @@ def euchre_front(
     clock = SystemClock()
     kept = store or embedded_store()
     service = EuchreService(kept, strategy, clock, journal or LogJournal(logger, meter))
-    return HttpFront(euchre_function(service), port, HOST)
+    return HttpFront(euchre_function(service), port, host)
 
 
 @contextmanager
 def emulated_store() -> Iterator[DealStore]:
     """Yield a store in the emulated AWS, which starts empty and goes with it."""
+    # boto3 is slow to import, and not needed for the embedded store.
+    from cardsharp.euchre.dynamodb import DynamoDeals  # noqa: PLC0415
+    from workbench.cloud.emulator import Emulator  # noqa: PLC0415
+    from workbench.euchre.deals_table import create_table  # noqa: PLC0415
+
     with Emulator() as emulator:
         client = emulator.client("dynamodb")
         yield DynamoDeals(create_table(client), SystemClock(), client)

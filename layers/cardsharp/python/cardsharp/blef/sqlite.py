@@ -4,15 +4,6 @@ Every method is one transaction, so the condition and what is written under it a
 """
 
 import json
-import sqlite3
-import threading
-import weakref
-from collections.abc import Iterator
-from contextlib import contextmanager
-from datetime import timedelta
-from pathlib import Path
-
-import stamina
 
 from cardsharp.blef.codec import decode_game, decode_round, encode_game, encode_round
 from cardsharp.blef.game import RECENT, WHOLE_LIFE, Game
@@ -20,14 +11,13 @@ from cardsharp.blef.state import Round
 from cardsharp.blef.store import Listing, Saved
 from cardsharp.cloud.codec import from_micros, to_micros
 from cardsharp.cloud.ports import Clock
-from cardsharp.errors import Conflict, StoreError
+from cardsharp.cloud.sqlite_file import Contents, SqliteFile
+from cardsharp.errors import Conflict
 
-MEMORY = ":memory:"
-_BUSY = timedelta(seconds=10)
-# A killed process leaves whole transactions; a power cut may cost the last ones.
-_PREPARE = """
-PRAGMA journal_mode = WAL;
-PRAGMA synchronous = NORMAL;
+_GAMES = Contents(
+    "file of games",
+    "BLEF_STORE",
+    """
 CREATE TABLE IF NOT EXISTS games (
   uuid TEXT PRIMARY KEY,
   version INTEGER NOT NULL,
@@ -48,47 +38,25 @@ CREATE TABLE IF NOT EXISTS rounds (
   PRIMARY KEY (uuid, number)
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS rounds_by_expiry ON rounds (expires);
-"""
+""",
+)
 
 
 class SqliteGames:
     """A `GameStore` in the SQLite file at `path`, made with its folder if it is not there."""
 
     def __init__(self, path: str, clock: Clock) -> None:
-        self._path = path
         self._clock = clock
-        self._lock = threading.Lock()
-        with self._translated():
-            if path != MEMORY:
-                Path(path).parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(
-                path, timeout=_BUSY.total_seconds(), isolation_level=None, check_same_thread=False
-            )
-            # Games in memory go when nobody has the store any more, without a call of `close`.
-            self._end = weakref.finalize(self, self._db.close)
-            try:
-                self._prepare()
-            except BaseException:
-                self._end()
-                raise
-
-    def _prepare(self) -> None:
-        """Bring the file up to date."""
-        # Two first openers can collide in the switch to WAL, which ignores the busy timeout.
-        for attempt in stamina.retry_context(on=_is_busy, attempts=5, timeout=5, wait_initial=0.02):
-            with attempt:
-                self._db.executescript(_PREPARE)
+        self._file = SqliteFile(path, _GAMES)
 
     def close(self) -> None:
         """Close the file; the store cannot be used afterwards."""
-        # Under a thread that is in the middle of a statement it would crash the process.
-        with self._lock:
-            self._end()
+        self._file.close()
 
     def create(self, game: Game) -> None:
         """Keep a new game, and remove what has expired."""
         now = self._clock.now()
-        with self._transaction() as db:
+        with self._file.transaction() as db:
             db.execute("DELETE FROM games WHERE expires <= ?", (to_micros(now),))
             db.execute("DELETE FROM rounds WHERE expires <= ?", (to_micros(now),))
             db.execute(
@@ -99,7 +67,7 @@ class SqliteGames:
 
     def read(self, game_uuid: str) -> Saved | None:
         """Return a game as of now, or None."""
-        with self._reading() as db:
+        with self._file.reading() as db:
             row = db.execute(
                 "SELECT body, version, changed, expires FROM games WHERE uuid = ? AND expires > ?",
                 (game_uuid, to_micros(self._clock.now())),
@@ -113,7 +81,7 @@ class SqliteGames:
 
     def write(self, saved: Saved, game: Game, closed: Round | None = None) -> None:
         """Put `game` in the place of what was read; raises `Conflict` if that has changed."""
-        with self._transaction() as db:
+        with self._file.transaction() as db:
             written = db.execute(
                 "UPDATE games SET version = version + 1, body = ?, nicknames = ?, started = ?, "
                 "public = ?, changed = ?, expires = ? WHERE uuid = ? AND version = ?",
@@ -134,7 +102,7 @@ class SqliteGames:
 
     def closed_round(self, game_uuid: str, number: int) -> Round | None:
         """Return a closed round of a game, or None."""
-        with self._reading() as db:
+        with self._file.reading() as db:
             row = db.execute(
                 "SELECT body FROM rounds WHERE uuid = ? AND number = ?", (game_uuid, number)
             ).fetchone()
@@ -143,7 +111,7 @@ class SqliteGames:
     def listed(self) -> list[Listing]:
         """Return the public games that changed recently, by uuid."""
         now = self._clock.now()
-        with self._reading() as db:
+        with self._file.reading() as db:
             rows = db.execute(
                 "SELECT uuid, nicknames, started FROM games "
                 "WHERE public = 1 AND changed > ? AND expires > ? ORDER BY uuid",
@@ -175,42 +143,7 @@ class SqliteGames:
         )
 
     def _count(self, condition: str, moment: int) -> int:
-        with self._reading() as db:
+        with self._file.reading() as db:
             query = f"SELECT COUNT(*) FROM games WHERE {condition}"  # noqa: S608 - our own texts
             count: int = db.execute(query, (moment,)).fetchone()[0]
         return count
-
-    @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """Yield the database; whatever is written is written at the end, or not at all."""
-        with self._reading() as db:
-            db.execute("BEGIN IMMEDIATE")
-            try:
-                yield db
-                db.execute("COMMIT")
-            except BaseException:
-                if db.in_transaction:
-                    db.execute("ROLLBACK")
-                raise
-
-    @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
-        """Yield the database to one thread at a time."""
-        with self._lock, self._translated():
-            yield self._db
-
-    @contextmanager
-    def _translated(self) -> Iterator[None]:
-        """Raise a failure of the file as a `StoreError` that names the file."""
-        try:
-            yield
-        except (sqlite3.Error, OSError) as error:
-            raise StoreError(
-                f"The games in {self._path} cannot be used: {type(error).__name__}. Check the "
-                "file and its folder, or set BLEF_STORE to another file."
-            ) from error
-
-
-def _is_busy(error: Exception) -> bool:
-    """Return whether another connection was in the way."""
-    return isinstance(error, sqlite3.OperationalError) and "locked" in str(error)

@@ -22,7 +22,8 @@ def build_store(store: str, clock: Clock) -> GameStore:
     """The store `sqlite:FILE`, in which `~` is the home folder, or `dynamodb:TABLE`."""
     kind, _, place = store.partition(":")
     if kind == "sqlite" and place:
-        from cardsharp.blef.sqlite import MEMORY, SqliteGames  # noqa: PLC0415 - not in the cloud
+        from cardsharp.blef.sqlite import SqliteGames  # noqa: PLC0415 - not in the cloud
+        from cardsharp.cloud.sqlite_file import MEMORY  # noqa: PLC0415 - not in the cloud
 
         path = place if place == MEMORY else str(Path(place).expanduser())
         return SqliteGames(path, clock)

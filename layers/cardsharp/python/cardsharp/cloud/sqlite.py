@@ -19,15 +19,51 @@ from cardsharp.cloud.ports import (
     NoteRecord,
     Status,
 )
-from cardsharp.cloud.sqlite_file import SqliteFile
+from cardsharp.cloud.sqlite_file import Contents, SqliteFile
 from cardsharp.errors import Conflict
+
+_LOG = Contents(
+    "match log",
+    "CARDSHARP_STORE",
+    """
+CREATE TABLE matches (
+  id TEXT PRIMARY KEY,
+  status TEXT NOT NULL,
+  started INTEGER NOT NULL,
+  header TEXT NOT NULL DEFAULT '{}',
+  fence INTEGER NOT NULL DEFAULT 0,
+  owner TEXT,
+  lease_until INTEGER,
+  announced_until INTEGER,
+  outcome TEXT,
+  finished INTEGER
+);
+CREATE INDEX matches_by_start ON matches (started);
+CREATE INDEX matches_by_status ON matches (status, started);
+CREATE TABLE moves (
+  match_id TEXT NOT NULL,
+  sequence INTEGER NOT NULL,
+  intent TEXT,
+  facts TEXT,
+  PRIMARY KEY (match_id, sequence)
+) WITHOUT ROWID;
+CREATE TABLE notes (
+  match_id TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  body TEXT NOT NULL,
+  expires_at INTEGER NOT NULL
+);
+CREATE INDEX notes_by_match ON notes (match_id, at);
+""",
+)
 
 
 class SqliteLog:
     """A `MatchLog` in the SQLite file at `path`, made with its folder if it is not there."""
 
     def __init__(self, path: Path, clock: Clock) -> None:
-        self._file = SqliteFile(path)
+        self._file = SqliteFile(path, _LOG)
         self._clock = clock
 
     def close(self) -> None:

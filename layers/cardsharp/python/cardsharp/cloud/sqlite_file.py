@@ -1,4 +1,4 @@
-"""The SQLite file of a match log: opening, schema and transactions.
+"""A SQLite file that keeps something of ours: opening, schema and transactions.
 
 Several processes may use the file at once. Every change is one `BEGIN IMMEDIATE` transaction in
 a write-ahead log, so a process killed at any moment leaves whole transactions only.
@@ -6,8 +6,10 @@ a write-ahead log, so a process killed at any moment leaves whole transactions o
 
 import sqlite3
 import threading
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
@@ -15,64 +17,52 @@ import stamina
 
 from cardsharp.errors import StoreError
 
-VERSION = 1
-_SCHEMA = """
-CREATE TABLE matches (
-  id TEXT PRIMARY KEY,
-  status TEXT NOT NULL,
-  started INTEGER NOT NULL,
-  header TEXT NOT NULL DEFAULT '{}',
-  fence INTEGER NOT NULL DEFAULT 0,
-  owner TEXT,
-  lease_until INTEGER,
-  announced_until INTEGER,
-  outcome TEXT,
-  finished INTEGER
-);
-CREATE INDEX matches_by_start ON matches (started);
-CREATE INDEX matches_by_status ON matches (status, started);
-CREATE TABLE moves (
-  match_id TEXT NOT NULL,
-  sequence INTEGER NOT NULL,
-  intent TEXT,
-  facts TEXT,
-  PRIMARY KEY (match_id, sequence)
-) WITHOUT ROWID;
-CREATE TABLE notes (
-  match_id TEXT NOT NULL,
-  kind TEXT NOT NULL,
-  at INTEGER NOT NULL,
-  body TEXT NOT NULL,
-  expires_at INTEGER NOT NULL
-);
-CREATE INDEX notes_by_match ON notes (match_id, at);
-"""
+MEMORY = ":memory:"
+"""The path of what is kept in this process only."""
+
 _BUSY = timedelta(seconds=10)
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a file keeps: the words for it, the setting that names the file, and its schema.
+
+    `version` is that of the schema; a file of a newer one is refused.
+    """
+
+    name: str
+    setting: str
+    schema: str
+    version: int = 1
 
 
 class SqliteFile:
     """One connection to the file at `path`, made with its folder if it is not there."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: str | Path, contents: Contents) -> None:
         self._path = path
+        self._contents = contents
         self._lock = threading.Lock()
         with self._translated():
-            path.parent.mkdir(parents=True, exist_ok=True)
+            if str(path) != MEMORY:
+                Path(path).parent.mkdir(parents=True, exist_ok=True)
             self._db = sqlite3.connect(
                 path, timeout=_BUSY.total_seconds(), isolation_level=None, check_same_thread=False
             )
+            # What is kept in memory goes when nobody has it any more, without a call of `close`.
+            self._end = weakref.finalize(self, self._db.close)
             self._db.row_factory = sqlite3.Row
             try:
                 self._prepare()
             except BaseException:
-                self._db.close()
+                self._end()
                 raise
 
     def close(self) -> None:
         """Close the file; it cannot be used afterwards."""
         # Under a thread that is in the middle of a statement it would crash the process.
         with self._lock:
-            self._db.close()
+            self._end()
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
@@ -100,8 +90,8 @@ class SqliteFile:
             yield
         except (sqlite3.Error, OSError) as error:
             raise StoreError(
-                f"The match log {self._path} cannot be used: {error}. "
-                "Check the file and its folder, or set CARDSHARP_STORE to another file."
+                f"The {self._contents.name} {self._path} cannot be used: {error}. Check the file "
+                f"and its folder, or set {self._contents.setting} to another file."
             ) from error
 
     def _prepare(self) -> None:
@@ -110,20 +100,20 @@ class SqliteFile:
         for attempt in stamina.retry_context(on=_is_busy, attempts=5, timeout=5, wait_initial=0.02):
             with attempt:
                 self._db.execute("PRAGMA journal_mode = WAL")
-        # Enough for a killed process. A power cut may cost the last commits, never the file, and
-        # the log is filled again from the arena's own history.
+        # Enough for a killed process. A power cut may cost the last commits, never the file; a
+        # match log is filled again from the arena's own history.
         self._db.execute("PRAGMA synchronous = NORMAL")
         with self.transaction() as db:
             found = db.execute("PRAGMA user_version").fetchone()[0]
-            if found > VERSION:
+            if found > self._contents.version:
                 raise StoreError(
-                    f"A newer Cardsharp made the match log {self._path}; "
-                    "install that one or set CARDSHARP_STORE to another file."
+                    f"A newer Cardsharp made the {self._contents.name} {self._path}; "
+                    f"install that one or set {self._contents.setting} to another file."
                 )
-            if found < VERSION:
-                for statement in filter(str.strip, _SCHEMA.split(";")):
+            if found < self._contents.version:
+                for statement in filter(str.strip, self._contents.schema.split(";")):
                     db.execute(statement)
-                db.execute(f"PRAGMA user_version = {VERSION}")
+                db.execute(f"PRAGMA user_version = {self._contents.version}")
 
 
 def _is_busy(error: Exception) -> bool:

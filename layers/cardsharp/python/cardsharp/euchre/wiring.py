@@ -33,7 +33,8 @@ def build_store(store: str, clock: Clock) -> DealStore:
     """The store `sqlite:FILE`, in which `~` is the home folder, or `dynamodb:TABLE`."""
     kind, _, place = store.partition(":")
     if kind == "sqlite" and place:
-        from cardsharp.euchre.sqlite import MEMORY, SqliteDeals  # noqa: PLC0415 - not in the cloud
+        from cardsharp.cloud.sqlite_file import MEMORY  # noqa: PLC0415 - not in the cloud
+        from cardsharp.euchre.sqlite import SqliteDeals  # noqa: PLC0415 - not in the cloud
 
         path = place if place == MEMORY else str(Path(place).expanduser())
         return SqliteDeals(path, clock)

@@ -1,6 +1,6 @@
 """An HTTP API on this machine: each request becomes an event for a function in this process.
 
-with HttpFront(Function("blef", handler, timeout)) as front:
+with HttpFront(Function("api", handler, timeout)) as front:
     requests.get(f"{front.url}/v2/version")
 """
 
@@ -23,8 +23,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import Clock
 from cardsharp.errors import ConfigError
-from workbench.blef.events import FAILED, Answered, Asked, http_event, read_answer
 from workbench.cloud.context import Function, LambdaContext, invoke
+from workbench.cloud.http_events import FAILED, Answered, Asked, http_event, read_answer
 
 HOST = "127.0.0.1"
 CONCURRENCY = 256

@@ -1,6 +1,6 @@
 """What an HTTP API of API Gateway sends to its function, and how it reads the answer.
 
-Format 2.0. Knows no game.
+Format 2.0.
 """
 
 import base64
@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl
 
 from workbench.cloud.events import ACCOUNT, REGION, Event
 
-_API = "blef"
+_API = "local"
 _TEXT_TYPES = ("text/", "application/json", "application/javascript", "application/xml")
 """Bodies that are passed on as text; all others come as base64."""
 
