@@ -20,4 +20,3 @@ def strategies(*, as_json: Json = False) -> None:
     console.print(table)
     console.print()
     console.print("Your own: a FILE.py works wherever a name does (docs/cli.md).", style="dim")
-
