@@ -15,7 +15,7 @@ PLAY := $(if $(STRATEGY),--strategy $(STRATEGY)) $(if $(OPPONENT),--opponent $(O
   $(if $(MATCHES),--matches $(MATCHES)) $(if $(CLOUD),--cloud $(CLOUD)) $(if $(SEED),--seed $(SEED))
 
 .PHONY: help setup play test check lint types format build gates cloud bench bench-wake bench-hold bench-match \
-  bench-throughput clean
+  bench-throughput bench-blef bench-euchre probe-euchre clean
 
 help: ## Print this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort \
@@ -69,7 +69,7 @@ gates: setup .venv-sam/.setup-done .venv-checks/.setup-done ## Check template an
 cloud: setup ## Deploy the template into the emulator and have matches played there: STAY=1
 	@$(BIN)/python -m workbench.cloud.deploy_trial $(if $(STAY),--stay)
 
-bench: bench-wake bench-hold bench-match bench-throughput ## Run all benchmarks
+bench: bench-wake bench-hold bench-match bench-throughput bench-blef bench-euchre ## Run all benchmarks
 
 bench-wake: setup ## How fast an opponent's move reaches a waiting client
 	@$(BIN)/python -m workbench.bench.arena_bench wake
@@ -82,6 +82,17 @@ bench-match: setup ## Requests and CPU seconds a match, for the bot and for the 
 
 bench-throughput: setup ## Matches a minute, 1 and 50 at once
 	@$(BIN)/python -m workbench.bench.bot_bench throughput
+
+bench-blef: setup ## What a request and a game of Blef cost, beside the original's figures
+	@$(BIN)/python -m workbench.bench.blef_bench cpu
+	@$(BIN)/python -m workbench.bench.blef_bench game
+
+bench-euchre: setup ## What a call and a game of Euchre cost, at 1 and 8 tokens
+	@$(BIN)/python -m workbench.bench.euchre_bench calls
+	@$(BIN)/python -m workbench.bench.euchre_bench games
+
+probe-euchre: setup ## Do hidden cards change an answer of Euchre's engine? 200 deals of each kind
+	@$(BIN)/cardsharp euchre probe
 
 clean: ## Remove the environment and all caches
 	@rm -rf $(VENV) .venv-sam .venv-checks .aws-sam .mypy_cache .ruff_cache .pytest_cache .hypothesis

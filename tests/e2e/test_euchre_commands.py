@@ -1,6 +1,12 @@
-"""The commands of Euchre as a user calls them, and a server that is killed under its clients."""
+"""`cardsharp euchre` as anybody would run it, and a server that is killed under its clients."""
 
+import io
 import json
+import os
+import pty
+import re
+import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -9,19 +15,26 @@ from pathlib import Path
 from random import Random
 
 import pytest
+import requests
+from support.cli import Cli, clean, line_with, program
 
 from cardsharp.euchre.actions import Action, Question
 from cardsharp.euchre.rules import start, turn
 from cardsharp.euchre.state import Deal
 from cardsharp.euchre.strategies import build
-from workbench.euchre.commands import app
+from workbench.cli.exits import Exit
 from workbench.euchre.coordinator import StrategyPlayer, play_deal, play_game, shuffled
 from workbench.euchre.remote import RemotePlayer
-from workbench.euchre.terminal import TerminalPlayer, shown
+from workbench.euchre.terminal import Left, TerminalPlayer, shown
+
+NOBODY = "http://127.0.0.1:9"
+"""An address where nothing listens: the port of `discard`, which no machine serves any more."""
 
 
-def command(*arguments: str) -> object:
-    return app(list(arguments), exit_on_error=False, result_action="return_value")
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
+    clean(monkeypatch, tmp_path / "data")
+    return Cli(capsys)
 
 
 class Server:
@@ -29,7 +42,7 @@ class Server:
 
     def __init__(self, folder: Path) -> None:
         self._arguments = [
-            *(sys.executable, "-m", "workbench.euchre.commands", "serve", "--port", "0"),
+            *(sys.executable, "-m", "workbench.cli", "euchre", "serve", "--port", "0", "--json"),
             *("--strategy", "rules"),
             *("--store", f"sqlite:{folder}/deals.db", "--log", f"{folder}/euchre.log"),
         ]
@@ -39,20 +52,21 @@ class Server:
     def start(self) -> str:
         """Start; the address."""
         self._process = subprocess.Popen(  # noqa: S603 - our own command
-            self._arguments, stderr=subprocess.PIPE, text=True
+            self._arguments, stdout=subprocess.PIPE, text=True
         )
-        assert self._process.stderr is not None
-        line = self._process.stderr.readline()
-        assert " answers at " in line, line
-        self.url = line.partition(" answers at ")[2].split()[0]
+        assert self._process.stdout is not None
+        told = json.loads(self._process.stdout.readline())
+        assert told["openapi"] == f"{told['url']}/openapi.json"
+        assert told["log"] == str(self.log)
+        self.url = told["url"]
         return self.url
 
     def kill(self) -> None:
         """End without a chance to tidy up."""
         self._process.kill()
         self._process.wait()
-        assert self._process.stderr is not None
-        self._process.stderr.close()
+        assert self._process.stdout is not None
+        self._process.stdout.close()
 
 
 @contextmanager
@@ -98,32 +112,134 @@ def test_a_killed_server_goes_on_where_it_was_and_explains_each_decision(tmp_pat
         assert "fault" not in line
 
 
-def test_duel_tells_who_won(capsys: pytest.CaptureFixture[str]) -> None:
-    command("duel", "rules", "random", "--games", "10")
-    assert "rules won 100.0% of 10 games against random" in capsys.readouterr().out
-    command("duel", "rules", "random", "--games", "4", "--json")
-    report = json.loads(capsys.readouterr().out)
+@pytest.mark.parametrize("words", [(), ("play",), ("serve",), ("duel",), ("probe",)])
+def test_help_teaches_with_examples(cli: Cli, words: tuple[str, ...]) -> None:
+    said = cli("euchre", *words, "--help")
+    assert said.code == Exit.OK
+    for text in ("cardsharp euchre duel rules random -n 200", "Exit codes: 0 it worked"):
+        assert text in said.out
+    assert max(map(len, said.out.splitlines())) <= 120
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (("duel", "rulez", "random"), Exit.USAGE, "No strategy is called 'rulez'. There are: "),
+        (("duel", "rules", "random", "-n", "3"), Exit.USAGE, "multiple of 2"),
+        (("duel", "rules", "random", "-n", "0"), Exit.USAGE, "Must be >= 2"),
+        (("duel", "us", "random", "--url", "localhost:9"), Exit.USAGE, "is no address"),
+        (("duel", "us", "random", "--url", NOBODY), Exit.UNREACHABLE, "euchre serve` running"),
+        (("probe", "--url", NOBODY), Exit.UNREACHABLE, "euchre serve` running"),
+        (("probe", "--deals", "0"), Exit.USAGE, "Must be >= 1"),
+        (("play", "--partner", "me"), Exit.USAGE, "No strategy is called 'me'"),
+        (("serve", "--strategy", "me"), Exit.USAGE, "No strategy is called 'me'"),
+        (("serve", "--store", "oracle:1"), Exit.USAGE, "--store must be sqlite:FILE or emulator"),
+        (("serve", "--log", "/dev/null/x"), Exit.USAGE, "Name another with --log."),
+        (("serve", "--port", "70000"), Exit.USAGE, "Must be <= 65535"),
+    ],
+)
+def test_an_error_is_a_sentence_that_says_what_to_do(
+    cli: Cli, words: tuple[str, ...], code: Exit, says: str
+) -> None:
+    said = cli("euchre", *words)
+    assert said.code == code
+    assert says in said.err
+    assert said.err.startswith("cardsharp: ")
+    assert said.out == ""
+
+
+def test_a_port_that_is_taken_is_told(cli: Cli) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        said = cli("euchre", "serve", "--port", str(taken.getsockname()[1]))
+    assert said.code == Exit.USAGE
+    assert "or --port 0 for any free one" in said.err
+
+
+def test_duel_tells_who_won(cli: Cli) -> None:
+    said = cli("euchre", "duel", "rules", "random", "--games", "10")
+    assert said.code == Exit.OK
+    assert "rules won 100.0% of 10 games against random" in said.out
+    assert said.err == "", "no bar where nobody looks"
+    report = cli("euchre", "duel", "rules", "random", "-n", "4", "--json").json()
     assert report["games"] == 4
     assert report["sides"][0]["calls"] > 0
 
 
-def test_duel_plays_a_service_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_duel_plays_a_service_too(cli: Cli, tmp_path: Path) -> None:
+    duel = ("euchre", "duel", "rules", "random", "--games", "2", "--json")
     with serving(tmp_path) as server:
-        command("duel", "ours", "random", "--games", "2", "--url", server.url, "--json")
-    over_http = json.loads(capsys.readouterr().out)
-    command("duel", "rules", "random", "--games", "2", "--json")
-    inside = json.loads(capsys.readouterr().out)
-    assert {**over_http, "players": []} == {**inside, "players": []}
+        over_http = cli(*duel, "--url", server.url).json()
+    assert {**over_http, "players": []} == {**cli(*duel).json(), "players": []}
 
 
-def test_probe_finds_nothing_in_a_fair_player(capsys: pytest.CaptureFixture[str]) -> None:
-    assert command("probe", "--strategy", "rules", "--deals", "2", "--json") == 0
-    assert [one["changed"] for one in json.loads(capsys.readouterr().out)] == [0] * 5
+def test_a_duel_shows_its_progress_and_colours_on_a_terminal_only(cli: Cli) -> None:
+    """The same command before a terminal and before a pipe; its result is the same."""
+    before_pipe = cli("euchre", "duel", "rules", "random", "-n", "2").out
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "workbench.cli", "euchre", "duel", "rules", "random", "-n", "2"],
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        env={**os.environ, "TERM": "xterm"},
+    )
+    os.close(theirs)
+    out, _ = process.communicate(timeout=30)
+    seen = os.read(ours, 10_000).decode()
+    os.close(ours)
+    assert "rules against random, 2 games" in seen
+    assert "\x1b[" in seen
+    assert out.decode() == before_pipe
+    assert "\x1b" not in before_pipe
 
 
-def test_the_players_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
-    command("strategies")
-    assert {"pimc", "random", "rules"} <= set(capsys.readouterr().out.split())
+def test_probe_finds_nothing_in_a_fair_player(cli: Cli) -> None:
+    said = cli("euchre", "probe", "--strategy", "rules", "--deals", "2", "--json")
+    assert said.code == Exit.OK
+    assert [one["changed"] for one in said.json()] == [0] * 5
+    said = cli("euchre", "probe", "--strategy", "rules", "--deals", "1")
+    assert said.out.count(": 0 of 1 deals changed\n") == 5
+
+
+def test_the_players_are_listed(cli: Cli) -> None:
+    assert {"pimc", "random", "rules"} <= set(cli("euchre", "strategies").out.split())
+    assert {"pimc", "random", "rules"} <= set(cli("euchre", "strategies", "--json").json())
+
+
+def test_serve_says_where_it_is_and_answers_until_ctrl_c(tmp_path: Path) -> None:
+    """Its deals and its log lie in the folder of everything that this program keeps."""
+    home = {"XDG_DATA_HOME": str(tmp_path)}
+    with program("euchre", "serve", "--port", "0", environment=home) as process:
+        url = line_with(process.stdout, "Euchre at ").split()[2].rstrip(",")
+        assert requests.get(f"{url}/openapi.json", timeout=10).status_code == 200
+        process.send_signal(signal.SIGINT)
+        rest, errors = process.communicate(timeout=15)
+    assert "Euchre is closed." in rest
+    assert (errors, process.returncode) == ("", 0)
+    assert {path.name for path in (tmp_path / "cardsharp").iterdir()} >= {"euchre.db", "euchre.log"}
+
+
+def test_play_is_played_by_number_until_you_leave(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    play = ("euchre", "play", "--seed", "1", "--partner", "rules", "--opponents", "rules")
+    monkeypatch.setattr("sys.stdin", io.StringIO("1\n" * 200))
+    said = cli(*play)
+    assert said.code == Exit.OK
+    assert re.search(r"You (win|lose), \d+ to \d+ after \d+ deals\.\n$", said.out)
+    for typed in ("1\nquit\n", "1\n"):
+        monkeypatch.setattr("sys.stdin", io.StringIO(typed))
+        said = cli(*play)
+        assert (said.code, said.err) == (Exit.OK, "")
+        assert said.out.endswith("You have left the table.\n")
+
+
+def test_ctrl_c_at_the_table_is_no_traceback(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def pressed(_prompt: str) -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("builtins.input", pressed)
+    said = cli("euchre", "play", "--seed", "1", "--opponents", "rules", "--partner", "rules")
+    assert (said.code, said.err) == (Exit.INTERRUPTED, "cardsharp: stopped.\n")
 
 
 def test_a_person_plays_a_whole_game_by_number() -> None:
@@ -142,15 +258,19 @@ def test_a_person_plays_a_whole_game_by_number() -> None:
     assert {prompt.partition("?")[0] for prompt in asked} >= {"Your bid", "Your card"}
     assert f"The score: you {game.points[0]}, the others {game.points[1]}." in text
     assert text.count("New deal") == game.deals
+    assert "You have to play " in text
+    assert " picks up " in text
 
 
 def test_a_person_who_mistypes_is_asked_again() -> None:
-    answers = iter(["", "x", "0", "99", "1"])
+    answers = iter(["", "x", "0", "99", "1", " Quit "])
     told: list[str] = []
     you = TerminalPlayer(lambda _: next(answers), told.append)
     deal = first_question(you)
     assert turn(deal.table) == (0, Question.BID)
-    assert told.count("Please type a number from 1 to 3.") == 4
+    assert told.count("Please type a number from 1 to 3, or quit.") == 4
+    with pytest.raises(Left):
+        you.decide(deal, 0)
 
 
 def first_question(you: TerminalPlayer) -> Deal:

@@ -1,5 +1,6 @@
 """The service over real HTTP: whole games, many clients at once, and the probe for fairness."""
 
+import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -25,10 +26,10 @@ from workbench.euchre.home import euchre_front
 from workbench.euchre.probe import KINDS, Probed, probe
 from workbench.euchre.remote import BrokenOff, RemotePlayer
 
-DEALS = 12
-"""Of each kind of decision: enough to catch a cheat, as the positive control shows.
+DEALS = int(os.environ.get("EUCHRE_PROBE", "12"))
+"""Of each kind of decision: 12 are enough to catch a cheat, as the positive control shows.
 
-`cardsharp euchre probe` takes 200.
+`EUCHRE_PROBE=200 pytest tests/integration/test_euchre_front.py -k probe` is the long run.
 """
 
 
@@ -103,9 +104,12 @@ def test_eight_clients_at_once_play_as_if_each_were_alone() -> None:
     assert diary.faults == []
 
 
-def test_no_answer_changes_with_hidden_cards() -> None:
-    with serving() as (front, diary):
-        findings = probe(front.url, Probed(DEALS))
+@pytest.mark.parametrize(("strategy", "deals"), [("rules", DEALS), ("pimc", DEALS // 12)])
+def test_the_probe_finds_no_answer_that_changes_with_hidden_cards(
+    strategy: str, deals: int
+) -> None:
+    with serving(strategy) as (front, diary):
+        findings = probe(front.url, Probed(deals))
     assert [(one.kind, one.changed) for one in findings] == [(kind, 0) for kind in KINDS]
     assert diary.faults == [], "every question was answered by the strategy"
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support.euchre_api import Service
+from support.euchre_api import Json, Service
 from support.euchre_traffic import (
     Recorded,
     Truth,
@@ -20,6 +20,7 @@ from support.euchre_traffic import (
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.euchre.actions import Action, Question
+from cardsharp.euchre.records import DealKey
 from cardsharp.euchre.rules import apply, score, start
 from cardsharp.euchre.sqlite import SqliteDeals
 from cardsharp.euchre.state import Deal
@@ -150,13 +151,34 @@ def test_every_echo_is_right_and_every_answer_legal_twice_in_a_row(strategy: str
     assert service.diary.troubles == []
 
 
-def test_a_request_sent_twice_is_answered_twice_the_same() -> None:
-    service, twice = Service(), Service()
+class Moody:
+    """Never answers the same question twice alike, so that only the store can."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def decide(self, view: View) -> Decision:
+        self.asked += 1
+        return Decision(view.choices[self.asked % len(view.choices)], "It is Friday.")
+
+
+def test_a_request_sent_twice_is_answered_twice_the_same_and_kept_once() -> None:
+    service, twice = Service(Moody()), Service(Moody())
     once = replay(service)
     for number, recorded in enumerate(requests()):
         first = twice.ok(recorded.method, recorded.target, recorded.body)
+        kept = stored(twice, first)
         second = twice.ok(recorded.method, recorded.target, recorded.body)
         assert first == second == once[number]
+        if recorded.path != "/deal":
+            assert stored(twice, second) == kept
+
+
+def stored(service: Service, answer: Json) -> object:
+    """What is kept of the deal that an answer is about."""
+    if "dealNum" not in answer:
+        return None
+    return service.store.read(DealKey(answer["token"], answer["gameNum"], answer["dealNum"]))
 
 
 def test_a_restart_between_any_two_requests_changes_nothing() -> None:

@@ -187,12 +187,13 @@ def test_a_body_beyond_the_limit_is_refused(service: Service) -> None:
     assert service.call("POST", "/session", body)[0] == 400
 
 
-def test_an_unknown_path_or_method_is_refused(service: Service) -> None:
+@pytest.mark.parametrize(("path", "allowed"), [("/deal", "PATCH, POST"), ("/openapi.json", "GET")])
+def test_an_unknown_path_or_method_is_refused(service: Service, path: str, allowed: str) -> None:
     assert service.call("GET", "/nothing")[0] == 404
-    answer = service.api(event("DELETE", "/deal"))
+    answer = service.api(event("DELETE", path))
     assert answer["statusCode"] == 405
     assert isinstance(answer["headers"], dict)
-    assert answer["headers"]["Allow"] == "PATCH, POST"
+    assert answer["headers"]["Allow"] == allowed
 
 
 def test_a_failure_of_ours_is_an_answer_too(caplog: pytest.LogCaptureFixture) -> None:

@@ -9,6 +9,7 @@ CPU is a process's own, so it compares between runs better than the clock's time
 speaks with the library that the real client uses.
 """
 
+import io
 import json
 import subprocess
 import sys
@@ -43,6 +44,7 @@ from cardsharp.euchre.strategies import Decision, Strategy, build
 from cardsharp.euchre.view import View
 from cardsharp.euchre.wiring import DEFAULT_STRATEGY
 from workbench.bench.arena_process import cpu_seconds
+from workbench.cli.options import Json
 from workbench.cloud.events import Event as LambdaEvent
 from workbench.cloud.http_events import Asked, http_event
 from workbench.euchre.coordinator import StrategyPlayer, play_game
@@ -54,7 +56,16 @@ MS = 1000
 _OPPONENT = "rules"
 _BASE = "http://service"
 
-app = cyclopts.App(help=__doc__, help_format="plaintext")
+_EXAMPLES = """\
+Examples:
+  python -m workbench.bench.euchre_bench calls              as it is deployed
+  python -m workbench.bench.euchre_bench calls --emulator   with DynamoDB
+  python -m workbench.bench.euchre_bench games -n 16        at 1 and 8 tokens at once
+CPU is a process's own, so it compares between runs better than the clock."""
+
+app = cyclopts.App(
+    help="What the Euchre service costs.", help_format="plaintext", help_epilogue=_EXAMPLES
+)
 console = Console(highlight=False)
 T = TypeVar("T")
 
@@ -125,6 +136,15 @@ class Costs:
         three = zip(self.total, self.store, self.strategy, strict=True)
         return [total - store - strategy for total, store, strategy in three]
 
+    def as_json(self) -> dict[str, float]:
+        """How many calls, and the means in milliseconds."""
+        overhead = self.overhead
+        p99 = quantiles(overhead, n=100)[-1] if len(overhead) > 1 else overhead[0]
+        means = (fmean(self.total), fmean(self.store), fmean(self.strategy), fmean(overhead), p99)
+        names = ("all", "store", "strategy", "overhead", "its p99")
+        figures = (round(MS * mean, 3) for mean in means)
+        return {"calls": len(self.total), **dict(zip(names, figures, strict=True))}
+
 
 class Measuring(BaseAdapter):
     """The client's requests as events into a service in this process; only the service counts."""
@@ -180,6 +200,7 @@ def calls(
     strategy: StrategyName = DEFAULT_STRATEGY,
     games: int = 20,
     emulator: Annotated[bool, Parameter(help="Keep deals in the emulated DynamoDB.")] = False,
+    as_json: Json = False,
 ) -> None:
     """CPU a call by operation: all of it, in the store, in the strategy, and the overhead."""
     with _silent():
@@ -188,26 +209,23 @@ def calls(
                 costs = _measured(store, strategy, games)
         else:
             costs = _measured(embedded_store(), strategy, games)
-    table = Table(title=f"CPU milliseconds a call, {games} games, {strategy} decides")
-    for column in ("operation", "calls", "all", "store", "strategy", "overhead", "its p99"):
-        table.add_column(column, justify="left" if column == "operation" else "right")
     everything = Costs()
-    for name, cost in sorted(costs.items()):
-        _add_row(table, name, cost)
+    for cost in costs.values():
         everything.total += cost.total
         everything.store += cost.store
         everything.strategy += cost.strategy
-    table.add_section()
-    _add_row(table, "all", everything)
+    rows = {name: cost.as_json() for name, cost in [*sorted(costs.items()), ("all", everything)]}
+    if as_json:
+        console.print_json(json.dumps(rows))
+        return
+    table = Table(title=f"CPU milliseconds a call, {games} games, {strategy} decides")
+    for column in ("operation", *everything.as_json()):
+        table.add_column(column, justify="left" if column == "operation" else "right")
+    for name, row in rows.items():
+        table.add_row(name, *(f"{figure:g}" for figure in row.values()))
     console.print(table)
     share = sum(everything.overhead) / max(1e-9, sum(everything.total) - sum(everything.store))
     console.print(f"The service's own part beside the strategy's: {share:.1%}.")
-
-
-def _add_row(table: Table, name: str, cost: Costs) -> None:
-    p99 = quantiles(cost.overhead, n=100)[-1] if len(cost.overhead) > 1 else cost.overhead[0]
-    figures = (fmean(cost.total), fmean(cost.store), fmean(cost.strategy), fmean(cost.overhead))
-    table.add_row(name, str(len(cost.total)), *(f"{MS * one:.3f}" for one in (*figures, p99)))
 
 
 def _measured(store: DealStore, strategy: str, games: int) -> dict[str, Costs]:
@@ -237,7 +255,8 @@ def _silent() -> Iterator[None]:
             yield
         finally:
             meter.flush()
-            redirect(sys.stdout)
+            # The stdout of this moment may be gone when somebody writes the next line.
+            redirect(io.StringIO())
 
 
 # --- over HTTP -----------------------------------------------------------------------------------
@@ -248,7 +267,7 @@ def games(
     *,
     strategy: StrategyName = DEFAULT_STRATEGY,
     count: Annotated[int, Parameter(name=["--games", "-n"])] = 8,
-    as_json: Annotated[bool, Parameter(name="--json", negative=())] = False,
+    as_json: Json = False,
 ) -> None:
     """CPU and wall a call and a game over HTTP, with 1 and with 8 tokens at once."""
     rows = [_run(strategy, count, at_once) for at_once in (1, MANY)]

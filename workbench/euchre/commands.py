@@ -1,38 +1,55 @@
-"""`cardsharp euchre …`: serve, play, duel, probe, strategies."""
+"""`cardsharp euchre …`: play, serve, duel, probe, strategies."""
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from random import Random
 from typing import Annotated
 
 import cyclopts
-from cyclopts import Parameter
+from cyclopts import Parameter, validators
 
-from cardsharp.cloud.telemetry import redirect
+from cardsharp.errors import ConfigError
 from cardsharp.euchre.journal import NoJournal
-from cardsharp.euchre.store import DealStore
 from cardsharp.euchre.strategies import build, names
 from cardsharp.euchre.wiring import DEFAULT_STRATEGY
 from workbench.cli.options import Json
-from workbench.cli.output import messages, print_json, results
+from workbench.cli.output import print_json, results
+from workbench.cloud.http_front import HOST
+from workbench.euchre import serving
 from workbench.euchre.coordinator import StrategyPlayer, play_game
 from workbench.euchre.duel import duel as run_duel
-from workbench.euchre.home import embedded_store, emulated_store, euchre_front
-from workbench.euchre.probe import probe as run_probe
-from workbench.euchre.terminal import TerminalPlayer
+from workbench.euchre.home import euchre_front
+from workbench.euchre.probe import KINDS, Finding, Probed, probe_kind
+from workbench.euchre.progress import Bar, pulse
+from workbench.euchre.remote import RemotePlayer
+from workbench.euchre.terminal import Left, TerminalPlayer
+
+_EXAMPLES = """\
+Examples:
+  cardsharp euchre play                      you and a bot against two bots
+  cardsharp euchre serve                     the API, on port 8090
+  cardsharp euchre duel rules random -n 200  who is stronger
+  cardsharp euchre duel ours rules --url http://127.0.0.1:8090
+                                             the service there against rules
+  cardsharp euchre probe --strategy rules    do hidden cards change an answer?
+serve, duel, probe and strategies take --json.
+Exit codes: 0 it worked, 1 it failed or the probe found something,
+2 wrong usage, 3 no service to be reached, 130 stopped with Ctrl-C."""
 
 app = cyclopts.App(
     name="euchre",
-    help="Euchre: serve the engine, play it, and let players duel.",
+    help="Euchre: play it, serve the engine, and let players duel.",
     help_format="plaintext",
+    help_epilogue=_EXAMPLES,
 )
 
-STORE = "sqlite:.cardsharp/euchre.db"
+Seed = Annotated[int, Parameter(help="The same seed deals the same cards.")]
+Count = validators.Number(gte=1)
 
 
 @app.command
 def strategies(*, as_json: Json = False) -> None:
-    """List the players."""
+    """List the players; each name works for duel, serve, play and probe."""
     if as_json:
         print_json(list(names()))
         return
@@ -41,91 +58,172 @@ def strategies(*, as_json: Json = False) -> None:
 
 
 @app.command
-def serve(
+def play(
     *,
-    strategy: Annotated[str, Parameter(help="Who decides.")] = DEFAULT_STRATEGY,
-    port: Annotated[int, Parameter(help="0 takes any free one.")] = 8090,
-    store: Annotated[str, Parameter(help="sqlite:FILE, or `emulator` for DynamoDB.")] = STORE,
-    log: Annotated[Path, Parameter(help="Where the decisions are written.")] = Path(
-        ".cardsharp/euchre.log"
-    ),
+    partner: Annotated[str, Parameter(help="Who sits opposite: a strategy.")] = DEFAULT_STRATEGY,
+    opponents: Annotated[str, Parameter(help="Who sits left and right.")] = DEFAULT_STRATEGY,
+    seed: Annotated[
+        int | None, Parameter(help="The same seed deals the same cards; without it, chance.")
+    ] = None,
 ) -> None:
-    """Serve the API until Ctrl-C, on this machine only."""
-    log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("a", encoding="utf-8") as stream:
-        redirect(stream)
-        if store == "emulator":
-            with emulated_store() as kept:
-                _serve(strategy, port, kept, log)
-        else:
-            _serve(strategy, port, embedded_store(store), log)
+    """Play a game to ten, with a bot partner against two bots; you answer by number.
+
+    Call trumps or pass, follow suit, take three of the five tricks. The jack of trumps is the
+    highest card, the other jack of its colour the second. `quit` leaves the table.
+    """
+    you = TerminalPlayer(input, lambda line: results().print(line, soft_wrap=True))
+    left, partners = StrategyPlayer(build(opponents)), StrategyPlayer(build(partner))
+    try:
+        game = play_game((you, left, partners, left), Random(seed), you.result)
+    except Left:
+        results().print("\nYou have left the table.")
+        return
+    won = "You win" if game.winner == 0 else "You lose"
+    results().print(f"\n{won}, {game.points[0]} to {game.points[1]} after {game.deals} deals.")
 
 
-def _serve(strategy: str, port: int, kept: DealStore, log: Path) -> None:
-    front = euchre_front(build(strategy), kept, port)
-    text = f"{strategy} answers at {front.url} ; decisions are in {log}. Ctrl-C ends."
-    messages().print(text, soft_wrap=True)
-    front.run()
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class ServeOptions:
+    """What is served, and where."""
+
+    strategy: Annotated[str, Parameter(help="Who decides.")] = DEFAULT_STRATEGY
+    port: Annotated[
+        int,
+        Parameter(validator=validators.Number(gte=0, lte=65535), help="0 takes any free one."),
+    ] = 8090
+    host: Annotated[str, Parameter(help="The address to listen on; 0.0.0.0 for all.")] = HOST
+    store: Annotated[
+        str | None,
+        Parameter(
+            help="sqlite:FILE, or emulator for DynamoDB of an AWS emulator; else our own file."
+        ),
+    ] = None
+    log: Annotated[
+        Path | None, Parameter(help="Where decisions are written; else euchre.log beside our file.")
+    ] = None
+    as_json: Json = False
 
 
 @app.command
-def duel(  # noqa: PLR0913 - the options of a command line
-    first: Annotated[str, Parameter(help="A strategy, or the address of a service.")],
-    second: Annotated[str, Parameter(help="The same.")],
-    *,
-    games: Annotated[int, Parameter(name=["--games", "-n"])] = 200,
+def serve(*, options: ServeOptions = ServeOptions()) -> None:
+    """Serve the API through the handler that the cloud runs, until Ctrl-C.
+
+    Give the address that it prints to the tournament program as the base URL of its remote player.
+    """
+
+    def announce(address: serving.Address) -> None:
+        if options.as_json:
+            print_json({**asdict(address), "log": str(address.log)})
+            return
+        results().print(
+            f"Euchre at {address.url}, its document at {address.openapi}; "
+            f"{options.strategy} decides.",
+            soft_wrap=True,
+        )
+        results().print(f"Each decision is explained in {address.log}.", soft_wrap=True)
+        results().print("Ctrl-C stops it.", style="dim")
+
+    place = serving.Place(options.host, options.port)
+    serving.serve(options.strategy, place, announce, options.store, options.log)
+    if not options.as_json:
+        results().print("Euchre is closed.")
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class DuelOptions:
+    """How a duel is fought."""
+
+    games: Annotated[
+        int,
+        Parameter(
+            alias="-n",
+            validator=validators.Number(gte=2, modulo=2),
+            help="How many: an even number, as every shuffle is played twice.",
+        ),
+    ] = 200
     url: Annotated[
-        str | None, Parameter(help="Ask the service there for FIRST's decisions.")
-    ] = None,
-    seed: int = 1,
-    workers: Annotated[int, Parameter(help="Processes.")] = 1,
-    as_json: Json = False,
+        str | None,
+        Parameter(help="The service there plays as FIRST, whatever FIRST is called."),
+    ] = None
+    seed: Seed = 1
+    workers: Annotated[int, Parameter(validator=Count, help="Processes that play.")] = 1
+    as_json: Json = False
+
+
+@app.command
+def duel(
+    first: Annotated[
+        str, Parameter(help="A strategy, pimc@N with N worlds, or the address of a service.")
+    ],
+    second: Annotated[str, Parameter(help="The same.")],
+    /,
+    *,
+    options: DuelOptions = DuelOptions(),
 ) -> None:
-    """Play games to ten, every shuffle twice with the seats exchanged."""
-    report = run_duel((url or first, second), games, seed, workers)
-    if as_json:
+    """Let two players meet in games to ten, every shuffle twice with the seats exchanged.
+
+    Prints the share of games that FIRST won, its 95 % interval, and what each side called.
+    """
+    players = (_address(options.url) if options.url else first, second)
+    with pulse(f"{players[0]} against {players[1]}, {options.games} games"):
+        report = run_duel(players, options.games, options.seed, options.workers)
+    if options.as_json:
         print_json(report.as_json())
     else:
         results().print(str(report), soft_wrap=True)
 
 
-@app.command
-def play(
-    *,
-    partner: Annotated[str, Parameter(help="Who sits opposite.")] = DEFAULT_STRATEGY,
-    opponents: Annotated[str, Parameter(help="Who sits left and right.")] = DEFAULT_STRATEGY,
-    seed: int | None = None,
-) -> None:
-    """Play a game to ten with a partner against two opponents."""
-    you = TerminalPlayer(input, lambda line: results().print(line, soft_wrap=True, highlight=False))
-    bots = [StrategyPlayer(build(name)) for name in (opponents, partner, opponents)]
-    game = play_game((you, *bots), Random(seed), you.result)
-    won = "You win" if game.winner == 0 else "You lose"
-    results().print(f"\n{won}, {game.points[0]} to {game.points[1]} after {game.deals} deals.")
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class ProbeOptions:
+    """Who is asked, and how often."""
+
+    strategy: Annotated[str, Parameter(help="Whose answers are looked at.")] = DEFAULT_STRATEGY
+    url: Annotated[str | None, Parameter(help="Those of the service there instead.")] = None
+    deals: Annotated[int, Parameter(validator=Count, help="Of each of five kinds of decision.")] = (
+        200
+    )
+    permutations: Annotated[
+        int, Parameter(validator=Count, help="Of the hidden cards of each deal.")
+    ] = 3
+    seed: Seed = 1
+    as_json: Json = False
 
 
 @app.command
-def probe(
-    *,
-    strategy: Annotated[str, Parameter(help="Whose answers are looked at.")] = DEFAULT_STRATEGY,
-    url: Annotated[str | None, Parameter(help="Those of the service there instead.")] = None,
-    deals: Annotated[int, Parameter(help="Of each kind of decision.")] = 200,
-    permutations: Annotated[int, Parameter(help="Of the hidden cards of each.")] = 3,
-    as_json: Json = False,
-) -> int:
-    """Look whether hidden cards change an answer; the exit code is 1 if one does."""
-    if url is not None:
-        findings = run_probe(url, deals, permutations)
+def probe(*, options: ProbeOptions = ProbeOptions()) -> int:
+    """Look whether hidden cards change an answer over HTTP; the exit code is 1 if one does.
+
+    Each deal is told up to a decision, then again with the cards exchanged that the player
+    cannot see. A fair player gives the same answer every time.
+    """
+    if options.url is not None:
+        findings = _probed(_address(options.url), options)
     else:
-        with euchre_front(build(strategy), journal=NoJournal()) as front:
-            findings = run_probe(front.url, deals, permutations)
-    if as_json:
+        with euchre_front(build(options.strategy), journal=NoJournal()) as front:
+            findings = _probed(front.url, options)
+    if options.as_json:
         print_json([asdict(finding) for finding in findings])
-    else:
-        for finding in findings:
-            results().print(str(finding))
     return int(any(finding.changed for finding in findings))
 
 
-if __name__ == "__main__":
-    app()
+def _probed(url: str, options: ProbeOptions) -> list[Finding]:
+    """Probe every kind of decision; tell of each as soon as it is known."""
+    findings = []
+    probed = Probed(options.deals, options.permutations, options.seed)
+    with RemotePlayer(url) as player, Bar(len(KINDS) * options.deals) as bar:
+        for kind in KINDS:
+            bar.describe(kind)
+            findings.append(probe_kind(player, kind, probed, bar.advance))
+            if not options.as_json:
+                results().print(str(findings[-1]))
+    return findings
+
+
+def _address(url: str) -> str:
+    """The address; raises `ConfigError` where it is none."""
+    if "://" not in url:
+        raise ConfigError(f"'{url}' is no address; write e.g. http://127.0.0.1:8090.")
+    return url

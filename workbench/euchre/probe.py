@@ -5,7 +5,6 @@ gives the same answer every time. Own cards, the turn card and every card alread
 where they are; all others change places, a remote dealer's discard too.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from random import Random
@@ -82,22 +81,34 @@ KINDS: dict[str, Callable[[Random], Deal]] = {
 }
 
 
-def probe(
-    base: str, deals: int, permutations: int = 3, seed: int = 1, kinds: Iterable[str] = KINDS
-) -> list[Finding]:
-    """What hidden cards change at the service there; `deals` of each kind of decision."""
-    findings = []
+@dataclass(frozen=True, slots=True)
+class Probed:
+    """How many deals are probed of each kind of decision, and how often their cards change."""
+
+    deals: int
+    permutations: int = 3
+    seed: int = 1
+
+
+def probe(base: str, probed: Probed, kinds: Iterable[str] = KINDS) -> list[Finding]:
+    """What hidden cards change at the service there."""
     with RemotePlayer(base) as player:
-        for kind in kinds:
-            changed: Counter[bool] = Counter()
-            for number in range(deals):
-                rng = Random(f"{seed}/{kind}/{number}")
-                deal = KINDS[kind](rng)
-                answers = {_asked(player, deal)}
-                answers |= {_asked(player, exchanged(deal, rng)) for _ in range(permutations)}
-                changed[len(answers) > 1] += 1
-            findings.append(Finding(kind, deals, changed[True]))
-    return findings
+        return [probe_kind(player, kind, probed) for kind in kinds]
+
+
+def probe_kind(
+    player: RemotePlayer, kind: str, probed: Probed, done: Callable[[], None] = lambda: None
+) -> Finding:
+    """What hidden cards change in one kind of decision; `done` is called after each deal."""
+    changed = 0
+    for number in range(probed.deals):
+        rng = Random(f"{probed.seed}/{kind}/{number}")
+        deal = KINDS[kind](rng)
+        answers = {_asked(player, deal)}
+        answers |= {_asked(player, exchanged(deal, rng)) for _ in range(probed.permutations)}
+        changed += len(answers) > 1
+        done()
+    return Finding(kind, probed.deals, changed)
 
 
 def exchanged(deal: Deal, rng: Random) -> Deal:

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import requests
 
-from cardsharp.errors import CardsharpError
+from cardsharp.errors import CardsharpError, ConfigError, Unreachable
 from cardsharp.euchre.actions import Action, Bid, Defend, Discard, Play, Question
 from cardsharp.euchre.rules import choices, turn
 from cardsharp.euchre.state import Deal
@@ -37,6 +37,11 @@ class RemotePlayer:
     `base` is prefixed to every path as it is. `asks_defense` also asks what only the documents
     know. `http` is a session to use instead of a new one;
     `calls` counts the requests.
+
+    Raises:
+        ConfigError: `base` is no address.
+        Unreachable: from every method that sends something, where no answer came.
+        BrokenOff: an answer would have ended the real client's tournament.
     """
 
     def __init__(
@@ -48,7 +53,7 @@ class RemotePlayer:
         http: requests.Session | None = None,
     ) -> None:
         if urlsplit(base).scheme not in {"http", "https"}:
-            raise BrokenOff(f"'{base}' is no address; write e.g. http://127.0.0.1:8080.")
+            raise ConfigError(f"'{base}' is no address; write e.g. http://127.0.0.1:8090.")
         self.base = base
         self.token = token or uuid.uuid4().hex[:12]
         self.calls = 0
@@ -236,13 +241,19 @@ class RemotePlayer:
         sent = {**address, **more} if status is None else {**address, **more, "status": status}
         as_query = method == "GET"
         self.calls += 1
-        response = self._http.request(
-            method,
-            self.base + path,
-            params=dict(_query(sent)) if as_query else None,
-            json=None if as_query else sent,
-            timeout=TIMEOUT,
-        )
+        try:
+            response = self._http.request(
+                method,
+                self.base + path,
+                params=dict(_query(sent)) if as_query else None,
+                json=None if as_query else sent,
+                timeout=TIMEOUT,
+            )
+        except requests.RequestException as error:
+            raise Unreachable(
+                f"No answer to {method} {path} from {self.base} ({type(error).__name__}). "
+                "Is `cardsharp euchre serve` running there?"
+            ) from error
         echo = {**address} if status is None else {**address, "status": status}
         if sent.get("status") == "new":
             echo["status"] = "active"

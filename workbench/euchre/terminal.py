@@ -6,13 +6,17 @@ from cardsharp.euchre.actions import Action, Bid, Discard, Play, Question
 from cardsharp.euchre.cards import RANK_NAMES, SUIT_NAMES, SUIT_SYMBOLS, Card
 from cardsharp.euchre.rules import Result
 from cardsharp.euchre.state import Deal
-from cardsharp.euchre.table import Table, Trick
+from cardsharp.euchre.table import DEALER, Table, Trick
 from cardsharp.euchre.view import View, project
 
 Ask = Callable[[str], str]
 Tell = Callable[[str], None]
 
 CHAIRS = ("you", "left", "partner", "right")
+
+
+class Left(Exception):
+    """You have left the table."""
 
 
 class TerminalPlayer:
@@ -32,20 +36,34 @@ class TerminalPlayer:
         self._tell(f"New deal: {self._name(3)} dealt, {shown(deal.table.turn_card)} is turned up.")
 
     def decide(self, deal: Deal, seat: int) -> Action:
-        """Show the table and ask until the answer is one of the choices."""
+        """Show the table and ask until the answer is one of the choices.
+
+        Raises:
+            Left: the input ended, or you asked to leave.
+        """
         view = project(deal, seat)
         self._report(view.table)
         self._tell(f"Your hand: {hand(view)}")
         if len(view.choices) == 1:
-            self._tell(f"You have to {view.choices[0]}.")
+            self._tell(f"You have to {_VERBS[view.question]} {described(view.choices[0])}.")
             return view.choices[0]
         for number, action in enumerate(view.choices, start=1):
             self._tell(f"  {number}  {described(action)}")
         while True:
-            answer = self._ask(f"{_PROMPTS[view.question]} [1-{len(view.choices)}] ").strip()
+            answer = self._answer(f"{_PROMPTS[view.question]} [1-{len(view.choices)}] ")
             if answer.isdecimal() and 1 <= int(answer) <= len(view.choices):
                 return view.choices[int(answer) - 1]
-            self._tell(f"Please type a number from 1 to {len(view.choices)}.")
+            self._tell(f"Please type a number from 1 to {len(view.choices)}, or quit.")
+
+    def _answer(self, prompt: str) -> str:
+        """What is typed."""
+        try:
+            answer = self._ask(prompt).strip()
+        except EOFError:
+            raise Left from None
+        if answer.lower() in ("quit", "exit", "q"):
+            raise Left
+        return answer
 
     def end(self, deal: Deal) -> None:
         """Tell what has happened since the last question."""
@@ -72,11 +90,16 @@ class TerminalPlayer:
         )
 
     def _report(self, table: Table) -> None:
-        """Tell the bids and cards of the others since the last time."""
-        for number, bid in enumerate(table.bids[self._bids :], start=self._bids):
+        """Tell the bids and cards of the others since the last time, and who picks up."""
+        news = table.bids[self._bids :]
+        for number, bid in enumerate(news, start=self._bids):
             if number % 4 != self._seat:
                 self._tell(f"{self._name(number % 4)}: {bid_text(bid)}")
         self._bids = len(table.bids)
+        call = table.call if news else None
+        if call is not None and call.picks_up:
+            dealer, card = self._name(DEALER), shown(table.turn_card)
+            self._tell(f"{dealer} pick{'' if dealer == CHAIRS[0] else 's'} up {card}")
         done = self._cards
         for trick in table.tricks:
             self._tell_trick(table, trick, done)
@@ -100,6 +123,13 @@ _PROMPTS = {
     Question.DISCARD: "Lay aside?",
     Question.DEFEND: "Defend alone?",
     Question.PLAY: "Your card?",
+}
+
+_VERBS = {
+    Question.BID: "bid",
+    Question.DISCARD: "lay aside",
+    Question.DEFEND: "choose",
+    Question.PLAY: "play",
 }
 
 

@@ -5,7 +5,7 @@ a class attribute, so that one process could not answer two clients at once.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -49,16 +49,15 @@ def build_api(service: EuchreService) -> Callable[[Event], Response]:
 
 def _answer(service: EuchreService, request: APIGatewayProxyEventV2, path: str) -> Response:
     method = request.http_method.upper()
-    if path == openapi.PATH and method == "GET":
+    if path == openapi.PATH:
+        if method != "GET":
+            return _wrong_method(path, {"GET"})
         return _response(HTTPStatus.OK, openapi.document_text())
     if path not in _ROUTES:
         return _refuse(HTTPStatus.NOT_FOUND, "unknown_path", f"There is no {path[:100]}.")
     operation = _ROUTES[path].get(method)
     if operation is None:
-        allowed = ", ".join(sorted(_ROUTES[path]))
-        text = f"{path} knows {allowed}."
-        response = _refuse(HTTPStatus.METHOD_NOT_ALLOWED, "unknown_method", text)
-        return {**response, "headers": {**_HEADERS, "Allow": allowed}}
+        return _wrong_method(path, _ROUTES[path])
     message = read_message(request, operation.request)
     return _response(HTTPStatus.OK, operation.act(service, message).model_dump_json(by_alias=True))
 
@@ -73,6 +72,13 @@ def _response(status: HTTPStatus, body: str) -> Response:
         "body": body,
         "isBase64Encoded": False,
     }
+
+
+def _wrong_method(path: str, methods: Iterable[str]) -> Response:
+    allowed = ", ".join(sorted(methods))
+    text = f"{path} knows {allowed}."
+    response = _refuse(HTTPStatus.METHOD_NOT_ALLOWED, "unknown_method", text)
+    return {**response, "headers": {**_HEADERS, "Allow": allowed}}
 
 
 def _refuse(status: HTTPStatus, error: str, message: str) -> Response:

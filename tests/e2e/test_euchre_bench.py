@@ -1,0 +1,24 @@
+"""The benchmark of the Euchre service as a command, over one game."""
+
+import json
+
+import pytest
+
+from workbench.bench.euchre_bench import app
+
+AIM = 2.0
+"""Milliseconds of CPU a call, without store and strategy: ten times what it takes."""
+
+
+def test_a_call_costs_less_than_the_aim(capsys: pytest.CaptureFixture[str]) -> None:
+    app(
+        ["calls", "--strategy", "rules", "--games", "1", "--json"],
+        result_action="return_value",
+    )
+    rows = json.loads(capsys.readouterr().out)
+    assert {"GET /bid", "GET /play", "POST /deal", "all"} <= set(rows)
+    means = rows["all"]
+    assert means["calls"] > 200
+    parts = means["store"] + means["strategy"] + means["overhead"]
+    assert means["all"] == pytest.approx(parts, abs=0.01)
+    assert 0 < means["overhead"] < AIM

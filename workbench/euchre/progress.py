@@ -1,0 +1,57 @@
+"""How far something is that takes its time, on a terminal only; gone when it has ended."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Self
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from workbench.cli.output import messages
+
+
+class Bar:
+    """A bar of so many steps; a context manager."""
+
+    def __init__(self, steps: int) -> None:
+        console = messages()
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        )
+        self._task = self._progress.add_task("", total=steps)
+
+    def describe(self, text: str) -> None:
+        """Say what is being done."""
+        self._progress.update(self._task, description=text)
+
+    def advance(self) -> None:
+        """One step is done."""
+        self._progress.advance(self._task)
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+
+@contextmanager
+def pulse(text: str) -> Iterator[None]:
+    """Show that something goes on, and for how long, where the end cannot be foreseen."""
+    console = messages()
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    ) as progress:
+        progress.add_task(text, total=None)
+        yield
