@@ -55,7 +55,7 @@ format: setup ## Format the code and mend what the linter can
 
 .venv-%/.setup-done: requirements/%.txt | setup
 	@echo "setting up .venv-$* (once) ..."
-	@$(PYTHON) -m venv .venv-$*
+	@$(PYTHON) -m venv --clear .venv-$*
 	@$(BIN)/uv pip install --quiet --python .venv-$*/bin/python --require-hashes \
 	  --requirement requirements/$*.txt
 	@touch $@

@@ -1,9 +1,12 @@
 """What would be uploaded: built by the same makefiles that `sam build` runs."""
 
+import json
 import os
 import re
 import subprocess
 import sys
+from datetime import timedelta
+from importlib import metadata
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -28,6 +31,7 @@ from workbench.build.sandbox import RUNTIME_REQUIREMENTS
 from workbench.build.target import Target, this_machine
 from workbench.cloud.deploy import archive
 
+FUNCTIONS = ["Poller", "Worker", "Practice", "Blef", "Euchre"]
 HEAVY = {
     "numba",
     "numpy",
@@ -41,6 +45,8 @@ HEAVY = {
 }
 """What must not be reached when a function starts: too slow, too large, or not deployed."""
 
+IMPORT_LIMIT = timedelta(milliseconds=300)
+
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Build:
@@ -48,7 +54,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Build:
 
 
 def test_r22_each_function_with_its_layers_is_at_most_20_mb(built: Build) -> None:
-    assert set(built.sizes()) == {"Poller", "Worker", "Practice"}
+    assert set(built.sizes()) == set(FUNCTIONS)
     assert max(built.sizes().values()) <= LIMIT == 20_000_000
 
 
@@ -56,11 +62,12 @@ def test_boto3_is_left_to_the_runtime_and_nothing_of_this_machine_is_shipped(bui
     packages = {one.name for one in built.folder_of("DependenciesLayer").glob("python/*")}
     assert {"requests", "pydantic", "aws_lambda_powertools"} <= packages
     assert not {"boto3", "botocore", "bin", ".lock", "workbench"} & packages
+    assert "aws_xray_sdk" not in packages, "it is at the end of its support"
     ours = {one.name for one in built.folder_of("CardsharpLayer").glob("python/*")}
     assert ours == {"cardsharp"}
 
 
-@pytest.mark.parametrize("name", ["Poller", "Worker", "Practice"])
+@pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_function_carries_its_own_code_and_no_others(built: Build, name: str) -> None:
     folder = built.folder_of(name)
     assert [one.name for one in folder.iterdir()] == [name.lower()]
@@ -107,6 +114,19 @@ def test_s14_the_layer_is_installed_by_hash_from_wheels_and_as_uv_lock_says() ->
         assert all("--hash=sha256:" in part for part in re.split(r"\n(?=\S)", file.read_text())[1:])
 
 
+def test_s14_the_bill_of_materials_names_what_the_layer_has(built: Build) -> None:
+    told = json.loads(pins.bill_of_materials())
+    named = {(one["name"], one["version"]) for one in told["components"]}
+    layer = built.folder_of("DependenciesLayer") / "python"
+    shipped = {
+        (one.metadata["Name"].lower().replace("_", "-"), one.version)
+        for one in metadata.distributions(path=[str(layer)])
+    }
+    assert shipped
+    assert shipped <= named
+    assert told["bomFormat"] == "CycloneDX"
+
+
 def test_s14_a_package_with_another_hash_is_not_installed(tmp_path: Path) -> None:
     source = tmp_path / "source"
     source.mkdir()
@@ -116,25 +136,33 @@ def test_s14_a_package_with_another_hash_is_not_installed(tmp_path: Path) -> Non
         _make("DependenciesLayer", source, tmp_path / "out", this_machine().environment())
 
 
-@pytest.mark.parametrize("name", ["Poller", "Worker", "Practice"])
-def test_r21_a_function_reaches_nothing_heavy_when_it_starts(built: Build, name: str) -> None:
-    """In an interpreter that finds nothing but the function and its layers."""
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_r21_a_function_starts_lightly_and_reaches_nothing_heavy(built: Build, name: str) -> None:
+    """In an interpreter that finds nothing but the function and its layers.
+
+    Processor time, of which there may be too much by chance but never too little.
+    """
     layers = [built.folder_of(one) / "python" for one in ("DependenciesLayer", "CardsharpLayer")]
     path = os.pathsep.join(str(one) for one in [built.folder_of(name), *layers])
     program = (
-        f"import sys, {name.lower()}.app; print(*{{m.partition('.')[0] for m in sys.modules}})"
+        f"import sys, time, {name.lower()}.app; print(time.process_time(), "
+        "*{m.partition('.')[0] for m in sys.modules})"
     )
-    told = subprocess.run(  # noqa: S603 - our own interpreter
-        [sys.executable, "-S", "-c", program],
-        env={"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"},
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=built.folder,
-    )
-    reached = set(told.stdout.split())
-    assert "cardsharp" in reached
-    assert not HEAVY & reached
+    spent: list[timedelta] = []
+    while not spent or (min(spent) > IMPORT_LIMIT and len(spent) < 3):
+        told = subprocess.run(  # noqa: S603 - our own interpreter
+            [sys.executable, "-S", "-c", program],
+            env={"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"},
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=built.folder,
+        )
+        seconds, *reached = told.stdout.split()
+        spent.append(timedelta(seconds=float(seconds)))
+        assert "cardsharp" in reached
+        assert not HEAVY & set(reached)
+    assert min(spent) <= IMPORT_LIMIT
 
 
 def test_a_change_of_one_byte_or_of_a_mode_is_another_digest(tmp_path: Path) -> None:

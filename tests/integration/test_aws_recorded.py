@@ -11,7 +11,7 @@ from random import Random
 
 import pytest
 from support.arena import ALICE, BOB, HandClock
-from support.aws_recording import STACK, Recorder, Scene, opponent, recorder
+from support.aws_recording import GAMES, STACK, Recorder, Scene, opponent, recorder
 from support.aws_template import template
 from support.cloud_clock import FakeClock
 
@@ -60,6 +60,8 @@ def healthy(tmp_path_factory: pytest.TempPathFactory) -> list[Sample]:
             done = here.work()
         assert done.error is None
         assert here.assembly.log.match(match_id).outcome  # type: ignore[union-attr]
+        for game in GAMES:
+            assert here.serve(game) == 200
         for queue in ("DeadLetters", "PollerDeadLetters"):
             here.note_depth(queue, 0)
         here.note_age(timedelta(0))
@@ -178,7 +180,15 @@ def test_a_decision_of_more_than_half_its_limit_is_noticed(
     assert on_amid(healthy, quiet.samples) == {"SlowDecision"}
 
 
-@pytest.mark.parametrize("function", ["Poller", "Worker"])
+@pytest.mark.parametrize("game", GAMES)
+def test_a_game_that_fails_is_noticed(healthy: list[Sample], tmp_path: Path, game: str) -> None:
+    (tmp_path / f"{game}.db").write_text("this is no database")
+    with recorder(tmp_path) as here:
+        assert here.serve(game) >= 500
+        assert on_amid(healthy, here.samples) == {f"{game}Failing"}
+
+
+@pytest.mark.parametrize("function", ["Poller", "Worker", *GAMES])
 def test_an_invocation_that_had_to_wait_is_noticed(
     healthy: list[Sample], quiet: Recorder, function: str
 ) -> None:

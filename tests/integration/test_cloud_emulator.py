@@ -102,7 +102,7 @@ def test_a_missing_region_is_asked_for(emulator: Emulator, tmp_path: Path) -> No
     with environment(nowhere):
         for name in ("AWS_REGION", "AWS_DEFAULT_REGION"):
             os.environ.pop(name)
-        with pytest.raises(ConfigError, match="No AWS region is set; set AWS_REGION"):
+        with pytest.raises(ConfigError, match="No AWS region is set; set AWS_DEFAULT_REGION"):
             build_log("dynamodb:m", SystemClock()).match("m")
 
 

@@ -5,12 +5,16 @@ The functions' own metrics are read from the lines that they print. What Lambda 
 """
 
 import io
+import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from http import HTTPStatus
 from pathlib import Path
 
+import blef.app
+import euchre.app
 import poller.app
 import worker.app
 from cardsharp.cloud.clock import SystemClock
@@ -20,6 +24,7 @@ from cardsharp.deadmansdraw.assembly import Assembly
 from support.arena import ALICE, BOB, PASSWORDS, write_players
 from workbench.arena.config import ArenaConfig, utc_now
 from workbench.arena.server import ArenaServer
+from workbench.build.makefiles import ROOT
 from workbench.cloud.context import Function, Handler, Invocation, invoke
 from workbench.cloud.events import Event, schedule_event, sqs_event
 from workbench.stage.clouds import embedded_in
@@ -30,6 +35,12 @@ from workbench.watch.samples import Sample, read_emf, sample
 
 STACK = SERVICE
 FUNCTIONS: dict[str, Handler] = {"Poller": poller.app.handler, "Worker": worker.app.handler}
+GAMES: dict[str, tuple[Handler, str]] = {
+    "Blef": (blef.app.handler, "blef_create.json"),
+    "Euchre": (euchre.app.handler, "euchre_2_post_deal.json"),
+}
+"""Each game's handler, and a request in events/ that it keeps something of."""
+
 LISTENING = timedelta(seconds=41)
 """A second more than a poller needs to begin a poll at all."""
 
@@ -74,6 +85,19 @@ class Recorder:
             self.note_depth("PollerDeadLetters", int(failed))
         return done
 
+    def serve(self, game: str) -> int:
+        """Ask a game's handler; API Gateway counts what it answers, and a failure as a 5xx."""
+        handler, file = GAMES[game]
+        event = json.loads((ROOT / "events" / file).read_text())
+        function, clock = Function(game, handler, timedelta(seconds=29)), SystemClock()
+        done = invoke(function, event, function.context(clock), clock)
+        told = done.answer if isinstance(done.answer, dict) else {}
+        status = int(told.get("statusCode", HTTPStatus.INTERNAL_SERVER_ERROR))
+        failed = status >= HTTPStatus.INTERNAL_SERVER_ERROR
+        self.note("AWS/ApiGateway", "5xx", {"ApiId": f"{game}Api"}, failed)
+        self.note("AWS/Lambda", "Throttles", {"FunctionName": game}, 0)
+        return status
+
     def note_depth(self, queue: str, messages: int) -> None:
         name = "ApproximateNumberOfMessagesVisible"
         self.note("AWS/SQS", name, {"QueueName": queue}, messages)
@@ -114,7 +138,11 @@ def recorder(folder: Path, scene: Scene = Scene()) -> Iterator[Recorder]:
             "CARDSHARP_PASSWORD": scene.password,
             "CARDSHARP_PACE_SECONDS": "0.3",
             **embedded_in(folder / "matches.db").settings,
+            **{f"{game.upper()}_STORE": f"sqlite:{folder / game}.db" for game in GAMES},
         }
+        for app in (blef.app, euchre.app):
+            app.api.cache_clear()
+            stack.callback(app.api.cache_clear)
         yield Recorder(arena, stack.enter_context(assembled(variables)), lines)
 
 

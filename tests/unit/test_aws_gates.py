@@ -25,6 +25,8 @@ def test_a_runtime_that_sam_would_take_is_refused(monkeypatch: pytest.MonkeyPatc
         "Poller",
         "Worker",
         "Practice",
+        "Blef",
+        "Euchre",
     ]
 
 
@@ -64,6 +66,12 @@ def test_the_workflow_stores_no_keys_and_deploys_by_hand_only() -> None:
     assert "id-token" not in workflow["jobs"]["test"]["permissions"]
 
 
+def test_s14_the_workflow_asks_for_known_faults_of_what_is_deployed() -> None:
+    workflow = yaml.safe_load((WORKFLOWS / "aws.yml").read_text())
+    commands = [step.get("run", "") for step in workflow["jobs"]["test"]["steps"]]
+    assert ".venv/bin/uv audit --locked --no-default-groups" in commands
+
+
 def test_every_check_that_is_skipped_has_its_reason_beside_it() -> None:
     config = gates.CONFIG / "checkov.yaml"
     skipped = yaml.safe_load(config.read_text())["skip-check"]
@@ -101,3 +109,10 @@ def test_code_comes_from_where_it_was_uploaded_to() -> None:
     ]
     assert "CodeUri" not in whole["Resources"]["Poller"]["Properties"], "the argument is left alone"
     assert translated()["Resources"]["Poller"]
+
+
+def test_no_environment_gets_two_packages_of_one_import_name() -> None:
+    """Which of the two would win is a matter of luck, and with it what the gate finds."""
+    for file in (makefiles.ROOT / "requirements").glob("*.txt"):
+        pinned = {line.partition("==")[0] for line in file.read_text().splitlines()}
+        assert not {"detect-secrets", "bc-detect-secrets"} <= pinned, file.name

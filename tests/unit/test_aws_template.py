@@ -12,16 +12,24 @@ from workbench.build.makefiles import TEMPLATE
 
 DAY = 86_400
 TICK = 60
-FUNCTIONS = {"Poller": "PollerRole", "Worker": "WorkerRole", "Practice": "PracticeRole"}
+BOT = {"Poller": "PollerRole", "Worker": "WorkerRole", "Practice": "PracticeRole"}
+GAMES = {"Blef": "BlefRole", "Euchre": "EuchreRole"}
+TABLES = {"BlefGames", "EuchreDeals"}
+"""Those of the games, which get their tags from the stack."""
+
+FUNCTIONS = {**BOT, **GAMES}
 QUEUES = ("MatchQueue", "DeadLetters", "PollerDeadLetters")
 WITHOUT_RESOURCE = {"xray:PutTraceSegments", "xray:PutTelemetryRecords"}
 """Actions that AWS defines for `*` only."""
 
 UNTAGGED = {
+    "AWS::ApiGatewayV2::Integration",
+    "AWS::ApiGatewayV2::Route",
     "AWS::CloudWatch::Dashboard",
     "AWS::Lambda::EventInvokeConfig",
     "AWS::Lambda::EventSourceMapping",
     "AWS::Lambda::LayerVersion",
+    "AWS::Lambda::Permission",
     "AWS::Logs::QueryDefinition",
     "AWS::SNS::Subscription",
     "AWS::SNS::TopicPolicy",
@@ -128,7 +136,7 @@ def test_renewing_a_lease_writes_to_no_index() -> None:
 
 def test_credentials_are_no_parameter_and_no_variable() -> None:
     assert not any("NoEcho" in one for one in template()["Parameters"].values())
-    for name in FUNCTIONS:
+    for name in BOT:
         variables = properties(name)["Environment"]["Variables"]
         assert variables["CARDSHARP_SECRET_ID"] == {"Ref": "ArenaSecret"}
         assert not {"CARDSHARP_USER", "CARDSHARP_PASSWORD"} & variables.keys()
@@ -171,8 +179,9 @@ def test_s13_why_a_resource_is_everything_is_said_beside_it() -> None:
 def test_s13_only_the_worker_takes_messages_and_nobody_changes_secrets() -> None:
     for role in ("PollerRole", "PracticeRole"):
         assert allowed_actions(role, "sqs") == {"SendMessage"}
-    for role in FUNCTIONS.values():
+    for role in BOT.values():
         assert allowed_actions(role, "secretsmanager") == {"GetSecretValue"}
+    for role in FUNCTIONS.values():
         assert allowed_actions(role, "logs") == {"CreateLogStream", "PutLogEvents"}
 
 
@@ -207,9 +216,10 @@ def test_a_function_runs_on_a_current_runtime_and_logs_for_a_limited_time(functi
 
 def test_every_resource_that_can_be_tagged_is() -> None:
     for name, resource in template()["Resources"].items():
-        if resource["Type"] in UNTAGGED:
+        if resource["Type"] in UNTAGGED or name in TABLES:
             continue
-        keys = {tag["Key"] for tag in resource["Properties"]["Tags"]}
+        tags = resource["Properties"]["Tags"]
+        keys = tags.keys() if isinstance(tags, dict) else {tag["Key"] for tag in tags}
         assert {"project", "stage"} <= keys, name
 
 
@@ -221,9 +231,14 @@ def test_names_are_left_to_aws_but_where_it_has_none() -> None:
         if key in {"Name", "RoleName", "QueueName", "TableName", "FunctionName", "AlarmName"}
         and isinstance(resource["Properties"][key], str | dict)
         and resource["Type"]
-        not in {"AWS::Lambda::EventSourceMapping", "AWS::Lambda::EventInvokeConfig"}
+        not in {
+            "AWS::Lambda::EventInvokeConfig",
+            "AWS::Lambda::EventSourceMapping",
+            "AWS::Lambda::Permission",
+        }
     }
-    assert named == {"MatchStory", "RecentProblems", "SlowTurns"}, "saved queries need one"
+    needed = {"MatchStory", "RecentProblems", "SlowTurns", "BlefApi", "EuchreApi"}
+    assert named == needed, "saved queries and APIs must have one"
 
 
 def test_every_parameter_says_what_it_is_and_what_it_may_be() -> None:

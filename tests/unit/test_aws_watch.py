@@ -15,6 +15,7 @@ from workbench.watch.definitions import Alarm, Composite, read_alarms
 
 RUNBOOK = Path(__file__).parents[2] / "docs" / "operations.md"
 ALARMS, COMPOSITES = read_alarms(template(), STACK)
+GAMES = ("Blef", "Euchre")
 NAMES = [alarm.name for alarm in ALARMS] + [composite.name for composite in COMPOSITES]
 
 
@@ -49,6 +50,7 @@ def test_every_promised_alarm_is_there() -> None:
         "PollerThrottled",
         "WorkerThrottled",
         "NotPlaying",
+        *(f"{game}{fault}" for game in GAMES for fault in ("Failing", "Throttled")),
     }
 
 
@@ -61,6 +63,8 @@ def test_every_promised_alarm_is_there() -> None:
         ("OldMessage", 60, 1),
         ("SlowPickUp", 3000, 5),
         ("TurnTimedOut", 0, 1),
+        ("BlefFailing", 0, 1),
+        ("EuchreFailing", 0, 1),
     ],
 )
 def test_an_alarm_has_the_promised_limit(name: str, threshold: float, minutes: float) -> None:
@@ -129,10 +133,16 @@ def test_the_dashboard_answers_its_questions_from_metrics_that_exist() -> None:
                 assert metric[2:4] == ["service", "AWS::StackName"]
 
 
-def test_the_dashboard_shows_every_alarm_and_no_widgets_overlap() -> None:
+@pytest.mark.parametrize("game", GAMES)
+def test_a_game_counts_its_metrics_apart_from_the_bots(game: str) -> None:
+    service = properties(game)["Environment"]["Variables"]["POWERTOOLS_SERVICE_NAME"]
+    assert service == {"Fn::Sub": f"${{AWS::StackName}}-{game.lower()}"}
+
+
+def test_the_dashboard_shows_every_alarm_of_the_bot_and_no_widgets_overlap() -> None:
     widgets = dashboard()["widgets"]
     shown = [name.removesuffix(".Arn") for name in widgets[0]["properties"]["alarms"]]
-    assert sorted(shown) == sorted(one.name for one in ALARMS)
+    assert sorted(shown) == sorted(one.name for one in ALARMS if not one.name.startswith(GAMES))
     cells = [
         (x, y)
         for widget in widgets

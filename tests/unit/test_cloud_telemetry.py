@@ -3,6 +3,9 @@
 import io
 import json
 import logging
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from datetime import timedelta
 from types import SimpleNamespace
@@ -62,6 +65,26 @@ def test_the_loggers_of_the_library_write_the_same_lines_without_secrets(
     logging.getLogger("cardsharp.scout").warning("got %s", "sesame-99", extra={"match_id": "m"})
     (line,) = metric_lines(lines)
     assert (line["message"], line["match_id"]) == (f"got {BLOT}", "m")
+
+
+def test_the_loggers_of_the_library_are_heard_whatever_the_service_is_called() -> None:
+    """In a fresh process, for the name is read when the module is: each stack has its own."""
+    program = (
+        "import logging, cardsharp.cloud.telemetry as t;"
+        "from cardsharp.cloud.metrics import Metric;"
+        "logging.getLogger('cardsharp.scout').warning('heard'); t.meter.count(Metric.POLLS);"
+        "t.meter.flush()"
+    )
+    told = subprocess.run(  # noqa: S603 - our own interpreter
+        [sys.executable, "-c", program],
+        env={**os.environ, "POWERTOOLS_SERVICE_NAME": "some-stack"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    log, metric = map(json.loads, told.stdout.splitlines())
+    assert log["message"] == "heard"
+    assert metric["service"] == "some-stack"
 
 
 def test_the_basic_token_is_blotted_out_too(lines: io.StringIO) -> None:

@@ -58,8 +58,12 @@ def test_only_debugging_notes_expire() -> None:
     assert table["TimeToLiveSpecification"] == {"AttributeName": "expires_at", "Enabled": True}
 
 
-def test_every_variable_of_the_template_is_a_setting(template: dict[str, Any]) -> None:
-    names = template["Globals"]["Function"]["Environment"]["Variables"]
+@pytest.mark.parametrize("function", ["Poller", "Worker", "Practice"])
+def test_every_variable_of_the_bot_is_a_setting_and_alike_for_its_functions(
+    template: dict[str, Any], function: str
+) -> None:
+    names = template["Resources"][function]["Properties"]["Environment"]["Variables"]
+    assert names == template["Resources"]["Worker"]["Properties"]["Environment"]["Variables"]
     environment = dict.fromkeys(names, "")
     environment |= {
         f"{PREFIX}ARENA_URL": "https://arena.example",

@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -26,10 +26,14 @@ from workbench.build.target import RUNTIME_PYTHON
 from workbench.build.translate import translated
 
 CHECKS = ROOT / ".venv-checks" / "bin"
+SAM_TOOLS = ROOT / ".venv-sam" / "bin"
 CONFIG = Path(__file__).parent
 BASELINE = ROOT / ".secrets.baseline"
 RUNTIMES = (f"python{RUNTIME_PYTHON}",)
 """What may be deployed: SAM and cfn-lint take any name of a runtime for good."""
+
+_LINES_MOVED = 3
+"""The exit code of detect-secrets-hook where it found nothing new and wrote its baseline anew."""
 
 _PINNED = re.compile(r"^\S+@[0-9a-f]{40}$")
 _NO_SECRETS = re.compile(
@@ -109,8 +113,13 @@ def secrets() -> Iterable[str]:
     with tempfile.TemporaryDirectory(prefix="cardsharp-gate-") as folder:
         baseline = Path(folder, "baseline")
         baseline.write_text(BASELINE.read_text())
-        hook = [str(_tool("detect-secrets-hook")), "--no-verify", "--baseline", str(baseline)]
-        return [line for line in _run([*hook, *there]) if "baseline file was updated" not in line]
+        hook = [
+            str(_tool("detect-secrets-hook", SAM_TOOLS)),
+            "--no-verify",
+            "--baseline",
+            str(baseline),
+        ]
+        return _run([*hook, *there], passing=(0, _LINES_MOVED))
 
 
 def build() -> Iterable[str]:
@@ -143,10 +152,10 @@ GATES = (
 )
 
 
-def _run(command: Iterable[str]) -> list[str]:
+def _run(command: Iterable[str], passing: Collection[int] = (0,)) -> list[str]:
     """What a command printed if it failed, nothing if it succeeded."""
     done = _finished(command)
-    if done.returncode == 0:
+    if done.returncode in passing:
         return []
     lines = f"{done.stdout}{done.stderr}".splitlines()
     return [line for line in lines if line.strip()] or [f"exit {done.returncode}"]
@@ -167,8 +176,8 @@ def _finished(command: Iterable[str]) -> subprocess.CompletedProcess[str]:
     )
 
 
-def _tool(name: str) -> Path:
-    tool = CHECKS / name
+def _tool(name: str, folder: Path | None = None) -> Path:
+    tool = (folder or CHECKS) / name
     if not tool.exists():
         raise ConfigError(f"{name} is missing; run `make gates`, which installs it.")
     return tool
@@ -190,12 +199,14 @@ def main() -> None:
 def _passes(gate: Gate) -> bool:
     clock = SystemClock()
     began = clock.monotonic()
+    sys.stdout.write(f"{gate.name:13} ... ")
+    sys.stdout.flush()
     try:
         faults = list(gate.faults())
     except CardsharpError as error:
         faults = str(error).splitlines()
     took = timedelta(seconds=clock.monotonic() - began).total_seconds()
-    say(f"{'open' if not faults else 'SHUT'}  {gate.name:13} {took:5.1f} s")
+    say(f"{'open' if not faults else 'SHUT'} {took:6.1f} s")
     for fault in faults:
         say(f"      {fault}")
     return not faults

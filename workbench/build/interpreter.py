@@ -35,8 +35,8 @@ def _candidates(version: str) -> Iterator[Path]:
     on_path = shutil.which(f"python{version}")
     if on_path is not None:
         yield Path(on_path)
-    pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
-    yield from sorted(pyenv.glob(f"versions/{version}.*/bin/python{version}"), reverse=True)
+        yield from _pyenv(Path(on_path).parent.parent, version)  # where it is one of its shims
+    yield from _pyenv(Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv"), version)
     uv = shutil.which("uv")
     if uv is not None:
         command = [uv, "python", "find", "--no-python-downloads", "--no-project", version]
@@ -45,3 +45,7 @@ def _candidates(version: str) -> Iterator[Path]:
         )
         if told.returncode == 0:
             yield Path(told.stdout.strip())
+
+
+def _pyenv(root: Path, version: str) -> list[Path]:
+    return sorted(root.glob(f"versions/{version}.*/bin/python{version}"), reverse=True)

@@ -1,7 +1,8 @@
 """The third-party packages of the layer, exported from uv.lock with their hashes.
 
 `python -m workbench.build.pins` writes layers/dependencies/requirements.txt anew; run it after
-`uv lock`. With `--check` it only says whether that is needed.
+`uv lock`. With `--check` it only says whether that is needed. `make build` writes the same packages
+as a bill of materials (CycloneDX) beside what it built.
 """
 
 import shutil
@@ -15,22 +16,39 @@ ROOT = Path(__file__).parents[2]
 REQUIREMENTS = ROOT / "layers" / "dependencies" / "requirements.txt"
 _EXPORT = (
     "export --quiet --locked --no-default-groups --no-emit-project --no-header --no-annotate "
-    "--no-python-downloads --format requirements-txt"
+    "--no-python-downloads --format"
 )
+_PINS, _MATERIALS = "requirements-txt", "cyclonedx1.5"
 
 
-def export(groups: tuple[str, ...] = ()) -> str:
-    """What uv.lock pins for the deployed library, or for these dependency groups instead.
+def export() -> str:
+    """What uv.lock pins for the deployed library.
 
     Raises:
         ConfigError: uv is missing, or uv.lock does not fit pyproject.toml.
     """
+    return _exported(_PINS)
+
+
+def bill_of_materials() -> str:
+    """The deployed library's packages with their versions, as a CycloneDX document.
+
+    Raises:
+        ConfigError: as for `export`.
+    """
+    return _exported(_MATERIALS)
+
+
+def _exported(form: str) -> str:
     uv = shutil.which("uv", path=str(Path(sys.executable).parent)) or shutil.which("uv")
     if uv is None:
         raise ConfigError("uv is missing; run `make setup`.")
-    only = [part for group in groups for part in ("--only-group", group)]
     told = subprocess.run(  # noqa: S603 - uv of our own environment
-        [uv, *_EXPORT.split(), *only], cwd=ROOT, capture_output=True, text=True, check=False
+        [uv, *_EXPORT.split(), form],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if told.returncode != 0:
         raise ConfigError(f"uv.lock cannot be exported: {told.stderr.strip()}")

@@ -50,6 +50,7 @@ def main() -> None:
 def _compare(folder: Path, *, with_sam: bool) -> int:
     given = read_build(BUILD) if with_sam else None
     target = Target(RUNTIME_PYTHON, built_architecture(given) if given else "arm64")
+    say("building once more ..." if with_sam else "building twice ...")
     os.environ["PYTHONHASHSEED"] = "1"
     first = build(target, folder / "first")
     os.environ["PYTHONHASHSEED"] = "2"

@@ -2,10 +2,12 @@
 
 Poller, worker and practice function of a build for this machine's processor are started by AWS's
 runtime client with their layers mounted, against the local arena and the emulator: the poller
-finds a match that an opponent waits in, the worker plays it to its end. Says what each needs.
+finds a match that an opponent waits in, the worker plays it to its end, and the services of the
+other games answer the requests in events/. Says what each needs.
 """
 
 import argparse
+import json
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -23,11 +25,11 @@ from workbench.arena.config import ArenaConfig
 from workbench.arena.server import ArenaServer
 from workbench.build.artifacts import Build, read_build
 from workbench.build.interpreter import find_python
-from workbench.build.makefiles import TEMPLATE
+from workbench.build.makefiles import ROOT, TEMPLATE, build
 from workbench.build.sam import sam_build
 from workbench.build.sandbox import Mounts, Sandbox, mount
 from workbench.build.say import say
-from workbench.build.target import RUNTIME_PYTHON, native_architecture
+from workbench.build.target import RUNTIME_PYTHON, Target, native_architecture, this_machine
 from workbench.cloud.emulator import Emulator, Stack
 from workbench.cloud.events import schedule_event, sqs_event
 from workbench.stage.opponent import Order
@@ -39,11 +41,19 @@ OPPONENT = ("222222222222222222222222", "teamtwopass")
 
 INIT_AIM = timedelta(milliseconds=400)
 MEMORY_AIM = 128 * 1024 * 1024
-_SECRET = "artifact-run/arena"  # noqa: S105 - its name, not its value
-_POLLER_TIME = timedelta(seconds=42)
-"""Little more than the 40 s below which it begins no poll, so that it looks once or twice."""
+SERVICES = {"Blef": "blef_create.json", "Euchre": "euchre_*.json"}
+"""The functions behind an HTTP API, and which of events/ they are asked."""
+
+_CREDENTIALS = "artifact-run/arena"
+_POLLER_TIME = timedelta(seconds=48)
+"""It begins polls while 40 s remain: for 8 s, in which the slowest machine gets one answered."""
+
+_POLL = timedelta(seconds=2)
+"""How long the arena holds a poll here."""
 
 _WORKER_TIME = timedelta(seconds=300)
+_REQUEST_TIME = timedelta(seconds=29)
+_REFUSED = 400
 _WARM_CALLS = 5
 
 
@@ -101,7 +111,7 @@ def scene(build: Build, python: Path) -> Iterator[Scene]:
     """The arena, the emulator with the template's table and queues, and an opponent at play."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="cardsharp-run-")))
-        arena = stack.enter_context(ArenaServer(ArenaConfig(admin_password="unused")))  # noqa: S106
+        arena = stack.enter_context(ArenaServer(ArenaConfig(poll_timeout=_POLL)))
         emulator = stack.enter_context(Emulator())
         made = emulator.create(TEMPLATE)
         order = Order(arena.url, *OPPONENT, "steady")
@@ -121,19 +131,21 @@ def _function_environment(emulator: Emulator, made: Stack, arena: str) -> dict[s
     """What the functions' configuration adds; the credentials lie in Secrets Manager."""
     user, password = US
     emulator.client("secretsmanager").create_secret(
-        Name=_SECRET, SecretString=f'{{"username": "{user}", "password": "{password}"}}'
+        Name=_CREDENTIALS, SecretString=f'{{"username": "{user}", "password": "{password}"}}'
     )
     return {
         **emulator.environment,
         "CARDSHARP_ARENA_URL": arena,
-        "CARDSHARP_SECRET_ID": _SECRET,
+        "CARDSHARP_SECRET_ID": _CREDENTIALS,
         "CARDSHARP_STORE": f"dynamodb:{made.tables['Matches']}",
         "CARDSHARP_QUEUE": made.queues["MatchQueue"],
+        "BLEF_STORE": f"dynamodb:{made.tables['BlefGames']}",
+        "EUCHRE_STORE": f"dynamodb:{made.tables['EuchreDeals']}",
     }
 
 
 def play(scene: Scene) -> tuple[list[Figures], MatchRecord]:
-    """Let the poller find a match and the worker play it; the figures, and the match's record."""
+    """Have every function do its work; what each needed, and the record of the match played."""
     match_id = scene.arena.create_match([US[0], OPPONENT[0]])
     with scene.function("Poller") as poller:
         figures = [_listen(scene, poller)]
@@ -144,6 +156,9 @@ def play(scene: Scene) -> tuple[list[Figures], MatchRecord]:
         figures.append(_attend(worker, message))
     with scene.function("Practice") as practice:
         figures.append(_practise(practice))
+    for name, pattern in SERVICES.items():
+        with scene.function(name) as service:
+            figures.append(_serve(name, pattern, service))
     record = scene.log.match(match_id)
     if record is None or record.outcome is None:
         raise ConfigError(f"The match {match_id} is not finished in the match log.")
@@ -174,6 +189,18 @@ def _practise(practice: Sandbox) -> Figures:
     return _figures("Practice", practice, first, calls)
 
 
+def _serve(name: str, pattern: str, service: Sandbox) -> Figures:
+    """Ask the requests of events/ in their order; a warm one is the last of them again."""
+    files = sorted((ROOT / "events").glob(pattern))
+    first, *others = [json.loads(file.read_text()) for file in files]
+    cpu, _ = _timed(service, first, _REQUEST_TIME)
+    for event in others:
+        _timed(service, event, _REQUEST_TIME)
+    last = others[-1] if others else first
+    calls = [_timed(service, last, _REQUEST_TIME)[1] for _ in range(_WARM_CALLS)]
+    return _figures(name, service, cpu, calls)
+
+
 def _timed(sandbox: Sandbox, event: object, timeout: timedelta) -> tuple[timedelta, timedelta]:
     """The processor time and the time that an invocation took; its answer must be a success."""
     clock, before = SystemClock(), sandbox.usage().cpu
@@ -182,6 +209,8 @@ def _timed(sandbox: Sandbox, event: object, timeout: timedelta) -> tuple[timedel
     took = timedelta(seconds=clock.monotonic() - began)
     if isinstance(answer, dict) and answer.get("batchItemFailures"):
         raise ConfigError(f"The worker reports failures: {answer}.")
+    if isinstance(answer, dict) and answer.get("statusCode", 0) >= _REFUSED:
+        raise ConfigError(f"A request was refused: {answer}.")
     return sandbox.usage().cpu - before, took
 
 
@@ -197,18 +226,28 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=Path, help="a build for this machine's processor")
     given = parser.parse_args()
-    python = find_python(RUNTIME_PYTHON)
-    if python is None:
-        sys.exit(f"There is no Python {RUNTIME_PYTHON} on this machine; install one to run this.")
     try:
         with tempfile.TemporaryDirectory(prefix="cardsharp-native-") as folder:
-            native = native_architecture()
-            build = read_build(given.build) if given.build else sam_build(native, Path(folder))
-            with scene(build, python) as prepared:
+            artifacts, python = _prepared(given.build, Path(folder))
+            say("running every function; the poller listens for its least time ...")
+            with scene(artifacts, python) as prepared:
                 figures, record = play(prepared)
     except CardsharpError as error:
         sys.exit(str(error))
     sys.exit(_report(figures, record))
+
+
+def _prepared(given: Path | None, folder: Path) -> tuple[Build, Path]:
+    """A build for this machine's processor, and the interpreter to run it with."""
+    python = find_python(RUNTIME_PYTHON)
+    if python is not None:
+        say("building for this machine's processor ..." if given is None else f"taking {given} ...")
+        return (read_build(given) if given else sam_build(native_architecture(), folder)), python
+    version = this_machine().python
+    say(f"There is no Python {RUNTIME_PYTHON} here: built for {version} and run by it.")
+    # Not that of our environment, whose packages would be there whatever the layers lack.
+    base = Path(getattr(sys, "_base_executable", sys.executable))
+    return build(Target(version, native_architecture()), folder), base
 
 
 def _report(figures: list[Figures], record: MatchRecord) -> int:

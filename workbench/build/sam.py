@@ -14,18 +14,21 @@ from cardsharp.errors import CardsharpError, ConfigError
 from workbench.build.artifacts import LIMIT, Build
 from workbench.build.interpreter import find_python
 from workbench.build.makefiles import ROOT, TEMPLATE, BuildError
+from workbench.build.pins import bill_of_materials
 from workbench.build.say import say
 from workbench.build.target import ARCHITECTURES, RUNTIME_PYTHON, Target
 
 BUILD = ROOT / ".aws-sam" / "build"
+MATERIALS = "sbom.json"
+"""Beside a build: which packages the layer has, for whoever looks for known faults in them."""
+
 SAM = ROOT / ".venv-sam" / "bin" / "sam"
 
 QUIET = {
     "SAM_CLI_TELEMETRY": "0",
     # SAM asks for a region and for credentials even where it calls nobody.
     "AWS_DEFAULT_REGION": "eu-central-1",
-    "AWS_ACCESS_KEY_ID": "none",
-    "AWS_SECRET_ACCESS_KEY": "none",
+    **dict.fromkeys(("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"), "none"),
 }
 
 
@@ -73,8 +76,10 @@ def main() -> None:
     parser.add_argument("--architecture", choices=ARCHITECTURES, default="arm64")
     parser.add_argument("--into", type=Path, default=BUILD)
     given = parser.parse_args()
+    say(f"building functions and layers for {given.architecture} ...")
     try:
         build = sam_build(given.architecture, given.into)
+        (build.folder.parent / MATERIALS).write_text(bill_of_materials())
     except CardsharpError as error:
         sys.exit(str(error))
     sys.exit(report(build, given.architecture))

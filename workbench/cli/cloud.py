@@ -35,7 +35,7 @@ class StackOptions:
     """Which stack, and how its answer is printed; the account is that of the environment."""
 
     stack: Annotated[str, Parameter(help="The stack's name.")] = DEFAULT_NAME
-    region: Annotated[str | None, Parameter(help="Its region; else AWS_REGION.")] = None
+    region: Annotated[str | None, Parameter(help="Its region; else AWS_DEFAULT_REGION.")] = None
     as_json: Json = False
 
     def find(self) -> Stack:

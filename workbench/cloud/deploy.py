@@ -17,6 +17,7 @@ from workbench.cloud.emulator import Emulator
 from workbench.cloud.template import load_template
 
 STACK_SERVICES = (
+    "apigateway",
     "cloudformation",
     "cloudwatch",
     "dynamodb",
@@ -79,18 +80,17 @@ def deploy(emulator: Emulator, build: Build, name: str, parameters: Mapping[str,
 
 
 def _numbers_inlined(template: Template, parameters: Mapping[str, str]) -> Template:
-    """The template with numeric parameters written out.
+    """The template with numeric parameters written out in its resources.
 
     CloudFormation passes them on as numbers, the emulator as texts, which its queue mapping then
-    cannot compare.
+    cannot compare. Conditions compare texts.
     """
     numbers = {
         name: int(parameters.get(name, parameter.get("Default", 0)))
         for name, parameter in template["Parameters"].items()
         if parameter["Type"] == "Number"
     }
-    result: Template = _replaced(template, numbers)
-    return result
+    return {**template, "Resources": _replaced(template["Resources"], numbers)}
 
 
 def _replaced(part: Any, numbers: Mapping[str, int]) -> Any:  # noqa: ANN401 - any JSON

@@ -7,6 +7,7 @@ which the stack is deployed again. With `--stay` everything keeps running for ot
 """
 
 import argparse
+import http.client
 import json
 import shlex
 import signal
@@ -17,7 +18,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from http import HTTPStatus
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import MatchRecord, Status
@@ -31,6 +34,7 @@ from workbench.build.say import say
 from workbench.build.target import native_architecture, this_machine
 from workbench.cloud.deploy import STACK_SERVICES, deploy
 from workbench.cloud.emulator import Emulator
+from workbench.cloud.events import Event, schedule_event
 from workbench.operate.orders import practise, rotate_secret
 from workbench.operate.stack import DEFAULT_NAME, Stack, find_stack
 from workbench.operate.status import look_at
@@ -45,6 +49,9 @@ OPPONENT = ("222222222222222222222222", "teamtwopass")
 PATIENCE = timedelta(minutes=4)
 """How long a match may take; the schedule alone may take more than a minute to fire."""
 
+SERVICES = {"Blef": "blef_create.json", "Euchre": "euchre_1_post_session.json"}
+"""The games behind an HTTP API, and the request in events/ that begins one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Trial:
@@ -58,6 +65,38 @@ class Trial:
     def deploy_again(self) -> None:
         """Update the stack, as an upgrade does."""
         deploy(self.emulator, self.built, self.stack.name, parameters(self.arena.url, "DEBUG"))
+
+    def tick(self) -> None:
+        """Start the poller as its schedule does, without waiting for the minute to be over."""
+        self.emulator.client("lambda").invoke(
+            FunctionName=self.stack.output("PollerName"),
+            InvocationType="Event",
+            Payload=json.dumps(schedule_event(datetime.now(UTC))),
+        )
+
+    def ask(self, game: str, method: str, target: str, body: str | None = None) -> tuple[int, str]:
+        """The status and text that a game's HTTP API answers; `target` is path and query.
+
+        The emulator has each API below a path of its own, where AWS has it at an address.
+        """
+        endpoint = urlsplit(self.emulator.endpoint)
+        api = urlsplit(self.stack.output(f"{game}Url")).netloc.partition(".")[0]
+        connection = http.client.HTTPConnection(endpoint.netloc, timeout=30)
+        try:
+            place = f"/_aws/execute-api/{api}/$default{target}"
+            connection.request(method, place, body, {"Content-Type": "application/json"})
+            response = connection.getresponse()
+            return response.status, response.read().decode()
+        finally:
+            connection.close()
+
+    def invoke(self, game: str, event: Event) -> Event:
+        """What a game's function answers to an event of its HTTP API."""
+        answer = self.emulator.client("lambda").invoke(
+            FunctionName=self.stack.output(f"{game}Name"), Payload=json.dumps(event)
+        )
+        told: Event = json.loads(answer["Payload"].read())
+        return told
 
     def await_end(self, match_id: str) -> MatchRecord:
         """The record of a match once it is finished.
@@ -103,6 +142,7 @@ def parameters(arena: str, log_level: str = "INFO") -> dict[str, str]:
         "LogLevel": log_level,
         # The emulator knows no combined alarms and no saved queries.
         "Watch": "alarms",
+        **{f"Deploy{game}": "yes" for game in SERVICES},
     }
 
 
@@ -112,11 +152,12 @@ def _check(url: str, user: str, password: str) -> None:
 
 
 def show(trial: Trial) -> None:
-    """Have three matches played, each on its own way, and tell what the match log says.
+    """Have three matches played, each on its own way, and ask the other games' services.
 
     Raises:
-        CardsharpError: one of them was not played to its end.
+        CardsharpError: a match was not played to its end, or a service refused.
     """
+    _show_services(trial)
     order = json.loads((ROOT / "events" / "practice_self.json").read_text())
     say("invoking the practice function with events/practice_self.json ...")
     for match_id in practise(trial.stack, order):
@@ -128,10 +169,31 @@ def show(trial: Trial) -> None:
     match_id = practise(trial.stack, order)[0]
     began = datetime.now(UTC)
     trial.deploy_again()
+    # The emulator's update kills the worker; the poller finds the match again.
+    trial.tick()
     record = trial.await_end(match_id)
     if record.finished is None or record.finished < began:
         raise CardsharpError("The match ended before the upgrade began; try again.")
     _tell(trial, "upgraded during the match", record)
+
+
+def _show_services(trial: Trial) -> None:
+    for game, file in SERVICES.items():
+        say(f"asking {game} with events/{file}, through its HTTP API and by an invocation ...")
+        event = json.loads((ROOT / "events" / file).read_text())
+        http = event["requestContext"]["http"]
+        asked = trial.ask(game, http["method"], event["rawPath"], event.get("body"))
+        for way, status, text in (
+            ("HTTP API -> function -> answer", *asked),
+            ("invocation -> function -> answer", *_answer(trial.invoke(game, event))),
+        ):
+            if status != HTTPStatus.OK:
+                raise CardsharpError(f"{game} refused {event['rawPath']}: {status} {text}")
+            say(f"  {way}: {status} {text}")
+
+
+def _answer(told: Event) -> tuple[int, str]:
+    return int(str(told.get("statusCode", HTTPStatus.BAD_GATEWAY))), str(told.get("body", told))
 
 
 def _tell(trial: Trial, way: str, record: MatchRecord) -> None:
@@ -153,6 +215,7 @@ def main() -> None:
             else:
                 show(prepared)
                 _report(prepared)
+            say("stopping, and removing what the emulator wrote ...")
     except CardsharpError as error:
         sys.exit(str(error))
     except KeyboardInterrupt:

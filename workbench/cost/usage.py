@@ -140,14 +140,13 @@ def _data(plan: Plan, measured: Measured) -> dict[str, float]:
 
 
 def alarm_metrics(watch_all: bool) -> int:
-    """The metrics that the template's alarms watch, each of which is paid for."""
-    alarms = [
-        resource
+    """The metrics that the bot's alarms watch, each of which is paid for."""
+    conditions = {None, "WatchAll"} if watch_all else {None}
+    return sum(
+        _metrics_of(resource["Properties"])
         for resource in load_template(TEMPLATE)["Resources"].values()
-        if resource["Type"] == "AWS::CloudWatch::Alarm"
-    ]
-    chosen = [one for one in alarms if watch_all or "Condition" not in one]
-    return sum(_metrics_of(one["Properties"]) for one in chosen)
+        if resource["Type"] == "AWS::CloudWatch::Alarm" and resource.get("Condition") in conditions
+    )
 
 
 def _metrics_of(alarm: dict[str, Any]) -> int:

@@ -49,7 +49,7 @@ _LISTING = ("listed_as", "nicknames_json", "is_started")
 
 
 class DynamoGames:
-    """A `GameStore` in the table of that name, in the region that AWS_REGION says."""
+    """A `GameStore` in the table of that name, in the region of AWS_DEFAULT_REGION."""
 
     def __init__(self, table: str, clock: Clock, client: "DynamoDBClient | None" = None) -> None:
         self._table = DynamoTable(table, client)

@@ -3,6 +3,7 @@
 A refused condition is no failure: it is raised as `Unmet` for the adapter to read, never retried.
 """
 
+import logging
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
@@ -10,6 +11,8 @@ import stamina
 from botocore.exceptions import (
     BotoCoreError,
     ClientError,
+    ConnectTimeoutError,
+    EndpointConnectionError,
     HTTPClientError,
     NoCredentialsError,
     NoRegionError,
@@ -19,6 +22,9 @@ from cardsharp.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:
     from botocore.config import Config
+
+# Unless somebody listens, a retry would be a bare line on a terminal; functions count and log them.
+logging.getLogger("stamina").addHandler(logging.NullHandler())
 
 Answer = TypeVar("Answer")
 Asked = ParamSpec("Asked")
@@ -58,6 +64,9 @@ _MISSING = frozenset(
     }
 )
 
+_BROKEN = (HTTPClientError, ConnectTimeoutError, EndpointConnectionError)
+"""Connections that broke off or did not come about; not those whose certificate is wrong."""
+
 
 class Unmet(StoreError):
     """A condition did not hold; `index` is its place in the transaction, 0 outside of one."""
@@ -84,7 +93,9 @@ def connect(make: Callable[[], Answer]) -> Answer:
     try:
         return make()
     except NoRegionError as error:
-        raise ConfigError("No AWS region is set; set AWS_REGION, e.g. to eu-central-1.") from error
+        raise ConfigError(
+            "No AWS region is set; set AWS_DEFAULT_REGION, e.g. to eu-central-1."
+        ) from error
 
 
 def call(
@@ -123,7 +134,7 @@ def is_passing(error: Exception) -> bool:
         status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
         passing = status >= _SERVER_FAULT or any(code in _PASSING for code in _codes(error))
         return passing and not _unmet(error)
-    return isinstance(error, HTTPClientError)
+    return isinstance(error, _BROKEN)
 
 
 def _translated(thing: str, error: ClientError) -> StoreError:
@@ -135,7 +146,7 @@ def _translated(thing: str, error: ClientError) -> StoreError:
     if code in _MISSING:
         return StoreError(
             f"There is no {thing}; deploy the stack there, or correct CARDSHARP_STORE, "
-            "CARDSHARP_QUEUE or AWS_REGION."
+            "CARDSHARP_QUEUE or AWS_DEFAULT_REGION."
         )
     if "AccessDenied" in code:
         return StoreError(

@@ -52,7 +52,7 @@ _BATCH = 100
 
 
 class DynamoLog:
-    """A `MatchLog` in the DynamoDB table of that name, in the region that AWS_REGION says."""
+    """A `MatchLog` in the DynamoDB table of that name, in the region of AWS_DEFAULT_REGION."""
 
     def __init__(self, table: str, clock: Clock, client: "DynamoDBClient | None" = None) -> None:
         self._table = DynamoTable(table, client)

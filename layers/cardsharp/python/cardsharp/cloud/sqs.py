@@ -16,7 +16,7 @@ _LONGEST_WAIT = 20
 
 
 class SqsQueue:
-    """A `Queue` on the standard SQS queue at `url`, in the region that AWS_REGION says.
+    """A `Queue` on the standard SQS queue at `url`, in the region of AWS_DEFAULT_REGION.
 
     Without `client` one is made when it is first needed.
     """

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class DynamoDeals:
-    """A `DealStore` in the DynamoDB table of that name, in the region that AWS_REGION says."""
+    """A `DealStore` in the DynamoDB table of that name, in the region of AWS_DEFAULT_REGION."""
 
     def __init__(self, table: str, clock: Clock, client: "DynamoDBClient | None" = None) -> None:
         self._table = DynamoTable(table, client)

@@ -1,0 +1,178 @@
+"""S13: a role allows what its function was seen to use, all of it and nothing else."""
+
+import json
+import os
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import botocore.handlers
+import pytest
+from support.arena import ALICE, PASSWORDS, write_players
+from support.aws_template import allowed_actions
+from support.blef import Client
+
+import worker.app
+from cardsharp.blef.wiring import build_store
+from cardsharp.cloud import secrets
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.deadmansdraw.assembly import Assembly
+from cardsharp.deadmansdraw.practice import PracticeOrder, create
+from cardsharp.euchre.api import build_api as build_euchre
+from cardsharp.euchre.wiring import build_service
+from workbench.arena.config import ArenaConfig
+from workbench.arena.server import ArenaServer
+from workbench.build.makefiles import ROOT, TEMPLATE
+from workbench.cloud.context import Function
+from workbench.cloud.emulator import Emulator
+from workbench.cloud.events import sqs_event
+from workbench.stage.side import assembled
+from workbench.stage.surroundings import environment
+
+EVENTS = ROOT / "events"
+HOUR = timedelta(hours=1)
+OF_LAMBDA = {
+    "ChangeMessageVisibility",
+    "DeleteMessage",
+    "GetQueueAttributes",
+    "ReceiveMessage",
+}
+"""What the queue mapping does in the worker's name."""
+
+DLQ = {"SendMessage"}
+"""What Lambda does in the poller's name when a tick failed; the poller does it too."""
+
+Seen = dict[str, set[str]]
+
+
+@contextmanager
+def seen() -> Iterator[Seen]:
+    """The actions of each service that are asked for meanwhile, as policies name them."""
+    found: Seen = defaultdict(set)
+
+    def note(params: dict[str, Any], model: Any, **_more: object) -> None:  # noqa: ANN401
+        actions = found[model.service_model.service_name]
+        if model.name != "TransactWriteItems":
+            actions.add(model.name)
+            return
+        for item in params["TransactItems"]:
+            (kind,) = item
+            actions.add("ConditionCheckItem" if kind == "ConditionCheck" else f"{kind}Item")
+
+    handler: tuple[str, Any] = ("before-parameter-build", note)
+    botocore.handlers.BUILTIN_HANDLERS.append(handler)
+    try:
+        yield found
+    finally:
+        botocore.handlers.BUILTIN_HANDLERS.remove(handler)
+
+
+@pytest.fixture(scope="module")
+def cloud() -> Iterator[Emulator]:
+    with Emulator() as running:
+        yield running
+
+
+@pytest.fixture
+def arena(tmp_path: Path) -> Iterator[ArenaServer]:
+    players = write_players(tmp_path)
+    with ArenaServer(
+        ArenaConfig(players=players, poll_timeout=timedelta(milliseconds=200))
+    ) as running:
+        yield running
+
+
+@contextmanager
+def deployed(cloud: Emulator, arena: ArenaServer, name: str) -> Iterator[tuple[Assembly, Seen]]:
+    """What a deployed function is made of, on a stack of its own, and the actions that it uses."""
+    made = cloud.create(TEMPLATE, prefix=name)
+    cloud.client("secretsmanager").create_secret(
+        Name=name, SecretString=f'{{"username": "{ALICE}", "password": "{PASSWORDS[ALICE]}"}}'
+    )
+    variables = {
+        **cloud.environment,
+        "CARDSHARP_ARENA_URL": arena.url,
+        "CARDSHARP_SECRET_ID": name,
+        "CARDSHARP_STORE": f"dynamodb:{made.tables['Matches']}",
+        "CARDSHARP_QUEUE": made.queues["MatchQueue"],
+        "CARDSHARP_PACE_SECONDS": "0.1",
+    }
+    secrets._provider.cache_clear()
+    with seen() as actions, assembled(variables) as assembly:
+        yield assembly, actions
+    secrets._provider.cache_clear()
+
+
+@contextmanager
+def service(cloud: Emulator, game: str, table: str) -> Iterator[Seen]:
+    """The actions that a game's service, on a table of its own, uses meanwhile."""
+    made = cloud.create(TEMPLATE, prefix=game)
+    variables = {**cloud.environment, f"{game.upper()}_STORE": f"dynamodb:{made.tables[table]}"}
+    with environment(variables), seen() as actions:
+        yield actions
+
+
+def test_s13_blef_may_do_what_it_does(cloud: Emulator) -> None:
+    with service(cloud, "blef", "BlefGames") as actions:
+        store = build_store(os.environ["BLEF_STORE"], SystemClock())
+        client = Client(store, SystemClock())
+        game = client.create()
+        admin = client.join(game, "alice")
+        client.get(f"/games/{game}/make-public", admin_uuid=admin)
+        assert game in client.get("/games").text
+        client.started(2).play_out()
+        assert store.count_all() == 2
+    assert actions["dynamodb"] == allowed_actions("BlefRole", "dynamodb")
+    assert actions.keys() == {"dynamodb"}
+
+
+def test_s13_euchre_may_do_what_it_does(cloud: Emulator, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EUCHRE_STRATEGY", "rules")
+    with service(cloud, "euchre", "EuchreDeals") as actions:
+        answer = build_euchre(build_service(os.environ))
+        for file in sorted(EVENTS.glob("euchre_*.json")):
+            assert answer(json.loads(file.read_text()))["statusCode"] == 200
+    assert actions["dynamodb"] == allowed_actions("EuchreRole", "dynamodb")
+    assert actions.keys() == {"dynamodb"}
+
+
+def test_s13_the_poller_may_do_what_it_does(cloud: Emulator, arena: ArenaServer) -> None:
+    with deployed(cloud, arena, "poller") as (assembly, actions):
+        arena.create_match([ALICE, ALICE])
+        assembly.log.take("running", "a worker", HOUR)
+        actions.clear()
+        left = iter([HOUR] * 3)
+        with assembly.scout() as scout:
+            assert scout.listen(lambda: next(left, timedelta(0))) == 1
+    assert actions["dynamodb"] == allowed_actions("PollerRole", "dynamodb")
+    assert actions["sqs"] == DLQ == allowed_actions("PollerRole", "sqs")
+    assert actions["secretsmanager"] == allowed_actions("PollerRole", "secretsmanager")
+
+
+def test_s13_the_worker_may_do_what_it_does(cloud: Emulator, arena: ArenaServer) -> None:
+    with deployed(cloud, arena, "worker") as (assembly, actions):
+        match_id = arena.create_match([ALICE, ALICE])
+        with assembly.scout() as scout:
+            scout.offer_one(match_id)
+        message = assembly.queue.receive(timedelta(seconds=2))
+        assert message is not None
+        actions.clear()
+        event = sqs_event([message], datetime.now(UTC))
+        for timeout in (timedelta(seconds=1), timedelta(minutes=5)):  # handed on, then played
+            context = Function("worker", worker.app.handler, timeout).context(SystemClock())
+            worker.app.handler(event, context)
+        assembly.log.note(match_id, "refused", {})
+    assert actions["dynamodb"] == allowed_actions("WorkerRole", "dynamodb")
+    assert actions["sqs"] | OF_LAMBDA == allowed_actions("WorkerRole", "sqs")
+    assert actions["secretsmanager"] <= allowed_actions("WorkerRole", "secretsmanager")
+
+
+def test_s13_the_practice_function_may_do_what_it_does(cloud: Emulator, arena: ArenaServer) -> None:
+    with deployed(cloud, arena, "practice") as (assembly, actions), assembly.scout() as scout:
+        assert list(create(PracticeOrder(), assembly.player_id, scout))
+    assert actions["dynamodb"] == allowed_actions("PracticeRole", "dynamodb")
+    assert actions["sqs"] == allowed_actions("PracticeRole", "sqs")
+    assert actions["secretsmanager"] == allowed_actions("PracticeRole", "secretsmanager")
