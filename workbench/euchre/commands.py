@@ -149,6 +149,9 @@ class DuelOptions:
     ] = None
     seed: Seed = 1
     workers: Annotated[int, Parameter(validator=Count, help="Processes that play.")] = 1
+    plain: Annotated[
+        bool, Parameter(negative=(), help="Python only; the same games, some 40 times slower.")
+    ] = False
     as_json: Json = False
 
 
@@ -168,7 +171,9 @@ def duel(
     """
     players = (_address(options.url) if options.url else first, second)
     with pulse(f"{players[0]} against {players[1]}, {options.games} games"):
-        report = run_duel(players, options.games, options.seed, options.workers)
+        report = run_duel(
+            players, options.games, options.seed, options.workers, plain=options.plain
+        )
     if options.as_json:
         print_json(report.as_json())
     else:

@@ -1,28 +1,34 @@
 """Two players against each other over many games, with the figures that tell them apart.
 
-Every shuffle is played twice with the seats exchanged, so luck of the cards cancels out.
+Every shuffle is played twice with the seats exchanged, so luck of the cards cancels out. The
+engine plays compiled where there is a compiler: the same games, many times as fast.
 """
 
 import math
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from random import Random
 from statistics import fmean, stdev
 
+from cardsharp.errors import ConfigError
 from cardsharp.euchre.rules import Result
 from cardsharp.euchre.state import Deal
-from cardsharp.euchre.strategies import build
+from cardsharp.euchre.strategies import Strategy, build
+from cardsharp.euchre.strategies.pimc import Effort, Pimc
 from cardsharp.euchre.table import TRICKS
-from workbench.euchre.coordinator import Player, StrategyPlayer, play_game
+from workbench.euchre.coordinator import CHAIRS, Player, StrategyPlayer, play_game, shuffled
+from workbench.euchre.native.compiled import PLAYERS, Compiled, Contender, available
+from workbench.euchre.native.compiled import play_game as compiled_game
 from workbench.euchre.remote import RemotePlayer
 
 NORMAL_95 = 1.96
 """Standard errors to each side of a mean that hold 95 % of a normal distribution."""
 
 SIDES = 2
+
+ENGINE = "pimc"
 
 
 @dataclass
@@ -37,6 +43,11 @@ class Side:
     lone_marches: int = 0
     euchred: int = 0
     points: int = 0
+
+    def count(self, figures: Mapping[str, int]) -> None:
+        """Add figures by name."""
+        for name, figure in figures.items():
+            setattr(self, name, getattr(self, name) + figure)
 
     def add(self, deal: Deal, result: Result, *, calls: bool, points: int) -> None:
         """Count a deal."""
@@ -89,9 +100,7 @@ class Report:
         self.deals += other.deals
         self.passed_out += other.passed_out
         for mine, theirs in zip(self.sides, other.sides, strict=True):
-            both = Counter(vars(mine))
-            both.update(vars(theirs))
-            vars(mine).update(both)
+            mine.count(vars(theirs))
 
     def as_json(self) -> dict[str, object]:
         """All figures."""
@@ -127,29 +136,87 @@ class Report:
         )
 
 
-def duel(names: tuple[str, str], games: int, seed: int = 1, workers: int = 1) -> Report:
+def duel(
+    names: tuple[str, str], games: int, seed: int = 1, workers: int = 1, *, plain: bool = False
+) -> Report:
     """Play the games, in as many processes as `workers` says; the report.
 
-    A name is a strategy's or the address of a service. The same seed gives the same games.
+    A name is a strategy's, `pimc@N` for the engine with at most N worlds, or the address of a
+    service. The same seed gives the same games, however many processes play them, and whether or
+    not the compiled engine (see `native`) plays; `plain` does without it.
     """
     pairs = range(max(1, games // SIDES))
-    if workers == 1:
-        return _pairs(names, seed, pairs)
+    contest = Contest(names, seed, compiled=not plain and available())
     report = Report(names)
-    shares = [pairs[start::workers] for start in range(workers)]
-    with ProcessPoolExecutor(workers) as pool:
-        for part in pool.map(partial(_pairs, names, seed), shares):
-            report.add(part)
+    if workers == 1:
+        parts = [_pairs(contest, pairs)]
+    else:
+        shares = [pairs[start::workers] for start in range(workers)]
+        with ProcessPoolExecutor(workers) as pool:
+            parts = list(pool.map(partial(_pairs, contest), shares))
+    for part in parts:
+        report.add(part)
     return report
 
 
-def _pairs(names: tuple[str, str], seed: int, pairs: Sequence[int]) -> Report:
+@dataclass(frozen=True, slots=True)
+class Contest:
+    """Who plays against whom, on which cards, and whether the compiled engine may play."""
+
+    names: tuple[str, str]
+    seed: int
+    compiled: bool
+
+    def contender(self, number: int) -> Contender | None:
+        """A player whose whole games the compiled engine can play, else None."""
+        name, _, worlds = self.names[number].partition("@")
+        return Contender(name, effort(worlds)) if name in PLAYERS else None
+
+    def player(self, number: int) -> Player:
+        """A player of single decisions."""
+        name, _, worlds = self.names[number].partition("@")
+        if "://" in name:
+            return RemotePlayer(self.names[number])
+        if name == ENGINE:
+            thinker = Compiled if self.compiled else _plain
+            return StrategyPlayer(thinker(effort(worlds)))
+        return StrategyPlayer(build(self.names[number]))
+
+
+def effort(worlds: str) -> Effort:
+    """How much the engine thinks with that many worlds, or as always where none are told.
+
+    Raises:
+        ConfigError: it is no number of worlds.
+    """
+    if not worlds:
+        return Effort()
+    if not worlds.isdecimal() or not int(worlds):
+        raise ConfigError(f"'{worlds}' is no number of worlds; write e.g. {ENGINE}@40.")
+    return Effort(worlds=int(worlds), batch=min(Effort().batch, int(worlds)))
+
+
+def _plain(effort: Effort) -> Strategy:
+    return Pimc(effort=effort)
+
+
+def _pairs(contest: Contest, pairs: Sequence[int]) -> Report:
     """Play some pairs of games in this process."""
-    report = Report(names)
-    players = _player(names[0]), _player(names[1])
+    report = Report(contest.names)
+    first, second = contest.contender(0), contest.contender(1)
+    if contest.compiled and first is not None and second is not None:
+        for pair in pairs:
+            seed = f"{contest.seed}/{pair}"
+            wins = [
+                _compiled_game((first, second), seed, swapped, report) for swapped in (False, True)
+            ]
+            report.shares.append(fmean(wins))
+        return report
+    players = contest.player(0), contest.player(1)
     try:
         for pair in pairs:
-            wins = [_game(players, f"{seed}/{pair}", swapped, report) for swapped in (False, True)]
+            seed = f"{contest.seed}/{pair}"
+            wins = [_game(players, seed, swapped, report) for swapped in (False, True)]
             report.shares.append(fmean(wins))
     finally:
         for player in players:
@@ -158,8 +225,19 @@ def _pairs(names: tuple[str, str], seed: int, pairs: Sequence[int]) -> Report:
     return report
 
 
-def _player(name: str) -> Player:
-    return RemotePlayer(name) if "://" in name else StrategyPlayer(build(name))
+def _compiled_game(
+    contenders: tuple[Contender, Contender], seed: str, swapped: bool, report: Report
+) -> bool:
+    """The same as `_game`, played by the compiled engine."""
+    rng = Random(seed)
+    first, second = (contenders[1], contenders[0]) if swapped else contenders
+    decks = iter(lambda: shuffled(rng), ())
+    game = compiled_game((first, second), rng.randrange(CHAIRS), decks)
+    report.deals += game.deals
+    report.passed_out += game.passed_out
+    for number, side in enumerate(report.sides):
+        side.count(game.figures[number ^ swapped])
+    return (game.winner == 1) == swapped
 
 
 def _game(players: tuple[Player, Player], seed: str, swapped: bool, report: Report) -> bool:

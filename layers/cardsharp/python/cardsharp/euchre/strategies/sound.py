@@ -3,14 +3,12 @@
 from cardsharp.euchre.actions import PASS, Bid, Defend, Discard, Play, Question
 from cardsharp.euchre.cards import Card, Suit, rank_of, strength, suit_of
 from cardsharp.euchre.strategies.base import Decision, Option, Stopwatch, standing
-from cardsharp.euchre.strategies.bidding import appraise
+from cardsharp.euchre.strategies.bidding import appraise, card_set
 from cardsharp.euchre.strategies.estimates import discard_first
 from cardsharp.euchre.strategies.registry import strategy
+from cardsharp.euchre.strategies.thumb import MANY_TRUMPS
 from cardsharp.euchre.table import DEALER, Played
 from cardsharp.euchre.view import View
-
-MANY_TRUMPS = 3
-"""With so many a caller leads trumps even without the highest."""
 
 
 @strategy("rules")
@@ -37,12 +35,12 @@ class Rules:
 
 
 def _bid(view: View) -> Decision:
-    seen = appraise(view.hand, len(view.table.bids), view.table.turn_card)
+    seen = appraise(card_set(view.hand), len(view.table.bids), view.table.turn_card)
     options = tuple(
-        Option(Bid(suit), None, f"{seen.worth[suit]:.2f} tricks") for suit in seen.worth
+        Option(Bid(suit), None, f"{seen.worth[suit] / 1000:.2f} tricks") for suit in seen.worth
     )
     side = "Below" if seen.bid == PASS else "At least"
-    return Decision(seen.bid, f"{side} {seen.wanted} tricks.", options)
+    return Decision(seen.bid, f"{side} {seen.wanted / 1000:.2f} tricks.", options)
 
 
 def _discard(view: View) -> Decision:

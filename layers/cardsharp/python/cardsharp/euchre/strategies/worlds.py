@@ -1,88 +1,116 @@
 """Worlds that a view allows: how the cards that a seat cannot see may lie.
 
 Drawn at random among the layouts that agree with every card played and every suit shown void,
-and then kept as often as the bids of the others make them likely.
+and then kept as often as the bids and plays of the others make them likely. Sets of cards have a
+bit for each card's number here; only where trumps matter are they laid out (see `layout`).
 """
 
 from collections import Counter
 from dataclasses import dataclass
-from random import Random
+from itertools import accumulate
+from operator import mul
+from typing import NamedTuple
 
-from cardsharp.euchre.cards import Card, Suit, suit_of
+from cardsharp.euchre.cards import DECK, suit_of
 from cardsharp.euchre.state import HAND
-from cardsharp.euchre.strategies.bidding import appraise
-from cardsharp.euchre.strategies.estimates import discard_first
+from cardsharp.euchre.strategies.bidding import card_set, likelihood
+from cardsharp.euchre.strategies.dice import Dice
+from cardsharp.euchre.strategies.layout import Mask, layout
+from cardsharp.euchre.strategies.playout import ALL, Seating, Stage
+from cardsharp.euchre.strategies.thumb import following, leading
 from cardsharp.euchre.table import DEALER, SEATS
 from cardsharp.euchre.view import View
 
-DRAWS = 4
+DRAWS = 3
 """Layouts drawn for each that is kept."""
+
+SURPRISE = 0.1
+"""How much less likely a layout is for each card played that the rules would not have played."""
+
+_SURPRISES = tuple(accumulate([SURPRISE] * 20, mul, initial=1.0))
 
 _TRIES = 40
 
 
-@dataclass(frozen=True, slots=True)
-class World:
+class World(NamedTuple):
     """One layout: what each seat holds now, and what it was dealt, without the turn card.
 
     The own seat's are its real ones.
     """
 
-    hands: tuple[tuple[Card, ...], ...]
-    dealt: tuple[tuple[Card, ...], ...]
+    hands: tuple[int, ...]
+    dealt: tuple[int, ...]
 
 
-def sample(view: View, number: int, rng: Random) -> list[tuple[World, int]]:
+def sample(view: View, number: int, dice: Dice) -> list[tuple[World, int]]:
     """That many worlds, each with how often it was drawn; none if the view allows none."""
-    sampler = _Sampler(view, rng)
-    drawn: list[World] = []
-    for _ in range(DRAWS * number):
-        world = sampler.draw()
-        if world is None:
-            break  # what was not found in many tries will not be found in many more
-        drawn.append(world)
-    if not drawn:
-        return []
-    weights = [sampler.likelihood(world) for world in drawn]
-    return list(_resampled(drawn, weights, number, rng).items())
+    return Sampler(view, dice).worlds(number)
 
 
-def _resampled(
-    drawn: list[World], weights: list[float], number: int, rng: Random
-) -> Counter[World]:
-    """Worlds in proportion to their weights, at even steps from one random start."""
-    step = sum(weights) / number
-    mark, reached = rng.random() * step, 0.0
-    kept: Counter[World] = Counter()
-    for world, weight in zip(drawn, weights, strict=True):
-        reached += weight
-        while mark < reached:
-            kept[world] += 1
-            mark += step
-    return kept
+class Sampler:
+    """Draws layouts for one view, batch after batch."""
 
-
-class _Sampler:
-    """Draws layouts for one view."""
-
-    def __init__(self, view: View, rng: Random) -> None:
-        self.view, self.rng = view, rng
+    def __init__(self, view: View, dice: Dice) -> None:
+        self._view, self._dice = view, dice
         table = view.table
-        call, self.trump = table.call, table.trump
-        self.picked_up = call is not None and call.picks_up and view.seat != DEALER
-        self.unseen = view.unseen
-        turn = {table.turn_card} if call is not None and call.picks_up else set()
-        self.played = [set(table.played_by(seat)) for seat in SEATS]
-        self.shown = [self.played[seat] - (turn if seat == DEALER else set()) for seat in SEATS]
-        self.voids = table.voids
+        call = table.call
+        picks_up = call is not None and call.picks_up
+        self._picked_up = picks_up and view.seat != DEALER
+        self._turn = 1 << table.turn_card
+        self._pool = [1 << card for card in view.unseen]
+        turn = self._turn if picks_up else 0
+        self._played = [card_set(table.played_by(seat)) for seat in SEATS]
+        self._shown = [
+            played & ~(turn if seat == DEALER else 0) for seat, played in enumerate(self._played)
+        ]
+        self._voids = [
+            card_set([card for card in DECK if suit_of(card, table.trump) in voids])
+            for voids in table.voids
+        ]
         # Whoever has shown most voids chooses first, or there may be nothing left for it.
-        self.order = sorted(
+        self._order = sorted(
             (seat for seat in SEATS if seat != view.seat),
-            key=lambda seat: -len(self.voids[seat]),
+            key=lambda seat: -self._voids[seat].bit_count(),
         )
-        self.own = tuple(card for card in view.dealt if card not in turn or view.seat != DEALER)
+        self._hand = card_set(view.hand)
+        self._own = card_set(view.dealt) & ~(turn if view.seat == DEALER else 0)
+        self._story = _Story(view) if table.tricks else None
 
-    def draw(self) -> World | None:
+    def worlds(self, number: int) -> list[tuple[World, int]]:
+        """That many more, each with how often it was drawn; none if the view allows none."""
+        drawn: list[World] = []
+        for _ in range(DRAWS * number):
+            world = self._draw()
+            if world is None:
+                break  # what was not found in many tries will not be found in many more
+            drawn.append(world)
+        if not drawn:
+            return []
+        weights = [self.likelihood(world) for world in drawn]
+        return list(self._resampled(drawn, weights, number).items())
+
+    def likelihood(self, world: World) -> float:
+        """How likely the others are to have bid and played as they did, with these cards."""
+        view, likely = self._view, 1.0
+        for number, bid in enumerate(view.table.bids):
+            seat = number % 4
+            if seat != view.seat:
+                likely *= likelihood(world.dealt[seat], number, view.table.turn_card, bid)
+        return likely if self._story is None else likely * _SURPRISES[self._story.surprises(world)]
+
+    def _resampled(self, drawn: list[World], weights: list[float], number: int) -> Counter[World]:
+        """Worlds in proportion to their weights, at even steps from one random start."""
+        sums = list(accumulate(weights))
+        step = sums[-1] / number
+        mark = self._dice.share() * step
+        kept: Counter[World] = Counter()
+        for world, reached in zip(drawn, sums, strict=True):
+            while mark < reached:
+                kept[world] += 1
+                mark += step
+        return kept
+
+    def _draw(self) -> World | None:
         """A layout, None if none was found in a few tries."""
         for _ in range(_TRIES):
             world = self._try()
@@ -90,61 +118,116 @@ class _Sampler:
                 return world
         return None
 
-    def likelihood(self, world: World) -> float:
-        """How likely the others are to have bid as they did, with these cards."""
-        table, likely = self.view.table, 1.0
-        for number, bid in enumerate(table.bids):
-            seat = number % 4
-            if seat != self.view.seat:
-                likely *= appraise(world.dealt[seat], number, table.turn_card).likelihood(bid)
-        return likely
-
     def _try(self) -> World | None:
-        pool = self.rng.sample(self.unseen, len(self.unseen))
-        hands: list[tuple[Card, ...]] = [self.view.hand] * 4
-        dealt: list[tuple[Card, ...]] = [self.own] * 4
-        for seat in self.order:
-            wanted = HAND - len(self.shown[seat])
-            spare = self.picked_up and seat == DEALER
+        pool = self._pool[:]
+        self._dice.shuffle(pool)
+        hands, dealt = [self._hand] * 4, [self._own] * 4
+        for seat in self._order:
+            wanted = HAND - self._shown[seat].bit_count()
+            spare = self._picked_up and seat == DEALER
             taken = self._take(pool, seat, wanted, spare=spare)
-            if len(taken) < wanted:
+            if taken is None:
                 return None
-            pool = [card for card in pool if card not in taken]
-            dealt[seat] = (*self.shown[seat], *taken)
-            hands[seat] = self._after_discard(dealt[seat]) if spare else tuple(taken)
+            dealt[seat] = self._shown[seat] | taken
+            hands[seat] = self._after_discard(dealt[seat]) if spare else taken
         return World(tuple(hands), tuple(dealt))
 
-    def _take(self, pool: list[Card], seat: int, wanted: int, *, spare: bool) -> list[Card]:
-        """The first cards of the pool that the seat may have been dealt.
+    def _take(self, pool: list[int], seat: int, wanted: int, *, spare: bool) -> int | None:
+        """The first cards of the pool that the seat may have been dealt, taken out of it.
 
         A dealer who picked up may have laid one card of a suit aside that it has shown void.
         """
-        void = self.voids[seat]
-        if not void:
-            return pool[:wanted]
-        taken: list[Card] = []
-        if self.trump in void and self.view.table.turn_card not in self.played[seat]:
+        void = self._voids[seat]
+        if not void or not wanted:
+            taken = sum(pool[:wanted])
+            del pool[:wanted]
+            return taken
+        if void & self._turn and not self._played[seat] & self._turn:
             spare = False  # the turn card itself was laid aside
+        found = []
         for card in pool:
-            if len(taken) == wanted:
-                break
-            if suit_of(card, self.trump) not in void:
-                taken.append(card)
-            elif spare:
-                taken.append(card)
-                spare = False
-        return taken
+            if not card & void or spare:
+                spare = spare and not card & void
+                found.append(card)
+                if len(found) == wanted:
+                    break
+        if len(found) < wanted:
+            return None
+        for card in found:
+            pool.remove(card)
+        return sum(found)
 
-    def _after_discard(self, dealt: tuple[Card, ...]) -> tuple[Card, ...]:
+    def _after_discard(self, dealt: int) -> int:
         """What a dealer holds who has picked up, discarded by rule, and played."""
-        turn_card = self.view.table.turn_card
-        trump: Suit = turn_card & 3
-        left = [
-            card
-            for card in discard_first([*dealt, turn_card], trump)
-            if card not in self.played[DEALER]
-        ]
-        void = self.voids[DEALER]
-        laid = next((card for card in left if suit_of(card, trump) in void), left[0])
-        left.remove(laid)
-        return tuple(left)
+        cards = layout(self._view.table.turn_card & 3)
+        left = cards.of((dealt | self._turn) & ~self._played[DEALER])
+        void = left & cards.of(self._voids[DEALER])
+        return cards.back(left ^ cards.spare(void or left))
+
+
+@dataclass(frozen=True, slots=True)
+class _Card:
+    """A card that somebody else has played, and how it was for that seat then.
+
+    `from_here` are all cards that the seat has played since, this one too.
+    """
+
+    stage: Stage
+    card: Mask
+    from_here: Mask
+    first: bool
+
+
+class _Story:
+    """The cards that the others have played, to be told again in a world."""
+
+    def __init__(self, view: View) -> None:
+        table, call = view.table, view.table.call
+        if call is None:
+            raise ValueError("Nobody plays before a call.")
+        self._cards = cards = layout(call.suit)
+        self._seating = Seating(call, table.lone_defender)
+        turn = cards.bit[table.turn_card]
+        self._seen = ALL if call.picks_up else ALL ^ turn
+        self._dealers = turn if call.picks_up else 0
+        self._told: list[_Card] = []
+        stage = Stage()
+        plays = [played for trick in table.tricks for played in trick]
+        for spot, (seat, card) in enumerate(plays):
+            if not stage.laid:
+                stage = Stage(seat, stage.gone)
+            bit = cards.bit[card]
+            if seat != view.seat:
+                since = cards.mask(card for who, card in plays[spot:] if who == seat)
+                self._told.append(_Card(stage, bit, since, spot == 0))
+            stage = stage.after(bit, self._seating)
+
+    def surprises(self, world: World) -> int:
+        """How many of them the rules would not have played, with the cards of that world."""
+        cards, count = self._cards, 0
+        held = [cards.of(hand) for hand in world.hands]
+        hidden = [self._seen & ~cards.of(dealt) for dealt in world.dealt]
+        hidden[DEALER] &= ~self._dealers
+        for told in self._told:
+            seat = told.stage.seat
+            hand = held[seat] | told.from_here
+            count += self._surprising(told, hand, hidden[seat] & ~told.stage.gone)
+        return count
+
+    def _surprising(self, told: _Card, hand: Mask, hidden: Mask) -> bool:
+        stage, trump = told.stage, self._cards.trump
+        legal = (hand & stage.led or hand) if stage.laid else hand
+        if not legal & (legal - 1):
+            return False
+        if stage.laid:
+            partners = stage.by == stage.seat ^ 2
+            last = stage.laid == self._seating.chairs - 1
+            ruled = following(trump)(hand, hidden, stage.led, stage.best, partners, last)
+        else:
+            ruled = leading(trump)(hand, hidden, self._seating.place[stage.seat], told.first)
+        if ruled == told.card:
+            return False
+        suit = self._cards.suit[ruled]
+        low, high = min(ruled, told.card), max(ruled, told.card)
+        between = suit & (high - 1) & ~(2 * low - 1)
+        return not suit & told.card or bool(between & hidden)

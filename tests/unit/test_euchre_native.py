@@ -1,0 +1,108 @@
+"""The compiled engine gives the answers of the one in Python, to the last bit."""
+
+from pathlib import Path
+from random import Random
+
+import pytest
+from support.euchre_views import views
+
+from cardsharp.errors import ConfigError
+from cardsharp.euchre.actions import Question
+from cardsharp.euchre.cards import DECK
+from cardsharp.euchre.strategies.layout import layout
+from cardsharp.euchre.strategies.pimc import Effort, Pimc
+from cardsharp.euchre.strategies.playout import Seating, Stage
+from cardsharp.euchre.strategies.solver import Search
+from cardsharp.euchre.strategies.sound import Rules
+from cardsharp.euchre.table import SEATS, Call
+from workbench.euchre.duel import duel
+from workbench.euchre.native import build
+from workbench.euchre.native.compiled import Compiled, available, makes, ruled
+
+needs_compiler = pytest.mark.skipif(not available(), reason="there is no C compiler here")
+SMALL = Effort(worlds=48, batch=16)
+
+
+@needs_compiler
+def test_it_decides_as_python_does_with_the_same_figures() -> None:
+    compiled, plain, asked = Compiled(SMALL), Pimc(effort=SMALL), set()
+    for view in views(16):
+        fast, slow = compiled.decide(view), plain.decide(view)
+        assert (fast.action, fast.worlds) == (slow.action, slow.worlds)
+        if slow.worlds:
+            figures = [(option.action, option.points) for option in slow.options]
+            assert [(option.action, option.points) for option in fast.options] == figures
+            asked.add(view.question)
+    assert asked == set(Question)
+
+
+@needs_compiler
+def test_it_plays_by_the_rules_as_the_player_rules_does() -> None:
+    for view in views(120):
+        assert ruled(view) == Rules().decide(view).action
+
+
+@needs_compiler
+@pytest.mark.parametrize("alone", [False, True])
+def test_it_searches_the_same_positions_and_finds_the_same(alone: bool) -> None:
+    rng = Random(9)
+    for _ in range(40):
+        call = Call(rng.randrange(8), rng.randrange(4), alone)
+        lone_defender = (call.seat + 1) % 4 if alone and rng.random() < 0.5 else None
+        table, cards = Seating(call, lone_defender), layout(call.suit)
+        size = rng.randint(1, 5)
+        dealt = rng.sample(DECK, 4 * size)
+        hands = [cards.mask(dealt[size * seat : size * (seat + 1)]) for seat in SEATS]
+        stage, need = Stage(rng.randrange(4)), rng.randint(1, size)
+        search = Search(table, hands)
+        found = search.makes(stage, need)
+        assert makes(table, hands, stage, need) == (found, search.nodes)
+
+
+@needs_compiler
+@pytest.mark.parametrize("names", [("rules", "pimc@8"), ("pimc@4", "random")])
+def test_a_duel_has_the_same_games_compiled_and_plain(names: tuple[str, str]) -> None:
+    assert duel(names, 4, seed=3).as_json() == duel(names, 4, seed=3, plain=True).as_json()
+
+
+def test_a_duel_has_the_same_games_in_any_number_of_processes() -> None:
+    names = ("pimc@4", "rules")
+    assert duel(names, 6, seed=3).as_json() == duel(names, 6, seed=3, workers=2).as_json()
+
+
+def test_a_number_of_worlds_has_to_be_one() -> None:
+    with pytest.raises(ConfigError, match=r"'many' is no number of worlds; write e.g. pimc@40"):
+        duel(("pimc@many", "rules"), 2)
+
+
+def test_without_a_compiler_python_plays(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_it = duel(("pimc@4", "rules"), 2, seed=5).as_json()
+    monkeypatch.setattr("workbench.euchre.native.compiled.library", lambda: None)
+    assert not available()
+    with pytest.raises(RuntimeError, match="There is no C compiler here"):
+        Compiled()
+    assert duel(("pimc@4", "rules"), 2, seed=5).as_json() == with_it
+
+
+@needs_compiler
+def test_it_is_compiled_once_and_found_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert build.library.__wrapped__() is not None
+    monkeypatch.setattr("shutil.which", lambda _: None)
+    assert build.library.__wrapped__() is not None, "from the cache"
+    monkeypatch.setenv("XDG_CACHE_HOME", f"{tmp_path}/empty")
+    assert build.library.__wrapped__() is None
+
+
+def test_it_can_be_turned_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(build.OFF, "0")
+    assert build.library.__wrapped__() is None
+
+
+@needs_compiler
+def test_a_compiler_that_fails_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(build, "FLAGS", ("--no-such-flag",))
+    assert build.library.__wrapped__() is None

@@ -1,0 +1,39 @@
+"""The engine is stronger than the players that it is measured against.
+
+The figures in docs/euchre.md come from thousands of games; these are enough to see it break.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from workbench.euchre.duel import duel
+from workbench.euchre.duel_study import app
+from workbench.euchre.native.compiled import available
+
+
+def test_it_beats_chance_nearly_always() -> None:
+    assert duel(("pimc@16", "random"), games=20, seed=2).rate >= 0.95
+
+
+@pytest.mark.skipif(not available(), reason="without a C compiler this takes minutes")
+def test_it_beats_the_rules_more_often_than_not() -> None:
+    """With few worlds already; the cards are always the same, so this is no matter of luck."""
+    report = duel(("pimc@64", "rules"), games=80, seed=4)
+    ours, theirs = report.sides
+    assert report.rate > 0.5
+    assert ours.points > theirs.points
+
+
+def test_the_study_tells_strength_by_worlds_and_time_by_decision(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    two = ["--worlds", "2", "--worlds", "4", "--games", "4", "--svg", str(tmp_path / "curve.svg")]
+    app(["curve", *two], result_action="return_value")
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[1] for line in lines if line.startswith("│")] == ["2", "4"]
+    assert (tmp_path / "curve.svg").read_text(encoding="utf-8").count("<circle") == 2
+    app(["times", "--deals", "2"], result_action="return_value")
+    told = capsys.readouterr().out
+    assert "bid" in told
+    assert "play" in told

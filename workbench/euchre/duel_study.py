@@ -1,0 +1,114 @@
+"""How strong the engine is, and how long it thinks.
+
+python -m workbench.euchre.duel_study curve   strength against `rules` over the number of worlds
+python -m workbench.euchre.duel_study times   CPU of the decisions, in Python as it is deployed
+"""
+
+import time
+from collections import defaultdict
+from pathlib import Path
+from random import Random
+from statistics import fmean, quantiles
+from typing import Annotated
+
+import cyclopts
+from cyclopts import Parameter
+from rich.console import Console
+from rich.table import Table
+
+from cardsharp.euchre.actions import Question
+from cardsharp.euchre.strategies import Decision, Strategy, build
+from cardsharp.euchre.view import View
+from workbench.euchre.coordinator import StrategyPlayer, play_deal, shuffled
+from workbench.euchre.duel import ENGINE, duel
+from workbench.euchre.duel_picture import Measured, picture
+
+YARDSTICK = "rules"
+MS = 1000
+
+app = cyclopts.App(help=__doc__, help_format="plaintext")
+console = Console(highlight=False)
+
+
+class Timed:
+    """A strategy whose CPU seconds are noted, by kind of decision."""
+
+    def __init__(self, strategy: Strategy) -> None:
+        self._strategy = strategy
+        self.spent: dict[str, list[float]] = defaultdict(list)
+        self.worlds: dict[str, list[int]] = defaultdict(list)
+
+    def decide(self, view: View) -> Decision:
+        """Decide."""
+        began = time.process_time()
+        decision = self._strategy.decide(view)
+        kind = kind_of(view)
+        self.spent[kind].append(time.process_time() - began)
+        self.worlds[kind].append(decision.worlds)
+        return decision
+
+
+def kind_of(view: View) -> str:
+    """What kind of decision it is: of plays, the trick; and whether there is a choice at all."""
+    if len(view.choices) == 1:
+        return "one choice only"
+    if view.question is not Question.PLAY:
+        return view.question.value
+    return f"play, trick {len(view.table.complete_tricks) + 1}"
+
+
+@app.command
+def curve(
+    *,
+    worlds: Annotated[list[int] | None, Parameter(help="Each a line of the table.")] = None,
+    games: Annotated[int, Parameter(alias="-n")] = 2000,
+    seed: int = 1,
+    workers: int = 1,
+    svg: Annotated[Path | None, Parameter(help="A file for a picture of it.")] = None,
+) -> None:
+    """Let the engine play with ever more worlds, on the same cards."""
+    measured = []
+    table = Table("worlds", "games won", "95 %", "points a deal more than the other")
+    for number in worlds or [5, 10, 20, 40, 80, 160, 320, 1024]:
+        report = duel((f"{ENGINE}@{number}", YARDSTICK), games, seed, workers)
+        low, high = report.interval
+        measured.append(Measured(number, report.rate, report.interval))
+        ours, theirs = report.sides
+        gain = (ours.points - theirs.points) / report.deals
+        table.add_row(str(number), f"{report.rate:.1%}", f"{low:.1%} to {high:.1%}", f"{gain:+.3f}")
+    console.print(table)
+    if svg is not None:
+        title = f"Games that {ENGINE} wins against {YARDSTICK}, with 95 % intervals"
+        svg.write_text(picture(measured, title), encoding="utf-8")
+
+
+@app.command
+def times(
+    *, strategy: str = ENGINE, deals: Annotated[int, Parameter(alias="-n")] = 100, seed: int = 1
+) -> None:
+    """Note the CPU time of each decision, against the yardstick."""
+    rng, timed = Random(seed), Timed(build(strategy))
+    players = [StrategyPlayer(timed), StrategyPlayer(build(YARDSTICK))]
+    for deal in range(deals):
+        first, second = players if deal % 2 else players[::-1]
+        play_deal(shuffled(rng), (first, second, first, second))
+    table = Table("decision", "number", "worlds", "mean ms", "95 % below", "99 % below", "longest")
+    kinds = sorted(timed.spent)
+    for kind in kinds:
+        table.add_row(*_line(kind, timed.spent[kind], timed.worlds[kind]))
+    chosen = [kind for kind in kinds if not kind.startswith("one")]
+    spent = [one for kind in chosen for one in timed.spent[kind]]
+    worlds = [one for kind in chosen for one in timed.worlds[kind]]
+    table.add_row(*_line("all with a choice", spent, worlds))
+    console.print(table)
+
+
+def _line(kind: str, spent: list[float], worlds: list[int]) -> list[str]:
+    hundredths = quantiles(spent, n=100, method="inclusive") if len(spent) > 1 else spent * 99
+    figures = [fmean(spent), hundredths[94], hundredths[98], max(spent)]
+    ms = [f"{MS * figure:.2f}" if figure < 1 / MS else f"{MS * figure:.0f}" for figure in figures]
+    return [kind, str(len(spent)), f"{fmean(worlds):.0f}", *ms]
+
+
+if __name__ == "__main__":
+    app()
