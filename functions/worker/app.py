@@ -1,6 +1,7 @@
 """The worker: plays the matches that the queue names, each until it ends or time is up."""
 
 import os
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -13,12 +14,12 @@ from aws_lambda_powertools.utilities.batch.types import PartialItemFailureRespon
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from cardsharp.cloud.settings import Settings
+from cardsharp.cloud.attended import Attended
+from cardsharp.cloud.messages import parse_message, records_of
+from cardsharp.cloud.settings import Settings, Workplace
 from cardsharp.cloud.telemetry import logger, meter, watch_retries
 from cardsharp.deadmansdraw.assembly import assemble
-from cardsharp.deadmansdraw.bot import Attended
-from cardsharp.deadmansdraw.messages import parse_message, records_of
-from cardsharp.errors import CardsharpError
+from cardsharp.errors import CardsharpError, Malformed
 
 watch_retries()
 
@@ -55,19 +56,45 @@ def play(record: SQSRecord, context: LambdaContext) -> str:
     """Attend the match that a record names; how that ended.
 
     Raises:
-        Malformed: the record names no match.
+        Malformed: the record names no match, or a game that nobody plays here.
         CardsharpError: the match could not be attended.
     """
-    match_id = parse_message(record.body).match_id
+    message = parse_message(record.body)
+    attend = GAMES.get(message.game or FIRST_GAME)
+    if attend is None:
+        raise Malformed(f"No game is called '{message.game}' here. There are: {', '.join(GAMES)}.")
+    attended = attend(message.match_id, context)
+    logger.info("attended", extra={"match_id": message.match_id, "attended": attended})
+    return attended
+
+
+def _deadmansdraw(match_id: str, context: LambdaContext) -> Attended:
     assembly = assemble(Settings.load(os.environ), meter)
-
-    def remaining() -> timedelta:
-        return timedelta(milliseconds=context.get_remaining_time_in_millis())
-
     with assembly.bot(context.aws_request_id) as bot:
-        attended = bot.attend(match_id, remaining)
-    logger.info("attended", extra={"match_id": match_id, "attended": attended})
+        attended = bot.attend(match_id, _remaining(context))
     if attended is Attended.HANDED_ON:
         with assembly.scout() as scout:
             scout.offer_one(match_id)
     return attended
+
+
+def _blef(match_id: str, context: LambdaContext) -> Attended:
+    # Most messages are of the first game, and this would make its cold starts slower.
+    from cardsharp.blef.bot import assemble as assemble_blef  # noqa: PLC0415
+
+    assembly = assemble_blef(Workplace.load(os.environ), meter)
+    return assembly.attend(match_id, context.aws_request_id, _remaining(context))
+
+
+def _remaining(context: LambdaContext) -> Callable[[], timedelta]:
+    return lambda: timedelta(milliseconds=context.get_remaining_time_in_millis())
+
+
+FIRST_GAME = "deadmansdraw"
+"""The game whose arena names its matches itself, before anything is known of them."""
+
+GAMES: dict[str, Callable[[str, LambdaContext], Attended]] = {
+    FIRST_GAME: _deadmansdraw,
+    "blef": _blef,
+}
+"""Who attends the matches of which game."""

@@ -49,17 +49,60 @@ def test_a_whole_game_is_played_by_number_and_by_name(
     assert "By our own cards" in said.out or "by our own cards" in said.out
 
 
+def test_a_seed_deals_the_same_whatever_is_said(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the bot rolls dice; here it does, in a round that is solved."""
+    deals = []
+    for said in ("check", "great straight flush spades"):
+        typed(monkeypatch, said, "quit")
+        out = cli("blef", "play", "--seed", "1").out
+        deals.append([line for line in out.splitlines() if line.startswith("   bot 1: ")])
+    assert deals[0] == deals[1] != []
+
+
+def test_a_game_can_be_played_by_a_program(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With --json stdout has the result alone."""
+    typed(monkeypatch, *(["Check", "high card 9"] * 60))
+    said = cli("blef", "play", "--seed", "1", "--strategy", "greedy", "--json")
+    result = said.json()
+    assert result["left"] is False
+    assert result["won"] is (result["winner"] == "you")
+    assert "Round 1; cards:" in said.err
+    typed(monkeypatch, "quit")
+    left = cli("blef", "play", "--seed", "1", "--json").json()
+    assert left == {"winner": None, "won": False, "left": True}
+
+
 def test_only_legal_bets_are_offered_and_taken(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    typed(monkeypatch, "nonsense", "999", "check", "flush", "84", "0", "quit")
+    typed(monkeypatch, "?", "nonsense", "999", "check", "flush", "?", "84", "?", "0", "?", "quit")
     said = cli("blef", "play", "--seed", "3", "--strategy", "threshold(0,1)", "--bots", "1")
     assert said.code == Exit.OK
     assert said.out.count("That is none of the bets") == 2
     assert "You have left the table." in said.out
     for block in said.out.split("Your hand: ")[1:]:
-        offered = [int(number) for number in re.findall(r"(?m)(?:^| {2})\s*(\d+) [A-Z]", block)]
-        assert offered, "there is always something to say"
-        first = min(offered)
-        assert sorted(set(offered)) in ([*range(88)], [*range(first, 89)])
+        listed = [int(number) for number in re.findall(r"(?m)(?:^| {2})\s*(\d+) [A-Z]", block)]
+        assert listed, "there is always something to say"
+        first = min(listed)
+        assert sorted(set(listed)) in ([*range(88)], [*range(first, 89)])
+
+
+def test_what_cannot_hold_is_not_suggested(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With two cards in play there are high cards and pairs; the rest is legal, and in the list."""
+    typed(monkeypatch, "quit")
+    said = cli("blef", "play", "--seed", "1", "--strategy", "greedy").out
+    listed = {int(number) for number in re.findall(r"(?m)(?:^| {2})\s*(\d+) [A-Z]", said)}
+    possible = {bet for bet in range(CHECK) if BETS[bet].size <= 2}
+    assert listed == {bet for bet in possible if bet >= min(listed)} | {CHECK}
+    assert "Other bets cannot hold with 2 cards in play; ? lists them too." in said
+
+
+def test_whoever_begins_is_told_that_there_is_nothing_to_check(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """We lose the first round by a bet that cannot hold, and so begin the second."""
+    typed(monkeypatch, "great straight flush spades", "check", "quit")
+    said = cli("blef", "play", "--seed", "1", "--strategy", "greedy")
+    assert "You lost the round." in said.out
+    assert "There is nothing to check yet; bet something." in said.out
 
 
 def test_no_hand_of_another_is_shown_while_a_round_runs(

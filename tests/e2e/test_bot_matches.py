@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from support.bot_stage import Casting, stage
 
+from cardsharp.cloud.messages import MatchMessage
 from cardsharp.deadmansdraw.actions import EffectType
-from cardsharp.deadmansdraw.messages import MatchMessage
 from cardsharp.deadmansdraw.strategies import names
 from workbench.bench.whole_path import Account
 

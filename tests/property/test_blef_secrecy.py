@@ -133,7 +133,8 @@ def test_the_store_does_not_hold_the_uuids_of_players(capsys: pytest.CaptureFixt
     store = SqliteGames(MEMORY, clock)
     client = Client(store, clock)
     table = client.started(4)
-    dumped = "\n".join(store._db.iterdump())
+    with store._file.reading() as db:
+        dumped = "\n".join(db.iterdump())
     assert table.game in dumped
     assert not any(uuid in dumped for uuid in table.uuids.values())
     assert capsys.readouterr().out == ""

@@ -9,11 +9,11 @@ from random import Random
 from typing import Any, Protocol, cast
 
 from cardsharp.cloud.memory import MemoryQueue
+from cardsharp.cloud.messages import parse_message
 from cardsharp.cloud.ports import MatchLog, MatchRecord, MoveRecord
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.deadmansdraw.arena import ArenaClient
 from cardsharp.deadmansdraw.bot import Bot, Timing
-from cardsharp.deadmansdraw.messages import parse_message
 from cardsharp.deadmansdraw.scout import Scout
 from cardsharp.deadmansdraw.seats import Players, Seat
 from cardsharp.deadmansdraw.strategies import build

@@ -4,8 +4,8 @@ from datetime import timedelta
 from pathlib import Path
 
 from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.messages import MatchMessage
 from cardsharp.cloud.ports import Message
-from cardsharp.deadmansdraw.messages import MatchMessage
 from workbench.cloud.context import LambdaContext
 from workbench.cloud.events import Event, sqs_event
 

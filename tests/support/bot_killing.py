@@ -10,8 +10,8 @@ from pathlib import Path
 from random import Random
 
 from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.messages import parse_message
 from cardsharp.cloud.ports import MatchLog
-from cardsharp.deadmansdraw.messages import parse_message
 from support.arena import ALICE
 from workbench.arena.server import ArenaServer
 from workbench.bench.judge import actions_of

@@ -1,6 +1,7 @@
 """The strategies of Blef: what they bet, and that each choice is explained and repeatable."""
 
 from itertools import combinations
+from math import comb
 from random import Random
 
 import pytest
@@ -91,9 +92,10 @@ def test_threshold_checks_below_its_mark_and_else_goes_as_high_as_it_dares() -> 
 
 
 def test_a_bet_is_evidence_of_the_hand_behind_it() -> None:
-    """By the cards alone the other's ace is 17 % likely; who opens with it, mostly has it."""
-    position = seen("9c", 1, "High card, ace")
-    assert odds(bits_of(position.hand), 1)[bet_called("High card, ace")] == pytest.approx(4 / 23)
+    """By the cards alone the other's ace is 34 % likely; who opens with it, mostly has it."""
+    position = seen("9c 10d", 2, "High card, ace")
+    by_cards = 1 - comb(18, 2) / comb(22, 2)
+    assert odds(bits_of(position.hand), 2)[bet_called("High card, ace")] == pytest.approx(by_cards)
     decision = build("bayes", Random(1)).decide(position)
     worth = {option.action: option.value for option in decision.options}
     assert worth[CHECK] < 0.5
@@ -155,20 +157,20 @@ def test_a_duel_repeats_by_its_seed_and_rotates_seats() -> None:
 
 
 def test_equal_players_win_equally_often() -> None:
-    low, high = duel(Pairing("greedy", "greedy", 400, seed=2)).interval
+    low, high = duel(Pairing("greedy", "greedy", 200, seed=2)).interval
     assert low < 0.5 < high
 
 
 def test_threshold_plays_as_strong_as_it_was_measured() -> None:
     """BOTS.md: greedy wins 0.565 +- 0.022 against thr(.3), 0.468 +- 0.022 against thr(.2)."""
-    low, high = duel(Pairing("greedy", "threshold(0.2,0.5)", 600, seed=1)).interval
+    low, high = duel(Pairing("greedy", "threshold(0.2,0.5)", 400, seed=1)).interval
     assert low < 0.468 < high
 
 
 def test_bayes_beats_greedy_and_threshold() -> None:
     """A few games: the figures with narrow intervals are in docs/blef.md."""
-    assert duel(Pairing("bayes", "greedy", 8, seed=4)).won >= 6
-    assert duel(Pairing("bayes", "threshold(0.2,0.5)", 8, seed=4)).won >= 6
+    assert duel(Pairing("bayes", "greedy", 4, seed=4)).won >= 3
+    assert duel(Pairing("bayes", "threshold(0.2,0.5)", 4, seed=4)).won >= 3
 
 
 def test_the_interval_of_a_share_is_wilsons() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cardsharp.deadmansdraw.messages import MatchMessage, parse_message
+from cardsharp.cloud.messages import MatchMessage, parse_message
 from cardsharp.errors import Malformed
 
 MATCH = "6b006509d06c4dfa5a8e02ca"

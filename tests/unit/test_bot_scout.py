@@ -16,8 +16,8 @@ from support.bot_arena import RETRY_AFTER, client_of
 from support.bot_bench import Bench
 from support.bot_faults import STEP, FaultPlan, FaultyLog, Kind, Meant
 
+from cardsharp.cloud.messages import parse_message
 from cardsharp.cloud.ports import MatchLog
-from cardsharp.deadmansdraw.messages import parse_message
 from cardsharp.deadmansdraw.scout import Scout, ScoutTiming
 from cardsharp.errors import StoreError
 

@@ -22,10 +22,10 @@ from rich.console import Console
 from rich.table import Table
 
 from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.messages import parse_message
 from cardsharp.cloud.ports import MatchLog
 from cardsharp.deadmansdraw.actions import EffectType
 from cardsharp.deadmansdraw.assembly import DEFAULT_STRATEGY
-from cardsharp.deadmansdraw.messages import parse_message
 from cardsharp.deadmansdraw.strategies import names
 from cardsharp.errors import Malformed
 from workbench.arena.config import ArenaConfig

@@ -74,9 +74,14 @@ class Table:
 
     def _your_turn(self, position: Position) -> int:
         self._tell_moves(position.round())
-        self.tell(f"Your hand: {shown(position.hand)}   ({position.hidden} cards hidden)")
+        hidden = "1 card" if position.hidden == 1 else f"{position.hidden} cards"
+        self.tell(f"Your hand: {shown(position.hand)}   ({hidden} hidden)")
         legal = position.legal_actions()
-        self._offer(legal)
+        cards = sum(position.n_cards)
+        possible = [bet for bet in legal if bet == CHECK or BETS[bet].size <= cards]
+        self._offer(possible)
+        if len(possible) < len(legal):
+            self.tell(f"Other bets cannot hold with {cards} cards in play; ? lists them too.")
         while True:
             try:
                 line = self.ask(_PROMPT).strip()
@@ -156,6 +161,8 @@ def _misread(line: str, found: Sequence[int]) -> str:
     """What to do about a line that does not mean exactly one legal action."""
     if not found:
         every = matching(line, range(len(BETS) + 1))
+        if every == [CHECK]:
+            return "There is nothing to check yet; bet something."
         if len(every) == 1:
             return f"{name_of(every[0])} is not allowed now; it must be higher than the last bet."
         return "That is none of the bets; type a number of the list, or ? to see it."

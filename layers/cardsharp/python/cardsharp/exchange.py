@@ -115,16 +115,18 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An accepted answer."""
+    """An accepted answer; the names of its headers in any case."""
 
     status: int
     body: bytes
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 class Exchange:
     """The one session to an arena; for one thread at a time.
 
-    `counts` counts every request sent by its kind, and the repetitions among them as "retries".
+    Without credentials it asks as nobody. `counts` counts every request sent by its kind, and the
+    repetitions among them as "retries".
     `budget` is None until the arena sends slow-down headers. When nothing of it remains, the
     server delays each further request by a growing time, at most 10 s. We do not wait as well:
     one thread with one request at a time is slowed enough, and our own wait could only cost the
@@ -135,7 +137,7 @@ class Exchange:
     def __init__(
         self,
         base_url: str,
-        credentials: Credentials,
+        credentials: Credentials | None,
         limits: Limits,
         digest: bool = False,
         session: requests.Session | None = None,
@@ -145,8 +147,8 @@ class Exchange:
         self._session = session if session is not None else _new_session()
         for scheme in ("https://", "http://"):
             self._session.mount(scheme, HTTPAdapter(max_retries=0))
-        self._auth = _auth(credentials, digest=digest)
-        self._secrets = _secrets_of(credentials)
+        self._auth = None if credentials is None else _auth(credentials, digest=digest)
+        self._secrets = () if credentials is None else _secrets_of(credentials)
         self.counts: Counter[str] = Counter()
         self.budget: Budget | None = None
 
@@ -193,7 +195,7 @@ class Exchange:
         except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
             raise _unreachable(call, error, limit) from error
         if response.status_code in call.accept:
-            return Answer(response.status_code, body)
+            return Answer(response.status_code, body, response.headers)
         raise refusal(response, body, self._secrets, writes=call.writes)
 
     def _open(self, call: Call, limit: timedelta) -> requests.Response:

@@ -41,6 +41,22 @@ def join(game: Game, nickname: str | None, player_uuid: str) -> Change:
     return Change(game.joined_by(nickname, player_uuid))
 
 
+def join_as(game: Game, nickname: str | None, wished: str) -> Change | None:
+    """`join` with a uuid of the player's own; None where this player is there already.
+
+    So whoever got no answer can ask again. Raises `Refused`.
+    """
+    uuid = params.read_uuid(wished)
+    if uuid is None:
+        raise bad_request("Invalid player UUID")
+    seat = game.seat_of(uuid)
+    if seat is None:
+        return join(game, nickname, uuid)
+    if game.nicknames[seat] != nickname:
+        raise Refused(CONFLICT, "Player UUID already taken")
+    return None
+
+
 def start(game: Game, admin_uuid: str | None, chance: Chance) -> Change:
     """The game with its players seated and the first round dealt; raises `Refused`."""
     if game.round is not None:

@@ -113,7 +113,8 @@ def _state(blef: Blef, ask: Ask) -> Answer:
 
 
 def _join(blef: Blef, ask: Ask) -> Answer:
-    return Answer(wire.JoinedBody(player_uuid=blef.join(ask.game_uuid, ask.get("nickname"))))
+    uuid = blef.join(ask.game_uuid, ask.get("nickname"), ask.get("player_uuid"))
+    return Answer(wire.JoinedBody(player_uuid=uuid))
 
 
 def _start(blef: Blef, ask: Ask) -> Answer:
@@ -150,6 +151,12 @@ _NICKNAME = Parameter(
     "nickname",
     f"An ASCII letter, then letters, digits, marks and underscores: {MAX_NICKNAME} characters "
     "at most, and nobody else's in this game.",
+)
+_WISH = Parameter(
+    "player_uuid",
+    "Optional: a random uuid of your own, to be your secret one. Who sends the same again, for "
+    "want of an answer, joins once.",
+    _UUID,
 )
 _ACTION = Parameter(
     "action_id",
@@ -204,7 +211,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         {OK: (wire.JoinedBody,)},
         changes=True,
         refusals=(BAD_REQUEST, FORBIDDEN, CONFLICT),
-        parameters=(_NICKNAME,),
+        parameters=(_NICKNAME, _WISH),
     ),
     Endpoint(
         "start",

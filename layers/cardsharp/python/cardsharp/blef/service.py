@@ -73,8 +73,11 @@ class Blef:
         self._store.create(game)
         return game.uuid
 
-    def join(self, game_uuid: str, nickname: str | None) -> str:
-        """Return the secret uuid of a new player."""
+    def join(self, game_uuid: str, nickname: str | None, wished: str | None = None) -> str:
+        """Return the secret uuid of a new player: the wished one, else a new one."""
+        if wished is not None:
+            self._change(game_uuid, lambda game: deeds.join_as(game, nickname, wished))
+            return wished.lower()
         player_uuid = self._chance.uuid()
         self._change(game_uuid, lambda game: deeds.join(game, nickname, player_uuid))
         return player_uuid

@@ -7,7 +7,7 @@ import difflib
 import ipaddress
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 from urllib.parse import SplitResult, urlsplit
 
 from pydantic import (
@@ -52,8 +52,8 @@ Duration = Annotated[timedelta, BeforeValidator(_duration)]
 Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
 
 
-class Settings(BaseModel):
-    """Everything a function may be told; a variable is named after its field or alias.
+class Workplace(BaseModel):
+    """What a worker of any game may be told; a variable is named after its field or alias.
 
     Each description completes the sentence of a fault: "… must be".
     """
@@ -62,17 +62,6 @@ class Settings(BaseModel):
         frozen=True, extra="forbid", hide_input_in_errors=True, validate_by_name=True
     )
 
-    arena_url: str = Field(
-        description="the arena's address, https (http on this machine only), "
-        "without user, query or fragment, e.g. https://arena.example"
-    )
-    arena_auth: Literal["basic", "digest"] = Field(default="basic", description="basic or digest")
-    tags: Names = Field(default=(), description="a comma list of match tags; empty means all")
-    secret_id: str | None = Field(
-        default=None, description="the Secrets Manager name of a JSON with username and password"
-    )
-    user: str | None = Field(default=None, description="the arena's user id")
-    password: SecretStr | None = Field(default=None, description="the arena's password")
     store: str = Field(
         default="sqlite:.cardsharp/matches.db",
         pattern=r"^(sqlite|dynamodb):.+$",
@@ -82,15 +71,6 @@ class Settings(BaseModel):
         default="memory:matches",
         pattern=r"^(memory:.+|https?://.+)$",
         description="memory:NAME or the URL of an SQS queue",
-    )
-    strategy: str | None = Field(default=None, description="the name of a strategy")
-    dummy_strategy: str | None = Field(
-        default=None,
-        description="the name of the strategy that plays the dummy's seat in our own practice "
-        "matches; empty leaves that seat to others",
-    )
-    dummy_password: SecretStr = Field(
-        default=SecretStr("dummypass"), description="the dummy player's password"
     )
     lease: Duration = Field(
         default=timedelta(seconds=3),
@@ -106,11 +86,6 @@ class Settings(BaseModel):
         default=timedelta(seconds=3),
         alias="announce_seconds",
         description="a positive number of seconds: how long an announced match awaits a worker",
-    )
-    pace: Duration = Field(
-        default=timedelta(seconds=3),
-        alias="pace_seconds",
-        description="a positive number of seconds: the poller's pause while all is attended",
     )
     watch: Duration = Field(
         default=timedelta(milliseconds=500),
@@ -147,16 +122,6 @@ class Settings(BaseModel):
         default=5_000_000, gt=0, description="the largest arena answer read, in bytes"
     )
 
-    @field_validator("arena_url")
-    @classmethod
-    def _check_url(cls, value: str) -> str:
-        url = urlsplit(value)
-        if not url.hostname or "@" in url.netloc or url.query or url.fragment:
-            raise ValueError("not a plain address")
-        if url.scheme != "https" and not (url.scheme == "http" and _is_loopback(url)):
-            raise ValueError("not https")
-        return value.rstrip("/")
-
     @field_validator("renew")
     @classmethod
     def _check_renewal(cls, value: timedelta, info: ValidationInfo) -> timedelta:
@@ -165,7 +130,7 @@ class Settings(BaseModel):
         return value
 
     @classmethod
-    def load(cls, environment: Mapping[str, str]) -> "Settings":
+    def load(cls, environment: Mapping[str, str]) -> Self:
         """Return the settings in `environment`; an empty value counts as not set.
 
         Raises:
@@ -176,23 +141,71 @@ class Settings(BaseModel):
             for key, value in environment.items()
             if key.startswith(PREFIX) and value.strip()
         }
-        known = {name: value for name, value in given.items() if name in _descriptions()}
-        faults = [*_unknown(given.keys() - known.keys()), *_credentials(known)]
+        known = {name: value for name, value in given.items() if name in cls.names()}
+        faults = [*_unknown(given.keys() - Settings.names().keys()), *cls._missing(known)]
         try:
             settings = cls.model_validate(known)
         except ValidationError as error:
-            faults += [_sentence(fault) for fault in error.errors()]
+            faults += [_sentence(fault, cls.names()) for fault in error.errors()]
         if faults:
             raise ConfigError("\n".join(sorted(faults)))
         return settings
 
+    @classmethod
+    def _missing(cls, _given: Mapping[str, str]) -> Iterator[str]:
+        """Yield a sentence for what is not there although a field alone cannot tell."""
+        yield from ()
 
-def _descriptions() -> dict[str, str]:
-    """Return what each setting must be, by its lower-case name in the environment."""
-    return {
-        field.alias or name: field.description or ""
-        for name, field in Settings.model_fields.items()
-    }
+    @classmethod
+    def names(cls) -> dict[str, str]:
+        """Return what each setting must be, by its lower-case name in the environment."""
+        return {
+            field.alias or name: field.description or "" for name, field in cls.model_fields.items()
+        }
+
+
+class Settings(Workplace):
+    """Everything a function may be told: the workplace, and an arena that names its matches."""
+
+    arena_url: str = Field(
+        description="the arena's address, https (http on this machine only), "
+        "without user, query or fragment, e.g. https://arena.example"
+    )
+    arena_auth: Literal["basic", "digest"] = Field(default="basic", description="basic or digest")
+    tags: Names = Field(default=(), description="a comma list of match tags; empty means all")
+    secret_id: str | None = Field(
+        default=None, description="the Secrets Manager name of a JSON with username and password"
+    )
+    user: str | None = Field(default=None, description="the arena's user id")
+    password: SecretStr | None = Field(default=None, description="the arena's password")
+    strategy: str | None = Field(default=None, description="the name of a strategy")
+    dummy_strategy: str | None = Field(
+        default=None,
+        description="the name of the strategy that plays the dummy's seat in our own practice "
+        "matches; empty leaves that seat to others",
+    )
+    dummy_password: SecretStr = Field(
+        default=SecretStr("dummypass"), description="the dummy player's password"
+    )
+    pace: Duration = Field(
+        default=timedelta(seconds=3),
+        alias="pace_seconds",
+        description="a positive number of seconds: the poller's pause while all is attended",
+    )
+
+    @field_validator("arena_url")
+    @classmethod
+    def _check_url(cls, value: str) -> str:
+        url = urlsplit(value)
+        if not url.hostname or "@" in url.netloc or url.query or url.fragment:
+            raise ValueError("not a plain address")
+        if url.scheme != "https" and not (url.scheme == "http" and _is_loopback(url)):
+            raise ValueError("not https")
+        return value.rstrip("/")
+
+    @classmethod
+    def _missing(cls, given: Mapping[str, str]) -> Iterator[str]:
+        return _credentials(given)
 
 
 def _is_loopback(url: SplitResult) -> bool:
@@ -208,7 +221,7 @@ def _is_loopback(url: SplitResult) -> bool:
 def _unknown(names: set[str]) -> Iterator[str]:
     """Return a sentence for each variable that no setting has, with the nearest that one has."""
     for name in names:
-        near = difflib.get_close_matches(name, _descriptions(), n=1, cutoff=0.5)
+        near = difflib.get_close_matches(name, Settings.names(), n=1, cutoff=0.5)
         hint = f"did you mean {PREFIX}{near[0].upper()}?" if near else "remove it."
         yield f"{PREFIX}{name.upper()} is no setting; {hint}"
 
@@ -228,10 +241,10 @@ def _credentials(given: Mapping[str, str]) -> Iterator[str]:
         )
 
 
-def _sentence(fault: ErrorDetails) -> str:
+def _sentence(fault: ErrorDetails, descriptions: Mapping[str, str]) -> str:
     """Return what is wrong with one setting and what it must be."""
     name = str(fault["loc"][0])
-    wanted = _descriptions()[name]
+    wanted = descriptions[name]
     if fault["type"] == "missing":
         return f"{PREFIX}{name.upper()} is missing; set it to {wanted}."
     return f"{PREFIX}{name.upper()} cannot be used; it must be {wanted}."

@@ -5,6 +5,7 @@ from pathlib import Path
 from cardsharp.cloud.memory import named
 from cardsharp.cloud.pause import NeverPaused, PauseSwitch
 from cardsharp.cloud.ports import Clock, MatchLog, Queue
+from cardsharp.cloud.vault import Vault
 from cardsharp.errors import ConfigError
 
 
@@ -43,3 +44,18 @@ def build_pause(store: str, clock: Clock) -> PauseSwitch:
     from cardsharp.cloud.dynamodb_table import DynamoTable  # noqa: PLC0415 - as above
 
     return DynamoPause(DynamoTable(place), clock)
+
+
+def build_vault(store: str, clock: Clock) -> Vault:
+    """Return the vault that belongs to a match log."""
+    kind, _, place = store.partition(":")
+    if kind == "sqlite" and place:
+        from cardsharp.cloud.sqlite_vault import SqliteVault  # noqa: PLC0415 - as above
+
+        return SqliteVault(Path(place).expanduser(), clock)
+    if kind == "dynamodb" and place:
+        from cardsharp.cloud.dynamodb_table import DynamoTable  # noqa: PLC0415 - as above
+        from cardsharp.cloud.dynamodb_vault import DynamoVault  # noqa: PLC0415 - as above
+
+        return DynamoVault(DynamoTable(place), clock)
+    raise ConfigError(f"CARDSHARP_STORE must be sqlite:FILE or dynamodb:TABLE, not {store!r}.")

@@ -15,6 +15,7 @@ from datetime import datetime, timedelta
 from cardsharp.cloud.lease import LeaseKeeper
 from cardsharp.cloud.metrics import Meter, Metric
 from cardsharp.cloud.ports import Body, Clock, MatchLog, MoveRecord
+from cardsharp.cloud.trouble import count_error, is_final, pause_after
 from cardsharp.deadmansdraw.actions import Action
 from cardsharp.deadmansdraw.arena import MatchClosed
 from cardsharp.deadmansdraw.deciding import Decided, decide
@@ -33,7 +34,6 @@ from cardsharp.deadmansdraw.logbook import (
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.reading import follow, rebuild
 from cardsharp.deadmansdraw.seats import Players, Seat
-from cardsharp.deadmansdraw.trouble import count_error, is_final, pause_after
 from cardsharp.deadmansdraw.views import EventView, MatchView
 from cardsharp.deadmansdraw.wire import instant
 from cardsharp.errors import (

@@ -8,12 +8,13 @@ any moment. The lease keeps it to one worker at a time; how a turn is played is 
 import logging
 from contextlib import suppress
 from dataclasses import dataclass, field
-from enum import StrEnum
 
+from cardsharp.cloud.attended import Attended
 from cardsharp.cloud.lease import Keeping, LeaseKeeper
 from cardsharp.cloud.metrics import Meter, Metric, NoMeter
 from cardsharp.cloud.ports import Clock, Lease, MatchLog
 from cardsharp.deadmansdraw.attendance import Attendance, Remaining, Timing, Worker
+from cardsharp.deadmansdraw.briefing import BriefedPlayers
 from cardsharp.deadmansdraw.logbook import missing_body
 from cardsharp.deadmansdraw.seats import Players
 from cardsharp.errors import Conflict, NotFound, Rejected, StoreError, Unauthorized
@@ -24,15 +25,6 @@ _log = logging.getLogger("cardsharp.bot")
 
 NO_SUCH_MATCH = "Match does not exist."
 """The arena's own words (PROTOCOL.md section 4)."""
-
-
-class Attended(StrEnum):
-    """How an attendance ended."""
-
-    FINISHED = "finished"
-    HANDED_ON = "handed on"
-    ELSEWHERE = "attended elsewhere"
-    UNKNOWN = "unknown to the arena"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +67,8 @@ class Bot:
 
     def _attend(self, lease: Lease, remaining: Remaining, *, described: bool) -> bool:
         keeping = Keeping(self.timing.lease, self.timing.renew)
-        worker = Worker(self.players, self.log, self.clock, self.worker, self.meter)
+        players = BriefedPlayers(self.players.me, self.players.dummy, log=self.log)
+        worker = Worker(players, self.log, self.clock, self.worker, self.meter)
         with LeaseKeeper(self.log, lease, keeping, self.clock) as keeper:
             return Attendance(worker, self.timing, keeper, remaining, described=described).run()
 

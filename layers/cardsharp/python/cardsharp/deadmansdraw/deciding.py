@@ -1,10 +1,8 @@
 """One decision within its time: the strategy's, or a safe one that says why."""
 
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
-from queue import Empty, SimpleQueue
 
 from cardsharp.deadmansdraw.actions import Action
 from cardsharp.deadmansdraw.fallback import safe_action
@@ -12,6 +10,7 @@ from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.rules import apply
 from cardsharp.deadmansdraw.strategies import Decision, Strategy
 from cardsharp.errors import RulesError
+from cardsharp.promptly import within
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +34,7 @@ def decide(
     `refused` are the actions that the arena has already turned down in this position.
     """
     began = monotonic()
-    found = _within(limit, lambda: _checked(strategy.decide(position), position, refused))
+    found = within(limit, lambda: _checked(strategy.decide(position), position, refused))
     fault: str | None = None
     if isinstance(found, str):
         fault = found
@@ -52,24 +51,3 @@ def _checked(decision: Decision, position: Position, refused: frozenset[Action])
     except RulesError as error:
         return f"the rules refuse '{decision.action}': {error}"
     return decision
-
-
-def _within(limit: timedelta, work: Callable[[], Decision | str]) -> Decision | str:
-    """What `work` returns, or what was wrong with it.
-
-    It runs in a thread of its own, which is left behind if it is late: a thread cannot be
-    stopped, and as a daemon it keeps no process from ending.
-    """
-    answers: SimpleQueue[Decision | str] = SimpleQueue()
-
-    def run() -> None:
-        try:
-            answers.put(work())
-        except Exception as error:  # noqa: BLE001 - a strategy is anybody's code; the turn must go on
-            answers.put(f"the strategy failed: {type(error).__name__}: {error}")
-
-    threading.Thread(target=run, name="decision", daemon=True).start()
-    try:
-        return answers.get(timeout=limit.total_seconds())
-    except Empty:
-        return f"no decision within {limit.total_seconds():g} s"

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from cardsharp.cloud.metrics import Meter, Metric, NoMeter
+from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.pause import NeverPaused, PauseSwitch
 from cardsharp.cloud.ports import Clock, MatchLog, Queue
+from cardsharp.cloud.trouble import count_error, pause_after
 from cardsharp.deadmansdraw.arena import ArenaClient
-from cardsharp.deadmansdraw.messages import MatchMessage
-from cardsharp.deadmansdraw.trouble import count_error, pause_after
 from cardsharp.errors import ArenaError, StoreError, Unauthorized
 
 _log = logging.getLogger("cardsharp.scout")
@@ -79,23 +79,15 @@ class Scout:
 
         While new matches are paused, only those of the log are.
         """
-        now = self.clock.now()
-        running = {record.match_id: record for record in self.log.running()}
-        self.meter.count(Metric.RUNNING, len(running))
-        ids = dict.fromkeys((*named, *running))
-        waiting = [i for i in ids if i not in running or not running[i].attended(now)]
-        if not running.keys() >= set(waiting) and self.pause.is_on():
-            waiting = [i for i in waiting if i in running]
-        return sum(self.offer_one(match_id) for match_id in waiting)
+        return self._offering().offer(named)
 
     def offer_one(self, match_id: str) -> bool:
         """Put a match on the queue unless somebody attends it or is on the way."""
-        if not self.log.announce(match_id, self.timing.announce):
-            return False
-        self.queue.send(MatchMessage(match_id=match_id).body)
-        self.meter.count(Metric.OFFERS)
-        _log.info("offered", extra={"match_id": match_id})
-        return True
+        return self._offering().offer_one(match_id)
+
+    def _offering(self) -> Offering:
+        announce, meter, pause = self.timing.announce, self.meter, self.pause
+        return Offering(self.log, self.queue, self.clock, announce, meter, pause)
 
     def _since(self, moment: float) -> timedelta:
         return timedelta(seconds=self.clock.monotonic() - moment)

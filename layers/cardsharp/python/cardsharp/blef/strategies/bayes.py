@@ -2,7 +2,8 @@
 
 It draws hands of the others as likely as the cards and their bets make them (`worlds.py`), and
 plays every choice out in all of them: what would they say to our bet, and what could we still
-answer to that? It only wants not to lose the round.
+answer to that? It only wants not to lose the round. Where the round is solved it plays the
+equilibrium instead (`equilibrium.py`).
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,6 +13,7 @@ from random import Random
 from cardsharp.blef.actions import BETS, CHECK, name_of
 from cardsharp.blef.position import Position
 from cardsharp.blef.strategies.base import Decision, Option, choices
+from cardsharp.blef.strategies.equilibrium import Mixture, mixture
 from cardsharp.blef.strategies.registry import strategy
 from cardsharp.blef.strategies.worlds import World, worlds_of
 
@@ -86,14 +88,20 @@ def foresee(position: Position) -> Foresight:
 
 @strategy("bayes")
 class Bayes:
-    """Weighs the others' hands by how well they explain the bets, and looks ahead."""
+    """Weighs the others' hands by how well they explain the bets, and looks ahead.
 
-    def __init__(self, _rng: Random) -> None:
-        pass
+    Only in a solved round is there chance in what it does, as there has to be.
+    """
+
+    def __init__(self, rng: Random) -> None:
+        self._rng = rng
 
     def decide(self, position: Position) -> Decision:
         """The check or the bet with the best chance not to lose the round."""
         legal = choices(position)
+        solved = mixture(position)
+        if solved is not None:
+            return _mixed(solved, self._rng)
         seen = foresee(position)
         options = self._bets(seen, [bet for bet in legal if bet != CHECK])
         last = position.last_bet
@@ -111,6 +119,15 @@ class Bayes:
             Option(bet, seen.bet(bet, deep=True), f"holds with {seen.chances[bet]:.0%}")
             for bet in likely[:_DEEP]
         ]
+
+
+def _mixed(solved: Mixture, rng: Random) -> Decision:
+    """One of the actions, each as often as the equilibrium takes it."""
+    actions, chances = zip(*solved, strict=True)
+    (action,) = rng.choices(actions, chances)
+    reason = f"This round is solved; here its equilibrium has {name_of(action)} with "
+    options = tuple(Option(one, often, "how often the equilibrium has it") for one, often in solved)
+    return Decision(action, f"{reason}{dict(solved)[action]:.0%}.", options)
 
 
 def _reason(best: Option, seen: Foresight, last: int | None) -> str:

@@ -1,4 +1,4 @@
-"""What poller, practice and worker say to each other on the queue: the match, nothing else."""
+"""What poller, practice and worker say to each other on the queue: the match, and its game."""
 
 from typing import Annotated
 
@@ -13,11 +13,14 @@ class MatchMessage(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     match_id: Annotated[str, StringConstraints(pattern=r"^[0-9A-Za-z]{1,64}$")]
+    game: Annotated[str, StringConstraints(pattern=r"^[a-z]{1,32}$")] | None = None
+    """The game's name; None where nobody has written down yet which it is, only an arena named it.
+    """
 
     @property
     def body(self) -> str:
         """The message as it travels."""
-        return self.model_dump_json()
+        return self.model_dump_json(exclude_none=True)
 
 
 def parse_message(body: str) -> MatchMessage:

@@ -1,0 +1,113 @@
+"""A player's requests to a Blef service, ours or another one that speaks the same API."""
+
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+from uuid import UUID
+
+from cardsharp.blef.endpoints import BASE, VERSION_HEADER
+from cardsharp.blef.wire import JoinedBody, StateBody, parse_state
+from cardsharp.errors import Garbled, NotFound
+from cardsharp.exchange import Answer, Call, Exchange, Limits, checked_address
+
+NO_GAME = "Game does not exist"
+NO_PLAYER = "The UUID does not match any active player"
+NO_SEAT = (NO_GAME, "Game already started", "The game room is full", "Nickname already taken")
+"""The service's own words (SPEC.md section 5)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """A game as it was seen, and its version where the service says it."""
+
+    state: StateBody
+    version: int | None
+
+
+class BlefClient:
+    """A session at a service; for one thread at a time, closed by `with`.
+
+    Every method raises `ArenaError`. Reads are repeated while that can help. `join` and `act`
+    are sent exactly once; `join` may be asked again with the same uuid, `act` never unseen.
+    """
+
+    def __init__(self, url: str, limits: Limits) -> None:
+        self._limits = limits
+        self._exchange = Exchange(service_address(url), None, limits)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._exchange.close()
+
+    def look(self, game: str, player: str) -> Sighting:
+        """The game as it is now."""
+        return self._state(game, {"player_uuid": player})
+
+    def wait(self, game: str, player: str, since: int | None) -> Sighting:
+        """The game once it is no longer as it was at `since`, or after some time as it is."""
+        known = {} if since is None else {"since": str(since)}
+        return self._state(game, {"player_uuid": player, "wait": "true", **known}, waits=True)
+
+    def past(self, game: str, number: int) -> StateBody:
+        """A round that is over, with everybody's hand."""
+        return self._state(game, {"round": str(number)}).state
+
+    def join(self, game: str, nickname: str, player: str) -> str:
+        """Join with a uuid of our own making; the one by which the service knows us."""
+        body = {"nickname": nickname, "player_uuid": player}
+        call = Call(
+            kind="join",
+            method="POST",
+            path=f"{_path(game)}/join",
+            body=body,
+            limit=self._limits.act,
+        )
+        return _joined(self._exchange.send(call))
+
+    def act(self, game: str, player: str, action: int) -> None:
+        """Bet or check; sent exactly once."""
+        body = {"player_uuid": player, "action_id": action}
+        call = Call(
+            kind="act",
+            method="POST",
+            path=f"{_path(game)}/play",
+            body=body,
+            limit=self._limits.act,
+        )
+        self._exchange.send(call)
+
+    def _state(self, game: str, params: dict[str, str], *, waits: bool = False) -> Sighting:
+        limit = self._limits.long_poll if waits else self._limits.read
+        kind = "wait" if waits else "look"
+        call = Call(kind=kind, path=_path(game), params=params, limit=limit, waits=waits)
+        answer = self._exchange.send(call)
+        version = answer.headers.get(VERSION_HEADER, "")
+        return Sighting(parse_state(answer.body), int(version) if version.isdecimal() else None)
+
+
+def service_address(url: str) -> str:
+    """The service's address without its base path; raises `ConfigError` if it is none."""
+    return checked_address(checked_address(url).removesuffix(BASE))
+
+
+def _joined(answer: Answer) -> str:
+    try:
+        return JoinedBody.model_validate_json(answer.body).player_uuid
+    except ValueError:
+        # Without its cause, which would show the uuid.
+        raise Garbled("The answer to a join names no player.", doubtful=True) from None
+
+
+def _path(game: str) -> str:
+    """The path of a game; an id that could lead elsewhere is refused without asking."""
+    try:
+        return f"{BASE}/games/{UUID(game)}"
+    except ValueError:
+        raise NotFound(404, "a game has a uuid; check it") from None

@@ -1,0 +1,106 @@
+"""The solved rounds: how to play when two players are left with three cards or fewer.
+
+The tables beside this module come from `cardsharp lab solve blef`. With so few cards colours
+decide nothing, so a hand is the values of its cards. A bet that cannot hold is in no table: it
+can only be checked.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from cardsharp.blef.actions import BETS, CHECK
+from cardsharp.blef.cards import VALUES
+from cardsharp.blef.position import Position
+
+FORMAT = 1
+SOLVED = ((1, 1), (2, 1), (1, 2))
+"""The cards of who begins and of the other."""
+
+WHOLE = 1000
+"""The tables' unit: chances are in thousandths."""
+
+Mixture = tuple[tuple[int, float], ...]
+"""Actions and how often each is to be taken."""
+
+_CHECK_ONLY: Mixture = ((CHECK, 1.0),)
+
+Plan = Mapping[str, Mapping[str, Mapping[str, int]]]
+"""By what was said and hand, the thousandths of each action; what is missing is a check."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A solved round: the plans of who begins and of the other, and what they lack."""
+
+    cards: tuple[int, int]
+    value: float
+    exploitability: float
+    made_by: str
+    made_on: str
+    plans: tuple[Plan, Plan]
+
+
+def mixture(position: Position) -> Mixture | None:
+    """What the equilibrium plays, None where it has no answer.
+
+    It has none with more than two players or three cards, and where the viewer's own bets were
+    not such as it would make.
+    """
+    cards = _cards_of(position)
+    if cards not in SOLVED:
+        return None
+    plan = table(*cards).plans[len(position.history) % 2]
+    bets = tuple(move.action for move in position.history)
+    if bets and BETS[bets[-1]].size > sum(cards):
+        return _CHECK_ONLY
+    own = hand_key(card.value for card in position.hand)
+    for made in range(len(bets) % 2, len(bets), 2):
+        if bets[made] not in dict(_looked_up(plan, bets[:made], own)):
+            return None
+    return _looked_up(plan, bets, own)
+
+
+@cache
+def table(starter: int, other: int) -> Table:
+    """The table of a round, read when it is first needed."""
+    file = files("cardsharp.blef.strategies") / "tables" / f"{starter}v{other}.json"
+    read = json.loads(file.read_text())
+    if read["format"] != FORMAT:
+        raise ValueError(f"{file} has format {read['format']}, not {FORMAT}; solve it again.")
+    return Table(
+        (starter, other),
+        read["value"],
+        read["exploitability"],
+        read["made_by"],
+        read["made_on"],
+        (read["starter"], read["other"]),
+    )
+
+
+def said_key(bets: tuple[int, ...]) -> str:
+    """What was said, as a table has it: the numbers of the bets."""
+    return " ".join(map(str, bets))
+
+
+def hand_key(values: Iterable[int]) -> str:
+    """A hand, as a table has it: its values, ascending."""
+    return " ".join(VALUES[value] for value in sorted(values))
+
+
+def _looked_up(plan: Plan, bets: tuple[int, ...], own: str) -> Mixture:
+    chances = plan.get(said_key(bets), {}).get(own)
+    if chances is None:
+        return _CHECK_ONLY
+    return tuple((int(action), parts / WHOLE) for action, parts in chances.items())
+
+
+def _cards_of(position: Position) -> tuple[int, int]:
+    """The cards of who began and of the other; no such pair where not two are in the game."""
+    starter = position.history[0].seat if position.history else position.turn
+    others = [seat for seat in position.round().active if seat != starter]
+    if starter is None or len(others) > 1:
+        return (0, 0)
+    return position.n_cards[starter], position.n_cards[others[0]]

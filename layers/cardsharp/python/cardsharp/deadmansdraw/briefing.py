@@ -1,0 +1,98 @@
+"""What the match log knows of an opponent, brought to the strategies that ask for it.
+
+A strategy remembers nothing and reads no store. Where it is a `Learner`, its seat is briefed when
+a worker takes up a match: with the last finished matches against the same player, as they stand
+in the log. Without a log that can be read the match is played as against a stranger.
+"""
+
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from itertools import islice
+
+from pydantic import ValidationError
+
+from cardsharp.cloud.ports import MatchReader, MatchRecord, Status
+from cardsharp.deadmansdraw.position import Played
+from cardsharp.deadmansdraw.reading import played
+from cardsharp.deadmansdraw.seats import Players, Seat
+from cardsharp.deadmansdraw.strategies.dossier import Learner, PastMatch, briefed
+from cardsharp.deadmansdraw.views import MatchView, MoveView
+from cardsharp.errors import StoreError
+
+PAST_MATCHES = 6
+"""Matches that are enough to know an opponent: the last ones, for players change."""
+
+LOOKED_THROUGH = 300
+"""Newest matches of the log among which they are looked for."""
+
+_log = logging.getLogger("cardsharp.bot")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BriefedPlayers(Players):
+    """Players whose learning strategies know what the log holds of their opponent."""
+
+    log: MatchReader
+    _briefed: dict[str, Seat] = field(default_factory=dict, compare=False, repr=False)
+
+    def seats(self, view: MatchView) -> dict[int, Seat]:
+        """The seats that we play, their strategies briefed once for each opponent."""
+        found = Players.seats(self, view)
+        return {index: self._brief(seat, index, view) for index, seat in found.items()}
+
+    def _brief(self, seat: Seat, index: int, view: MatchView) -> Seat:
+        if not isinstance(seat.strategy, Learner) or len(view.player_ids) != 2:  # noqa: PLR2004
+            return seat
+        opponent = view.player_ids[1 - index]
+        if opponent not in self._briefed:
+            past = self._past(opponent)
+            self._briefed[opponent] = replace(seat, strategy=briefed(seat.strategy, past))
+        return self._briefed[opponent]
+
+    def _past(self, opponent: str) -> list[PastMatch]:
+        try:
+            return last_matches(self.log, opponent, PAST_MATCHES)
+        except StoreError as error:
+            _log.warning("the opponent's past cannot be read: %s", error)
+            return []
+
+
+def last_matches(
+    log: MatchReader,
+    opponent: str,
+    number: int,
+    among: int = LOOKED_THROUGH,
+    practice: str | None = None,
+) -> list[PastMatch]:
+    """The last finished matches against the player with that id, the oldest first.
+
+    They are looked for `among` so many of the log's newest matches. Matches against a strategy of
+    ours are left out but for those against `practice`: under one id it may be another each time.
+
+    Raises:
+        StoreError: the log cannot be read.
+    """
+    records = log.matches(status=Status.FINISHED, limit=among)
+    rivals = (record for record in records if record.header.get("opponent") == practice)
+    found = (match for record in rivals for match in _past_match(log, record, opponent))
+    return list(islice(found, number))[::-1]
+
+
+def _past_match(log: MatchReader, record: MatchRecord, opponent: str) -> Iterator[PastMatch]:
+    """The match as that player's past, nothing where it is none or cannot be read."""
+    players = record.header.get("players")
+    if not isinstance(players, list) or players.count(opponent) != 1:
+        return
+    try:
+        history = tuple(_facts(log, record.match_id))
+    except ValidationError:
+        _log.warning("a match of the log cannot be read", extra={"match_id": record.match_id})
+        return
+    yield PastMatch(players.index(opponent), history)
+
+
+def _facts(log: MatchReader, match_id: str) -> Iterator[Played]:
+    for move in log.moves(match_id):
+        if move.facts is not None:
+            yield played(MoveView.model_validate(move.facts))
