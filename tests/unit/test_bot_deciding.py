@@ -3,6 +3,8 @@
 import threading
 from collections.abc import Callable
 from datetime import timedelta
+from itertools import count
+from random import Random
 
 import pytest
 from support.bot_positions import effect_pending, opening, position_with
@@ -11,7 +13,7 @@ from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, r
 from cardsharp.deadmansdraw.cards import Card, Suit
 from cardsharp.deadmansdraw.deciding import Decided, decide
 from cardsharp.deadmansdraw.position import Position
-from cardsharp.deadmansdraw.strategies import Decision
+from cardsharp.deadmansdraw.strategies import Decision, build
 from cardsharp.errors import CardsharpError
 
 LIMIT = timedelta(seconds=5)
@@ -92,3 +94,29 @@ def test_what_the_arena_has_refused_here_is_not_sent_again() -> None:
     )
     assert found.fault == "the arena refused 'EndTurn'"
     assert found.decision.action == DRAW
+
+
+def test_a_strategy_that_can_be_hurried_is_when_four_fifths_of_its_time_are_over() -> None:
+    clock = [0.0]
+    asked: list[bool] = []
+
+    class Thinks(Plays):
+        def hurried(self, late: Callable[[], bool]) -> "Thinks":
+            def deed(_position: Position) -> Action:
+                for now in (0.1, 3.9, 4.1):
+                    clock[0] = now
+                    asked.append(late())
+                return DRAW
+
+            return Thinks(deed)
+
+    decide(Thinks(lambda _: END_TURN), opening(), LIMIT, lambda: clock[0])
+    assert asked == [False, False, True]
+
+
+def test_the_captain_answers_in_time_with_its_best_so_far() -> None:
+    ticks = count(0.0, 100.0)
+    position = effect_pending(EffectType.HOOK)
+    found = decide(build("captain", Random(0)), position, LIMIT, lambda: next(ticks))
+    assert found.fault is None
+    assert len(found.decision.options) == 1

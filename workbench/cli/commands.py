@@ -11,7 +11,7 @@ import cyclopts
 ABOUT = "Bots that play card games, and an arena to play in on this machine."
 
 EXIT_CODES = """\
-Every command takes --help and --json.
+Every command takes --help, and --json where a program could use what it says.
 Exit codes: 0 it worked (a lost match did), 1 it failed,
 2 wrong usage or settings, 3 no arena to be reached, 130 stopped with Ctrl-C."""
 
@@ -159,6 +159,7 @@ COMMANDS = (
 )
 
 ROOMS = (
+    ("lab", "workbench.lab.commands:app", "Measure strategies, train them, learn from opponents."),
     ("blef", "workbench.cli.blef:blef", "Serve Blef, play it, and let its strategies duel."),
     ("euchre", "workbench.euchre.commands:app", "Serve Euchre's engine, play it, probe it."),
 )

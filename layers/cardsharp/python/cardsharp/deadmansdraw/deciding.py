@@ -8,9 +8,12 @@ from cardsharp.deadmansdraw.actions import Action
 from cardsharp.deadmansdraw.fallback import safe_action
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.rules import apply
-from cardsharp.deadmansdraw.strategies import Decision, Strategy
+from cardsharp.deadmansdraw.strategies import Decision, Hurrying, Strategy
 from cardsharp.errors import RulesError
 from cardsharp.promptly import within
+
+HURRY = 0.8
+"""The share of its time after which a strategy that can be hurried is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,9 @@ def decide(
     `refused` are the actions that the arena has already turned down in this position.
     """
     began = monotonic()
+    if isinstance(strategy, Hurrying):
+        soon = HURRY * limit.total_seconds()
+        strategy = strategy.hurried(lambda: monotonic() - began > soon)
     found = within(limit, lambda: _checked(strategy.decide(position), position, refused))
     fault: str | None = None
     if isinstance(found, str):

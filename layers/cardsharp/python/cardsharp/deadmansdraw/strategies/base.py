@@ -1,7 +1,8 @@
 """What a strategy is: one method, from a position to a decision with its reason."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from cardsharp.deadmansdraw.actions import Action
 from cardsharp.deadmansdraw.position import Position
@@ -34,4 +35,17 @@ class Strategy(Protocol):
 
     def decide(self, position: Position) -> Decision:
         """The decision of the player who is to act in `position`."""
+        ...
+
+
+Late = Callable[[], bool]
+"""Says whether time is short."""
+
+
+@runtime_checkable
+class Hurrying(Protocol):
+    """A strategy that can answer with its best so far where time is short."""
+
+    def hurried(self, late: Late) -> Strategy:
+        """The same strategy, which asks `late` while it thinks; this one stays as it is."""
         ...

@@ -39,14 +39,14 @@ MAP_ORDER = (Suit.SWORD, Suit.HOOK, Suit.CANNON, Suit.ORACLE, Suit.MAP)
 class Champion:
     """Stops at three cards with a gain, or with Chest and Key."""
 
-    def __init__(self, _rng: Random) -> None:
-        pass
+    def __init__(self, _rng: Random, enough: int = ENOUGH_CARDS) -> None:
+        self.enough = enough
 
     def decide(self, position: Position) -> Decision:
         """The champion's action, and the rule that led to it."""
         pending = position.pending
         if pending is None:
-            return _draw_or_end(position)
+            return _draw_or_end(position, self.enough)
         match pending.effect_type:
             case EffectType.KRAKEN:
                 return Decision(DRAW, "The Kraken makes us draw.")
@@ -63,13 +63,13 @@ class Champion:
         return Decision(respond(pending.effect_type, card), f"{card} by the champion's order.")
 
 
-def _draw_or_end(position: Position) -> Decision:
+def _draw_or_end(position: Position, enough: int) -> Decision:
     area = position.play_area
     if position.refused is not None and area:
         return Decision(END_TURN, "The Oracle's card was refused.")
     if {Suit.CHEST, Suit.KEY} <= lying(position):
         return Decision(END_TURN, "Chest and Key lie in the play area.")
-    if len(area) >= ENOUGH_CARDS and sum(gain(position.own, card) for card in area) > 0:
+    if len(area) >= enough and sum(gain(position.own, card) for card in area) > 0:
         return Decision(END_TURN, f"{len(area)} cards with a gain lie in the play area.")
     return Decision(DRAW, "Too little lies in the play area.")
 

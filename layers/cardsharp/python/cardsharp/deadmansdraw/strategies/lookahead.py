@@ -121,7 +121,8 @@ class Lookahead:
     def __init__(self, position: Position) -> None:
         own, other = Side(position.own), Side(position.other)
         points = position.own.score - position.other.score
-        turn = Turn(own, other, points, position.discard_pile, position.known_top)
+        discard = tuple(sorted(position.discard_pile))
+        turn = Turn(own, other, points, discard, position.known_top)
         self.root = turn.lay_all(Laid(*card, 0) for card in position.play_area)
         self._unseen = len(position.unseen)
         self._means = tuple(_means(position.unseen, own))

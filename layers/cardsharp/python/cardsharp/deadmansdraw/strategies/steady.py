@@ -32,11 +32,15 @@ class Steady:
 
 
 def _rank(option: Option) -> tuple[float, int]:
-    """By value; of two equal options rather a card than an end, and an end than a refusal."""
-    response = option.action.response
+    """By value; of two equal options rather a card than an end, and an end than a refusal.
+
+    What differs by rounding only is equal: sums of fractions come out a little otherwise on
+    another Python.
+    """
+    value, response = round(option.value, 9), option.action.response
     if response is not None and response.card is None:
-        return option.value, 0
-    return option.value, 1 if option.action.verb is Verb.END_TURN else 2
+        return value, 0
+    return value, 1 if option.action.verb is Verb.END_TURN else 2
 
 
 class _Weighing:

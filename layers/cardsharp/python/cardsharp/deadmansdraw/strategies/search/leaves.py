@@ -1,0 +1,210 @@
+"""What a turn in thought is worth where it ends, and where it might go on."""
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from cardsharp.deadmansdraw.strategies.search.model import (
+    KNOT_PARTS,
+    LEFTS,
+    ONE,
+    OTHER,
+    PLACE_DIGIT,
+    SIZES,
+    Model,
+    Sums,
+    chance_of,
+)
+from cardsharp.deadmansdraw.strategies.search.sets import (
+    NO_CARD,
+    RANKS,
+    SUIT_OF,
+    Dice,
+    holds_treasure,
+    numbers_in,
+)
+from cardsharp.deadmansdraw.strategies.search.turn import Table, Turn
+
+HOPE_SHIFT = 20
+"""A step of `hope` is half a unit of log-odds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How far a search goes; all in counts, so that a machine's speed changes nothing.
+
+    `levels`: effects within effects that are thought through; `second_draws`: the level down to
+    which a second draw is searched, not learned; `samples`, `root_samples`: picks of a bonus at
+    the leaves, and where stopping now is weighed; `endgame`: cards left from which the opponent's
+    turn is searched too, `whole_turns`: from which a turn is searched to its end; `most_nodes`:
+    above which the endgame is searched from fewer cards on.
+    """
+
+    levels: int = 2
+    second_draws: int = 1
+    samples: int = 4
+    root_samples: int = 16
+    endgame: int = 4
+    whole_turns: int = 4
+    most_nodes: int = 1000
+
+    def nearer(self) -> "Limits":
+        """The limits to try when the endgame took too many nodes."""
+        endgame = self.endgame - 1
+        return replace(self, endgame=endgame, whole_turns=min(self.whole_turns, endgame))
+
+
+def never() -> bool:
+    """There is time enough."""
+    return False
+
+
+class TooManyNodes(Exception):
+    """The endgame takes more nodes than allowed."""
+
+
+class Worth(NamedTuple):
+    """The end of a turn: the chance of who ends it, and the next player's log-odds and sums."""
+
+    chance: float
+    log_odds: int
+    sums: Sums
+
+
+class DrawingOn(NamedTuple):
+    """What drawing on is worth, and what that was worked out from."""
+
+    value: float
+    bust: float
+    risk: float
+    stopped: Worth
+
+
+def with_cards(keys: list[int], own: int, cards: list[int]) -> tuple[list[int], int]:
+    """Keys and bank of a turn's end once `cards` of the discard pile were banked too."""
+    keys = keys.copy()
+    for card in cards:
+        keys[SUIT_OF[card]] += OTHER * PLACE_DIGIT[card % RANKS]
+        own |= 1 << card
+    return keys, own
+
+
+@dataclass(frozen=True, slots=True)
+class Bonus:
+    """So many cards `wanted` out of `discard`, tried with `samples` picks."""
+
+    discard: list[int]
+    wanted: int
+    samples: int
+
+
+class Leaves:
+    """Values by the learned numbers of a model; `nodes` are the ends valued so far."""
+
+    def __init__(self, model: Model, limits: Limits | None = None) -> None:
+        self.model = model
+        self.limits = limits or Limits()
+        self.nodes = 0
+        self.late = never
+
+    # --- the end of a turn -------------------------------------------------------------------
+
+    def stop(self, turn: Turn, samples: int = 0) -> float:
+        """The value of banking the play area now."""
+        return self._stopped(turn, samples or self.limits.samples).chance
+
+    def bust(self, turn: Turn, card: int) -> float:
+        """The value after `card`, already taken from its place, has busted the turn."""
+        own = turn.own | turn.saved
+        if not holds_treasure(turn.saved):
+            return self._worth(turn, turn.bust, own).chance
+        thrown = turn.area & ~turn.saved | 1 << card
+        bonus = Bonus(numbers_in(turn.discard | thrown), turn.rescued, self.limits.samples)
+        return self._with_bonus(turn, turn.bust, own, bonus).chance
+
+    def bust_by_draw(self, turn: Turn, card: int) -> float:
+        """The value after `card` was drawn and busted the turn."""
+        return self.bust(turn.drawn(card), card)
+
+    def _stopped(self, turn: Turn, samples: int) -> Worth:
+        own = turn.own | turn.area
+        if not holds_treasure(turn.area):
+            return self._worth(turn, turn.stop, own)
+        bonus = Bonus(numbers_in(turn.discard), turn.lying, samples)
+        return self._with_bonus(turn, turn.stop, own, bonus)
+
+    def _worth(self, turn: Turn, keys: list[int], own: int) -> Worth:
+        """The end of a turn with these keys and bank."""
+        left = turn.left
+        sums = self.model.sums(keys, left)
+        self.nodes += 1
+        if not left:
+            lead = sums[1]
+            return Worth(0.0 if lead > 0 else 1.0 if lead else 0.5, lead * ONE, sums)
+        known = turn.known
+        log_odds = self.model.log_odds(sums, left, NO_CARD if known < 0 else SUIT_OF[known])
+        if left <= self.limits.endgame:
+            chance = 1.0 - self.turn_value(Table(turn.other, own, turn.pile, 0, known))
+        else:
+            chance = chance_of(-log_odds)
+        return Worth(chance, log_odds, sums)
+
+    def turn_value(self, table: Table) -> float:
+        """The chance of the player whose turn begins; a search looks further ahead."""
+        raise NotImplementedError
+
+    def _with_bonus(self, turn: Turn, keys: list[int], own: int, bonus: Bonus) -> Worth:
+        """The mean over seeded picks; exact where the discard pile holds no choice."""
+        discard, wanted, samples = bonus.discard, bonus.wanted, bonus.samples
+        if len(discard) <= wanted:
+            return self._worth(turn, *with_cards(keys, own, discard))
+        dice = Dice(sum(1 << card for card in discard) + wanted)
+        chance, log_odds = 0.0, 0
+        for _ in range(samples):
+            pick(dice, discard, wanted)
+            worth = self._worth(turn, *with_cards(keys, own, discard[:wanted]))
+            chance += worth.chance
+            log_odds += worth.log_odds
+        return Worth(chance / samples, _quotient(log_odds, samples), worth.sums)
+
+    # --- drawing on, as it is learned --------------------------------------------------------
+
+    def drawing_on(self, turn: Turn) -> DrawingOn:
+        """What drawing on is learned to be worth; the pile must not be empty."""
+        stopped = self._stopped(turn, self.limits.samples)
+        busting = turn.pile & turn.barred
+        risk = busting.bit_count() / turn.left
+        lowest = (busting & -busting).bit_length() - 1
+        bust = self.bust_by_draw(turn, lowest) if busting else 0.0
+        on = stopped.sums[2] + self._on(turn, busting.bit_count(), stopped.log_odds)
+        safe = chance_of(on * KNOT_PARTS - stopped.log_odds)
+        return DrawingOn((1.0 - risk) * safe + risk * bust, bust, risk, stopped)
+
+    def _on(self, turn: Turn, busting: int, log_odds: int) -> int:
+        """What D adds for the turn as a whole."""
+        at = self.model.at
+        size, left = min(turn.lying, SIZES["size"] - 1), min(turn.left, LEFTS - 1)
+        hope = hope_of(log_odds)
+        return (
+            at("size", size)
+            + at("left", left)
+            + at("risk", 16 * busting // turn.left)
+            + at("hope", hope)
+        )
+
+
+def hope_of(log_odds: int) -> int:
+    """The step of `hope` for a turn whose end gives the next player these log-odds."""
+    steps = SIZES["hope"]
+    return max(0, min((-log_odds >> HOPE_SHIFT) + steps // 2, steps - 1))
+
+
+def pick(dice: Dice, cards: list[int], wanted: int) -> None:
+    """Move `wanted` cards, picked by chance, to the front of `cards`."""
+    for i in range(wanted):
+        at = i + dice.below(len(cards) - i)
+        cards[i], cards[at] = cards[at], cards[i]
+
+
+def _quotient(number: int, by: int) -> int:
+    """`number` divided by `by`, rounded towards 0 as in C."""
+    return number // by if number >= 0 else -(-number // by)

@@ -1,0 +1,88 @@
+"""Cards as numbers, and sets of cards as the bits of one: what the search works on."""
+
+from collections.abc import Iterable
+
+from cardsharp.deadmansdraw.cards import SERVER_DECK, SUIT_ORDER, Card, Suit
+
+RANKS = 6
+SUITS = len(SUIT_ORDER)
+NO_CARD = -1
+ANCHOR, HOOK, CANNON, KEY, CHEST, MAP, ORACLE, SWORD, KRAKEN, MERMAID = range(SUITS)
+
+NUMBER: dict[Card, int] = {card: number for number, card in enumerate(SERVER_DECK)}
+"""A card's number is 6 times its suit's place in the server's order, plus its rank."""
+
+ALL_CARDS = (1 << len(SERVER_DECK)) - 1
+SUIT_OF: tuple[int, ...] = tuple(number // RANKS for number in range(len(SERVER_DECK)))
+SUIT_BITS: tuple[int, ...] = tuple(0x3F << RANKS * suit for suit in range(SUITS))
+SHIFTS: tuple[tuple[int, int], ...] = tuple((suit, RANKS * suit) for suit in range(SUITS))
+"""Every suit with the place of its lowest bit."""
+
+BITS: tuple[tuple[int, ...], ...] = tuple(
+    tuple(rank for rank in range(RANKS) if mask >> rank & 1) for mask in range(1 << RANKS)
+)
+"""The ranks in each set of a suit's cards, ascending."""
+
+MIDDLE: tuple[int, ...] = tuple(ranks[len(ranks) // 2] if ranks else NO_CARD for ranks in BITS)
+"""The rank that stands for each set of a suit's cards: the middle one, the upper of two."""
+
+EFFECTLESS = frozenset({ANCHOR, KEY, CHEST, MERMAID})
+"""Suits that do nothing when they come to lie in the play area."""
+
+TREASURE = tuple(SUIT_BITS[SUIT_ORDER.index(suit)] for suit in (Suit.CHEST, Suit.KEY))
+
+
+def bits_of(cards: Iterable[Card]) -> int:
+    """The set of `cards`.
+
+    Raises:
+        KeyError: a card is not of the server's deck.
+    """
+    found = 0
+    for card in cards:
+        found |= 1 << NUMBER[card]
+    return found
+
+
+def numbers_in(cards: int) -> list[int]:
+    """The numbers of the cards in a set, ascending."""
+    found = []
+    while cards:
+        lowest = cards & -cards
+        found.append(lowest.bit_length() - 1)
+        cards ^= lowest
+    return found
+
+
+def tops(bank: int) -> list[int]:
+    """The highest card of each suit, ascending."""
+    return [
+        shift + (bank >> shift & 0x3F).bit_length() - 1
+        for _, shift in SHIFTS
+        if bank >> shift & 0x3F
+    ]
+
+
+def sword_targets(own: int, other: int) -> list[int]:
+    """The tops of `other` whose suits `own` lacks."""
+    return [card for card in tops(other) if not own & SUIT_BITS[SUIT_OF[card]]]
+
+
+def holds_treasure(cards: int) -> bool:
+    """Whether a Chest and a Key are among `cards`."""
+    return bool(cards & TREASURE[0] and cards & TREASURE[1])
+
+
+class Dice:
+    """SplitMix64: the seeded picks of a bonus in thought, the same on any machine."""
+
+    def __init__(self, state: int) -> None:
+        self.state = state
+
+    def below(self, number: int) -> int:
+        """A number from 0 up to but not including `number`."""
+        self.state = (self.state + 0x9E3779B97F4A7C15) & 0xFFFFFFFFFFFFFFFF
+        mixed = self.state
+        mixed = (mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9 & 0xFFFFFFFFFFFFFFFF
+        mixed = (mixed ^ (mixed >> 27)) * 0x94D049BB133111EB & 0xFFFFFFFFFFFFFFFF
+        return (mixed ^ (mixed >> 31)) * number >> 64

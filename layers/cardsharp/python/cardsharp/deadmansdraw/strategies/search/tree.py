@@ -1,0 +1,231 @@
+"""The search within a turn: the chance to win of whoever's turn it is, over the exact unseen cards.
+
+The next card is looked at card by card, what may come after it by one card that stands for its
+suit. Answers to effects are the best ones; effects within effects are thought through `levels`
+deep. Where nothing is pending, the better of stopping and of what drawing on is learned to be
+worth counts. Twin: `workbench/lab/native/search.c`.
+"""
+
+from cardsharp.deadmansdraw.strategies.search.leaves import Leaves, Limits, TooManyNodes
+from cardsharp.deadmansdraw.strategies.search.model import Model
+from cardsharp.deadmansdraw.strategies.search.sets import (
+    ALL_CARDS,
+    BITS,
+    CANNON,
+    EFFECTLESS,
+    HOOK,
+    KRAKEN,
+    MAP,
+    MIDDLE,
+    ORACLE,
+    RANKS,
+    SHIFTS,
+    SUIT_OF,
+    SWORD,
+    sword_targets,
+    tops,
+)
+from cardsharp.deadmansdraw.strategies.search.turn import Table, Turn
+
+KRAKEN_DRAWS = 2
+MAP_OFFER = 3
+
+
+class Search(Leaves):
+    """A search with the learned numbers of a model; all values are chances to win."""
+
+    def __init__(self, model: Model, limits: Limits | None = None, deck: int = ALL_CARDS) -> None:
+        super().__init__(model, limits)
+        self._deck = deck
+        self._turns: dict[Table, float] = {}
+
+    def turn_value(self, table: Table) -> float:
+        """The chance of the player whose turn begins: the mean over the first card.
+
+        The table's discard pile is ignored: what lies nowhere else is discarded.
+
+        Raises:
+            TooManyNodes: the endgame takes more than the limit, or time is short.
+        """
+        value = self._turns.get(table)
+        if value is None:
+            if 0 < self.limits.most_nodes < self.nodes or self.late():
+                raise TooManyNodes
+            discard = self._deck & ~(table.own | table.other | table.pile)
+            value = self._turns[table] = self.draw(Turn(table._replace(discard=discard)))
+        return value
+
+    def look_less_far(self) -> None:
+        """Begin anew, with the endgame searched from one card less on.
+
+        What is remembered of later turns still holds.
+        """
+        self.limits = self.limits.nearer()
+        self.nodes = 0
+
+    # --- drawing -----------------------------------------------------------------------------
+
+    def draw(self, turn: Turn, owed: int = 0, level: int = 0) -> float:
+        """The mean over the next card; the Kraken demands `owed` more after it."""
+        if not turn.left:
+            return self.stop(turn)
+        if turn.known >= 0:
+            return self.place(turn.drawn(turn.known), turn.known, owed, level)
+        total = 0.0
+        pile, barred = turn.pile, turn.barred
+        if level and pile & barred:
+            total += (pile & barred).bit_count() * self.bust_by_draw(turn, _lowest(pile & barred))
+        for suit, shift in SHIFTS:
+            cards = pile >> shift & 0x3F
+            if not cards:
+                continue
+            if not barred >> shift & 1:
+                total += self._draw_suit(turn, suit, owed, level)
+            elif not level:
+                total += cards.bit_count() * self.bust_by_draw(turn, shift + BITS[cards][0])
+        return total / turn.left
+
+    def _draw_suit(self, turn: Turn, suit: int, owed: int, level: int) -> float:
+        cards = turn.pile >> RANKS * suit & 0x3F
+        if level:
+            groups = [(RANKS * suit + MIDDLE[cards], cards.bit_count())]
+        else:
+            groups = group_suit(turn, suit, cards, finely=True)
+        total = 0.0
+        for card, number in groups:
+            total += number * self.place(turn.drawn(card), card, owed, level)
+        return total
+
+    def place(self, turn: Turn, card: int, owed: int, level: int) -> float:
+        """After `card`, already taken from its place, has come to the play area of `turn`.
+
+        The turn is changed.
+        """
+        if turn.barred >> card & 1:
+            return self.bust(turn, card)
+        turn.lay(card)
+        if level >= self.limits.levels:
+            return self.after(turn, owed, level)
+        return self._effect(turn, SUIT_OF[card], owed, level + 1)
+
+    def after(self, turn: Turn, owed: int, level: int) -> float:
+        """Nothing to answer, but `owed` draws for a Kraken.
+
+        Below the root, the last of them is taken to be worth what drawing on is.
+        """
+        if not owed or not turn.left:
+            return self.rest(turn, level)
+        if owed == 1 and level:
+            return self.drawing_on(turn).value
+        return self.draw(turn, owed - 1, level or 1)
+
+    def rest(self, turn: Turn, level: int) -> float:
+        """The value where nothing is pending: the better of stopping and drawing on."""
+        if not turn.left:
+            return self.stop(turn)
+        if turn.left <= self.limits.whole_turns:
+            return max(self.stop(turn), self.draw(turn))
+        if level <= self.limits.second_draws:
+            return max(self.stop(turn), self.draw(turn, 0, level + 1))
+        on = self.drawing_on(turn)
+        return max(on.value, on.stopped.chance)
+
+    # --- effects -----------------------------------------------------------------------------
+
+    def _effect(self, turn: Turn, suit: int, owed: int, level: int) -> float:
+        """The effect of the card that was laid last, answered in the best way."""
+        if suit == HOOK and turn.own:
+            return max(self.hook(turn, card, level) for card in tops(turn.own))
+        if suit == SWORD and (targets := sword_targets(turn.own, turn.other)):
+            return max(self.sword(turn, card, level) for card in targets)
+        if suit == CANNON and turn.other:
+            return max(self.cannon(turn, card, owed, level) for card in tops(turn.other))
+        if suit == MAP and turn.discard:
+            return self._map_to_come(turn, level)
+        if suit == ORACLE and turn.left:
+            return self._oracle_to_come(turn, owed, level)
+        return self.after(turn, KRAKEN_DRAWS if suit == KRAKEN else owed, level)
+
+    def hook(self, turn: Turn, card: int, level: int) -> float:
+        """The value of answering a Hook with `card`."""
+        return self.place(turn.hooked(card), card, 0, level)
+
+    def sword(self, turn: Turn, card: int, level: int) -> float:
+        """The value of answering a Sword with `card`."""
+        return self.place(turn.robbed(card), card, 0, level)
+
+    def cannon(self, turn: Turn, card: int, owed: int, level: int) -> float:
+        """The value of answering a Cannon with `card`."""
+        shot = turn.robbed(card)
+        shot.discard |= 1 << card
+        return self.after(shot, owed, level)
+
+    def map(self, turn: Turn, card: int, level: int) -> float:
+        """The value of taking `card` out of the discard pile for a Map."""
+        return self.place(turn.salvaged(card), card, 0, level)
+
+    def _map_to_come(self, turn: Turn, level: int) -> float:
+        values = []
+        for suit, shift in SHIFTS:
+            cards = turn.discard >> shift & 0x3F
+            if not cards:
+                continue
+            if turn.barred >> shift & 1:
+                groups = [(shift + BITS[cards][0], cards.bit_count())]
+            else:
+                groups = group_suit(turn, suit, cards, finely=level <= 1)
+            for card, number in groups:
+                values += [self.map(turn, card, level)] * number
+        return best_of_offer(values)
+
+    def _oracle_to_come(self, turn: Turn, owed: int, level: int) -> float:
+        stop, total = self.stop(turn), 0.0
+        duty = max(0, owed - 1)
+        for _, shift in SHIFTS:
+            cards = turn.pile >> shift & 0x3F
+            if not cards:
+                continue
+            value = stop
+            if not turn.barred >> shift & 1:
+                card = shift + MIDDLE[cards]
+                value = self.place(turn.drawn(card), card, duty, level)
+            total += cards.bit_count() * max(value, stop)
+        return total / turn.left
+
+
+def _lowest(cards: int) -> int:
+    return (cards & -cards).bit_length() - 1
+
+
+def group_suit(turn: Turn, suit: int, cards: int, *, finely: bool) -> list[tuple[int, int]]:
+    """Cards of a suit in groups of equal worth: the card that stands for each, and their number.
+
+    The cards below the own top bring the bank nothing; the others are taken one by one where
+    `finely` and their suit has no effect.
+    """
+    top = (turn.own >> RANKS * suit & 0x3F).bit_length() - 1
+    idle = cards & (1 << top) - 1 if top > 0 else 0
+    rising = cards & ~idle
+    first = RANKS * suit
+    groups = [(first + idle.bit_length() - 1, idle.bit_count())] if idle else []
+    if rising and finely and suit in EFFECTLESS:
+        groups += [(first + rank, 1) for rank in BITS[rising]]
+    elif rising:
+        groups.append((first + MIDDLE[rising], rising.bit_count()))
+    return groups
+
+
+def best_of_offer(values: list[float]) -> float:
+    """The mean, over all offers of three of the cards behind `values`, of the best of each."""
+    number = len(values)
+    offered = min(number, MAP_OFFER)
+    total = 0.0
+    for rank, value in enumerate(sorted(values)):
+        total += _ways(rank, offered - 1) * value
+    return total / _ways(number, offered)
+
+
+def _ways(number: int, chosen: int) -> int:
+    """The binomial coefficient for choices of up to three."""
+    ways = (1, number, number * (number - 1) // 2, number * (number - 1) * (number - 2) // 6)
+    return ways[chosen]

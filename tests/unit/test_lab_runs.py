@@ -1,0 +1,108 @@
+"""Runs of the lab: repeatable, the same for any number of processes, taken up where they ended."""
+
+from pathlib import Path
+
+import pytest
+
+from cardsharp.errors import ConfigError
+from workbench.lab.dice import Dice, Purpose, dice
+from workbench.lab.league import play_league
+from workbench.lab.ledger import Ledger, difference
+from workbench.lab.runs import Numbered, Plan, run
+
+
+def plan(pairs: int = 8, *, seed: int = 5, second: str = "draw-2") -> Plan:
+    return Plan(first="champion", second=second, pairs=pairs, seed=seed, plain=True)
+
+
+def test_a_run_is_the_same_for_any_number_of_processes() -> None:
+    assert run(plan(), workers=1) == run(plan(), workers=2)
+
+
+def test_another_seed_plays_other_matches() -> None:
+    assert run(plan(), workers=1) != run(plan(seed=6), workers=1)
+
+
+def test_a_longer_run_begins_with_the_shorter_one() -> None:
+    """So a run can be prolonged: no pair depends on how many there are."""
+    assert run(plan(10), workers=1).pairs[:7] == run(plan(7), workers=1).pairs
+
+
+def test_the_stop_rule_is_said_before_the_run() -> None:
+    said = plan(8).stop_rule()
+    assert "8 pairs" in said
+    assert "seed 5" in said
+
+
+def test_a_stopped_run_is_taken_up_and_ends_as_if_it_had_not_been(tmp_path: Path) -> None:
+    """Even where it was stopped in the middle of a series, and of a line."""
+    file = tmp_path / "run.jsonl"
+    whole = run(plan(10), workers=1)
+    run(plan(4), workers=1, tell=Ledger(file, plan(4)).add)
+    with file.open("a", encoding="utf-8") as out:
+        out.write('{"kind":"pair","number":4,"the')
+    again = Ledger(file, plan(10))
+    assert set(again.kept) == {0, 1, 2, 3}
+    told: list[Numbered] = []
+
+    def tell(played: list[Numbered]) -> None:
+        told.extend(played)
+        again.add(played)
+
+    assert run(plan(10), 1, again.kept, tell) == whole
+    assert sorted(number for number, _ in told) == [4, 5, 6, 7, 8, 9]
+    assert Ledger(file, plan(10)).kept == dict(enumerate(whole.pairs))
+
+
+@pytest.mark.parametrize("other", [plan(seed=6), plan(second="draw-3")])
+def test_the_file_of_another_run_is_refused(tmp_path: Path, other: Plan) -> None:
+    file = tmp_path / "run.jsonl"
+    Ledger(file, plan())
+    with pytest.raises(ConfigError, match=r"another run.*Give another file"):
+        Ledger(file, other)
+
+
+def test_a_file_that_is_no_run_is_refused_and_kept(tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("Dear diary,\n")
+    with pytest.raises(ConfigError, match="no file of a duel"):
+        Ledger(file, plan())
+    assert file.read_text() == "Dear diary,\n"
+
+
+def test_a_difference_is_taken_deck_by_deck(tmp_path: Path) -> None:
+    """Against the same player on the same decks; the interval is that of the gaps."""
+    files = tmp_path / "champion.jsonl", tmp_path / "draw-4.jsonl"
+    other = Plan(first="draw-4", second="draw-2", pairs=30, seed=5, plain=True)
+    mine, theirs = (
+        run(one, 1, tell=Ledger(file, one).add)
+        for one, file in zip((plan(30), other), files, strict=True)
+    )
+    gap, margin, matches = difference(*files)
+    assert gap == pytest.approx(mine.points - theirs.points)
+    assert matches == 60
+    assert 0 < margin < mine.margin + theirs.margin
+    third = tmp_path / "third.jsonl"
+    Ledger(third, plan(second="third"))
+    with pytest.raises(ConfigError, match="nothing to compare"):
+        difference(files[0], third)
+
+
+def test_a_league_is_antisymmetric_and_ranks_by_the_mean() -> None:
+    table = play_league(("draw-2", "champion", "draw-4"), plan(6), 1, lambda _plan: None)
+    assert table.points(0, 1) == pytest.approx(100 - table.points(1, 0))
+    assert table.points(1, 0) == run(plan(6), 1).points
+    assert table.ranking[0] == 1
+    assert table.mean(1) == (table.points(1, 0) + table.points(1, 2)) / 2
+
+
+def test_the_dice_are_splitmix64() -> None:
+    """The generator's published test values for the seed 1234567."""
+    rolled = Dice(1234567)
+    assert [rolled.getrandbits(64) for _ in range(2)] == [6457827717110365317, 3203168211198807973]
+
+
+def test_dice_of_another_purpose_roll_otherwise() -> None:
+    rolls = {dice(1, number, purpose).getrandbits(64) for number in (0, 1) for purpose in Purpose}
+    assert len(rolls) == 2 * len(Purpose)
+    assert {Dice(3).randrange(5, 8) for _ in range(1)} <= {5, 6, 7}

@@ -1,0 +1,49 @@
+"""Everybody against everybody: a cross table of duels."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from statistics import fmean
+
+from workbench.lab.runs import Plan, run
+from workbench.lab.selfplay import Duel
+
+
+@dataclass(frozen=True, slots=True)
+class League:
+    """The duels of a league; `duels` maps the places of two players, the lower first."""
+
+    players: tuple[str, ...]
+    duels: dict[tuple[int, int], Duel]
+
+    def points(self, row: int, column: int) -> float:
+        """What the player of `row` made of the one of `column`, in per cent."""
+        if row < column:
+            return self.duels[row, column].points
+        return 100 - self.duels[column, row].points
+
+    def margin(self, row: int, column: int) -> float:
+        """Half the 95 % interval of it."""
+        return self.duels[min(row, column), max(row, column)].margin
+
+    def mean(self, row: int) -> float:
+        """The average of a player against all others."""
+        others = (column for column in range(len(self.players)) if column != row)
+        return fmean(self.points(row, column) for column in others)
+
+    @property
+    def ranking(self) -> list[int]:
+        """The players' places in the order of their averages."""
+        return sorted(range(len(self.players)), key=self.mean, reverse=True)
+
+
+def play_league(
+    players: Sequence[str], plan: Plan, workers: int, tell: Callable[[Plan], None]
+) -> League:
+    """The league in which each two play a duel by `plan`; `tell` hears of each that begins."""
+    duels = {}
+    for (one, first), (two, second) in combinations(enumerate(players), 2):
+        pairing = replace(plan, first=first, second=second)
+        tell(pairing)
+        duels[one, two] = run(pairing, workers)
+    return League(tuple(players), duels)

@@ -1,0 +1,40 @@
+/* Which opponent this is: the twin of strategies/adaptive_belief.py. */
+#ifndef CARDSHARP_BELIEF_H
+#define CARDSHARP_BELIEF_H
+
+#include "core.h"
+
+enum { MOST_ENTRIES = 32, MOST_WEIGHTS = 16, MOST_LYING = 7 };
+
+/* How a kind of opponent decides, NULL where a habit is learned or an answer may be any. */
+typedef struct {
+    int32_t weights;    /* index into the book's players; 0 is the general player */
+    int32_t stranger;   /* whether this is the entry of nobody known */
+    double stop_chance; /* where it is not negative, how likely a stop is */
+    const Policy *stops;
+    const Policy *answers;
+} Entry;
+
+/* The entries, and who plays for each of the weights. */
+typedef struct {
+    int32_t entries, players;
+    Entry entry[MOST_ENTRIES];
+    const Policy *player[MOST_WEIGHTS];
+} Book;
+
+typedef struct {
+    const Book *book;
+    int number;
+    double likelihood[MOST_ENTRIES];
+    int misses[MOST_ENTRIES];
+    int habits[MOST_LYING][2];
+} Belief;
+
+void belief_see(Belief *belief, const Table *table, Action action); /* before it is played */
+int belief_weights(const Belief *belief);
+
+/* Pairs of matches in series of `series` pairs; a player with a book keeps its belief in one. */
+void play_series(const Policy *const players[2], const Book *const books[2], uint64_t seed,
+                 uint64_t from, int64_t pairs, int64_t series, Result *results);
+
+#endif

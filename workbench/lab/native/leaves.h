@@ -1,0 +1,15 @@
+/* Values by the learned numbers: the twin of strategies/search/leaves.py. */
+#ifndef CARDSHARP_LEAVES_H
+#define CARDSHARP_LEAVES_H
+
+#include "search.h"
+
+/* The value after `card`, already taken from its place, has busted the turn. */
+double bust_value(Search *search, const Turn *turn, Card card);
+/* The same after `card` was drawn. */
+double bust_by(Search *search, const Turn *turn, Card card);
+/* What drawing on is learned to be worth; the value of stopping goes to `stop`, and the pile must
+ * not be empty. */
+DrawingOn weigh_drawing_on(Search *search, const Turn *turn, double *stop);
+
+#endif
