@@ -1,15 +1,21 @@
 """Every strategy plays by the rules, and by nothing that a player may not know."""
 
+import copy
 from collections.abc import Callable, Iterable
+from itertools import islice
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.lab_recorded import first_random_matches, parsed, views_of
 from support.positions import KINDS, opening
+from support.traces import needs_traces
 
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, Verb
 from cardsharp.deadmansdraw.position import Position
+from cardsharp.deadmansdraw.reading import rebuild
 from cardsharp.deadmansdraw.rules import State, apply, start
 from cardsharp.deadmansdraw.strategies import Decision, Strategy, build, names
 from cardsharp.deadmansdraw.strategies.choices import autopick
@@ -27,13 +33,27 @@ def registered(name: str) -> Seat:
 # --- legal play ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", names())
+SEARCHERS = ("adaptive", "captain", "steady")
+"""The strategies that search, for which fewer matches must do."""
+
+
+@pytest.mark.parametrize("name", sorted({*names()} - {*SEARCHERS}))
 @settings(max_examples=6, deadline=None, derandomize=True)
 @given(seed=SEEDS, kind=st.sampled_from(KINDS))
 def test_every_action_is_legal_and_decided_by_the_strategy_itself(
     name: str, seed: int, kind: str
 ) -> None:
     """In matches of random moves, on both decks and debug tables, never an illegal action."""
+    play_legally(name, seed, kind)
+
+
+@pytest.mark.parametrize("name", SEARCHERS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_action_of_a_search_is_legal(name: str, kind: str) -> None:
+    play_legally(name, 3, kind)
+
+
+def play_legally(name: str, seed: int, kind: str) -> None:
     rng = Random(seed)
     match = Match(opening(kind, rng), fair_chance(rng))
     player = build(name, Random(seed))
@@ -76,9 +96,10 @@ def test_our_autopick_is_the_servers(seed: int, kind: str) -> None:
 
 
 def moments(seed: int, kind: str) -> tuple[Match, Match]:
-    """The same moment of a random match twice, with two hidden orders of the draw pile.
+    """The same moment of a random match twice, with two hidden futures.
 
-    What was drawn until then, and a known top card, are the same in both.
+    The order of the draw pile and the server's next picks from the discard pile differ; what was
+    drawn and picked until then, and a known top card, are the same in both.
     """
     rng = Random(seed)
     first = opening(kind, rng)
@@ -96,7 +117,9 @@ def moments(seed: int, kind: str) -> tuple[Match, Match]:
     rng.shuffle(hidden)
     pile = (*first.draw_pile[:open_cards], *hidden)
     second = start(pile, first.discard_pile, first.player, first.banks, first.play_area)
-    return here, replayed(second, actions, seed)
+    there = replayed(second, actions, seed)
+    there._chance = fair_chance(Random(seed + 1))
+    return here, there
 
 
 def replayed(first: State, actions: Iterable[Action], chance: int) -> Match:
@@ -151,3 +174,82 @@ def test_a_cheat_that_looks_at_the_draw_pile_is_caught() -> None:
         if decides_by_hidden_order(lambda match, _rng: Peeker(match), seed, "server")
     ]
     assert len(caught) > 10
+
+
+class PickPeeker:
+    """A cheat: it knows which cards the server picks next, and draws only if the first is high."""
+
+    def __init__(self, match: Match) -> None:
+        self.match = match
+
+    def decide(self, position: Position) -> Decision:
+        actions = position.legal_actions()
+        if actions != (DRAW, END_TURN) or not position.discard_pile:
+            return Decision(actions[0], "The first action.")
+        chance = copy.deepcopy(self.match._chance)
+        picked = chance(position.discard_pile, 1)[0]
+        return Decision(DRAW if picked.value > 3 else END_TURN, "The next pick is known.")
+
+
+def test_a_cheat_that_foresees_the_servers_picks_is_caught() -> None:
+    caught = [
+        seed
+        for seed in range(200)
+        if decides_by_hidden_order(lambda match, _rng: PickPeeker(match), seed, "server")
+    ]
+    assert len(caught) > 10
+
+
+# --- recorded matches ----------------------------------------------------------------------
+
+Table = Callable[[dict[str, Any]], Strategy]
+"""Makes a strategy for a recorded view; only a cheat looks at the raw view itself."""
+
+
+def with_another_seed(raw: dict[str, Any]) -> dict[str, Any]:
+    """A recorded view in which everything is otherwise that tells of the server's chance."""
+    params = {**raw["creationParams"], "randomSeed": "1234567890123456"}
+    moves = [
+        {**move, "events": [{**e, "matchStartedSeed": "1234567890123456"} for e in move["events"]]}
+        for move in raw["moves"]
+    ]
+    return {**raw, "creationParams": params, "moves": moves}
+
+
+def decides_by_seed(table: Table, matches: int, every: int) -> list[bool]:
+    """For some recorded decisions, whether another seed in the view changes what is decided."""
+    found = []
+    for trace in first_random_matches(matches):
+        for raw in islice(views_of(trace), 0, None, every):
+            decisions = []
+            for shown in (raw, with_another_seed(raw)):
+                view = parsed(shown)
+                if view.active_player_index is not None:
+                    position = rebuild(view, view.active_player_index)
+                    decisions.append(table(shown).decide(position))
+            found.append(len(decisions) == 2 and decisions[0] != decisions[1])
+    return found
+
+
+@needs_traces
+@pytest.mark.parametrize("name", ["captain", "adaptive", "steady"])
+def test_the_seed_of_a_recorded_match_changes_no_decision(name: str) -> None:
+    looked = decides_by_seed(lambda _raw: build(name, Random(1)), matches=3, every=9)
+    assert len(looked) > 12
+    assert not any(looked)
+
+
+class SeedPeeker:
+    """A cheat that stops by the seed in the view."""
+
+    def __init__(self, raw: dict[str, Any]) -> None:
+        self.even = str(raw["creationParams"].get("randomSeed"))[-1:] in "02468"
+
+    def decide(self, position: Position) -> Decision:
+        actions = position.legal_actions()
+        return Decision(actions[0 if self.even else -1], "The seed says so.")
+
+
+@needs_traces
+def test_a_cheat_that_looks_at_the_seed_is_caught() -> None:
+    assert any(decides_by_seed(SeedPeeker, matches=3, every=9))

@@ -1,0 +1,86 @@
+"""`adaptive`: the captain's search with weights that were trained against this opponent's kind."""
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import replace
+from random import Random
+
+from cardsharp.deadmansdraw.cards import Card
+from cardsharp.deadmansdraw.position import Played, Position
+from cardsharp.deadmansdraw.strategies.adaptive_belief import GENERAL, Belief, known_opponents
+from cardsharp.deadmansdraw.strategies.adaptive_seen import Witness, drawn_in
+from cardsharp.deadmansdraw.strategies.base import Decision, Late
+from cardsharp.deadmansdraw.strategies.captain import WEIGHTS, Captain
+from cardsharp.deadmansdraw.strategies.dossier import PastMatch
+from cardsharp.deadmansdraw.strategies.registry import strategy
+from cardsharp.deadmansdraw.strategies.search.leaves import never
+from cardsharp.deadmansdraw.strategies.search.weights import model
+
+
+@strategy("adaptive")
+class Adaptive:
+    """Plays as the captain does, but against a known opponent with weights made for it.
+
+    Who the opponent is, is worked out from the decisions that it has shown in this match and in
+    past ones. A stranger, and whoever decides otherwise than was thought, gets the captain.
+    """
+
+    def __init__(self, _rng: Random, past: Belief | None = None, late: Late = never) -> None:
+        self._past = past or Belief(known_opponents())
+        self._watched = _Watched(self._past)
+        self._late = late
+
+    def knowing(self, past: Sequence[PastMatch]) -> "Adaptive":
+        """This strategy with an opponent's past matches in mind, the oldest first."""
+        belief = self._past.copy()
+        for match in past:
+            witness = Witness(drawn_in(match.history))
+            for move in match.history:
+                belief.see_all(witness.decisions(move, match.opponent))
+        return Adaptive(Random(0), belief, self._late)
+
+    def hurried(self, late: Late) -> "Adaptive":
+        """This strategy with what says that time is short."""
+        hurried = copy(self)  # what was seen of the match so far stays shared
+        hurried._late = late  # noqa: SLF001 - its own
+        return hurried
+
+    def decide(self, position: Position) -> Decision:
+        """The captain's decision, with the weights for whoever the opponent seems to be."""
+        weights = self._watched.belief(position).weights()
+        captain = Captain(model(file_of(weights)), late=self._late)
+        decision = captain.decide(position)
+        if weights == GENERAL:
+            return decision
+        reason = f"{decision.reason[:-1]}, as against {weights}."
+        return replace(decision, reason=reason)
+
+
+def file_of(weights: str) -> str:
+    """The name of the weight file for a kind of opponent."""
+    return WEIGHTS if weights == GENERAL else f"adaptive-{weights}"
+
+
+class _Watched:
+    """What is thought of the opponent in the course of a match.
+
+    It goes on from where it was asked last if the match has, and begins anew if not.
+    """
+
+    def __init__(self, past: Belief) -> None:
+        self._past = past
+        self._table: tuple[int, frozenset[Card]] = 0, frozenset()
+        self._seen: tuple[Played, ...] = ()
+        self._belief = past.copy()
+        self._witness = Witness(frozenset())
+
+    def belief(self, position: Position) -> Belief:
+        """The belief after all that the opponent has shown before `position`."""
+        table = position.me, frozenset(position.unseen) | drawn_in(position.history)
+        if table != self._table or position.history[: len(self._seen)] != self._seen:
+            self._table, self._seen = table, ()
+            self._belief, self._witness = self._past.copy(), Witness(table[1])
+        for move in position.history[len(self._seen) :]:
+            self._belief.see_all(self._witness.decisions(move, 1 - position.me))
+        self._seen = position.history
+        return self._belief

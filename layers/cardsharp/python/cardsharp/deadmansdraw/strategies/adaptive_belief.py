@@ -1,0 +1,245 @@
+"""Which opponent this is: naive Bayes over the decisions that it has shown.
+
+Each entry of `adaptive_opponents.json` says how a known opponent, or a kind of opponent, decides
+and which weights play best against it. Somebody unknown, the stranger, is an entry like the
+others: it stops by habits that are learned as they are seen and answers effects anyhow.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from math import exp, log
+from random import Random
+
+from cardsharp.deadmansdraw.actions import END_TURN, EffectType
+from cardsharp.deadmansdraw.position import Position
+from cardsharp.deadmansdraw.strategies.adaptive_seen import Seen
+from cardsharp.deadmansdraw.strategies.base import Strategy
+from cardsharp.deadmansdraw.strategies.choices import choices, gain, lying
+from cardsharp.deadmansdraw.strategies.registry import build
+
+GENERAL = "general"
+"""The weights that know nothing of the opponent."""
+
+SLIP = 0.02
+"""How often a player is thought to decide otherwise than its entry says: errors, late answers."""
+
+MISS = 0.05
+"""A decision that an entry thought less likely than this speaks against the entry."""
+
+MOST_MISSES = 0.05
+"""The share of decisions from which on an entry is given up, however likely it looks."""
+
+SURE = 0.9
+"""How sure one must be that the opponent is no stranger to play otherwise than in general."""
+
+STRANGER = 0.5
+"""The chance, before anything is seen, that the opponent is nobody known."""
+
+MOST_LYING = 7
+"""Stopping habits are the same from so many cards in the play area on."""
+
+Habits = tuple[tuple[float, float], ...]
+"""By cards in the play area, from 1: the chance to stop without and with a gain on the table."""
+
+Tastes = dict[str, dict[str, float]]
+"""By effect and suit: how often a card of that suit was chosen where it could be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """How a known opponent decides; None stands for habits or tastes that nobody knows.
+
+    `stops` and `answers` name the strategy of ours that decides likewise, or hold figures: the
+    chance to stop, and the taste for suits.
+    """
+
+    name: str
+    weights: str
+    stops: str | float | Habits | None
+    answers: str | Tastes | None
+
+
+@dataclass(slots=True)
+class _Evidence:
+    """What speaks for an entry: the logarithm of its likelihood, and how often it was wrong."""
+
+    likelihood: float = 0.0
+    misses: int = 0
+
+
+@dataclass(slots=True)
+class Belief:
+    """What is thought of the opponent after `number` of its decisions."""
+
+    entries: tuple[Entry, ...]
+    number: int = 0
+    evidence: list[_Evidence] = field(default_factory=list)
+    habits: list[list[int]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.evidence = self.evidence or [_Evidence() for _ in self.entries]
+        self.habits = self.habits or [[0, 0] for _ in range(MOST_LYING)]
+
+    def copy(self) -> "Belief":
+        """A belief of its own that begins with what this one has seen."""
+        evidence = [_Evidence(one.likelihood, one.misses) for one in self.evidence]
+        return Belief(self.entries, self.number, evidence, [list(pair) for pair in self.habits])
+
+    def see_all(self, decisions: Iterable[Seen]) -> None:
+        """Take in decisions in their order."""
+        for seen in decisions:
+            self.see(seen)
+
+    def see(self, seen: Seen) -> None:
+        """Take in one decision."""
+        said: dict[str, bool] = {}
+        for entry, evidence in zip(self.entries, self.evidence, strict=True):
+            chance = self._chance(entry, seen, said)
+            evidence.likelihood += log(chance)
+            evidence.misses += chance < MISS
+        self.number += 1
+        if seen.position.pending is None:
+            self.habits[count_of(seen.position) - 1][seen.action == END_TURN] += 1
+
+    def weights(self) -> str:
+        """The weights to play with: the likeliest kind's, once it is hardly a stranger."""
+        by_weights = {entry.weights: 0.0 for entry in self.entries}
+        for entry, chance in self.chances():
+            by_weights[entry.weights] += chance
+        if by_weights.pop(GENERAL) > 1 - SURE:
+            return GENERAL
+        return max(by_weights, key=by_weights.__getitem__)
+
+    def chances(self) -> list[tuple[Entry, float]]:
+        """Each entry with the chance that the opponent is one; the given-up ones are left out."""
+        most = max(1.0, MOST_MISSES * self.number)
+        known = len(self.entries) - 1
+        kept = [
+            (entry, found.likelihood + log(STRANGER if _is_stranger(entry) else STRANGER / known))
+            for entry, found in zip(self.entries, self.evidence, strict=True)
+            if found.misses <= most or _is_stranger(entry)
+        ]
+        top = max(likelihood for _, likelihood in kept)
+        shares = [(entry, exp(likelihood - top)) for entry, likelihood in kept]
+        total = sum(share for _, share in shares)
+        return [(entry, share / total) for entry, share in shares]
+
+    # --- how likely an entry thought a decision ------------------------------------------------
+
+    def _chance(self, entry: Entry, seen: Seen, said: dict[str, bool]) -> float:
+        if seen.position.pending is None:
+            return self._chance_of_stopping(entry, seen, said)
+        return _chance_of_answer(entry, seen, said)
+
+    def _chance_of_stopping(self, entry: Entry, seen: Seen, said: dict[str, bool]) -> float:
+        stops, position = entry.stops, seen.position
+        if isinstance(stops, str):
+            return _by_strategy(stops, seen, said, 2)
+        if stops is None:
+            on, off = self.habits[count_of(position) - 1]
+            chance = (off + 0.5) / (on + off + 1)
+        elif isinstance(stops, float):
+            chance = stops
+        else:
+            chance = stops[count_of(position) - 1][has_gain(position)]
+        return chance if seen.action == END_TURN else 1 - chance
+
+
+def _is_stranger(entry: Entry) -> bool:
+    return entry.weights == GENERAL and entry.stops is None and entry.answers is None
+
+
+def count_of(position: Position) -> int:
+    """The cards in the play area, as far as habits tell them apart."""
+    return min(len(position.play_area), MOST_LYING)
+
+
+def has_gain(position: Position) -> bool:
+    """Whether the bank would gain by stopping now."""
+    return any(gain(position.own, card) for card in position.play_area)
+
+
+def _number_of_answers(position: Position) -> int:
+    """An Oracle can be taken, refused, or answered by the end of the turn."""
+    pending = position.pending
+    oracle = pending is not None and pending.effect_type is EffectType.ORACLE
+    return 3 if oracle else len(choices(position))
+
+
+def _by_strategy(name: str, seen: Seen, said: dict[str, bool], options: int) -> float:
+    """The chance of the action if the opponent decides as the strategy `name` does."""
+    if name not in said:
+        said[name] = _strategy(name).decide(seen.position).action == seen.action
+    return 1 - SLIP if said[name] else SLIP / (options - 1)
+
+
+@cache
+def _strategy(name: str) -> Strategy:
+    return build(name, Random(0))
+
+
+def _chance_of_answer(entry: Entry, seen: Seen, said: dict[str, bool]) -> float:
+    options = _number_of_answers(seen.position)
+    if isinstance(entry.answers, str):
+        return _by_strategy(entry.answers, seen, said, options)
+    if entry.answers is None:
+        return 1 / options
+    return SLIP / options + (1 - SLIP) * _share_of_taste(entry.answers, seen)
+
+
+def _share_of_taste(tastes: Tastes, seen: Seen) -> float:
+    position, action = seen.position, seen.action
+    pending = position.pending
+    if pending is None:
+        return 0.0
+    taste = tastes.get(pending.effect_type, {})
+    if pending.effect_type is EffectType.ORACLE:
+        busts = pending.cards[0].suit in lying(position)
+        takes = taste.get("bust" if busts else "safe", 0.5)
+        refuses = (1 - takes) * (1 - taste.get("end", 0.5))
+        if action == END_TURN:
+            return 1 - takes - refuses
+        return takes if action.response and action.response.card else refuses
+    weight = {card: taste.get(card.suit, 0.5) for card in choices(position)}
+    card = None if action.response is None else action.response.card
+    return weight.get(card, 0.0) / (sum(weight.values()) or 1.0) if card else 0.0
+
+
+# --- the file of known opponents ---------------------------------------------------------------
+
+
+@cache
+def known_opponents() -> tuple[Entry, ...]:
+    """The shipped entries, the stranger among them.
+
+    Raises:
+        ValueError: the file is not one of this program's version.
+    """
+    text = files(__package__).joinpath("adaptive_opponents.json").read_text(encoding="utf-8")
+    return parse_entries(text)
+
+
+def parse_entries(text: str) -> tuple[Entry, ...]:
+    """The entries of a file of known opponents.
+
+    Raises:
+        ValueError: it is no such file, or of another version.
+    """
+    document = json.loads(text)
+    if not isinstance(document, dict) or document.get("version") != 1:
+        raise ValueError("This is no file of known opponents of version 1.")
+    return tuple(_entry(one) for one in document["opponents"])
+
+
+def _entry(one: dict[str, object]) -> Entry:
+    name, weights = str(one["name"]), str(one["weights"])
+    match one.get("stops"), one.get("answers"):
+        case (str() | float() | None) as stops, (str() | dict() | None) as answers:
+            return Entry(name, weights, stops, answers)
+        case list() as habits, (str() | dict() | None) as answers if len(habits) == MOST_LYING:
+            pairs = tuple((float(without), float(gaining)) for without, gaining in habits)
+            return Entry(name, weights, pairs, answers)
+    raise ValueError(f"The opponent '{name}' decides in a way that this program cannot read.")

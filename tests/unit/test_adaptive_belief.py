@@ -1,0 +1,155 @@
+"""Who the opponent is: known ones are found by their decisions, all others stay strangers."""
+
+from collections.abc import Iterator
+from random import Random
+
+import pytest
+from support.lab import needs_compiler
+
+from cardsharp.deadmansdraw.actions import DRAW, END_TURN
+from cardsharp.deadmansdraw.position import Position
+from cardsharp.deadmansdraw.strategies import Decision, Strategy, build
+from cardsharp.deadmansdraw.strategies.adaptive import Adaptive, file_of
+from cardsharp.deadmansdraw.strategies.adaptive_belief import (
+    GENERAL,
+    Belief,
+    known_opponents,
+    parse_entries,
+)
+from cardsharp.deadmansdraw.strategies.adaptive_seen import Seen, Witness, drawn_in
+from cardsharp.deadmansdraw.strategies.dossier import PastMatch, briefed
+from cardsharp.deadmansdraw.strategies.search.weights import model
+from workbench.lab.players import player
+from workbench.lab.runs import Plan, run
+from workbench.lab.selfplay import Match, deal, fair_chance, finish
+
+
+class Whim:
+    """Nobody known: it stops, and answers effects, by whim."""
+
+    def __init__(self, rng: Random) -> None:
+        self.rng = rng
+
+    def decide(self, position: Position) -> Decision:
+        return Decision(self.rng.choice(position.legal_actions()), "A whim.")
+
+
+def opponent(name: str, rng: Random) -> Strategy:
+    return Whim(rng) if name == "whim" else player(name)(rng)
+
+
+def played(name: str, seed: int) -> Match:
+    """A match of that opponent, who is player 1, against a `third`."""
+    rng = Random(seed)
+    match = Match(deal(rng), fair_chance(rng))
+    finish(match, (build("third", rng), opponent(name, rng)))
+    return match
+
+
+def shown(name: str, matches: int) -> Iterator[Seen]:
+    for seed in range(matches):
+        match = played(name, seed)
+        witness = Witness(drawn_in(match.history))
+        for move in match.history:
+            yield from witness.decisions(move, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "weights"),
+    [
+        ("champion", "champion"),
+        ("third", "third"),
+        ("example-node", "example-node"),
+        ("draw-3", "scripted"),
+        ("champion-2", "champion"),
+        ("champion-4", "champion"),
+        ("whim", GENERAL),
+        ("captain", GENERAL),
+    ],
+)
+def test_an_opponent_is_known_by_its_decisions(name: str, weights: str) -> None:
+    """The two variants of the champion, which stop otherwise, count as its kin."""
+    belief = Belief(known_opponents())
+    belief.see_all(shown(name, 1 if name == "captain" else 3))
+    assert belief.weights() == weights
+
+
+def test_before_anything_is_seen_the_opponent_is_a_stranger() -> None:
+    belief = Belief(known_opponents())
+    assert belief.weights() == GENERAL
+    assert sum(chance for _, chance in belief.chances()) == pytest.approx(1)
+
+
+def test_a_belief_that_is_contradicted_is_given_up() -> None:
+    """Somebody who has played as the champion and then decides by whim gets the general player."""
+    belief = Belief(known_opponents())
+    belief.see_all(shown("champion", 3))
+    assert belief.weights() == "champion"
+    belief.see_all(shown("whim", 1))
+    assert belief.weights() == GENERAL
+
+
+def test_a_slip_or_two_are_forgiven() -> None:
+    """A real opponent's program errs now and then; 5 % of decisions may be otherwise."""
+    belief = Belief(known_opponents())
+    decisions = list(shown("champion", 3))
+    at = next(i for i, one in enumerate(decisions) if one.position.pending is None)
+    slip = decisions[at]
+    other = END_TURN if slip.action == DRAW else DRAW
+    belief.see_all([*decisions[:at], Seen(slip.position, other), *decisions[at + 1 :]])
+    assert belief.weights() == "champion"
+
+
+def test_adaptive_knows_an_opponent_from_past_matches_at_once() -> None:
+    """With the past in mind the very first decision of a match is made with its weights."""
+    past = [PastMatch(1, played("third", seed).history) for seed in range(2)]
+    rng = Random(9)
+    match = Match(deal(rng), fair_chance(rng))
+    match.play(DRAW)
+    while match.position().legal_actions() == (DRAW,):
+        match.play(DRAW)
+    position = match.position()
+    stranger = Adaptive(Random(0))
+    knowing = briefed(stranger, past)
+    assert knowing is not stranger
+    assert "as against third" in knowing.decide(position).reason
+    assert stranger.decide(position) == build("captain", Random(0)).decide(position)
+
+
+def test_adaptive_decides_the_same_however_often_it_is_made_anew() -> None:
+    """A worker rebuilds it for every turn; what it keeps meanwhile only saves time."""
+    rng = Random(4)
+    match = Match(deal(rng), fair_chance(rng))
+    kept, other = Adaptive(Random(0)), build("champion", rng)
+    for _ in range(60):
+        position = match.position()
+        if position.me == 1:
+            match.play(other.decide(position).action)
+            continue
+        decision = kept.decide(position)
+        if len(decision.options) > 1 and rng.random() < 0.3:
+            assert Adaptive(Random(0)).decide(position) == decision
+        match.play(decision.action)
+
+
+def test_the_weights_of_every_entry_are_there() -> None:
+    for entry in known_opponents():
+        assert model(file_of(entry.weights)).numbers
+
+
+def test_entries_that_cannot_be_read_are_refused() -> None:
+    with pytest.raises(ValueError, match="of version 1"):
+        parse_entries('{"version": 2, "opponents": []}')
+    short = '{"version": 1, "opponents": [{"name": "x", "weights": "w", "stops": [[0, 1]]}]}'
+    with pytest.raises(ValueError, match="'x' decides in a way"):
+        parse_entries(short)
+
+
+@needs_compiler
+def test_adaptive_plays_a_series_the_same_in_both_engines() -> None:
+    """Belief, choice of weights and search: every figure of every match."""
+    plans = [
+        Plan(first="adaptive", second="draw-2", pairs=1, seed=3, plain=plain)
+        for plain in (False, True)
+    ]
+    assert run(plans[0], workers=1) == run(plans[1], workers=1)

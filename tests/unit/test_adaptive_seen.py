@@ -1,0 +1,118 @@
+"""The decisions that a player has shown are read from the public events, all and nothing else."""
+
+from collections.abc import Iterator
+from random import Random
+
+import pytest
+from support.lab_recorded import first_random_matches
+from support.positions import card, cards, opening
+from support.traces import needs_traces
+
+from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, Verb
+from cardsharp.deadmansdraw.cards import Card
+from cardsharp.deadmansdraw.events import Comment, TurnEnded
+from cardsharp.deadmansdraw.position import Played, Position
+from cardsharp.deadmansdraw.reading import played
+from cardsharp.deadmansdraw.rules import apply, force_turn_end, start
+from cardsharp.deadmansdraw.strategies import build
+from cardsharp.deadmansdraw.strategies.adaptive_seen import Seen, Witness, drawn_in
+from cardsharp.deadmansdraw.views import MoveView
+from workbench.lab.selfplay import Match, fair_chance
+
+FIELDS = (
+    "me",
+    "banks",
+    "play_area",
+    "pending",
+    "discard_pile",
+    "unseen",
+    "known_top",
+    "refused",
+    "turn",
+)
+
+
+def shown(history: tuple[Played, ...], player: int, pile: frozenset[Card]) -> list[Seen]:
+    witness = Witness(pile)
+    return [seen for move in history for seen in witness.decisions(move, player)]
+
+
+def decided(match: Match, rng: Random) -> Iterator[tuple[Position, Action]]:
+    """The choices of a whole match of sensible and random moves, as they were made."""
+    players = [build(rng.choice(("champion", "third", "draw-3")), rng) for _ in range(2)]
+    while match.state.active is not None:
+        position = match.position()
+        action = players[position.me].decide(position).action
+        if rng.random() < 0.3:
+            action = rng.choice(position.legal_actions())
+        if len(position.legal_actions()) > 1:
+            yield position, action
+        match.play(action)
+
+
+@pytest.mark.parametrize("kind", ["server", "rulebook"])
+def test_every_choice_of_both_players_is_seen_on_its_position(kind: str) -> None:
+    for seed in range(6):
+        rng = Random(seed)
+        match = Match(opening(kind, rng), fair_chance(rng))
+        true = list(decided(match, rng))
+        pile = drawn_in(match.history)
+        for player in (0, 1):
+            seen = shown(match.history, player, pile)
+            mine = [(position, action) for position, action in true if position.me == player]
+            assert [one.action for one in seen] == [action for _, action in mine]
+            for one, (position, _) in zip(seen, mine, strict=True):
+                for name in FIELDS:
+                    assert getattr(one.position, name) == getattr(position, name), name
+
+
+def test_an_autopick_answers_and_ends_the_turn_in_one_move() -> None:
+    """The example client sends EndTurn with autopick: two decisions, in their order."""
+    pile = cards("Key3 Map5 Anchor4 Anchor5")
+    first = start(pile, cards("Chest2 Hook2"), 0)
+    match = Match(first, lambda discard, number: discard[:number])
+    match.play(DRAW)
+    match.play(DRAW)
+    match.play(Action(Verb.END_TURN, autopick=True))
+    seen = shown(match.history, 0, frozenset(pile))
+    assert [str(one.action) for one in seen] == ["Draw", "Map: Chest2", "EndTurn"]
+    assert [len(one.position.play_area) for one in seen] == [1, 2, 3]
+
+
+def test_a_turn_that_timed_out_shows_no_decision() -> None:
+    pile = cards("Key3 Anchor4 Anchor5")
+    begun, events = apply(start(pile, (), 0), DRAW, fair_chance(Random(0)))
+    _, late = force_turn_end(begun, "Too late.", "", fair_chance(Random(0)))
+    assert any(isinstance(event, Comment) for event in late)
+    assert any(isinstance(event, TurnEnded) for event in late)
+    history = Played(1, 0, events), Played(1, 0, late)
+    assert shown(history, 0, frozenset(pile)) == []
+    assert shown((history[0], Played(1, 0, late[1:])), 0, frozenset(pile))[0].action == END_TURN
+
+
+def test_a_match_that_began_with_cards_of_no_event_is_given_up_quietly() -> None:
+    for seed in range(8):
+        rng = Random(seed)
+        match = Match(opening("debug", rng), fair_chance(rng))
+        list(decided(match, rng))
+        shown(match.history, 0, drawn_in(match.history))
+
+
+@needs_traces
+def test_the_real_players_decisions_are_seen() -> None:
+    """In recorded matches of the real server no stop of a player is missed or made up.
+
+    A successful end of a turn is a stop, but the match's last one where the draw pile ran out.
+    """
+    for trace in first_random_matches(12):
+        moves = [*trace["initial"]["moves"]]
+        for look in (*trace["steps"], trace["final"]["last_look"]):
+            moves += look.get("new_moves", ())
+        history = tuple(played(MoveView.model_validate(move)) for move in moves)
+        if any(isinstance(event, Comment) for move in history for event in move.events):
+            continue
+        pile = frozenset(map(card, trace["deck"]))
+        stops = sum(one.action == END_TURN for p in (0, 1) for one in shown(history, p, pile))
+        ends = [e for move in history for e in move.events if isinstance(e, TurnEnded)]
+        banked = sum(end.successful for end in ends)
+        assert banked - 1 <= stops <= banked, trace["name"]
