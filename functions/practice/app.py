@@ -6,9 +6,6 @@ from uuid import uuid4
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from cardsharp.blef import bot as blef
-from cardsharp.blef.seat import order_seat, orders_seat
-from cardsharp.blef.seat import parse_order as parse_seat
 from cardsharp.cloud.settings import Settings, Workplace
 from cardsharp.cloud.telemetry import logger, meter, watch_retries
 from cardsharp.deadmansdraw.assembly import assemble
@@ -40,10 +37,20 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, list[str
     return {"match_ids": ids}
 
 
+def orders_seat(event: object) -> bool:
+    """Return whether an event orders a seat at Blef; no order of the first game names a game."""
+    return isinstance(event, dict) and "game" in event
+
+
 def _order_seat(event: dict[str, Any]) -> str:
     """Have the bot join the game of Blef that the event names; the seat's id."""
+    # Practice is nearly always of the first game, and this would make its cold starts slower.
+    from cardsharp.blef.bot import assemble as assemble_blef  # noqa: PLC0415
+    from cardsharp.blef.seat import order_seat  # noqa: PLC0415
+    from cardsharp.blef.seat import parse_order as parse_seat  # noqa: PLC0415
+
     order = parse_seat(event)
-    assembly = blef.assemble(Workplace.load(os.environ), meter)
+    assembly = assemble_blef(Workplace.load(os.environ), meter)
     try:
         seat = order_seat(order, uuid4(), assembly.vault, assembly.offering)
     finally:

@@ -115,7 +115,7 @@ def test_the_bot_waits_for_an_arena_that_is_down_and_survives_its_restart(
         with ArenaServer(config) as arena:
             line_with(process.stderr, "attending")
             match_id = arena.create_match([ONE, TWO], seed="norandom", timeout=None)
-            line_with(process.stdout, f"match {match_id}: steady (us) v Team Two")
+            line_with(process.stdout, f"match {match_id}: captain (us) v Team Two")
         line_with(process.stderr, "no connection")
         with ArenaServer(config) as arena:
             ended = requests.delete(
@@ -177,7 +177,7 @@ def test_practice_against_the_dummy_plays_both_seats(cli: Cli, arena: ArenaServe
     assert played.code == 0, played.err
     assert [match["logComplete"] for match in played.json()] == [True, True]
     assert set(cli("show", "last", "--json").json()["header"]["seats"].values()) == {
-        "steady",
+        "captain",
         "draw-2",
     }
 

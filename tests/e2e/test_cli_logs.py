@@ -41,7 +41,7 @@ def test_matches_lists_the_last_started_first(cli: Cli) -> None:
     assert first["started"] > second["started"]
     table = cli("matches").out
     assert table.index(first["match"]) < table.index(second["match"])
-    assert "steady (us) v champion" in table
+    assert "captain (us) v champion" in table
 
 
 def test_matches_can_be_narrowed(cli: Cli) -> None:

@@ -42,16 +42,16 @@ def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp
 def test_one_match_is_shown_turn_by_turn_checked_and_kept(cli: Cli) -> None:
     played = cli("play")
     assert played.code == 0, played.err
-    assert "steady (us) v example-java" in played.out
+    assert "captain (us) v example-java" in played.out
     turns = re.search(r", in (\d+) turns", played.out)
     assert turns is not None
     for number in range(1, int(turns[1]) + 1):
-        assert re.search(rf"^ +{number} (steady|example)", played.out, re.MULTILINE)
+        assert re.search(rf"^ +{number} (captain|example)", played.out, re.MULTILINE)
     assert re.search(r"log complete: \d+ moves, equal to the arena's", played.out)
     assert "EndTurn  Stop: " in played.out, "the reason of a decision"
     shown = cli("show", "last")
     assert shown.code == 0
-    assert "steady (us) v example-java" in shown.out
+    assert "captain (us) v example-java" in shown.out
     follow_up = re.search(r"cardsharp (why last \d+)", played.out)
     assert follow_up is not None
     why = cli(*follow_up[1].split())

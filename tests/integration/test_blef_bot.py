@@ -23,7 +23,7 @@ import practice.app
 import worker.app
 from cardsharp.blef.actions import CHECK
 from cardsharp.blef.cards import DECK, sort_hand
-from cardsharp.blef.seat import GAME, SeatOrder, order_seat, orders_seat, parse_order
+from cardsharp.blef.seat import GAME, SeatOrder, order_seat, parse_order
 from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.memory import named
@@ -238,8 +238,8 @@ def test_an_order_that_cannot_be_used_is_refused_in_a_sentence(
 
 
 def test_only_an_event_with_a_game_orders_a_seat() -> None:
-    assert orders_seat({"game": OUR_GAME})
-    assert not any(map(orders_seat, ({}, {"matches": 1}, [], None, "game")))
+    assert practice.app.orders_seat({"game": OUR_GAME})
+    assert not any(map(practice.app.orders_seat, ({}, {"matches": 1}, [], None, "game")))
 
 
 def test_the_same_order_names_the_same_seat_and_a_paused_bot_takes_none(tmp_path: Path) -> None:

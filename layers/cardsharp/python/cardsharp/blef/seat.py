@@ -15,9 +15,6 @@ from cardsharp.cloud.vault import Vault
 from cardsharp.errors import ConfigError, Malformed, StoreError
 
 GAME = "blef"
-GAME_KEY = "game"
-"""What an event of an order names, and no other event does."""
-
 DEFAULT_STRATEGY = "bayes"
 _CLAIM = "seat order"
 _PREFIX = "Value error, "
@@ -54,11 +51,6 @@ class SeatOrder(BaseModel):
         """The name of this seat in the match log; the same order names the same seat."""
         name = hashlib.sha256(f"{self.url} {self.nickname}".encode()).hexdigest()
         return f"{self.game.hex}{name[:12]}"
-
-
-def orders_seat(event: object) -> bool:
-    """Return whether a function's event orders a seat here, and not another game's match."""
-    return isinstance(event, dict) and GAME_KEY in event
 
 
 def parse_order(event: object) -> SeatOrder:

@@ -20,7 +20,7 @@ from cardsharp.deadmansdraw.seats import DUMMY_ID, Players, Seat
 from cardsharp.deadmansdraw.strategies import build
 from cardsharp.errors import ConfigError, StoreError, Unauthorized
 
-DEFAULT_STRATEGY = "steady"
+DEFAULT_STRATEGY = "captain"
 
 
 @dataclass(frozen=True, slots=True)
