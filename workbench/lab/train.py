@@ -38,12 +38,18 @@ class Options:
     `same_as`, a weight file, where one is named.
     """
 
-    out: Path = Path("captain.json")
-    curve: Path | None = None
-    checkpoint: Path | None = None
-    same_as: Path | None = None
-    plain: bool = False
-    workers: int = os.cpu_count() or 1
+    out: Annotated[Path, Parameter(help="Where the weights are written.")] = Path("captain.json")
+    curve: Annotated[Path | None, Parameter(help="Draw the learning curve, as SVG.")] = None
+    checkpoint: Annotated[
+        Path | None, Parameter(help="Kept while learning; the same command goes on from it.")
+    ] = None
+    same_as: Annotated[
+        Path | None, Parameter(help="Fail unless the numbers are those of this weight file.")
+    ] = None
+    plain: Annotated[
+        bool, Parameter(negative=(), help="Python only; the same numbers, far slower.")
+    ] = False
+    workers: Annotated[int, Parameter(help="Threads.")] = os.cpu_count() or 1
 
 
 def main(

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 
+from cardsharp.errors import ConfigError
+
 SOURCES = Path(__file__).parent
 FLAGS = ("-std=gnu11", "-O2", "-ffp-contract=off", "-fPIC", "-shared", "-Wall", "-Wextra")
 """No contraction of floating-point operations: they must round as Python's do."""
@@ -25,7 +27,7 @@ def compile_library(env: Mapping[str, str] = os.environ) -> Path | None:
     """The compiled library, None where there is no compiler.
 
     Raises:
-        RuntimeError: the compiler refused the sources; the message is the compiler's.
+        ConfigError: the compiler fails; the message is its own, and says what to do.
     """
     compiler = _compiler(env)
     if why_not(env) is not None or compiler is None:
@@ -43,7 +45,10 @@ def _compile(compiler: str, library: Path) -> None:
     command = [compiler, *FLAGS, *sources, "-o", str(unfinished), "-lm", "-lpthread"]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 (own files)
     if ran.returncode != 0:
-        raise RuntimeError(f"{compiler} cannot compile the lab's engine:\n{ran.stderr}")
+        raise ConfigError(
+            f"{compiler} cannot compile the lab's engine; CARDSHARP_NATIVE=0 plays in plain Python."
+            f"\n{ran.stderr}"
+        )
     unfinished.replace(library)
 
 

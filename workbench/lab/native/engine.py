@@ -146,7 +146,7 @@ def load() -> Engine | None:
     """The engine of this machine, None where there is no compiler (`why_not` says why).
 
     Raises:
-        RuntimeError: the compiler refused the sources.
+        ConfigError: the compiler fails.
     """
     library = compile_library()
     return None if library is None else Engine(ctypes.CDLL(str(library)))

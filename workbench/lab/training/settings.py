@@ -1,6 +1,9 @@
 """What decides the outcome of a training: equal settings give equal weights."""
 
 from dataclasses import asdict, dataclass
+from typing import Annotated
+
+from cyclopts import Parameter
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,16 +17,18 @@ class Settings:
     of them are tried for one target.
     """
 
-    matches: int = 60_000
-    seed: int = 7
-    batch: int = 100
-    rate_first: float = 0.03
-    rate_last: float = 0.002
-    trust: float = 0.25
-    exploration: float = 0.03
-    average_from: float = 0.6
-    opponent: str | None = None
-    replies: int = 4
+    matches: Annotated[int, Parameter(help="Matches against itself, whole batches.")] = 60_000
+    seed: Annotated[int, Parameter(help="The same seed learns the same numbers.")] = 7
+    batch: Annotated[int, Parameter(help="Matches between two changes of the numbers.")] = 100
+    rate_first: Annotated[float, Parameter(help="Step size at the beginning.")] = 0.03
+    rate_last: Annotated[float, Parameter(help="Step size at the end.")] = 0.002
+    trust: Annotated[float, Parameter(help="How much later turns count in a target.")] = 0.25
+    exploration: Annotated[float, Parameter(help="How often a turn goes on regardless.")] = 0.03
+    average_from: Annotated[float, Parameter(help="From where on numbers are averaged.")] = 0.6
+    opponent: Annotated[
+        str | None, Parameter(help="Learn to beat this player; else captain plays itself.")
+    ] = None
+    replies: Annotated[int, Parameter(help="Turns of OPPONENT that are tried for a target.")] = 4
 
     def __post_init__(self) -> None:
         if self.matches < 1 or self.matches % self.batch:
