@@ -1,6 +1,5 @@
 """The compiled engine gives the answers of the one in Python, to the last bit."""
 
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -16,7 +15,6 @@ from cardsharp.euchre.strategies.solver import Search
 from cardsharp.euchre.strategies.sound import Rules
 from cardsharp.euchre.table import SEATS, Call
 from workbench.euchre.duel import duel
-from workbench.euchre.native import build
 from workbench.euchre.native.compiled import Compiled, available, makes, ruled
 
 needs_compiler = pytest.mark.skipif(not available(), reason="there is no C compiler here")
@@ -79,30 +77,6 @@ def test_without_a_compiler_python_plays(monkeypatch: pytest.MonkeyPatch) -> Non
     with_it = duel(("pimc@4", "rules"), 2, seed=5).as_json()
     monkeypatch.setattr("workbench.euchre.native.compiled.library", lambda: None)
     assert not available()
-    with pytest.raises(RuntimeError, match="There is no C compiler here"):
+    with pytest.raises(RuntimeError, match="Use the player `pimc` itself"):
         Compiled()
     assert duel(("pimc@4", "rules"), 2, seed=5).as_json() == with_it
-
-
-@needs_compiler
-def test_it_is_compiled_once_and_found_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert build.library.__wrapped__() is not None
-    monkeypatch.setattr("shutil.which", lambda _: None)
-    assert build.library.__wrapped__() is not None, "from the cache"
-    monkeypatch.setenv("XDG_CACHE_HOME", f"{tmp_path}/empty")
-    assert build.library.__wrapped__() is None
-
-
-def test_it_can_be_turned_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(build.OFF, "0")
-    assert build.library.__wrapped__() is None
-
-
-@needs_compiler
-def test_a_compiler_that_fails_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(build, "FLAGS", ("--no-such-flag",))
-    assert build.library.__wrapped__() is None

@@ -11,7 +11,7 @@ from cardsharp.deadmansdraw.strategies.captain import Weighing
 from cardsharp.deadmansdraw.strategies.search.leaves import Limits
 from cardsharp.deadmansdraw.strategies.search.tree import Search
 from cardsharp.deadmansdraw.strategies.search.weights import model
-from workbench.lab.native import compile_library, load, why_not
+from workbench.lab.native import load, why_not
 from workbench.lab.selfplay import Match, deal, fair_chance
 
 compiled = pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
@@ -50,13 +50,3 @@ def test_same_values_for_every_option(limits: Limits) -> None:
             best = max(options, key=lambda option: option.value).action
             match.play(best if rng.random() < 0.5 else rng.choice(actions))
     assert len(kinds) >= 5
-
-
-def test_without_a_compiler_there_is_no_engine_and_a_reason() -> None:
-    nowhere = {"PATH": "/nonexistent"}
-    assert compile_library(nowhere) is None
-    assert "no C compiler" in str(why_not(nowhere))
-
-
-def test_the_engine_can_be_turned_off() -> None:
-    assert "CARDSHARP_NATIVE=0" in str(why_not({"CARDSHARP_NATIVE": "0", "PATH": "/usr/bin"}))

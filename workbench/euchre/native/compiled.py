@@ -1,8 +1,10 @@
-"""The compiled engine as a strategy, and whole games of it (see `build`)."""
+"""The compiled engine as a strategy, and whole games of it."""
 
 import ctypes
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 
 from cardsharp.euchre.actions import PASS, Action, Bid, Defend, Discard, Play, Question
 from cardsharp.euchre.cards import DECK, Card
@@ -14,7 +16,7 @@ from cardsharp.euchre.strategies.playout import Seating, Stage
 from cardsharp.euchre.strategies.thumb import CALLER
 from cardsharp.euchre.table import MAX_BIDS, Table
 from cardsharp.euchre.view import View
-from workbench.euchre.native.build import library
+from workbench.compiling import compile_library, why_not
 
 _DEAL = 20
 _CHOICES = 8
@@ -119,6 +121,21 @@ class Compiled:
         return Decision(action, "As `pimc`, compiled.", options, answer.worlds)
 
 
+@cache
+def library() -> ctypes.CDLL | None:
+    """The compiled engine, None where there is no compiler or it is turned off.
+
+    Raises:
+        ConfigError: the compiler fails.
+    """
+    made = compile_library(Path(__file__).parent)
+    if made is None:
+        return None
+    found = ctypes.CDLL(str(made))
+    found.euchre_begin()
+    return found
+
+
 def available() -> bool:
     """Whether the engine is or can be compiled here."""
     return library() is not None
@@ -185,7 +202,7 @@ def _figures(side: _Side) -> dict[str, int]:
 def _library() -> ctypes.CDLL:
     found = library()
     if found is None:
-        raise RuntimeError("There is no C compiler here; use the player `pimc` itself.")
+        raise RuntimeError(f"{why_not() or 'Not compiled.'} Use the player `pimc` itself.")
     return found
 
 

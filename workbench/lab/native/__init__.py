@@ -17,7 +17,7 @@ its number alone. `CC` in the environment names another compiler, `CARDSHARP_NAT
 engine off.
 """
 
-from workbench.lab.native.build import compile_library, why_not
+from workbench.compiling import why_not
 from workbench.lab.native.engine import Engine, NativePolicy, NativeResult, load
 
-__all__ = ["Engine", "NativePolicy", "NativeResult", "compile_library", "load", "why_not"]
+__all__ = ["Engine", "NativePolicy", "NativeResult", "load", "why_not"]

@@ -17,13 +17,14 @@ from ctypes import (
 )
 from dataclasses import astuple, dataclass, fields
 from functools import cache
+from pathlib import Path
 
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.strategies.base import Option
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS
 from cardsharp.deadmansdraw.strategies.search.leaves import Limits
 from cardsharp.deadmansdraw.strategies.search.weights import model
-from workbench.lab.native.build import compile_library
+from workbench.compiling import compile_library
 from workbench.lab.native.tables import NativeOption, NativeTable, action_of, table_of
 
 MOST_OPTIONS = 12
@@ -148,5 +149,5 @@ def load() -> Engine | None:
     Raises:
         ConfigError: the compiler fails.
     """
-    library = compile_library()
+    library = compile_library(Path(__file__).parent)
     return None if library is None else Engine(ctypes.CDLL(str(library)))
