@@ -23,9 +23,10 @@ from support.bot_faults import FaultPlan, Kind, kinds_for
 from support.bot_interleaving import Interleaver, SharedClock
 from support.bot_naive import NaiveBot
 
+from cardsharp.cloud.attended import Attended
 from cardsharp.cloud.ports import Body
+from cardsharp.cloud.timing import Timing
 from cardsharp.deadmansdraw import attendance
-from cardsharp.deadmansdraw.bot import Attended, Timing
 
 SOON = timedelta(seconds=5)
 PAIRS = 60

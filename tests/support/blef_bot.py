@@ -13,7 +13,6 @@ from uuid import UUID
 import requests
 
 from cardsharp.blef.actions import CHECK, LOST
-from cardsharp.blef.attendance import Timing
 from cardsharp.blef.bot import Bot
 from cardsharp.blef.cards import DECK, Hand, sort_hand
 from cardsharp.blef.chance import SecretChance
@@ -29,6 +28,7 @@ from cardsharp.cloud.ports import Body, MatchLog
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.cloud.sqlite_vault import SqliteVault
+from cardsharp.cloud.timing import Timing
 from cardsharp.cloud.vault import Vault
 from cardsharp.errors import ArenaError, StoreError, Unreachable
 from cardsharp.exchange import Answer, Call, Exchange, Limits

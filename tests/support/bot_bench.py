@@ -12,8 +12,9 @@ from cardsharp.cloud.memory import MemoryQueue
 from cardsharp.cloud.messages import parse_message
 from cardsharp.cloud.ports import MatchLog, MatchRecord, MoveRecord
 from cardsharp.cloud.sqlite import SqliteLog
+from cardsharp.cloud.timing import Timing
 from cardsharp.deadmansdraw.arena import ArenaClient
-from cardsharp.deadmansdraw.bot import Bot, Timing
+from cardsharp.deadmansdraw.bot import Bot
 from cardsharp.deadmansdraw.scout import Scout
 from cardsharp.deadmansdraw.seats import Players, Seat
 from cardsharp.deadmansdraw.strategies import build

@@ -11,8 +11,10 @@ from support.arena import ALICE
 from support.bot_bench import Bench, Tools, real_bot
 from support.bot_faults import FaultPlan, Kind
 
+from cardsharp.cloud.attended import Attended
+from cardsharp.cloud.timing import Timing
 from cardsharp.deadmansdraw.actions import END_TURN
-from cardsharp.deadmansdraw.bot import Attended, Bot, Timing
+from cardsharp.deadmansdraw.bot import Bot
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.seats import Players, Seat
 from cardsharp.deadmansdraw.strategies import Decision

@@ -10,7 +10,8 @@ from support.bot_bench import TABLE, Bench, Tools, real_bot
 from support.bot_faults import Kind
 
 from cardsharp.cloud.metrics import Metric
-from cardsharp.deadmansdraw.bot import Bot, Timing
+from cardsharp.cloud.timing import Timing
+from cardsharp.deadmansdraw.bot import Bot
 
 
 class Counts:

@@ -262,10 +262,10 @@ def test_a_strategy_file_that_cannot_be_used_says_why(
     imported = "from cardsharp.deadmansdraw.strategies import strategy\n" if "@" in text else ""
     path.write_text(imported + text)
     registry.names()  # so that all of ours are there
-    before = dict(registry._makers)
+    before = dict(registry._all.makers)
     try:
         with pytest.raises(ConfigError, match=sentence):
             strategy_named(str(path))
     finally:
-        registry._makers.clear()
-        registry._makers.update(before)
+        registry._all.makers.clear()
+        registry._all.makers.update(before)

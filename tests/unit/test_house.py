@@ -79,7 +79,7 @@ def game_breaches(module: str, game: str, name: str) -> list[str]:
     if pure and not (within(name, *allowed) or stdlib):
         found.append(f"{module} is pure rules and imports {name}")
     if within(module, f"{own}.strategies"):
-        allowed |= {f"{own}.position", f"{own}.view", f"{own}.strategies"}
+        allowed |= {f"{own}.position", f"{own}.view", f"{own}.strategies", "cardsharp.registry"}
         if not (within(name, *allowed) or stdlib):
             found.append(f"{module} is a strategy and imports {name}")
     if (pure or within(module, f"{own}.strategies", f"{own}.position")) and within(name, *OUTSIDE):

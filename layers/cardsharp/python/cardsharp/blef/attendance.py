@@ -31,6 +31,7 @@ from cardsharp.blef.wire import position_in
 from cardsharp.cloud.lease import LeaseKeeper
 from cardsharp.cloud.metrics import Meter, Metric
 from cardsharp.cloud.ports import Body, Clock, MatchLog, MoveRecord
+from cardsharp.cloud.timing import Remaining, Timing
 from cardsharp.cloud.trouble import count_error, is_final, pause_after
 from cardsharp.cloud.vault import Vault
 from cardsharp.errors import ArenaError, Garbled, Rejected
@@ -38,29 +39,6 @@ from cardsharp.errors import ArenaError, Garbled, Rejected
 _log = logging.getLogger("cardsharp.bot")
 
 T = TypeVar("T")
-
-Remaining = Callable[[], timedelta]
-"""How much time the worker has left."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Timing:
-    """The durations by which a worker lives.
-
-    `act` is the limit of one action's answer, and so the time after which an action that was
-    sent can no longer arrive; `long_poll` that of one wait for a change. A wait or a turn begins
-    only while more than `handover` is left besides; `breath` is the pause before a service that
-    failed is asked again, and `shelf` that before one that denies us in words not its own.
-    """
-
-    lease: timedelta = timedelta(seconds=3)
-    renew: timedelta = timedelta(seconds=1)
-    decision: timedelta = timedelta(seconds=2)
-    act: timedelta = timedelta(milliseconds=2500)
-    long_poll: timedelta = timedelta(seconds=40)
-    handover: timedelta = timedelta(seconds=15)
-    breath: timedelta = timedelta(seconds=1)
-    shelf: timedelta = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)

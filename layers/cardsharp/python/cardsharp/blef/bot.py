@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from random import Random
 
-from cardsharp.blef.attendance import Attendance, Remaining, Timing, Worker
+from cardsharp.blef.attendance import Attendance, Worker
 from cardsharp.blef.client import NO_SEAT, BlefClient
 from cardsharp.blef.logbook import refused_body
 from cardsharp.blef.seat import GAME, Seat, find_seat, header_body
@@ -23,10 +23,10 @@ from cardsharp.cloud.metrics import Meter, Metric, NoMeter
 from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.ports import Clock, Lease, MatchLog
 from cardsharp.cloud.settings import Workplace
+from cardsharp.cloud.timing import Remaining, Timing, limits_of, timing_of
 from cardsharp.cloud.vault import Vault
 from cardsharp.cloud.wiring import build_log, build_pause, build_queue, build_vault
 from cardsharp.errors import Conflict, Rejected, StoreError
-from cardsharp.exchange import Limits
 
 _log = logging.getLogger("cardsharp.bot")
 
@@ -109,31 +109,12 @@ class Assembly:
     @contextmanager
     def connect(self, url: str) -> Iterator[BlefClient]:
         """A session within the limits of the settings."""
-        settings = self.settings
-        # As in the first game: no question may outlast the time to hand on.
-        patience = settings.handover / 2
-        limits = Limits(
-            connect=min(settings.connect, settings.act / 2),
-            read=patience,
-            long_poll=settings.read,
-            act=settings.act,
-            total=patience,
-            body=settings.max_answer_bytes,
-        )
-        with BlefClient(url, limits) as client:
+        with BlefClient(url, limits_of(self.settings)) as client:
             yield client
 
     def bot(self, worker: str) -> Bot:
         """A bot that attends in the name of this worker."""
-        settings = self.settings
-        timing = Timing(
-            lease=settings.lease,
-            renew=settings.renew,
-            decision=settings.decision,
-            act=settings.act,
-            long_poll=settings.read,
-            handover=settings.handover,
-        )
+        timing = timing_of(self.settings)
         return Bot(self.connect, self.vault, self.log, self.clock, worker, timing, self.meter)
 
     def attend(self, match_id: str, worker: str, remaining: Remaining) -> Attended:

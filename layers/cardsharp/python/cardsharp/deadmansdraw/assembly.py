@@ -12,9 +12,10 @@ from cardsharp.cloud.pause import PauseSwitch
 from cardsharp.cloud.ports import Clock, MatchLog, Queue
 from cardsharp.cloud.secrets import credentials, guarded
 from cardsharp.cloud.settings import Settings
+from cardsharp.cloud.timing import limits_of, timing_of
 from cardsharp.cloud.wiring import build_log, build_pause, build_queue
-from cardsharp.deadmansdraw.arena import ArenaClient, Credentials, Limits
-from cardsharp.deadmansdraw.bot import Bot, Timing
+from cardsharp.deadmansdraw.arena import ArenaClient, Credentials
+from cardsharp.deadmansdraw.bot import Bot
 from cardsharp.deadmansdraw.scout import Scout, ScoutTiming
 from cardsharp.deadmansdraw.seats import DUMMY_ID, Players, Seat
 from cardsharp.deadmansdraw.strategies import build
@@ -38,14 +39,7 @@ class Assembly:
     def bot(self, worker: str) -> Iterator[Bot]:
         """A bot for our seat and, where the settings name a strategy for it, the dummy's."""
         settings = self.settings
-        timing = Timing(
-            lease=settings.lease,
-            renew=settings.renew,
-            decision=settings.decision,
-            act=settings.act,
-            long_poll=settings.read,
-            handover=settings.handover,
-        )
+        timing = timing_of(settings)
         with self._keeping_up(), ExitStack() as clients:
             name = settings.strategy or DEFAULT_STRATEGY
             me = self._seat(clients, self._credentials(), name)
@@ -94,19 +88,8 @@ class Assembly:
 
     def _client(self, given: Credentials) -> ArenaClient:
         settings = self.settings
-        # A worker asks again by itself, so no question may outlast the time to hand on. And half
-        # of an action's limit is kept for the answer: what is sent late may arrive too late.
-        patience = settings.handover / 2
-        limits = Limits(
-            connect=min(settings.connect, settings.act / 2),
-            read=patience,
-            long_poll=settings.read,
-            act=settings.act,
-            total=patience,
-            body=settings.max_answer_bytes,
-        )
         digest = settings.arena_auth == "digest"
-        return ArenaClient(settings.arena_url, given, limits, digest)
+        return ArenaClient(settings.arena_url, given, limits_of(settings), digest)
 
 
 @lru_cache(maxsize=8)

@@ -15,6 +15,7 @@ from datetime import datetime, timedelta
 from cardsharp.cloud.lease import LeaseKeeper
 from cardsharp.cloud.metrics import Meter, Metric
 from cardsharp.cloud.ports import Body, Clock, MatchLog, MoveRecord
+from cardsharp.cloud.timing import Remaining, Timing
 from cardsharp.cloud.trouble import count_error, is_final, pause_after
 from cardsharp.deadmansdraw.actions import Action
 from cardsharp.deadmansdraw.arena import MatchClosed
@@ -52,30 +53,6 @@ _RESULTS = {
     "lost": Metric.MATCHES_LOST,
     "tied": Metric.MATCHES_TIED,
 }
-
-Remaining = Callable[[], timedelta]
-"""How much time the worker has left."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Timing:
-    """The durations by which a worker lives.
-
-    `act` is the limit of one action's answer, and so the time after which an action that was
-    sent can no longer arrive; `long_poll` that of one wait for our turn. A wait or a turn begins
-    only while more than `handover` is left besides; `breath` is the pause before the arena is
-    asked again after it failed. `shelf` is how long a match is left alone that we never
-    saw and that the arena denies us.
-    """
-
-    lease: timedelta = timedelta(seconds=3)
-    renew: timedelta = timedelta(seconds=1)
-    decision: timedelta = timedelta(seconds=2)
-    act: timedelta = timedelta(milliseconds=2500)
-    long_poll: timedelta = timedelta(seconds=40)
-    handover: timedelta = timedelta(seconds=15)
-    breath: timedelta = timedelta(seconds=1)
-    shelf: timedelta = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)

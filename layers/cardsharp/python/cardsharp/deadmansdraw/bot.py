@@ -13,13 +13,12 @@ from cardsharp.cloud.attended import Attended
 from cardsharp.cloud.lease import Keeping, LeaseKeeper
 from cardsharp.cloud.metrics import Meter, Metric, NoMeter
 from cardsharp.cloud.ports import Clock, Lease, MatchLog
-from cardsharp.deadmansdraw.attendance import Attendance, Remaining, Timing, Worker
+from cardsharp.cloud.timing import Remaining, Timing
+from cardsharp.deadmansdraw.attendance import Attendance, Worker
 from cardsharp.deadmansdraw.briefing import BriefedPlayers
 from cardsharp.deadmansdraw.logbook import missing_body
 from cardsharp.deadmansdraw.seats import Players
 from cardsharp.errors import Conflict, NotFound, Rejected, StoreError, Unauthorized
-
-__all__ = ["Attended", "Bot", "Remaining", "Timing"]
 
 _log = logging.getLogger("cardsharp.bot")
 

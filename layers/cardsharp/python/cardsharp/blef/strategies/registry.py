@@ -1,22 +1,22 @@
-"""Strategies by name: a module of this package registers what it defines when it is imported."""
+"""The strategies of Blef by name, some of which take numbers: `threshold(0.2, 0.5)`."""
 
-import importlib
-import pkgutil
 import re
 from collections.abc import Callable
-from functools import cache
 from random import Random
 from typing import TypeVar
 
 from cardsharp.blef.strategies.base import Strategy
 from cardsharp.errors import ConfigError
+from cardsharp.registry import Registry
 
 Maker = Callable[..., Strategy]
 """Takes a `Random`, and the numbers that the name has in parentheses, each with a default."""
 
 M = TypeVar("M", bound=Maker)
 
-_makers: dict[str, Maker] = {}
+_all: Registry[Maker] = Registry("cardsharp.blef.strategies")
+names = _all.names
+
 _CALL = re.compile(r"([a-z][a-z0-9-]*)(?:\(([0-9., ]*)\))?")
 
 
@@ -24,16 +24,10 @@ def strategy(name: str) -> Callable[[M], M]:
     """Decorator: registers a class or function that makes a strategy from a `Random`."""
 
     def register(maker: M) -> M:
-        _makers[name] = maker
+        _all.makers[name] = maker
         return maker
 
     return register
-
-
-def names() -> tuple[str, ...]:
-    """The names of all strategies, sorted."""
-    _import_all()
-    return tuple(sorted(_makers))
 
 
 def build(name: str, rng: Random) -> Strategy:
@@ -42,22 +36,13 @@ def build(name: str, rng: Random) -> Strategy:
     Raises:
         ConfigError: there is no such strategy, or the numbers are not what it takes.
     """
-    _import_all()
     call = _CALL.fullmatch(name.strip())
-    if call is None or call[1] not in _makers:
-        raise ConfigError(f"No strategy is called '{name}'. There are: {', '.join(names())}.")
+    maker = _all.maker(name if call is None else call[1])
     try:
-        numbers = [float(number) for number in call[2].split(",")] if call[2] else []
-        return _makers[call[1]](rng, *numbers)
+        numbers = [float(number) for number in call[2].split(",")] if call and call[2] else []
+        return maker(rng, *numbers)
     except (TypeError, ValueError):
         raise ConfigError(
-            f"The numbers of '{name}' are not what {call[1]} takes; "
+            f"The numbers of '{name}' are not what the strategy takes; "
             "write them as in threshold(0.2, 0.5)."
         ) from None
-
-
-@cache
-def _import_all() -> None:
-    package = importlib.import_module("cardsharp.blef.strategies")
-    for module in pkgutil.iter_modules(package.__path__):
-        importlib.import_module(f"{package.__name__}.{module.name}")

@@ -84,23 +84,12 @@ def played_out(table: Seating, hands: Sequence[Mask], hidden: Sequence[Mask], st
     do not lie turned down; the cards that were played are taken away here.
     """
     lead, follow = leading(table.trump), following(table.trump)
-    suit, trumps, ours, after, place = (
-        table.suit,
-        table.trumps,
-        table.ours,
-        table.after,
-        table.place,
-    )
+    suit, trumps, ours = table.suit, table.trumps, table.ours
+    after, place = table.after, table.place
     others, first = table.chairs - 1, not stage.won + stage.lost
     held = [*hands]
-    seat, gone, laid, led, best, by = (
-        stage.seat,
-        stage.gone,
-        stage.laid,
-        stage.led,
-        stage.best,
-        stage.by,
-    )
+    seat, gone, laid = stage.seat, stage.gone, stage.laid
+    led, best, by = stage.led, stage.best, stage.by
     won, lost = stage.won, stage.lost
     while True:
         if (lost and (won >= MADE or lost > TRICKS - MADE)) or won == TRICKS:

@@ -1,33 +1,26 @@
-"""Strategies by name: a module of this package registers what it defines when it is imported."""
+"""The strategies of Euchre by name."""
 
-import importlib
-import pkgutil
 from collections.abc import Callable
 from typing import TypeVar
 
-from cardsharp.errors import ConfigError
 from cardsharp.euchre.strategies.base import Stopwatch, Strategy, standing
+from cardsharp.registry import Registry
 
 Maker = Callable[[Stopwatch], Strategy]
 M = TypeVar("M", bound=Maker)
 
-_makers: dict[str, Maker] = {}
+_all: Registry[Maker] = Registry("cardsharp.euchre.strategies")
+names = _all.names
 
 
 def strategy(name: str) -> Callable[[M], M]:
     """Decorator: registers a class or function that makes a strategy from a stopwatch."""
 
     def register(maker: M) -> M:
-        _makers[name] = maker
+        _all.makers[name] = maker
         return maker
 
     return register
-
-
-def names() -> tuple[str, ...]:
-    """The names of all strategies, sorted."""
-    _import_all()
-    return tuple(sorted(_makers))
 
 
 def build(name: str, stopwatch: Stopwatch = standing) -> Strategy:
@@ -36,13 +29,4 @@ def build(name: str, stopwatch: Stopwatch = standing) -> Strategy:
     Raises:
         ConfigError: no strategy has this name; the message lists those that exist.
     """
-    _import_all()
-    if name not in _makers:
-        raise ConfigError(f"No strategy is called '{name}'. There are: {', '.join(names())}.")
-    return _makers[name](stopwatch)
-
-
-def _import_all() -> None:
-    package = importlib.import_module("cardsharp.euchre.strategies")
-    for module in pkgutil.iter_modules(package.__path__):
-        importlib.import_module(f"{package.__name__}.{module.name}")
+    return _all.maker(name)(stopwatch)
