@@ -7,7 +7,7 @@
 
 enum { DRAWS = 3, TRIES = 40, SURE = 3, MOST_CHOICES = 8, MOST_WORLDS = 8192, MOST_BATCH = 1024 };
 enum { HOPELESS = 900, NEAR = 1000, BOLD = 2800, DEAL = 20, DRAW = 10 };
-enum { POINT = 40, CAUTION = 3, OPEN = 1, SEARCH = 4 };
+enum { POINT = 40, CAUTION = 3, OPEN = 1, SEARCH = 6 };
 enum { BID, DISCARD, DEFEND, PLAY };
 enum { RULES, PIMC };
 

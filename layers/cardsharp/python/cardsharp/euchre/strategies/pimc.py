@@ -55,7 +55,7 @@ _DEAL = len(SEATS) * TRICKS
 _DRAW = 10
 """Work of drawing one layout, in cards played."""
 
-_SEARCH = 4
+_SEARCH = 6
 """How many times the work is, where open cards are looked at too."""
 
 
@@ -68,9 +68,9 @@ class Effort:
     for a machine that is far too slow; an answer that it cut short says so.
     """
 
-    worlds: int = 2048
+    worlds: int = 512
     batch: int = 64
-    work: int = 200_000
+    work: int = 64_000
     seconds: float = 1.0
 
 
