@@ -37,3 +37,17 @@ def test_the_study_tells_strength_by_worlds_and_time_by_decision(
     told = capsys.readouterr().out
     assert "bid" in told
     assert "play" in told
+
+
+@pytest.mark.skipif(not available(), reason="the best answer to `rules` exists compiled only")
+def test_the_study_tells_what_there_is_to_be_won(capsys: pytest.CaptureFixture[str]) -> None:
+    app(["ceiling", "--games", "4", "--worlds", "8"], result_action="return_value")
+    lines = [line.split()[1] for line in capsys.readouterr().out.splitlines() if "%" in line]
+    assert lines[1:] == ["pimc", "answer@8"]
+
+
+def test_without_a_compiler_the_study_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("workbench.euchre.native.compiled.library", lambda: None)
+    monkeypatch.setenv("CARDSHARP_NATIVE", "0")
+    with pytest.raises(SystemExit, match=r"CARDSHARP_NATIVE=0\. The best answer exists compiled"):
+        app(["ceiling"], result_action="return_value")

@@ -1,7 +1,8 @@
 """How strong the engine is, and how long it thinks.
 
-python -m workbench.euchre.duel_study curve   strength against `rules` over the number of worlds
-python -m workbench.euchre.duel_study times   CPU of the decisions, in Python as it is deployed
+python -m workbench.euchre.duel_study curve     strength against `rules` over the number of worlds
+python -m workbench.euchre.duel_study ceiling   what there is to be won of `rules` at all
+python -m workbench.euchre.duel_study times     CPU of the decisions, in Python as it is deployed
 """
 
 import time
@@ -19,9 +20,11 @@ from rich.table import Table
 from cardsharp.euchre.actions import Question
 from cardsharp.euchre.strategies import Decision, Strategy, build
 from cardsharp.euchre.view import View
+from workbench.compiling import why_not
 from workbench.euchre.coordinator import StrategyPlayer, play_deal, shuffled
-from workbench.euchre.duel import ENGINE, duel
+from workbench.euchre.duel import ENGINE, Report, duel
 from workbench.euchre.duel_picture import Measured, picture
+from workbench.euchre.native.compiled import ANSWER, available
 
 YARDSTICK = "rules"
 MS = 1000
@@ -68,18 +71,49 @@ def curve(
 ) -> None:
     """Let the engine play with ever more worlds, on the same cards."""
     measured = []
-    table = Table("worlds", "games won", "95 %", "points a deal more than the other")
+    table = _strengths("worlds")
     for number in worlds or [5, 10, 20, 40, 80, 160, 320, 1024]:
         report = duel((f"{ENGINE}@{number}", YARDSTICK), games, seed, workers)
-        low, high = report.interval
         measured.append(Measured(number, report.rate, report.interval))
-        ours, theirs = report.sides
-        gain = (ours.points - theirs.points) / report.deals
-        table.add_row(str(number), f"{report.rate:.1%}", f"{low:.1%} to {high:.1%}", f"{gain:+.3f}")
+        table.add_row(*_strength(str(number), report))
     console.print(table)
     if svg is not None:
         title = f"Games that {ENGINE} wins against {YARDSTICK}, with 95 % intervals"
         svg.write_text(picture(measured, title), encoding="utf-8")
+
+
+@app.command
+def ceiling(
+    *,
+    worlds: Annotated[int, Parameter(help="Worlds in which the best answer is looked for.")] = 1000,
+    games: Annotated[int, Parameter(alias="-n")] = 2000,
+    seed: int = 1,
+    workers: int = 1,
+) -> None:
+    """Let a player that knows how `rules` plays answer it as well as can be, on the same cards.
+
+    It takes the others to play exactly by the rules, as the two opponents do, and chooses its
+    cards with all its later choices in view. What it leaves, nobody is likely to win who cannot
+    see the others' cards. It needs a C compiler.
+    """
+    if not available():
+        raise SystemExit(f"{why_not()} The best answer exists compiled only.")
+    table = _strengths("player")
+    for player in (ENGINE, f"{ANSWER}@{worlds}"):
+        table.add_row(*_strength(player, duel((player, YARDSTICK), games, seed, workers)))
+    console.print(table)
+
+
+def _strengths(what: str) -> Table:
+    return Table(what, "games won", "95 %", "points a deal more than the other")
+
+
+def _strength(what: str, report: Report) -> tuple[str, str, str, str]:
+    """A line of such a table."""
+    low, high = report.interval
+    ours, theirs = report.sides
+    gain = (ours.points - theirs.points) / report.deals
+    return what, f"{report.rate:.1%}", f"{low:.1%} to {high:.1%}", f"{gain:+.3f}"
 
 
 @app.command

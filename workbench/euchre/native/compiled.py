@@ -22,7 +22,10 @@ _DEAL = 20
 _CHOICES = 8
 _ALONE = 8
 
-PLAYERS = ("rules", "pimc")
+ANSWER = "answer"
+"""For measuring only: bids as `pimc`, and answers others who play by the rules, see answer.h."""
+
+PLAYERS = ("rules", "pimc", ANSWER)
 """Who can play whole games, by the number that the engine knows them by."""
 
 FIGURES = (
@@ -110,15 +113,7 @@ class Compiled:
         answer = _Answer()
         told = _told(view)
         self._library.euchre_decide(*told, ctypes.byref(self._effort), ctypes.byref(answer))
-        options = tuple(
-            Option(
-                _action(view.question, answer.actions[one]),
-                answer.totals[one] / max(1, answer.tried[one]) / POINT,
-            )
-            for one in range(answer.choices if answer.worlds else 0)
-        )
-        action = _action(view.question, answer.action)
-        return Decision(action, "As `pimc`, compiled.", options, answer.worlds)
+        return _decision(view.question, answer, "As `pimc`, compiled.")
 
 
 @cache
@@ -144,6 +139,13 @@ def available() -> bool:
 def ruled(view: View) -> Action:
     """What the compiled `rules` decides."""
     return _action(view.question, _library().euchre_rules(*_told(view)))
+
+
+def answered(view: View, worlds: int) -> Decision:
+    """The best answer to others who play by the rules, over so many worlds; of a card only."""
+    answer = _Answer()
+    _library().euchre_answer(*_told(view), worlds, ctypes.byref(answer))
+    return _decision(view.question, answer, "The best answer to `rules`.")
 
 
 def makes(table: Seating, hands: Sequence[Mask], stage: Stage, need: int) -> tuple[bool, int]:
@@ -231,6 +233,17 @@ def _open(table: Table) -> _Open:
     for number, (seat, card) in enumerate(plays):
         told.seat[number], told.card[number] = seat, card
     return told
+
+
+def _decision(question: Question, answer: _Answer, reason: str) -> Decision:
+    options = tuple(
+        Option(
+            _action(question, answer.actions[one]),
+            answer.totals[one] / max(1, answer.tried[one]) / POINT,
+        )
+        for one in range(answer.choices if answer.worlds else 0)
+    )
+    return Decision(_action(question, answer.action), reason, options, answer.worlds)
 
 
 def _action(question: Question, number: int) -> Action:

@@ -92,20 +92,23 @@ static Mask card_by_rule(const Seating *table, Mask hand, Mask hidden, const Sta
     return lead_by_rule(table, stage->seat, hand, hidden, !(stage->won + stage->lost));
 }
 
+/* Whether the points are certain, before a trick. */
+static int settled(const Stage *stage) {
+    if (stage->laid) return 0;
+    return stage->won == TRICKS ||
+           (stage->lost && (stage->won >= MADE || stage->lost > TRICKS - MADE));
+}
+
 static int played_out(const Seating *table, const Mask hands[], const Mask hidden[], Stage stage) {
     Mask held[SEATS];
     memcpy(held, hands, sizeof held);
-    for (;;) {
+    while (!settled(&stage)) {
         int seat = stage.seat;
-        if (!stage.laid) {
-            if ((stage.lost && (stage.won >= MADE || stage.lost > TRICKS - MADE)) ||
-                stage.won == TRICKS)
-                return points(table, stage.won, stage.lost);
-        }
         Mask card = card_by_rule(table, held[seat], hidden[seat] & ~stage.gone, &stage);
         held[seat] ^= card;
         stage = after(table, stage, card);
     }
+    return points(table, stage.won, stage.lost);
 }
 
 /* --- exact search ------------------------------------------------------------------------ */
