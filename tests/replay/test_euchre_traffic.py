@@ -108,7 +108,7 @@ def check_view(view: View, truth: Truth, recorded: Recorded) -> None:
     if seat == 3 and pickup and view.question in {Question.DISCARD, Question.PLAY}:
         dealt.add(raw["turn"])
     if view.question is Question.BID:
-        assert list(table.bids) == truth.actions[: len(table.bids)]
+        assert table.bids == truth.actions[: len(table.bids)]
         assert (len(table.bids) >= 4) == (recorded.query["round"] == [2])
     if view.question is Question.PLAY:
         dealt -= {raw["discard"]} if seat == 3 else set()

@@ -2,7 +2,6 @@
 
 import gzip
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -10,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from cardsharp.euchre.actions import Action, Bid, Defend, Discard, Play
+from cardsharp.euchre.actions import Action, Bid, Discard, Play
 from cardsharp.euchre.cards import SUITS
+from workbench.euchre.recorded import RecordedDeal
 
 REFERENCE = Path(__file__).parents[3] / "shared" / "reference" / "euchre"
 TRAFFIC = REFERENCE / "traffic.jsonl.gz"
@@ -67,26 +67,9 @@ class Truth:
     raw: Json
 
     @property
-    def actions(self) -> list[Action]:
-        """All decisions in order; the discard and the declined defences are put where they were."""
-        bids = [Bid(suit, alone) if suit >= 0 else Bid() for suit, alone in self._bids()]
-        actions: list[Action] = [*bids]
-        if self.raw["discard"] is not None:
-            actions.append(Discard(self.raw["discard"]))
-        if self.raw["go_alone"]:
-            first = (self.raw["caller_pos"] + 1) % 4
-            seats = [first, (first + 2) % 4]
-            defender = self.raw["def_pos"]
-            asked = seats[: seats.index(defender) + 1] if defender is not None else seats
-            actions += [Defend(seat == defender) for seat in asked]
-        for trick in self.raw["tricks"]:
-            actions += [Play(card) for _, card in trick["plays"] if card is not None]
-        return actions
-
-    def _bids(self) -> Iterator[tuple[int, bool]]:
-        for suit, alone in self.raw["bids"]:
-            if suit >= -1:
-                yield suit, alone
+    def actions(self) -> tuple[Action, ...]:
+        """All decisions in order."""
+        return RecordedDeal.model_validate(self.raw).actions
 
 
 @cache

@@ -30,6 +30,9 @@ SIDES = 2
 
 ENGINE = "pimc"
 
+YARDSTICK = "rules"
+"""Whom the engine is measured against."""
+
 
 @dataclass
 class Side:

@@ -22,11 +22,10 @@ from cardsharp.euchre.strategies import Decision, Strategy, build
 from cardsharp.euchre.view import View
 from workbench.compiling import why_not
 from workbench.euchre.coordinator import StrategyPlayer, play_deal, shuffled
-from workbench.euchre.duel import ENGINE, Report, duel
+from workbench.euchre.duel import ENGINE, YARDSTICK, Report, duel
 from workbench.euchre.duel_picture import Measured, picture
 from workbench.euchre.native.compiled import ANSWER, available
 
-YARDSTICK = "rules"
 MS = 1000
 
 app = cyclopts.App(help=__doc__, help_format="plaintext")
