@@ -16,8 +16,8 @@ import pytest
 from support.blef_bot import NAME, SECRET, Bench, play_out
 from support.bot_faults import Kind, kinds_for
 
-from cardsharp.blef import attendance
 from cardsharp.blef.seat import find_seat
+from cardsharp.cloud import hold
 from cardsharp.cloud.attended import Attended
 from cardsharp.cloud.ports import Body
 
@@ -178,8 +178,8 @@ def test_the_suite_finds_a_log_that_lacks_its_intents(
 ) -> None:
     """Mutation guard: an action that was sent without its intent is found out."""
 
-    def never(_self: attendance.Attendance, _sequence: int, _intent: Body) -> bool:
+    def never(_self: hold.Hold, _sequence: int, _intent: Body) -> bool:
         return True
 
-    monkeypatch.setattr(attendance.Attendance, "_intend", never)
+    monkeypatch.setattr(hold.Hold, "intend", never)
     assert any("meant was None" in fault for fault in play_out(folder, {}).found)

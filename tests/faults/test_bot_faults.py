@@ -23,10 +23,10 @@ from support.bot_faults import FaultPlan, Kind, kinds_for
 from support.bot_interleaving import Interleaver, SharedClock
 from support.bot_naive import NaiveBot
 
+from cardsharp.cloud import hold
 from cardsharp.cloud.attended import Attended
 from cardsharp.cloud.ports import Body
 from cardsharp.cloud.timing import Timing
-from cardsharp.deadmansdraw import attendance
 
 SOON = timedelta(seconds=5)
 PAIRS = 60
@@ -254,7 +254,7 @@ def test_the_suite_misses_the_wait_of_a_successor(
     folder: Path, steps: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Mutation guard: a successor that does not read the intent's limit acts too early."""
-    monkeypatch.setattr(attendance, "_latest_arrival", lambda *_: None)
+    monkeypatch.setattr(hold, "latest_arrival", lambda *_: None)
     acts = suffering(steps, Kind.CRASH_LATE_BY_CALLS)
     found = [run(folder, {at: Kind.CRASH_LATE_BY_CALLS}).found for at in acts[:4]]
     assert any("was meant for move" in fault for faults in found for fault in faults)
@@ -264,13 +264,13 @@ def test_the_suite_misses_the_last_moment_of_sending(
     folder: Path, steps: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Mutation guard: a worker that sends whenever its intent is stored may send too late."""
-    intend = attendance.Attendance._intend
+    intend = hold.Hold.intend
 
-    def regardless(self: attendance.Attendance, sequence: int, intent: Body) -> bool:
+    def regardless(self: hold.Hold, sequence: int, intent: Body) -> bool:
         intend(self, sequence, intent)
         return True
 
-    monkeypatch.setattr(attendance.Attendance, "_intend", regardless)
+    monkeypatch.setattr(hold.Hold, "intend", regardless)
     intents = [at for at, step in enumerate(steps) if step == "intend"]
     found = [run(folder, {at: Kind.PAUSE_AFTER}, successor_steps=9).found for at in intents[:6]]
     assert any("was meant for move" in fault for faults in found for fault in faults)

@@ -7,12 +7,12 @@ from typing import TypeVar
 
 from cardsharp.cloud.ports import Lease
 from cardsharp.deadmansdraw.arena import ArenaClient, MatchClosed
-from cardsharp.deadmansdraw.deciding import Decided
 from cardsharp.deadmansdraw.logbook import facts_after, header_body, intent_body, outcome_body
 from cardsharp.deadmansdraw.reading import rebuild
 from cardsharp.deadmansdraw.strategies import Decision, build
 from cardsharp.deadmansdraw.views import MatchView
 from cardsharp.errors import ArenaError
+from cardsharp.promptly import Decided
 from support.bot_bench import Bench, Tools
 
 T = TypeVar("T")

@@ -9,13 +9,13 @@ from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.euchre.api import build_api
 from cardsharp.euchre.asks import Ask
-from cardsharp.euchre.deciding import Decided
 from cardsharp.euchre.records import DealKey, Event
 from cardsharp.euchre.service import EuchreService
 from cardsharp.euchre.sqlite import SqliteDeals
 from cardsharp.euchre.store import DealStore
-from cardsharp.euchre.strategies import Strategy, build
+from cardsharp.euchre.strategies import Decision, Strategy, build
 from cardsharp.euchre.view import View
+from cardsharp.promptly import Decided
 
 Json = dict[str, Any]
 
@@ -24,10 +24,14 @@ Json = dict[str, Any]
 class Diary:
     """A journal that keeps everything."""
 
-    decisions: list[tuple[DealKey, Ask[Event], View | None, Decided]] = field(default_factory=list)
+    decisions: list[tuple[DealKey, Ask[Event], View | None, Decided[Decision]]] = field(
+        default_factory=list
+    )
     troubles: list[str] = field(default_factory=list)
 
-    def decided(self, key: DealKey, ask: Ask[Event], view: View | None, decided: Decided) -> None:
+    def decided(
+        self, key: DealKey, ask: Ask[Event], view: View | None, decided: Decided[Decision]
+    ) -> None:
         self.decisions.append((key, ask, view, decided))
 
     def troubled(self, key: DealKey, what: str, cause: Exception) -> None:

@@ -11,10 +11,11 @@ from support.bot_positions import effect_pending, opening, position_with
 
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, respond
 from cardsharp.deadmansdraw.cards import Card, Suit
-from cardsharp.deadmansdraw.deciding import Decided, decide
+from cardsharp.deadmansdraw.deciding import decide
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.strategies import Decision, build
 from cardsharp.errors import CardsharpError
+from cardsharp.promptly import Decided
 
 LIMIT = timedelta(seconds=5)
 
@@ -34,7 +35,7 @@ def decided(
     position: Position,
     limit: timedelta = LIMIT,
     refused: frozenset[Action] = frozenset(),
-) -> Decided:
+) -> Decided[Decision]:
     ticks = iter([1.0, 1.25])
     return decide(Plays(deed), position, limit, lambda: next(ticks), refused)
 

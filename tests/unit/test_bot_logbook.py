@@ -10,7 +10,6 @@ from support.bot_positions import effect_pending, opening
 
 from cardsharp.deadmansdraw.actions import DRAW, EffectType, respond
 from cardsharp.deadmansdraw.cards import Card, Suit
-from cardsharp.deadmansdraw.deciding import Decided
 from cardsharp.deadmansdraw.fallback import blind_action
 from cardsharp.deadmansdraw.logbook import (
     blind_intent_body,
@@ -22,6 +21,7 @@ from cardsharp.deadmansdraw.logbook import (
 )
 from cardsharp.deadmansdraw.strategies import Decision, Option
 from cardsharp.deadmansdraw.wire import parse_view
+from cardsharp.promptly import Decided
 
 AT = datetime(2026, 11, 20, 12, tzinfo=UTC)
 ANSWER = respond(EffectType.ORACLE, Card(Suit.ANCHOR, 5))

@@ -10,12 +10,13 @@ from cardsharp.cloud import telemetry
 from cardsharp.euchre.actions import Question
 from cardsharp.euchre.asks import PlayAsk
 from cardsharp.euchre.cards import DECK, name, parse
-from cardsharp.euchre.deciding import Decided, decide
+from cardsharp.euchre.deciding import decide
 from cardsharp.euchre.journal import LogJournal, decision_entry
 from cardsharp.euchre.records import DealKey
 from cardsharp.euchre.rules import turn
 from cardsharp.euchre.strategies import Decision, Option, build
 from cardsharp.euchre.view import View, project
+from cardsharp.promptly import Decided
 
 KEY = DealKey("7f0e", 0, 3)
 

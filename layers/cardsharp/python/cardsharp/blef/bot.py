@@ -11,13 +11,14 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from random import Random
 
-from cardsharp.blef.attendance import Attendance, Worker
+from cardsharp.blef.attendance import Attendance
 from cardsharp.blef.client import NO_SEAT, BlefClient
 from cardsharp.blef.logbook import refused_body
 from cardsharp.blef.seat import GAME, Seat, find_seat, header_body
 from cardsharp.blef.strategies import build
 from cardsharp.cloud.attended import Attended
 from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.hold import Hold
 from cardsharp.cloud.lease import Keeping, LeaseKeeper
 from cardsharp.cloud.metrics import Meter, Metric, NoMeter
 from cardsharp.cloud.offering import Offering
@@ -89,10 +90,8 @@ class Bot:
             self.connect(seat.url) as client,
             LeaseKeeper(self.log, lease, keeping, self.clock) as keeper,
         ):
-            worker = Worker(
-                client, strategy, self.log, self.vault, self.clock, self.worker, self.meter
-            )
-            return Attendance(worker, self.timing, keeper, seat, remaining).run()
+            hold = Hold(keeper, self.log, self.clock, self.meter, self.timing, remaining)
+            return Attendance(hold, client, strategy, self.vault, seat).run()
 
 
 @dataclass(frozen=True, slots=True)

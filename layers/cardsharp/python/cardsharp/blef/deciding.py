@@ -1,22 +1,12 @@
 """One decision within its time: the strategy's, or a safe one that says why."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import timedelta
 
 from cardsharp.blef.actions import CHECK
 from cardsharp.blef.position import Position
 from cardsharp.blef.strategies import Decision, Strategy
-from cardsharp.promptly import within
-
-
-@dataclass(frozen=True, slots=True)
-class Decided:
-    """A decision, how long it took, and what went wrong where the safe action replaced it."""
-
-    decision: Decision
-    took: timedelta
-    fault: str | None = None
+from cardsharp.promptly import Decided, decided
 
 
 def decide(
@@ -25,18 +15,17 @@ def decide(
     limit: timedelta,
     monotonic: Callable[[], float],
     refused: frozenset[int] = frozenset(),
-) -> Decided:
+) -> Decided[Decision]:
     """The strategy's decision, or the safe action where it is late, fails or would be refused.
 
     `refused` are the actions that the service has already turned down in this position.
     """
-    began = monotonic()
-    found = within(limit, lambda: _checked(strategy.decide(position), position, refused))
-    fault: str | None = None
-    if isinstance(found, str):
-        fault = found
-        found = Decision(safe_action(position, refused), f"Safe action: {fault}.")
-    return Decided(found, timedelta(seconds=monotonic() - began), fault)
+    return decided(
+        limit,
+        monotonic,
+        lambda: _checked(strategy.decide(position), position, refused),
+        lambda fault: Decision(safe_action(position, refused), f"Safe action: {fault}."),
+    )
 
 
 def safe_action(position: Position, refused: frozenset[int] = frozenset()) -> int:

@@ -10,11 +10,12 @@ from datetime import datetime, timedelta
 
 from cardsharp.blef.actions import LOST, name_of
 from cardsharp.blef.cards import Card
-from cardsharp.blef.deciding import Decided
 from cardsharp.blef.position import Position
 from cardsharp.blef.seat import Seat
+from cardsharp.blef.strategies import Decision
 from cardsharp.blef.wire import StateBody
 from cardsharp.cloud.ports import Body
+from cardsharp.promptly import Decided
 
 SPAN = 100
 """More than the moves of any round: 88 bets, the check and who lost."""
@@ -26,7 +27,7 @@ def sequence_of(state: StateBody) -> int:
 
 
 def intent_body(
-    position: Position, decided: Decided, at: datetime, worker: str, seat: Seat
+    position: Position, decided: Decided[Decision], at: datetime, worker: str, seat: Seat
 ) -> dict[str, object]:
     """What we are about to do and why, with the position that it was decided on."""
     decision = decided.decision

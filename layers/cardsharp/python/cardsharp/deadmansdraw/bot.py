@@ -10,11 +10,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from cardsharp.cloud.attended import Attended
+from cardsharp.cloud.hold import Hold
 from cardsharp.cloud.lease import Keeping, LeaseKeeper
 from cardsharp.cloud.metrics import Meter, Metric, NoMeter
 from cardsharp.cloud.ports import Clock, Lease, MatchLog
 from cardsharp.cloud.timing import Remaining, Timing
-from cardsharp.deadmansdraw.attendance import Attendance, Worker
+from cardsharp.deadmansdraw.attendance import Attendance
 from cardsharp.deadmansdraw.briefing import BriefedPlayers
 from cardsharp.deadmansdraw.logbook import missing_body
 from cardsharp.deadmansdraw.seats import Players
@@ -67,9 +68,9 @@ class Bot:
     def _attend(self, lease: Lease, remaining: Remaining, *, described: bool) -> bool:
         keeping = Keeping(self.timing.lease, self.timing.renew)
         players = BriefedPlayers(self.players.me, self.players.dummy, log=self.log)
-        worker = Worker(players, self.log, self.clock, self.worker, self.meter)
         with LeaseKeeper(self.log, lease, keeping, self.clock) as keeper:
-            return Attendance(worker, self.timing, keeper, remaining, described=described).run()
+            hold = Hold(keeper, self.log, self.clock, self.meter, self.timing, remaining)
+            return Attendance(hold, players, described=described).run()
 
     def _set_aside(self, lease: Lease, denied: Rejected, *, described: bool) -> None:
         """See to it that a match which the arena denies is not tried again and again.

@@ -10,10 +10,11 @@ from datetime import datetime, timedelta
 from cardsharp.cloud.ports import Body
 from cardsharp.deadmansdraw.actions import Action
 from cardsharp.deadmansdraw.cards import Card
-from cardsharp.deadmansdraw.deciding import Decided
 from cardsharp.deadmansdraw.position import Position
+from cardsharp.deadmansdraw.strategies import Decision
 from cardsharp.deadmansdraw.views import EventType, EventView, MatchView, MoveView
 from cardsharp.deadmansdraw.wire import action_body
+from cardsharp.promptly import Decided
 
 GAME = "deadmansdraw"
 
@@ -33,7 +34,7 @@ def header_body(view: MatchView, seats: dict[int, str]) -> dict[str, object]:
 
 
 def intent_body(
-    position: Position, decided: Decided, at: datetime, worker: str, strategy: str
+    position: Position, decided: Decided[Decision], at: datetime, worker: str, strategy: str
 ) -> dict[str, object]:
     """What we are about to do and why, with the position that it was decided on."""
     decision = decided.decision

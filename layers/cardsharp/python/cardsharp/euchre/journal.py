@@ -6,10 +6,10 @@ from typing import Protocol
 from cardsharp.cloud.metrics import Meter, Metric
 from cardsharp.euchre.asks import Ask
 from cardsharp.euchre.cards import name
-from cardsharp.euchre.deciding import Decided
 from cardsharp.euchre.records import DealKey, Event
-from cardsharp.euchre.strategies import Option
+from cardsharp.euchre.strategies import Decision, Option
 from cardsharp.euchre.view import View
+from cardsharp.promptly import Decided
 
 GAME = "euchre"
 
@@ -19,7 +19,9 @@ Entry = dict[str, object]
 class Journal(Protocol):
     """Takes what a service has to tell."""
 
-    def decided(self, key: DealKey, ask: Ask[Event], view: View | None, decided: Decided) -> None:
+    def decided(
+        self, key: DealKey, ask: Ask[Event], view: View | None, decided: Decided[Decision]
+    ) -> None:
         """A new decision; without a view, one that the question alone had to answer."""
         ...
 
@@ -46,7 +48,9 @@ class LogJournal:
     def __init__(self, log: Log, meter: Meter) -> None:
         self._log, self._meter = log, meter
 
-    def decided(self, key: DealKey, ask: Ask[Event], view: View | None, decided: Decided) -> None:
+    def decided(
+        self, key: DealKey, ask: Ask[Event], view: View | None, decided: Decided[Decision]
+    ) -> None:
         """Write the decision, as a warning where the strategy did not make it."""
         entry = decision_entry(key, ask, view, decided)
         self._meter.time(Metric.DECISION, decided.took, game=GAME)
@@ -64,14 +68,18 @@ class LogJournal:
 class NoJournal:
     """Takes everything and keeps nothing."""
 
-    def decided(self, key: DealKey, ask: Ask[Event], view: View | None, decided: Decided) -> None:
+    def decided(
+        self, key: DealKey, ask: Ask[Event], view: View | None, decided: Decided[Decision]
+    ) -> None:
         """Keep nothing."""
 
     def troubled(self, key: DealKey, what: str, cause: Exception) -> None:
         """Keep nothing."""
 
 
-def decision_entry(key: DealKey, ask: Ask[Event], view: View | None, decided: Decided) -> Entry:
+def decision_entry(
+    key: DealKey, ask: Ask[Event], view: View | None, decided: Decided[Decision]
+) -> Entry:
     """A decision as fields of a log line; nothing in it that its seat does not know."""
     decision = decided.decision
     entry: Entry = {

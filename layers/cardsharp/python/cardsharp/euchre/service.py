@@ -12,7 +12,7 @@ from cardsharp.errors import StoreError
 from cardsharp.euchre import wire
 from cardsharp.euchre.actions import Action
 from cardsharp.euchre.asks import Ask, BidAsk, DefenseAsk, PlayAsk, SwapAsk
-from cardsharp.euchre.deciding import Decided, decide
+from cardsharp.euchre.deciding import decide
 from cardsharp.euchre.journal import Journal
 from cardsharp.euchre.knowing import view_of
 from cardsharp.euchre.records import (
@@ -26,6 +26,7 @@ from cardsharp.euchre.records import (
 from cardsharp.euchre.store import DealStore
 from cardsharp.euchre.strategies import Decision, Strategy
 from cardsharp.euchre.view import View
+from cardsharp.promptly import Decided
 
 ATTEMPTS = 3
 """How often a request tries the store; a conflict or a failure is worth another."""
@@ -103,7 +104,7 @@ class EuchreService:
 
     def _answer(self, key: DealKey, ask: Ask[E]) -> E:
         """The stored answer to the question, or a new one that is stored first."""
-        made: dict[View | None, Decided] = {}
+        made: dict[View | None, Decided[Decision]] = {}
 
         def answer() -> E:
             record = self._store.read(key)
@@ -126,7 +127,7 @@ class EuchreService:
         return event
 
     def _decide(
-        self, view: View | None, ask: Ask[Event], made: dict[View | None, Decided]
+        self, view: View | None, ask: Ask[Event], made: dict[View | None, Decided[Decision]]
     ) -> Action:
         """The answer for a view, made once in a request however often the store is tried."""
         if view not in made:

@@ -1,0 +1,152 @@
+"""A match as long as one worker holds its lease, whatever the game; all can be lost at any moment.
+
+Three rules keep every action one that was decided on the state it met (docs/reliability.md).
+The intent is in the match log before the action is sent, under a lease that is valid until it is
+sent. An action is sent once and, after any doubtful answer, the state is read again, once the
+action can no longer be under way. And whoever takes over a match waits as long for what its
+predecessor may have sent: the intent says until when that is.
+"""
+
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from cardsharp.cloud.lease import LeaseKeeper
+from cardsharp.cloud.metrics import Meter, Metric
+from cardsharp.cloud.ports import Body, Clock, Lease, MatchLog, MoveRecord
+from cardsharp.cloud.timing import Remaining, Timing
+from cardsharp.cloud.trouble import count_error, is_final, pause_after
+from cardsharp.errors import ArenaError
+
+_log = logging.getLogger("cardsharp.bot")
+
+_ARRIVES = "arrivesBefore"
+"""The key of an intent under which it says until when its action can arrive."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """One worker's hold on one match, and what of the turn protocol is the same in every game."""
+
+    keeper: LeaseKeeper
+    log: MatchLog
+    clock: Clock
+    meter: Meter
+    timing: Timing
+    remaining: Remaining
+
+    @property
+    def lease(self) -> Lease:
+        """The lease as last renewed."""
+        return self.keeper.lease
+
+    @property
+    def match_id(self) -> str:
+        """The match."""
+        return self.lease.match_id
+
+    @property
+    def worker(self) -> str:
+        """The name under which it is held."""
+        return self.lease.owner
+
+    # --- time --------------------------------------------------------------------------------
+
+    def time_to_act(self) -> bool:
+        """Whether a turn may begin: there is time to play it, and to hand the match on."""
+        return self.remaining() >= self.timing.handover and self.time_to_decide()
+
+    def time_to_decide(self) -> bool:
+        """Whether another action of a turn that has begun may be decided and sent."""
+        return self.remaining() > self.timing.decision + 2 * self.timing.act
+
+    def time_to_wait(self) -> bool:
+        """Whether a long poll may begin."""
+        return self.remaining() > self.timing.long_poll + self.timing.handover
+
+    def pause(self, wanted: timedelta) -> None:
+        """Sleep as long as is wanted, but wake in time to hand the match on."""
+        left = self.remaining() - self.timing.handover / 2
+        self.clock.sleep(max(timedelta(0), min(wanted, left)))
+
+    # --- looking -----------------------------------------------------------------------------
+
+    def patiently(self, look: Callable[[], T]) -> T | None:
+        """What `look` returns, asked again while the arena fails; None when the time is up.
+
+        Raises:
+            ArenaError: the arena understood and said no, so that asking again cannot help.
+            Conflict: the lease is lost.
+        """
+        while True:
+            try:
+                return look()
+            except ArenaError as error:
+                if is_final(error):
+                    raise
+                self.note_error(error)
+                if self.remaining() < self.timing.handover:
+                    return None
+                self.pause(pause_after(error, self.timing.breath))
+                self.keeper.ensure(timedelta(0))
+
+    def outwait(self, moves: list[MoveRecord], sequence: int, since: datetime) -> bool:
+        """Wait until no action that was meant to be move `sequence` can be under way any more.
+
+        Whether one could arrive after `since`, so that what was seen then is out of date.
+        """
+        arrives = latest_arrival(moves, sequence)
+        if arrives is None or arrives <= since:
+            return False
+        self.clock.sleep(arrives - self.clock.now())
+        return True
+
+    def note_error(self, error: ArenaError, action: object = None) -> None:
+        """Count and log an answer that was none, or a refusal of that action."""
+        count_error(self.meter, error)
+        about = {} if action is None else {"action": str(action)}
+        _log.warning("%s", error, extra={"match_id": self.match_id, **about})
+
+    # --- acting ------------------------------------------------------------------------------
+
+    def note_decision(self, took: timedelta, fault: str | None) -> None:
+        """Count a decision, and what went wrong with it."""
+        self.meter.time(Metric.DECISION, took)
+        if fault is not None:
+            self.meter.count(Metric.SAFE_ACTIONS)
+            _log.warning("%s", fault, extra={"match_id": self.match_id})
+
+    def intend(self, sequence: int, intent: Body) -> bool:
+        """Log an intent; False where that took so long that another may hold the match by now.
+
+        The lease is ours for another `renew`, and in that time the action is sent, or not at all.
+        """
+        lease = self.keeper.ensure(self.timing.renew)
+        last_moment = self.clock.now() + self.timing.renew
+        arrives = last_moment + self.timing.act
+        self.log.intend(lease, sequence, {**intent, _ARRIVES: arrives.isoformat()})
+        in_time = self.clock.now() <= last_moment
+        if not in_time:
+            _log.warning("an intent took too long", extra={"match_id": self.match_id})
+        return in_time
+
+    def let_arrive(self, error: ArenaError, sent: datetime) -> None:
+        """After an action without an answer: pause until it can no longer be under way."""
+        arrival = sent + self.timing.act - self.clock.now()
+        least = max(arrival, timedelta(0)) if error.doubtful else self.timing.breath
+        self.pause(pause_after(error, least))
+
+
+def latest_arrival(moves: list[MoveRecord], sequence: int) -> datetime | None:
+    """Until when the action that was meant to be move `sequence` can arrive; None for none."""
+    intent = next((move.intent for move in moves if move.sequence == sequence), None)
+    if intent is None:
+        return None
+    with suppress(ValueError):
+        return datetime.fromisoformat(str(intent.get(_ARRIVES)))
+    return None
