@@ -13,8 +13,8 @@ from support.cloud_clock import FakeClock
 from cardsharp.blef import dynamodb
 from cardsharp.blef.cards import DECK
 from cardsharp.blef.dynamodb import DynamoGames
-from workbench.blef.table import create_table
 from workbench.cloud.emulator import Emulator
+from workbench.cloud.tables import create_table
 
 CALLS = {
     "bet": ["get_item", "update_item"],
@@ -66,7 +66,7 @@ class Scene:
 @pytest.fixture
 def scene(emulator: Emulator) -> Scene:
     raw = emulator.client("dynamodb")
-    name = create_table(raw)
+    name = create_table(raw, "BlefGames")
     # It stands still, so that no deed falls into another minute than the one before.
     clock = FakeClock()
     return Scene(Client(DynamoGames(name, clock, raw), clock).started(), raw, name, clock)

@@ -25,11 +25,12 @@ from workbench.build.artifacts import (
     size_of,
 )
 from workbench.build.interpreter import find_python, version_of
-from workbench.build.makefiles import ROOT, TEMPLATE, BuildError, _make, build
+from workbench.build.makefiles import ROOT, BuildError, _make, build
 from workbench.build.reproduce import built_architecture, unlike
 from workbench.build.sandbox import RUNTIME_REQUIREMENTS
 from workbench.build.target import Target, this_machine
 from workbench.cloud.deploy import archive
+from workbench.cloud.template import TEMPLATE
 
 FUNCTIONS = ["Poller", "Worker", "Practice", "Blef", "Euchre"]
 HEAVY = {

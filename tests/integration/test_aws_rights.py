@@ -25,10 +25,11 @@ from cardsharp.euchre.api import build_api as build_euchre
 from cardsharp.euchre.wiring import build_service
 from workbench.arena.config import ArenaConfig
 from workbench.arena.server import ArenaServer
-from workbench.build.makefiles import ROOT, TEMPLATE
+from workbench.build.makefiles import ROOT
 from workbench.cloud.context import Function
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.events import sqs_event
+from workbench.cloud.template import TEMPLATE
 from workbench.stage.side import assembled
 from workbench.stage.surroundings import environment
 

@@ -17,8 +17,8 @@ from support.cloud_threads import at_once
 from cardsharp.blef.dynamodb import DynamoGames
 from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.cloud.clock import SystemClock
-from workbench.blef.table import create_table
 from workbench.cloud.emulator import Emulator
+from workbench.cloud.tables import create_table
 
 CLIENTS = 16
 GAMES = int(os.environ.get("BLEF_RACES", "6"))
@@ -42,7 +42,7 @@ def clients(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[Cli
             file.close()
         return
     emulator: Emulator = request.getfixturevalue("emulator")
-    name = create_table(emulator.client("dynamodb"))
+    name = create_table(emulator.client("dynamodb"), "BlefGames")
     with environment(emulator.environment):
         yield [Client(DynamoGames(name, clock), clock) for _ in range(2)]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import stamina
-from support.cloud_benches import TEMPLATE, environment
+from support.cloud_benches import environment
 
 from cardsharp.cloud import secrets
 from cardsharp.cloud.clock import SystemClock
@@ -23,6 +23,7 @@ from cardsharp.cloud.wiring import build_log, build_queue
 from cardsharp.errors import ConfigError, StoreError
 from cardsharp.exchange import Credentials
 from workbench.cloud.emulator import Emulator, Stack
+from workbench.cloud.template import TEMPLATE
 
 TTL = timedelta(seconds=30)
 CANARY = "canary-19c4"

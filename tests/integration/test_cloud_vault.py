@@ -6,7 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from support.cloud_benches import TEMPLATE, moto_client
+from support.cloud_benches import moto_client
 from support.cloud_clock import FakeClock
 
 from cardsharp.cloud.clock import SystemClock
@@ -19,7 +19,7 @@ from cardsharp.cloud.sqlite_vault import SqliteVault
 from cardsharp.cloud.vault import LIFE, Vault
 from cardsharp.cloud.wiring import build_vault
 from cardsharp.errors import ConfigError
-from workbench.cloud.template import load_resources, table_request
+from workbench.cloud.template import TEMPLATE, load_resources, table_request
 
 ONE, OTHER = {"player": "secret-canary", "n": 1}, {"player": "another", "n": 2}
 SECOND = timedelta(seconds=1)

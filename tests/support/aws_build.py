@@ -6,8 +6,9 @@ import hashlib
 import pytest
 
 from workbench.build.artifacts import Build, digest_of
-from workbench.build.makefiles import ROOT, TEMPLATE, Unreachable, build
+from workbench.build.makefiles import ROOT, Unreachable, build
 from workbench.build.target import this_machine
+from workbench.cloud.template import TEMPLATE
 
 SOURCES = ("functions", "layers/cardsharp", "layers/dependencies")
 

@@ -12,7 +12,7 @@ from cardsharp.blef.store import GameStore
 from cardsharp.cloud.ports import Clock
 from cardsharp.cloud.sqlite_file import MEMORY
 from support.cloud_clock import FakeClock
-from workbench.blef.table import create_table
+from workbench.cloud.tables import create_table
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
@@ -56,7 +56,7 @@ def memory_games() -> Iterator[Bench]:
 @contextmanager
 def dynamo_games(client: "DynamoDBClient", clock: Clock | None = None) -> Iterator[Bench]:
     fake = FakeClock()
-    name = create_table(client)
+    name = create_table(client, "BlefGames")
     try:
         yield Bench(
             DynamoGames(name, clock or fake, client), fake, lambda: DynamoGames(name, fake, client)

@@ -18,12 +18,11 @@ from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.cloud.sqs import SqsQueue
 from support.cloud_clock import FakeClock
 from workbench.cloud.emulator import Emulator, queue_arn
-from workbench.cloud.template import load_resources, table_request
+from workbench.cloud.template import TEMPLATE, load_resources, table_request
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
 
-TEMPLATE = Path(__file__).parents[2] / "template.yaml"
 VISIBILITY = timedelta(seconds=1)
 MAX_RECEIVES = 2
 

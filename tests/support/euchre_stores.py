@@ -12,7 +12,7 @@ from cardsharp.euchre.records import DealKey, Event, Record
 from cardsharp.euchre.sqlite import SqliteDeals
 from cardsharp.euchre.store import DealStore
 from support.cloud_clock import FakeClock
-from workbench.euchre.deals_table import create_table
+from workbench.cloud.tables import create_table
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
@@ -46,7 +46,7 @@ def sqlite_deals(folder: Path) -> Iterator[Bench]:
 @contextmanager
 def dynamo_deals(client: "DynamoDBClient") -> Iterator[Bench]:
     clock = FakeClock()
-    name = create_table(client)
+    name = create_table(client, "EuchreDeals")
     try:
         store = DynamoDeals(name, clock, client)
         yield Bench(store, clock, lambda: DynamoDeals(name, clock, client))

@@ -7,9 +7,6 @@ from itertools import product
 import pytest
 from support.aws_template import listed, of_kind, properties, statements, template
 
-from workbench.blef import table as games_table
-from workbench.euchre import deals_table
-
 GAMES = {"Blef": "BlefRole", "Euchre": "EuchreRole"}
 TABLES = {"Blef": "BlefGames", "Euchre": "EuchreDeals"}
 SHARED = {"AlarmTopic"} | of_kind("AWS::Lambda::LayerVersion").keys()
@@ -67,11 +64,6 @@ def test_s13_of_blefs_indexes_only_the_one_of_changes_is_asked() -> None:
         if statement["Resource"] == {"Fn::Sub": "${BlefGames.Arn}/index/by-change"}
     ]
     assert [statement["Action"] for statement in asked] == ["dynamodb:Query"]
-
-
-def test_the_table_of_the_tests_is_that_of_the_template() -> None:
-    assert properties("EuchreDeals") == deals_table.TABLE
-    assert properties("BlefGames") == games_table.TABLE
 
 
 @pytest.mark.parametrize("game", GAMES)

@@ -8,7 +8,7 @@ import pytest
 from support.aws_template import allowed_actions, listed, of_kind, properties, statements, template
 
 from cardsharp.cloud.settings import Settings
-from workbench.build.makefiles import TEMPLATE
+from workbench.cloud.template import TEMPLATE
 
 DAY = 86_400
 TICK = 60

@@ -22,12 +22,10 @@ from cardsharp.blef.wiring import build_store
 from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.errors import ConfigError, StoreError
 from workbench.blef.document import FILE, text
-from workbench.blef.table import TABLE
 from workbench.cloud.http_events import Asked, http_event, read_answer
-from workbench.cloud.template import load_resources
+from workbench.cloud.template import TEMPLATE, load_resources
 
 EVENTS = Path(__file__).parents[2] / "events"
-TEMPLATE = Path(__file__).parents[2] / "template.yaml"
 FORM = (("Content-Type", "application/x-www-form-urlencoded"),)
 BAD_BODY = "The body must be a JSON object of texts and numbers, or a form"
 
@@ -257,17 +255,11 @@ def test_a_setting_that_names_no_store_is_told(store: str) -> None:
         build_store(store, FakeClock())
 
 
-def test_the_table_of_the_tests_is_that_of_the_template() -> None:
-    resources = load_resources(TEMPLATE)
-    if "BlefGames" not in resources:
-        pytest.skip("template.yaml does not describe BlefGames yet")
-    assert resources["BlefGames"].properties == TABLE
-
-
 def test_the_table_has_no_stream_and_its_index_no_hand() -> None:
     """A record of a stream, like a copy of the whole item in an index, would carry hands."""
-    assert "StreamSpecification" not in TABLE
-    shown = json.dumps(TABLE["GlobalSecondaryIndexes"])
+    table = load_resources(TEMPLATE)["BlefGames"].properties
+    assert "StreamSpecification" not in table
+    shown = json.dumps(table["GlobalSecondaryIndexes"])
     assert "game_json" not in shown
     assert '"ALL"' not in shown
 

@@ -5,11 +5,10 @@ from typing import Any
 
 import pytest
 import yaml
-from support.cloud_benches import TEMPLATE
 
 from cardsharp.cloud.settings import PREFIX, Settings
 from cardsharp.errors import ConfigError
-from workbench.cloud.template import _Loader, load_resources, queue_attributes, redrive
+from workbench.cloud.template import TEMPLATE, _Loader, load_resources, queue_attributes, redrive
 
 DAY = 86_400
 

@@ -51,12 +51,12 @@ def emulated_store() -> Iterator[GameStore]:
     """Yield a store in the emulated AWS, which starts empty and goes with it."""
     # boto3 is slow to import, and not needed for the embedded store.
     from cardsharp.blef.dynamodb import DynamoGames  # noqa: PLC0415
-    from workbench.blef.table import create_table  # noqa: PLC0415
     from workbench.cloud.emulator import Emulator  # noqa: PLC0415
+    from workbench.cloud.tables import create_table  # noqa: PLC0415
 
     with Emulator() as emulator:
         client = emulator.client("dynamodb")
-        yield DynamoGames(create_table(client), SystemClock(), client)
+        yield DynamoGames(create_table(client, "BlefGames"), SystemClock(), client)
 
 
 def embedded_store(store: str = IN_MEMORY) -> GameStore:

@@ -18,12 +18,13 @@ from pathlib import Path
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.errors import CardsharpError, ConfigError
-from workbench.build.makefiles import ROOT, TEMPLATE
+from workbench.build.makefiles import ROOT
 from workbench.build.pins import is_current
 from workbench.build.sam import QUIET, find_sam
 from workbench.build.say import say
 from workbench.build.target import RUNTIME_PYTHON
 from workbench.build.translate import translated
+from workbench.cloud.template import TEMPLATE
 
 CHECKS = ROOT / ".venv-checks" / "bin"
 SAM_TOOLS = ROOT / ".venv-sam" / "bin"

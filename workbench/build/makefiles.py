@@ -12,10 +12,9 @@ from pathlib import Path
 from cardsharp.errors import ConfigError
 from workbench.build.artifacts import FUNCTION, LAYER, Build, write_template
 from workbench.build.target import Target
-from workbench.cloud.template import Resource, load_resources
+from workbench.cloud.template import TEMPLATE, Resource, load_resources
 
 ROOT = Path(__file__).parents[2]
-TEMPLATE = ROOT / "template.yaml"
 
 NETWORK_SIGNS = ("network was disabled", "error sending request", "dns error", "tcp connect error")
 """What uv says when the package index cannot be reached."""

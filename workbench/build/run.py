@@ -25,13 +25,14 @@ from workbench.arena.config import ArenaConfig
 from workbench.arena.server import ArenaServer
 from workbench.build.artifacts import Build, read_build
 from workbench.build.interpreter import find_python
-from workbench.build.makefiles import ROOT, TEMPLATE, build
+from workbench.build.makefiles import ROOT, build
 from workbench.build.sam import sam_build
 from workbench.build.sandbox import Mounts, Sandbox, mount
 from workbench.build.say import say
 from workbench.build.target import RUNTIME_PYTHON, Target, native_architecture, this_machine
 from workbench.cloud.emulator import Emulator, Stack
 from workbench.cloud.events import schedule_event, sqs_event
+from workbench.cloud.template import TEMPLATE
 from workbench.stage.opponent import Order
 from workbench.stage.opponent_process import opponent_at_play
 

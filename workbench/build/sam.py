@@ -13,10 +13,11 @@ from pathlib import Path
 from cardsharp.errors import CardsharpError, ConfigError
 from workbench.build.artifacts import LIMIT, Build
 from workbench.build.interpreter import find_python
-from workbench.build.makefiles import ROOT, TEMPLATE, BuildError
+from workbench.build.makefiles import ROOT, BuildError
 from workbench.build.pins import bill_of_materials
 from workbench.build.say import say
 from workbench.build.target import ARCHITECTURES, RUNTIME_PYTHON, Target
+from workbench.cloud.template import TEMPLATE
 
 BUILD = ROOT / ".aws-sam" / "build"
 MATERIALS = "sbom.json"

@@ -18,8 +18,7 @@ from samtranslator.translator.translator import Translator  # type: ignore[impor
 
 from cardsharp.errors import ConfigError
 from workbench.build.artifacts import FUNCTION, LAYER
-from workbench.build.makefiles import TEMPLATE
-from workbench.cloud.template import load_template
+from workbench.cloud.template import TEMPLATE, load_template
 
 Template = dict[str, Any]
 

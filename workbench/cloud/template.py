@@ -12,6 +12,8 @@ from cardsharp.errors import ConfigError
 if TYPE_CHECKING:
     from types_boto3_sqs.literals import QueueAttributeNameType
 
+TEMPLATE = Path(__file__).parents[2] / "template.yaml"
+
 Properties = Mapping[str, object]
 
 _TABLE_REQUEST = (

@@ -25,14 +25,13 @@ from cardsharp.cloud.telemetry import redirect
 from cardsharp.errors import CardsharpError
 from cardsharp.euchre.api import build_api as euchre_api
 from cardsharp.euchre.wiring import build_service as euchre_service
-from workbench.build.makefiles import TEMPLATE
 from workbench.build.say import say
 from workbench.cloud.context import Function, Handler, LambdaContext
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.events import Event
 from workbench.cloud.http_events import Asked, http_event
 from workbench.cloud.http_front import HttpFront
-from workbench.cloud.template import load_template
+from workbench.cloud.template import TEMPLATE, load_template
 from workbench.cost.bill import make_bill
 from workbench.cost.measure import PLATFORM_BYTES
 from workbench.cost.meter import UseMeter

@@ -25,9 +25,9 @@ from workbench.arena.server import ArenaServer
 from workbench.cloud.context import Function
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.events import sqs_event
+from workbench.cloud.template import TEMPLATE
 from workbench.cost.meter import UseMeter
 from workbench.cost.usage import Measured
-from workbench.stage.clouds import TEMPLATE
 from workbench.stage.opponent import Order
 from workbench.stage.opponent_process import opponent_at_play
 from workbench.stage.side import assembled

@@ -10,8 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from cardsharp.cloud.secrets import MAX_AGE
 from cardsharp.errors import ConfigError
-from workbench.build.makefiles import TEMPLATE
-from workbench.cloud.template import load_template
+from workbench.cloud.template import TEMPLATE, load_template
 
 MEASURED = Path(__file__).with_name("measured.toml")
 _MB = 1024

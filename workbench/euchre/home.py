@@ -52,11 +52,11 @@ def emulated_store() -> Iterator[DealStore]:
     # boto3 is slow to import, and not needed for the embedded store.
     from cardsharp.euchre.dynamodb import DynamoDeals  # noqa: PLC0415
     from workbench.cloud.emulator import Emulator  # noqa: PLC0415
-    from workbench.euchre.deals_table import create_table  # noqa: PLC0415
+    from workbench.cloud.tables import create_table  # noqa: PLC0415
 
     with Emulator() as emulator:
         client = emulator.client("dynamodb")
-        yield DynamoDeals(create_table(client), SystemClock(), client)
+        yield DynamoDeals(create_table(client, "EuchreDeals"), SystemClock(), client)
 
 
 def embedded_store(store: str = IN_MEMORY) -> DealStore:

@@ -8,8 +8,6 @@ from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
 
-TEMPLATE = Path(__file__).parents[2] / "template.yaml"
-
 
 class CloudKind(StrEnum):
     """Where queue and match log live."""
@@ -48,7 +46,9 @@ def opened(kind: CloudKind, folder: Path) -> Iterator[Cloud]:
     if kind is CloudKind.EMBEDDED:
         yield embedded_in(folder / "stage.db")
         return
-    from workbench.cloud.emulator import Emulator  # noqa: PLC0415 - boto3 is slow to import
+    # boto3 is slow to import.
+    from workbench.cloud.emulator import Emulator  # noqa: PLC0415
+    from workbench.cloud.template import TEMPLATE  # noqa: PLC0415
 
     with Emulator() as emulator:
         stack = emulator.create(TEMPLATE)
