@@ -20,7 +20,7 @@ from workbench.euchre.coordinator import StrategyPlayer, play_game
 from workbench.euchre.duel import duel as run_duel
 from workbench.euchre.home import euchre_front
 from workbench.euchre.probe import KINDS, Finding, Probed, probe_kind
-from workbench.euchre.progress import Bar, pulse
+from workbench.euchre.progress import Bar
 from workbench.euchre.remote import RemotePlayer
 from workbench.euchre.terminal import Left, TerminalPlayer
 
@@ -170,9 +170,15 @@ def duel(
     Prints the share of games that FIRST won, its 95 % interval, and what each side called.
     """
     players = (_address(options.url) if options.url else first, second)
-    with pulse(f"{players[0]} against {players[1]}, {options.games} games"):
+    with Bar(options.games) as bar:
+        bar.describe(f"{players[0]} against {players[1]}, games")
         report = run_duel(
-            players, options.games, options.seed, options.workers, plain=options.plain
+            players,
+            options.games,
+            options.seed,
+            options.workers,
+            plain=options.plain,
+            tell=bar.advance,
         )
     if options.as_json:
         print_json(report.as_json())

@@ -5,10 +5,9 @@ engine plays compiled where there is a compiler: the same games, many times as f
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
-from functools import partial
 from random import Random
 from statistics import fmean, stdev
 
@@ -139,24 +138,45 @@ class Report:
         )
 
 
-def duel(
-    names: tuple[str, str], games: int, seed: int = 1, workers: int = 1, *, plain: bool = False
+_PARTS = 100
+"""Into which a duel of several processes is cut, so that it can be seen how far it is."""
+
+Tell = Callable[[int], None]
+"""Told of games as they end, of so many at once."""
+
+
+def unheard(_games: int) -> None:
+    """Told of games, and says nothing."""
+
+
+def duel(  # noqa: PLR0913 - each of them is a choice of its own
+    names: tuple[str, str],
+    games: int,
+    seed: int = 1,
+    workers: int = 1,
+    *,
+    plain: bool = False,
+    tell: Tell = unheard,
 ) -> Report:
     """Play the games, in as many processes as `workers` says; the report.
 
     A name is a strategy's, `pimc@N` for the engine with at most N worlds, or the address of a
     service. The same seed gives the same games, however many processes play them, and whether or
-    not the compiled engine (see `native`) plays; `plain` does without it.
+    not the compiled engine (see `native`) plays; `plain` does without it. `tell` hears how far
+    it is.
     """
     pairs = range(max(1, games // SIDES))
     contest = Contest(names, seed, compiled=not plain and available())
     report = Report(names)
     if workers == 1:
-        parts = [_pairs(contest, pairs)]
+        parts = [_pairs(contest, pairs, tell)]
     else:
-        shares = [pairs[start::workers] for start in range(workers)]
+        number = min(len(pairs), max(workers, _PARTS))
         with ProcessPoolExecutor(workers) as pool:
-            parts = list(pool.map(partial(_pairs, contest), shares))
+            tasks = [pool.submit(_pairs, contest, pairs[start::number]) for start in range(number)]
+            for task in as_completed(tasks):
+                tell(task.result().games)
+        parts = [task.result() for task in tasks]
     for part in parts:
         report.add(part)
     return report
@@ -203,7 +223,7 @@ def _plain(effort: Effort) -> Strategy:
     return Pimc(effort=effort)
 
 
-def _pairs(contest: Contest, pairs: Sequence[int]) -> Report:
+def _pairs(contest: Contest, pairs: Sequence[int], tell: Tell = unheard) -> Report:
     """Play some pairs of games in this process."""
     report = Report(contest.names)
     first, second = contest.contender(0), contest.contender(1)
@@ -214,6 +234,7 @@ def _pairs(contest: Contest, pairs: Sequence[int]) -> Report:
                 _compiled_game((first, second), seed, swapped, report) for swapped in (False, True)
             ]
             report.shares.append(fmean(wins))
+            tell(SIDES)
         return report
     players = contest.player(0), contest.player(1)
     try:
@@ -221,6 +242,7 @@ def _pairs(contest: Contest, pairs: Sequence[int]) -> Report:
             seed = f"{contest.seed}/{pair}"
             wins = [_game(players, seed, swapped, report) for swapped in (False, True)]
             report.shares.append(fmean(wins))
+            tell(SIDES)
     finally:
         for player in players:
             if isinstance(player, RemotePlayer):

@@ -25,6 +25,7 @@ from workbench.euchre.coordinator import StrategyPlayer, play_deal, shuffled
 from workbench.euchre.duel import ENGINE, YARDSTICK, Report, duel
 from workbench.euchre.duel_picture import Measured, picture
 from workbench.euchre.native.compiled import ANSWER, available
+from workbench.euchre.progress import Bar
 
 MS = 1000
 
@@ -71,10 +72,14 @@ def curve(
     """Let the engine play with ever more worlds, on the same cards."""
     measured = []
     table = _strengths("worlds")
-    for number in worlds or [5, 10, 20, 40, 80, 160, 320, 1024]:
-        report = duel((f"{ENGINE}@{number}", YARDSTICK), games, seed, workers)
-        measured.append(Measured(number, report.rate, report.interval))
-        table.add_row(*_strength(str(number), report))
+    numbers = worlds or [5, 10, 20, 40, 80, 160, 320, 512]
+    with Bar(games * len(numbers)) as bar:
+        for number in numbers:
+            bar.describe(f"{number} worlds, games")
+            players = f"{ENGINE}@{number}", YARDSTICK
+            report = duel(players, games, seed, workers, tell=bar.advance)
+            measured.append(Measured(number, report.rate, report.interval))
+            table.add_row(*_strength(str(number), report))
     console.print(table)
     if svg is not None:
         title = f"Games that {ENGINE} wins against {YARDSTICK}, with 95 % intervals"
@@ -98,8 +103,12 @@ def ceiling(
     if not available():
         raise SystemExit(f"{why_not()} The best answer exists compiled only.")
     table = _strengths("player")
-    for player in (ENGINE, f"{ANSWER}@{worlds}"):
-        table.add_row(*_strength(player, duel((player, YARDSTICK), games, seed, workers)))
+    players = ENGINE, f"{ANSWER}@{worlds}"
+    with Bar(games * len(players)) as bar:
+        for player in players:
+            bar.describe(f"{player}, games")
+            report = duel((player, YARDSTICK), games, seed, workers, tell=bar.advance)
+            table.add_row(*_strength(player, report))
     console.print(table)
 
 
@@ -122,9 +131,12 @@ def times(
     """Note the CPU time of each decision, against the yardstick."""
     rng, timed = Random(seed), Timed(build(strategy))
     players = [StrategyPlayer(timed), StrategyPlayer(build(YARDSTICK))]
-    for deal in range(deals):
-        first, second = players if deal % 2 else players[::-1]
-        play_deal(shuffled(rng), (first, second, first, second))
+    with Bar(deals) as bar:
+        bar.describe("deals")
+        for deal in range(deals):
+            first, second = players if deal % 2 else players[::-1]
+            play_deal(shuffled(rng), (first, second, first, second))
+            bar.advance()
     table = Table("decision", "number", "worlds", "mean ms", "95 % below", "99 % below", "longest")
     kinds = sorted(timed.spent)
     for kind in kinds:

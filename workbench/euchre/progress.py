@@ -1,7 +1,5 @@
 """How far something is that takes its time, on a terminal only; gone when it has ended."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Self
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -29,9 +27,9 @@ class Bar:
         """Say what is being done."""
         self._progress.update(self._task, description=text)
 
-    def advance(self) -> None:
-        """One step is done."""
-        self._progress.advance(self._task)
+    def advance(self, steps: int = 1) -> None:
+        """So many steps are done."""
+        self._progress.advance(self._task, steps)
 
     def __enter__(self) -> Self:
         self._progress.start()
@@ -39,19 +37,3 @@ class Bar:
 
     def __exit__(self, *_: object) -> None:
         self._progress.stop()
-
-
-@contextmanager
-def pulse(text: str) -> Iterator[None]:
-    """Show that something goes on, and for how long, where the end cannot be foreseen."""
-    console = messages()
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TimeElapsedColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    ) as progress:
-        progress.add_task(text, total=None)
-        yield

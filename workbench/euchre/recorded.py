@@ -19,7 +19,6 @@ import cyclopts
 from cyclopts import Parameter
 from pydantic import BaseModel, ConfigDict, ValidationError
 from rich.console import Console
-from rich.progress import track
 from rich.table import Table
 
 from cardsharp.euchre.actions import PASS, Action, Bid, Defend, Discard, Play, Question
@@ -30,6 +29,7 @@ from cardsharp.euchre.strategies.pimc import Effort, Pimc
 from cardsharp.euchre.view import View, project
 from workbench.euchre.duel import YARDSTICK
 from workbench.euchre.native.compiled import Compiled, available
+from workbench.euchre.progress import Bar
 
 THOROUGH = Effort(worlds=4096, batch=512, work=10**9)
 """How much the engine thinks about each decision that it judges."""
@@ -170,21 +170,25 @@ def judge(
     rules = build(YARDSTICK)
     tallies: dict[tuple[str, str], Tally] = defaultdict(Tally)
     deals: dict[str, int] = defaultdict(int)
-    for deal in track(list(read(file)), "judging", console=Console(stderr=True), transient=True):
-        for kind in {kind for kind in deal.strategies if leave not in kind}:
-            deals[kind] += 1
-        for kind, view, action in deal.decisions():
-            if leave in kind or len(view.choices) == 1:
-                continue
-            decision = engine.decide(view)
-            given = judged(view, action, decision)
-            by_rules = judged(view, rules.decide(view).action, decision)
-            if given is None or by_rules is None:
-                continue
-            tally = tallies[kind, "cards" if view.question is Question.PLAY else "calls"]
-            tally.decisions += 1
-            tally.given += given
-            tally.by_rules += by_rules
+    recorded = list(read(file))
+    with Bar(len(recorded)) as bar:
+        bar.describe("deals judged")
+        for deal in recorded:
+            for kind in {kind for kind in deal.strategies if leave not in kind}:
+                deals[kind] += 1
+            for kind, view, action in deal.decisions():
+                if leave in kind or len(view.choices) == 1:
+                    continue
+                decision = engine.decide(view)
+                given = judged(view, action, decision)
+                by_rules = judged(view, rules.decide(view).action, decision)
+                if given is None or by_rules is None:
+                    continue
+                tally = tallies[kind, "cards" if view.question is Question.PLAY else "calls"]
+                tally.decisions += 1
+                tally.given += given
+                tally.by_rules += by_rules
+            bar.advance()
     table = Table("player", "deals", "decisions", "gave away a deal", f"`{YARDSTICK}` there")
     for (kind, what), tally in sorted(tallies.items()):
         number = deals[kind]
