@@ -5,17 +5,13 @@ with ArenaServer(ArenaConfig(admin_password="...")) as arena:
 """
 
 import asyncio
-import logging
 import resource
 import socket
-import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from types import TracebackType
 from typing import Self, TypeVar
-
-import uvicorn
 
 from cardsharp.errors import ConfigError
 from workbench.arena.app import Arena
@@ -23,6 +19,7 @@ from workbench.arena.config import ArenaConfig
 from workbench.arena.dto import Json
 from workbench.arena.players import ADMIN, User
 from workbench.arena.views import Look, full_view
+from workbench.listening import Background, Server, listen, url_of
 
 T = TypeVar("T")
 
@@ -31,11 +28,6 @@ BACKLOG = 2048
 
 KEEP_ALIVE = timedelta(minutes=5)
 """An idle connection outlives a long think: a POST must not meet a connection just closing."""
-
-GRACE = timedelta(seconds=3)
-"""How long a stop waits for answers that are being written."""
-
-START_LIMIT = timedelta(seconds=20)
 
 ADMIN_USER = User(ADMIN, None, ADMIN)
 
@@ -49,33 +41,21 @@ class ArenaServer:
 
     def __init__(self, config: ArenaConfig) -> None:
         self._arena = Arena(config)
-        try:
-            self._socket = _listen(config.host, config.port)
-        except BaseException:
-            self._arena.close()
-            raise
-        host, port = self._socket.getsockname()[:2]
-        self.url = _url(host, port)
-        self._ready = threading.Event()
-        self._server = _Server(self._arena, self._ready.set)
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread = threading.Thread(target=self._run, name=f"arena {port}", daemon=True)
+        listening = _listen(self._arena, config)
+        self.url = url_of(listening)
+        self._background = Background(
+            "The arena", listening, lambda started: _server(self._arena, started)
+        )
 
     def start(self) -> Self:
         """Serve; returns when requests are answered."""
-        self._thread.start()
-        if not self._ready.wait(START_LIMIT.total_seconds()) or not self._server.started:
-            raise ConfigError("The arena did not start; its log says why.")
+        self._background.start()
         return self
 
     def stop(self) -> None:
         """End the long polls, finish what is being answered, close the files."""
-        self._server.should_exit = True
-        if self._thread.is_alive():
-            self._thread.join()
-        else:
+        if not self._background.stop():
             self._arena.close()
-            self._socket.close()
 
     def __enter__(self) -> Self:
         return self.start()
@@ -130,22 +110,14 @@ class ArenaServer:
 
     def _call(self, work: Callable[[], T]) -> T:
         """What `work` returns in the server's thread, where all matches live."""
-        if self._loop is None:
+        loop = self._background.loop
+        if loop is None:
             raise ConfigError("The arena is not running; call start() first.")
 
         async def job() -> T:
             return work()
 
-        return asyncio.run_coroutine_threadsafe(job(), self._loop).result()
-
-    def _run(self) -> None:
-        try:
-            with asyncio.Runner() as runner:
-                self._loop = runner.get_loop()
-                runner.run(self._server.serve([self._socket]))
-        finally:
-            self._loop = None
-            self._ready.set()
+        return asyncio.run_coroutine_threadsafe(job(), loop).result()
 
 
 def run(config: ArenaConfig, on_start: Callable[[str], None] = lambda _url: None) -> None:
@@ -155,65 +127,29 @@ def run(config: ArenaConfig, on_start: Callable[[str], None] = lambda _url: None
         ConfigError: the players' file, the data file or the port cannot be used.
     """
     arena = Arena(config)
-    try:
-        listening = _listen(config.host, config.port)
-    except BaseException:
-        arena.close()
-        raise
-    host, port = listening.getsockname()[:2]
-    with suppress(KeyboardInterrupt):
-        _Server(arena, lambda: on_start(_url(host, port))).run([listening])
+    listening = _listen(arena, config)
+    url = url_of(listening)
+    _server(arena, lambda: on_start(url)).until_stopped(listening)
 
 
-class _Server(uvicorn.Server):
-    """A server whose stop wakes the long polls first, instead of waiting for them."""
-
-    def __init__(self, arena: Arena, on_started: Callable[[], None]) -> None:
-        super().__init__(
-            uvicorn.Config(
-                arena.app,
-                log_config=None,
-                log_level=logging.WARNING,
-                access_log=False,
-                server_header=False,
-                proxy_headers=False,
-                ws="none",
-                backlog=BACKLOG,
-                timeout_keep_alive=int(KEEP_ALIVE.total_seconds()),
-                timeout_graceful_shutdown=int(GRACE.total_seconds()),
-            )
-        )
-        self._bells = arena.bells
-        self._on_started = on_started
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self._on_started()
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._bells.close()
-        await super().shutdown(sockets)
+def _server(arena: Arena, on_started: Callable[[], None]) -> Server:
+    return Server(
+        arena.app,
+        arena.bells.close,
+        on_started,
+        backlog=BACKLOG,
+        timeout_keep_alive=int(KEEP_ALIVE.total_seconds()),
+    )
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def _listen(arena: Arena, config: ArenaConfig) -> socket.socket:
     """A listening socket, and room for as many connections as the system allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
         with suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     try:
-        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        listening = socket.create_server((host, port), family=family, backlog=BACKLOG)
-    except OSError as error:
-        raise ConfigError(
-            f"The arena cannot listen on {host} port {port}: {error.strerror}. "
-            "Name another with --port, or --port 0 for any free one."
-        ) from None
-    # Head and body are two writes; without this the second waits 40 ms for the client's ACK.
-    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return listening
-
-
-def _url(host: str, port: int) -> str:
-    shown = f"[{host}]" if ":" in host else host
-    return f"http://{shown}:{port}"
+        return listen("The arena", config.host, config.port, BACKLOG)
+    except BaseException:
+        arena.close()
+        raise

@@ -6,25 +6,21 @@ with HttpFront(Function("api", handler, timeout)) as front:
 
 import asyncio
 import logging
-import socket
-import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from datetime import timedelta
 from types import TracebackType
 from typing import Self
 
-import uvicorn
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import Clock
-from cardsharp.errors import ConfigError
 from workbench.cloud.context import Function, LambdaContext, invoke
 from workbench.cloud.http_events import FAILED, Answered, Asked, http_event, read_answer
+from workbench.listening import Background, Server, listen, url_of
 
 HOST = "127.0.0.1"
 CONCURRENCY = 256
@@ -33,9 +29,10 @@ CONCURRENCY = 256
 MAX_BODY = 1_000_000
 """Bytes of the largest request body that is passed on."""
 
+BACKLOG = 512
+"""Connections that may knock at once."""
+
 _TOO_LONG = Answered(413, (("Content-Type", "application/json"),), b'{"message":"Too Long"}')
-_START_LIMIT = timedelta(seconds=20)
-_GRACE = timedelta(seconds=3)
 _log = logging.getLogger(__name__)
 
 
@@ -109,31 +106,22 @@ class HttpFront:
         self, function: Function, port: int = 0, host: str = HOST, clock: Clock | None = None
     ) -> None:
         self._gateway = Gateway(function, clock or SystemClock())
-        self._socket = _listen(host, port)
-        self.url = f"http://{host}:{self._socket.getsockname()[1]}"
-        self._ready = threading.Event()
-        self._server = _Server(self._gateway, self._gateway.hurry, self._ready.set)
-        self._thread = threading.Thread(target=self._run, name=self.url, daemon=True)
+        self._socket = listen("The HTTP front", host, port, BACKLOG)
+        self.url = url_of(self._socket)
+        self._background = Background("The HTTP front", self._socket, self._server)
 
     def start(self) -> Self:
         """Serve; returns when requests are answered."""
-        self._thread.start()
-        if not self._ready.wait(_START_LIMIT.total_seconds()) or not self._server.started:
-            raise ConfigError("The HTTP front did not start; its log says why.")
+        self._background.start()
         return self
 
     def stop(self) -> None:
         """End the long polls and finish what is being answered."""
-        self._server.should_exit = True
-        if self._thread.is_alive():
-            self._thread.join()
-        else:
-            self._socket.close()
+        self._background.stop()
 
     def run(self) -> None:
         """Serve in this thread until SIGINT or SIGTERM."""
-        with suppress(KeyboardInterrupt):
-            self._server.run([self._socket])
+        self._server(lambda: None).until_stopped(self._socket)
 
     def __enter__(self) -> Self:
         return self.start()
@@ -146,55 +134,6 @@ class HttpFront:
     ) -> None:
         self.stop()
 
-    def _run(self) -> None:
-        try:
-            self._server.run([self._socket])
-        finally:
-            self._ready.set()
-
-
-class _Server(uvicorn.Server):
-    """A server whose stop hurries the long polls first, instead of waiting for them."""
-
-    def __init__(
-        self, app: ASGIApp, hurry: Callable[[], None], on_started: Callable[[], None]
-    ) -> None:
-        super().__init__(
-            uvicorn.Config(
-                app,
-                lifespan="off",
-                log_config=None,
-                log_level=logging.WARNING,
-                access_log=False,  # a query string holds a player's uuid
-                server_header=False,
-                date_header=False,
-                proxy_headers=False,
-                ws="none",
-                timeout_graceful_shutdown=int(_GRACE.total_seconds()),
-            )
-        )
-        self._hurry = hurry
-        self._on_started = on_started
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self._on_started()
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._hurry()
-        await super().shutdown(sockets)
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    """Return a listening socket."""
-    try:
-        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        listening = socket.create_server((host, port), family=family, backlog=512)
-    except OSError as error:
-        raise ConfigError(
-            f"Nothing can listen on {host} port {port}: {error.strerror}. "
-            "Name another with --port, or --port 0 for any free one."
-        ) from None
-    # Head and body are two writes; without this the second waits for the client's ACK.
-    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return listening
+    def _server(self, on_started: Callable[[], None]) -> Server:
+        hurry = self._gateway.hurry
+        return Server(self._gateway, hurry, on_started, lifespan="off", date_header=False)

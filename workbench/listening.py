@@ -1,0 +1,142 @@
+"""A local HTTP server, in the background or by itself; its stop wakes the long polls first."""
+
+import asyncio
+import logging
+import socket
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import timedelta
+from typing import Literal, TypedDict, Unpack
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from cardsharp.errors import ConfigError
+
+GRACE = timedelta(seconds=3)
+"""How long a stop waits for answers that are being written."""
+
+START_LIMIT = timedelta(seconds=20)
+
+
+def listen(what: str, host: str, port: int, backlog: int) -> socket.socket:
+    """A listening socket for `what`, the subject of the error's sentence.
+
+    Raises:
+        ConfigError: the port cannot be used; the message says what to do.
+    """
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        listening = socket.create_server((host, port), family=family, backlog=backlog)
+    except OSError as error:
+        raise ConfigError(
+            f"{what} cannot listen on {host} port {port}: {error.strerror}. "
+            "Name another with --port, or --port 0 for any free one."
+        ) from None
+    # Head and body are two writes; without this the second waits 40 ms for the client's ACK.
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listening
+
+
+def url_of(listening: socket.socket) -> str:
+    """The address at which it is reached."""
+    host, port = listening.getsockname()[:2]
+    shown = f"[{host}]" if ":" in host else host
+    return f"http://{shown}:{port}"
+
+
+class Options(TypedDict, total=False):
+    """What our servers differ in; see uvicorn's settings of these names."""
+
+    backlog: int
+    timeout_keep_alive: int
+    lifespan: Literal["auto", "on", "off"]
+    date_header: bool
+
+
+class Server(uvicorn.Server):
+    """A server that calls `on_started` when it answers, and `wake` before it stops."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        wake: Callable[[], None],
+        on_started: Callable[[], None],
+        **options: Unpack[Options],
+    ) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                log_config=None,
+                log_level=logging.WARNING,
+                access_log=False,  # a query string may hold a secret
+                server_header=False,
+                proxy_headers=False,
+                ws="none",
+                timeout_graceful_shutdown=int(GRACE.total_seconds()),
+                **options,
+            )
+        )
+        self._wake = wake
+        self._on_started = on_started
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to answer."""
+        await super().startup(sockets)
+        self._on_started()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End the long polls, and finish what is being answered."""
+        self._wake()
+        await super().shutdown(sockets)
+
+    def until_stopped(self, listening: socket.socket) -> None:
+        """Serve in this thread until SIGINT or SIGTERM."""
+        with suppress(KeyboardInterrupt):
+            self.run([listening])
+
+
+class Background:
+    """A server on a thread of its own; `what` names it in errors and to debuggers."""
+
+    def __init__(
+        self,
+        what: str,
+        listening: socket.socket,
+        server: Callable[[Callable[[], None]], Server],
+    ) -> None:
+        self._what = what
+        self._socket = listening
+        self._ready = threading.Event()
+        self._server = server(self._ready.set)
+        self._thread = threading.Thread(target=self._run, name=what, daemon=True)
+        self.loop: asyncio.AbstractEventLoop | None = None
+
+    def start(self) -> None:
+        """Serve; returns when requests are answered.
+
+        Raises:
+            ConfigError: it did not come up.
+        """
+        self._thread.start()
+        if not self._ready.wait(START_LIMIT.total_seconds()) or not self._server.started:
+            raise ConfigError(f"{self._what} did not start; its log says why.")
+
+    def stop(self) -> bool:
+        """End it; whether it has run at all. One that has not only closes its socket."""
+        self._server.should_exit = True
+        if self._thread.is_alive():
+            self._thread.join()
+            return True
+        self._socket.close()
+        return False
+
+    def _run(self) -> None:
+        try:
+            with asyncio.Runner() as runner:
+                self.loop = runner.get_loop()
+                runner.run(self._server.serve([self._socket]))
+        finally:
+            self.loop = None
+            self._ready.set()
