@@ -13,6 +13,7 @@ import pytest
 from support.arena import ADMIN_PASSWORD, ALICE, write_players
 from support.bot_killing import Killer, WorkerProcesses
 from support.bot_stage import SEATS, TURN_LIMIT, ours, start_opponents
+from support.machine import slowness
 
 import poller.app
 from workbench.arena.config import ArenaConfig
@@ -40,10 +41,14 @@ THOUGHT = timedelta(seconds=0.1)
 
 @pytest.mark.timeout(180)
 def test_r04_every_match_goes_on_within_five_seconds_of_a_kill_and_ends(tmp_path: Path) -> None:
-    """To the next accepted action where it was our turn, else to the next worker's lease."""
+    """To the next accepted action where it was our turn, else to the next worker's lease.
+
+    On a machine that is slow just now, seconds are longer: those of the promise and of the turn.
+    """
+    slow = slowness()
     seed = secrets.randbelow(10**6)
     sys.stdout.write(f"kill seed {seed}\n")
-    with workers_in_processes(tmp_path, Random(seed)) as (table, killer):
+    with workers_in_processes(tmp_path, Random(seed), TURN_LIMIT * slow) as (table, killer):
         matches = [table.begin(SEATS[number]) for number in range(AT_ONCE)]
         while len(killer.deaths) < KILLS:
             killer.look_on(timedelta(seconds=killer.rng.uniform(*PACE)))
@@ -60,11 +65,13 @@ def test_r04_every_match_goes_on_within_five_seconds_of_a_kill_and_ends(tmp_path
     said = f"{KILLS} kills ({in_turn} in our turn) in {len(matches)} matches; after {figures} s\n"
     sys.stdout.write(said)
     assert [account for account in accounts if not account.well] == []
-    assert gone_on[-1] <= SOON
+    assert gone_on[-1] <= SOON * max(slow, slowness())
 
 
 @contextmanager
-def workers_in_processes(folder: Path, rng: Random) -> Iterator[tuple[PlayedTable, Killer]]:
+def workers_in_processes(
+    folder: Path, rng: Random, turn_limit: timedelta
+) -> Iterator[tuple[PlayedTable, Killer]]:
     """Arena, thinking opponents and poller here, and each worker in a process of its own."""
     config = ArenaConfig(players=write_players(folder), admin_password=ADMIN_PASSWORD)
     with ExitStack() as stack:
@@ -90,7 +97,7 @@ def workers_in_processes(folder: Path, rng: Random) -> Iterator[tuple[PlayedTabl
             Plan(concurrency=2 * AT_ONCE),
         )
         home.__enter__()
-        table = PlayedTable(arena, assembly.log, statuses, ALICE, TURN_LIMIT)
+        table = PlayedTable(arena, assembly.log, statuses, ALICE, turn_limit)
         try:
             yield table, Killer(workers, arena, assembly.log, rng)
         finally:

@@ -48,6 +48,12 @@ HEAVY = {
 
 IMPORT_LIMIT = timedelta(milliseconds=300)
 
+IMPORT_RATIO = 5
+"""The same in imports of the yardstick, for a machine that is slow just now."""
+
+YARDSTICK = "asyncio, email.message, http.client, json, logging.config, sqlite3, ssl, unittest"
+"""Of Python's own modules, some that take a third of what a function may."""
+
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Build:
@@ -137,6 +143,15 @@ def test_s14_a_package_with_another_hash_is_not_installed(tmp_path: Path) -> Non
         _make("DependenciesLayer", source, tmp_path / "out", this_machine().environment())
 
 
+def _yardstick() -> timedelta:
+    """The processor time in which an interpreter starts and imports the yardstick."""
+    program = f"import time, {YARDSTICK}; print(time.process_time())"
+    told = subprocess.run(  # noqa: S603 - our own interpreter
+        [sys.executable, "-S", "-c", program], capture_output=True, text=True, check=True
+    )
+    return timedelta(seconds=float(told.stdout))
+
+
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_r21_a_function_starts_lightly_and_reaches_nothing_heavy(built: Build, name: str) -> None:
     """In an interpreter that finds nothing but the function and its layers.
@@ -150,7 +165,8 @@ def test_r21_a_function_starts_lightly_and_reaches_nothing_heavy(built: Build, n
         "*{m.partition('.')[0] for m in sys.modules})"
     )
     spent: list[timedelta] = []
-    while not spent or (min(spent) > IMPORT_LIMIT and len(spent) < 6):
+    limit = IMPORT_LIMIT
+    while not spent or (min(spent) > limit and len(spent) < 6):
         told = subprocess.run(  # noqa: S603 - our own interpreter
             [sys.executable, "-S", "-c", program],
             env={"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"},
@@ -161,9 +177,10 @@ def test_r21_a_function_starts_lightly_and_reaches_nothing_heavy(built: Build, n
         )
         seconds, *reached = told.stdout.split()
         spent.append(timedelta(seconds=float(seconds)))
+        limit = max(limit, IMPORT_RATIO * _yardstick())
         assert "cardsharp" in reached
         assert not HEAVY & set(reached)
-    assert min(spent) <= IMPORT_LIMIT
+    assert min(spent) <= limit
 
 
 def test_a_change_of_one_byte_or_of_a_mode_is_another_digest(tmp_path: Path) -> None:

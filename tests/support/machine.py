@@ -1,0 +1,24 @@
+"""How fast this machine is just now, for the few promises that are in seconds."""
+
+import time
+
+LOOPS = 1_000_000
+
+NOMINAL = 0.11
+"""Seconds of CPU that the loops take on the machine for which the limits were set."""
+
+
+def slowness(times: int = 3) -> float:
+    """How many times slower this machine is now than that one, at worst of some trials; at least 1.
+
+    A machine that is shared with others may be three times as slow for an hour, and a promise in
+    seconds would be broken by it and not by us.
+    """
+    return max(1.0, *(_spent() / NOMINAL for _ in range(times)))
+
+
+def _spent() -> float:
+    began, total = time.process_time(), 0
+    for number in range(LOOPS):
+        total += number * number
+    return time.process_time() - began
