@@ -160,6 +160,27 @@ def test_r01_a_late_action_of_a_dead_worker_is_waited_for_by_its_successor(
     assert harmed == {}
 
 
+def test_r01_a_late_action_is_waited_for_by_whoever_looked_at_the_log_before_it(
+    folder: Path, steps: list[str]
+) -> None:
+    """What the log said before the lease was taken is old: a whole worker may have come between."""
+    bench = Bench(folder)
+    dies = FaultPlan(bench.clock, {steps.index("act"): Kind.CRASH_LATE})
+
+    def come_between(step: str) -> None:
+        if step == "take" and not dies.steps:
+            bench.attend(bench.match_id, dies)
+            bench.clock.advance(ACT * 0.9)  # the lease is out, the action nearly there
+
+    try:
+        bench.attend(bench.match_id, FaultPlan(bench.clock, before_step=come_between))
+        assert dies.hits != []
+        bench.play()
+        assert bench.faults_found() == []
+    finally:
+        bench.close()
+
+
 # --- the same message again ------------------------------------------------------------------
 
 

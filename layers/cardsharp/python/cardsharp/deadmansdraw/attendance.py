@@ -100,7 +100,7 @@ class Attendance:
             seats = self.players.seats(view)
             names = {index: seat.strategy_name for index, seat in seats.items()}
             hold.log.describe(hold.lease, header_body(view, names))
-            return view
+        # For a new match too: somebody may have begun it since we looked whether it is new.
         moves = hold.log.moves(self.match_id)
         self.logged = _first_gap(moves)
         return self._look() if hold.outwait(moves, view.move_count, asked) else view
