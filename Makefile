@@ -38,7 +38,8 @@ play: setup ## Play a match on this machine: OPPONENT= MATCHES= STRATEGY= CLOUD=
 	@$(BIN)/cardsharp play $(PLAY)
 
 test: check ## Run all checks and all tests
-	@$(BIN)/pytest -n auto --dist worksteal
+	@$(BIN)/pytest -n auto --dist worksteal -m "not timed"
+	@$(BIN)/pytest -m timed
 
 check: lint types ## Lint and type-check
 

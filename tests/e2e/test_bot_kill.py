@@ -39,6 +39,7 @@ THOUGHT = timedelta(seconds=0.1)
 """How long an opponent thinks before each turn; our own strategy here thinks as well."""
 
 
+@pytest.mark.timed
 @pytest.mark.timeout(180)
 def test_r04_every_match_goes_on_within_five_seconds_of_a_kill_and_ends(tmp_path: Path) -> None:
     """To the next accepted action where it was our turn, else to the next worker's lease.

@@ -68,6 +68,7 @@ def test_three_matches_make_a_table_and_are_all_kept(cli: Cli) -> None:
     assert len(cli("matches", "--json").json()) == 3
 
 
+@pytest.mark.timed
 def test_json_is_one_document_of_all_matches_whatever_the_users_settings_say(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:

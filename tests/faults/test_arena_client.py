@@ -180,6 +180,7 @@ def test_what_no_repetition_would_mend_is_told_at_once(
         assert len(arena.seen) == 1
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("fault", [hang(), stall(bodies.RUNNING), drip(bodies.RUNNING, pause=0.01)])
 @pytest.mark.parametrize(
     "ask", [lambda c: c.view(bodies.MATCH), lambda c: c.wait_for_turn(bodies.MATCH)]
@@ -207,6 +208,7 @@ def test_nobody_listening_says_so() -> None:
         asking.hello()
 
 
+@pytest.mark.timed
 def test_the_last_attempt_gets_only_what_is_left_of_the_total() -> None:
     """After 0.5 s of waiting the second attempt hangs: it ends at 0.6 s, not at 1.1 s."""
     tenths = timedelta(milliseconds=100)

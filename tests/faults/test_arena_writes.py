@@ -118,6 +118,7 @@ def test_no_doubtful_write_is_ever_repeated(
         assert len(arena.seen) == 1
 
 
+@pytest.mark.timed
 @every_write
 @pytest.mark.parametrize("fault", [hang(), stall(bodies.DRAWN), drip(bodies.DRAWN, pause=0.01)])
 def test_a_write_that_lasts_too_long_is_given_up_and_in_doubt(write: Write, fault: Fault) -> None:

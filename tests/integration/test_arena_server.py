@@ -35,6 +35,7 @@ def test_stopping_twice_and_before_the_start_is_harmless(tmp_path: Path) -> None
     arena.stop()
 
 
+@pytest.mark.timed
 def test_it_stops_quickly_although_connections_are_open(tmp_path: Path) -> None:
     """Idle kept-alive connections are not waited for."""
     with running_arena(tmp_path) as (_, client):
