@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import count
 from pathlib import Path
 from random import Random
 from typing import Any, Protocol, cast
@@ -99,7 +100,7 @@ class Bench:
         self.log = SqliteLog(Path(":memory:"), self.clock)
         self.queue = MemoryQueue(self.clock, visibility=HOUR)
         self.match_id = self.arena.create({"randomSeed": SEED, **self.table})
-        self.workers = 0
+        self.numbers, self.workers = count(1), 0
         self.found: list[str] = []
         self.moves: list[MoveRecord] = []
         self.last_record: MatchRecord | None = None
@@ -110,11 +111,12 @@ class Bench:
 
     def worker(self, plan: FaultPlan | None = None) -> Attender:
         """A new worker, whose every I/O step passes the plan."""
-        self.workers += 1
+        # In one step, for two threads may ask at once, and one name would be one holder of a lease.
+        number = self.workers = next(self.numbers)
         meant = Meant()
         client = client_of(self.arena, plan or self.plan, meant)
         log = cast("MatchLog", FaultyLog(self.log, plan or self.plan, meant))
-        tools = Tools(client, log, f"worker-{self.workers}", meant)
+        tools = Tools(client, log, f"worker-{number}", meant)
         return (self.make or real_bot)(self, tools)
 
     def play(self) -> None:
