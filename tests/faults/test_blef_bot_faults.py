@@ -13,8 +13,8 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from support.blef_bot import NAME, SECRET, Bench, play_out
-from support.bot_faults import Kind, kinds_for
+from support.blef_bot import HARD, NAME, SECRET, Bench, play_out
+from support.bot_faults import FaultPlan, Kind, kinds_for
 
 from cardsharp.blef.seat import find_seat
 from cardsharp.cloud import hold
@@ -100,6 +100,39 @@ def test_a_message_that_comes_again_after_the_end_changes_nothing(folder: Path) 
         assert bench.attend(bench.match_id) is Attended.ELSEWHERE
         bench.seat()
         assert bench.everything() == before
+    finally:
+        bench.close()
+
+
+def test_at_a_service_that_gives_out_the_uuids_the_given_one_is_kept(folder: Path) -> None:
+    bench = play_out(folder, {}, chosen=False)
+    assert bench.found == []
+    assert Counter(bench.plan.steps)["vault replace"] == 1
+
+
+def test_a_seat_that_another_worker_has_joined_meanwhile_is_played_by_the_uuid_it_was_given(
+    folder: Path,
+) -> None:
+    """What the vault said before the lease was taken is old; joining again would be refused."""
+    steps = play_out(folder, {}, chosen=False).plan.steps
+    joined = steps.index("vault replace") - steps.index("vault find")
+    bench = Bench(folder, chosen=False)
+    late, early = bench.plan, FaultPlan(bench.clock, {joined: Kind.CRASH_AFTER})
+
+    def come_between(step: str) -> None:
+        if step == "take" and not early.steps:
+            bench.plan = early
+            bench.attend(bench.match_id)
+            bench.plan = late
+            bench.clock.advance(HARD.lease)
+        bench.go_on()
+
+    try:
+        bench.seat()
+        late.before_step = come_between
+        bench.attend(bench.match_id)
+        assert early.steps[-1] == "vault replace"
+        assert bench.faults_found() == []
     finally:
         bench.close()
 

@@ -131,6 +131,9 @@ class Bench:
     timing: Timing = HARD
     n_cards: tuple[int, int] = (10, 10)
     strategy: str = "greedy"
+    chosen: bool = True
+    """Whether the service lets a player choose the uuid by which it is known."""
+
     clock: StillClock = field(default_factory=StillClock)
 
     def __post_init__(self) -> None:
@@ -232,8 +235,10 @@ class Bench:
         query = f"?{urlencode(call.params)}" if call.params else ""
         before = self.state()
         if call.writes:
-            path = call.path.removeprefix("/v2")
-            reply = self.client.post(path, call.body)
+            path, body = call.path.removeprefix("/v2"), cast("dict[str, object]", call.body)
+            if path.endswith("/join") and not self.chosen:
+                body = {"nickname": body["nickname"]}
+            reply = self.client.post(path, body)
         else:
             reply = self.client.send(Asked("GET", call.path + query))
         if reply.status == 200 and call.path.endswith("/play"):

@@ -20,7 +20,7 @@ from cardsharp.blef.logbook import (
     sequence_of,
 )
 from cardsharp.blef.position import Position
-from cardsharp.blef.seat import Seat
+from cardsharp.blef.seat import Seat, find_seat
 from cardsharp.blef.strategies import Strategy
 from cardsharp.blef.wire import position_in
 from cardsharp.cloud.hold import Hold
@@ -89,6 +89,10 @@ class Attendance:
         except Rejected as denied:
             if denied.message != NO_PLAYER:
                 raise
+        kept = find_seat(self.vault, self.match_id)
+        if kept.secret != seat.secret:  # another worker joined after we had read it
+            self.seat = kept
+            return client.look(kept.game, kept.secret)
         given = client.join(seat.game, seat.nickname, seat.secret)
         if given != seat.secret:  # a service that lets nobody choose
             self.seat = seat.known_as(given)
