@@ -60,12 +60,10 @@ RULEBOOK_DECK: tuple[Card, ...] = _deck(tuple(s for s in Suit if s is not Suit.M
 
 def lowest_of_each_suit(deck: tuple[Card, ...]) -> tuple[Card, ...]:
     """The discard pile that a match starts with: the lowest card of each suit, in deck order."""
-    lowest = {
-        suit: min(c.value for c in deck if c.suit == suit)
-        for suit in SUIT_ORDER
-        if any(c.suit == suit for c in deck)
-    }
-    return tuple(Card(suit, value) for suit, value in lowest.items())
+    lowest: dict[Suit, int] = {}
+    for card in deck:
+        lowest[card.suit] = min(card.value, lowest.get(card.suit, card.value))
+    return tuple(Card(suit, lowest[suit]) for suit in SUIT_ORDER if suit in lowest)
 
 
 def without(deck: tuple[Card, ...], removed: tuple[Card, ...]) -> tuple[Card, ...]:
