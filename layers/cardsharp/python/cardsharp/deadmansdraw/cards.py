@@ -60,7 +60,7 @@ RULEBOOK_DECK: tuple[Card, ...] = _deck(tuple(s for s in Suit if s is not Suit.M
 
 def lowest_of_each_suit(deck: tuple[Card, ...]) -> tuple[Card, ...]:
     """The discard pile that a match starts with: the lowest card of each suit, in deck order."""
-    lowest: dict[Suit, int] = {}
+    lowest: dict[str, int] = {}
     for card in deck:
         lowest[card.suit] = min(card.value, lowest.get(card.suit, card.value))
     return tuple(Card(suit, lowest[suit]) for suit in SUIT_ORDER if suit in lowest)
