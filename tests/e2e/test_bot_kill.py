@@ -13,7 +13,6 @@ import pytest
 from support.arena import ADMIN_PASSWORD, ALICE, write_players
 from support.bot_killing import Killer, WorkerProcesses
 from support.bot_stage import SEATS, TURN_LIMIT, ours, start_opponents
-from support.machine import slowness
 
 import poller.app
 from workbench.arena.config import ArenaConfig
@@ -22,6 +21,7 @@ from workbench.bench.statuses import Statuses
 from workbench.bench.whole_path import PlayedTable
 from workbench.cloud.context import Function
 from workbench.cloud.home import Home, Plan
+from workbench.machine import slowness
 from workbench.stage.clouds import embedded_in
 from workbench.stage.side import assembled
 

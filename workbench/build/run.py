@@ -33,6 +33,7 @@ from workbench.build.target import RUNTIME_PYTHON, Target, native_architecture, 
 from workbench.cloud.emulator import Emulator, Stack
 from workbench.cloud.events import schedule_event, sqs_event
 from workbench.cloud.template import TEMPLATE
+from workbench.machine import slowness
 from workbench.stage.opponent import Order
 from workbench.stage.opponent_process import opponent_at_play
 
@@ -68,10 +69,9 @@ class Figures:
     peak_bytes: int
     warm: timedelta
 
-    @property
-    def within_aims(self) -> bool:
-        """Whether start and memory are what we aim at."""
-        return self.init_cpu <= INIT_AIM and self.peak_bytes <= MEMORY_AIM
+    def within(self, init: timedelta) -> bool:
+        """Whether memory is what we aim at, and the start takes at most `init`."""
+        return self.init_cpu <= init and self.peak_bytes <= MEMORY_AIM
 
     def __str__(self) -> str:
         milliseconds = timedelta(milliseconds=1)
@@ -231,11 +231,12 @@ def main() -> None:
         with tempfile.TemporaryDirectory(prefix="cardsharp-native-") as folder:
             artifacts, python = _prepared(given.build, Path(folder))
             say("running every function; the poller listens for its least time ...")
+            slow = slowness()
             with scene(artifacts, python) as prepared:
                 figures, record = play(prepared)
     except CardsharpError as error:
         sys.exit(str(error))
-    sys.exit(_report(figures, record))
+    sys.exit(_report(figures, record, max(slow, slowness())))
 
 
 def _prepared(given: Path | None, folder: Path) -> tuple[Build, Path]:
@@ -251,14 +252,18 @@ def _prepared(given: Path | None, folder: Path) -> tuple[Build, Path]:
     return build(Target(version, native_architecture()), folder), base
 
 
-def _report(figures: list[Figures], record: MatchRecord) -> int:
+def _report(figures: list[Figures], record: MatchRecord, slow: float) -> int:
+    """Print everything; 1 where an aim is missed, that of the start as seconds are here now."""
     for one in figures:
         say(f"  {one}")
     result = "?" if record.outcome is None else record.outcome.get("result")
     say(f"  match {record.match_id} played to its end by the artifacts: {result}")
-    missed = [one.name for one in figures if not one.within_aims]
+    init = INIT_AIM * slow
+    if slow > 1:
+        say(f"  this machine is {slow:.1f} times as slow just now as the one the aims are for")
+    missed = [one.name for one in figures if not one.within(init)]
     if missed:
-        say(f"above {INIT_AIM / timedelta(milliseconds=1):.0f} ms or 128 MB: {', '.join(missed)}")
+        say(f"above {init / timedelta(milliseconds=1):.0f} ms or 128 MB: {', '.join(missed)}")
     return 1 if missed else 0
 
 
