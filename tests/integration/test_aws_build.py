@@ -31,6 +31,7 @@ from workbench.build.sandbox import RUNTIME_REQUIREMENTS
 from workbench.build.target import Target, this_machine
 from workbench.cloud.deploy import archive
 from workbench.cloud.template import TEMPLATE
+from workbench.machine import slowness
 
 FUNCTIONS = ["Poller", "Worker", "Practice", "Blef", "Euchre"]
 HEAVY = {
@@ -47,12 +48,6 @@ HEAVY = {
 """What must not be reached when a function starts: too slow, too large, or not deployed."""
 
 IMPORT_LIMIT = timedelta(milliseconds=300)
-
-IMPORT_RATIO = 5
-"""The same in imports of the yardstick, for a machine that is slow just now."""
-
-YARDSTICK = "asyncio, email.message, http.client, json, logging.config, sqlite3, ssl, unittest"
-"""Of Python's own modules, some that take a third of what a function may."""
 
 
 @pytest.fixture(scope="module")
@@ -143,15 +138,6 @@ def test_s14_a_package_with_another_hash_is_not_installed(tmp_path: Path) -> Non
         _make("DependenciesLayer", source, tmp_path / "out", this_machine().environment())
 
 
-def _yardstick() -> timedelta:
-    """The processor time in which an interpreter starts and imports the yardstick."""
-    program = f"import time, {YARDSTICK}; print(time.process_time())"
-    told = subprocess.run(  # noqa: S603 - our own interpreter
-        [sys.executable, "-S", "-c", program], capture_output=True, text=True, check=True
-    )
-    return timedelta(seconds=float(told.stdout))
-
-
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_r21_a_function_starts_lightly_and_reaches_nothing_heavy(built: Build, name: str) -> None:
     """In an interpreter that finds nothing but the function and its layers.
@@ -177,7 +163,7 @@ def test_r21_a_function_starts_lightly_and_reaches_nothing_heavy(built: Build, n
         )
         seconds, *reached = told.stdout.split()
         spent.append(timedelta(seconds=float(seconds)))
-        limit = max(limit, IMPORT_RATIO * _yardstick())
+        limit = max(limit, IMPORT_LIMIT * slowness(1))
         assert "cardsharp" in reached
         assert not HEAVY & set(reached)
     assert min(spent) <= limit
