@@ -6,7 +6,9 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PLAYS := $(VENV)/.play-done
 STAMP := $(VENV)/.setup-done
+PLAY_GROUPS := --no-default-groups --group workbench --group emulator --group setup
 # uv must not look for another Python or another environment than the one made here.
 UV := UV_PYTHON_DOWNLOADS=never UV_PROJECT_ENVIRONMENT=$(VENV) $(BIN)/uv
 
@@ -14,38 +16,65 @@ UV := UV_PYTHON_DOWNLOADS=never UV_PROJECT_ENVIRONMENT=$(VENV) $(BIN)/uv
 PLAY := $(if $(STRATEGY),--strategy $(STRATEGY)) $(if $(OPPONENT),--opponent $(OPPONENT)) \
   $(if $(MATCHES),--matches $(MATCHES)) $(if $(CLOUD),--cloud $(CLOUD)) $(if $(SEED),--seed $(SEED))
 
-.PHONY: help setup play test check lint types format build gates cloud bench bench-wake bench-hold bench-match \
+.PHONY: help setup play test test-all research-test planted mutants coverage check lint types format build gates cloud bench bench-wake bench-hold bench-match \
   bench-throughput bench-blef bench-euchre probe-euchre clean
 
 help: ## Print this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort \
 	  | awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
 
-setup: $(STAMP) ## Make .venv with the cardsharp command in it
+setup: $(STAMP) ## Make .venv with the cardsharp command and all tools in it
 
-$(STAMP): pyproject.toml uv.lock requirements/uv.txt
-	@echo "setting up $(VENV) (once, about half a minute) ..."
+# What playing needs comes first and alone: a player waits for no test tools.
+$(PLAYS): pyproject.toml uv.lock requirements/uv.txt
+	@echo "setting up $(VENV) (once, some seconds) ..."
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "Cardsharp needs Python 3.11 or newer; try make PYTHON=python3.13" >&2; exit 1; }
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes \
 	  --requirement requirements/uv.txt
-	@$(UV) sync --quiet --locked --no-install-project
+	@$(UV) sync --quiet --locked --no-install-project $(PLAY_GROUPS)
+	@$(UV) sync --quiet --locked --no-build-isolation $(PLAY_GROUPS)
+	@touch $@
+
+$(STAMP): $(PLAYS)
+	@echo "adding what tests and checks need to $(VENV) (once, about half a minute) ..."
 	@$(UV) sync --quiet --locked --no-build-isolation
 	@touch $@
 
-play: setup ## Play a match on this machine: OPPONENT= MATCHES= STRATEGY= CLOUD=emulator SEED=
+play: $(PLAYS) ## Play a match on this machine: OPPONENT= MATCHES= STRATEGY= CLOUD=emulator SEED=
 	@$(BIN)/cardsharp play $(PLAY)
 
-test: check ## Run all checks and all tests
-	@$(BIN)/pytest -n auto --dist worksteal -m "not timed"
-	@$(BIN)/pytest -m timed
+test: check ## Run all checks and all fast tests: what CI runs, in five minutes
+	@$(BIN)/pytest -n auto --dist worksteal -m "not timed and not slow"
+	@$(BIN)/pytest -m "timed and not slow"
+
+test-all: check research-test ## Run everything: also duels, all recorded data, and fuzzing at full size
+	@TESTS=all $(BIN)/pytest -n auto --dist worksteal --timeout 3600 -m "not timed"
+	@TESTS=all $(BIN)/pytest -m timed
+
+research-test: setup ## Run the tests of research/
+	@$(UV) sync --quiet --locked --no-build-isolation --inexact --group research
+	@$(BIN)/pytest -n auto --dist worksteal research/tests
+
+planted: setup ## Plant 30 wrong rules in a clone with nothing beside it, and see each one caught
+	@$(BIN)/pytest -n auto -q -rP tests/mutation
+
+mutants: setup ## Change the code at random and count what the tests notice: TARGETS=euchre SAMPLE=60
+	@$(UV) sync --quiet --locked --no-build-isolation --inexact --group mutants
+	@for target in $(or $(TARGETS),deadmansdraw blef euchre attending stores); do \
+	  $(BIN)/python tests/mutation/mutants.py $$target $(if $(SAMPLE),--sample $(SAMPLE)); done
+
+coverage: setup ## Run the fast tests and say what no test reaches; fails below the floor
+	@$(BIN)/pytest -n auto --dist worksteal -m "not timed and not slow" --cov --cov-report=
+	@$(BIN)/coverage report
 
 check: lint types ## Lint and type-check
 
-lint: setup ## Lint and check the formatting
+lint: setup ## Lint, check the formatting, and who imports whom
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
+	@$(BIN)/lint-imports --no-cache --no-logo
 
 types: setup ## Type-check with mypy --strict
 	@$(BIN)/mypy
@@ -68,7 +97,7 @@ gates: setup .venv-sam/.setup-done .venv-checks/.setup-done ## Check template an
 	@$(BIN)/python -m workbench.build.gates $(GATES)
 
 cloud: setup ## Deploy the template into the emulator and have matches played there: STAY=1
-	@$(BIN)/python -m workbench.cloud.deploy_trial $(if $(STAY),--stay)
+	@$(BIN)/python -m workbench.operate.trial $(if $(STAY),--stay)
 
 bench: bench-wake bench-hold bench-match bench-throughput bench-blef bench-euchre ## Run all benchmarks
 
@@ -96,4 +125,4 @@ probe-euchre: setup ## Do hidden cards change an answer of Euchre's engine? 200 
 	@$(BIN)/cardsharp euchre probe
 
 clean: ## Remove the environment and all caches
-	@rm -rf $(VENV) .venv-sam .venv-checks .aws-sam .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	@rm -rf $(VENV) .venv-sam .venv-checks .aws-sam .mypy_cache .ruff_cache .pytest_cache .hypothesis .mutants

@@ -1,14 +1,13 @@
 """The poller: a scheduled function that listens for matches and puts them on the queue."""
 
 import os
-from datetime import timedelta
 from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from cardsharp.cloud.settings import Settings
 from cardsharp.cloud.telemetry import logger, meter, watch_retries
-from cardsharp.deadmansdraw.assembly import assemble
+from cardsharp.game import Listen
+from cardsharp.games import games, job_of
 
 watch_retries()
 
@@ -19,15 +18,18 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
     The event of the schedule says only that it is time, so nothing of it is read.
     """
     del event
-    assembly = assemble(Settings.load(os.environ), meter)
-
-    def remaining() -> timedelta:
-        return timedelta(milliseconds=context.get_remaining_time_in_millis())
-
+    job = job_of(context, os.environ, meter)
     try:
-        with assembly.scout() as scout:
-            offered = scout.listen(remaining)
+        offered = listening()(job)
     finally:
         meter.flush()
     logger.info("listened", extra={"offered": offered})
     return {"offered": offered}
+
+
+def listening() -> Listen:
+    """How the game listens that has an arena which names its matches."""
+    return next(one.listen for one in games() if one.listen is not None).load()
+
+
+listening()  # a function starts with a whole processor, and listens with a part of one

@@ -1,59 +1,61 @@
-"""Practice: creates matches by hand for the bot to play, or has it join a game of Blef."""
+"""Practice: has the bot play what an operator orders by hand, of any game that can be ordered."""
 
 import os
-from typing import Any
-from uuid import uuid4
+from typing import Any, TypeGuard
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from cardsharp.cloud.settings import Settings, Workplace
 from cardsharp.cloud.telemetry import logger, meter, watch_retries
-from cardsharp.deadmansdraw.assembly import assemble
-from cardsharp.deadmansdraw.practice import create, parse_order
+from cardsharp.errors import Malformed
+from cardsharp.game import Order
+from cardsharp.games import game, games, job_of
+
+PLAY = "play"
+"""The key under which an order may name its game."""
 
 watch_retries()
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, list[str]]:
-    """Create the matches that the event orders; their ids.
-
-    An event with a `game` orders a seat at Blef: its `url`, `game`, `nickname`, `strategy`.
+    """Have the bot play what the event orders; the ids of the matches.
 
     Raises:
         Malformed: the order cannot be used; the message names each fault.
         ArenaError: the arena refused, or failed after some matches were created.
     """
-    del context
-    if orders_seat(event):
-        return {"match_ids": [_order_seat(event)]}
-    order = parse_order(event)
-    assembly = assemble(Settings.load(os.environ), meter)
+    job = job_of(context, os.environ, meter)
+    order = ordering(event)
+    wanted = {k: v for k, v in event.items() if k != PLAY} if _is_object(event) else event
     try:
-        with assembly.scout() as scout:
-            ids = list(create(order, assembly.player_id, scout))
+        ids = list(order(wanted, job))
     finally:
         meter.flush()
-    logger.info("created", extra={"match_ids": ids})
+    logger.info("ordered", extra={"match_ids": ids})
     return {"match_ids": ids}
 
 
-def orders_seat(event: object) -> bool:
-    """Return whether an event orders a seat at Blef; no order of the first game names a game."""
-    return isinstance(event, dict) and "game" in event
+def ordering(event: object) -> Order:
+    """How the game is ordered that an event names, or else by whose keys it is known.
+
+    An event without either is for the first game that can be ordered.
+
+    Raises:
+        Malformed: there is no such game, or nothing of it can be ordered.
+    """
+    given = event if _is_object(event) else {}
+    if PLAY in given:
+        found = game(given[PLAY])
+    else:
+        able = [one for one in games() if one.order is not None]
+        found = next((one for one in able if one.order_keys & given.keys()), able[0])
+    if found.order is None:
+        raise Malformed(f"Nothing of {found.title} can be ordered: the game has no bot.")
+    return found.order.load()
 
 
-def _order_seat(event: dict[str, Any]) -> str:
-    """Have the bot join the game of Blef that the event names; the seat's id."""
-    # Practice is nearly always of the first game, and this would make its cold starts slower.
-    from cardsharp.blef.bot import assemble as assemble_blef  # noqa: PLC0415
-    from cardsharp.blef.seat import order_seat  # noqa: PLC0415
-    from cardsharp.blef.seat import parse_order as parse_seat  # noqa: PLC0415
+def _is_object(event: object) -> TypeGuard[dict[str, Any]]:
+    """Whether an operator sent what an order is; the game says what is wrong with anything else."""
+    return isinstance(event, dict)
 
-    order = parse_seat(event)
-    assembly = assemble_blef(Workplace.load(os.environ), meter)
-    try:
-        seat = order_seat(order, uuid4(), assembly.vault, assembly.offering)
-    finally:
-        meter.flush()
-    logger.info("seat ordered", extra={"match_id": seat})
-    return seat
+
+ordering({})  # a function starts with a whole processor, and goes on with a part of one

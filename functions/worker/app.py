@@ -1,8 +1,6 @@
 """The worker: plays the matches that the queue names, each until it ends or time is up."""
 
 import os
-from collections.abc import Callable
-from datetime import timedelta
 from typing import Any
 
 from aws_lambda_powertools.utilities.batch import (
@@ -14,12 +12,11 @@ from aws_lambda_powertools.utilities.batch.types import PartialItemFailureRespon
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from cardsharp.cloud.attended import Attended
 from cardsharp.cloud.messages import parse_message, records_of
-from cardsharp.cloud.settings import Settings, Workplace
 from cardsharp.cloud.telemetry import logger, meter, watch_retries
-from cardsharp.deadmansdraw.assembly import assemble
 from cardsharp.errors import CardsharpError, Malformed
+from cardsharp.game import Attend
+from cardsharp.games import game, job_of
 
 watch_retries()
 
@@ -60,41 +57,23 @@ def play(record: SQSRecord, context: LambdaContext) -> str:
         CardsharpError: the match could not be attended.
     """
     message = parse_message(record.body)
-    attend = GAMES.get(message.game or FIRST_GAME)
-    if attend is None:
-        raise Malformed(f"No game is called '{message.game}' here. There are: {', '.join(GAMES)}.")
-    attended = attend(message.match_id, context)
+    attend = attending(message.game)
+    job = job_of(context, os.environ, meter)
+    attended = attend(message.match_id, job)
     logger.info("attended", extra={"match_id": message.match_id, "attended": attended})
     return attended
 
 
-def _deadmansdraw(match_id: str, context: LambdaContext) -> Attended:
-    assembly = assemble(Settings.load(os.environ), meter)
-    with assembly.bot(context.aws_request_id) as bot:
-        attended = bot.attend(match_id, _remaining(context))
-    if attended is Attended.HANDED_ON:
-        with assembly.scout() as scout:
-            scout.offer_one(match_id)
-    return attended
+def attending(name: str | None) -> Attend:
+    """How a match of the game of that name is attended; None is the first game.
+
+    Raises:
+        Malformed: there is no such game, or its matches cannot be attended.
+    """
+    found = game(name)
+    if found.attend is None:
+        raise Malformed(f"Matches of {found.title} cannot be attended: the game has no bot.")
+    return found.attend.load()
 
 
-def _blef(match_id: str, context: LambdaContext) -> Attended:
-    # Most messages are of the first game, and this would make its cold starts slower.
-    from cardsharp.blef.bot import assemble as assemble_blef  # noqa: PLC0415
-
-    assembly = assemble_blef(Workplace.load(os.environ), meter)
-    return assembly.attend(match_id, context.aws_request_id, _remaining(context))
-
-
-def _remaining(context: LambdaContext) -> Callable[[], timedelta]:
-    return lambda: timedelta(milliseconds=context.get_remaining_time_in_millis())
-
-
-FIRST_GAME = "deadmansdraw"
-"""The game whose arena names its matches itself, before anything is known of them."""
-
-GAMES: dict[str, Callable[[str, LambdaContext], Attended]] = {
-    FIRST_GAME: _deadmansdraw,
-    "blef": _blef,
-}
-"""Who attends the matches of which game."""
+attending(None)  # a function starts with a whole processor, and plays with a part of one

@@ -16,17 +16,18 @@ from cardsharp.cloud.lease import Keeping, LeaseKeeper
 from cardsharp.cloud.ports import MatchRecord, Status
 from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.errors import CardsharpError, ConfigError, Unauthorized
+from workbench.build.deploy import stack_tags
 from workbench.build.makefiles import ROOT
 from workbench.cli import main
-from workbench.cloud.deploy_trial import OPPONENT, US, Trial, trial
 from workbench.operate.letters import list_letters, replay
 from workbench.operate.orders import arena_url, practise, rotate_secret
 from workbench.operate.pausing import pause, resume
+from workbench.operate.publish import publish
 from workbench.operate.stack import find_stack
 from workbench.operate.status import look_at
 from workbench.operate.story import lines_about
+from workbench.operate.trial import OPPONENT, US, Trial, trial
 from workbench.stage.side import assembled
-from workbench.watch.publish import publish
 
 HOUR = timedelta(hours=1)
 STRANGE = "this is no match message"
@@ -127,20 +128,20 @@ def test_an_order_that_cannot_be_used_is_refused_with_its_fault(cloud: Trial) ->
 
 def test_r19_a_pause_takes_up_no_new_match_and_leaves_running_ones_be(cloud: Trial) -> None:
     pause(cloud.stack)
-    with handlers(cloud) as assembly, assembly.scout() as scout:
+    with handlers(cloud) as assembly:
         fresh = cloud.arena.create_match([US[0], OPPONENT[0]])
-        assert scout.offer([fresh]) == 0
+        assert assembly.offering.offer([fresh]) == 0
         with pytest.raises(CardsharpError, match="New matches are paused"):
             practise(cloud.stack, {})
         lease = assembly.log.take("orphan", "a worker that died", timedelta(microseconds=1))
         assert lease is not None
-        assert scout.offer([fresh]) == 1, "the orphan only"
+        assert assembly.offering.offer([fresh]) == 1, "the orphan only"
         with pytest.raises(ConfigError, match="still playing orphan"):
             pause(cloud.stack, stop_schedule=True)
         with LeaseKeeper(assembly.log, lease, Keeping(HOUR, HOUR), assembly.clock):
             assembly.log.finish(lease, {"result": "ended"})
         resume(cloud.stack)
-        assert scout.offer([fresh]) == 1
+        assert assembly.offering.offer([fresh]) == 1
         cloud.emulator.client("sqs").purge_queue(QueueUrl=cloud.stack.output("DeadLetterUrl"))
 
 
@@ -200,9 +201,24 @@ def test_s15_a_rotated_secret_is_used_without_a_deploy(cloud: Trial) -> None:
     assert arena_url(cloud.stack) == (cloud.arena.url, "basic")
 
 
+def test_the_stacks_tags_are_on_what_is_in_it(cloud: Trial) -> None:
+    """So that the template says no tags, and a bill is sorted by them."""
+    client, ids = cloud.emulator.client, cloud.stack.ids
+    dynamodb = client("dynamodb")
+    for table in ("Matches", "blefTable"):
+        arn = dynamodb.describe_table(TableName=ids[table])["Table"]["TableArn"]
+        told = dynamodb.list_tags_of_resource(ResourceArn=arn)["Tags"]
+        assert stack_tags().items() <= {one["Key"]: one["Value"] for one in told}.items()
+    for told in (
+        client("sqs").list_queue_tags(QueueUrl=ids["MatchQueue"])["Tags"],
+        client("logs").list_tags_log_group(logGroupName=ids["PollerLogs"])["tags"],
+    ):
+        assert stack_tags().items() <= told.items()
+
+
 def test_blef_is_played_through_its_http_api(cloud: Trial) -> None:
     def get(target: str) -> Any:  # noqa: ANN401 - JSON
-        status, text = cloud.ask("Blef", "GET", f"/v2/games{target}")
+        status, text = cloud.ask("blef", "GET", f"/v2/games{target}")
         assert status in {200, 202}, text
         return json.loads(text)
 
@@ -222,11 +238,11 @@ def test_euchre_decides_through_its_http_api(cloud: Trial) -> None:
         http, query = event["requestContext"]["http"], event["rawQueryString"]
         # One slash too many, as a client sends it whose base URL ends with one.
         target = f"/{event['rawPath']}" + (f"?{query}" if query else "")
-        status, text = cloud.ask("Euchre", http["method"], target, event.get("body"))
+        status, text = cloud.ask("euchre", http["method"], target, event.get("body"))
         assert status == 200, text
-    invoked = cloud.invoke("Euchre", json.loads(events[2].read_text()))
+    invoked = cloud.invoke("euchre", json.loads(events[2].read_text()))
     assert invoked["statusCode"] == 200
-    assert cloud.ask("Euchre", "GET", "/nothing")[0] == 404
+    assert cloud.ask("euchre", "GET", "/nothing")[0] == 404
 
 
 def test_a_stack_that_is_not_there_is_named_with_what_to_check(cloud: Trial) -> None:

@@ -11,7 +11,7 @@ from support.cli import Cli, clean, line_with, program
 
 from cardsharp.blef.actions import BETS, CHECK, name_of
 from workbench.blef.play import matching
-from workbench.cli.exits import Exit
+from workbench.show.exits import Exit
 
 LEGAL = range(CHECK + 1)
 
@@ -158,7 +158,7 @@ def test_every_bet_is_known_by_its_full_name() -> None:
 def test_a_duel_prints_a_share_with_its_interval(cli: Cli) -> None:
     said = cli("blef", "duel", "greedy", "random", "--games", "10", "--seed", "2")
     assert said.code == Exit.OK
-    assert "of 10 games against random (95 %: " in said.out
+    assert "of the points in 10 matches (95 %: " in said.out
     figures = cli("blef", "duel", "greedy", "random", "-n", "10", "--seed", "2", "--json").json()
     low, high = figures["interval"]
     assert low <= figures["won"] <= high

@@ -1,9 +1,5 @@
-"""Whatever is asked, in or out of the document: no failure, and no answer outside the document.
+"""Whatever is asked, in or out of the document: no failure, and no answer outside the document."""
 
-BLEF_FUZZ is how many cases are made for each operation, 8 unless told.
-"""
-
-import os
 import random
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
@@ -13,14 +9,18 @@ import schemathesis
 from hypothesis import HealthCheck, settings
 from support.blef import Client, Table
 from support.cloud_clock import FakeClock
+from support.size import cases
 
-from cardsharp.blef.openapi import document
+from cardsharp.blef.assembly import SERVICE
 from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.cloud.sqlite_file import MEMORY
-from workbench.blef.home import blef_function
+from workbench.cloud.context import Function
 from workbench.cloud.http_front import HttpFront
+from workbench.stage.serving import TIMEOUT
 
-CASES = int(os.environ.get("BLEF_FUZZ", "8"))
+CASES = cases(8, every=500)
+"""For each operation."""
+
 KNOWN = 0.7
 """How often a uuid that somebody made up gives way to one that exists."""
 
@@ -66,13 +66,14 @@ def world() -> World:
 
 @pytest.fixture(scope="module")
 def url(world: World) -> Iterator[str]:
-    with HttpFront(blef_function(world.client.api), clock=world.clock) as front:
+    with HttpFront(Function("blef", world.client.api, TIMEOUT), clock=world.clock) as front:
         yield front.url
 
 
 Test = TypeVar("Test")
 
-each_operation: Callable[[Test], Test] = schemathesis.openapi.from_dict(document()).parametrize()
+schema = schemathesis.openapi.from_dict(SERVICE.document())
+each_operation: Callable[[Test], Test] = schema.parametrize()
 CHECKS = [
     getattr(schemathesis.checks, name)
     for name in (

@@ -10,21 +10,26 @@ from typing import Any
 
 import pytest
 import requests
+from support.blef import blef_front
 
 from cardsharp.blef.actions import CHECK
+from cardsharp.blef.assembly import build_service
+from cardsharp.blef.game import GAME
 from cardsharp.blef.position import Position
+from cardsharp.blef.routes import API
 from cardsharp.blef.wire import parse_state, position_in
-from workbench.blef.home import blef_home, embedded_store, emulated_store
 from workbench.cloud.http_front import HttpFront
+from workbench.stage.serving import EMULATOR, kept
+from workbench.stage.serving import front as front_of
 
 
 @pytest.fixture(params=["sqlite", "ministack"])
 def front(request: pytest.FixtureRequest) -> Iterator[HttpFront]:
     if request.param == "sqlite":
-        with blef_home(embedded_store()) as running:
+        with blef_front() as running:
             yield running
         return
-    with emulated_store() as store, blef_home(store) as running:
+    with kept(GAME, EMULATOR) as variables, front_of(API, build_service(variables)) as running:
         yield running
 
 
@@ -32,7 +37,7 @@ class Api:
     """The API as a program of today uses it: uuids in bodies, one connection."""
 
     def __init__(self, url: str) -> None:
-        self.url = f"{url}/v2"
+        self.url = url if url.endswith("/v2") else f"{url}/v2"
         self.session = requests.Session()
 
     def post(self, path: str, **body: object) -> Any:  # noqa: ANN401 - whatever JSON came
@@ -81,8 +86,8 @@ def test_a_served_file_keeps_its_games_when_the_server_is_stopped(tmp_path: Path
     """Twice the same command: Ctrl-C ends it in peace, and the game goes on afterwards."""
     store = f"sqlite:{tmp_path / 'games.db'}"
     program = (
-        "from workbench.blef.home import embedded_store, serve; "
-        f"serve(embedded_store({store!r}), lambda url: print(url, flush=True))"
+        "from cardsharp.games import game; from workbench.stage.serving import serve; "
+        f"serve(game('blef'), lambda url: print(url, flush=True), {store!r})"
     )
     seen: list[str] = []
     for _ in range(2):

@@ -3,7 +3,7 @@
 import io
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.arena import ADMIN_PASSWORD, ALICE, PASSWORDS, write_players
+from support.arena import ADMIN_PASSWORD, ALICE, PASSWORDS, until, write_players
 from support.bot_events import context, event_of, message
 from support.bot_proxy import Passing, Proxy, Reply
 from support.bot_spoiling import SPOILS, SPOILT, Fall, Spoiler
@@ -32,6 +32,9 @@ from workbench.cloud.events import Event
 from workbench.stage.clouds import embedded_in
 from workbench.stage.side import assembled
 
+BELIEVED_SOON = {"CARDSHARP_DENIAL_SECONDS": "0.1"}
+"""For matches that the arena really has not: a denial need not stay for 3 s."""
+
 QUICK = {"CARDSHARP_ACT_SECONDS": "0.8", "CARDSHARP_STRATEGY": "draw-4"}
 UNKNOWN = "6b0000000000000000000000"
 
@@ -47,7 +50,8 @@ def lines() -> Iterator[io.StringIO]:
 
 @contextmanager
 def settings(folder: Path, url: str, **more: str) -> Iterator[Any]:
-    with assembled({**ours(url), **embedded_in(folder / "matches.db").settings, **more}) as made:
+    given = {**ours(url), **embedded_in(folder / "matches.db").settings, **BELIEVED_SOON, **more}
+    with assembled(given) as made:
         yield made
 
 
@@ -179,15 +183,6 @@ def test_an_arena_that_is_down_at_the_start_is_waited_for(
             heard.join(20)
     assert sent is not None
     assert sent.body == message(match_id)
-
-
-def until(condition: Callable[[], bool]) -> None:
-    """Return when a condition has come true; it is looked at often, for ten seconds at most."""
-    clock = SystemClock()
-    end = clock.monotonic() + 10
-    while not condition():
-        assert clock.monotonic() < end, "waited in vain"
-        clock.sleep(timedelta(milliseconds=10))
 
 
 def test_an_arena_that_goes_down_in_the_middle_of_our_turn_is_waited_for(tmp_path: Path) -> None:

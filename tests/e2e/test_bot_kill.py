@@ -17,13 +17,13 @@ from support.bot_stage import SEATS, TURN_LIMIT, ours, start_opponents
 import poller.app
 from workbench.arena.config import ArenaConfig
 from workbench.arena.server import ArenaServer
-from workbench.bench.statuses import Statuses
 from workbench.bench.whole_path import PlayedTable
 from workbench.cloud.context import Function
 from workbench.cloud.home import Home, Plan
 from workbench.machine import slowness
 from workbench.stage.clouds import embedded_in
 from workbench.stage.side import assembled
+from workbench.stage.tally import Tally
 
 STRATEGY = "thinking"
 """Of `support.bot_thinking_worker`, which only the workers' own processes import."""
@@ -78,7 +78,7 @@ def workers_in_processes(
     config = ArenaConfig(players=write_players(folder), admin_password=ADMIN_PASSWORD)
     with ExitStack() as stack:
         arena = stack.enter_context(ArenaServer(config))
-        statuses = stack.enter_context(Statuses(arena.url))
+        statuses = stack.enter_context(Tally(arena.url))
         start_opponents(arena.url, OPPONENTS, THOUGHT)
         settings = {**ours(arena.url), **embedded_in(folder / "matches.db").settings}
         del settings["CARDSHARP_PACE_SECONDS"], settings["CARDSHARP_WATCH_SECONDS"]
@@ -98,7 +98,7 @@ def workers_in_processes(
             assembly.clock,
             Plan(concurrency=2 * AT_ONCE),
         )
-        home.__enter__()
+        home.start()
         table = PlayedTable(arena, assembly.log, statuses, ALICE, turn_limit)
         try:
             yield table, Killer(workers, arena, assembly.log, rng)

@@ -1,10 +1,16 @@
 """`matches`, `show` and `why`: what a match log tells when the match is long over."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.cli import Cli, clean
+
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.sqlite import SqliteLog
+from cardsharp.deadmansdraw.replay import replay
+from cardsharp.replay import document
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +78,22 @@ def test_the_gains_of_all_turns_add_up_to_the_score(cli: Cli) -> None:
     for turn in match["turns"]:
         assert turn["gain"] == turn["scores"][turn["player"]] - scores[turn["player"]]
         scores = turn["scores"]
+
+
+def test_the_replay_tells_every_move_with_the_table_after_it(cli: Cli, home: Path) -> None:
+    """What pages read: the library's steps, which end with the scores of the match."""
+    log = SqliteLog(home / "cardsharp" / "matches.db", SystemClock())
+    for match in listed(cli):
+        record, moves = log.match(match["match"]), log.moves(match["match"])
+        assert record is not None
+        steps = list(replay(record, moves))
+        assert [step.sequence for step in steps] == [move.sequence for move in moves]
+        assert all(step.happened for step in steps)
+        assert steps[-1].state["scores"] == match["outcome"]["scores"]
+        decided = [step for step in steps if step.ours is not None]
+        assert len(decided) == sum(move.intent is not None for move in moves)
+        assert json.loads(json.dumps([document(step) for step in steps]))
+    log.close()
 
 
 def test_one_turn_can_be_shown(cli: Cli) -> None:

@@ -20,12 +20,13 @@ from support.cli import Cli, clean, line_with, program
 
 from cardsharp.euchre.actions import Action, Question
 from cardsharp.euchre.rules import start, turn
+from cardsharp.euchre.simulation import shuffled
 from cardsharp.euchre.state import Deal
 from cardsharp.euchre.strategies import build
-from workbench.cli.exits import Exit
-from workbench.euchre.coordinator import StrategyPlayer, play_deal, play_game, shuffled
+from workbench.euchre.coordinator import StrategyPlayer, play_deal, play_game
 from workbench.euchre.remote import RemotePlayer
 from workbench.euchre.terminal import Left, TerminalPlayer, shown
+from workbench.show.exits import Exit
 
 NOBODY = "http://127.0.0.1:9"
 """An address where nothing listens: the port of `discard`, which no machine serves any more."""
@@ -94,8 +95,10 @@ class Restarting:
         return self.remote.decide(deal, seat)
 
 
-def test_a_killed_server_goes_on_where_it_was_and_explains_each_decision(tmp_path: Path) -> None:
-    """`kill -9` in the bidding and in the card play: the deal is the one without."""
+def test_a_killed_server_goes_on_where_it_was_and_explains_each_decision(
+    cli: Cli, tmp_path: Path
+) -> None:
+    """`kill -9` in the bidding and in the card play: the deal is the one without, and is shown."""
     rules = StrategyPlayer(build("rules"))
     cards = shuffled(Random(4))
     expected, _ = play_deal(cards, (rules, rules, rules, rules))
@@ -110,6 +113,12 @@ def test_a_killed_server_goes_on_where_it_was_and_explains_each_decision(tmp_pat
         assert line["reason"]
         assert {"seat", "answer", "candidates", "worlds", "decision_ms", "deal_num"} <= set(line)
         assert "fault" not in line
+    store = f"sqlite:{tmp_path}/deals.db"
+    steps = cli("euchre", "show", "--store", store, "--json").json()["steps"]
+    ours = [step for step in steps if step["decision"]]
+    assert len(ours) == player.asked
+    assert all(step["happened"] == step["decision"]["action"] for step in ours)
+    assert ours[0]["decision"]["reason"] in cli("euchre", "why", "last", "1", "--store", store).out
 
 
 @pytest.mark.parametrize("words", [(), ("play",), ("serve",), ("duel",), ("probe",)])
@@ -158,7 +167,7 @@ def test_a_port_that_is_taken_is_told(cli: Cli) -> None:
 def test_duel_tells_who_won(cli: Cli) -> None:
     said = cli("euchre", "duel", "rules", "random", "--games", "10")
     assert said.code == Exit.OK
-    assert "rules won 100.0% of 10 games against random" in said.out
+    assert "rules v random: 100.0 % of the points in 10 matches" in said.out
     assert said.err == "", "no bar where nobody looks"
     report = cli("euchre", "duel", "rules", "random", "-n", "4", "--json").json()
     assert report["games"] == 4
@@ -186,8 +195,8 @@ def test_a_duel_shows_its_progress_and_colours_on_a_terminal_only(cli: Cli) -> N
     out, _ = process.communicate(timeout=30)
     seen = os.read(ours, 10_000).decode()
     os.close(ours)
-    assert "rules against random" in seen
-    assert "2/2" in seen
+    assert "rules v random" in seen
+    assert "1/1" in seen
     assert "\x1b[" in seen
     assert out.decode() == before_pipe
     assert "\x1b" not in before_pipe

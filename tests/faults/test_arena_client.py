@@ -27,9 +27,10 @@ from support.fault_server import (
     then_close,
 )
 
-from cardsharp.deadmansdraw.arena import ArenaClient, Credentials, Limits, MatchClosed
+from cardsharp.deadmansdraw.client import ArenaClient, Credentials, Limits, MatchClosed
 from cardsharp.errors import (
     ArenaError,
+    Foreign,
     Garbled,
     MatchOver,
     NotFound,
@@ -116,6 +117,12 @@ def test_waiting_for_a_turn_has_three_ends() -> None:
         assert len(arena.seen) == 3
 
 
+@pytest.mark.parametrize("status", [409, 410])
+def test_a_strangers_page_is_no_end_of_a_wait(status: int) -> None:
+    with FaultServer(html(status)) as arena, client(arena.url) as asking, pytest.raises(Garbled):
+        asking.wait_for_turn(bodies.MATCH)
+
+
 @pytest.mark.parametrize(
     "fault",
     [answer(500), answer(502, b"<html>"), answer(503), reset(), close(), cut(b"{"), babble()],
@@ -149,6 +156,9 @@ def test_a_fault_that_stays_is_told_after_the_last_attempt(
         assert len(arena.seen) == LIMITS.attempts
 
 
+FOREIGN = (400, 401, 403, 409, 410, 421)
+
+
 @pytest.mark.parametrize(
     ("fault", "kind", "sentence"),
     [
@@ -168,7 +178,10 @@ def test_a_fault_that_stays_is_told_after_the_last_attempt(
         (answer(401, b"Unauthorized"), Unauthorized, "401: check the user and the password"),
         (answer(401, bodies.NOT_VISIBLE), Unauthorized, "only to participating players"),
         (answer(404, bodies.NO_MATCH), NotFound, "Match does not exist"),
-        (html(404), NotFound, "404: it gave no reason; check the arena's address"),
+        (answer(404, b'{"message":"Not Found"}'), Foreign, "404: it gave no reason"),
+        (answer(408, b'{"error":"too slow"}'), Foreign, "408: too slow"),
+        *((html(status), Foreign, f"{status}: it gave no reason") for status in FOREIGN),
+        (html(404), Foreign, "404: it gave no reason; check the arena's address"),
     ],
 )
 def test_what_no_repetition_would_mend_is_told_at_once(
@@ -336,6 +349,7 @@ def test_an_arenas_words_stay_one_short_line() -> None:
         Unreachable("x", doubtful=True),
         Rejected(500, "x", doubtful=True),
         RateLimited("x", timedelta(seconds=2)),
+        Foreign(403, "x", doubtful=True),
         MatchOver("told"),
     ],
 )

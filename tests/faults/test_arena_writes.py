@@ -29,11 +29,12 @@ from support.fault_server import (
 )
 
 from cardsharp.deadmansdraw.actions import DRAW, EffectType, respond
-from cardsharp.deadmansdraw.arena import ArenaClient, Credentials, Limits, MatchClosed
 from cardsharp.deadmansdraw.cards import Card, Suit
+from cardsharp.deadmansdraw.client import ArenaClient, Credentials, Limits, MatchClosed
 from cardsharp.deadmansdraw.wire import EventType, MatchParams
 from cardsharp.errors import (
     ArenaError,
+    Foreign,
     Garbled,
     NotYourTurn,
     RateLimited,
@@ -101,6 +102,8 @@ def test_matches_are_created_and_ended_by_their_id() -> None:
         (answer(302, headers={"Location": "/"}), Rejected),
         (answer(307, headers={"Location": "/"}), Rejected),
         (html(), Garbled),
+        *((html(status), Foreign) for status in (400, 401, 403, 404, 408, 409)),
+        (answer(408, b'{"error":"too slow"}'), Foreign),
         (answer(body=b"[{"), Garbled),
         (answer(body=b'"done"'), Garbled),
         (answer(201), Garbled),
@@ -139,7 +142,6 @@ def test_a_write_that_lasts_too_long_is_given_up_and_in_doubt(write: Write, faul
         (answer(401, bodies.NOT_VISIBLE), Unauthorized),
         (answer(409, bodies.NOT_YOUR_TURN), NotYourTurn),
         (answer(429), RateLimited),
-        (html(404), Rejected),
     ],
 )
 def test_a_clear_no_leaves_no_doubt(write: Write, fault: Fault, kind: type[ArenaError]) -> None:

@@ -66,7 +66,7 @@ class Scene:
 @pytest.fixture
 def scene(emulator: Emulator) -> Scene:
     raw = emulator.client("dynamodb")
-    name = create_table(raw, "BlefGames")
+    name = create_table(raw, "blefTable")
     # It stands still, so that no deed falls into another minute than the one before.
     clock = FakeClock()
     return Scene(Client(DynamoGames(name, clock, raw), clock).started(), raw, name, clock)

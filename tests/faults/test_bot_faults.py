@@ -1,45 +1,37 @@
-"""R01, R02, R03, R11, R15, R17: whatever goes wrong, no action is played that was not meant so.
+"""R23, R24 at the arena; and the bench of tests/contract/test_attending.py finds bad players out.
 
-A whole match against the real arena in this process, its every I/O step numbered. A fault hits
-each of them in turn; workers that die leave a lease that runs out, and the scout finds the match
-again. One judge compares the arena's own record with the match log.
+With Dead Man's Draw, whose server alone would take the same action twice.
 """
 
-import logging
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
-from functools import partial
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
-from support.arena import ALICE, PASSWORDS
-from support.bot_arena import ACT
-from support.bot_bench import HARD, SEED, Bench, Tools
-from support.bot_faults import FaultPlan, Kind, kinds_for
-from support.bot_interleaving import Interleaver, SharedClock
+from support.bot_arena import BenchArena
+from support.bot_bench import HARD, Bench, played
+from support.bot_faults import Kind, suffering
 from support.bot_naive import NaiveBot
+from support.bot_wire import Tools
 
 from cardsharp.cloud import hold
-from cardsharp.cloud.attended import Attended
 from cardsharp.cloud.ports import Body
-from cardsharp.cloud.timing import Timing
 
-SOON = timedelta(seconds=5)
-PAIRS = 60
-INTERLEAVINGS = 30
+LONG = 10
+"""Looks at a breath's distance, after which a denial is believed."""
 
-
-@pytest.fixture(autouse=True)
-def nothing_secret_is_said(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
-    """R09, S12: no line that is logged in this suite has the password or the match's seed."""
-    caplog.set_level(logging.INFO)
-    yield
-    assert PASSWORDS[ALICE] not in caplog.text
-    assert SEED not in caplog.text
+NOT_CARRIED_OUT = (Kind.PAGE, Kind.DENIED, Kind.PAGE_LATE, Kind.HTTP_409, Kind.HTTP_500)
+UNKNOWN_EFFECT = (
+    Kind.RESPONSE_LOST,
+    Kind.TIMED_OUT,
+    Kind.HTTP_500_DONE,
+    Kind.GARBAGE,
+    Kind.CUT,
+)
+"""After these an action was carried out, and its sender does not know."""
 
 
 @pytest.fixture(scope="module")
@@ -55,184 +47,42 @@ def steps(folder: Path) -> list[str]:
 
 def run(folder: Path, faults: Mapping[int, Kind | float], **settings: Any) -> Bench:  # noqa: ANN401
     """A match under faults, after it has ended or was given up."""
-    bench = Bench(folder, faults, **settings)
-    try:
-        bench.play()
-        bench.found = bench.faults_found()
-    finally:
-        bench.close()
-    return bench
+    return played(Bench(BenchArena, folder, faults, **settings))
 
 
-def test_the_match_of_this_suite_is_worth_it(folder: Path, steps: list[str]) -> None:
+def test_the_match_of_the_bench_is_worth_it(folder: Path, steps: list[str]) -> None:
     """Two turns of five actions, five effects, a long poll, a renewed lease; no fault found."""
     bench = run(folder, {})
     assert bench.found == []
-    answered = {str(one.body.get("effect", {}).get("effectType")) for one in bench.arena.accepted}
+    accepted = bench.gate.accepted
+    answered = {str(one.body.get("effect", {}).get("effectType")) for one in accepted}
     assert answered - {"None"} == {"Cannon", "Map", "Oracle", "Sword", "Hook"}
-    assert Counter(steps)["act"] == len(bench.arena.accepted) == 11
-    assert {"match", "take", "view", "describe", "record", "wait", "finish", "release"} <= set(
-        steps
-    )
+    assert Counter(steps)["act"] == len(accepted) == 11
+    assert {"renew", "describe", "wait"} <= set(steps)
 
 
-ENUMERATED = [kind for kind in Kind if kind is not Kind.PAUSE_AFTER]
-CRASHES = (Kind.CRASH_AFTER, Kind.CRASH_LATE_BY_CALLS)
-UNKNOWN_EFFECT = (
-    Kind.RESPONSE_LOST,
-    Kind.TIMED_OUT,
-    Kind.HTTP_500_DONE,
-    Kind.GARBAGE,
-    Kind.CUT,
-)
-"""After these an action was carried out, and its sender does not know."""
-
-
-def suffering(steps: list[str], kind: Kind) -> list[int]:
-    """The steps that can suffer `kind`."""
-    found = [at for at, step in enumerate(steps) if kind in kinds_for(step)]
-    assert found, f"nothing ever suffers {kind}"
-    return found
-
-
-@pytest.mark.parametrize("kind", ENUMERATED)
-def test_r01_r03_r17_one_fault_at_any_step_harms_nothing(
-    folder: Path, steps: list[str], kind: Kind
-) -> None:
-    found = {(at, steps[at]): run(folder, {at: kind}).found for at in suffering(steps, kind)}
-    assert {at: faults for at, faults in found.items() if faults} == {}
-
-
-@pytest.mark.parametrize("kind", CRASHES)
-def test_r01_a_match_goes_on_within_five_seconds_of_a_death(folder: Path, kind: Kind) -> None:
-    """With the timing of production: to the next accepted action, or to the closed log."""
-    steps = run(folder, {}, timing=Timing()).plan.steps
-    slow = {}
-    for at in suffering(steps, kind):
-        bench = run(folder, {at: kind}, timing=Timing())
-        assert bench.found == []
-        ((death, *_),) = bench.plan.hits
-        later = [one.at for one in bench.arena.accepted if one.at > death]
-        gone_on = min([*later, bench.ended_at])
-        if gone_on - death > SOON:
-            slow[at, steps[at]] = gone_on - death
-    assert slow == {}
-
-
-@pytest.mark.parametrize("successor_steps", [None, 9])
-def test_r03_a_worker_that_wakes_up_after_its_lease_harms_nothing(
-    folder: Path, steps: list[str], successor_steps: int | None
-) -> None:
-    """It slept for 10 s after any step; meanwhile a successor played on, to the end or not so far.
-
-    Only in the sending of an action itself nothing can help but its limit, see `Kind.LATE`.
-    """
-    found = {
-        (at, step): run(folder, {at: Kind.PAUSE_AFTER}, successor_steps=successor_steps).found
-        for at, step in enumerate(steps)
-    }
-    assert {at: faults for at, faults in found.items() if faults} == {}
-
-
-def test_r01_two_faults_harm_nothing(folder: Path, steps: list[str]) -> None:
-    """A seeded sample of pairs: the second befalls one of the next dozen steps."""
-    rng = Random(2)
-    harmed = {}
-    for _ in range(PAIRS):
-        first = rng.randrange(len(steps) - 1)
-        faults = {first: rng.random(), first + rng.randint(1, 12): rng.random()}
-        bench = run(folder, faults)
-        if bench.found:
-            harmed[tuple(hit[1:] for hit in bench.plan.hits)] = bench.found
-    assert harmed == {}
-
-
-def test_r01_a_late_action_of_a_dead_worker_is_waited_for_by_its_successor(
+def test_r24_a_match_that_was_denied_long_enough_to_be_closed_is_played_on(
     folder: Path, steps: list[str]
 ) -> None:
-    """And by its successor's successor, where that one dies in the meantime."""
-    harmed = {}
-    for at in suffering(steps, Kind.CRASH_LATE):
-        for later in (3, 5):  # in the successor's first look, and after it
-            faults = {at: Kind.CRASH_LATE, at + later: Kind.CRASH_AFTER}
-            if found := run(folder, faults).found:
-                harmed[at, later] = found
-    assert harmed == {}
+    """Wherever the denials begin before our last action; after it the arena names it no more."""
+    last = max(at for at, step in enumerate(steps) if step == "act")
+    looks = [at for at in range(last) if steps[at] in {"view", "wait"}]
+    for at in looks:
+        bench = run(folder, dict.fromkeys(range(at, at + LONG), Kind.DENIED))
+        assert bench.found == [], f"from step {at}"
+        assert "reopened" in bench.notes
+    assert {steps[at] for at in looks} == {"view", "wait"}
 
 
-def test_r01_a_late_action_is_waited_for_by_whoever_looked_at_the_log_before_it(
-    folder: Path, steps: list[str]
+@pytest.mark.parametrize("kind", NOT_CARRIED_OUT)
+def test_r23_an_action_that_was_not_refused_as_such_is_decided_again_as_it_was(
+    folder: Path, kind: Kind
 ) -> None:
-    """What the log said before the lease was taken is old: a whole worker may have come between."""
-    bench = Bench(folder)
-    dies = FaultPlan(bench.clock, {steps.index("act"): Kind.CRASH_LATE})
-
-    def come_between(step: str) -> None:
-        if step == "take" and not dies.steps:
-            bench.attend(bench.match_id, dies)
-            bench.clock.advance(ACT * 0.9)  # the lease is out, the action nearly there
-
-    try:
-        bench.attend(bench.match_id, FaultPlan(bench.clock, before_step=come_between))
-        assert dies.hits != []
-        bench.play()
-        assert bench.faults_found() == []
-    finally:
-        bench.close()
-
-
-# --- the same message again ------------------------------------------------------------------
-
-
-def test_r02_r11_a_message_that_comes_again_after_the_end_changes_nothing(folder: Path) -> None:
-    bench = Bench(folder)
-    try:
-        bench.play()
-        before = bench.everything()
-        for _ in range(3):
-            ended = bench.worker().attend(bench.match_id, lambda: timedelta(hours=1))
-            assert ended is Attended.ELSEWHERE
-        assert bench.everything() == before
-        assert bench.faults_found() == []
-    finally:
-        bench.close()
-
-
-def test_r02_the_same_message_delivered_twice_at_once_changes_nothing(folder: Path) -> None:
-    """Seeded interleavings of two workers, step by step, with pauses in which leases run out."""
-    ends: Counter[object] = Counter()
-    shared = 0
-    for seed in range(INTERLEAVINGS):
-        bench = interleaved(folder, seed, ends)
-        assert bench.found == [], f"seed {seed}"
-        workers = {m.intent["worker"] for m in bench.moves if m.intent}
-        shared += len(workers) > 1
-    assert ends[Attended.FINISHED] >= INTERLEAVINGS
-    assert ends[Attended.ELSEWHERE] > INTERLEAVINGS
-    assert shared > INTERLEAVINGS / 4, "hardly ever did a second worker take a match over"
-
-
-def interleaved(folder: Path, seed: int, ends: Counter[object]) -> Bench:
-    """A match whose message is delivered to two workers again and again until it has ended."""
-    names = {"one", "other"}
-    clock = SharedClock()
-    clock.interleaver = interleaver = Interleaver(seed, names, clock, ACT)
-    bench = Bench(folder, clock=clock)
-
-    def work(name: str) -> None:
-        while not bench.finished:
-            plan = FaultPlan(bench.clock, before_step=lambda step: interleaver.step(name, step))
-            ends[bench.worker(plan).attend(bench.match_id, lambda: timedelta(hours=1))] += 1
-
-    try:
-        for thread in [interleaver.run(name, partial(work, name)) for name in sorted(names)]:
-            thread.join(60)
-            assert not thread.is_alive()
-        bench.found = bench.faults_found()
-        bench.moves = bench.log.moves(bench.match_id)
-    finally:
-        bench.close()
-    return bench
+    """Only the arena's own refusal of that action is a reason to play another one."""
+    clean = run(folder, {})
+    meant = [one.body for one in clean.gate.accepted]
+    hit = {at: run(folder, {at: kind}).gate.accepted for at in acts_of(clean)}
+    assert [at for at, played in hit.items() if [one.body for one in played] != meant] == []
 
 
 # --- the suite itself ------------------------------------------------------------------------
@@ -242,6 +92,10 @@ def naive(bench: Bench, tools: Tools) -> NaiveBot:
     return NaiveBot(bench, tools)
 
 
+def acts_of(bench: Bench) -> list[int]:
+    return [at for at, step in enumerate(bench.plan.steps) if step == "act"]
+
+
 def test_the_naive_loop_plays_well_while_nothing_goes_wrong(folder: Path) -> None:
     assert run(folder, {}, make=naive).found == []
 
@@ -249,16 +103,14 @@ def test_the_naive_loop_plays_well_while_nothing_goes_wrong(folder: Path) -> Non
 @pytest.mark.parametrize("kind", UNKNOWN_EFFECT)
 def test_the_suite_finds_the_naive_loop_out(folder: Path, kind: Kind) -> None:
     """Mutation guard: with the blind retry an action is played on a state it was not meant for."""
-    steps = run(folder, {}, make=naive).plan.steps
-    acts = [at for at, step in enumerate(steps) if step == "act"]
+    acts = acts_of(run(folder, {}, make=naive))
     found = [run(folder, {at: kind}, make=naive).found for at in acts[:2]]
     assert any("was meant for move" in fault for faults in found for fault in faults)
 
 
 def test_the_suite_finds_the_naive_log_out(folder: Path) -> None:
     """Mutation guard: what was played just before a death is missing in the log."""
-    steps = run(folder, {}, make=naive).plan.steps
-    acts = [at for at, step in enumerate(steps) if step == "act"]
+    acts = acts_of(run(folder, {}, make=naive))
     found = [run(folder, {at: Kind.CRASH_AFTER}, make=naive).found for at in acts[:2]]
     assert any("the log has the moves" in fault for faults in found for fault in faults)
 

@@ -7,12 +7,15 @@ from random import Random
 import pytest
 from support.euchre_api import Service, memory_store
 from support.euchre_direct import Died, direct_player
-from support.euchre_stores import Watched
 
 from cardsharp.errors import Conflict, StoreError
+from cardsharp.euchre.cards import Card
+from cardsharp.euchre.records import DealKey, Event, Record
+from cardsharp.euchre.simulation import shuffled
 from cardsharp.euchre.state import Deal
+from cardsharp.euchre.store import DealStore
 from cardsharp.euchre.strategies import build
-from workbench.euchre.coordinator import StrategyPlayer, play_deal, shuffled
+from workbench.euchre.coordinator import StrategyPlayer, play_deal
 
 Disturbance = Callable[[int, bool], None]
 
@@ -21,6 +24,33 @@ SEEDS = (4, 6, 48)
 
 DEALING = 6
 """The deal in which our seats are 1 and 3, so that we discard; else they are 0 and 2."""
+
+
+class Watched:
+    """A store in which every call is counted and may be disturbed.
+
+    `disturb` is called with the number of the call, from 0, before it is made and again after.
+    """
+
+    def __init__(self, store: DealStore, disturb: Callable[[int, bool], None]) -> None:
+        self.store, self.disturb, self.calls = store, disturb, 0
+
+    def begin(self, key: DealKey, cards: tuple[Card, ...]) -> None:
+        self._around(lambda: self.store.begin(key, cards))
+
+    def read(self, key: DealKey) -> Record | None:
+        found: list[Record | None] = []
+        self._around(lambda: found.append(self.store.read(key)))
+        return found[0]
+
+    def append(self, record: Record, event: Event) -> None:
+        self._around(lambda: self.store.append(record, event))
+
+    def _around(self, work: Callable[[], None]) -> None:
+        number, self.calls = self.calls, self.calls + 1
+        self.disturb(number, False)  # noqa: FBT003 - before
+        work()
+        self.disturb(number, True)  # noqa: FBT003 - after
 
 
 def undisturbed(_number: int, _after: bool) -> None:

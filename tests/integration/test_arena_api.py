@@ -135,7 +135,7 @@ def test_a_wish_that_cannot_be_granted_is_refused(client: Client, body: object, 
 
 
 def test_the_order_of_an_actions_checks(client: Client, match: str) -> None:
-    """Admin, card, id, participant, end, turn, verb (PROTOCOL.md section 4)."""
+    """Admin, card, id, participant, end, turn, verb (docs/spec/arena.md section 4)."""
     bad_card = {"etype": "x", "effect": {"effectType": "Hook", "card": ["Parrot", 3]}}
     none = f"/api/matches/{'f' * 24}"
     assert client.post(none, ADMIN, bad_card).status == 401

@@ -69,7 +69,7 @@ def test_a_user_beyond_the_limit_waits_and_is_answered(tmp_path: Path) -> None:
 def test_the_admin_is_free_of_the_limit_a_user_but_not_of_the_one_an_address(
     tmp_path: Path,
 ) -> None:
-    """PROTOCOL.md section 2."""
+    """docs/spec/arena.md section 2."""
     door = Door(tmp_path, per_address=3, per_user=1)
     for _ in range(4):
         door.ask(ADMIN)

@@ -24,16 +24,19 @@ from workbench.build.artifacts import (
     read_build,
     size_of,
 )
+from workbench.build.deploy import archive
 from workbench.build.interpreter import find_python, version_of
 from workbench.build.makefiles import ROOT, BuildError, _make, build
 from workbench.build.reproduce import built_architecture, unlike
-from workbench.build.sandbox import RUNTIME_REQUIREMENTS
+from workbench.build.sandbox import RUNTIME_REQUIREMENTS, plain_variables
 from workbench.build.target import Target, this_machine
-from workbench.cloud.deploy import archive
-from workbench.cloud.template import TEMPLATE
+from workbench.cloud.template import TEMPLATE, services
 from workbench.machine import slowness
 
-FUNCTIONS = ["Poller", "Worker", "Practice", "Blef", "Euchre"]
+FUNCTIONS = ["Poller", "Worker", "Practice", *(f"{game}Service" for game in services())]
+PACKAGES = dict.fromkeys(FUNCTIONS, "web") | {
+    name: name.lower() for name in ("Poller", "Worker", "Practice")
+}
 HEAVY = {
     "numba",
     "numpy",
@@ -72,12 +75,11 @@ def test_boto3_is_left_to_the_runtime_and_nothing_of_this_machine_is_shipped(bui
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_function_carries_its_own_code_and_no_others(built: Build, name: str) -> None:
     folder = built.folder_of(name)
-    assert [one.name for one in folder.iterdir()] == [name.lower()]
-    handler = built.resources[name].properties["Handler"]
-    assert handler == f"{name.lower()}.app.handler"
-    assert (folder / name.lower() / "app.py").read_bytes() == (
-        ROOT / "functions" / name.lower() / "app.py"
-    ).read_bytes()
+    package = PACKAGES[name]
+    assert [one.name for one in folder.iterdir()] == [package]
+    assert built.resources[name].properties["Handler"] == f"{package}.app.handler"
+    source = ROOT / "functions" / package / "app.py"
+    assert (folder / package / "app.py").read_bytes() == source.read_bytes()
 
 
 def test_bytecode_is_shipped_for_the_python_it_is_built_for(built: Build) -> None:
@@ -147,7 +149,7 @@ def test_r21_a_function_starts_lightly_and_reaches_nothing_heavy(built: Build, n
     layers = [built.folder_of(one) / "python" for one in ("DependenciesLayer", "CardsharpLayer")]
     path = os.pathsep.join(str(one) for one in [built.folder_of(name), *layers])
     program = (
-        f"import sys, time, {name.lower()}.app; print(time.process_time(), "
+        f"import sys, time, {PACKAGES[name]}.app; print(time.process_time(), "
         "*{m.partition('.')[0] for m in sys.modules})"
     )
     spent: list[timedelta] = []
@@ -155,7 +157,11 @@ def test_r21_a_function_starts_lightly_and_reaches_nothing_heavy(built: Build, n
     while not spent or (min(spent) > limit and len(spent) < 6):
         told = subprocess.run(  # noqa: S603 - our own interpreter
             [sys.executable, "-S", "-c", program],
-            env={"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"},
+            env={
+                "PYTHONPATH": path,
+                "PYTHONDONTWRITEBYTECODE": "1",
+                **plain_variables(built.resources[name]),
+            },
             capture_output=True,
             text=True,
             check=True,

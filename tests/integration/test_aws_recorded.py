@@ -10,6 +10,8 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from support.alarm_states import composite_is_on, fired, is_on, minutes
+from support.alarms import read_alarms
 from support.arena import ALICE, BOB, HandClock
 from support.aws_recording import GAMES, STACK, Recorder, Scene, opponent, recorder
 from support.aws_template import template
@@ -18,13 +20,11 @@ from support.cloud_clock import FakeClock
 from cardsharp.cloud.memory import MAX_RECEIVES, MemoryQueue, Redrive
 from cardsharp.cloud.metrics import Metric
 from cardsharp.cloud.telemetry import NAMESPACE, meter
-from cardsharp.deadmansdraw.deciding import decide
+from cardsharp.deadmansdraw.fallback import decide
 from cardsharp.deadmansdraw.reading import rebuild
 from cardsharp.deadmansdraw.strategies import build
 from workbench.arena.config import utc_now
-from workbench.watch.definitions import read_alarms
-from workbench.watch.evaluate import composite_is_on, fired, is_on, minutes
-from workbench.watch.samples import Sample, shifted
+from workbench.cloud.samples import Sample, shifted
 
 ALARMS, COMPOSITES = read_alarms(template(), STACK)
 MINUTE = timedelta(minutes=1)
@@ -193,7 +193,8 @@ def test_an_invocation_that_had_to_wait_is_noticed(
     healthy: list[Sample], quiet: Recorder, function: str
 ) -> None:
     """Nothing on this machine throttles, so this one is made up."""
-    quiet.note("AWS/Lambda", "Throttles", {"FunctionName": function}, 1)
+    name = f"{function}Service" if function in GAMES else function
+    quiet.note("AWS/Lambda", "Throttles", {"FunctionName": name}, 1)
     assert on_amid(healthy, quiet.samples) == {f"{function}Throttled"}
 
 

@@ -16,17 +16,16 @@ from support.aws_template import allowed_actions
 from support.blef import Client
 
 import worker.app
-from cardsharp.blef.wiring import build_store
+from cardsharp.blef.assembly import STORES
 from cardsharp.cloud import secrets
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.deadmansdraw.practice import PracticeOrder, create
-from cardsharp.euchre.api import build_api as build_euchre
-from cardsharp.euchre.wiring import build_service
+from cardsharp.euchre.assembly import SERVICE
 from workbench.arena.config import ArenaConfig
 from workbench.arena.server import ArenaServer
 from workbench.build.makefiles import ROOT
-from workbench.cloud.context import Function
+from workbench.cloud.context import Function, LambdaContext
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.events import sqs_event
 from workbench.cloud.template import TEMPLATE
@@ -117,8 +116,8 @@ def service(cloud: Emulator, game: str, table: str) -> Iterator[Seen]:
 
 
 def test_s13_blef_may_do_what_it_does(cloud: Emulator) -> None:
-    with service(cloud, "blef", "BlefGames") as actions:
-        store = build_store(os.environ["BLEF_STORE"], SystemClock())
+    with service(cloud, "blef", "blefTable") as actions:
+        store = STORES.open(os.environ["BLEF_STORE"], SystemClock())
         client = Client(store, SystemClock())
         game = client.create()
         admin = client.join(game, "alice")
@@ -126,17 +125,18 @@ def test_s13_blef_may_do_what_it_does(cloud: Emulator) -> None:
         assert game in client.get("/games").text
         client.started(2).play_out()
         assert store.count_all() == 2
-    assert actions["dynamodb"] == allowed_actions("BlefRole", "dynamodb")
+    assert actions["dynamodb"] == allowed_actions("blefRole", "dynamodb")
     assert actions.keys() == {"dynamodb"}
 
 
 def test_s13_euchre_may_do_what_it_does(cloud: Emulator, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EUCHRE_STRATEGY", "rules")
-    with service(cloud, "euchre", "EuchreDeals") as actions:
-        answer = build_euchre(build_service(os.environ))
+    with service(cloud, "euchre", "euchreTable") as actions:
+        context = LambdaContext("euchre", HOUR, SystemClock())
+        answer = SERVICE.build(os.environ)
         for file in sorted(EVENTS.glob("euchre_*.json")):
-            assert answer(json.loads(file.read_text()))["statusCode"] == 200
-    assert actions["dynamodb"] == allowed_actions("EuchreRole", "dynamodb")
+            assert answer(json.loads(file.read_text()), context)["statusCode"] == 200
+    assert actions["dynamodb"] == allowed_actions("euchreRole", "dynamodb")
     assert actions.keys() == {"dynamodb"}
 
 
@@ -156,8 +156,7 @@ def test_s13_the_poller_may_do_what_it_does(cloud: Emulator, arena: ArenaServer)
 def test_s13_the_worker_may_do_what_it_does(cloud: Emulator, arena: ArenaServer) -> None:
     with deployed(cloud, arena, "worker") as (assembly, actions):
         match_id = arena.create_match([ALICE, ALICE])
-        with assembly.scout() as scout:
-            scout.offer_one(match_id)
+        assembly.offering.offer_one(match_id)
         message = assembly.queue.receive(timedelta(seconds=2))
         assert message is not None
         actions.clear()
@@ -172,8 +171,9 @@ def test_s13_the_worker_may_do_what_it_does(cloud: Emulator, arena: ArenaServer)
 
 
 def test_s13_the_practice_function_may_do_what_it_does(cloud: Emulator, arena: ArenaServer) -> None:
-    with deployed(cloud, arena, "practice") as (assembly, actions), assembly.scout() as scout:
-        assert list(create(PracticeOrder(), assembly.player_id, scout))
+    with deployed(cloud, arena, "practice") as (assembly, actions), assembly.client() as client:
+        order, me = PracticeOrder(), assembly.player_id
+        assert list(create(order, me, client, assembly.offering))
     assert actions["dynamodb"] == allowed_actions("PracticeRole", "dynamodb")
     assert actions["sqs"] == allowed_actions("PracticeRole", "sqs")
     assert actions["secretsmanager"] == allowed_actions("PracticeRole", "secretsmanager")

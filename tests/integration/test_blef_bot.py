@@ -6,115 +6,79 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing
-from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
-from uuid import UUID
 
 import pytest
-from support.blef import Client, logged
-from support.blef_bot import SeededChance
+import support.arena
+from support.blef import logged
+from support.blef_bot import BlefPlace
 from support.bot_events import context, event_of
 
 import practice.app
 import worker.app
-from cardsharp.blef.actions import CHECK
-from cardsharp.blef.cards import DECK, sort_hand
-from cardsharp.blef.seat import GAME, SeatOrder, order_seat, parse_order
-from cardsharp.blef.sqlite import SqliteGames
+from cardsharp.blef.game import GAME
+from cardsharp.blef.replay import replay
+from cardsharp.blef.seats import SeatOrder
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.memory import named
 from cardsharp.cloud.messages import MatchMessage, parse_message
 from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.sqlite import SqliteLog
-from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.cloud.sqlite_vault import SqliteVault
-from cardsharp.deadmansdraw.arena import ArenaClient
-from cardsharp.deadmansdraw.scout import Scout
 from cardsharp.errors import ConfigError, Malformed
-from workbench.blef.bot import News, attending, in_words
-from workbench.blef.home import blef_function
-from workbench.cli.blef import show
+from cardsharp.seats import order_seat
+from workbench.blef.bot import News, in_words
+from workbench.blef.commands import show
+from workbench.cloud.context import Function
 from workbench.cloud.http_front import HttpFront
+from workbench.stage.ordered import attending
+from workbench.stage.serving import TIMEOUT
 
 OUR_GAME = "1b4e28ba-2fa1-41d2-883f-0016d3cca427"
 GRACE = 60
 """Seconds until a game that does not go on is given up."""
 
 
-class Service:
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[BlefPlace]:
     """A service behind HTTP with one short game, and a rival that starts it and plays."""
-
-    def __init__(self) -> None:
-        self.games = SqliteGames(MEMORY, SystemClock())
-        self.client = Client(self.games, SystemClock(), SeededChance(4))
-        self.game = self.client.create()
-        self.rival = self.client.join(self.game, "rival")
-        self.moved = threading.Event()
-
-    def state(self) -> Any:  # noqa: ANN401 - JSON
-        return self.client.get(f"/games/{self.game}").json
-
-    def go_on(self) -> str:
-        """What the rival does next; the game's status."""
-        state = self.state()
-        if state["status"] == "Not started" and len(state["players"]) > 1:
-            self.client.post(f"/games/{self.game}/start", {"admin_uuid": self.rival})
-            self._shorten()
-        elif state["cp_nickname"] == "rival":
-            body = {"player_uuid": self.rival, "action_id": CHECK if state["history"] else 40}
-            self.client.post(f"/games/{self.game}/play", body)
-        return str(state["status"])
-
-    def _shorten(self) -> None:
-        saved = self.games.read(self.game)
-        assert saved is not None
-        assert saved.game.round is not None
-        hands = (sort_hand(DECK[:10]), sort_hand(DECK[10:20]))
-        live = replace(saved.game.round, n_cards=(10, 10), hands=hands)
-        self.games.write(saved, replace(saved.game, round=live), None)
+    with closing(BlefPlace(tmp_path, SystemClock())) as made:
+        yield made
 
 
 @pytest.fixture
-def service() -> Iterator[Service]:
-    made = Service()
-    yield made
-    made.games.close()
-
-
-@pytest.fixture
-def url(service: Service) -> Iterator[str]:
-    with HttpFront(blef_function(service.client.api)) as front:
+def url(service: BlefPlace) -> Iterator[str]:
+    with HttpFront(Function("blef", service.client.api, TIMEOUT)) as front:
         yield front.url
 
 
-def until(done: Callable[[], bool]) -> None:
-    """Wait for something that other threads or processes bring about."""
-    pause, clock = threading.Event(), SystemClock()
-    end = clock.monotonic() + GRACE
-    while not done():
-        assert clock.monotonic() < end, "it took too long"
-        pause.wait(0.02)
+until = partial(support.arena.until, limit=GRACE)
 
 
-def order(service: Service, url: str) -> SeatOrder:
-    return parse_order({"url": url, "game": service.game, "nickname": "ours", "strategy": "greedy"})
+def order(service: BlefPlace, url: str) -> SeatOrder:
+    return SeatOrder.parse(
+        {"url": url, "game": service.table, "nickname": "ours", "strategy": "greedy"}
+    )
 
 
 def test_a_game_is_joined_played_and_explained_from_order_to_end(
-    service: Service, url: str, tmp_path: Path
+    service: BlefPlace, url: str, tmp_path: Path
 ) -> None:
     said: list[str] = []
     told: list[Mapping[str, object]] = []
-    with logged() as log, attending(order(service, url), tmp_path / "log.db", said.append) as seat:
-        news = News(seat.assembly.log, seat.match_id, told.append)
+    wanted = order(service, url).model_dump()
+    with logged() as log, attending(GAME, wanted, tmp_path / "log.db", said.append) as seat:
+        news = News(seat.places.offering.log, seat.match_id, told.append)
         until(lambda: service.go_on() == "Finished")
         until(news.glance)
         assert seat.is_played
-        kept = seat.assembly.vault.find(seat.match_id)
+        kept = seat.places.vault.find(seat.match_id)
+        record, moves = seat.places.offering.log.match(seat.match_id), news.log.moves(seat.match_id)
     assert said == []
     winner = next(p["nickname"] for p in service.state()["players"] if p["n_cards"])
     assert told[-1]["result"] == ("won" if winner == "ours" else "lost")
@@ -122,17 +86,22 @@ def test_a_game_is_joined_played_and_explained_from_order_to_end(
     assert ours
     assert all("reason" in one for one in ours)
     assert all(in_words(one) for one in told)
+    assert record is not None
+    steps = list(replay(record, moves))
+    assert [step.sequence for step in steps] == [move.sequence for move in moves]
+    reasons = [step.ours.reason for step in steps if step.ours is not None]
+    assert reasons == [one["reason"] for one in ours]
     assert kept is not None
     secret = str(kept["player"])
     assert secret not in log.getvalue() + (tmp_path / "log.db").read_bytes().decode("latin-1")
 
 
 def test_another_process_takes_a_game_up_where_the_first_was_killed(
-    service: Service, url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    service: BlefPlace, url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """`cardsharp blef bot`, killed without warning once it has joined; the same command again."""
     command = [sys.executable, "-m", "workbench.cli", "blef", "bot", "--url", url, "--game"]
-    command += [service.game, "--nickname", "ours", "--data", str(tmp_path / "log.db"), "--json"]
+    command += [service.table, "--nickname", "ours", "--data", str(tmp_path / "log.db"), "--json"]
     environment = {**os.environ, "XDG_DATA_HOME": str(tmp_path)}
 
     def start() -> subprocess.Popen[str]:
@@ -158,8 +127,8 @@ def test_another_process_takes_a_game_up_where_the_first_was_killed(
 def test_a_match_of_another_game_is_not_shown_as_blef(tmp_path: Path) -> None:
     with closing(SqliteLog(tmp_path / "log", SystemClock())) as log:
         log.take("m", "ann", timedelta(seconds=1), {"game": "deadmansdraw"})
-    with pytest.raises(ConfigError, match="no game of Blef"):
-        show(store=f"sqlite:{tmp_path / 'log'}")
+    with pytest.raises(ConfigError, match="no match of Blef"):
+        show("m", store=f"sqlite:{tmp_path / 'log'}")
 
 
 @pytest.fixture
@@ -175,14 +144,14 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def test_the_functions_order_offer_and_play_a_seat(
-    service: Service, url: str, workplace: str
+    service: BlefPlace, url: str, workplace: str
 ) -> None:
     """The practice function's event, the message that it sends, the worker's handler."""
-    event: dict[str, Any] = {"game": service.game, "url": url, "nickname": "ours"}
+    event: dict[str, Any] = {"game": service.table, "url": url, "nickname": "ours"}
     ids = practice.app.handler({**event, "strategy": "greedy"}, context())
     message = named(workplace, SystemClock()).receive(timedelta(0))
     assert message is not None
-    assert parse_message(message.body) == MatchMessage(match_id=ids["match_ids"][0], game=GAME)
+    assert parse_message(message.body) == MatchMessage(match_id=ids["match_ids"][0], game=GAME.name)
     playing = threading.Thread(
         target=worker.app.handler, args=(event_of(message.body), context(GRACE))
     )
@@ -196,17 +165,16 @@ def test_the_functions_order_offer_and_play_a_seat(
     assert record.outcome is not None
 
 
-def test_the_poller_offers_a_seat_whose_worker_died_by_its_game(tmp_path: Path) -> None:
-    """The scout of the first game, which looks at every match of the log."""
+def test_a_seat_whose_worker_died_is_offered_by_its_game(tmp_path: Path) -> None:
+    """By the poller, which looks at every match of the log."""
     clock = SystemClock()
     queue = named(f"scout-{tmp_path.name}", clock)
     with closing(SqliteLog(tmp_path / "log", clock)) as log:
-        log.take("abc", "dead", timedelta(microseconds=1), {"game": GAME})
-        scout = Scout(cast("ArenaClient", None), log, queue, clock)
-        assert scout.offer([]) == 1
+        log.take("abc", "dead", timedelta(microseconds=1), {"game": GAME.name})
+        assert Offering(log, queue, clock).offer() == 1
     message = queue.receive(timedelta(0))
     assert message is not None
-    assert parse_message(message.body) == MatchMessage(match_id="abc", game=GAME)
+    assert parse_message(message.body) == MatchMessage(match_id="abc", game=GAME.name)
 
 
 def test_a_message_of_a_game_that_nobody_plays_is_a_failure_of_its_own(workplace: str) -> None:
@@ -215,7 +183,7 @@ def test_a_message_of_a_game_that_nobody_plays_is_a_failure_of_its_own(workplace
     with logged() as log:
         answer = worker.app.handler(event_of(body), context())
     assert answer == {"batchItemFailures": [{"itemIdentifier": "0"}]}
-    assert "No game is called 'chess' here. There are: deadmansdraw, blef." in log.getvalue()
+    assert "No game is called 'chess' here. There are: deadmansdraw, blef" in log.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -234,19 +202,32 @@ def test_an_order_that_cannot_be_used_is_refused_in_a_sentence(
 ) -> None:
     event = {"url": "https://blef.example/v2", "game": OUR_GAME, "nickname": "ours", **changed}
     with pytest.raises(Malformed, match=f"^The seat cannot be taken. {fault}"):
-        parse_order(event)
+        SeatOrder.parse(event)
 
 
-def test_only_an_event_with_a_game_orders_a_seat() -> None:
-    assert practice.app.orders_seat({"game": OUR_GAME})
-    assert not any(map(practice.app.orders_seat, ({}, {"matches": 1}, [], None, "game")))
+def test_an_order_is_for_the_game_that_it_names_or_whose_keys_it_has() -> None:
+    seat = {"game": OUR_GAME, "url": "https://blef.example", "nickname": "ours"}
+    ordering = practice.app.ordering
+    assert ordering(seat) is ordering({"play": "blef"}) is GAME.order.load()  # type: ignore[union-attr]
+    first = ordering({"play": "deadmansdraw"})
+    assert all(ordering(event) is first for event in ({}, {"matches": 1}, [], None, "game"))
+    with pytest.raises(Malformed, match="Nothing of Euchre can be ordered"):
+        ordering({"play": "euchre"})
+
+
+def test_a_message_of_a_game_without_a_bot_is_a_failure_in_a_sentence() -> None:
+    with pytest.raises(Malformed, match="Matches of Euchre cannot be attended"):
+        worker.app.attending("euchre")
 
 
 def test_the_same_order_names_the_same_seat_and_a_paused_bot_takes_none(tmp_path: Path) -> None:
     event = {"url": "https://blef.example/v2/", "game": OUR_GAME, "nickname": "ours"}
-    one, two = parse_order(event), parse_order({**event, "game": OUR_GAME.upper()})
+    one, two = (
+        SeatOrder.parse(event),
+        SeatOrder.parse({**event, "game": OUR_GAME.upper()}),
+    )
     assert one.match_id == two.match_id
-    assert parse_order({**event, "nickname": "other"}).match_id != one.match_id
+    assert SeatOrder.parse({**event, "nickname": "other"}).match_id != one.match_id
     clock = SystemClock()
     log, vault = SqliteLog(tmp_path / "log", clock), SqliteVault(tmp_path / "log", clock)
 
@@ -256,15 +237,15 @@ def test_the_same_order_names_the_same_seat_and_a_paused_bot_takes_none(tmp_path
 
     offering = Offering(log, named(tmp_path.name, clock), clock, pause=Paused())
     with pytest.raises(ConfigError, match="paused"):
-        order_seat(one, UUID(OUR_GAME), vault, offering)
+        order_seat("blef", one, OUR_GAME, vault, offering)
     assert vault.find(one.match_id) is None
     log.close()
     vault.close()
 
 
-def test_a_join_that_is_asked_again_is_one_join(service: Service) -> None:
+def test_a_join_that_is_asked_again_is_one_join(service: BlefPlace) -> None:
     """With a uuid of one's own; under another name, or by somebody else, it is refused."""
-    path, mine = f"/games/{service.game}/join", OUR_GAME.upper()
+    path, mine = f"/games/{service.table}/join", OUR_GAME.upper()
     for _ in range(2):
         reply = service.client.post(path, {"nickname": "ours", "player_uuid": mine})
         assert (reply.status, reply.json) == (200, {"player_uuid": OUR_GAME})

@@ -9,12 +9,10 @@ from datetime import timedelta
 
 import pytest
 import requests
+from support.blef import blef_front
 
-from cardsharp.blef.api import build_api
-from cardsharp.blef.service import Blef
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.errors import ConfigError
-from workbench.blef.home import blef_function, blef_home, embedded_store
 from workbench.cloud.context import Function, LambdaContext
 from workbench.cloud.events import Event
 from workbench.cloud.http_events import FAILED, read_answer
@@ -23,7 +21,7 @@ from workbench.cloud.http_front import MAX_BODY, HttpFront
 
 @pytest.fixture(scope="module")
 def blef() -> Iterator[HttpFront]:
-    with blef_home(embedded_store()) as front:
+    with blef_front() as front:
         yield front
 
 
@@ -144,8 +142,7 @@ class Noticing(SystemClock):
 
 def test_a_long_poll_is_answered_when_somebody_moves_and_when_the_front_stops() -> None:
     clock = Noticing()
-    function = blef_function(build_api(Blef(embedded_store(), clock)))
-    with HttpFront(function) as front, ThreadPoolExecutor(2) as threads:
+    with blef_front(clock=clock) as front, ThreadPoolExecutor(2) as threads:
         game = requests.get(f"{front.url}/v2/games/create", timeout=10).json()["game_uuid"]
         address = f"{front.url}/v2/games/{game}"
 

@@ -4,7 +4,6 @@ The first three are the races that the original loses with two processes: 36 of 
 players lost, a nickname accepted twice in 15 of 30 games, two bets for one turn in 26 of 30.
 """
 
-import os
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 from support.blef import Client, Reply, Table
 from support.cloud_benches import environment
 from support.cloud_threads import at_once
+from support.size import cases
 
 from cardsharp.blef.dynamodb import DynamoGames
 from cardsharp.blef.sqlite import SqliteGames
@@ -21,14 +21,8 @@ from workbench.cloud.emulator import Emulator
 from workbench.cloud.tables import create_table
 
 CLIENTS = 16
-GAMES = int(os.environ.get("BLEF_RACES", "6"))
-"""Trials of each race; BLEF_RACES=30 repeats what was measured on the original."""
-
-
-@pytest.fixture(scope="module")
-def emulator() -> Iterator[Emulator]:
-    with Emulator() as running:
-        yield running
+GAMES = cases(6, every=30)
+"""Trials of each race; 30 repeats what was measured on the original."""
 
 
 @pytest.fixture(params=["ministack", "sqlite"])
@@ -42,7 +36,7 @@ def clients(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[Cli
             file.close()
         return
     emulator: Emulator = request.getfixturevalue("emulator")
-    name = create_table(emulator.client("dynamodb"), "BlefGames")
+    name = create_table(emulator.client("dynamodb"), "blefTable")
     with environment(emulator.environment):
         yield [Client(DynamoGames(name, clock), clock) for _ in range(2)]
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 from support.blef import Client, random_round
-from support.blef_stores import Bench, dynamo_games, memory_games, sqlite_games
 from support.cloud_clock import START, FakeClock
+from support.game_stores import Bench, dynamo_games, memory_games, sqlite_games
 
 from cardsharp.blef.dynamodb import DynamoGames
-from cardsharp.blef.game import IDLE_LIFE, RECENT, WHOLE_LIFE, Game, Player, Status
+from cardsharp.blef.records import IDLE_LIFE, RECENT, WHOLE_LIFE, Game, Player, Status
 from cardsharp.blef.service import MAX_GAMES
 from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.blef.store import GameStore, Saved
@@ -24,12 +24,6 @@ from workbench.cloud.emulator import Emulator
 
 MINUTE = timedelta(minutes=1)
 UUIDS = [f"{number:08}-0000-4000-8000-000000000000" for number in range(40)]
-
-
-@pytest.fixture(scope="module")
-def emulator() -> Iterator[Emulator]:
-    with Emulator() as running:
-        yield running
 
 
 @pytest.fixture(params=["memory", "sqlite", "ministack"])

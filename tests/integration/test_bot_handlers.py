@@ -18,9 +18,11 @@ from support.cloud_benches import environment
 import poller.app
 import worker.app
 from cardsharp.cloud import secrets as secrets_module
+from cardsharp.cloud.messages import MatchMessage, parse_message
 from cardsharp.cloud.ports import Status
 from cardsharp.cloud.telemetry import redirect
 from cardsharp.deadmansdraw.assembly import Assembly
+from cardsharp.deadmansdraw.game import GAME
 from cardsharp.errors import Unauthorized
 from workbench.arena.config import ArenaConfig
 from workbench.arena.server import ArenaServer
@@ -31,7 +33,11 @@ from workbench.stage.side import assembled
 if TYPE_CHECKING:
     from types_boto3_secretsmanager.client import SecretsManagerClient
 
-QUICK = {"CARDSHARP_READ_SECONDS": "1", "CARDSHARP_STRATEGY": "draw-3"}
+QUICK = {
+    "CARDSHARP_DENIAL_SECONDS": "0.1",
+    "CARDSHARP_READ_SECONDS": "1",
+    "CARDSHARP_STRATEGY": "draw-3",
+}
 
 FAILING = {"worker_poison": 1}
 """How many records of a sample cannot be used."""
@@ -100,7 +106,7 @@ def test_a_worker_without_time_puts_the_match_back_on_the_queue(place: Place) ->
     assert worker.app.handler(event_of(message(match_id)), context(3)) == {"batchItemFailures": []}
     sent = place.assembly.queue.receive(timedelta(0))
     assert sent is not None
-    assert sent.body == message(match_id)
+    assert parse_message(sent.body) == MatchMessage(match_id=match_id, game=GAME.name)
     record = place.assembly.log.match(match_id)
     assert record is not None
     assert (record.status, record.lease) == (Status.RUNNING, None)

@@ -1,29 +1,17 @@
 """One contract for every match log: leases, fences, moves, and what a repeat does."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from support.cloud_benches import LogBench, dynamo_log, moto_client, sqlite_log
+from support.cloud_benches import LogBench, dynamo_log, sqlite_log
 
 from cardsharp.cloud.ports import Lease, MatchLog, MoveRecord, Status
 from cardsharp.errors import Conflict, StoreError
-from workbench.cloud.emulator import Emulator
 
 TTL = timedelta(seconds=3)
-
-
-@pytest.fixture(scope="module")
-def emulator() -> Iterator[Emulator]:
-    with Emulator() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def moto() -> Iterator[object]:
-    with moto_client() as client:
-        yield client
 
 
 @pytest.fixture(params=["sqlite", "ministack", "moto"])
@@ -254,6 +242,71 @@ def test_a_match_finishes_once_and_stays_so(log: MatchLog, bench: LogBench) -> N
     with pytest.raises(Conflict):
         log.record(lease, {1: {}})
     log.release(lease)
+
+
+def test_a_finished_match_is_opened_again_by_one_caller_and_keeps_all_it_had(
+    bench: LogBench,
+) -> None:
+    log = bench.log
+    lease = taken(log)
+    log.describe(lease, {"players": ["a", "b"]})
+    log.record(lease, {1: {"drew": 1}})
+    log.note("m", "refused", {"action": "Draw"})
+    log.finish(lease, {"result": "unknown"})
+    closed = log.match("m")
+    assert closed is not None
+    assert closed.finished is not None
+    bench.clock.advance(TTL)
+    assert log.reopen(closed)
+    assert not log.reopen(closed), "somebody else has"
+    opened = log.match("m")
+    assert opened == replace(closed, status=Status.RUNNING, outcome=None, finished=None)
+    assert log.running() == [opened]
+    assert log.matches(status=Status.FINISHED) == []
+    assert log.moves("m") == [MoveRecord(1, None, {"drew": 1})]
+    assert [(note.kind, note.body) for note in log.notes("m")] == [
+        ("refused", {"action": "Draw"}),
+        (
+            "reopened",
+            {"outcome": {"result": "unknown"}, "finished": closed.finished.isoformat()},
+        ),
+    ]
+
+
+def test_a_reopened_match_is_announced_taken_and_finished_like_any_other(bench: LogBench) -> None:
+    """And what its old lease wrote before it was closed stays the last it could write."""
+    log = bench.log
+    old = taken(log)
+    log.finish(old, {"result": "unknown"})
+    closed = log.match("m")
+    assert closed is not None
+    assert log.reopen(closed)
+    with pytest.raises(Conflict):
+        log.record(old, {1: {}})
+    with pytest.raises(Conflict):
+        log.finish(old, {"result": "won"})
+    assert log.announce("m", TTL)
+    lease = taken(log)
+    assert lease.fence == old.fence + 1
+    bench.clock.advance(TTL)
+    log.finish(lease, {"result": "won"})
+    assert not log.reopen(closed), "it was finished anew, which that record does not say"
+    match = log.match("m")
+    assert match is not None
+    assert (match.status, match.outcome) == (Status.FINISHED, {"result": "won"})
+
+
+def test_only_a_finished_match_is_opened_again(bench: LogBench) -> None:
+    log = bench.log
+    taken(log)
+    running = log.match("m")
+    assert running is not None
+    assert not log.reopen(running)
+    ghost = replace(
+        running, match_id="ghost", status=Status.FINISHED, finished=bench.clock.now(), outcome={}
+    )
+    assert not log.reopen(ghost)
+    assert (log.match("ghost"), log.notes("ghost"), log.notes("m")) == (None, [], [])
 
 
 def test_bodies_come_back_exactly_as_they_were_stored(log: MatchLog) -> None:

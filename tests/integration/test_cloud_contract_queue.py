@@ -14,6 +14,7 @@ from support.cloud_benches import (
     memory_queue,
     sqs_queue,
 )
+from support.cloud_clock import FakeClock
 from support.cloud_threads import at_once
 
 from cardsharp.cloud.clock import SystemClock
@@ -21,16 +22,9 @@ from cardsharp.cloud.memory import MAX_RECEIVES as USUAL_RECEIVES
 from cardsharp.cloud.memory import VISIBILITY as USUAL_VISIBILITY
 from cardsharp.cloud.memory import MemoryQueue, named, register
 from cardsharp.cloud.ports import Message, Queue
-from workbench.cloud.emulator import Emulator
 from workbench.cloud.template import load_resources
 
 NOW = timedelta(0)
-
-
-@pytest.fixture(scope="module")
-def emulator() -> Iterator[Emulator]:
-    with Emulator() as running:
-        yield running
 
 
 @pytest.fixture(params=["memory", "ministack"])
@@ -170,6 +164,17 @@ def test_one_name_is_one_queue_in_a_process() -> None:
     own = MemoryQueue(clock)
     register("contract-name", own)
     assert named("contract-name", clock) is own
+
+
+def test_what_a_named_queue_delivers_in_vain_goes_to_its_dead_letters() -> None:
+    clock = FakeClock()
+    queue = named("contract-poison", clock)
+    queue.send("poison")
+    for _ in range(USUAL_RECEIVES):
+        received(queue)
+        clock.advance(USUAL_VISIBILITY)
+    assert queue.receive(NOW) is None
+    assert received(named("contract-poison-dead", clock)).body == "poison"
 
 
 def test_the_memory_queue_behaves_as_the_template_says() -> None:

@@ -15,11 +15,11 @@ import stamina
 from support.cloud_benches import environment
 
 from cardsharp.cloud import secrets
+from cardsharp.cloud.adapters import build_log, build_queue
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import Status
 from cardsharp.cloud.secrets import credentials
-from cardsharp.cloud.settings import Settings
-from cardsharp.cloud.wiring import build_log, build_queue
+from cardsharp.deadmansdraw.settings import Settings
 from cardsharp.errors import ConfigError, StoreError
 from cardsharp.exchange import Credentials
 from workbench.cloud.emulator import Emulator, Stack
@@ -27,12 +27,6 @@ from workbench.cloud.template import TEMPLATE
 
 TTL = timedelta(seconds=30)
 CANARY = "canary-19c4"
-
-
-@pytest.fixture(scope="module")
-def emulator() -> Iterator[Emulator]:
-    with Emulator() as running:
-        yield running
 
 
 @pytest.fixture(scope="module")

@@ -18,16 +18,9 @@ from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import Lease, MatchLog, MoveRecord, Status
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.errors import Conflict
-from workbench.cloud.emulator import Emulator
 
 TTL = timedelta(seconds=3)
 ROUNDS = 3
-
-
-@pytest.fixture(scope="module")
-def emulator() -> Iterator[Emulator]:
-    with Emulator() as running:
-        yield running
 
 
 @pytest.fixture(params=["sqlite", "ministack"])
@@ -115,6 +108,15 @@ def test_the_first_of_parallel_outcomes_stays(logs: list[MatchLog]) -> None:
     assert match is not None
     assert match.status is Status.FINISHED
     assert match.outcome in [{"by": me} for me in range(8)]
+
+
+def test_of_many_who_open_a_closed_match_again_exactly_one_does(logs: list[MatchLog]) -> None:
+    logs[0].finish(taken(logs[0]), {"result": "unknown"})
+    closed = logs[0].match("m")
+    assert closed is not None
+    told = at_once(8, lambda me: logs[me % 2].reopen(closed))
+    assert told.count(True) == 1
+    assert [note.kind for note in logs[1].notes("m")] == ["reopened"]
 
 
 def test_a_successor_and_a_stale_writer_never_mix(bench: LogBench, logs: list[MatchLog]) -> None:

@@ -6,18 +6,16 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from support.cloud_benches import moto_client
 from support.cloud_clock import FakeClock
 
+from cardsharp.cloud.adapters import build_vault
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.dynamodb import DynamoLog
-from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.cloud.dynamodb_vault import DynamoVault
 from cardsharp.cloud.ports import MatchLog
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.cloud.sqlite_vault import SqliteVault
 from cardsharp.cloud.vault import LIFE, Vault
-from cardsharp.cloud.wiring import build_vault
 from cardsharp.errors import ConfigError
 from workbench.cloud.template import TEMPLATE, load_resources, table_request
 
@@ -34,12 +32,6 @@ class Place:
     clock: FakeClock
 
 
-@pytest.fixture(scope="module")
-def moto() -> Iterator[object]:
-    with moto_client() as client:
-        yield client
-
-
 @pytest.fixture(params=["sqlite", "moto"])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
     clock = FakeClock()
@@ -52,7 +44,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
     client = request.getfixturevalue("moto")
     properties = load_resources(TEMPLATE)["Matches"].properties
     client.create_table(TableName="matches", **table_request(properties))
-    table = DynamoVault(DynamoTable("matches", client), clock)
+    table = DynamoVault("matches", clock, client)
     yield Place(table, DynamoLog("matches", clock, client), clock)
     client.delete_table(TableName="matches")
 

@@ -8,7 +8,8 @@ from random import Random
 import pytest
 from support.cloud_benches import moto_client
 from support.cloud_threads import at_once
-from support.euchre_stores import Bench, dynamo_deals, sqlite_deals
+from support.euchre_api import euchre_front
+from support.game_stores import Bench, dynamo_deals, sqlite_deals
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.errors import Conflict, StoreError
@@ -29,7 +30,6 @@ from cardsharp.euchre.store import LIFE
 from cardsharp.euchre.strategies import build
 from workbench.cloud.emulator import Emulator
 from workbench.euchre.coordinator import StrategyPlayer, play_game
-from workbench.euchre.home import euchre_front
 from workbench.euchre.remote import RemotePlayer
 
 KEY = DealKey("7f0e", 0, 12)
@@ -41,12 +41,6 @@ EVENTS: tuple[Event, ...] = (
     DefenseEvent(pos=2, alone=False),
     PlayEvent(trick=0, seq=1, pos=1, card=10),
 )
-
-
-@pytest.fixture(scope="module")
-def emulator() -> Iterator[Emulator]:
-    with Emulator() as running:
-        yield running
 
 
 @pytest.fixture(params=["sqlite", "moto", "ministack"])
@@ -212,6 +206,6 @@ def test_a_game_over_dynamodb_is_the_game_over_sqlite(emulator: Emulator) -> Non
     rules = StrategyPlayer(build("rules"))
     expected = play_game((rules, rules, rules, rules), Random(11))
     with dynamo_deals(emulator.client("dynamodb")) as bench:
-        front = euchre_front(build("rules"), bench.store, journal=NoJournal())
+        front = euchre_front(build("rules"), NoJournal(), bench.store)
         with front, RemotePlayer(front.url) as remote:
             assert play_game((remote, rules, remote, rules), Random(11)) == expected

@@ -1,6 +1,5 @@
 """The service over real HTTP: whole games, many clients at once, and the probe for fairness."""
 
-import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -8,36 +7,28 @@ from random import Random
 
 import pytest
 import requests
-from support.euchre_api import Diary, memory_store
+from support.euchre_api import Diary, euchre_front, memory_store
 from support.euchre_peeker import Peeker, Window
+from support.size import cases
 
 from cardsharp.errors import ConfigError, Unreachable
+from cardsharp.euchre.simulation import shuffled
 from cardsharp.euchre.state import Deal
 from cardsharp.euchre.strategies import Strategy, build
 from workbench.cloud.http_front import HttpFront
-from workbench.euchre.coordinator import (
-    Player,
-    StrategyPlayer,
-    play_deal,
-    play_game,
-    shuffled,
-)
-from workbench.euchre.home import euchre_front
+from workbench.euchre.coordinator import Player, StrategyPlayer, play_deal, play_game
 from workbench.euchre.probe import KINDS, Probed, probe
 from workbench.euchre.remote import BrokenOff, RemotePlayer
 
-DEALS = int(os.environ.get("EUCHRE_PROBE", "12"))
-"""Of each kind of decision: 12 are enough to catch a cheat, as the positive control shows.
-
-`EUCHRE_PROBE=200 pytest tests/integration/test_euchre_front.py -k probe` is the long run.
-"""
+DEALS = cases(12, every=200)
+"""Of each kind of decision: 12 are enough to catch a cheat, as the positive control shows."""
 
 
 @contextmanager
 def serving(strategy: Strategy | str = "rules") -> Iterator[tuple[HttpFront, Diary]]:
     diary = Diary()
     player = build(strategy) if isinstance(strategy, str) else strategy
-    with euchre_front(player, journal=diary) as front:
+    with euchre_front(player, diary) as front:
         yield front, diary
 
 
@@ -117,7 +108,7 @@ def test_the_probe_finds_no_answer_that_changes_with_hidden_cards(
 def test_the_probe_catches_a_player_that_peeks() -> None:
     """The positive control: without it the test above would prove nothing."""
     window = Window(memory_store())
-    with euchre_front(Peeker(window), window, journal=Diary()) as front:
+    with euchre_front(Peeker(window), Diary(), window) as front:
         findings = {one.kind: one.changed for one in probe(front.url, Probed(DEALS))}
     assert all(findings.values()), findings
     assert sum(findings.values()) >= DEALS, findings

@@ -1,11 +1,5 @@
-"""Requests made up from the published document: never a 5xx, never an answer outside it.
+"""Requests made up from the published document: never a 5xx, never an answer outside it."""
 
-EUCHRE_FUZZ is how many cases are made for each operation, 10 unless told; 500 take 5 minutes:
-
-    EUCHRE_FUZZ=500 pytest tests/integration/test_euchre_fuzz.py
-"""
-
-import os
 from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any, TypeVar
@@ -14,15 +8,17 @@ import pytest
 import schemathesis
 from hypothesis import HealthCheck, settings
 from schemathesis import GenerationMode
-from support.euchre_api import Diary
+from support.euchre_api import Diary, euchre_front
+from support.size import cases
 
-from cardsharp.euchre.openapi import document
+from cardsharp.euchre.assembly import SERVICE
 from cardsharp.euchre.strategies import build
-from workbench.euchre.home import euchre_front
 from workbench.euchre.probe import KINDS
 from workbench.euchre.remote import RemotePlayer
 
-CASES = int(os.environ.get("EUCHRE_FUZZ", "10"))
+CASES = cases(10, every=500)
+"""For each operation; 500 take 5 minutes."""
+
 KNOWN = 0.7
 """How often a question or a message is about a deal that is stored."""
 
@@ -34,7 +30,7 @@ TOKENS = tuple(f"{number:x}" for number in range(3 * len(KINDS)))
 def url() -> Iterator[str]:
     """A service that holds deals at every stage; at its end, what it wrote down is looked at."""
     diary = Diary()
-    with euchre_front(build("rules"), journal=diary) as front:
+    with euchre_front(build("rules"), diary) as front:
         tell(front.url)
         yield front.url
     assert diary.troubles == []
@@ -61,7 +57,8 @@ def make_known(case: Any, chance: Random) -> None:  # noqa: ANN401 - schemathesi
 
 
 Test = TypeVar("Test")
-each_operation: Callable[[Test], Test] = schemathesis.openapi.from_dict(document()).parametrize()
+schema = schemathesis.openapi.from_dict(SERVICE.document())
+each_operation: Callable[[Test], Test] = schema.parametrize()
 
 
 @each_operation

@@ -1,9 +1,5 @@
-"""Whatever is sent to any path with any method: never a failure, and only documented answers.
+"""Whatever is sent to any path with any method: never a failure, and only documented answers."""
 
-BLEF_FUZZ is how many requests are made up for each path, 40 unless told.
-"""
-
-import os
 from functools import cache
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -13,12 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 from support.blef import Client, Reply, Table, memory_client
+from support.size import cases
 
-from cardsharp.blef import wire
-from cardsharp.blef.endpoints import ENDPOINTS, Endpoint
+from cardsharp.blef.routes import ROUTES
+from cardsharp.web.route import ErrorBody, Route
 from workbench.cloud.http_events import Asked
 
-CASES = int(os.environ.get("BLEF_FUZZ", "40"))
+CASES = cases(40, every=500)
 NAMES = ("player_uuid", "admin_uuid", "action_id", "nickname", "round", "wait", "since", "x")
 METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS", "TRACE", "QUERY")
 VALUES = ("", "0", "1", "-1", "88", "89", "1e1", "0x1F", "Inf", "NaN", "true", "a", "ann", "\u00e9")
@@ -48,10 +45,10 @@ def values(draw: st.DrawFn) -> str:
 
 
 @st.composite
-def requests(draw: st.DrawFn, endpoint: Endpoint) -> Asked:
-    """A request to the endpoint's path, or nearly."""
+def requests(draw: st.DrawFn, route: Route[Any]) -> Asked:
+    """A request to the route's path, or nearly."""
     uuid = draw(st.one_of(st.sampled_from([t.game for t in tables()]), values()))
-    path = endpoint.path.replace("{game_uuid}", quote(uuid, safe=draw(st.sampled_from(("", "/%")))))
+    path = route.path.replace("{game_uuid}", quote(uuid, safe=draw(st.sampled_from(("", "/%")))))
     query = urlencode(draw(st.lists(st.tuples(st.sampled_from(NAMES), values()), max_size=5)))
     body = draw(
         st.one_of(
@@ -64,24 +61,24 @@ def requests(draw: st.DrawFn, endpoint: Endpoint) -> Asked:
         )
     )
     kind = draw(st.sampled_from(("application/json", "application/x-www-form-urlencoded", "")))
-    method = draw(st.sampled_from((*endpoint.methods * 5, *METHODS)))
+    method = draw(st.sampled_from((*route.methods * 5, *METHODS)))
     headers = (("Content-Type", kind), ("Origin", "https://blef.example")) if kind else ()
     return Asked(method, f"/v2{path}?{query}", headers, body if method == "POST" else b"")
 
 
-def check(endpoint: Endpoint, asked: Asked, reply: Reply) -> None:
+def check(route: Route[Any], asked: Asked, reply: Reply) -> None:
     """The answer has a documented status, and the body that goes with it."""
     if reply.status == 204:
         assert asked.method == "OPTIONS"
         return
     assert reply.headers["Content-Type"] == "application/json"
     if reply.status in {404, 405}:
-        wire.ErrorBody.model_validate_json(reply.text)
+        ErrorBody.model_validate_json(reply.text)
         return
-    assert asked.method in endpoint.methods
-    refused = {*endpoint.refusals} | ({400, 413} if asked.method == "POST" else set())
-    assert reply.status in {*endpoint.answers, *refused}
-    models = endpoint.answers.get(reply.status) or (endpoint.refusal_model(reply.status),)
+    assert asked.method in route.methods
+    refused = {*route.refusals} | ({400, 413} if asked.method == "POST" else set())
+    assert reply.status in {*route.answers, *refused}
+    models = route.answers.get(reply.status) or (route.error_model(reply.status),)
     assert any(fits(model, reply.text) for model in models)
 
 
@@ -93,13 +90,13 @@ def fits(model: Any, text: str) -> bool:  # noqa: ANN401 - a type of pydantic
     return True
 
 
-@pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda endpoint: endpoint.name)
-def test_any_request_gets_a_documented_answer(endpoint: Endpoint) -> None:
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
+def test_any_request_gets_a_documented_answer(route: Route[Any]) -> None:
     client: Client = tables()[0].client
 
     @settings(max_examples=CASES, deadline=None)
-    @given(asked=requests(endpoint))
+    @given(asked=requests(route))
     def ask(asked: Asked) -> None:
-        check(endpoint, asked, client.send(asked))
+        check(route, asked, client.send(asked))
 
     ask()

@@ -18,8 +18,8 @@ from support.blef import Client, logged, random_round
 from support.cloud_clock import START, FakeClock
 
 from cardsharp.blef.cards import DECK, Hand
-from cardsharp.blef.game import Game, Player, key_of
 from cardsharp.blef.position import position_of
+from cardsharp.blef.records import Game, Player, key_of
 from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.blef.state import Round
 from cardsharp.cloud.sqlite_file import MEMORY

@@ -5,14 +5,15 @@ from random import Random
 from statistics import fmean
 
 import pytest
+from support.matches import Match
 
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN
 from cardsharp.deadmansdraw.bank import bank_of
 from cardsharp.deadmansdraw.cards import SERVER_DECK, Card, Suit
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.rules import State, apply, start
+from cardsharp.deadmansdraw.simulation import fair_chance
 from cardsharp.deadmansdraw.strategies import build
-from workbench.lab.selfplay import Match, fair_chance
 
 CALM = (Suit.ANCHOR, Suit.KEY, Suit.MERMAID)
 """Suits without an effect and without a bonus: nothing but the next card is left to chance."""

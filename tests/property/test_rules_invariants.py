@@ -5,7 +5,8 @@ from random import Random
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.positions import KINDS, opening
+from support.matches import Match
+from support.positions import KINDS, cards, opening
 
 from cardsharp.deadmansdraw.actions import (
     DRAW,
@@ -18,15 +19,23 @@ from cardsharp.deadmansdraw.actions import (
 )
 from cardsharp.deadmansdraw.cards import Card
 from cardsharp.deadmansdraw.events import (
+    Comment,
     Event,
     MatchEnded,
     StackDelta,
     TurnEnded,
     TurnStarted,
 )
-from cardsharp.deadmansdraw.rules import State, apply, legal_actions
+from cardsharp.deadmansdraw.rules import (
+    State,
+    apply,
+    force_turn_end,
+    legal_actions,
+    start,
+    terminate,
+)
+from cardsharp.deadmansdraw.simulation import fair_chance
 from cardsharp.errors import RulesError
-from workbench.lab.selfplay import Match, fair_chance
 
 SEEDS = st.integers(0, 10**9)
 TABLES = st.tuples(SEEDS, st.sampled_from(KINDS))
@@ -139,7 +148,7 @@ def refused(state: State, action: Action) -> bool:
 @thorough
 @given(TABLES)
 def test_other_spellings_do_the_same(table: tuple[int, str]) -> None:
-    """Draw takes an Oracle's card, and an answered Kraken draws (PROTOCOL.md section 7)."""
+    """Draw takes an Oracle's card, and an answered Kraken draws (docs/spec/arena.md section 7)."""
     match, rng = random_match(*table)
     while match.state.active is not None:
         state, pending = match.state, match.state.pending
@@ -212,3 +221,22 @@ def moved(pile: tuple[Card, ...], delta: StackDelta) -> Counter[Card]:
     cards = Counter(pile)
     assert not Counter(delta.removed) - cards
     return cards - Counter(delta.removed) + Counter(delta.added)
+
+
+def test_a_turn_that_is_ended_by_force_banks_its_bonus_too() -> None:
+    lying = start(cards("Map5"), cards("Hook2 Key2"), 0, play_area=cards("Chest4 Key4"))
+    state, events = force_turn_end(lying, "late", "", lambda pile, number: pile[:number])
+    assert [event.bonus for event in events if isinstance(event, TurnEnded)] == [
+        cards("Hook2 Key2")
+    ]
+    assert (state.discard_pile, set(state.banks[0])) == ((), {*cards("Chest4 Key4 Hook2 Key2")})
+
+
+def test_a_match_that_is_ended_by_decision_is_won_by_nobody_for_points() -> None:
+    """Whoever leads: without a winner it is a tie (docs/spec/arena.md section 4)."""
+    leading = start(cards("Map5"), (), 0, play_area=cards("Chest4"))
+    leading, _ = apply(leading, END_TURN, lambda pile, number: pile[:number])
+    for winner, comment in ((None, None), (1, "late")):
+        state, events = terminate(leading, winner, comment)
+        assert state.outcome == MatchEnded((4, 0), winner, terminated=True)
+        assert events == (*([Comment(comment)] if comment else []), state.outcome)

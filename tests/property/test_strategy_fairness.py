@@ -9,17 +9,18 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.lab_recorded import first_random_matches, parsed, views_of
+from support.matches import Match
 from support.positions import KINDS, opening
-from support.traces import needs_traces
+from support.recorded import SAMPLE, looks
 
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, Verb
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.reading import rebuild
 from cardsharp.deadmansdraw.rules import State, apply, start
+from cardsharp.deadmansdraw.simulation import fair_chance
 from cardsharp.deadmansdraw.strategies import Decision, Strategy, build, names
 from cardsharp.deadmansdraw.strategies.choices import autopick
-from workbench.lab.selfplay import Match, fair_chance
+from cardsharp.deadmansdraw.wire import parse_view
 
 SEEDS = st.integers(0, 10**9)
 Seat = Callable[[Match, Random], Strategy]
@@ -63,16 +64,6 @@ def play_legally(name: str, seed: int, kind: str) -> None:
         assert action in position.legal_actions(), (position, action)
         assert not action.autopick
         match.play(rng.choice((action, *position.legal_actions())))
-
-
-@pytest.mark.parametrize("name", names())
-def test_a_decision_gives_its_reason(name: str) -> None:
-    match = Match(opening("server", Random(1)), fair_chance(Random(1)))
-    player = build(name, Random(1))
-    while match.state.active is not None:
-        decision = player.decide(match.position())
-        assert decision.reason.endswith(".")
-        match.play(decision.action)
 
 
 @settings(max_examples=40, deadline=None, derandomize=True)
@@ -219,11 +210,11 @@ def with_another_seed(raw: dict[str, Any]) -> dict[str, Any]:
 def decides_by_seed(table: Table, matches: int, every: int) -> list[bool]:
     """For some recorded decisions, whether another seed in the view changes what is decided."""
     found = []
-    for trace in first_random_matches(matches):
-        for raw in islice(views_of(trace), 0, None, every):
+    for match in SAMPLE.of_random_play(matches):
+        for look in islice(looks(match), 0, None, every):
             decisions = []
-            for shown in (raw, with_another_seed(raw)):
-                view = parsed(shown)
+            for shown in (look.raw, with_another_seed(look.raw)):
+                view = parse_view(shown)
                 if view.active_player_index is not None:
                     position = rebuild(view, view.active_player_index)
                     decisions.append(table(shown).decide(position))
@@ -231,7 +222,6 @@ def decides_by_seed(table: Table, matches: int, every: int) -> list[bool]:
     return found
 
 
-@needs_traces
 @pytest.mark.parametrize("name", ["captain", "adaptive", "steady"])
 def test_the_seed_of_a_recorded_match_changes_no_decision(name: str) -> None:
     looked = decides_by_seed(lambda _raw: build(name, Random(1)), matches=3, every=9)
@@ -250,6 +240,5 @@ class SeedPeeker:
         return Decision(actions[0 if self.even else -1], "The seed says so.")
 
 
-@needs_traces
 def test_a_cheat_that_looks_at_the_seed_is_caught() -> None:
     assert any(decides_by_seed(SeedPeeker, matches=3, every=9))

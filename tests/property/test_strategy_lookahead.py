@@ -7,15 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.expectimax import value
+from support.matches import Match
 from support.positions import KINDS, opening, small_opening
 
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, respond
 from cardsharp.deadmansdraw.cards import Card
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.rules import apply
+from cardsharp.deadmansdraw.simulation import fair_chance
 from cardsharp.deadmansdraw.strategies import build
 from cardsharp.deadmansdraw.strategies.lookahead import Lookahead
-from workbench.lab.selfplay import Match, fair_chance
 
 SEEDS = st.integers(0, 10**9)
 
@@ -45,7 +46,7 @@ def test_values_equal_an_exhaustive_search_by_the_rules(seed: int) -> None:
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(SEEDS, st.sampled_from(KINDS))
 def test_a_known_card_leads_where_the_rules_lead(seed: int, kind: str) -> None:
-    """In whole matches, each unseen card drawn in thought gives the points that it really gives."""
+    """In whole matches, each unseen card drawn in the search gives the points it really gives."""
     rng = Random(seed)
     match = Match(opening(kind, rng), fair_chance(rng))
     while match.state.active is not None:

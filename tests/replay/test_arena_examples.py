@@ -24,15 +24,9 @@ from support.arena import (
     running_arena,
     without_secrets,
 )
-from support.traces import REFERENCE
+from support.recorded import recording
 
 from workbench.arena.randomness import Randomness
-
-EXAMPLES = REFERENCE / "protocol_examples.json"
-
-pytestmark = pytest.mark.skipif(
-    not EXAMPLES.exists(), reason="the recorded protocol examples are not here"
-)
 
 IDS = {name: player for player, name in NAMES.items()} | {"admin": ADMIN}
 
@@ -148,7 +142,7 @@ def conversation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Conversat
 
 def test_every_example_is_answered_as_recorded(conversation: Conversation) -> None:
     """Equal status, content type and body of all examples, but for the named deviations."""
-    examples = json.loads(EXAMPLES.read_text())
+    examples = recording("arena_examples")
     differences = []
     for example in examples:
         answer = conversation.ask(example)

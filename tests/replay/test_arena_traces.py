@@ -17,14 +17,12 @@ from support.arena import (
     running_arena,
     without_secrets,
 )
-from support.traces import needs_traces, traces
+from support.recorded import Matches, about, sample_and_whole
 
 from workbench.arena.randomness import Randomness
 
-pytestmark = needs_traces
-
 ENGINE_TEXTS = ("Unexpected token", "Expected ','", "The expression evaluated to a falsy value")
-"""Error texts of the original's JavaScript engine (TRACES.md lets them differ)."""
+"""Texts of the original's JavaScript engine, which differ (docs/spec/arena.md section 10)."""
 
 Setting = tuple[Pipeline, HandClock]
 
@@ -158,15 +156,11 @@ class Replay:
             self.same(answer, final["post_after_end"])
 
 
-@pytest.mark.timeout(300)
-def test_every_recorded_match_replays_over_http(setting: Setting) -> None:
+@sample_and_whole(pytest.mark.slow, pytest.mark.timeout(600))
+def test_every_recorded_match_replays_over_http(setting: Setting, matches: Matches) -> None:
     """Statuses, bodies and views of all recorded requests are equal, keys in the same order."""
-    failures: list[str] = []
     steps = 0
-    for trace in traces():
-        try:
+    for trace in matches.all():
+        with about(trace):
             steps += Replay(setting, trace).play()
-        except AssertionError as error:
-            failures.append(f"{trace['name']}: {error}"[:1500])
-    assert not failures, f"{len(failures)}: " + "\n".join(failures[:5])
-    assert steps > 32_000
+    assert steps > matches.least

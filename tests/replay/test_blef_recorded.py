@@ -4,10 +4,9 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from support.blef import Reply, needs_reference, recorded, without_nothings
+from support.blef import Reply, without_nothings
 from support.blef_recording import ALICE, ODD, Recording
-
-pytestmark = needs_reference
+from support.recorded import recording
 
 BAD_NICKNAME = "Nickname must start with a letter and only contain alphanumeric characters"
 BAD_ROUND = (
@@ -157,14 +156,14 @@ def ask(recording: Recording, pair: dict[str, Any]) -> Reply:
 
 
 def test_every_recorded_pair_agrees_or_is_a_listed_decision() -> None:
-    pairs = recorded("recorded")
+    pairs = recording("blef_requests")
     assert len(pairs) == 220
-    recording = Recording(pairs)
+    service = Recording(pairs)
     decided = {case: decision for decision in DECISIONS for case in decision.cases}
     wrong, needed = [], set()
     for pair in pairs:
         case = pair["case"]
-        reply = ask(recording, pair)
+        reply = ask(service, pair)
         if case in decided and not agrees(pair, reply):
             needed.add(case)
             right = decided[case].agrees(reply)
@@ -175,12 +174,12 @@ def test_every_recorded_pair_agrees_or_is_a_listed_decision() -> None:
         if case == "state.oddnicks":
             kept = [p["nickname"] for p in reply.json["players"]]
             assert kept == ["a", "A", "a_1", "aé", "NULL", "a\u0661"]
-            recording.full_house()
+            service.full_house()
     assert wrong == []
     assert needed == set(decided), "a decision that nothing needs is none"
 
 
 def test_the_recording_is_of_the_games_that_it_is_prepared_for() -> None:
-    targets = [pair["request"]["target"] for pair in recorded("recorded")]
+    targets = [pair["request"]["target"] for pair in recording("blef_requests")]
     assert any(ALICE in target for target in targets)
     assert any(ODD in target for target in targets)

@@ -1,33 +1,30 @@
-"""The rules agree with the original: every verdict on the sets, and every recorded game.
-
-The whole recordings are read where they are, else the samples in tests/samples.
-"""
+"""The rules agree with the original: every verdict on the sets, and every recorded game."""
 
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from support.blef import Dealt, cards_of, hands_of, needs_reference, recorded, without_nothings
+from support.blef import Dealt, cards_of, hands_of, without_nothings
+from support.recorded import recording
 
 from cardsharp.blef import rules
 from cardsharp.blef.actions import BETS
 from cardsharp.blef.cards import Card
-from cardsharp.blef.game import Game, Player
 from cardsharp.blef.position import position_of
+from cardsharp.blef.records import Game, Player
 from cardsharp.blef.state import Round
 from cardsharp.blef.wire import state_body
 
-GAMES = recorded("game_traces")
+GAMES = recording("blef_games")
 
 
-@needs_reference
 def test_the_recordings_are_whole() -> None:
-    assert len(recorded("set_truth")) == 710
+    assert len(recording("blef_sets")) == 710
     assert len(GAMES) == 9
 
 
 def test_every_verdict_on_the_88_sets_is_that_of_the_original() -> None:
-    for line in recorded("set_truth"):
+    for line in recording("blef_sets"):
         pool = [Card(*card) for card in line["cards"]]
         verdicts = "".join("1" if bet.holds(pool) else "0" for bet in BETS)
         assert verdicts == line["sets"], line["tag"]

@@ -1,4 +1,4 @@
-"""Our coordinator sends what the real client sent, request for request (SPEC.md section 4)."""
+"""Our coordinator sends what the real client sent (docs/spec/euchre.md section 4)."""
 
 import json
 from collections.abc import Iterator
@@ -7,17 +7,15 @@ from urllib.parse import parse_qs
 import requests
 from support.euchre_api import Service
 from support.euchre_direct import direct_player
-from support.euchre_traffic import Recorded, Truth, needs_traffic, truths
+from support.euchre_traffic import Recorded, Truth, truths
 from support.euchre_traffic import requests as recorded_requests
 
 from cardsharp.euchre.actions import Action
+from cardsharp.euchre.position import Position
 from cardsharp.euchre.state import Deal
 from cardsharp.euchre.strategies import Decision
-from cardsharp.euchre.view import View
 from workbench.euchre.coordinator import Player, play_deal
 from workbench.euchre.remote import RemotePlayer
-
-pytestmark = needs_traffic
 
 SHARED = ("A ", "B ", "E ")
 """The scenarios with one token for both partners, played by the framework itself."""
@@ -33,7 +31,7 @@ class Script:
     def begin(self, deal: Deal, seats: frozenset[int]) -> None:
         pass
 
-    def decide(self, _deal: Deal | View, _seat: int = 0) -> Action:
+    def decide(self, _deal: Deal | Position, _seat: int = 0) -> Action:
         self.now = next(self.actions)
         return self.now
 
@@ -59,7 +57,7 @@ class Prompted:
     def __init__(self) -> None:
         self.script: Script | None = None
 
-    def decide(self, _view: View) -> Decision:
+    def decide(self, _view: Position) -> Decision:
         assert self.script is not None
         assert self.script.now is not None
         return Decision(self.script.now, "As it was.")

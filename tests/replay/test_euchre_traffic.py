@@ -1,6 +1,6 @@
-"""The recorded traffic of the real client (SPEC.md), replayed against rules and service.
+"""The recorded traffic of the real client, replayed against rules and service.
 
-The whole of it, 4,029 requests, takes about a second a time, so nothing is left out.
+All 4,029 requests take about a second a time, so nothing is left out.
 """
 
 from collections.abc import Callable
@@ -13,34 +13,31 @@ from support.euchre_traffic import (
     Truth,
     assert_echo,
     assert_legal,
-    needs_traffic,
     requests,
     truths,
 )
 
 from cardsharp.cloud.clock import SystemClock
-from cardsharp.euchre.actions import Action, Question
+from cardsharp.euchre.actions import Action, Play, Question
+from cardsharp.euchre.position import Position
 from cardsharp.euchre.records import DealKey
-from cardsharp.euchre.rules import apply, score, start
+from cardsharp.euchre.rules import apply, choices, score, start
 from cardsharp.euchre.sqlite import SqliteDeals
 from cardsharp.euchre.state import Deal
 from cardsharp.euchre.strategies import Decision
-from cardsharp.euchre.view import View
-
-pytestmark = needs_traffic
 
 
-class Recollection:
-    """Answers what was answered then, and keeps the views that it was shown."""
+class AsRecorded:
+    """Answers what was recorded, and keeps the views that it was shown."""
 
     def __init__(self) -> None:
         self.next: Action | None = None
-        self.views: list[View] = []
+        self.views: list[Position] = []
 
-    def decide(self, view: View) -> Decision:
+    def decide(self, view: Position) -> Decision:
         assert self.next is not None
         self.views.append(view)
-        return Decision(self.next, "As it was.")
+        return Decision(self.next, "As recorded.")
 
 
 def played(truth: Truth) -> Deal:
@@ -72,9 +69,9 @@ def test_the_rules_tell_every_deal_as_it_was() -> None:
 
 
 def test_the_service_follows_every_deal_from_what_it_is_told() -> None:
-    """With the answers of that day, every question leads to a view that fits what happened."""
-    memory = Recollection()
-    service = Service(memory)
+    """With the recorded answers, every question leads to a view that fits what happened."""
+    player = AsRecorded()
+    service = Service(player)
     deals: dict[str, Truth] = {}
     for recorded in requests():
         if recorded.path == "/deal" and recorded.method == "POST":
@@ -83,11 +80,11 @@ def test_the_service_follows_every_deal_from_what_it_is_told() -> None:
         if not recorded.decides:
             assert_echo(recorded, service.ok(recorded.method, recorded.target, recorded.body))
             continue
-        memory.next = recorded.action
+        player.next = recorded.action
         answer = service.ok(recorded.method, recorded.target)
         assert_echo(recorded, answer)
         assert answer.get("card") == recorded.answer.get("card")
-        check_view(memory.views.pop(), deals[recorded.answer["token"]], recorded)
+        check_view(player.views.pop(), deals[recorded.answer["token"]], recorded)
     assert service.diary.faults == []
     assert service.diary.troubles == []
 
@@ -98,7 +95,7 @@ def service_cards(recorded: Recorded) -> list[int]:
     return [int(card) for card in cards.split(", ")]
 
 
-def check_view(view: View, truth: Truth, recorded: Recorded) -> None:
+def check_view(view: Position, truth: Truth, recorded: Recorded) -> None:
     """The view is what a player at that seat had seen."""
     table, raw = view.table, truth.raw
     seat = recorded.query["pos"][0]
@@ -128,6 +125,8 @@ def check_view(view: View, truth: Truth, recorded: Recorded) -> None:
         assert here == past[number][: len(here)]
         assert past[number][len(here)][0] == seat
         assert view.discard == (raw["discard"] if seat == 3 else None)
+        legal = choices(table, view.question, view.hand)
+        assert set(legal) == {Play(card) for card in recorded.query["playableCards"]}
     assert set(view.hand) == dealt - set(table.played_by(seat))
 
 
@@ -151,19 +150,19 @@ def test_every_echo_is_right_and_every_answer_legal_twice_in_a_row(strategy: str
     assert service.diary.troubles == []
 
 
-class Moody:
+class Inconsistent:
     """Never answers the same question twice alike, so that only the store can."""
 
     def __init__(self) -> None:
         self.asked = 0
 
-    def decide(self, view: View) -> Decision:
+    def decide(self, view: Position) -> Decision:
         self.asked += 1
-        return Decision(view.choices[self.asked % len(view.choices)], "It is Friday.")
+        return Decision(view.choices[self.asked % len(view.choices)], "Another one.")
 
 
 def test_a_request_sent_twice_is_answered_twice_the_same_and_kept_once() -> None:
-    service, twice = Service(Moody()), Service(Moody())
+    service, twice = Service(Inconsistent()), Service(Inconsistent())
     once = replay(service)
     for number, recorded in enumerate(requests()):
         first = twice.ok(recorded.method, recorded.target, recorded.body)

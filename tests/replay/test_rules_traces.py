@@ -2,17 +2,16 @@
 
 from typing import Any
 
-from support.traces import needs_traces, started_traces
+import pytest
+from support.recorded import Matches, about, recorded_action, sample_and_whole
 
 from cardsharp.deadmansdraw.bank import bank_of
 from cardsharp.deadmansdraw.cards import Card, Suit
 from cardsharp.deadmansdraw.events import TurnStarted
 from cardsharp.deadmansdraw.rules import State, apply, force_turn_end, start
-from cardsharp.errors import Malformed, RulesError
+from cardsharp.errors import RulesError
 from workbench.arena.dto import bank_json, cards_json, effect_json, event_json
-from workbench.arena.inputs import parse_action, parse_body
-
-pytestmark = needs_traces
+from workbench.arena.inputs import parse_body
 
 JS_ENGINE_TEXTS = ("Unexpected token", "Expected ','", "The expression evaluated to a falsy value")
 
@@ -118,7 +117,7 @@ def play(match: Match, step: dict[str, Any]) -> tuple[int, object]:
     raw = step.get("raw_body")
     try:
         body = step["action"] if raw is None else parse_body(raw.encode(), is_json=True)
-        action = parse_action(body)
+        action = recorded_action(body)
         if comments:
             state, events = force_turn_end(match.state, comments[0], comments[-1], chance)
         else:
@@ -131,7 +130,7 @@ def play(match: Match, step: dict[str, Any]) -> tuple[int, object]:
 
 
 def same_error(ours: object, recorded: object) -> bool:
-    """Equal texts, but for the JavaScript engine's own, which TRACES.md lets differ."""
+    """Equal texts, but for the JavaScript engine's own (docs/spec/arena.md section 10)."""
     assert isinstance(recorded, dict)
     text = str(recorded.get("error"))
     return ours == recorded or text.startswith(JS_ENGINE_TEXTS)
@@ -177,16 +176,11 @@ def replay(trace: dict[str, Any]) -> int:
     return steps
 
 
-def test_every_recorded_match_replays_exactly() -> None:
+@sample_and_whole(pytest.mark.slow)
+def test_every_recorded_match_replays_exactly(matches: Matches) -> None:
     """All events, statuses and views of all recorded matches are equal."""
-    failures: list[str] = []
-    matches = steps = 0
-    for trace in started_traces():
-        matches += 1
-        try:
+    steps = 0
+    for trace in matches.started():
+        with about(trace):
             steps += replay(trace)
-        except (AssertionError, RulesError, Malformed) as error:
-            failures.append(f"{trace['name']} ({trace['kind']}): {error}"[:600])
-    assert not failures, f"{len(failures)} of {matches}: " + "\n".join(failures[:5])
-    assert matches > 800
-    assert steps > 32_000
+    assert steps > matches.least

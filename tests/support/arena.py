@@ -210,7 +210,7 @@ _SECONDS = re.compile(r"after [\d.]+ seconds")
 
 
 def normalised(text: str, match_id: str) -> str:
-    """A body's text as TRACES.md normalises it: match id, moments, seconds of inactivity."""
+    """A body's text without match id and moments, as docs/spec/arena.md section 10 has it."""
     text = _MOMENT.sub("<TS>", text.replace(match_id, "<MATCH_ID>"))
     return _SECONDS.sub("after <SEC> seconds", text)
 

@@ -13,9 +13,8 @@ from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from pathlib import Path
 
-import blef.app
-import euchre.app
 import poller.app
+import web.app
 import worker.app
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import Message
@@ -27,19 +26,17 @@ from workbench.arena.server import ArenaServer
 from workbench.build.makefiles import ROOT
 from workbench.cloud.context import Function, Handler, Invocation, invoke
 from workbench.cloud.events import Event, schedule_event, sqs_event
+from workbench.cloud.samples import Sample, read_emf, sample
 from workbench.stage.clouds import embedded_in
 from workbench.stage.opponent import Order
 from workbench.stage.opponent_process import opponent_at_play
 from workbench.stage.side import assembled
-from workbench.watch.samples import Sample, read_emf, sample
+from workbench.stage.surroundings import environment
 
 STACK = SERVICE
 FUNCTIONS: dict[str, Handler] = {"Poller": poller.app.handler, "Worker": worker.app.handler}
-GAMES: dict[str, tuple[Handler, str]] = {
-    "Blef": (blef.app.handler, "blef_create.json"),
-    "Euchre": (euchre.app.handler, "euchre_2_post_deal.json"),
-}
-"""Each game's handler, and a request in events/ that it keeps something of."""
+GAMES = {"blef": "blef_1_create.json", "euchre": "euchre_2_post_deal.json"}
+"""A request in events/ that each game keeps something of."""
 
 LISTENING = timedelta(seconds=41)
 """A second more than a poller needs to begin a poll at all."""
@@ -87,15 +84,15 @@ class Recorder:
 
     def serve(self, game: str) -> int:
         """Ask a game's handler; API Gateway counts what it answers, and a failure as a 5xx."""
-        handler, file = GAMES[game]
-        event = json.loads((ROOT / "events" / file).read_text())
-        function, clock = Function(game, handler, timedelta(seconds=29)), SystemClock()
-        done = invoke(function, event, function.context(clock), clock)
+        event = json.loads((ROOT / "events" / GAMES[game]).read_text())
+        function, clock = Function(game, web.app.handler, timedelta(seconds=29)), SystemClock()
+        with environment({web.app.GAME: game}):
+            done = invoke(function, event, function.context(clock), clock)
         told = done.answer if isinstance(done.answer, dict) else {}
         status = int(told.get("statusCode", HTTPStatus.INTERNAL_SERVER_ERROR))
         failed = status >= HTTPStatus.INTERNAL_SERVER_ERROR
         self.note("AWS/ApiGateway", "5xx", {"ApiId": f"{game}Api"}, failed)
-        self.note("AWS/Lambda", "Throttles", {"FunctionName": game}, 0)
+        self.note("AWS/Lambda", "Throttles", {"FunctionName": f"{game}Service"}, 0)
         return status
 
     def note_depth(self, queue: str, messages: int) -> None:
@@ -140,9 +137,8 @@ def recorder(folder: Path, scene: Scene = Scene()) -> Iterator[Recorder]:
             **embedded_in(folder / "matches.db").settings,
             **{f"{game.upper()}_STORE": f"sqlite:{folder / game}.db" for game in GAMES},
         }
-        for app in (blef.app, euchre.app):
-            app.api.cache_clear()
-            stack.callback(app.api.cache_clear)
+        web.app.api.cache_clear()
+        stack.callback(web.app.api.cache_clear)
         yield Recorder(arena, stack.enter_context(assembled(variables)), lines)
 
 

@@ -1,4 +1,4 @@
-"""The Blef service in this process, and the recordings of the original."""
+"""The Blef service in this process, and how recorded cards are read."""
 
 import io
 import json
@@ -6,44 +6,29 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
-from functools import cache
-from pathlib import Path
 from random import Random
 from typing import Any
 from urllib.parse import urlencode
 
-import pytest
-
-from cardsharp.blef.api import build_api
 from cardsharp.blef.cards import DECK, Card, Hand
 from cardsharp.blef.chance import SecretChance
+from cardsharp.blef.routes import API
 from cardsharp.blef.service import Blef
 from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.blef.state import Move, Round
 from cardsharp.blef.store import GameStore
 from cardsharp.cloud import telemetry
+from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import Clock
 from cardsharp.cloud.sqlite_file import MEMORY
+from cardsharp.web import edge
 from support.cloud_clock import FakeClock
 from workbench.cloud.context import LambdaContext
 from workbench.cloud.http_events import Asked, http_event, read_answer
+from workbench.cloud.http_front import HttpFront
+from workbench.stage.serving import front
 
-REFERENCE = Path(__file__).parents[3] / "shared" / "reference" / "blef"
-SAMPLES = Path(__file__).parents[1] / "samples"
 TIMEOUT = timedelta(seconds=29)
-
-needs_reference = pytest.mark.skipif(
-    not REFERENCE.exists(), reason=f"the recordings are not here: {REFERENCE.name} is missing"
-)
-
-
-@cache
-def recorded(name: str) -> tuple[dict[str, Any], ...]:
-    """The lines of a recording, all of them where it is, else the sample that is kept here."""
-    file = REFERENCE / f"{name}.jsonl"
-    if not file.exists():
-        file = SAMPLES / f"blef_{name}.jsonl"
-    return tuple(json.loads(line) for line in file.read_text(encoding="utf-8").splitlines())
 
 
 @dataclass(frozen=True)
@@ -68,12 +53,12 @@ class Client:
     chance: SecretChance = field(default_factory=SecretChance)
 
     def __post_init__(self) -> None:
-        self.api = build_api(Blef(self.store, self.clock, self.chance))
+        self.api = edge.build(API, Blef(self.store, self.clock, self.chance))
 
     def send(self, asked: Asked) -> Reply:
         event = json.loads(json.dumps(http_event(asked, self.clock.now())))
         context = LambdaContext("blef", TIMEOUT, self.clock)
-        answer = read_answer(json.loads(json.dumps(self.api.resolve(event, context))))
+        answer = read_answer(json.loads(json.dumps(self.api(event, context))))
         return Reply(answer.status, answer.body.decode(), dict(answer.headers))
 
     def get(self, path: str, **query: object) -> Reply:
@@ -143,6 +128,12 @@ def logged() -> Iterator[io.StringIO]:
         telemetry.meter.stream = metrics
         for handler, stream in handlers.items():
             handler.setStream(stream)  # type: ignore[attr-defined]
+
+
+def blef_front(store: GameStore | None = None, clock: Clock | None = None) -> HttpFront:
+    """A front that serves games, from this process if no store is given."""
+    given = clock or SystemClock()
+    return front(API, Blef(store or SqliteGames(MEMORY, given), given))
 
 
 def memory_client() -> Client:

@@ -1,70 +1,39 @@
-"""A game of our bot's under a fault plan: workers die and fail, and others find it again."""
+"""Blef on the fault bench: the real service in this process, and one short game."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
-from typing import Any, cast
-from urllib.parse import urlencode
+from typing import Any
 from uuid import UUID
 
 import requests
 
-from cardsharp.blef.actions import CHECK, LOST
-from cardsharp.blef.bot import Bot
+from cardsharp.blef.actions import CHECK, LOST, name_of
+from cardsharp.blef.bot import Seats
 from cardsharp.blef.cards import DECK, Hand, sort_hand
 from cardsharp.blef.chance import SecretChance
-from cardsharp.blef.client import BlefClient
+from cardsharp.blef.client import NO_GAME, BlefClient
+from cardsharp.blef.game import GAME
 from cardsharp.blef.logbook import SPAN
-from cardsharp.blef.seat import GAME, SeatOrder, order_seat
+from cardsharp.blef.records import Game
+from cardsharp.blef.seats import SeatOrder
 from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.blef.state import Round
-from cardsharp.cloud.memory import MemoryQueue
-from cardsharp.cloud.messages import parse_message
+from cardsharp.cloud.attend import Meet
 from cardsharp.cloud.offering import Offering
-from cardsharp.cloud.ports import Body, MatchLog
-from cardsharp.cloud.sqlite import SqliteLog
+from cardsharp.cloud.ports import Body, Clock, MatchLog
 from cardsharp.cloud.sqlite_file import MEMORY
-from cardsharp.cloud.sqlite_vault import SqliteVault
-from cardsharp.cloud.timing import Timing
-from cardsharp.cloud.vault import Vault
-from cardsharp.errors import ArenaError, StoreError, Unreachable
-from cardsharp.exchange import Answer, Call, Exchange, Limits
-from cardsharp.refusal import refusal
-from support.blef import Client
-from support.bot_clock import StillClock
-from support.bot_faults import OUTAGE, Crash, FaultPlan, FaultyLog, Kind, Meant, faulty_store
-from workbench.cloud.http_events import Asked
+from cardsharp.seats import order_seat
+from support.blef import Client, cards_of
+from support.bot_wire import LIMITS, Tools, asked_of
+from workbench.cloud.http_events import Answered
 
 SERVICE = "https://blef.example"
 NAME = "ours"
 RIVAL = "rival"
 SECRET = UUID("00000000-0000-4000-8000-00000000cafe")
-HOUR = timedelta(hours=1)
-PATIENCE = 80
-
-HARD = Timing(
-    lease=timedelta(seconds=1),
-    renew=timedelta(milliseconds=400),
-    breath=timedelta(milliseconds=500),
-)
-"""A lease shorter than an action's limit: a successor comes while an action may be under way."""
-
-LOST_BUT_DONE = {Kind.RESPONSE_LOST, Kind.TIMED_OUT, Kind.HTTP_500_DONE}
-LATER = {Kind.LATE, Kind.CRASH_LATE}
-_ARRIVES = timedelta(milliseconds=2400)
-"""After its sending: shortly before an action's limit."""
-
-
-@dataclass
-class Played:
-    """An action of ours that the service took: where it stood, and what was meant then."""
-
-    sequence: int
-    action: int
-    intent: Body | None
 
 
 class SeededChance(SecretChance):
@@ -80,235 +49,133 @@ class SeededChance(SecretChance):
         return tuple(self._dice.sample(DECK, number))
 
 
-class Wire(Exchange):
-    """Takes calls straight to the handler in this process; a plan says which of them go wrong."""
-
-    def __init__(self, bench: "Bench", plan: FaultPlan) -> None:
-        super().__init__(SERVICE, None, Limits())
-        self._bench = bench
-        self._plan = plan
-
-    def send(self, call: Call) -> Answer:
-        """The service's answer, or what the plan makes of it."""
-        step = "act" if call.writes else "wait" if call.waits else "view"
-        fault = self._plan.next(step)
-        if fault in LATER:
-            self._bench.late.append((self._bench.clock.passed + _ARRIVES, call))
-        if fault is Kind.CRASH_LATE:
-            raise Crash("while an action is under way")
-        if fault in {Kind.REQUEST_LOST, Kind.HTTP_500, Kind.LATE}:
-            raise Unreachable("lost", doubtful=call.writes)
-        answer = self._bench.carry_out(call)
-        if fault is Kind.CRASH_AFTER:
-            raise Crash(f"after {step}")
-        if fault in LOST_BUT_DONE:
-            raise Unreachable("no answer", doubtful=call.writes)
-        return answer
-
-
-class FaultyVault:
-    """A vault of which any call can go wrong."""
-
-    def __init__(self, vault: Vault, plan: FaultPlan) -> None:
-        self._vault = vault
-        self._plan = plan
-
-    def __getattr__(self, name: str) -> Callable[..., object]:
-        method: Callable[..., object] = getattr(self._vault, name)
-        return lambda *args: faulty_store(self._plan, f"vault {name}", lambda: method(*args))
-
-
 @dataclass
-class Bench:
-    """A service, a match log, one game; a new worker for every attendance.
+class BlefPlace:
+    """A service with one game.
 
-    The game is short: right after its start both players hold so many cards that the one who
-    loses next, or the one after, is out.
+    It is short: right after its start both players hold so many cards that the one who loses
+    next, or the one after, is out.
     """
 
     folder: Path
-    faults: Mapping[int, Kind | float] = field(default_factory=dict)
-    timing: Timing = HARD
-    n_cards: tuple[int, int] = (10, 10)
-    strategy: str = "greedy"
+    clock: Clock
     chosen: bool = True
     """Whether the service lets a player choose the uuid by which it is known."""
 
-    clock: StillClock = field(default_factory=StillClock)
+    game = GAME.name
+    denial = (400, NO_GAME)
+    secrets: Sequence[str] = (str(SECRET),)
 
     def __post_init__(self) -> None:
         self.games = SqliteGames(MEMORY, self.clock)
         self.client = Client(self.games, self.clock, SeededChance(4))
-        self.plan = FaultPlan(self.clock, self.faults, before_step=lambda _step: self.go_on())
-        self.log = SqliteLog(Path(MEMORY), self.clock)
-        self.vault = SqliteVault(self.folder / "log", self.clock)
-        self.queue = MemoryQueue(self.clock, visibility=HOUR)
-        self.game = self.client.create()
-        self.rival = self.client.join(self.game, RIVAL)
-        self.late: list[tuple[timedelta, Call]] = []
-        self.taken: list[Played] = []
+        self.table = self.client.create()
+        self.rival = self.client.join(self.table, RIVAL)
         self.dice = Random(1)
-        self.found: list[str] = []
-        self.workers = 0
-        order = {"url": SERVICE, "game": self.game, "nickname": NAME, "strategy": self.strategy}
-        self.order = SeatOrder.model_validate(order)
-        self.match_id = self.order.match_id
+        order = {"url": SERVICE, "game": self.table, "nickname": NAME, "strategy": "greedy"}
+        self.wanted = SeatOrder.model_validate(order)
+        self.match_id = self.wanted.match_id
 
     def close(self) -> None:
-        self.log.close()
-        self.vault.close()
         self.games.close()
 
-    def offering(self, log: MatchLog | None = None) -> Offering:
-        return Offering(log or self.log, self.queue, self.clock)
+    def order(self, tools: Tools, offering: Offering) -> None:
+        order_seat(GAME.name, self.wanted, str(SECRET), tools.vault, offering)
 
-    def worker(self) -> Bot:
-        """A new worker, whose every I/O step passes the plan."""
-        self.workers += 1
-        log = cast("MatchLog", FaultyLog(self.log, self.plan, Meant()))
-        vault = cast("Vault", FaultyVault(self.vault, self.plan))
-        name = f"worker-{self.workers}"
-        return Bot(self.connect, vault, log, self.clock, name, self.timing)
+    def named(self) -> tuple[str, ...]:
+        return ()
 
-    @contextmanager
-    def connect(self, url: str) -> Iterator[BlefClient]:
-        with BlefClient(url, Limits()) as client:
-            client._exchange = Wire(self, self.plan)
-            yield client
+    def meet(self, tools: Tools) -> Meet:
+        @contextmanager
+        def connect(url: str) -> Iterator[BlefClient]:
+            with BlefClient(url, LIMITS) as client:
+                yield tools.through(client)
 
-    def seat(self) -> None:
-        """Order the seat as often as it takes: whoever orders may die too."""
-        log = cast("MatchLog", FaultyLog(self.log, self.plan, Meant()))
-        vault = cast("Vault", FaultyVault(self.vault, self.plan))
-        for _ in range(3):
-            try:
-                order_seat(self.order, SECRET, vault, self.offering(log))
-            except (Crash, StoreError):
-                self.clock.advance(OUTAGE)
-                continue
-            return
+        return Seats(connect, tools.vault, self.clock).meet
 
-    def play(self) -> None:
-        """Let workers attend the seat, one after the other, until the game has ended."""
-        self.seat()
-        for _ in range(PATIENCE):
-            self.go_on()
-            self.offering().offer()
-            message = self.queue.receive(timedelta(0))
-            if message is None:
-                if self.finished:
-                    return
-                self.clock.advance(timedelta(milliseconds=500))
-                continue
-            said = parse_message(message.body)
-            assert said.game == GAME
-            self.attend(said.match_id)
+    def step_of(self, request: requests.PreparedRequest) -> str:
+        if request.method == "POST":
+            return "join" if str(request.url).endswith("/join") else "act"
+        return "wait" if "wait=" in str(request.url) else "view"
 
-    def attend(self, match_id: str) -> object:
-        """One worker's time, whatever ends it."""
-        try:
-            return self.worker().attend(match_id, lambda: HOUR)
-        except (Crash, ArenaError, StoreError) as end:
-            return end
+    def ask(self, request: requests.PreparedRequest) -> Answered:
+        if not self.chosen and self.step_of(request) == "join":
+            request = request.copy()
+            request.prepare_body(b"", None, {"nickname": NAME})
+        return asked_of(self.client.api, request, self.clock)
 
-    def go_on(self) -> None:
-        """What happens meanwhile: late requests arrive, the rival starts the game and moves."""
-        due = [call for when, call in self.late if when <= self.clock.passed]
-        self.late = [one for one in self.late if one[0] > self.clock.passed]
-        for call in due:
-            self.carry_out(call, late=True)
+    def go_on(self) -> str:
+        """The rival starts the game as soon as we are there, and moves; the status before."""
         state = self.state()
         if state["status"] == "Not started" and len(state["players"]) > 1:
-            self.client.post(f"/games/{self.game}/start", {"admin_uuid": self.rival})
+            self.client.post(f"/games/{self.table}/start", {"admin_uuid": self.rival})
             self._shorten()
         elif state["cp_nickname"] == RIVAL:
             last = state["history"][-1]["action_id"] if state["history"] else None
             action = CHECK if last is not None and last > 20 else (last or 0) + 7
             body = {"player_uuid": self.rival, "action_id": action}
-            assert self.client.post(f"/games/{self.game}/play", body).status == 200
+            assert self.client.post(f"/games/{self.table}/play", body).status == 200
+        return str(state["status"])
 
     def state(self, **query: object) -> Any:  # noqa: ANN401 - JSON
-        return self.client.get(f"/games/{self.game}", **query).json
-
-    def carry_out(self, call: Call, *, late: bool = False) -> Answer:
-        """What the service answers to a call; raises what the real exchange would."""
-        query = f"?{urlencode(call.params)}" if call.params else ""
-        before = self.state()
-        if call.writes:
-            path, body = call.path.removeprefix("/v2"), cast("dict[str, object]", call.body)
-            if path.endswith("/join") and not self.chosen:
-                body = {"nickname": body["nickname"]}
-            reply = self.client.post(path, body)
-        else:
-            reply = self.client.send(Asked("GET", call.path + query))
-        if reply.status == 200 and call.path.endswith("/play"):
-            self._note(before, cast("Mapping[str, int]", call.body)["action_id"])
-        if reply.status in call.accept or late:
-            return Answer(reply.status, reply.text.encode(), reply.headers)
-        response = requests.Response()
-        response.status_code = reply.status
-        raise refusal(response, reply.text.encode(), (), writes=call.writes)
-
-    def _note(self, before: Any, action: int) -> None:  # noqa: ANN401 - JSON
-        sequence = SPAN * before["round_number"] + len(before["history"])
-        moves = {move.sequence: move for move in self.log.moves(self.match_id)}
-        meant = moves.get(sequence)
-        self.taken.append(Played(sequence, action, None if meant is None else meant.intent))
-
-    def _shorten(self) -> None:
-        saved = self.games.read(self.game)
-        assert saved is not None
-        assert saved.game.round is not None
-        cards = self.dice.sample(DECK, sum(self.n_cards))
-        hands = (sort_hand(cards[: self.n_cards[0]]), sort_hand(cards[self.n_cards[0] :]))
-        live: Round = replace(saved.game.round, n_cards=self.n_cards, hands=hands)
-        self.games.write(saved, replace(saved.game, round=live), None)
+        return self.client.get(f"/games/{self.table}", **query).json
 
     @property
-    def finished(self) -> bool:
-        record = self.log.match(self.match_id)
-        return record is not None and record.outcome is not None
+    def sequence(self) -> int:
+        live = self.truth().round
+        return 0 if live is None else SPAN * live.number + len(live.history)
 
-    def everything(self) -> str:
-        """All that the match log has, as text."""
-        with self.log._file.reading() as db:
-            return "\n".join(db.iterdump())
+    def truth(self) -> Game:
+        saved = self.games.read(self.table)
+        assert saved is not None
+        return saved.game
 
-    def faults_found(self) -> list[str]:
-        """Everything that is wrong with the game, in sentences."""
-        state = self.state()
-        names = sorted(player["nickname"] for player in state["players"])
-        found = [] if names == sorted((NAME, RIVAL)) else [f"seated are {names}"]
-        found += [] if state["status"] == "Finished" else ["the game did not end"]
-        found += [] if self.finished else ["the log was not closed"]
-        found += ["the log has the secret"] if str(SECRET) in self.everything() else []
-        for one in self.taken:
-            meant = None if one.intent is None else one.intent["actionId"]
-            if meant != one.action:
-                found.append(f"{one.action} was played at {one.sequence}, meant was {meant}")
-        return found + self._history_faults(state["round_number"])
+    def mistakes(self, truth: Game, sent: Any, intent: Body) -> Iterable[str]:  # noqa: ANN401
+        live = truth.round
+        assert live is not None
+        assert live.turn is not None
+        state = {
+            "actionId": sent["action_id"],
+            "seat": live.turn,
+            "hand": [str(card) for card in live.hands[live.turn]],
+            "cards": list(live.n_cards),
+            "history": [[move.seat, name_of(move.action)] for move in live.history],
+        }
+        for key, value in state.items():
+            if intent.get(key) != value:
+                yield f"{key}: thought {intent.get(key)}, was {value}"
 
-    def _history_faults(self, rounds: int) -> list[str]:
-        """Whether the log has what the service has, round by round, hands included."""
-        kept = {m.sequence: m.facts for m in self.log.moves(self.match_id) if m.facts is not None}
-        found = []
-        for number in range(1, rounds + 1):
+    def history(self) -> dict[int, Body]:
+        """Round by round, everybody's hand with its last move."""
+        facts: dict[int, Body] = {}
+        for number in range(1, self.state()["round_number"] + 1):
             past = self.state(round=number)
+            hands = {s["nickname"]: [str(c) for c in cards_of(s["hand"])] for s in past["hands"]}
             for place, move in enumerate(past["history"]):
-                facts = kept.pop(SPAN * number + place, None)
-                if facts is None or facts["actionId"] != move["action_id"]:
-                    found.append(f"the log has {facts} for move {place} of round {number}")
-                elif move["action_id"] == LOST and len(cast("Body", facts["hands"])) != 2:
-                    found.append(f"the log lacks hands of round {number}")
-        return found + [f"the log has {facts}, the service has not" for facts in kept.values()]
+                action = move["action_id"]
+                fact = {"round": number, "player": move["player"], "actionId": action}
+                shown = {"hands": hands} if action == LOST else {}
+                facts[SPAN * number + place] = {**fact, "action": name_of(action), **shown}
+        return facts
 
+    def ours(self) -> list[int]:
+        history = self.history().items()
+        return [n for n, one in history if one["player"] == NAME and one["actionId"] != LOST]
 
-def play_out(folder: Path, faults: Mapping[int, Kind | float], **settings: Any) -> Bench:  # noqa: ANN401
-    """A game under faults, after it has ended or was given up."""
-    bench = Bench(folder, faults, **settings)
-    try:
-        bench.play()
-        bench.found = bench.faults_found()
-    finally:
-        bench.close()
-    return bench
+    def faults(self, log: MatchLog) -> Iterable[str]:
+        state, record = self.state(), log.match(self.match_id)
+        names = sorted(player["nickname"] for player in state["players"])
+        if names != [NAME, RIVAL] or state["status"] != "Finished":
+            yield f"seated are {names}, the game is {state['status']}"
+        winner = next(one["nickname"] for one in state["players"] if one["n_cards"])
+        if record is None or record.outcome is None or record.outcome["winnerName"] != winner:
+            yield f"{winner} has won, and the log has {record}"
+
+    def _shorten(self) -> None:
+        saved = self.games.read(self.table)
+        assert saved is not None
+        assert saved.game.round is not None
+        cards = self.dice.sample(DECK, 20)
+        hands = (sort_hand(cards[:10]), sort_hand(cards[10:]))
+        live: Round = replace(saved.game.round, n_cards=(10, 10), hands=hands)
+        self.games.write(saved, replace(saved.game, round=live), None)

@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from cardsharp.blef.cards import Hand
 from cardsharp.blef.chance import SecretChance
-from cardsharp.blef.game import Game, Player, key_of
+from cardsharp.blef.records import Game, Player, key_of
 from cardsharp.blef.service import MAX_GAMES
 from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.blef.state import Move, Round

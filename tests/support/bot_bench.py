@@ -1,4 +1,4 @@
-"""A whole match under a fault plan: workers die and fail, the scout finds the match again."""
+"""A whole match under a fault plan, whatever its game: workers die, others find the match again."""
 
 import logging
 from collections.abc import Callable, Mapping
@@ -6,52 +6,29 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import count
 from pathlib import Path
-from random import Random
-from typing import Any, Protocol, cast
+from typing import Protocol, cast
 
+from cardsharp.cloud.attend import Bot
 from cardsharp.cloud.memory import MemoryQueue
 from cardsharp.cloud.messages import parse_message
-from cardsharp.cloud.ports import MatchLog, MatchRecord, MoveRecord
+from cardsharp.cloud.metrics import Meter, NoMeter
+from cardsharp.cloud.offering import Offering
+from cardsharp.cloud.ports import MatchLog, MoveRecord
 from cardsharp.cloud.sqlite import SqliteLog
+from cardsharp.cloud.sqlite_vault import SqliteVault
 from cardsharp.cloud.timing import Timing
-from cardsharp.deadmansdraw.arena import ArenaClient
-from cardsharp.deadmansdraw.bot import Bot
-from cardsharp.deadmansdraw.scout import Scout
-from cardsharp.deadmansdraw.seats import Players, Seat
-from cardsharp.deadmansdraw.strategies import build
+from cardsharp.cloud.vault import Vault
 from cardsharp.errors import ArenaError, StoreError
-from support.arena import ALICE, PASSWORDS
-from support.bot_arena import Accepted, BenchArena, client_of
 from support.bot_clock import StillClock
-from support.bot_faults import Crash, FaultPlan, FaultyLog, Kind, Meant
-from workbench.bench.judge import intent_faults, is_same_action, log_faults
+from support.bot_faults import OUTAGE, Crash, FaultPlan, FaultyLog, FaultyVault, Kind, Meant
+from support.bot_wire import FaultyWire, Gate, Place, Tools
 
 HOUR = timedelta(hours=1)
-SEED = "seed-canary-1"
-"""With it Alice begins; nothing that we store may repeat it."""
+NO_METER = NoMeter()
 
 PAUSE = timedelta(seconds=10)
-PATIENCE = 60
+PATIENCE = 160
 """Looks of the scout, half a second each, after which a match counts as lost."""
-
-# Two turns of ours, each with five actions or more: draws that could be drawn twice, and effects.
-TABLE: dict[str, Any] = {
-    "drawPile": [
-        {"suit": suit, "value": value}
-        for suit, value in (
-            ("Mermaid", 7),
-            ("Oracle", 4),
-            ("Map", 5),
-            ("Key", 5),
-            ("Cannon", 7),
-            ("Hook", 4),
-            ("Sword", 6),
-            ("Kraken", 3),
-            ("Anchor", 6),
-        )
-    ],
-    "banks": [[{"suit": "Key", "value": 7}], [{"suit": "Chest", "value": 7}]],
-}
 
 HARD = Timing(
     lease=timedelta(seconds=1),
@@ -69,25 +46,14 @@ class Attender(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Tools:
-    """What a worker is given: its client and log, both faulty, and its name."""
-
-    client: ArenaClient
-    log: MatchLog
-    name: str
-    meant: Meant
-
-
 @dataclass
 class Bench:
-    """One arena, one match log, one match; a new worker for every attendance."""
+    """One place, one match log, one match; a new worker for every attendance."""
 
+    make_place: Callable[[Path, StillClock], Place]
     folder: Path
     faults: Mapping[int, Kind | float] = field(default_factory=dict)
     timing: Timing = HARD
-    strategy: str = "champion"
-    table: Mapping[str, Any] = field(default_factory=lambda: TABLE)
     make: "Callable[[Bench, Tools], Attender] | None" = None
     successor_steps: int | None = None
     """How far another worker gets while one is paused, None for the end of the match."""
@@ -95,38 +61,65 @@ class Bench:
     clock: StillClock = field(default_factory=StillClock)
 
     def __post_init__(self) -> None:
-        self.arena = BenchArena(self.folder, self.clock)
-        self.plan = FaultPlan(self.clock, self.faults, pause=self.meanwhile)
+        self.place = self.make_place(self.folder, self.clock)
+        self.match_id = self.place.match_id
         self.log = SqliteLog(Path(":memory:"), self.clock)
+        self.vault = SqliteVault(self.folder / "log", self.clock)
+        self.gate = Gate(self.place, self.log, self.clock)
+        self.plan = FaultPlan(self.clock, self.faults, pause=self.meanwhile)
         self.queue = MemoryQueue(self.clock, visibility=HOUR)
-        self.match_id = self.arena.create({"randomSeed": SEED, **self.table})
         self.numbers, self.workers = count(1), 0
         self.found: list[str] = []
         self.moves: list[MoveRecord] = []
-        self.last_record: MatchRecord | None = None
+        self.notes: list[str] = []
+        self.ended_at: datetime | None = None
 
     def close(self) -> None:
-        self.arena.close()
+        self.place.close()
         self.log.close()
+        self.vault.close()
+
+    def tools(self, plan: FaultPlan | None = None) -> Tools:
+        """What a new worker is given, whose every I/O step passes the plan."""
+        # In one step, for two threads may ask at once, and one name would be one holder of a lease.
+        number = next(self.numbers)
+        plan, meant = plan or self.plan, Meant()
+        log = cast("MatchLog", FaultyLog(self.log, plan, meant))
+        return Tools(
+            wire=FaultyWire(self.gate, plan, meant),
+            log=log,
+            vault=cast("Vault", FaultyVault(self.vault, plan)),
+            name=f"worker-{number}",
+            meant=meant,
+        )
+
+    def offering(self, log: MatchLog | None = None, meter: Meter = NO_METER) -> Offering:
+        """What offers matches by this log."""
+        return Offering(log or self.log, self.queue, self.clock, meter=meter)
 
     def worker(self, plan: FaultPlan | None = None) -> Attender:
-        """A new worker, whose every I/O step passes the plan."""
-        # In one step, for two threads may ask at once, and one name would be one holder of a lease.
-        number = self.workers = next(self.numbers)
-        meant = Meant()
-        client = client_of(self.arena, plan or self.plan, meant)
-        log = cast("MatchLog", FaultyLog(self.log, plan or self.plan, meant))
-        tools = Tools(client, log, f"worker-{number}", meant)
-        return (self.make or real_bot)(self, tools)
+        """A new worker."""
+        self.workers += 1
+        return (self.make or bot_of)(self, self.tools(plan))
+
+    def order(self) -> None:
+        """Order the match as often as it takes: whoever orders may die too."""
+        for _ in range(3):
+            try:
+                tools = self.tools()
+                self.place.order(tools, self.offering(tools.log))
+            except (Crash, StoreError):
+                self.clock.advance(OUTAGE)
+                continue
+            return
 
     def play(self) -> None:
-        """Let workers attend the match, one after the other, until it has ended."""
-        scout = Scout(cast("ArenaClient", None), self.log, self.queue, self.clock)
+        """Have the match ordered, and attended by worker after worker until it has ended."""
+        self.order()
         for _ in range(PATIENCE):
-            self.arena.deliver(len(self.plan.steps))
-            self.arena.play_dummy(self.match_id)
-            named = [self.match_id] if self.arena.waits_for(ALICE, self.match_id) else []
-            scout.offer(named)
+            self.gate.deliver(len(self.plan.steps))
+            self.place.go_on()
+            self.offering().offer(list(self.place.named()))
             message = self.queue.receive(timedelta(0))
             if message is None:
                 if self.finished:
@@ -138,30 +131,23 @@ class Bench:
     def meanwhile(self) -> None:
         """What happens while a worker is paused: its lease runs out and another comes."""
         self.clock.advance(PAUSE)
-        self.arena.play_dummy(self.match_id)
+        self.place.go_on()
         steps = self.successor_steps
         end: dict[int, Kind | float] = {} if steps is None else {steps: Kind.CRASH_BEFORE}
         self.attend(self.match_id, FaultPlan(self.clock, end))
 
-    def attend(self, match_id: str, plan: FaultPlan | None = None) -> None:
+    def attend(self, match_id: str, plan: FaultPlan | None = None) -> object:
         """One worker's time, whatever ends it."""
         try:
-            self.worker(plan).attend(match_id, lambda: HOUR)
+            return self.worker(plan).attend(match_id, lambda: HOUR)
         except (Crash, ArenaError, StoreError) as end:
             logging.getLogger("bench").info("the worker ended: %s", end)
+            return end
 
     @property
     def finished(self) -> bool:
         record = self.log.match(self.match_id)
         return record is not None and record.outcome is not None
-
-    @property
-    def ended_at(self) -> datetime:
-        """When the log was closed."""
-        record = self.last_record
-        assert record is not None
-        assert record.finished is not None
-        return record.finished
 
     def everything(self) -> str:
         """All that the log has, as text."""
@@ -170,61 +156,44 @@ class Bench:
 
     def faults_found(self) -> list[str]:
         """Everything that is wrong with the match, in sentences."""
-        whole = self.arena.look(self.match_id)
-        self.last_record = self.log.match(self.match_id)
-        accepted = [one for one in self.arena.accepted if one.player == ALICE]
+        stored, accepted = self.everything(), self.gate.accepted
+        self.moves = self.log.moves(self.match_id)
+        self.notes = [note.kind for note in self.log.notes(self.match_id)]
+        found = [fault for one in accepted for fault in one.faults]
+        found += [f"stored is the secret {one!r}" for one in self.place.secrets if one in stored]
+        record = self.log.match(self.match_id)
+        if record is None or record.finished is None:
+            return [*found, "the log does not know that the match has ended"]
+        self.ended_at = record.finished
+        found += [] if record.lease is None else ["the lease is still held"]
+        played, ours = [one.sequence for one in accepted], list(self.place.ours())
+        found += [] if played == ours else [f"played were {played}, and {ours} count as ours"]
+        return [*found, *self._history_faults(), *self.place.faults(self.log)]
+
+    def _history_faults(self) -> list[str]:
+        """How the log of moves is not the server's."""
+        logged = {move.sequence: move.facts for move in self.moves if move.facts is not None}
+        history = self.place.history()
+        if logged.keys() != history.keys():
+            return [f"the log has the moves {sorted(logged)} of {sorted(history)}"]
         return [
-            *log_faults(whole, self.log),
-            *(intent_faults(whole, self.log, [ALICE]) if self.finished else ()),
-            *(fault for one in accepted for fault in met_as_decided(one)),
-            *secrets_stored(self.everything()),
+            f"move {number} is logged as {logged[number]}, and was {fact}"
+            for number, fact in history.items()
+            if logged[number] != fact
         ]
 
 
-def real_bot(bench: Bench, tools: Tools) -> Bot:
+def bot_of(bench: Bench, tools: Tools, meter: Meter = NO_METER) -> Bot:
     """The bot as it is."""
-    strategy = build(bench.strategy, Random(1))
-    seat = Seat(ALICE, tools.client, strategy, bench.strategy)
-    return Bot(Players(seat), tools.log, bench.clock, tools.name, bench.timing)
+    place, offering = bench.place, bench.offering(tools.log, meter)
+    return Bot(place.game, place.meet(tools), offering, tools.name, bench.timing)
 
 
-def met_as_decided(one: Accepted) -> list[str]:
-    """R03: whether an accepted action was decided on exactly the state that it met."""
-    if one.meant is None:
-        return [f"{one.body} was played at {one.before.moves} without an intent"]
-    sequence, intent = one.meant
-    faults = []
-    if sequence != one.before.moves:
-        faults.append(f"{one.body} was meant for move {sequence} and met {one.before.moves}")
-    if not is_same_action(intent.get("action"), one.body):
-        faults.append(f"{intent.get('action')} was meant and {one.body} was played")
-    faults += position_faults(one, cast("Mapping[str, Any]", intent.get("position") or {}))
-    return faults
-
-
-def position_faults(one: Accepted, position: Mapping[str, Any]) -> list[str]:
-    """Where the position that was decided on differs from the arena's own table."""
-    state = one.before.state
-    pending = None if state.between_turns else state.pending
-    area = () if state.between_turns else state.play_area
-    table = {
-        "me": state.active,
-        "banks": [[str(card) for card in bank] for bank in state.banks],
-        "playArea": [str(card) for card in area],
-        "discardPile": [str(card) for card in state.discard_pile],
-        "unseen": sorted(str(card) for card in state.draw_pile),
-        "pending": pending and pending.effect_type.value,
-    }
-    seen = {**position, "unseen": sorted(position.get("unseen", ()))}
-    seen["pending"] = position.get("pending") and position["pending"]["effect"]
-    wrong = [f"{k}: thought {seen.get(k)}, was {v}" for k, v in table.items() if seen.get(k) != v]
-    top = position.get("knownTop")
-    if top is not None and top != str(state.draw_pile[0]):
-        wrong.append(f"knownTop: thought {top}")
-    return [f"move {one.before.moves} met another table: {fault}" for fault in wrong]
-
-
-def secrets_stored(text: str) -> list[str]:
-    """The secrets that anything in the store repeats: passwords, and nothing like a seed."""
-    found = [name for name in (PASSWORDS[ALICE], SEED, "matchStartedSeed") if name in text]
-    return [f"the store repeats the secret {name!r}" for name in found]
+def played(bench: Bench) -> Bench:
+    """A match under faults, after it has ended or was given up."""
+    try:
+        bench.play()
+        bench.found = bench.faults_found()
+    finally:
+        bench.close()
+    return bench

@@ -1,11 +1,12 @@
 """The nemesis: every I/O step of a worker is numbered, and a plan says which of them go wrong."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TypeVar
 
+from cardsharp.cloud.vault import Vault
 from cardsharp.errors import Conflict, StoreError
 from support.bot_clock import StillClock
 
@@ -37,6 +38,10 @@ class Kind(StrEnum):
     HTTP_500 = "500, no effect"
     HTTP_500_DONE = "500, effect"
     HTTP_409 = "409 although it is our turn"
+    PAGE = "a 4xx page"
+    PAGE_DONE = "a 4xx page, effect"
+    PAGE_LATE = "a 4xx page, late effect"
+    DENIED = "denied once in the arena's own words"
     HTTP_429 = "429"
     HTTP_503 = "503 with Retry-After"
     GARBAGE = "garbage"
@@ -58,11 +63,15 @@ READ_KINDS = (
     Kind.HTTP_503,
     Kind.GARBAGE,
     Kind.CUT,
+    Kind.PAGE,
+    Kind.DENIED,
 )
 WRITE_KINDS = (
     *READ_KINDS,
     Kind.HTTP_409,
     Kind.HTTP_500_DONE,
+    Kind.PAGE_DONE,
+    Kind.PAGE_LATE,
     Kind.LATE,
     Kind.LATE_BY_CALLS,
     Kind.CRASH_LATE,
@@ -77,11 +86,18 @@ STORE_STEPS = GUARDED | {"take", "release", "note", "match", "moves", "running",
 
 def kinds_for(step: str) -> tuple[Kind, ...]:
     """The faults that a step of this name can suffer."""
-    if step == "act":
+    if step in {"act", "join"}:
         return WRITE_KINDS
     if step in {"view", "wait", "list"}:
         return READ_KINDS
     return (*STORE_KINDS, Kind.CONFLICT) if step in GUARDED else STORE_KINDS
+
+
+def suffering(steps: Sequence[str], kind: Kind) -> list[int]:
+    """Which of these steps can suffer `kind`."""
+    found = [at for at, step in enumerate(steps) if kind in kinds_for(step)]
+    assert found, f"nothing ever suffers {kind}"
+    return found
 
 
 Intent = tuple[int, Mapping[str, object]]
@@ -159,14 +175,26 @@ class FaultyLog:
         return step
 
 
-def faulty_store(plan: FaultPlan, name: str, deed: Callable[[], T]) -> T:
-    """What `deed` at the match log returns, if the plan lets it."""
+class FaultyVault:
+    """A vault of which any call can go wrong."""
+
+    def __init__(self, vault: Vault, plan: FaultPlan) -> None:
+        self._vault = vault
+        self._plan = plan
+
+    def __getattr__(self, name: str) -> Callable[..., object]:
+        method: Callable[..., object] = getattr(self._vault, name)
+        return lambda *args: faulty_store(self._plan, f"vault {name}", lambda: method(*args))
+
+
+def faulty_store(plan: FaultPlan, name: str, work: Callable[[], T]) -> T:
+    """What `work` at the match log returns, if the plan lets it."""
     fault = plan.next(name)
     if plan.store_is_down or fault is Kind.THROTTLED:
         raise StoreError("The match log is throttled.")
     if fault is Kind.CONFLICT:
         raise Conflict("Somebody else was first.")
-    result = deed()
+    result = work()
     if fault is Kind.CRASH_AFTER:
         raise Crash(f"after {name}")
     if fault is Kind.RESPONSE_LOST:

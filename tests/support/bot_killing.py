@@ -13,11 +13,11 @@ from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.messages import parse_message
 from cardsharp.cloud.ports import MatchLog
 from support.arena import ALICE
+from support.processes import ProcessHandler
 from workbench.arena.server import ArenaServer
 from workbench.bench.judge import actions_of
 from workbench.cloud.context import LambdaContext
 from workbench.cloud.events import Event
-from workbench.cloud.process import ProcessHandler
 
 LOOK = timedelta(milliseconds=20)
 REST = timedelta(seconds=2)

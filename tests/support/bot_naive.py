@@ -6,14 +6,16 @@ from random import Random
 from typing import TypeVar
 
 from cardsharp.cloud.ports import Lease
-from cardsharp.deadmansdraw.arena import ArenaClient, MatchClosed
-from cardsharp.deadmansdraw.logbook import facts_after, header_body, intent_body, outcome_body
+from cardsharp.deadmansdraw.client import ArenaClient, MatchClosed
+from cardsharp.deadmansdraw.logbook import facts_beyond, header_body, intent_body, outcome_body
 from cardsharp.deadmansdraw.reading import rebuild
 from cardsharp.deadmansdraw.strategies import Decision, build
-from cardsharp.deadmansdraw.views import MatchView
+from cardsharp.deadmansdraw.wire_views import MatchView
+from cardsharp.deciding import Decided
 from cardsharp.errors import ArenaError
-from cardsharp.promptly import Decided
-from support.bot_bench import Bench, Tools
+from support.bot_arena import BenchArena
+from support.bot_bench import Bench
+from support.bot_wire import Tools
 
 T = TypeVar("T")
 ATTEMPTS = 3
@@ -26,8 +28,9 @@ class NaiveBot:
         self._bench = bench
         self._log = tools.log
         self._name = tools.name
-        self._client = tools.client
-        self._strategy = build(bench.strategy, Random(1))
+        assert isinstance(bench.place, BenchArena)
+        self._client = bench.place.client(tools)
+        self._strategy = build(bench.place.strategy, Random(1))
 
     def attend(self, match_id: str, remaining: Callable[[], timedelta]) -> None:
         del remaining
@@ -44,7 +47,7 @@ class NaiveBot:
                 view = again(lambda: self._client.view(match_id))
             else:
                 view = again(lambda: waited(self._client, match_id)) or view
-            self._log.record(lease, facts_after(view, known))
+            self._log.record(lease, facts_beyond(view, range(known)))
             known = view.move_count
         self._log.finish(lease, outcome_body(view, {0}))
 
@@ -65,10 +68,10 @@ def waited(client: ArenaClient, match_id: str) -> MatchView | None:
         return closed.closing.view
 
 
-def again(deed: Callable[[], T]) -> T:
+def again(work: Callable[[], T]) -> T:
     for _ in range(ATTEMPTS - 1):
         try:
-            return deed()
+            return work()
         except ArenaError:
             continue
-    return deed()
+    return work()

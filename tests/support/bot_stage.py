@@ -9,18 +9,18 @@ from datetime import timedelta
 from pathlib import Path
 
 from cardsharp.cloud.ports import Queue
-from cardsharp.deadmansdraw.arena import ArenaClient, Credentials, Limits
+from cardsharp.deadmansdraw.client import ArenaClient, Credentials, Limits
 from cardsharp.errors import ArenaError
 from support.arena import ADMIN_PASSWORD, ALICE, NAMES, PASSWORDS, write_players
 from support.bot_proxy import Proxy
 from workbench.arena.config import ArenaConfig
 from workbench.arena.server import ArenaServer
-from workbench.bench.statuses import Statuses
 from workbench.bench.whole_path import Account, PlayedTable, attended_by
 from workbench.cloud.context import Invocation
 from workbench.stage.clouds import embedded_in
 from workbench.stage.opponent import Opponent, Order
 from workbench.stage.side import WORKER_TIME, Rhythm, assembled, attending
+from workbench.stage.tally import Tally
 
 SEATS = tuple(player for player, name in NAMES.items() if name.startswith("Player"))
 """The players as whom opponents play."""
@@ -93,7 +93,7 @@ def stage(casting: Casting, folder: Path) -> Iterator[Scene]:
         variables |= {**cloud.settings, **casting.settings}
         assembly = stack.enter_context(assembled(variables))
         passing = frozenset(f"opponent {seat}" for seat in SEATS)
-        statuses = stack.enter_context(Statuses(arena.url, passing))
+        statuses = stack.enter_context(Tally(arena.url, passing))
         threads = start_opponents(arena.url, casting.opponents, casting.pause)
         rhythm = Rhythm(
             at_once=casting.at_once,

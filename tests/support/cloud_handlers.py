@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from cardsharp.cloud.clock import SystemClock
+from support.processes import ProcessHandler
 from workbench.cloud.context import LambdaContext
-from workbench.cloud.process import ProcessHandler
 
 
 def echo(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ANN401 - as Lambda's

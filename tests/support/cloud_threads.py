@@ -8,13 +8,13 @@ from typing import TypeVar
 Result = TypeVar("Result")
 
 
-def at_once(count: int, deed: Callable[[int], Result]) -> list[Result]:
-    """Return what `deed(0)` to `deed(count - 1)` return when all begin together."""
+def at_once(count: int, work: Callable[[int], Result]) -> list[Result]:
+    """Return what `work(0)` to `work(count - 1)` return when all begin together."""
     barrier = threading.Barrier(count, timeout=30)
 
     def start(number: int) -> Result:
         barrier.wait()
-        return deed(number)
+        return work(number)
 
     with ThreadPoolExecutor(count) as pool:
         return list(pool.map(start, range(count)))

@@ -1,21 +1,25 @@
 """The Euchre service in this process: events in, answers out, and what it wrote down."""
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.sqlite_file import MEMORY
-from cardsharp.euchre.api import build_api
+from cardsharp.deciding import Decided
 from cardsharp.euchre.asks import Ask
+from cardsharp.euchre.journal import Journal
+from cardsharp.euchre.position import Position
 from cardsharp.euchre.records import DealKey, Event
+from cardsharp.euchre.routes import API
 from cardsharp.euchre.service import EuchreService
 from cardsharp.euchre.sqlite import SqliteDeals
 from cardsharp.euchre.store import DealStore
 from cardsharp.euchre.strategies import Decision, Strategy, build
-from cardsharp.euchre.view import View
-from cardsharp.promptly import Decided
+from cardsharp.web import edge
+from workbench.cloud.context import LambdaContext
+from workbench.cloud.http_front import HttpFront
+from workbench.stage.serving import TIMEOUT, front
 
 Json = dict[str, Any]
 
@@ -24,13 +28,13 @@ Json = dict[str, Any]
 class Diary:
     """A journal that keeps everything."""
 
-    decisions: list[tuple[DealKey, Ask[Event], View | None, Decided[Decision]]] = field(
+    decisions: list[tuple[DealKey, Ask[Event], Position | None, Decided[Decision]]] = field(
         default_factory=list
     )
     troubles: list[str] = field(default_factory=list)
 
     def decided(
-        self, key: DealKey, ask: Ask[Event], view: View | None, decided: Decided[Decision]
+        self, key: DealKey, ask: Ask[Event], view: Position | None, decided: Decided[Decision]
     ) -> None:
         self.decisions.append((key, ask, view, decided))
 
@@ -62,6 +66,12 @@ def event(method: str, target: str, body: str | None = None) -> Json:
     }
 
 
+def euchre_front(strategy: Strategy, journal: Journal, store: DealStore | None = None) -> HttpFront:
+    """A front that answers with a strategy."""
+    service = EuchreService(store or memory_store(), strategy, SystemClock(), journal)
+    return front(API, service)
+
+
 class Service:
     """A service over a store, called like the HTTP API's function."""
 
@@ -69,18 +79,21 @@ class Service:
         self.diary = Diary()
         self.store = store or memory_store()
         self.strategy = build(strategy) if isinstance(strategy, str) else strategy
-        self.api: Callable[[Json], dict[str, object]]
         self.restart()
 
     def restart(self) -> None:
         """Begin anew with nothing but what the store holds."""
         clock = SystemClock()
-        self.api = build_api(EuchreService(self.store, self.strategy, clock, self.diary))
+        self._api = edge.build(API, EuchreService(self.store, self.strategy, clock, self.diary))
+
+    def answer(self, asked: Json) -> Json:
+        """The answer to an event."""
+        return self._api(asked, LambdaContext("euchre", TIMEOUT, SystemClock()))
 
     def call(self, method: str, target: str, body: Json | str | None = None) -> tuple[int, Json]:
         """Status and body of the answer."""
         text = json.dumps(body) if isinstance(body, dict) else body
-        answer = self.api(event(method, target, text))
+        answer = self.answer(event(method, target, text))
         assert isinstance(answer["statusCode"], int)
         assert isinstance(answer["body"], str)
         return answer["statusCode"], json.loads(answer["body"])

@@ -38,11 +38,11 @@ class Direct(BaseAdapter):
         body = request.body.decode() if isinstance(request.body, bytes) else request.body
         asked = event(str(request.method), request.path_url, body)
         try:
-            answer = self.service.api(asked)
+            answer = self.service.answer(asked)
         except Died:
             self.deaths += 1
             self.service.restart()
-            answer = self.service.api(asked)
+            answer = self.service.answer(asked)
         response = requests.Response()
         assert isinstance(answer["statusCode"], int)
         response.status_code = answer["statusCode"]

@@ -2,6 +2,7 @@
 
 from cardsharp.euchre.actions import PASS, Action, Bid, Discard, Play, Question
 from cardsharp.euchre.cards import Card, Suit, strength, suit_of
+from cardsharp.euchre.position import Position
 from cardsharp.euchre.records import DealKey, Event, Record
 from cardsharp.euchre.rules import legal_cards
 from cardsharp.euchre.state import Deal
@@ -9,7 +10,6 @@ from cardsharp.euchre.store import DealStore
 from cardsharp.euchre.strategies import Decision
 from cardsharp.euchre.strategies.estimates import discard_first, tricks
 from cardsharp.euchre.table import SEATS
-from cardsharp.euchre.view import View
 
 
 class Window:
@@ -36,13 +36,13 @@ class Peeker:
     def __init__(self, window: Window) -> None:
         self.window = window
 
-    def decide(self, view: View) -> Decision:
+    def decide(self, view: Position) -> Decision:
         record = self.window.last
         assert record is not None
         deal = Deal(record.cards, view.table, view.discard)
         return Decision(self._action(view, deal), "I looked.")
 
-    def _action(self, view: View, deal: Deal) -> Action:
+    def _action(self, view: Position, deal: Deal) -> Action:
         match view.question:
             case Question.BID:
                 return best_bid(view, deal)
@@ -54,7 +54,7 @@ class Peeker:
                 return best_card(view, deal)
 
 
-def best_bid(view: View, deal: Deal) -> Bid:
+def best_bid(view: Position, deal: Deal) -> Bid:
     """Calls where the own side holds the better cards, by the same rule of thumb for both."""
     bids = [one for one in view.choices if isinstance(one, Bid) and not one.alone]
     value = {bid: _balance(deal, view.seat, bid.suit) for bid in bids if bid.suit is not None}
@@ -62,7 +62,7 @@ def best_bid(view: View, deal: Deal) -> Bid:
     return best if value[best] > 0.5 else PASS
 
 
-def best_card(view: View, deal: Deal) -> Play:
+def best_card(view: Position, deal: Deal) -> Play:
     """The lowest card that wins the trick if the others play their highest, else the lowest."""
     cards, trump = _cards(view), view.table.trump
     assert trump is not None
@@ -71,7 +71,7 @@ def best_card(view: View, deal: Deal) -> Play:
     return Play((winning or order)[0])
 
 
-def _wins(card: Card, view: View, deal: Deal, trump: Suit) -> bool:
+def _wins(card: Card, view: Position, deal: Deal, trump: Suit) -> bool:
     trick = view.table.trick
     led = suit_of(trick[0].card if trick else card, trump)
     seen = [played.card for played in trick if played.seat != view.partner]
@@ -95,5 +95,5 @@ def _others(deal: Deal, seat: int) -> int:
     return sum((one + 1) * card for one in SEATS if one != seat for card in deal.hand(one))
 
 
-def _cards(view: View) -> list[Card]:
+def _cards(view: Position) -> list[Card]:
     return [one.card for one in view.choices if isinstance(one, Discard | Play)]

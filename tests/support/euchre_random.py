@@ -5,8 +5,8 @@ from random import Random
 
 from cardsharp.euchre.actions import PASS
 from cardsharp.euchre.rules import apply, legal_actions, start, turn
+from cardsharp.euchre.simulation import shuffled
 from cardsharp.euchre.state import Deal
-from workbench.euchre.coordinator import shuffled
 
 
 def stations(seed: int | str, *, passing: float = 0.6) -> Iterator[Deal]:

@@ -1,33 +1,20 @@
 """The recorded requests of the real client, and what really happened in those deals."""
 
-import gzip
-import json
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
-from typing import Any
-
-import pytest
 
 from cardsharp.euchre.actions import Action, Bid, Discard, Play
 from cardsharp.euchre.cards import SUITS
+from support.recorded import Json, recording
 from workbench.euchre.recorded import RecordedDeal
 
-REFERENCE = Path(__file__).parents[3] / "shared" / "reference" / "euchre"
-TRAFFIC = REFERENCE / "traffic.jsonl.gz"
-
-needs_traffic = pytest.mark.skipif(
-    not TRAFFIC.exists(), reason=f"the recorded traffic is not here: {TRAFFIC.name} is missing"
-)
-
-Json = dict[str, Any]
 DECISIONS = {"suit", "alone", "card", "info"}
 """The fields of an answer that are no echo."""
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """A request, and how the server of that day answered it."""
+    """A request, and how the recorded server answered it."""
 
     method: str
     target: str
@@ -51,7 +38,7 @@ class Recorded:
 
     @property
     def action(self) -> Action:
-        """What was answered then."""
+        """What was answered."""
         if self.path == "/bid":
             suit = self.answer["suit"]
             return Bid(suit, self.answer["alone"]) if suit in SUITS else Bid()
@@ -73,17 +60,11 @@ class Truth:
 
 
 @cache
-def _lines() -> tuple[Json, ...]:
-    with gzip.open(TRAFFIC, "rt", encoding="utf-8") as lines:
-        return tuple(json.loads(line) for line in lines)
-
-
-@cache
 def requests() -> tuple[Recorded, ...]:
     """All requests in the order in which they were sent."""
     return tuple(
         Recorded(line["method"], line["target"], line.get("body_raw"), line["response"])
-        for line in _lines()
+        for line in recording("euchre_traffic")
         if line["kind"] == "http"
     )
 
@@ -93,14 +74,14 @@ def truths() -> dict[tuple[int, ...], Truth]:
     """The deals by their cards."""
     found = (
         Truth((*(card for hand in raw["hands"] for card in hand), raw["turn"], *raw["buries"]), raw)
-        for raw in _lines()
+        for raw in recording("euchre_traffic")
         if raw["kind"] == "truth"
     )
     return {truth.cards: truth for truth in found}
 
 
 def assert_echo(recorded: Recorded, answer: Json) -> None:
-    """Every field that was sent back then comes back now, with value and type."""
+    """Every field that was sent back comes back, with value and type."""
     for name, value in recorded.answer.items():
         if name not in DECISIONS:
             assert answer.get(name) == value, (recorded, answer)

@@ -7,7 +7,7 @@ from cardsharp.deadmansdraw.bank import bank_of
 from cardsharp.deadmansdraw.cards import RULEBOOK_DECK, SERVER_DECK, Card, Suit
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.rules import State, start
-from workbench.lab.selfplay import deal
+from cardsharp.deadmansdraw.simulation import deal
 
 SUITS = {suit.value: suit for suit in Suit}
 

@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from random import Random
 
 import pytest
-from support.lab import needs_compiler
+from support.matches import Match
 
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN
 from cardsharp.deadmansdraw.position import Position
+from cardsharp.deadmansdraw.simulation import deal, fair_chance
 from cardsharp.deadmansdraw.strategies import Decision, Strategy, build
 from cardsharp.deadmansdraw.strategies.adaptive import Adaptive, file_of
 from cardsharp.deadmansdraw.strategies.adaptive_belief import (
@@ -19,9 +20,8 @@ from cardsharp.deadmansdraw.strategies.adaptive_belief import (
 from cardsharp.deadmansdraw.strategies.adaptive_seen import Seen, Witness, drawn_in
 from cardsharp.deadmansdraw.strategies.dossier import PastMatch, briefed
 from cardsharp.deadmansdraw.strategies.search.weights import model
-from workbench.lab.players import player
-from workbench.lab.runs import Plan, run
-from workbench.lab.selfplay import Match, deal, fair_chance, finish
+from workbench.lab.plan import Plan
+from workbench.lab.players import strategy_of
 
 
 class Whim:
@@ -34,15 +34,18 @@ class Whim:
         return Decision(self.rng.choice(position.legal_actions()), "A whim.")
 
 
+PLAN = Plan(first="captain", second="captain", pairs=1)
+
+
 def opponent(name: str, rng: Random) -> Strategy:
-    return Whim(rng) if name == "whim" else player(name)(rng)
+    return Whim(rng) if name == "whim" else strategy_of(PLAN, name, rng)
 
 
 def played(name: str, seed: int) -> Match:
     """A match of that opponent, who is player 1, against a `third`."""
     rng = Random(seed)
     match = Match(deal(rng), fair_chance(rng))
-    finish(match, (build("third", rng), opponent(name, rng)))
+    match.finish(build("third", rng), opponent(name, rng))
     return match
 
 
@@ -143,13 +146,3 @@ def test_entries_that_cannot_be_read_are_refused() -> None:
     short = '{"version": 1, "opponents": [{"name": "x", "weights": "w", "stops": [[0, 1]]}]}'
     with pytest.raises(ValueError, match="'x' decides in a way"):
         parse_entries(short)
-
-
-@needs_compiler
-def test_adaptive_plays_a_series_the_same_in_both_engines() -> None:
-    """Belief, choice of weights and search: every figure of every match."""
-    plans = [
-        Plan(first="adaptive", second="draw-2", pairs=1, seed=3, plain=plain)
-        for plain in (False, True)
-    ]
-    assert run(plans[0], workers=1) == run(plans[1], workers=1)

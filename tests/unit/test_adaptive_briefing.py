@@ -8,17 +8,15 @@ from random import Random
 
 import pytest
 
+from cardsharp.cloud.adapters import build_log
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import MatchLog
-from cardsharp.cloud.wiring import build_log
 from cardsharp.deadmansdraw.actions import DRAW
 from cardsharp.deadmansdraw.briefing import PAST_MATCHES, last_matches
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.strategies import Decision, Strategy
 from cardsharp.deadmansdraw.strategies.champion import Champion
 from cardsharp.deadmansdraw.strategies.dossier import PastMatch, briefed
-from cardsharp.errors import ConfigError
-from workbench.lab.study import find_player
 
 ME, FOE, OTHER = "me", "foe", "other"
 DRAWN = {
@@ -91,12 +89,3 @@ def test_only_a_strategy_that_asks_is_briefed() -> None:
     student = Student()
     assert briefed(student, past) == Student((PastMatch(1, ()),))
     assert briefed(student, []) is student
-
-
-def test_an_opponent_is_found_by_id_or_name_or_as_a_strategy_of_ours(log: MatchLog) -> None:
-    keep(log, "a", [ME, FOE])
-    keep(log, "b", [ME, OTHER], ours="champion")
-    assert find_player(log, FOE) == find_player(log, "Team foe") == (FOE, None)
-    assert find_player(log, "champion") == (OTHER, "champion")
-    with pytest.raises(ConfigError, match="no player is called 'nobody'"):
-        find_player(log, "nobody")

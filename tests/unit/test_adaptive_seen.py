@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from random import Random
 
 import pytest
-from support.lab_recorded import first_random_matches
+from support.matches import Match
 from support.positions import card, cards, opening
-from support.traces import needs_traces
+from support.recorded import SAMPLE
 
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, Verb
 from cardsharp.deadmansdraw.cards import Card
@@ -14,10 +14,10 @@ from cardsharp.deadmansdraw.events import Comment, TurnEnded
 from cardsharp.deadmansdraw.position import Played, Position
 from cardsharp.deadmansdraw.reading import played
 from cardsharp.deadmansdraw.rules import apply, force_turn_end, start
+from cardsharp.deadmansdraw.simulation import fair_chance
 from cardsharp.deadmansdraw.strategies import build
 from cardsharp.deadmansdraw.strategies.adaptive_seen import Seen, Witness, drawn_in
-from cardsharp.deadmansdraw.views import MoveView
-from workbench.lab.selfplay import Match, fair_chance
+from cardsharp.deadmansdraw.wire_views import MoveView
 
 FIELDS = (
     "me",
@@ -98,13 +98,12 @@ def test_a_match_that_began_with_cards_of_no_event_is_given_up_quietly() -> None
         shown(match.history, 0, drawn_in(match.history))
 
 
-@needs_traces
 def test_the_real_players_decisions_are_seen() -> None:
     """In recorded matches of the real server no stop of a player is missed or made up.
 
     A successful end of a turn is a stop, but the match's last one where the draw pile ran out.
     """
-    for trace in first_random_matches(12):
+    for trace in SAMPLE.of_random_play(12):
         moves = [*trace["initial"]["moves"]]
         for look in (*trace["steps"], trace["final"]["last_look"]):
             moves += look.get("new_moves", ())

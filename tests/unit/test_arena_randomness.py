@@ -75,7 +75,7 @@ def picks_of_requests(randomness: Randomness, requests: int) -> list[tuple[objec
 
 
 def test_fair_chance_goes_on_through_the_match_and_the_originals_begins_again() -> None:
-    """PROTOCOL.md section 6: the original's requests all use the same numbers."""
+    """docs/spec/arena.md section 6: the original's requests all use the same numbers."""
     fair = picks_of_requests(Randomness.FAIR, 8)
     original = picks_of_requests(Randomness.ORIGINAL, 8)
     assert len(set(fair)) == 8
@@ -100,7 +100,7 @@ def test_a_draw_depends_on_nothing_but_seed_and_index() -> None:
 
 
 def test_new_seeds_differ_and_look_like_the_originals() -> None:
-    """15 to 17 digits (PROTOCOL.md section 8)."""
+    """15 to 17 digits (docs/spec/arena.md section 8)."""
     seeds = {new_seed() for _ in range(1000)}
     assert len(seeds) == 1000
     assert all(seed.isdecimal() and 15 <= len(seed) <= 17 for seed in seeds)

@@ -9,7 +9,7 @@ from workbench.arena.slowdown import PER_USER, SlowDown
 
 
 def test_the_measured_delays() -> None:
-    """PROTOCOL.md section 2: request 101 waits 0.1 s, 106 0.6 s, 121 2.1 s, at most 10 s."""
+    """docs/spec/arena.md section 2: request 101 waits 0.1 s, 106 0.6 s, 121 2.1 s, at most 10 s."""
     slow = SlowDown(PER_USER, HandClock())
     delays = [slow.count("key").delay.total_seconds() for _ in range(400)]
     assert delays[:100] == [0] * 100

@@ -3,13 +3,13 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from support.alarm_states import fired, is_on, minutes
+from support.alarms import Alarm, Series
+from support.metric_math import compute, holds
+from support.metric_statistics import statistic
 
 from cardsharp.errors import ConfigError
-from workbench.watch.definitions import Alarm, Series
-from workbench.watch.evaluate import fired, is_on, minutes
-from workbench.watch.expressions import compute, holds
-from workbench.watch.samples import Metric, Sample, read_emf, shifted
-from workbench.watch.statistics import statistic
+from workbench.cloud.samples import Metric, Sample, read_emf, shifted
 
 START = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)

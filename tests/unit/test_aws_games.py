@@ -1,14 +1,19 @@
-"""The other games in the template: each a block of its own, left out unless it is asked for."""
+"""The HTTP services in the template: one block for every game, left out unless it is asked for."""
 
 import json
 import re
 from itertools import product
+from typing import Any
 
 import pytest
-from support.aws_template import listed, of_kind, properties, statements, template
+from support.aws_template import allowed_actions, listed, of_kind, properties, statements, template
 
-GAMES = {"Blef": "BlefRole", "Euchre": "EuchreRole"}
-TABLES = {"Blef": "BlefGames", "Euchre": "EuchreDeals"}
+from workbench.build.translate import translate
+from workbench.cloud.loops import written_out
+from workbench.cloud.template import TEMPLATE, _Loader, services
+
+GAMES = services()
+NOTHING = {"Ref": "AWS::NoValue"}
 SHARED = {"AlarmTopic"} | of_kind("AWS::Lambda::LayerVersion").keys()
 """What the games have in common with the bot."""
 
@@ -27,11 +32,39 @@ def references(part: object) -> set[str]:
     return found
 
 
+def test_the_template_names_no_game_but_where_its_needs_differ() -> None:
+    """So that a game is added without a change of it."""
+    written = _Loader(TEMPLATE.read_text()).get_single_data()
+    differing = written.pop("Mappings")["Needs"]
+    assert differing.keys() <= set(GAMES)
+    written["Parameters"]["Services"].pop("Description")  # it gives an example
+    assert not [game for game in GAMES if game in json.dumps(written).lower()]
+
+
+def test_a_game_that_the_template_has_no_line_of_is_deployed_as_the_others_are() -> None:
+    raw = _Loader(TEMPLATE.read_text()).get_single_data()
+    made = translate(written_out(raw, {"Services": ["nim"]}))["Resources"]
+    kinds = {name: one["Type"] for name, one in made.items() if name.startswith("nim")}
+    assert kinds == {
+        name.replace("blef", "nim"): one["Type"]
+        for name, one in template()["Resources"].items()
+        if name.startswith("blef")
+    }
+    assert made["nimService"]["Properties"]["MemorySize"]["Fn::If"][2] == 256
+    variables = made["nimService"]["Properties"]["Environment"]["Variables"]
+    assert variables["CARDSHARP_GAME"] == "nim"
+
+
 @pytest.mark.parametrize("game", GAMES)
-def test_a_game_is_deployed_only_when_asked_for(game: str) -> None:
-    assert template()["Parameters"][f"Deploy{game}"]["Default"] == "no"
+def test_a_service_is_deployed_only_when_asked_for(game: str) -> None:
+    assert template()["Parameters"]["Services"]["Default"] == "none"
+    asked_for = {"Fn::Not": [{"Fn::Equals": [{"Fn::Join": [",", {"Ref": "Services"}]}, "none"]}]}
+    assert template()["Conditions"]["HasServices"] == asked_for
     for name, resource in template()["Resources"].items():
-        assert (resource.get("Condition") == f"Has{game}") is name.startswith(game), name
+        if name.startswith(game):
+            assert resource["Condition"] == "HasServices", name
+    for name in ("Url", "Name"):
+        assert template()["Outputs"][f"{game}{name}"]["Condition"] == "HasServices"
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -49,51 +82,61 @@ def test_the_bot_knows_no_game_and_no_game_the_bot(game: str) -> None:
 
 @pytest.mark.parametrize("game", GAMES)
 def test_s13_a_game_may_use_its_own_table_and_nothing_of_the_bot(game: str) -> None:
-    for statement in statements(GAMES[game]):
+    for statement in statements(f"{game}Role"):
         for action, resource in product(listed(statement["Action"]), listed(statement["Resource"])):
             service = action.partition(":")[0]
             assert service in {"dynamodb", "logs", "xray"}
             if service == "dynamodb":
-                assert TABLES[game] in json.dumps(resource)
+                assert f"{game}Table" in json.dumps(resource)
 
 
-def test_s13_of_blefs_indexes_only_the_one_of_changes_is_asked() -> None:
-    asked = [
-        statement
-        for statement in statements("BlefRole")
-        if statement["Resource"] == {"Fn::Sub": "${BlefGames.Arn}/index/by-change"}
-    ]
-    assert [statement["Action"] for statement in asked] == ["dynamodb:Query"]
+def test_s13_euchre_lists_nothing_and_may_not_query() -> None:
+    assert allowed_actions("euchreRole", "dynamodb") == {"GetItem", "PutItem", "UpdateItem"}
+    assert "Query" in allowed_actions("blefRole", "dynamodb")
 
 
 @pytest.mark.parametrize("game", GAMES)
 def test_every_request_of_any_path_reaches_the_function_and_only_from_its_api(game: str) -> None:
     route, integration = properties(f"{game}Route"), properties(f"{game}Integration")
     assert route["RouteKey"] == "$default"
-    assert route["Target"] == {"Fn::Sub": f"integrations/${{{game}Integration}}"}
-    assert integration["IntegrationUri"] == {"Fn::GetAtt": f"{game}.Arn"}
+    to = {"To": {"Ref": f"{game}Integration"}}
+    assert route["Target"] == {"Fn::Sub": ["integrations/${To}", to]}
+    assert integration["IntegrationUri"] == {"Fn::GetAtt": f"{game}Service.Arn"}
     assert integration["PayloadFormatVersion"] == "2.0"
     assert properties(f"{game}Stage")["StageName"] == "$default", "no prefix in the path"
     assert properties(f"{game}Stage")["AutoDeploy"] is True
     permission = properties(f"{game}Permission")
     assert permission["Principal"] == "apigateway.amazonaws.com"
-    assert f":${{{game}Api}}/" in permission["SourceArn"]["Fn::Sub"]
+    source, names = permission["SourceArn"]["Fn::Sub"]
+    assert source.endswith(":${Api}/*/*")
+    assert names == {"Api": {"Ref": f"{game}Api"}}
 
 
 @pytest.mark.parametrize("game", GAMES)
 def test_a_game_ends_before_its_api_stops_waiting_and_has_its_limits(game: str) -> None:
-    told, stage = properties(game), properties(f"{game}Stage")
+    told, stage = properties(f"{game}Service"), properties(f"{game}Stage")
     assert told["Timeout"] * 1000 < properties(f"{game}Integration")["TimeoutInMillis"] <= 30_000
     assert 0 < stage["DefaultRouteSettings"]["ThrottlingRateLimit"] <= 50
     assert 0 < stage["DefaultRouteSettings"]["ThrottlingBurstLimit"] <= 100
-    reserved, limit, otherwise = told["ReservedConcurrentExecutions"]["Fn::If"]
-    assert (limit, otherwise) == ({"Ref": f"{game}Concurrency"}, {"Ref": "AWS::NoValue"})
-    unlimited = {"Fn::Not": [{"Fn::Equals": [{"Ref": f"{game}Concurrency"}, "0"]}]}
-    assert template()["Conditions"][reserved] == unlimited
+    limited, (own, given, needed), unlimited = _branches(told["ReservedConcurrentExecutions"])
+    assert (limited, own, unlimited) == ("ServicesLimited", "OwnServiceLimit", NOTHING)
+    assert given == {"Ref": "ServiceConcurrency"}
+    assert 0 < needed <= 50
+    conditions = template()["Conditions"]
+    assert conditions[limited] == {"Fn::Not": [{"Fn::Equals": [given, "0"]}]}
+    assert conditions[own] == {"Fn::Not": [{"Fn::Equals": [given, ""]}]}
+
+
+def _branches(told: dict[str, Any]) -> list[Any]:
+    """The condition of an Fn::If and its two branches, each opened where it is one itself."""
+    return [
+        _branches(one) if isinstance(one, dict) and "Fn::If" in one else one
+        for one in told["Fn::If"]
+    ]
 
 
 def test_euchre_has_a_whole_processor_to_think_with() -> None:
-    assert min(template()["Parameters"]["EuchreMemory"]["AllowedValues"]) >= 1769
+    assert properties("euchreService")["MemorySize"]["Fn::If"][2] >= 1769
 
 
 @pytest.mark.parametrize("game", GAMES)

@@ -8,7 +8,7 @@ import yaml
 from cardsharp.errors import ConfigError
 from workbench.build import gates, makefiles
 from workbench.build.translate import translate, translated, with_code
-from workbench.cloud.template import load_template
+from workbench.cloud.template import load_template, services
 
 WORKFLOWS = makefiles.ROOT / ".github" / "workflows"
 
@@ -20,13 +20,14 @@ def test_the_runtime_is_one_that_we_build_for() -> None:
 def test_a_runtime_that_sam_would_take_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = load_template(makefiles.TEMPLATE)
     whole["Globals"]["Function"]["Runtime"] = "python3.99"
+    for game in services():
+        whole["Resources"][f"{game}Service"]["Properties"]["Runtime"] = "python3.99"
     monkeypatch.setattr(gates, "translated", lambda: translate(whole))
     assert [fault.partition(":")[0] for fault in gates.runtime()] == [
         "Poller",
         "Worker",
         "Practice",
-        "Blef",
-        "Euchre",
+        *(f"{game}Service" for game in services()),
     ]
 
 
@@ -62,13 +63,15 @@ def test_the_workflow_stores_no_keys_and_deploys_by_hand_only() -> None:
     deploy = workflow["jobs"]["deploy"]
     assert deploy["permissions"] == {"contents": "read", "id-token": "write"}
     assert deploy["if"] == "github.event_name == 'workflow_dispatch'"
-    assert deploy["needs"] == "test"
-    assert "id-token" not in workflow["jobs"]["test"]["permissions"]
+    assert deploy["needs"] == ["test", "gates"]
+    assert [name for name, job in workflow["jobs"].items() if "id-token" in job["permissions"]] == [
+        "deploy"
+    ]
 
 
 def test_s14_the_workflow_asks_for_known_faults_of_what_is_deployed() -> None:
     workflow = yaml.safe_load((WORKFLOWS / "aws.yml").read_text())
-    commands = [step.get("run", "") for step in workflow["jobs"]["test"]["steps"]]
+    commands = [step.get("run", "") for step in workflow["jobs"]["gates"]["steps"]]
     assert ".venv/bin/uv audit --locked --no-default-groups" in commands
 
 

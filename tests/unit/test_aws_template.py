@@ -2,41 +2,25 @@
 
 import json
 import re
+import tomllib
 from typing import Any
 
 import pytest
 from support.aws_template import allowed_actions, listed, of_kind, properties, statements, template
 
-from cardsharp.cloud.settings import Settings
-from workbench.cloud.template import TEMPLATE
+from cardsharp.deadmansdraw.settings import Settings
+from workbench.build.deploy import CONFIG, stack_tags
+from workbench.cloud.template import TEMPLATE, services
 
 DAY = 86_400
 TICK = 60
 BOT = {"Poller": "PollerRole", "Worker": "WorkerRole", "Practice": "PracticeRole"}
-GAMES = {"Blef": "BlefRole", "Euchre": "EuchreRole"}
-TABLES = {"BlefGames", "EuchreDeals"}
-"""Those of the games, which get their tags from the stack."""
-
+GAMES = {f"{game}Service": f"{game}Role" for game in services()}
 FUNCTIONS = {**BOT, **GAMES}
 QUEUES = ("MatchQueue", "DeadLetters", "PollerDeadLetters")
+SAMS_OWN = [{"Key": "lambda:createdBy", "Value": "SAM"}]
 WITHOUT_RESOURCE = {"xray:PutTraceSegments", "xray:PutTelemetryRecords"}
 """Actions that AWS defines for `*` only."""
-
-UNTAGGED = {
-    "AWS::ApiGatewayV2::Integration",
-    "AWS::ApiGatewayV2::Route",
-    "AWS::CloudWatch::Dashboard",
-    "AWS::Lambda::EventInvokeConfig",
-    "AWS::Lambda::EventSourceMapping",
-    "AWS::Lambda::LayerVersion",
-    "AWS::Lambda::Permission",
-    "AWS::Logs::QueryDefinition",
-    "AWS::SNS::Subscription",
-    "AWS::SNS::TopicPolicy",
-    "AWS::SQS::QueuePolicy",
-    "AWS::Scheduler::Schedule",
-}
-"""Resources that cannot have tags, or get them from the stack."""
 
 
 def setting(name: str) -> float:
@@ -170,10 +154,8 @@ def test_s13_no_role_may_do_everything_or_touch_everything(role: str) -> None:
 
 def test_s13_why_a_resource_is_everything_is_said_beside_it() -> None:
     lines = TEMPLATE.read_text().splitlines()
-    places = [n for n, line in enumerate(lines) if line.strip() == 'Resource: "*"']
-    assert len(places) == len(FUNCTIONS)
-    for place in places:
-        assert "AWS has no narrower way" in "\n".join(lines[place - 4 : place])
+    (place,) = [n for n, line in enumerate(lines) if line.strip() == 'Resource: "*"']
+    assert "AWS has no narrower way" in "\n".join(lines[place - 4 : place])
 
 
 def test_s13_only_the_worker_takes_messages_and_nobody_changes_secrets() -> None:
@@ -205,7 +187,7 @@ def test_a_function_runs_on_a_current_runtime_and_logs_for_a_limited_time(functi
     assert template()["Parameters"]["Architecture"]["Default"] == "arm64"
     assert told["TracingConfig"] == {"Mode": "Active"}
     group = told["LoggingConfig"]["LogGroup"]["Ref"]
-    assert group == f"{function}Logs"
+    assert group == f"{function.removesuffix('Service')}Logs"
     assert properties(group)["RetentionInDays"] == {"Ref": "LogDays"}
     assert {"Fn::GetAtt": f"{group}.Arn"} in [
         resource
@@ -214,20 +196,26 @@ def test_a_function_runs_on_a_current_runtime_and_logs_for_a_limited_time(functi
     ]
 
 
-def test_every_resource_that_can_be_tagged_is() -> None:
-    for name, resource in template()["Resources"].items():
-        if resource["Type"] in UNTAGGED or name in TABLES:
-            continue
-        tags = resource["Properties"]["Tags"]
-        keys = tags.keys() if isinstance(tags, dict) else {tag["Key"] for tag in tags}
-        assert {"project", "stage"} <= keys, name
+def test_every_resource_that_can_be_tagged_is_by_the_stack_and_none_by_hand() -> None:
+    """CloudFormation puts a stack's tags on all of its resources; SAM adds one of its own."""
+    by_hand = {
+        name
+        for name, resource in template()["Resources"].items()
+        if resource.get("Properties", {}).get("Tags", SAMS_OWN) != SAMS_OWN
+    }
+    assert not by_hand
+    for environment, parameters in tomllib.loads(CONFIG.read_text()).items():
+        if environment != "version":
+            stage = parameters["deploy"]["parameters"]["parameter_overrides"].split()[0]
+            told = stack_tags(environment)
+            assert told == {"project": "cardsharp", "stage": stage.removeprefix("Stage=")}
 
 
 def test_names_are_left_to_aws_but_where_it_has_none() -> None:
     named = {
         name
         for name, resource in template()["Resources"].items()
-        for key in resource["Properties"]
+        for key in resource.get("Properties", {})
         if key in {"Name", "RoleName", "QueueName", "TableName", "FunctionName", "AlarmName"}
         and isinstance(resource["Properties"][key], str | dict)
         and resource["Type"]
@@ -237,7 +225,7 @@ def test_names_are_left_to_aws_but_where_it_has_none() -> None:
             "AWS::Lambda::Permission",
         }
     }
-    needed = {"MatchStory", "RecentProblems", "SlowTurns", "BlefApi", "EuchreApi"}
+    needed = {"MatchStory", "RecentProblems", "SlowTurns", *(f"{game}Api" for game in services())}
     assert named == needed, "saved queries and APIs must have one"
 
 

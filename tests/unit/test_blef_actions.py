@@ -41,7 +41,7 @@ def test_an_action_has_the_name_of_the_rule_book(action: int, name: str) -> None
 
 @pytest.mark.parametrize(("cards", "bets"), [(2, 12), (3, 18), (4, 39), (5, 83), (6, 88)])
 def test_so_many_bets_can_be_true_with_so_many_cards(cards: int, bets: int) -> None:
-    """The counts of SPEC.md section 4."""
+    """The counts of docs/spec/blef.md section 4."""
     assert sum(bet.size <= cards for bet in BETS) == bets
 
 
@@ -74,7 +74,7 @@ def test_a_bet_must_beat_the_last_one_and_only_a_bet_can_be_checked() -> None:
             rules.apply(live, action, seeded_deal(1))
 
 
-def checked(n_cards: tuple[int, ...], bettor: int, bet: int) -> rules.Step:
+def checked(n_cards: tuple[int, ...], bettor: int, bet: int) -> rules.Applied:
     """A round of so many aces first, in which the player after `bettor` checks the bet."""
     cards = iter(reversed(DECK))
     hands = tuple(tuple(next(cards) for _ in range(n)) for n in n_cards)

@@ -13,17 +13,18 @@ from support.blef import Client, Table, logged, memory_client
 from support.cloud_clock import FakeClock
 from support.cloud_threads import at_once
 
+from cardsharp.blef.assembly import SERVICE, STORES
 from cardsharp.blef.dynamodb import DynamoGames
-from cardsharp.blef.endpoints import ENDPOINTS
-from cardsharp.blef.openapi import document
+from cardsharp.blef.routes import ROUTES
 from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.blef.store import Saved
-from cardsharp.blef.wiring import build_store
 from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.errors import ConfigError, StoreError
-from workbench.blef.document import FILE, text
+from cardsharp.games import games
+from web import app
 from workbench.cloud.http_events import Asked, http_event, read_answer
 from workbench.cloud.template import TEMPLATE, load_resources
+from workbench.stage.document import file_of, text_of
 
 EVENTS = Path(__file__).parents[2] / "events"
 FORM = (("Content-Type", "application/x-www-form-urlencoded"),)
@@ -36,24 +37,26 @@ def client() -> Client:
 
 
 def test_the_document_in_docs_is_that_of_the_code() -> None:
-    """Run `python -m workbench.blef.document` when the API has changed."""
-    assert FILE.read_text() == text()
+    """Run `python -m workbench.stage.document` when an API has changed."""
+    for one in games():
+        if one.service is not None:
+            assert file_of(one).read_text() == text_of(one)
 
 
 def test_the_document_is_served_and_names_every_path(client: Client) -> None:
     reply = client.get("/openapi.json")
     assert (reply.status, reply.headers["Content-Type"]) == (200, "application/json")
-    assert reply.json == json.loads(json.dumps(document()))
-    paths = {f"/v2{endpoint.path}" for endpoint in ENDPOINTS}
+    assert reply.json == json.loads(json.dumps(SERVICE.document()))
+    paths = {f"/v2{route.path}" for route in ROUTES}
     assert set(reply.json["paths"]) == {*paths, "/v2/openapi.json"}
 
 
 def test_every_change_is_there_for_post_and_nothing_else_is(client: Client) -> None:
     game = client.create()
-    for endpoint in ENDPOINTS:
-        path = endpoint.path.replace("{game_uuid}", game)
+    for route in ROUTES:
+        path = route.path.replace("{game_uuid}", game)
         status = client.ask("POST", path).status
-        assert (status != 405) is endpoint.changes, path
+        assert (status != 405) is ("POST" in route.methods), path
 
 
 def test_a_game_can_be_played_with_post_alone(client: Client) -> None:
@@ -84,7 +87,7 @@ def test_a_body_that_cannot_be_read_is_refused(client: Client, body: bytes) -> N
 def test_a_body_that_is_no_base64_is_refused(client: Client) -> None:
     event = http_event(Asked("POST", "/v2/games/create", (), b"{}"), client.clock.now())
     event["body"] = "*"
-    answer = client.api.resolve(event, SimpleNamespace(get_remaining_time_in_millis=lambda: 1))  # type: ignore[arg-type]
+    answer = client.api(event, SimpleNamespace(get_remaining_time_in_millis=lambda: 1))
     assert answer["statusCode"] == 400
 
 
@@ -143,7 +146,7 @@ def test_absent_and_null_parameters_are_missing(client: Client) -> None:
     event = http_event(Asked("GET", f"/v2/games/{client.create()}/join"), client.clock.now())
     for given in (None, {}, {"nickname": ""}):
         event["queryStringParameters"] = given
-        answer = client.api.resolve(event, SimpleNamespace(get_remaining_time_in_millis=lambda: 1))  # type: ignore[arg-type]
+        answer = client.api(event, SimpleNamespace(get_remaining_time_in_millis=lambda: 1))
         assert json.loads(answer["body"]) == {"error": "Nickname missing - please supply it"}
 
 
@@ -212,7 +215,7 @@ def test_requests_at_once_in_one_process_do_not_see_each_other(client: Client) -
 def test_a_sample_event_is_answered(client: Client, file: Path) -> None:
     event: dict[str, Any] = json.loads(file.read_text())
     answer = read_answer(
-        client.api.resolve(event, SimpleNamespace(get_remaining_time_in_millis=lambda: 9_000))  # type: ignore[arg-type]
+        client.api(event, SimpleNamespace(get_remaining_time_in_millis=lambda: 9_000))
     )
     assert answer.status in {200, 400}, answer
 
@@ -224,11 +227,10 @@ def test_there_are_sample_events() -> None:
 def test_the_function_answers_with_the_store_of_its_environment(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from blef import app  # noqa: PLC0415 - what a variable says is read at the first request
-
     app.api.cache_clear()
+    monkeypatch.setenv(app.GAME, "blef")
     monkeypatch.setenv("BLEF_STORE", f"sqlite:{tmp_path}/deep/games.db")
-    event = json.loads((EVENTS / "blef_create.json").read_text())
+    event = json.loads((EVENTS / "blef_1_create.json").read_text())
     context = SimpleNamespace(get_remaining_time_in_millis=lambda: 9_000)
     answer = app.handler(event, context)  # type: ignore[arg-type]
     game = json.loads(answer["body"])["game_uuid"]
@@ -246,18 +248,18 @@ def test_the_function_answers_with_the_store_of_its_environment(
     [("sqlite::memory:", SqliteGames), ("dynamodb:games", DynamoGames)],
 )
 def test_a_setting_names_the_store(store: str, kind: type[object]) -> None:
-    assert isinstance(build_store(store, FakeClock()), kind)
+    assert isinstance(STORES.open(store, FakeClock()), kind)
 
 
 @pytest.mark.parametrize("store", ["", "sqlite", "sqlite:", "dynamodb:", "redis:x"])
 def test_a_setting_that_names_no_store_is_told(store: str) -> None:
     with pytest.raises(ConfigError, match="BLEF_STORE must be sqlite:FILE or dynamodb:TABLE"):
-        build_store(store, FakeClock())
+        STORES.open(store, FakeClock())
 
 
 def test_the_table_has_no_stream_and_its_index_no_hand() -> None:
     """A record of a stream, like a copy of the whole item in an index, would carry hands."""
-    table = load_resources(TEMPLATE)["BlefGames"].properties
+    table = load_resources(TEMPLATE)["blefTable"].properties
     assert "StreamSpecification" not in table
     shown = json.dumps(table["GlobalSecondaryIndexes"])
     assert "game_json" not in shown

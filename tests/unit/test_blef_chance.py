@@ -9,7 +9,7 @@ from support.cloud_clock import START
 
 from cardsharp.blef.cards import DECK
 from cardsharp.blef.chance import SecretChance
-from cardsharp.blef.game import Game
+from cardsharp.blef.records import Game
 
 CHANCE = SecretChance()
 

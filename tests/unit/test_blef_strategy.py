@@ -16,7 +16,6 @@ from cardsharp.blef.strategies import build, names
 from cardsharp.blef.strategies.minds import HABITS, OPENING, mind_of
 from cardsharp.blef.strategies.odds import bits_of, odds
 from cardsharp.errors import ConfigError, Illegal
-from workbench.blef.duel import Pairing, duel, wilson
 
 ALL = ("bayes", "greedy", "random", "threshold")
 
@@ -145,34 +144,3 @@ def test_nobody_decides_for_somebody_else(name: str) -> None:
     for viewer in (1, None):
         with pytest.raises(Illegal, match="not to act"):
             build(name, Random(1)).decide(position_of(live, viewer))
-
-
-def test_a_duel_repeats_by_its_seed_and_rotates_seats() -> None:
-    one, two = (duel(Pairing("greedy", "random", 20, seed=3, copies=2)) for _ in range(2))
-    assert (one.won, one.rounds, one.moves) == (two.won, two.rounds, two.moves)
-    assert one.won > 15
-    assert one.as_json()["fair"] == pytest.approx(1 / 3)
-    assert "greedy won" in str(one)
-    assert "against 2 copies of random" in str(one)
-
-
-def test_equal_players_win_equally_often() -> None:
-    low, high = duel(Pairing("greedy", "greedy", 200, seed=2)).interval
-    assert low < 0.5 < high
-
-
-def test_threshold_plays_as_strong_as_it_was_measured() -> None:
-    """BOTS.md: greedy wins 0.565 +- 0.022 against thr(.3), 0.468 +- 0.022 against thr(.2)."""
-    low, high = duel(Pairing("greedy", "threshold(0.2,0.5)", 400, seed=1)).interval
-    assert low < 0.468 < high
-
-
-def test_bayes_beats_greedy_and_threshold() -> None:
-    """A few games: the figures with narrow intervals are in docs/blef.md."""
-    assert duel(Pairing("bayes", "greedy", 4, seed=4)).won >= 3
-    assert duel(Pairing("bayes", "threshold(0.2,0.5)", 4, seed=4)).won >= 3
-
-
-def test_the_interval_of_a_share_is_wilsons() -> None:
-    assert wilson(8, 10) == pytest.approx((0.490, 0.943), abs=5e-4)
-    assert wilson(1, 1) == pytest.approx((0.207, 1.0), abs=5e-4)

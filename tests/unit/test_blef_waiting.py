@@ -5,11 +5,11 @@ from datetime import timedelta
 from support.blef import Client, Table, memory_client
 from support.cloud_clock import FakeClock
 
-from cardsharp.blef.api import LONGEST_WAIT
-from cardsharp.blef.game import Game
+from cardsharp.blef.records import Game
 from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.blef.store import Saved
 from cardsharp.cloud.sqlite_file import MEMORY
+from cardsharp.web.request import LONGEST_WAIT
 
 
 class Busy(SqliteGames):
@@ -18,13 +18,13 @@ class Busy(SqliteGames):
     def __init__(self, clock: FakeClock) -> None:
         super().__init__(MEMORY, clock)
         self.looks = 0
-        self.deeds: dict[int, object] = {}
+        self.events: dict[int, object] = {}
 
     def read(self, game_uuid: str) -> Saved | None:
         self.looks += 1
-        deed = self.deeds.pop(self.looks, None)
-        if callable(deed):
-            deed()
+        event = self.events.pop(self.looks, None)
+        if callable(event):
+            event()
         return super().read(game_uuid)
 
 
@@ -40,7 +40,7 @@ def test_a_known_version_is_waited_upon_until_it_changes() -> None:
     version = table.client.get(f"/games/{table.game}").headers["Game-Version"]
     mover = table.state()["cp_nickname"]
     store.looks = 0
-    store.deeds = {5: lambda: table.play(3, mover)}
+    store.events = {5: lambda: table.play(3, mover)}
     began = clock.now()
     reply = table.client.get(f"/games/{table.game}", wait="true", since=version)
     assert reply.json["history"] == [{"player": mover, "action_id": 3}]
@@ -59,7 +59,7 @@ def test_without_a_version_the_next_change_is_waited_for() -> None:
     store, clock, table = waiting_table()
     mover = table.state()["cp_nickname"]
     store.looks = 0
-    store.deeds = {3: lambda: table.play(3, mover)}
+    store.events = {3: lambda: table.play(3, mover)}
     began = clock.now()
     assert table.state(wait="1")["history"]
     assert clock.now() > began
@@ -104,7 +104,7 @@ def test_a_game_that_expires_while_it_is_waited_for_is_gone() -> None:
     saved = store.read(table.game)
     assert saved is not None
     store.looks = 0
-    store.deeds = {3: lambda: clock.advance(timedelta(days=15))}
+    store.events = {3: lambda: clock.advance(timedelta(days=15))}
     reply = table.client.get(f"/games/{table.game}", wait="true")
     assert (reply.status, reply.json["error"]) == (400, "Game does not exist")
     assert isinstance(saved.game, Game)

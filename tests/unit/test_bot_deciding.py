@@ -11,11 +11,11 @@ from support.bot_positions import effect_pending, opening, position_with
 
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, respond
 from cardsharp.deadmansdraw.cards import Card, Suit
-from cardsharp.deadmansdraw.deciding import decide
+from cardsharp.deadmansdraw.fallback import decide
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.strategies import Decision, build
+from cardsharp.deciding import Decided
 from cardsharp.errors import CardsharpError
-from cardsharp.promptly import Decided
 
 LIMIT = timedelta(seconds=5)
 
@@ -23,21 +23,21 @@ LIMIT = timedelta(seconds=5)
 class Plays:
     """A strategy that does what a test says."""
 
-    def __init__(self, deed: Callable[[Position], Action]) -> None:
-        self._deed = deed
+    def __init__(self, work: Callable[[Position], Action]) -> None:
+        self._work = work
 
     def decide(self, position: Position) -> Decision:
-        return Decision(self._deed(position), "as the test says")
+        return Decision(self._work(position), "as the test says")
 
 
 def decided(
-    deed: Callable[[Position], Action],
+    work: Callable[[Position], Action],
     position: Position,
     limit: timedelta = LIMIT,
     refused: frozenset[Action] = frozenset(),
 ) -> Decided[Decision]:
     ticks = iter([1.0, 1.25])
-    return decide(Plays(deed), position, limit, lambda: next(ticks), refused)
+    return decide(Plays(work), position, limit, lambda: next(ticks), refused)
 
 
 def test_a_decision_in_time_is_taken_as_it_is_and_timed() -> None:
@@ -103,13 +103,13 @@ def test_a_strategy_that_can_be_hurried_is_when_four_fifths_of_its_time_are_over
 
     class Thinks(Plays):
         def hurried(self, late: Callable[[], bool]) -> "Thinks":
-            def deed(_position: Position) -> Action:
+            def work(_position: Position) -> Action:
                 for now in (0.1, 3.9, 4.1):
                     clock[0] = now
                     asked.append(late())
                 return DRAW
 
-            return Thinks(deed)
+            return Thinks(work)
 
     decide(Thinks(lambda _: END_TURN), opening(), LIMIT, lambda: clock[0])
     assert asked == [False, False, True]

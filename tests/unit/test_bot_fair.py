@@ -5,12 +5,16 @@ How calmly the arena is asked is tested in test_bot_scout.py.
 
 import json
 from collections.abc import Mapping
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.arena import ALICE
-from support.bot_bench import SEED, TABLE, Bench
+from support.bot_arena import SEED, TABLE, BenchArena
+from support.bot_bench import Bench
+from support.bot_bench import played as finished
 
 from cardsharp.deadmansdraw.reading import rebuild
 from cardsharp.deadmansdraw.strategies import names
@@ -21,25 +25,16 @@ OF_THE_MOMENT = {"decidedAt", "decisionMs", "arrivesBefore", "worker"}
 
 
 def played(folder: Path, table: Mapping[str, Any], strategy: str) -> Bench:
-    bench = Bench(folder, table=table, strategy=strategy)
-    try:
-        bench.play()
-        bench.found = bench.faults_found()
-        bench.moves = bench.log.moves(bench.match_id)
-    finally:
-        bench.close()
-    return bench
+    return finished(Bench(partial(BenchArena, table=table, strategy=strategy), folder))
 
 
 def test_the_seed_is_shown_to_us_and_goes_no_further(tmp_path: Path) -> None:
     """We created the match, so every view has its seed; no model, position or stored item has."""
-    bench = Bench(tmp_path)
-    try:
+    with closing(Bench(BenchArena, tmp_path)) as bench:
         bench.play()
-        shown = bench.arena.look(bench.match_id, admin=False)
+        assert isinstance(bench.place, BenchArena)
+        shown = bench.place.look(admin=False)
         stored = bench.everything()
-    finally:
-        bench.close()
     assert json.dumps(shown).count(SEED) == 2, "the arena has stopped to show the seed"
     view = parse_view(shown)
     assert SEED not in view.model_dump_json()
@@ -82,11 +77,8 @@ def test_an_intent_names_unseen_cards_in_the_order_of_the_deck_alone(tmp_path: P
 
 
 def test_a_message_names_the_match_and_nothing_else(tmp_path: Path) -> None:
-    bench = Bench(tmp_path)
-    try:
+    with closing(Bench(BenchArena, tmp_path)) as bench:
         bench.play()
         bodies = [entry.body for entry in bench.queue._entries.values()]
-    finally:
-        bench.close()
     assert {tuple(json.loads(body)) for body in bodies} == {("match_id",)}
     assert ALICE not in "".join(bodies)

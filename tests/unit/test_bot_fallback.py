@@ -49,7 +49,7 @@ def test_a_match_that_cannot_be_read_is_ended_by_the_servers_choice() -> None:
 
 
 def test_a_blind_turn_without_a_card_draws_one() -> None:
-    """PROTOCOL.md section 7: an empty play area cannot be ended."""
+    """docs/spec/arena.md section 7: an empty play area cannot be ended."""
     drawn = blind_action(())
     assert (drawn.verb, drawn.autopick) == (Verb.DRAW, True)
 

@@ -2,21 +2,23 @@
 
 import logging
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
-from support.arena import ALICE
-from support.bot_bench import Bench, Tools, real_bot
+from support.bot_arena import BenchArena
+from support.bot_bench import Bench
 from support.bot_faults import FaultPlan, Kind
 
 from cardsharp.cloud.attended import Attended
+from cardsharp.cloud.messages import MatchMessage, parse_message
 from cardsharp.cloud.timing import Timing
 from cardsharp.deadmansdraw.actions import END_TURN
-from cardsharp.deadmansdraw.bot import Bot
+from cardsharp.deadmansdraw.game import GAME
 from cardsharp.deadmansdraw.position import Position
-from cardsharp.deadmansdraw.seats import Players, Seat
 from cardsharp.deadmansdraw.strategies import Decision
 
 TIMING = Timing()
@@ -24,7 +26,7 @@ TIMING = Timing()
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[Bench]:
-    made = Bench(tmp_path, timing=TIMING)
+    made = Bench(BenchArena, tmp_path, timing=TIMING)
     yield made
     made.close()
 
@@ -35,13 +37,16 @@ def within(bench: Bench, budget: timedelta) -> Callable[[], timedelta]:
     return lambda: end - bench.clock.now()
 
 
-def test_r05_no_worker_outlasts_its_time_and_the_match_is_played_to_its_end(bench: Bench) -> None:
+@pytest.mark.parametrize("fifth", [1, 2])
+def test_r05_no_worker_outlasts_its_time_and_the_match_is_played_to_its_end(
+    bench: Bench, fifth: int
+) -> None:
     """Workers of every length of life, one after the other; a fifth of the requests fails."""
     lives = [timedelta(seconds=seconds / 4) for seconds in range(20, 300, 3)]
     ends = set()
     for life in lives:
         steps = range(len(bench.plan.steps), len(bench.plan.steps) + 100)
-        bench.plan.faults = {step: Kind.TIMED_OUT for step in steps if step % 5 == 1}
+        bench.plan.faults = {step: Kind.TIMED_OUT for step in steps if step % 5 == fifth}
         remaining = within(bench, life)
         try:
             ends.add(bench.worker().attend(bench.match_id, remaining))
@@ -74,13 +79,12 @@ def test_a_worker_with_time_to_wait_but_none_to_act_hands_on_without_asking_agai
     tmp_path: Path,
 ) -> None:
     """The settings may leave less for handing on than an action takes."""
-    bench = Bench(tmp_path, timing=replace(TIMING, handover=timedelta(seconds=3)))
-    try:
+    with closing(
+        Bench(BenchArena, tmp_path, timing=replace(TIMING, handover=timedelta(seconds=3)))
+    ) as bench:
         ended = bench.worker().attend(bench.match_id, within(bench, timedelta(seconds=6)))
         assert ended is Attended.HANDED_ON
         assert bench.plan.steps.count("view") == 1
-    finally:
-        bench.close()
 
 
 def test_an_arena_that_contradicts_itself_is_not_flooded(bench: Bench) -> None:
@@ -94,13 +98,16 @@ def test_an_arena_that_contradicts_itself_is_not_flooded(bench: Bench) -> None:
     ended = bench.worker().attend(bench.match_id, within(bench, timedelta(seconds=60)))
     assert ended is Attended.HANDED_ON
     assert 20 < plan.steps.count("act") <= 60 / TIMING.breath.total_seconds()
-    assert bench.arena.accepted == []
+    assert bench.gate.accepted == []
 
 
-def test_a_match_that_is_handed_on_is_free_at_once(bench: Bench) -> None:
+def test_a_match_that_is_handed_on_is_free_and_offered_at_once(bench: Bench) -> None:
     ended = bench.worker().attend(bench.match_id, within(bench, timedelta(seconds=4)))
     assert ended is Attended.HANDED_ON
-    assert bench.log.announce(bench.match_id, timedelta(seconds=3))
+    message = bench.queue.receive(timedelta(0))
+    assert message is not None
+    assert parse_message(message.body) == MatchMessage(match_id=bench.match_id, game=GAME.name)
+    assert bench.log.take(bench.match_id, "another", timedelta(seconds=1)) is not None
 
 
 class Breaks:
@@ -112,25 +119,19 @@ class Breaks:
         raise ValueError("no idea")
 
 
-def broken(bench: Bench, tools: Tools) -> Bot:
-    bot = real_bot(bench, tools)
-    seat = Seat(ALICE, tools.client, Breaks(), "broken")
-    return Bot(Players(seat), bot.log, bot.clock, bot.worker, bot.timing)
+BROKEN = partial(BenchArena, player=Breaks())
 
 
 def test_r06_a_broken_strategy_ends_no_match_and_every_failure_is_noted(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING)
-    bench = Bench(tmp_path, make=broken)
-    try:
+    with closing(Bench(BROKEN, tmp_path)) as bench:
         bench.play()
         assert bench.faults_found() == []
         notes = bench.log.notes(bench.match_id)
         faults = {str(note.body["fault"]) for note in notes if note.kind == "decision"}
         intents = [move.intent for move in bench.log.moves(bench.match_id) if move.intent]
-    finally:
-        bench.close()
     assert "the strategy failed: ValueError: no idea" in faults
     assert any(fault.startswith("the rules refuse 'EndTurn'") for fault in faults)
     assert all(intent["fault"] in faults for intent in intents)
@@ -138,14 +139,11 @@ def test_r06_a_broken_strategy_ends_no_match_and_every_failure_is_noted(
 
 
 def test_a_note_that_cannot_be_kept_ends_no_match(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, make=broken)
+    bench = Bench(BROKEN, tmp_path)
     bench.play()
     notes = [at for at, step in enumerate(bench.plan.steps) if step == "note"]
     bench.close()
-    again = Bench(tmp_path, dict.fromkeys(notes[:3], Kind.THROTTLED), make=broken)
-    try:
+    with closing(Bench(BROKEN, tmp_path, dict.fromkeys(notes[:3], Kind.THROTTLED))) as again:
         again.play()
         assert again.faults_found() == []
         assert again.workers == 1, "the match changed hands for want of a note"
-    finally:
-        again.close()

@@ -13,7 +13,7 @@ from cardsharp.deadmansdraw.cards import Card, Suit
 from cardsharp.deadmansdraw.fallback import blind_action
 from cardsharp.deadmansdraw.logbook import (
     blind_intent_body,
-    facts_after,
+    facts_beyond,
     header_body,
     intent_body,
     missing_body,
@@ -21,7 +21,7 @@ from cardsharp.deadmansdraw.logbook import (
 )
 from cardsharp.deadmansdraw.strategies import Decision, Option
 from cardsharp.deadmansdraw.wire import parse_view
-from cardsharp.promptly import Decided
+from cardsharp.deciding import Decided
 
 AT = datetime(2026, 11, 20, 12, tzinfo=UTC)
 ANSWER = respond(EffectType.ORACLE, Card(Suit.ANCHOR, 5))
@@ -76,8 +76,8 @@ def test_facts_are_the_arenas_moves_from_the_first_unknown_one_on() -> None:
     view = parse_view(whole)
     last = whole["moves"][-1]
     number = last["sequenceId"]
-    assert facts_after(view, number) == {number: last}
-    assert facts_after(view, number + 1) == {}
+    assert facts_beyond(view, range(number)) == {number: last}
+    assert facts_beyond(view, range(number + 1)) == {}
 
 
 def finished(**state: Any) -> dict[str, Any]:  # noqa: ANN401 - fields of the state

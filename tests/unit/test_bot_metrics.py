@@ -1,17 +1,21 @@
 """What a worker counts: so that an operator sees lost turns, deaths and a failing arena."""
 
 from collections import Counter
-from dataclasses import replace
+from contextlib import closing
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
-from support.bot_bench import TABLE, Bench, Tools, real_bot
+from support.bot_arena import TABLE, BenchArena
+from support.bot_bench import Bench, bot_of
+from support.bot_bench import played as finished
 from support.bot_faults import Kind
+from support.bot_wire import Tools
 
+from cardsharp.cloud.attend import Bot
 from cardsharp.cloud.metrics import Metric
 from cardsharp.cloud.timing import Timing
-from cardsharp.deadmansdraw.bot import Bot
 
 
 class Counts:
@@ -35,19 +39,17 @@ def counts() -> Counts:
     return Counts()
 
 
-def played(folder: Path, counts: Counts, faults: dict[int, Kind], **table: object) -> Bench:
-    """A match under faults, whose workers count."""
+def played(
+    folder: Path, counts: Counts, faults: dict[int, Kind], lost: int = 0, **table: object
+) -> Bench:
+    """A match under faults, whose workers count; so many turns are lost by them."""
 
     def counting(bench: Bench, tools: Tools) -> Bot:
-        return replace(real_bot(bench, tools), meter=counts)
+        return bot_of(bench, tools, counts)
 
-    made = Bench(folder, faults, table={**TABLE, **table}, make=counting, timing=Timing())
-    try:
-        made.play()
-        made.found = made.faults_found()
-    finally:
-        made.close()
-    assert made.found == []
+    place = partial(BenchArena, table={**TABLE, **table})
+    made = finished(Bench(place, folder, faults, make=counting, timing=Timing()))
+    assert len(made.found) == lost, made.found
     return made
 
 
@@ -55,7 +57,7 @@ def test_a_match_without_trouble_counts_its_actions_and_its_end(
     tmp_path: Path, counts: Counts
 ) -> None:
     bench = played(tmp_path, counts, {})
-    actions = len(bench.arena.accepted)
+    actions = len(bench.gate.accepted)
     assert +counts.counted == {Metric.ACTIONS: actions, Metric.MATCHES_WON: 1}
     assert counts.timed == {Metric.DECISION: actions, Metric.PICK_UP: 1}
 
@@ -64,21 +66,19 @@ def test_a_turn_that_the_arena_ended_for_want_of_time_is_counted(
     tmp_path: Path, counts: Counts
 ) -> None:
     """The first look takes longer than a turn may; nothing else is lost."""
-    bench = played(tmp_path, counts, {2: Kind.TIMED_OUT}, timeout=5)
-    assert bench.arena.match(bench.match_id).state.timeouts == 1
+    bench = played(tmp_path, counts, {3: Kind.TIMED_OUT}, lost=1, timeout=5)
+    assert isinstance(bench.place, BenchArena)
+    assert bench.place.match.state.timeouts == 1
     assert counts.counted[Metric.TIMEOUTS] == 1
 
 
 def test_only_a_death_counts_as_a_stolen_lease(tmp_path: Path, counts: Counts) -> None:
-    bench = Bench(tmp_path, make=lambda b, t: replace(real_bot(b, t), meter=counts))
-    try:
+    with closing(Bench(BenchArena, tmp_path, make=lambda b, t: bot_of(b, t, counts))) as bench:
         for _ in range(2):
             bench.worker().attend(bench.match_id, lambda: timedelta(seconds=3))
         assert counts.counted[Metric.LEASE_STEALS] == 0, "it was handed on"
         bench.plan.faults = {len(bench.plan.steps) + 4: Kind.CRASH_AFTER}
         bench.play()
-    finally:
-        bench.close()
     assert counts.counted[Metric.LEASE_STEALS] == 1
 
 

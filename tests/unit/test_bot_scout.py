@@ -9,20 +9,23 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
-from typing import cast
 
 import pytest
-from support.bot_arena import RETRY_AFTER, client_of
+from support.bot_arena import BenchArena
 from support.bot_bench import Bench
-from support.bot_faults import STEP, FaultPlan, FaultyLog, Kind, Meant
+from support.bot_faults import STEP, FaultPlan, Kind
+from support.bot_wire import RETRY_AFTER
 
 from cardsharp.cloud.messages import parse_message
-from cardsharp.cloud.ports import MatchLog
+from cardsharp.cloud.offering import Offering
+from cardsharp.cloud.ports import Status
+from cardsharp.deadmansdraw.logbook import missing_body
 from cardsharp.deadmansdraw.scout import Scout, ScoutTiming
 from cardsharp.errors import StoreError
 
 MINUTE = timedelta(minutes=1)
 TIMING = ScoutTiming()
+ANNOUNCE = timedelta(seconds=3)
 SLACK = STEP * 10
 """What a few steps take on this clock."""
 
@@ -36,15 +39,19 @@ class Listening:
     asked: list[datetime] = field(default_factory=list)
     offered: list[tuple[datetime, str]] = field(default_factory=list)
 
+    @property
+    def arena(self) -> BenchArena:
+        assert isinstance(self.bench.place, BenchArena)
+        return self.bench.place
+
     def listen(self, budget: timedelta) -> int:
         """What the scout reports after so much time, and not more."""
         bench, clock = self.bench, self.bench.clock
         plan = FaultPlan(clock, self.faults, before_step=self._note)
-        client = client_of(bench.arena, plan, Meant())
-        log = cast("MatchLog", FaultyLog(bench.log, plan, Meant()))
-        end = clock.now() + budget
-        with client:
-            scout = Scout(client, log, bench.queue, clock, timing=TIMING)
+        tools, end = bench.tools(plan), clock.now() + budget
+        with self.arena.client(tools) as client:
+            offering = Offering(tools.log, bench.queue, clock, ANNOUNCE)
+            scout = Scout(client, offering, timing=TIMING)
             count = scout.listen(lambda: end - clock.now())
         assert clock.now() <= end, "it listened longer than it may"
         while message := bench.queue.receive(timedelta(0)):
@@ -58,7 +65,7 @@ class Listening:
 
 @pytest.fixture
 def scene(tmp_path: Path) -> Iterator[Listening]:
-    bench = Bench(tmp_path)
+    bench = Bench(BenchArena, tmp_path)
     yield Listening(bench)
     bench.close()
 
@@ -84,7 +91,7 @@ def test_a_match_that_waits_is_offered_at_once_and_once_as_long_as_a_worker_may_
     assert scene.listen(TIMING.long_poll + timedelta(seconds=8)) == 3
     times = [at for at, _ in scene.offered]
     assert times[0] - began <= SLACK
-    assert all(b - a >= TIMING.announce for a, b in pairwise(times))
+    assert all(b - a >= ANNOUNCE for a, b in pairwise(times))
     assert {match_id for _, match_id in scene.offered} == {scene.bench.match_id}
 
 
@@ -105,9 +112,37 @@ def test_r14_a_match_in_which_it_is_not_our_turn_is_found_in_the_log(scene: List
     attend(scene, timedelta(seconds=3))
     # Alice ends her first turn by her own two actions; now the dummy is to move.
     for body in ({"etype": "Draw"}, {"etype": "EndTurn"}):
-        bench.arena.act_as_alice(bench.match_id, body)
+        scene.arena.act_as_alice(body)
     assert scene.listen(TIMING.long_poll + timedelta(seconds=8)) >= 1
     assert scene.offered[0][1] == bench.match_id
+
+
+def test_r24_a_match_that_was_closed_as_missing_is_offered_again_when_it_is_named(
+    scene: Listening,
+) -> None:
+    log, match_id = scene.bench.log, scene.bench.match_id
+    lease = log.take(match_id, "worker", MINUTE)
+    assert lease is not None
+    log.finish(lease, missing_body())
+    began = scene.bench.clock.now()
+    scene.listen(TIMING.long_poll + timedelta(seconds=8))
+    assert scene.offered[0][1] == match_id
+    assert scene.offered[0][0] - began <= SLACK
+    record = log.match(match_id)
+    assert record is not None
+    assert record.status is Status.RUNNING
+    assert [note.kind for note in log.notes(match_id)] == ["reopened"]
+
+
+def test_a_match_that_has_ended_is_never_opened_again(scene: Listening) -> None:
+    log, match_id = scene.bench.log, scene.bench.match_id
+    lease = log.take(match_id, "worker", MINUTE)
+    assert lease is not None
+    log.finish(lease, {**missing_body(), "result": "lost"})
+    assert scene.listen(TIMING.long_poll + timedelta(seconds=8)) == 0
+    record = log.match(match_id)
+    assert record is not None
+    assert record.status is Status.FINISHED
 
 
 def test_r15_retry_after_is_kept_and_the_leases_are_watched_meanwhile(scene: Listening) -> None:

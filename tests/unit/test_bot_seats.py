@@ -1,4 +1,4 @@
-"""Which seats are ours: worked out from the view alone."""
+"""Which seats are ours: worked out from the view alone, and what is ours with them."""
 
 import json
 from typing import cast
@@ -6,8 +6,10 @@ from typing import cast
 import pytest
 from support.arena import ALICE, BOB, DUMMY
 from support.arena_bodies import RUNNING
+from support.recorded import SAMPLE, looks
 
-from cardsharp.deadmansdraw.arena import ArenaClient
+from cardsharp.deadmansdraw.bot import ArenaMatch
+from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.seats import Players, Seat
 from cardsharp.deadmansdraw.strategies import Strategy
 from cardsharp.deadmansdraw.wire import MatchView, parse_view
@@ -47,3 +49,32 @@ def test_the_dummy_of_others_is_left_alone(creator: str | None) -> None:
 
 def test_a_match_of_others_has_no_seat_of_ours() -> None:
     assert Players(US, AS_DUMMY).seats(view(BOB, DUMMY, BOB)) == {}
+
+
+class Shown:
+    """A client to which every match looks the same."""
+
+    def __init__(self, shown: MatchView) -> None:
+        self.shown = shown
+
+    def view(self, _match_id: str) -> MatchView:
+        return self.shown
+
+
+def timeouts_of(player_id: str, shown: MatchView) -> int:
+    """How many timeouts of a match a bot takes for its own."""
+    me = Seat(player_id, cast("ArenaClient", Shown(shown)), cast("Strategy", None), "any")
+    return ArenaMatch("match", Players(me)).look({}).timeouts
+
+
+def test_the_opponents_timeouts_are_not_counted_as_ours() -> None:
+    """Of the recorded timeouts of a match, which the arena counts in one, each is one player's."""
+    total = both = 0
+    for match in SAMPLE.started():
+        *_, last = looks(match)
+        late = [timeouts_of(player, last.view) for player in set(match["players"])]
+        assert sum(late) == last.view.state.timeout_count, match["name"]
+        total += sum(late)
+        both += all(late) and len(late) > 1
+    assert total > 10
+    assert both > 0

@@ -3,13 +3,14 @@
 from random import Random
 
 import pytest
+from support.matches import Match
 from support.positions import KINDS, card, effect, opening, position
 
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, EffectType, Verb, respond
+from cardsharp.deadmansdraw.simulation import fair_chance
 from cardsharp.deadmansdraw.strategies import build
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS, Captain, is_ordinary
 from cardsharp.deadmansdraw.strategies.search.weights import model
-from workbench.lab.selfplay import Match, fair_chance
 
 OLD = "Anchor2 Hook2 Cannon2 Key2 Chest2 Map2 Oracle2 Sword2 Kraken2 Mermaid4"
 

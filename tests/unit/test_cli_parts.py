@@ -12,6 +12,7 @@ from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import MoveRecord
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.deadmansdraw.cards import Card, Suit
+from cardsharp.deadmansdraw.replay import card_of, thought_of, turns_of
 from cardsharp.errors import (
     CardsharpError,
     ConfigError,
@@ -22,25 +23,24 @@ from cardsharp.errors import (
     Unauthorized,
     Unreachable,
 )
+from cardsharp.replay import Outcome, parse
 from workbench.cli import main
-from workbench.cli.cards import parse_cards
-from workbench.cli.checks import Skipped, judge_clock
-from workbench.cli.commands import COMMANDS, Command
-from workbench.cli.exits import Exit, exit_for
-from workbench.cli.lookup import find_match
-from workbench.cli.records import Intent, Outcome, parse
-from workbench.cli.report import wilson
-from workbench.cli.turns import card_of, turns_of
+from workbench.cli.commands import all_commands
+from workbench.deadmansdraw.cards import parse_cards
+from workbench.deadmansdraw.checks import Skipped, judge_clock
+from workbench.show.command import Command
+from workbench.show.exits import Exit, exit_for
+from workbench.show.lookup import find_match
 from workbench.stage.archive import copy_match
-from workbench.stage.strategy_file import strategy_named
 from workbench.stage.tally import kind_of
 from workbench.stage.verdict import Verdict
+from workbench.strategy_file import strategy_named
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+@pytest.mark.parametrize("command", all_commands(), ids=lambda command: command.name)
 def test_every_command_teaches_with_examples_and_is_documented(
     command: Command, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -132,13 +132,6 @@ def test_a_card_of_the_log_is_read_even_if_its_suit_is_new() -> None:
     assert card_of("Parrot12") == Card("Parrot", 12)
 
 
-def test_the_interval_of_a_share_is_wilsons() -> None:
-    """Figures from Wilson's formula for 8 of 10 and for 1 of 1."""
-    assert wilson(8, 10) == (80.0, 49.0, 94.3)
-    assert wilson(1, 1) == (100.0, 20.7, 100.0)
-    assert wilson(0, 20)[:2] == (0.0, 0.0)
-
-
 @pytest.mark.parametrize(
     ("method", "target", "kind"),
     [
@@ -177,11 +170,11 @@ def test_a_clock_is_judged_by_the_arenas(ahead: int, words: str) -> None:
 
 def test_an_old_or_unknown_log_is_read_as_far_as_it_goes() -> None:
     assert parse(Outcome, {"result": "unknown", "turns": None}).turns == 0
-    assert parse(Intent, {}).action == "no decision"
+    assert thought_of({}).action == "no decision"
     answer = {"etype": "ResponseToEffect", "effect": {"effectType": "Oracle", "card": None}}
-    assert parse(Intent, {"action": answer}).action == "Oracle: not taken"
+    assert thought_of({"action": answer}).action == "Oracle: not taken"
     blind = {"etype": "EndTurn", "autopick": True}
-    assert parse(Intent, {"action": blind}).action == "EndTurn (autopick)"
+    assert thought_of({"action": blind}).action == "EndTurn (autopick)"
     with pytest.raises(StoreError, match="outcome that cannot be read: turns"):
         parse(Outcome, {"turns": "many"})
 
@@ -190,7 +183,7 @@ def test_a_decision_that_the_arena_has_not_confirmed_is_a_step_of_its_turn() -> 
     intent = {"seat": 1, "turn": 4, "action": {"etype": "Draw"}, "reason": "Why not."}
     [turn] = turns_of([MoveRecord(7, intent, None)])
     assert (turn.number, turn.player, turn.over) == (4, 1, False)
-    assert turn.decisions[0].intent is not None
+    assert turn.decisions[0].ours is not None
 
 
 def test_a_move_that_cannot_be_read_is_named() -> None:
@@ -262,10 +255,10 @@ def test_a_strategy_file_that_cannot_be_used_says_why(
     imported = "from cardsharp.deadmansdraw.strategies import strategy\n" if "@" in text else ""
     path.write_text(imported + text)
     registry.names()  # so that all of ours are there
-    before = dict(registry._all.makers)
+    before = dict(registry.STRATEGIES._makers)
     try:
         with pytest.raises(ConfigError, match=sentence):
             strategy_named(str(path))
     finally:
-        registry._all.makers.clear()
-        registry._all.makers.update(before)
+        registry.STRATEGIES._makers.clear()
+        registry.STRATEGIES._makers.update(before)

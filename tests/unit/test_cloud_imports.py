@@ -9,7 +9,7 @@ def test_nothing_loads_boto3_before_aws_is_used() -> None:
     script = (
         "import sys\n"
         "import cardsharp.cloud.lease, cardsharp.cloud.secrets, cardsharp.cloud.settings\n"
-        "import cardsharp.cloud.sqlite, cardsharp.cloud.telemetry, cardsharp.cloud.wiring\n"
+        "import cardsharp.cloud.sqlite, cardsharp.cloud.telemetry, cardsharp.cloud.adapters\n"
         "sys.exit('boto3' in sys.modules or 'botocore.session' in sys.modules)\n"
     )
     done = subprocess.run([sys.executable, "-c", script], check=False)  # noqa: S603 - our own

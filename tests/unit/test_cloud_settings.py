@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from cardsharp.cloud.adapters import build_log, build_queue
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.memory import MemoryQueue
-from cardsharp.cloud.settings import Settings
+from cardsharp.cloud.settings import Workplace
 from cardsharp.cloud.sqlite import SqliteLog
-from cardsharp.cloud.wiring import build_log, build_queue
+from cardsharp.cloud.timing import limits_of
+from cardsharp.deadmansdraw.settings import Settings
 from cardsharp.errors import ConfigError, StoreError
 
 CANARY = "canary-7f3a"
@@ -62,6 +64,15 @@ def test_every_variable_is_read() -> None:
     assert settings.lease == timedelta(seconds=4)
     assert settings.renew == timedelta(milliseconds=250)
     assert settings.max_answer_bytes == 1000
+
+
+@pytest.mark.parametrize(("connect", "most"), [("10", 1.5), ("1", 1)])
+def test_half_of_an_actions_limit_is_kept_for_its_answer(connect: str, most: float) -> None:
+    """Connecting may not take it all: an action that is sent late may arrive too late."""
+    given = {"CARDSHARP_CONNECT_SECONDS": connect, "CARDSHARP_ACT_SECONDS": "3"}
+    limits = limits_of(Settings.load({**GOOD, **given}))
+    assert limits.connect == timedelta(seconds=most)
+    assert limits.act == timedelta(seconds=3)
 
 
 def test_an_empty_variable_counts_as_not_set() -> None:
@@ -186,3 +197,10 @@ def test_a_store_that_is_no_database_is_named_in_the_error(tmp_path: Path) -> No
     path.write_text("this is not a database, and it is long enough to be looked at" * 30)
     with pytest.raises(StoreError, match=r"notes\.txt cannot be used: file is not a database"):
         build_log(f"sqlite:{path}", SystemClock())
+
+
+def test_what_another_game_is_told_is_no_mistake_where_it_is_known() -> None:
+    environment = {**GOOD, "CARDSHARP_READ_SECONDS": "35"}
+    assert Workplace.load(environment, Settings.names()).read == timedelta(seconds=35)
+    with pytest.raises(ConfigError, match="CARDSHARP_ARENA_URL is no setting"):
+        Workplace.load(environment)

@@ -87,13 +87,13 @@ def test_the_loggers_of_the_library_are_heard_whatever_the_service_is_called() -
     assert metric["service"] == "some-stack"
 
 
-def test_the_basic_token_is_blotted_out_too(lines: io.StringIO) -> None:
+def test_the_basic_token_is_redacted_too(lines: io.StringIO) -> None:
     guarded("user-1", "sesame-55")
     logger.warning("sent Authorization: Basic dXNlci0xOnNlc2FtZS01NQ==")
     assert "dXNlci0xOnNlc2FtZS01NQ" not in lines.getvalue()
 
 
-def test_blotting_out_leaves_what_was_logged_as_it_is() -> None:
+def test_redacting_leaves_what_was_logged_as_it_is() -> None:
     register("sesame-77")
     body = {"password": "sesame-77"}
     record = logging.LogRecord("x", logging.INFO, "f", 1, "sent %s", (body,), None)

@@ -5,10 +5,22 @@ from typing import Any
 
 import pytest
 import yaml
+from ministack.services.cloudformation import (  # type: ignore[import-untyped]
+    language_extensions,
+)
 
-from cardsharp.cloud.settings import PREFIX, Settings
+from cardsharp.cloud.settings import PREFIX
+from cardsharp.deadmansdraw.settings import Settings
 from cardsharp.errors import ConfigError
-from workbench.cloud.template import TEMPLATE, _Loader, load_resources, queue_attributes, redrive
+from workbench.cloud.template import (
+    TEMPLATE,
+    _Loader,
+    load_resources,
+    load_template,
+    queue_attributes,
+    redrive,
+    services,
+)
 
 DAY = 86_400
 
@@ -99,3 +111,28 @@ def test_the_short_forms_of_functions_read_as_the_long_ones() -> None:
     assert yaml.safe_load("1") == 1, "the usual loader knows nothing of it"
     with pytest.raises(yaml.YAMLError):
         yaml.safe_load(text)
+
+
+def test_loops_are_written_out_as_the_emulator_does_it() -> None:
+    """Ours knows only what the template uses; its reading of AWS's rules is not ours."""
+    raw = _Loader(TEMPLATE.read_text()).get_single_data()
+    given = {name: str(one.get("Default", "")) for name, one in raw["Parameters"].items()}
+    theirs = language_extensions.apply(raw, {**given, "Services": ",".join(services())})
+    ours = load_template(TEMPLATE)
+    for section in ("Resources", "Outputs"):
+        assert ours[section] == plain(theirs[section])
+    assert ours["Transform"] == ["AWS::Serverless-2016-10-31"]
+
+
+def plain(part: Any) -> Any:  # noqa: ANN401 - any JSON
+    """A part with the calls that are texts already as texts."""
+    if isinstance(part, list):
+        return [plain(one) for one in part]
+    match part:
+        case {"Fn::Sub": str(text)} if "${" not in text:
+            return text
+        case {"Fn::GetAtt": [str(name), str(attribute)]}:
+            return {"Fn::GetAtt": f"{name}.{attribute}"}
+        case dict():
+            return {name: plain(one) for name, one in part.items()}
+    return part

@@ -6,6 +6,7 @@ from support.euchre_views import views
 
 from cardsharp.euchre.actions import Bid, Discard, Play, Question
 from cardsharp.euchre.cards import DECK, parse, suit_of
+from cardsharp.euchre.position import Position
 from cardsharp.euchre.strategies import build
 from cardsharp.euchre.strategies.bidding import card_set
 from cardsharp.euchre.strategies.dice import Dice
@@ -13,7 +14,6 @@ from cardsharp.euchre.strategies.pimc import Effort, Pimc
 from cardsharp.euchre.strategies.race import Race
 from cardsharp.euchre.strategies.worlds import World, sample
 from cardsharp.euchre.table import DEALER, SEATS, Played, Table
-from cardsharp.euchre.view import View
 
 SMALL = Effort(worlds=8, batch=8)
 HEARTS = 2
@@ -29,7 +29,9 @@ def test_every_world_agrees_with_what_the_seat_has_seen() -> None:
             check_world(view, list(map(cards_of, world.hands)), list(map(cards_of, world.dealt)))
 
 
-def check_world(view: View, hands: Sequence[Sequence[int]], dealt: Sequence[Sequence[int]]) -> None:
+def check_world(
+    view: Position, hands: Sequence[Sequence[int]], dealt: Sequence[Sequence[int]]
+) -> None:
     table = view.table
     assert tuple(hands[view.seat]) == view.hand
     held = [card for hand in hands for card in hand]
@@ -51,7 +53,7 @@ def test_a_dealer_who_called_is_thought_to_hold_trumps() -> None:
     """Bids weigh: a caller's likely hands are not those of somebody who passed."""
 
     def trumps(table: Table) -> float:
-        view = View(0, Question.PLAY, hand, table, tuple(map(Play, hand)))
+        view = Position(0, Question.PLAY, hand, table, tuple(map(Play, hand)))
         worlds = sample(view, 200, Dice(3))
         count = sum(
             times * sum(suit_of(card, HEARTS) == HEARTS for card in cards_of(world.dealt[2]))
@@ -78,24 +80,24 @@ def test_the_engine_explains_itself() -> None:
     decision = Pimc(effort=SMALL).decide(view)
     assert decision.worlds == 8
     assert decision.options
-    points = [option.points for option in decision.options]
+    points = [option.value for option in decision.options]
     assert all(value is not None and -4 <= value <= 4 for value in points)
-    best = max(decision.options, key=lambda option: option.points or 0.0)
+    best = max(decision.options, key=lambda option: option.value or 0.0)
     chosen = next(one for one in decision.options if one.action == decision.action)
-    assert chosen.points == best.points
+    assert chosen.value == best.value
 
 
 def test_a_hand_that_cannot_lose_is_called_alone() -> None:
     hand = tuple(map(parse, ("QH", "KH", "AH", "JD", "JH")))
     table = Table(parse("9H"))
     choices = (Bid(), Bid(HEARTS), Bid(HEARTS, alone=True))
-    view = View(0, Question.BID, tuple(sorted(hand)), table, choices)
+    view = Position(0, Question.BID, tuple(sorted(hand)), table, choices)
     assert Pimc(effort=SMALL).decide(view).action == Bid(HEARTS, alone=True)
 
 
 def test_a_hopeless_hand_is_passed() -> None:
     hand = tuple(sorted(map(parse, ("9C", "10C", "9S", "10S", "9D"))))
-    view = View(
+    view = Position(
         0,
         Question.BID,
         hand,
@@ -108,7 +110,7 @@ def test_a_hopeless_hand_is_passed() -> None:
 def test_a_useless_card_is_laid_aside_rather_than_a_trump() -> None:
     six = tuple(sorted(map(parse, ("JH", "JD", "AH", "KH", "9H", "9C"))))
     table = Table(parse("9H"), (Bid(), Bid(), Bid(), Bid(HEARTS)))
-    view = View(DEALER, Question.DISCARD, six, table, tuple(map(Discard, six)))
+    view = Position(DEALER, Question.DISCARD, six, table, tuple(map(Discard, six)))
     assert Pimc(effort=SMALL).decide(view).action == Discard(parse("9C"))
 
 
@@ -140,7 +142,7 @@ def test_a_view_that_no_world_fits_is_answered_by_rule() -> None:
     )
     table = Table(parse("AS"), (*[Bid()] * 4, Bid(HEARTS)), tricks=tricks)
     hand = (parse("QC"), parse("AC"))
-    view = View(0, Question.PLAY, hand, table, tuple(map(Play, hand)))
+    view = Position(0, Question.PLAY, hand, table, tuple(map(Play, hand)))
     assert sample(view, 50, Dice(1)) == []
     decision = Pimc(effort=SMALL).decide(view)
     assert decision.action in view.choices
@@ -152,7 +154,7 @@ def test_a_card_that_the_rules_would_not_play_makes_a_world_less_likely() -> Non
     trick = tuple(Played(seat, parse(card)) for seat, card in enumerate(("AS", "QS", "10S", "KS")))
     table = Table(parse("9H"), (*[Bid()] * 3, Bid(HEARTS)), swapped=True, tricks=(trick,))
     hand = tuple(sorted(map(parse, ("9C", "10C", "9D", "10D"))))
-    view = View(0, Question.PLAY, hand, table, tuple(map(Play, hand)))
+    view = Position(0, Question.PLAY, hand, table, tuple(map(Play, hand)))
     nine = 1 << parse("9S")
     worlds = sample(view, 300, Dice(5))
     assert sum(times for world, times in worlds if world.hands[1] & nine) < 40, "90 by chance"
@@ -201,7 +203,7 @@ def test_an_unlikely_world_is_drawn_less_often_than_a_likely_one() -> None:
     """Seat 1 passed in both rounds; it hardly holds a hand that anybody would have called on."""
     hand = tuple(sorted(map(parse, ("9C", "10C", "9D", "10D", "9S"))))
     table = Table(parse("9H"), tuple([Bid()] * 6))
-    view = View(2, Question.BID, hand, table, (Bid(), Bid(0)))
+    view = Position(2, Question.BID, hand, table, (Bid(), Bid(0)))
     strong = card_set(list(map(parse, ("JC", "JS"))))
     both = [times for world, times in sample(view, 400, Dice(2)) if _has(world, 1, strong)]
     assert sum(both) < 12, "about 26 by chance"

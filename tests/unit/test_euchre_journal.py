@@ -7,21 +7,21 @@ import sys
 from support.euchre_random import decisions
 
 from cardsharp.cloud import telemetry
+from cardsharp.deciding import Decided
 from cardsharp.euchre.actions import Question
 from cardsharp.euchre.asks import PlayAsk
 from cardsharp.euchre.cards import DECK, name, parse
-from cardsharp.euchre.deciding import decide
+from cardsharp.euchre.fallback import decide
 from cardsharp.euchre.journal import LogJournal, decision_entry
+from cardsharp.euchre.position import Position, project
 from cardsharp.euchre.records import DealKey
 from cardsharp.euchre.rules import turn
 from cardsharp.euchre.strategies import Decision, Option, build
-from cardsharp.euchre.view import View, project
-from cardsharp.promptly import Decided
 
 KEY = DealKey("7f0e", 0, 3)
 
 
-def some_plays() -> list[View]:
+def some_plays() -> list[Position]:
     found = []
     for seed in range(30):
         for deal in decisions(seed):
@@ -32,7 +32,7 @@ def some_plays() -> list[View]:
     return found
 
 
-def asked(view: View) -> PlayAsk:
+def asked(view: Position) -> PlayAsk:
     cards = tuple(action.card for action in view.choices if hasattr(action, "card"))
     return PlayAsk(len(view.table.complete_tricks), 0, view.seat, cards)
 

@@ -7,6 +7,7 @@ from support.euchre_random import decisions
 
 from cardsharp.euchre.actions import Question
 from cardsharp.euchre.cards import DECK, SUITS, parse
+from cardsharp.euchre.position import project
 from cardsharp.euchre.rules import apply, score, turn
 from cardsharp.euchre.state import Deal
 from cardsharp.euchre.strategies.bidding import card_set
@@ -15,7 +16,6 @@ from cardsharp.euchre.strategies.layout import layout
 from cardsharp.euchre.strategies.playout import ALL, Seating, Stage, played_out
 from cardsharp.euchre.strategies.sound import Rules
 from cardsharp.euchre.table import DEALER, SEATS
-from cardsharp.euchre.view import project
 
 
 def test_a_set_of_cards_is_laid_out_and_brought_back() -> None:

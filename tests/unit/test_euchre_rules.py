@@ -1,22 +1,25 @@
-"""The rules of Euchre (SPEC.md section 6)."""
+"""The rules of Euchre (docs/spec/euchre.md section 6)."""
 
 import pytest
 
 from cardsharp.errors import Illegal, Malformed
 from cardsharp.euchre.actions import PASS, Action, Bid, Defend, Discard, Play, Question
 from cardsharp.euchre.cards import (
+    ACE,
     DECK,
+    JACK,
     SUITS,
-    left_bower,
+    card,
     name,
     parse,
-    right_bower,
+    rank_of,
+    same_colour,
     strength,
     suit_of,
 )
 from cardsharp.euchre.rules import apply, legal_actions, legal_bids, legal_cards, score, start
 from cardsharp.euchre.state import Deal
-from cardsharp.euchre.table import Played, Table, Turn, turn
+from cardsharp.euchre.table import Played, Table, ToAct, turn
 
 CLUBS, DIAMONDS, HEARTS, SPADES = SUITS
 
@@ -41,6 +44,7 @@ def test_cards_are_numbered_as_the_protocol_numbers_them() -> None:
         *("9C", "9D", "9H", "9S", "10C", "JC", "AS")
     ]
     assert [parse(name(card)) for card in DECK] == list(DECK)
+    assert [rank_of(card) for card in (0, 3, 8, 23)] == [0, 0, JACK, ACE]
 
 
 @pytest.mark.parametrize("text", ["", "1H", "HJ", "JX", "J", "11S"])
@@ -51,12 +55,13 @@ def test_what_is_no_card_is_refused(text: str) -> None:
 
 @pytest.mark.parametrize("trump", SUITS)
 def test_the_bowers_are_the_highest_trumps_and_the_left_counts_as_one(trump: int) -> None:
-    by_height = sorted(DECK, key=lambda card: strength(card, trump, trump), reverse=True)
-    trumps = [card for card in DECK if suit_of(card, trump) == trump]
+    by_height = sorted(DECK, key=lambda one: strength(one, trump, trump), reverse=True)
+    trumps = [one for one in DECK if suit_of(one, trump) == trump]
     assert len(trumps) == 7
-    assert by_height[:2] == [right_bower(trump), left_bower(trump)]
+    right, left = card(JACK, trump), card(JACK, same_colour(trump))
+    assert by_height[:2] == [right, left]
     assert set(by_height[:7]) == set(trumps)
-    assert left_bower(trump) % 4 != trump
+    assert left % 4 != trump
 
 
 def test_a_card_of_neither_trumps_nor_the_suit_led_wins_nothing() -> None:
@@ -89,46 +94,46 @@ def test_eight_passes_end_a_deal_without_points() -> None:
 
 def test_a_call_of_the_first_round_makes_the_dealer_discard_one_of_six() -> None:
     deal = after(PASS, Bid(SPADES))
-    assert turn(deal.table) == Turn(3, Question.DISCARD)
+    assert turn(deal.table) == ToAct(3, Question.DISCARD)
     assert len(legal_actions(deal)) == 6
     assert Discard(parse("AS")) in legal_actions(deal), "the turn card may go as well"
     deal = apply(deal, Discard(parse("9S")))
     assert set(deal.hand(3)) == set(cards("10S JS QS KS AS"))
-    assert turn(deal.table) == Turn(0, Question.PLAY)
+    assert turn(deal.table) == ToAct(0, Question.PLAY)
 
 
 def test_a_call_of_the_second_round_leaves_the_dealers_hand_alone() -> None:
     deal = after(*[PASS] * 4, Bid(HEARTS))
-    assert turn(deal.table) == Turn(0, Question.PLAY)
+    assert turn(deal.table) == ToAct(0, Question.PLAY)
     assert len(deal.hand(3)) == 5
 
 
 def test_only_a_lone_caller_may_be_defended_against_alone_and_the_first_yes_counts() -> None:
     deal = after(*[PASS] * 5, Bid(DIAMONDS, alone=True))
-    assert turn(deal.table) == Turn(2, Question.DEFEND)
+    assert turn(deal.table) == ToAct(2, Question.DEFEND)
     declined = apply(deal, Defend(alone=False))
-    assert turn(declined.table) == Turn(0, Question.DEFEND)
+    assert turn(declined.table) == ToAct(0, Question.DEFEND)
     accepted = apply(declined, Defend(alone=True))
     assert accepted.table.sitting_out == {3, 2}
     assert accepted.table.lone_defender == 0
-    assert turn(accepted.table) == Turn(0, Question.PLAY)
+    assert turn(accepted.table) == ToAct(0, Question.PLAY)
     assert apply(deal, Defend(alone=True)).table.sitting_out == {3, 0}
 
 
 def test_the_next_that_plays_leads_where_the_left_of_the_dealer_sits_out() -> None:
     """Seat 2 alone: seat 0 sits out, and 1 leads; against a lone defender at 3 it is 2."""
     together = after(*[PASS] * 6, Bid(HEARTS, alone=True), *[Defend(alone=False)] * 2)
-    assert turn(together.table) == Turn(1, Question.PLAY)
+    assert turn(together.table) == ToAct(1, Question.PLAY)
     lone = after(*[PASS] * 6, Bid(HEARTS, alone=True), Defend(alone=True))
     assert lone.table.sitting_out == {0, 1}
-    assert turn(lone.table) == Turn(2, Question.PLAY)
+    assert turn(lone.table) == ToAct(2, Question.PLAY)
 
 
 def test_the_winner_of_a_trick_leads_the_next() -> None:
     deal = after(*[PASS] * 4, Bid(HEARTS), *(Play(card) for card in cards("9C 9D 9H 9S")))
     assert deal.table.winners == (2,)
     assert deal.table.trick == ()
-    assert turn(deal.table) == Turn(2, Question.PLAY)
+    assert turn(deal.table) == ToAct(2, Question.PLAY)
     assert deal.table.voids[1] == {CLUBS}
 
 
@@ -179,6 +184,7 @@ def finished(tricks: int, *, alone: bool = False, lone_defender: bool = False) -
 )
 def test_points(*, tricks: int, alone: bool, lone_defender: bool, points: tuple[int, int]) -> None:
     result = score(finished(tricks, alone=alone, lone_defender=lone_defender))
+    assert result.alone == alone
     assert result.points == points
     assert result.tricks == tricks
     assert result.euchred == (tricks < 3)

@@ -1,4 +1,4 @@
-"""What the real client does, and no document says (SPEC.md section 5)."""
+"""What the real client does, and no document says (docs/spec/euchre.md section 5)."""
 
 from collections.abc import Callable
 
@@ -7,9 +7,9 @@ from support.euchre_api import Service
 from support.euchre_dealt import CARDS, TOKEN, Messages
 
 from cardsharp.euchre.actions import PASS, Action, Bid, Defend, Discard, Play, Question
+from cardsharp.euchre.position import Position
 from cardsharp.euchre.records import DealKey
 from cardsharp.euchre.strategies import Decision
-from cardsharp.euchre.view import View
 
 SPADES, HEARTS = 3, 2
 
@@ -18,10 +18,10 @@ class Scribe:
     """Does what it is told and keeps the view that it was shown."""
 
     def __init__(self) -> None:
-        self.answer: Callable[[View], Action] = lambda view: view.choices[0]
-        self.views: list[View] = []
+        self.answer: Callable[[Position], Action] = lambda view: view.choices[0]
+        self.views: list[Position] = []
 
-    def decide(self, view: View) -> Decision:
+    def decide(self, view: Position) -> Decision:
         self.views.append(view)
         return Decision(self.answer(view), "Told so.")
 

@@ -1,114 +1,123 @@
-"""Who may know whom (docs/architecture.md): read from the imports of every module."""
+"""Who may know whom (docs/architecture.md): a planted breach of any fence is caught.
 
-import ast
-import sys
-from collections.abc import Iterator
+The contracts are in `pyproject.toml`; `make lint` runs them over what is there.
+"""
+
+from copy import deepcopy
 from pathlib import Path
 
+import grimp
 import pytest
+from importlinter import Contract
+from importlinter.api import read_configuration
+from importlinter.contracts.layers import LayersContract
+
+from tests.support.allow_list import AllowList
 
 ROOT = Path(__file__).parents[2]
-LIBRARY = ROOT / "layers" / "cardsharp" / "python"
-GAMES = tuple(
-    folder.name
-    for folder in sorted((LIBRARY / "cardsharp").iterdir())
-    if (folder / "rules.py").exists()
-)
-PURE = ("cards", "bank", "actions", "events", "state", "table", "rules")
-"""The modules of a game that know nothing but the standard library and each other."""
-
-OUTSIDE = {"time", "os", "socket", "http", "urllib", "asyncio", "subprocess", "datetime"}
-"""What no rule and no strategy may touch: time, the environment, the network."""
-
-
-def modules() -> Iterator[tuple[str, Path]]:
-    """Dotted name and file of every module of the library, the functions and the workbench."""
-    for base, pattern in (
-        (LIBRARY, "cardsharp/**/*.py"),
-        (ROOT / "functions", "**/*.py"),
-        (ROOT, "workbench/**/*.py"),
-    ):
-        for file in sorted(base.glob(pattern)):
-            name = ".".join(file.relative_to(base).with_suffix("").parts)
-            yield name.removesuffix(".__init__"), file
+CONFIGURATION = read_configuration(str(ROOT / "pyproject.toml"))
+SESSION = CONFIGURATION["session_options"]
+TYPES: dict[str, type[Contract]] = {"allow_list": AllowList, "layers": LayersContract}
+RULES = "Rules know nothing but each other"
+POSITION = "A position is worked out from the rules"
+STRATEGY = "A strategy knows rules and position, and is given its chance"
+LEANT_ON = "What strategies lean on is as blind as they are"
+SHARED = "What games share knows no game, and a function no other"
+GAME = "A game knows itself and what all games share"
+HEIGHTS = "The same module lies as high in every game"
+FLOORS = "A floor of the workbench knows only lower ones"
+RESEARCH = "A room of research knows no other game's"
+ROOMS = "Research knows the workbench, the workbench what is deployed"
 
 
-def imports(file: Path) -> set[str]:
-    """Every dotted name that a module imports, wherever in it."""
-    found: set[str] = set()
-    for node in ast.walk(ast.parse(file.read_text())):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{file}: relative import"
-            found |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return found
+@pytest.fixture(scope="module")
+def house() -> grimp.ImportGraph:
+    """Every import of every module, read once."""
+    roots = SESSION["root_packages"]
+    return grimp.build_graph(*roots, include_external_packages=True, cache_dir=None)
 
 
-def within(name: str, *packages: str) -> bool:
-    return any(name == package or name.startswith(f"{package}.") for package in packages)
+def broken(house: grimp.ImportGraph) -> list[str]:
+    """The names of the contracts that the imports break."""
+    contracts = [
+        TYPES[options["type"]](options["name"], SESSION, options)
+        for options in CONFIGURATION["contracts_options"]
+    ]
+    return [one.name for one in contracts if not one.check(deepcopy(house), verbose=False).kept]
 
 
-def breaches(module: str, imported: set[str]) -> list[str]:
-    """The sentences of the house's rules that a module's imports break."""
-    found = []
-    top = module.split(".", maxsplit=1)[0]
-    functions = {"poller", "worker", "practice", "web", "blef", "euchre"}
-    parts = module.split(".")
-    for name in sorted(imported):
-        if top != "workbench" and within(name, "workbench"):
-            found.append(f"{module} is deployed and imports {name}")
-        if top == "cardsharp" and within(name, *functions, "functions"):
-            found.append(f"{module} is the library and imports the function {name}")
-        if within(module, "cardsharp.cloud") and within(name, *(f"cardsharp.{g}" for g in GAMES)):
-            found.append(f"{module} is the cloud and imports the game {name}")
-        if top == "cardsharp" and len(parts) > 1 and parts[1] in GAMES:
-            found += game_breaches(module, parts[1], name)
-    return found
+def test_no_fence_is_broken(house: grimp.ImportGraph) -> None:
+    assert broken(house) == []
 
 
-def game_breaches(module: str, game: str, name: str) -> list[str]:
-    found = []
-    own = f"cardsharp.{game}"
-    others = [f"cardsharp.{g}" for g in GAMES if g != game]
-    if within(name, *others):
-        found.append(f"{module} imports another game: {name}")
-    pure = module in {f"{own}.{part}" for part in PURE}
-    allowed = {f"{own}.{part}" for part in PURE} | {"cardsharp.errors"}
-    stdlib = name.split(".", maxsplit=1)[0] in sys.stdlib_module_names
-    if pure and not (within(name, *allowed) or stdlib):
-        found.append(f"{module} is pure rules and imports {name}")
-    if within(module, f"{own}.strategies"):
-        allowed |= {f"{own}.position", f"{own}.view", f"{own}.strategies", "cardsharp.registry"}
-        if not (within(name, *allowed) or stdlib):
-            found.append(f"{module} is a strategy and imports {name}")
-    if (pure or within(module, f"{own}.strategies", f"{own}.position")) and within(name, *OUTSIDE):
-        found.append(f"{module} decides and imports {name}")
-    return found
-
-
-def test_nobody_imports_what_it_may_not_know() -> None:
-    broken = [line for name, file in modules() for line in breaches(name, imports(file))]
-    assert broken == []
+def plant(house: grimp.ImportGraph, importer: str, imported: str, line: str) -> list[str]:
+    """The names of the contracts that break when the importer gets that line."""
+    planted = deepcopy(house)
+    assert importer in planted.modules
+    if imported not in planted.modules:
+        planted.add_module(imported, is_squashed=True)
+    planted.add_import(importer=importer, imported=imported, line_number=1, line_contents=line)
+    return broken(planted)
 
 
 @pytest.mark.parametrize(
-    ("module", "name"),
+    ("importer", "imported", "fence"),
     [
-        ("cardsharp.deadmansdraw.rules", "requests.get"),
-        ("cardsharp.deadmansdraw.rules", "cardsharp.deadmansdraw.arena.ArenaClient"),
-        ("cardsharp.deadmansdraw.strategies.steady", "cardsharp.deadmansdraw.wire.MatchView"),
-        ("cardsharp.deadmansdraw.strategies.steady", "time.monotonic"),
-        ("cardsharp.cloud.sqs", "cardsharp.deadmansdraw.rules.apply"),
-        ("cardsharp.cloud.sqs", "workbench.cloud.home.Home"),
-        ("cardsharp.deadmansdraw.bot", "worker.app.handler"),
-        ("worker.app", "workbench.arena.server.ArenaServer"),
+        ("cardsharp.deadmansdraw.rules", "random", RULES),
+        ("cardsharp.blef.rules", "sqlite3", RULES),
+        ("cardsharp.deadmansdraw.rules", "cardsharp.deadmansdraw.client", RULES),
+        ("cardsharp.deadmansdraw.position", "requests", POSITION),
+        ("cardsharp.deadmansdraw.position", "cardsharp.cloud.sqs", POSITION),
+        ("cardsharp.euchre.position", "cardsharp.euchre.store", POSITION),
+        ("cardsharp.blef.strategies.bayes", "secrets", STRATEGY),
+        ("cardsharp.blef.strategies.bayes", "threading", STRATEGY),
+        ("cardsharp.euchre.strategies.pimc", "time", STRATEGY),
+        ("cardsharp.deadmansdraw.strategies.search.tree", "os", STRATEGY),
+        ("cardsharp.deadmansdraw.strategies.steady", "cardsharp.deadmansdraw.wire", STRATEGY),
+        ("cardsharp.registry", "os", LEANT_ON),
+        ("cardsharp.blef.game", "cardsharp.euchre.rules", GAME),
+        ("cardsharp.blef.service", "cardsharp.blef.sqlite", HEIGHTS),
+        ("cardsharp.deadmansdraw.bot", "cardsharp.deadmansdraw.assembly", HEIGHTS),
+        ("cardsharp.exchange", "cardsharp.deadmansdraw.cards", SHARED),
+        ("cardsharp.cloud.sqs", "cardsharp.deadmansdraw.rules", SHARED),
+        ("cardsharp.web", "cardsharp.blef", SHARED),
+        ("cardsharp.cloud.sqs", "worker", SHARED),
+        ("functions.poller.app", "worker", SHARED),
+        ("functions.poller.app", "functions.worker.app", SHARED),
+        ("functions.worker.app", "numpy", SHARED),
+        ("cardsharp.games", "workbench.machine", ROOMS),
+        ("cardsharp.blef.game", "research.twins", ROOMS),
+        ("workbench.lab.runs", "research.twins", ROOMS),
+        ("workbench.arena.server", "workbench.cli", FLOORS),
+        ("workbench.build.artifacts", "workbench.stage", FLOORS),
+        ("workbench.blef.play", "workbench.euchre.terminal", FLOORS),
+        ("research.euchre.study", "research.blef.solve", RESEARCH),
     ],
 )
-def test_a_breach_is_noticed(module: str, name: str) -> None:
-    assert breaches(module, {name})
+def test_a_breach_breaks_its_fence(
+    house: grimp.ImportGraph, importer: str, imported: str, fence: str
+) -> None:
+    assert fence in plant(house, importer, imported, f"import {imported}")
 
 
-def test_the_library_and_the_workbench_are_looked_at() -> None:
-    names = {name for name, _ in modules()}
-    assert {"cardsharp.deadmansdraw.rules", "cardsharp.cloud.ports", "workbench.arena.dto"} <= names
+@pytest.mark.parametrize(
+    ("line", "caught"),
+    [
+        ("from random import Random", False),
+        ("import random", True),
+        ("from random import Random, random", True),
+        ("from random import (", True),
+        ("from random import SystemRandom as Random", True),
+    ],
+)
+def test_a_strategy_may_be_given_chance_and_not_make_it(
+    house: grimp.ImportGraph, line: str, *, caught: bool
+) -> None:
+    found = plant(house, "cardsharp.blef.strategies.odds", "random", line)
+    assert (STRATEGY in found) is caught
+
+
+def test_every_function_is_fenced(house: grimp.ImportGraph) -> None:
+    apps = {f"functions.{app.parent.name}.app" for app in ROOT.glob("functions/*/app.py")}
+    assert apps
+    assert apps <= house.modules

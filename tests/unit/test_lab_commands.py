@@ -42,16 +42,16 @@ def document(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:  # noq
 def test_a_duel_prints_points_with_their_interval(capsys: pytest.CaptureFixture[str]) -> None:
     told = document(capsys, "duel", "champion", "draw-4", "--pairs", "40", "--workers", "1")
     assert told["matches"] == 80
-    assert told["lower"] == pytest.approx(told["points"] - told["margin"], abs=0.01)
-    assert told["lower"] > 50
+    assert 50 < told["lower"] < told["points"] < told["upper"]
+    assert told["margin"] == pytest.approx((told["upper"] - told["lower"]) / 2, abs=0.01)
 
 
 def test_the_stop_rule_stands_before_the_outcome(capsys: pytest.CaptureFixture[str]) -> None:
     lab("duel", "third", "draw-2", "--pairs", "5", "--workers", "1")
     said = capsys.readouterr()
-    assert said.err.startswith("third v draw-2: stops after 5 pairs")
+    assert said.err.startswith("third v draw-2: fixed sample size of 5 pairs")
     assert said.out.startswith("third v draw-2: ")
-    assert "of 10 matches" in said.out
+    assert "in 10 matches" in said.out
 
 
 def test_somebodys_own_file_duels(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -68,6 +68,23 @@ def test_a_duel_is_kept_and_taken_up(capsys: pytest.CaptureFixture[str], tmp_pat
     longer = document(capsys, *short, "12")
     assert longer == document(capsys, "duel", "champion", "third", "-n", "12", "--workers", "1")
     assert len(Path(file).read_text().splitlines()) == 13
+
+
+@pytest.mark.parametrize(("game", "name"), [("blef", "greedy"), ("euchre", "rules")])
+def test_every_game_duels_and_is_looked_at(
+    capsys: pytest.CaptureFixture[str], game: str, name: str
+) -> None:
+    told = document(capsys, "duel", name, "random", "--game", game, "-n", "4", "--workers", "1")
+    assert (told["game"], told["matches"]) == (game, 8)
+    told = document(capsys, "league", name, "random", "--game", game, "-n", "2", "--workers", "1")
+    assert told["lower"][0][1] <= told["points"][0][1] <= told["upper"][0][1]
+    assert document(capsys, "probe", name, "--game", game) == {
+        "answers": [],
+        "askedTwice": 40,
+        "changed": 0,
+    }
+    told = document(capsys, "profile", name, "--game", game, "-n", "30")
+    assert told["milliseconds"]["all"]["number"] == 30
 
 
 def test_a_stranger_is_named(capsys: pytest.CaptureFixture[str]) -> None:

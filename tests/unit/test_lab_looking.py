@@ -1,18 +1,14 @@
-"""Probes, calibration and pictures of the lab."""
+"""Probes and profiles of the lab."""
 
-import xml.etree.ElementTree as ET
 from collections import Counter
 
-import pytest
 from support.lab_solver import Solver
 
 from cardsharp.deadmansdraw.cards import SERVER_DECK
-from cardsharp.errors import ConfigError
-from workbench.lab.calibration import Bin, Calibration, calibrate
-from workbench.lab.probe import ask, probes
+from workbench.deadmansdraw.lab import probes
+from workbench.lab import probe as probing
+from workbench.lab.plan import Plan
 from workbench.lab.profile import ALL, Figures, profile
-
-SVG = "{http://www.w3.org/2000/svg}"
 
 
 def test_a_probe_is_a_position_that_can_be_played() -> None:
@@ -48,27 +44,8 @@ def test_the_probes_tell_players_apart() -> None:
 
 
 def _wrong(name: str) -> set[str]:
-    return {answer.probe.name for answer in ask(name) if not answer.is_right}
-
-
-def test_the_calibration_error_weighs_bins_by_their_turns() -> None:
-    found = Calibration(3, (Bin(30, 0.25, 0.35), Bin(10, 0.75, 0.70)))
-    assert found.error == pytest.approx((30 * 0.10 + 10 * 0.05) / 40)
-
-
-def test_points_are_no_win_probability() -> None:
-    with pytest.raises(ConfigError, match="no win probability"):
-        calibrate("steady", "champion", matches=1, seed=1, workers=1)
-
-
-def test_the_picture_is_svg_with_a_dot_for_each_bin() -> None:
-    found = Calibration(3, (Bin(30, 0.25, 0.35), Bin(10, 0.75, 0.70)))
-    root = ET.fromstring(found.picture("a <name> & more"))  # noqa: S314 (our own text)
-    dots = [(float(dot.get("cx", 0)), float(dot.get("cy", 0))) for dot in root.iter(f"{SVG}circle")]
-    assert len(dots) == 2
-    assert dots[0][0] < dots[1][0]
-    assert dots[0][1] > dots[1][1], "what came more often stands higher"
-    assert any("a <name> & more" in (text.text or "") for text in root.iter(f"{SVG}text"))
+    found = probing.probe(Plan(first=name, second="champion", pairs=0))
+    return {answer.name for answer in found.answers if not answer.is_right}
 
 
 def test_figures_are_mean_95th_percentile_and_maximum() -> None:
@@ -77,7 +54,7 @@ def test_figures_are_mean_95th_percentile_and_maximum() -> None:
 
 def test_a_profile_looks_at_choices_of_all_kinds() -> None:
     told: list[int] = []
-    found = profile("champion", "third", 60, 1, lambda: told.append(1))
+    found = profile(Plan(first="champion", second="third", pairs=60), lambda: told.append(1))
     assert found.milliseconds[ALL].number == len(told) == 60
     kinds = set(found.milliseconds) - {ALL}
     assert {"draw or stop", "Oracle"} <= kinds

@@ -8,37 +8,34 @@ from cardsharp.errors import ConfigError
 from workbench.lab.dice import Dice, Purpose, dice
 from workbench.lab.league import play_league
 from workbench.lab.ledger import Ledger, difference
-from workbench.lab.runs import Numbered, Plan, run
+from workbench.lab.plan import Plan
+from workbench.lab.runs import Numbered, run
 
 
 def plan(pairs: int = 8, *, seed: int = 5, second: str = "draw-2") -> Plan:
     return Plan(first="champion", second=second, pairs=pairs, seed=seed, plain=True)
 
 
-def test_a_run_is_the_same_for_any_number_of_processes() -> None:
-    assert run(plan(), workers=1) == run(plan(), workers=2)
-
-
 def test_another_seed_plays_other_matches() -> None:
-    assert run(plan(), workers=1) != run(plan(seed=6), workers=1)
+    assert run(plan()) != run(plan(seed=6))
 
 
 def test_a_longer_run_begins_with_the_shorter_one() -> None:
     """So a run can be prolonged: no pair depends on how many there are."""
-    assert run(plan(10), workers=1).pairs[:7] == run(plan(7), workers=1).pairs
+    assert run(plan(10)).pairs[:7] == run(plan(7)).pairs
 
 
 def test_the_stop_rule_is_said_before_the_run() -> None:
     said = plan(8).stop_rule()
-    assert "8 pairs" in said
+    assert "fixed sample size of 8 pairs" in said
     assert "seed 5" in said
 
 
 def test_a_stopped_run_is_taken_up_and_ends_as_if_it_had_not_been(tmp_path: Path) -> None:
     """Even where it was stopped in the middle of a series, and of a line."""
     file = tmp_path / "run.jsonl"
-    whole = run(plan(10), workers=1)
-    run(plan(4), workers=1, tell=Ledger(file, plan(4)).add)
+    whole = run(plan(10))
+    run(plan(4), tell=Ledger(file, plan(4)).add)
     with file.open("a", encoding="utf-8") as out:
         out.write('{"kind":"pair","number":4,"the')
     again = Ledger(file, plan(10))
@@ -49,7 +46,7 @@ def test_a_stopped_run_is_taken_up_and_ends_as_if_it_had_not_been(tmp_path: Path
         told.extend(played)
         again.add(played)
 
-    assert run(plan(10), 1, again.kept, tell) == whole
+    assert run(plan(10), None, again.kept, tell) == whole
     assert sorted(number for number, _ in told) == [4, 5, 6, 7, 8, 9]
     assert Ledger(file, plan(10)).kept == dict(enumerate(whole.pairs))
 
@@ -75,13 +72,14 @@ def test_a_difference_is_taken_deck_by_deck(tmp_path: Path) -> None:
     files = tmp_path / "champion.jsonl", tmp_path / "draw-4.jsonl"
     other = Plan(first="draw-4", second="draw-2", pairs=30, seed=5, plain=True)
     mine, theirs = (
-        run(one, 1, tell=Ledger(file, one).add)
+        run(one, tell=Ledger(file, one).add)
         for one, file in zip((plan(30), other), files, strict=True)
     )
-    gap, margin, matches = difference(*files)
+    gap, bounds, matches = difference(*files)
     assert gap == pytest.approx(mine.points - theirs.points)
     assert matches == 60
-    assert 0 < margin < mine.margin + theirs.margin
+    assert bounds.low < gap < bounds.high
+    assert bounds.margin < mine.interval.margin + theirs.interval.margin
     third = tmp_path / "third.jsonl"
     Ledger(third, plan(second="third"))
     with pytest.raises(ConfigError, match="nothing to compare"):
@@ -89,9 +87,9 @@ def test_a_difference_is_taken_deck_by_deck(tmp_path: Path) -> None:
 
 
 def test_a_league_is_antisymmetric_and_ranks_by_the_mean() -> None:
-    table = play_league(("draw-2", "champion", "draw-4"), plan(6), 1, lambda _plan: None)
+    table = play_league(("draw-2", "champion", "draw-4"), plan(6), None, lambda _plan: None)
     assert table.points(0, 1) == pytest.approx(100 - table.points(1, 0))
-    assert table.points(1, 0) == run(plan(6), 1).points
+    assert table.points(1, 0) == run(plan(6)).points
     assert table.ranking[0] == 1
     assert table.mean(1) == (table.points(1, 0) + table.points(1, 2)) / 2
 

@@ -4,13 +4,13 @@ from functools import partial
 from random import Random
 
 import pytest
+from support.matches import play_pairs
 from support.positions import card, effect, position
 
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, Verb, respond
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.strategies import Decision, build, names
 from cardsharp.errors import ConfigError
-from workbench.lab.selfplay import duel, named
 
 HOOK, SWORD, CANNON = EffectType.HOOK, EffectType.SWORD, EffectType.CANNON
 MAP, ORACLE, KRAKEN = EffectType.MAP, EffectType.ORACLE, EffectType.KRAKEN
@@ -86,6 +86,9 @@ def test_only_the_java_client_takes_an_oracles_card_and_not_always() -> None:
 # --- draw-k ----------------------------------------------------------------------------------
 
 
+SAME = ("scores", "turns", "busts")
+
+
 class Autopicker:
     """A client that stops at k cards and lets the server answer every effect."""
 
@@ -100,10 +103,11 @@ class Autopicker:
 @pytest.mark.parametrize("k", [2, 3, 4])
 def test_draw_k_plays_like_a_client_that_sends_autopick(k: int) -> None:
     """Same decks, same chance: card by card the same matches, though every effect is answered."""
-    explicit = duel(named(f"draw-{k}"), named("champion"), pairs=30, seed=k)
-    autopicked = duel(partial(Autopicker, k), named("champion"), pairs=30, seed=k)
-    for mine, theirs in zip(explicit.matches, autopicked.matches, strict=True):
-        assert (mine.scores, mine.turns, mine.busts) == (theirs.scores, theirs.turns, theirs.busts)
+    champion = partial(build, "champion")
+    explicit = play_pairs(partial(build, f"draw-{k}"), champion, pairs=30, seed=k)
+    autopicked = play_pairs(partial(Autopicker, k), champion, pairs=30, seed=k)
+    for mine, theirs in zip(explicit, autopicked, strict=True):
+        assert [mine[name] for name in SAME] == [theirs[name] for name in SAME]
 
 
 def test_draw_k_counts_the_cards_of_a_debug_start_state() -> None:

@@ -94,7 +94,7 @@ def test_a_turn_ends_at_an_oracle_card_that_busts() -> None:
 
 
 def test_a_turn_ends_at_an_oracle_card_that_busts_even_under_a_kraken() -> None:
-    """EndTurn escapes what the Kraken still demands (PROTOCOL.md section 7)."""
+    """EndTurn escapes what the Kraken still demands (docs/spec/arena.md section 7)."""
     pending = effect(ORACLE, "Kraken4", owed=1)
     table = position(area="Mermaid9 Kraken3 Oracle3", pending=pending, known="Kraken4")
     assert decide(table).action == END_TURN

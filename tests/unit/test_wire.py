@@ -4,14 +4,12 @@ from typing import Any
 
 import pytest
 from support import arena_bodies as bodies
-from support.traces import REFERENCE
+from support.recorded import recording
 
 from cardsharp.deadmansdraw import wire
 from cardsharp.deadmansdraw.actions import DRAW, Action, EffectType, Verb, respond
 from cardsharp.deadmansdraw.cards import Card, Suit
 from cardsharp.errors import Garbled
-
-EXAMPLES = REFERENCE / "protocol_examples.json"
 
 
 def changed(**fields: object) -> bytes:
@@ -258,11 +256,10 @@ def test_a_time_is_read_as_utc_and_a_strange_one_as_none() -> None:
     assert wire.instant("Fri Nov 20 2026") is None
 
 
-@pytest.mark.skipif(not EXAMPLES.exists(), reason="the recorded protocol examples are not here")
 def test_every_recorded_example_is_read() -> None:
     """Matches, lists, events and both 410s of the real server."""
     read = 0
-    for example in json.loads(EXAMPLES.read_text()):
+    for example in recording("arena_examples"):
         verb, path = example["request"].split(" ")
         if example["status"] not in {200, 410} or "condensed" in path:
             continue

@@ -21,7 +21,7 @@ from workbench.arena.players import Book, load_players
 from workbench.arena.referee import Referee
 from workbench.arena.slowdown import PER_ADDRESS, PER_USER, SlowDown
 from workbench.arena.storage import MemoryStorage, SqliteStorage
-from workbench.arena.waiting import Bells
+from workbench.arena.waiting import Signals
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -37,15 +37,15 @@ class Arena:
         self.book = Book(
             load_players(config.players), None if password is None else SecretStr(password)
         )
-        self.bells = Bells()
+        self.signals = Signals()
         self._storage = MemoryStorage() if config.data is None else SqliteStorage(config.data)
-        self.lobby = Lobby(self._storage, self.bells)
+        self.lobby = Lobby(self._storage, self.signals)
         self.referee = Referee(self.lobby, self.book, config.randomness, config.clock)
         limits = None
         if config.slow_down:
             limits = SlowDown(PER_ADDRESS, config.clock), SlowDown(PER_USER, config.clock)
         guard = Guard(Gatekeeper(self.book, config.clock), limits)
-        api = Api(self.referee, self.bells, config)
+        api = Api(self.referee, self.signals, config)
         self.app = Starlette(
             routes=[*api_routes(api, guard), *page_routes(guard)],
             exception_handlers={HTTPException: _http_error, Exception: _bug},
@@ -55,7 +55,7 @@ class Arena:
 
     def close(self) -> None:
         """End every long poll and let go of the data file."""
-        self.bells.close()
+        self.signals.close()
         self._storage.close()
 
     @asynccontextmanager

@@ -1,6 +1,6 @@
 """How a match is asked for: the body of a create request, and the table it lays.
 
-PROTOCOL.md section 4, "POST /api/matches": which piles may be given and when their cards are
+docs/spec/arena.md section 4, "POST /api/matches": which piles may be given and when their cards are
 checked for duplicates.
 """
 

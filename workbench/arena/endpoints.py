@@ -1,4 +1,4 @@
-"""The endpoints of the REST API, one method each (openapi.json; PROTOCOL.md sections 3 and 4)."""
+"""The endpoints of the REST API, one method each (docs/spec/arena.md sections 3 and 4)."""
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -8,28 +8,28 @@ from workbench.arena.config import ArenaConfig
 from workbench.arena.http import client_ip, error_answer, hung_up, json_answer, read_json
 from workbench.arena.inputs import parse_response
 from workbench.arena.listing import Filter, busy_days, flag, parse_filter, select, tag_set
-from workbench.arena.lobby import ANY_MATCH, match_bell, player_bell
+from workbench.arena.lobby import ANY_MATCH, match_signal, player_signal
 from workbench.arena.match import Match
 from workbench.arena.players import User
 from workbench.arena.referee import Referee
 from workbench.arena.refusals import NOT_YOUR_TURN, AdminOnly, Over, Refused
 from workbench.arena.views import Look, closing_json, full_view, header_view, list_view, match_json
-from workbench.arena.waiting import Bells
+from workbench.arena.waiting import Signals
 
 HELLO = "Hello World. I am the SAP Labs CEE Hub Programming Competition 2023 Arena server."
 MAX_REPEATS = 60
 WATCHDOG = "watchdog"
-"""A bell that never rings: the pause ends with the arena or with the client."""
+"""Never notified: the pause ends with the arena or with the client."""
 
 
 class Api:
     """The REST API over one referee's matches."""
 
-    def __init__(self, referee: Referee, bells: Bells, config: ArenaConfig) -> None:
+    def __init__(self, referee: Referee, signals: Signals, config: ArenaConfig) -> None:
         self._referee = referee
         self._lobby = referee.lobby
         self._book = referee.book
-        self._bells = bells
+        self._signals = signals
         self._poll_timeout = config.poll_timeout
         self._watchdog_pause = config.watchdog_pause
         self._store_name = "memory" if config.data is None else "sqlite"
@@ -79,8 +79,8 @@ class Api:
         wanted = parse_filter(query)
         found = self._select(user, wanted)
         if not found and flag(query, "wait"):
-            await self._bells.wait(
-                ANY_MATCH if user.is_admin else player_bell(user.id),
+            await self._signals.wait(
+                ANY_MATCH if user.is_admin else player_signal(user.id),
                 lambda: bool(self._select(user, wanted)),
                 lambda: hung_up(request),
                 self._poll_timeout,
@@ -144,7 +144,7 @@ class Api:
             for match in self._referee.end_overdue_turns(tags, client_ip(request)):
                 ended[match.id] = match
             if left:
-                await self._bells.wait(
+                await self._signals.wait(
                     WATCHDOG, lambda: False, lambda: hung_up(request), self._watchdog_pause
                 )
         look = Look(user)
@@ -167,8 +167,8 @@ class Api:
             match = self._lobby.find(match_id)
             return match is None or match.finished or match.active_player == user.id
 
-        await self._bells.wait(
-            match_bell(match_id), ready, lambda: hung_up(request), self._poll_timeout
+        await self._signals.wait(
+            match_signal(match_id), ready, lambda: hung_up(request), self._poll_timeout
         )
 
     def _view(self, request: Request, user: User, match: Match, status: int) -> Response:

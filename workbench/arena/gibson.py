@@ -1,7 +1,7 @@
 """The generator behind the original's seeds: Gibson's multiply-with-carry generator.
 
 Only what `range(n)` of the npm package `random-seed` 0.3.0 needs, written after the algorithm's
-public-domain description; PROTOCOL.md section 8 names it as the one the competition's server
+public-domain description; docs/spec/arena.md section 8 names it as the one the competition's server
 uses. All arithmetic is that of JavaScript's numbers, which are Python's floats.
 """
 

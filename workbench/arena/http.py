@@ -79,7 +79,7 @@ async def read_json(request: Request) -> dict[str, Any]:
 
 
 async def hung_up(request: Request) -> None:
-    """Return when the client has closed its connection; call it after the body was read."""
+    """Wait until the client has closed its connection; call it after the body was read."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
 

@@ -1,14 +1,15 @@
 """What players post, parsed once: actions in every form that the original accepts.
 
-PROTOCOL.md section 4: a card may be written `{"suit","value"}`, `["Hook",3]` or `{"Hook":3}`; it
-must exist in the deck; flags follow JavaScript's idea of truth.
+A card may be written `{"suit","value"}`, `["Hook",3]` or `{"Hook":3}`; it
+must exist in the deck; flags follow JavaScript's idea of truth
+(docs/spec/arena.md section 4).
 """
 
 import json
 import math
 from typing import Any
 
-from cardsharp.deadmansdraw.actions import Action, Response, Verb
+from cardsharp.deadmansdraw.actions import Response, Verb
 from cardsharp.deadmansdraw.cards import Card, Suit, values_of
 from cardsharp.errors import Malformed
 from workbench.arena.inspect import inspect, js_text
@@ -125,13 +126,3 @@ def parse_verb(body: dict[str, Any]) -> Verb:
 def truthy(value: object) -> bool:
     """JavaScript's truth of a JSON value: empty lists and objects are true, `"false"` as well."""
     return isinstance(value, list | dict) or bool(value)
-
-
-def parse_action(body: dict[str, Any]) -> Action:
-    """The action of a body.
-
-    Raises:
-        Malformed: its verb or its card cannot be read.
-    """
-    response = parse_response(body)
-    return Action(parse_verb(body), response, autopick=truthy(body.get("autopick")))

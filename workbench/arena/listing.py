@@ -1,4 +1,4 @@
-"""`GET /api/matches`: which matches a list shows, and in which order (PROTOCOL.md section 4)."""
+"""`GET /api/matches`: which matches are listed, in which order (docs/spec/arena.md section 4)."""
 
 import re
 from collections.abc import Iterable, Mapping

@@ -1,32 +1,32 @@
-"""All matches of the arena: kept, found, and rung when one changes."""
+"""All matches of the arena: kept, found, and those who wait notified when one changes."""
 
 from collections import defaultdict
 from collections.abc import Iterable
 
 from workbench.arena.match import Match, Move
 from workbench.arena.storage import Storage
-from workbench.arena.waiting import Bells
+from workbench.arena.waiting import Signals
 
 ANY_MATCH = "any match"
-"""The bell that every new match and every change of turn rings."""
+"""Notified of every new match and every change of turn."""
 
 
-def player_bell(player_id: str) -> tuple[str, str]:
-    """The bell that rings when a match of this player begins, ends or changes turn."""
+def player_signal(player_id: str) -> tuple[str, str]:
+    """Notified when a match of this player begins, ends or changes turn."""
     return "player", player_id
 
 
-def match_bell(match_id: str) -> tuple[str, str]:
-    """The bell that rings when a match ends or changes turn."""
+def match_signal(match_id: str) -> tuple[str, str]:
+    """Notified when a match ends or changes turn."""
     return "match", match_id
 
 
 class Lobby:
     """The matches of one arena; everything happens in the server's one thread."""
 
-    def __init__(self, storage: Storage, bells: Bells) -> None:
+    def __init__(self, storage: Storage, signals: Signals) -> None:
         self._storage = storage
-        self._bells = bells
+        self._signals = signals
         self._matches: dict[str, Match] = {}
         self._histories: dict[str, list[Move]] = {}
         self._of_player: defaultdict[str, dict[str, None]] = defaultdict(dict)
@@ -73,19 +73,19 @@ class Lobby:
         self._histories[match.id] = history
         self._keep(match)
         if before is None or before.active_player != match.active_player:
-            self._ring(match)
+            self._notify(match)
 
     def _keep(self, match: Match) -> None:
         self._matches[match.id] = match
-        for player in match.seats.players:
+        for player in match.pairing.players:
             self._of_player[player][match.id] = None
             if match.finished:
                 self._running_of[player].pop(match.id, None)
             else:
                 self._running_of[player][match.id] = None
 
-    def _ring(self, match: Match) -> None:
-        self._bells.ring(match_bell(match.id))
-        self._bells.ring(ANY_MATCH)
-        for player in set(match.seats.players):
-            self._bells.ring(player_bell(player))
+    def _notify(self, match: Match) -> None:
+        self._signals.notify(match_signal(match.id))
+        self._signals.notify(ANY_MATCH)
+        for player in set(match.pairing.players):
+            self._signals.notify(player_signal(player))

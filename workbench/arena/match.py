@@ -1,7 +1,7 @@
 """One match: the table, its counters and the moves that were made on it.
 
 How moves and turns are counted, and when an event carries `playerIndex`, is the original's
-(PROTOCOL.md sections 4 and 5).
+(docs/spec/arena.md sections 4 and 5).
 """
 
 import json
@@ -22,7 +22,7 @@ from workbench.arena.randomness import (
 
 
 @dataclass(frozen=True, slots=True)
-class Seats:
+class Pairing:
     """Who plays, and who asked for it; `creator` is None for the admin."""
 
     players: tuple[str, str]
@@ -34,7 +34,7 @@ class Match:
     """A match at one moment; every move makes a new one."""
 
     id: str
-    seats: Seats
+    pairing: Pairing
     params: CreationParams
     randomness: Randomness
     started_at: datetime
@@ -54,7 +54,7 @@ class Match:
     def active_player(self) -> str | None:
         """Id of the player who is to act, None once the match has ended."""
         index = self.state.active
-        return None if index is None else self.seats.players[index]
+        return None if index is None else self.pairing.players[index]
 
     @property
     def shown_moves_in_turn(self) -> int | None:
@@ -98,13 +98,13 @@ class Origin:
 
 
 def begin(
-    match_id: str, seats: Seats, params: CreationParams, randomness: Randomness, origin: Origin
+    match_id: str, pairing: Pairing, params: CreationParams, randomness: Randomness, origin: Origin
 ) -> tuple[Match, Move]:
     """A new match and the move that opens it."""
     draws = draws_for_start(params.seed, randomness)
     state = lay_table(params, draws)
     at = origin.at
-    match = Match(match_id, seats, params, randomness, at, at, state, draws.used)
+    match = Match(match_id, pairing, params, randomness, at, at, state, draws.used)
     events = [
         {"eventType": "MatchStarted", "matchStartedSeed": params.seed},
         {**event_json(TurnStarted(None)), "playerIndex": state.player},
@@ -125,8 +125,8 @@ def act(match: Match, action: Action, origin: Origin) -> tuple[Match, Move]:
 
 
 def end_turn_by_force(match: Match, origin: Origin) -> tuple[Match, Move]:
-    """The match after the player to move ran out of time (PROTOCOL.md section 5)."""
-    late, other = match.active_player, match.seats.players[1 - (match.state.active or 0)]
+    """The match after the player to move ran out of time (docs/spec/arena.md section 5)."""
+    late, other = match.active_player, match.pairing.players[1 - (match.state.active or 0)]
     elapsed = _seconds_text((origin.at - match.last_move_at).total_seconds())
     draws = _draws(match)
     state, events = force_turn_end(

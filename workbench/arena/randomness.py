@@ -2,7 +2,7 @@
 
 Two ways, both repeatable from a match's seed. `FAIR` counts on through the match, so nothing
 that was seen tells what comes. `ORIGINAL` repeats the competition server's numbers, which begin
-again with every request (PROTOCOL.md section 8), so that a match recorded there replays here.
+again with every request (docs/spec/arena.md section 8): a match recorded there replays here.
 """
 
 import secrets
@@ -16,7 +16,7 @@ from cardsharp.deadmansdraw.cards import Card
 from workbench.arena import gibson
 
 NO_RANDOM = "norandom"
-"""The seed that always takes the first (PROTOCOL.md section 8)."""
+"""The seed that always takes the first (docs/spec/arena.md section 8)."""
 
 
 class Randomness(StrEnum):

@@ -1,4 +1,4 @@
-"""Who may do what, in the order in which the original checks it (PROTOCOL.md section 4)."""
+"""Who may do what, in the order in which the original checks it (docs/spec/arena.md section 4)."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -14,7 +14,7 @@ from workbench.arena.match import (
     Match,
     Move,
     Origin,
-    Seats,
+    Pairing,
     act,
     begin,
     end_by_decision,
@@ -48,9 +48,9 @@ class Referee:
     def create(self, user: User, body: dict[str, Any], ip: str | None) -> tuple[Match, Wish]:
         """A new match as `body` asks for it."""
         wish = parse_wish(body, new_seed())
-        seats = Seats(self._seated(user, wish.player_ids), None if user.is_admin else user.id)
+        pairing = Pairing(self._seated(user, wish.player_ids), None if user.is_admin else user.id)
         origin = self.origin(ip)
-        match, move = begin(self._new_id(origin.at), seats, wish.params, self._randomness, origin)
+        match, move = begin(self._new_id(origin.at), pairing, wish.params, self._randomness, origin)
         self.lobby.commit(match, move)
         return match, wish
 
@@ -82,7 +82,7 @@ class Referee:
     def visible(self, user: User, match_id: str) -> Match:
         """The match with this id if this user may look at it."""
         match = self.find(match_id)
-        if not user.is_admin and user.id not in match.seats.players:
+        if not user.is_admin and user.id not in match.pairing.players:
             raise Refused(401, NOT_VISIBLE)
         return match
 
@@ -112,7 +112,7 @@ class Referee:
         """The match after it was ended by decision of the admin or, in practice, its creator."""
         winner_id, comment = _text(body, "winnerId"), _text(body, "comment")
         match = self.find(match_id)
-        if not user.is_admin and match.seats.creator != user.id:
+        if not user.is_admin and match.pairing.creator != user.id:
             raise Refused(401, "Not authorized to perform action.")
         if match.finished:
             raise Malformed("No action possible on finished matches.")
@@ -140,9 +140,9 @@ def _is_practice(user_id: str, players: set[str]) -> bool:
 
 
 def _seat_of(match: Match, player_id: str) -> int:
-    if player_id not in match.seats.players:
+    if player_id not in match.pairing.players:
         raise Malformed(f"Player {player_id} does not take part in this match.")
-    return match.seats.players.index(player_id)
+    return match.pairing.players.index(player_id)
 
 
 def _text(body: dict[str, Any], field: str) -> str | None:

@@ -71,7 +71,7 @@ class ArenaServer:
     @property
     def waiting(self) -> int:
         """How many clients are in a long poll now."""
-        return self._arena.bells.waiting
+        return self._arena.signals.waiting
 
     def create_match(
         self,
@@ -135,7 +135,7 @@ def run(config: ArenaConfig, on_start: Callable[[str], None] = lambda _url: None
 def _server(arena: Arena, on_started: Callable[[], None]) -> Server:
     return Server(
         arena.app,
-        arena.bells.close,
+        arena.signals.close,
         on_started,
         backlog=BACKLOG,
         timeout_keep_alive=int(KEEP_ALIVE.total_seconds()),

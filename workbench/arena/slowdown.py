@@ -1,6 +1,6 @@
 """The original's rate slow-down: nobody is refused, whoever asks too much waits.
 
-PROTOCOL.md section 2: windows of 60 s, 1000 requests an address and 100 an address and user,
+docs/spec/arena.md section 2: windows of 60 s, 1000 requests an address and 100 an address and user,
 then 100 ms for each further request, at most 10 s; the admin is free of the second.
 """
 

@@ -1,7 +1,7 @@
 """What a user sees of a match (openapi.json: MatchDTO and MatchHeaderFullDTO).
 
 A player who did not create the match sees neither its seed nor its draw pile, whatever was asked
-for; the creator and the admin do. PROTOCOL.md section 6 lists what the original gives away.
+for; the creator and the admin do. docs/spec/arena.md section 6 lists what the original gives away.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ class Look:
 
     def knows_secrets(self, match: Match) -> bool:
         """Whether seed and draw pile may be shown."""
-        return self.user.is_admin or match.seats.creator == self.user.id
+        return self.user.is_admin or match.pairing.creator == self.user.id
 
     def sees_debug(self, match: Match) -> bool:
         """Whether the piles are to be shown."""
@@ -43,8 +43,8 @@ def match_json(match: Match, look: Look) -> Json:
     """The match without names and moves: the part that lists and views have in common."""
     state = match.state
     return {
-        "playerids": list(match.seats.players),
-        "createdByPlayerId": match.seats.creator,
+        "playerids": list(match.pairing.players),
+        "createdByPlayerId": match.pairing.creator,
         "creationParams": creation_json(match.params, hide_secrets=not look.knows_secrets(match)),
         "_id": match.id,
         "startedAt": iso(match.started_at),
@@ -113,7 +113,7 @@ def closing_json(history: Sequence[Move]) -> Json:
 
 
 def _names(match: Match, book: Book) -> list[str]:
-    return [book.name_of(player) for player in match.seats.players]
+    return [book.name_of(player) for player in match.pairing.players]
 
 
 def _state_json(state: State, *, piles: bool) -> Json:

@@ -1,7 +1,7 @@
 """Long polls: requests that sleep until what they wait for has happened.
 
-Nothing is asked again and again: whoever changes a match rings its bell, and only those who wait
-for it look.
+Nothing is asked again and again: whoever changes a match notifies those who wait for it, and only
+they look.
 """
 
 import asyncio
@@ -18,8 +18,8 @@ class ClientGone(Exception):
     """The waiting client has hung up; nobody is there to be answered."""
 
 
-class Bells:
-    """Bells by key, and those who sleep until one rings."""
+class Signals:
+    """Those who sleep until what they wait for, named by a key, is notified."""
 
     def __init__(self) -> None:
         self._sleepers: dict[Hashable, set[asyncio.Future[None]]] = {}
@@ -27,7 +27,7 @@ class Bells:
         self.waiting = 0
         """How many clients sleep now; may be read from any thread."""
 
-    def ring(self, key: Hashable) -> None:
+    def notify(self, key: Hashable) -> None:
         """Wake all who wait for `key`."""
         for sleeper in self._sleepers.get(key, ()):
             if not sleeper.done():
@@ -37,7 +37,7 @@ class Bells:
         """Wake everybody for good: from now on no wait lasts."""
         self._closed = True
         for key in list(self._sleepers):
-            self.ring(key)
+            self.notify(key)
 
     async def wait(
         self,
@@ -46,7 +46,7 @@ class Bells:
         gone: Callable[[], Awaitable[None]],
         limit: timedelta,
     ) -> bool:
-        """Whether `ready()` came true within `limit`; it is looked at whenever `key` rings.
+        """Whether `ready()` came true within `limit`; it is looked at whenever `key` is notified.
 
         Raises:
             ClientGone: `gone()` returned first.

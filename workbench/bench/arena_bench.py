@@ -200,7 +200,7 @@ async def hold() -> None:
 
 
 async def _until_waiting(arena: Remote, clients: int) -> None:
-    """Return when so many clients are in a long poll."""
+    """Wait until so many clients are in a long poll."""
     while arena.waiting() < clients:  # noqa: ASYNC110 - another process: no event to wait for
         await asyncio.sleep(0.001)
 

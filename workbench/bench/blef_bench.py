@@ -15,26 +15,29 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from random import Random
-from typing import Any, TypeVar
+from typing import Any
 
 import cyclopts
 from rich.console import Console
 from rich.table import Table
 
-from cardsharp.blef.api import build_api
-from cardsharp.blef.game import Game
-from cardsharp.blef.resolver import Resolver
+from cardsharp.blef.assembly import STORES, build_service
+from cardsharp.blef.game import GAME
+from cardsharp.blef.records import Game
+from cardsharp.blef.routes import API
 from cardsharp.blef.rules import legal_actions
 from cardsharp.blef.service import Blef
 from cardsharp.blef.sqlite import SqliteGames
-from cardsharp.blef.state import Round
-from cardsharp.blef.store import GameStore, Listing, Saved
+from cardsharp.blef.store import GameStore
 from cardsharp.blef.wire import parse_state, position_in
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.sqlite_file import MEMORY
-from workbench.blef.home import TIMEOUT, blef_home, embedded_store, emulated_store
+from cardsharp.web import edge
+from cardsharp.web.events import Handler as Answering
+from workbench.bench.measuring import Spent, counted
 from workbench.cloud.context import LambdaContext
 from workbench.cloud.http_events import Asked, http_event
+from workbench.stage.serving import EMULATOR, IN_MEMORY, TIMEOUT, front, kept
 
 ORIGINAL = {
     "create": 9.27,
@@ -56,59 +59,15 @@ ORIGINAL_GAME = timedelta(seconds=4.8)
 """Wall time of a whole random game of two with the original, by the same file."""
 
 REQUESTS = 400
-Answer = TypeVar("Answer")
 app = cyclopts.App(help=__doc__, help_format="plaintext")
 console = Console(highlight=False)
-
-
-class Measured:
-    """A store that adds up the CPU time that is spent in it."""
-
-    def __init__(self, store: GameStore) -> None:
-        self._store = store
-        self.seconds = 0.0
-
-    def create(self, game: Game) -> None:
-        """Pass on, measured."""
-        self._timed(lambda: self._store.create(game))
-
-    def read(self, game_uuid: str) -> Saved | None:
-        """Pass on, measured."""
-        return self._timed(lambda: self._store.read(game_uuid))
-
-    def write(self, saved: Saved, game: Game, closed: Round | None = None) -> None:
-        """Pass on, measured."""
-        self._timed(lambda: self._store.write(saved, game, closed))
-
-    def closed_round(self, game_uuid: str, number: int) -> Round | None:
-        """Pass on, measured."""
-        return self._timed(lambda: self._store.closed_round(game_uuid, number))
-
-    def listed(self) -> list[Listing]:
-        """Pass on, measured."""
-        return self._timed(self._store.listed)
-
-    def count_active(self) -> int:
-        """Pass on, measured."""
-        return self._timed(self._store.count_active)
-
-    def count_all(self) -> int:
-        """Pass on, measured."""
-        return self._timed(self._store.count_all)
-
-    def _timed(self, request: Callable[[], Answer]) -> Answer:
-        began = time.process_time()
-        try:
-            return request()
-        finally:
-            self.seconds += time.process_time() - began
 
 
 @dataclass(frozen=True)
 class Handler:
     """The function's handler in this process, asked without HTTP."""
 
-    api: Resolver
+    api: Answering
     clock: SystemClock
 
     def event(self, path: str, **query: str) -> dict[str, Any]:
@@ -118,7 +77,7 @@ class Handler:
 
     def answer(self, event: dict[str, Any]) -> dict[str, Any]:
         """The function's answer."""
-        return self.api.resolve(event, LambdaContext("blef", TIMEOUT, self.clock))
+        return self.api(event, LambdaContext("blef", TIMEOUT, self.clock))
 
     def ask(self, path: str, **query: str) -> Any:  # noqa: ANN401 - whatever JSON came
         """The body of an answer."""
@@ -170,18 +129,20 @@ def _cases(handler: Handler) -> Iterator[tuple[str, list[dict[str, Any]]]]:
 def cpu() -> None:
     """CPU milliseconds a request in the handler, over the embedded store in memory."""
     clock = SystemClock()
-    store = Measured(SqliteGames(MEMORY, clock))
-    handler = Handler(build_api(Blef(store, clock)), clock)
+    spent = Spent()
+    handler = Handler(
+        edge.build(API, Blef(counted(SqliteGames(MEMORY, clock), spent), clock)), clock
+    )
     table = Table("request", "handler alone", "with storage", "original", "ratio", box=None)
     for name, events in _cases(handler):
         for event in events[:20]:
             if name.startswith(("state", "active", "list")):
                 handler.answer(event)
-        stored, began = store.seconds, time.process_time()
+        stored, began = spent.seconds, time.process_time()
         for event in events:
             handler.answer(event)
         whole = (time.process_time() - began) * 1000 / len(events)
-        alone = whole - (store.seconds - stored) * 1000 / len(events)
+        alone = whole - (spent.seconds - stored) * 1000 / len(events)
         figures = [f"{alone:.3f} ms", f"{whole:.3f} ms", f"{ORIGINAL[name]:.2f} ms"]
         table.add_row(name, *figures, f"{ORIGINAL[name] / whole:.0f} x")
     console.print(table)
@@ -238,16 +199,13 @@ def _play(line: Connection, random: Random) -> int:
 def game(games: int = 5, *, emulated: bool = False, seed: int = 1) -> None:
     """Wall time of whole random games of two, on the embedded or the emulated store."""
     random = Random(seed)
-    if emulated:
-        with emulated_store() as store:
-            _games(store, games, random)
-    else:
-        _games(embedded_store(), games, random)
+    with kept(GAME, EMULATOR if emulated else IN_MEMORY) as variables:
+        _games(build_service(variables), games, random)
 
 
-def _games(store: GameStore, games: int, random: Random) -> None:
-    with blef_home(store) as front:
-        line = Connection(front.url)
+def _games(blef: Blef, games: int, random: Random) -> None:
+    with front(API, blef) as running:
+        line = Connection(running.url)
         for _ in range(games):
             line.requests, began = 0, time.perf_counter()
             moves = _play(line, random)
@@ -260,11 +218,8 @@ def _games(store: GameStore, games: int, random: Random) -> None:
 @app.command
 def crowd(most: int = 10_000, *, emulated: bool = False) -> None:
     """Wall milliseconds of list and active count with 10, 100, … private games."""
-    if emulated:
-        with emulated_store() as store:
-            _crowd(store, most)
-    else:
-        _crowd(embedded_store(), most)
+    with kept(GAME, EMULATOR if emulated else IN_MEMORY) as variables:
+        _crowd(STORES.open(variables[STORES.variable], SystemClock()), most)
 
 
 def _crowd(store: GameStore, most: int) -> None:

@@ -25,12 +25,12 @@ from cyclopts import Parameter
 from rich.console import Console
 from rich.table import Table
 
-from cardsharp.deadmansdraw.arena import ArenaClient, Credentials
-from cardsharp.deadmansdraw.assembly import DEFAULT_STRATEGY
+from cardsharp.deadmansdraw.client import ArenaClient, Credentials
+from cardsharp.deadmansdraw.game import GAME
 from cardsharp.deadmansdraw.wire import MatchParams
 from cardsharp.errors import ArenaError
 from workbench.arena.players import ADMIN
-from workbench.bench.arena_process import ADMIN_PASSWORD, ArenaProcess, cpu_seconds
+from workbench.bench.measuring import Served, cpu_seconds, served
 from workbench.stage.clouds import embedded_in
 from workbench.stage.opponent import Opponent
 from workbench.stage.opponent_process import OpponentProcess, opponent_at_play
@@ -39,6 +39,7 @@ from workbench.stage.stage import Teams, credentials_of, order_of, variables_of
 from workbench.stage.surroundings import telemetry_in
 from workbench.stage.tally import Tally
 
+ADMIN_PASSWORD = "bench"  # noqa: S105 - of an arena on loopback that lives for seconds
 MANY = 50
 GLANCE = 0.05
 """Seconds between the organiser's looks at which matches have ended; costs both sides the same."""
@@ -138,7 +139,7 @@ def measure(seat: Seat, matches: int, at_once: int, players: tuple[str, str]) ->
     with (
         tempfile.TemporaryDirectory() as name,
         telemetry_in(Path(name, "bench.log")),
-        ArenaProcess() as arena,
+        served("arena", variables={"ARENA_ADMIN_PASSWORD": ADMIN_PASSWORD}) as arena,
         ArenaClient(arena.url, Credentials(ADMIN, ADMIN_PASSWORD)) as admin,
         Tally(arena.url) as tally,
     ):
@@ -156,7 +157,7 @@ def measure(seat: Seat, matches: int, at_once: int, players: tuple[str, str]) ->
 def _measured(
     organiser: Organiser,
     tally: Tally,
-    processes: tuple[ArenaProcess, OpponentProcess],
+    processes: tuple[Served, OpponentProcess],
     plan: tuple[int, int],
 ) -> Cost:
     """The cost of the matches of a plan, from now on."""
@@ -176,7 +177,7 @@ Against = Annotated[str, Parameter(help="Who plays the other seat.")]
 
 @app.command
 def match(
-    *, matches: int = 20, strategy: Strategy = DEFAULT_STRATEGY, opponent: Against = "champion"
+    *, matches: int = 20, strategy: Strategy = GAME.default_strategy, opponent: Against = "champion"
 ) -> None:
     """Requests and CPU seconds a match, one after the other."""
     players = (strategy, opponent)
@@ -198,7 +199,7 @@ def match(
 
 @app.command
 def throughput(
-    *, matches: int = 50, strategy: Strategy = DEFAULT_STRATEGY, opponent: Against = "champion"
+    *, matches: int = 50, strategy: Strategy = GAME.default_strategy, opponent: Against = "champion"
 ) -> None:
     """Matches a minute with 1 and with 50 at once."""
     players = (strategy, opponent)

@@ -11,19 +11,17 @@ speaks with the library that the real client uses.
 
 import io
 import json
-import subprocess
-import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from statistics import fmean, quantiles
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 import cyclopts
 import requests
@@ -34,22 +32,23 @@ from rich.table import Table
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.telemetry import logger, meter, redirect
-from cardsharp.euchre.api import build_api
-from cardsharp.euchre.cards import Card
+from cardsharp.euchre.assembly import DEFAULT_STRATEGY, STORES
+from cardsharp.euchre.game import GAME
 from cardsharp.euchre.journal import LogJournal
-from cardsharp.euchre.records import DealKey, Event, Record
+from cardsharp.euchre.routes import API
 from cardsharp.euchre.service import EuchreService
 from cardsharp.euchre.store import DealStore
-from cardsharp.euchre.strategies import Decision, Strategy, build
-from cardsharp.euchre.view import View
-from cardsharp.euchre.wiring import DEFAULT_STRATEGY
-from workbench.bench.arena_process import cpu_seconds
-from workbench.cli.options import Json
+from cardsharp.euchre.strategies import build
+from cardsharp.web import edge
+from cardsharp.web.events import Handler
+from workbench.bench.measuring import Served, Spent, counted, cpu_seconds, served
+from workbench.cloud.context import LambdaContext
 from workbench.cloud.events import Event as LambdaEvent
 from workbench.cloud.http_events import Asked, http_event
 from workbench.euchre.coordinator import StrategyPlayer, play_game
-from workbench.euchre.home import embedded_store, emulated_store
 from workbench.euchre.remote import RemotePlayer
+from workbench.show.options import Json
+from workbench.stage.serving import EMULATOR, IN_MEMORY, TIMEOUT, kept
 
 MANY = 8
 MS = 1000
@@ -67,59 +66,8 @@ app = cyclopts.App(
     help="What the Euchre service costs.", help_format="plaintext", help_epilogue=_EXAMPLES
 )
 console = Console(highlight=False)
-T = TypeVar("T")
 
 StrategyName = Annotated[str, Parameter(help="Whose decisions.")]
-
-
-@dataclass
-class Meter:
-    """CPU seconds spent in store and strategy, counted up."""
-
-    store: float = 0.0
-    strategy: float = 0.0
-
-    def timed_store(self, deed: Callable[[], T]) -> T:
-        """Do it and count it."""
-        began = time.process_time()
-        try:
-            return deed()
-        finally:
-            self.store += time.process_time() - began
-
-
-class MeasuredStore:
-    """A store whose CPU time is counted apart."""
-
-    def __init__(self, store: DealStore, spent: Meter) -> None:
-        self._store, self._spent = store, spent
-
-    def begin(self, key: DealKey, cards: tuple[Card, ...]) -> None:
-        """Begin."""
-        self._spent.timed_store(lambda: self._store.begin(key, cards))
-
-    def read(self, key: DealKey) -> Record | None:
-        """Read."""
-        return self._spent.timed_store(lambda: self._store.read(key))
-
-    def append(self, record: Record, event: Event) -> None:
-        """Append."""
-        self._spent.timed_store(lambda: self._store.append(record, event))
-
-
-class MeasuredStrategy:
-    """A strategy whose CPU time is counted apart."""
-
-    def __init__(self, strategy: Strategy, spent: Meter) -> None:
-        self._strategy, self._spent = strategy, spent
-
-    def decide(self, view: View) -> Decision:
-        """Decide."""
-        began = time.process_time()
-        try:
-            return self._strategy.decide(view)
-        finally:
-            self._spent.strategy += time.process_time() - began
 
 
 @dataclass
@@ -149,9 +97,9 @@ class Costs:
 class Measuring(BaseAdapter):
     """The client's requests as events into a service in this process; only the service counts."""
 
-    def __init__(self, api: Callable[[LambdaEvent], object], spent: Meter) -> None:
+    def __init__(self, api: Handler, store: Spent, strategy: Spent) -> None:
         super().__init__()
-        self._api, self._spent = api, spent
+        self._api, self._store, self._strategy = api, store, strategy
         self.costs: dict[str, Costs] = defaultdict(Costs)
 
     def send(
@@ -159,14 +107,14 @@ class Measuring(BaseAdapter):
     ) -> requests.Response:
         """Answer one request, and note what it cost."""
         event = _event(request)
-        self._spent.store = self._spent.strategy = 0.0
+        self._store.seconds = self._strategy.seconds = 0.0
         began = time.process_time()
-        answer = self._api(event)
+        answer = self._api(event, LambdaContext("euchre", TIMEOUT, SystemClock()))
         spent = time.process_time() - began
         costs = self.costs[f"{request.method} {event['rawPath']}"]
         costs.total.append(spent)
-        costs.store.append(self._spent.store)
-        costs.strategy.append(self._spent.strategy)
+        costs.store.append(self._store.seconds)
+        costs.strategy.append(self._strategy.seconds)
         return _response(request, answer)
 
     def close(self) -> None:
@@ -203,12 +151,9 @@ def calls(
     as_json: Json = False,
 ) -> None:
     """CPU a call by operation: all of it, in the store, in the strategy, and the overhead."""
-    with _silent():
-        if emulator:
-            with emulated_store() as store:
-                costs = _measured(store, strategy, games)
-        else:
-            costs = _measured(embedded_store(), strategy, games)
+    with _silent(), kept(GAME, EMULATOR if emulator else IN_MEMORY) as variables:
+        store = STORES.open(variables[STORES.variable], SystemClock())
+        costs = _measured(store, strategy, games)
     everything = Costs()
     for cost in costs.values():
         everything.total += cost.total
@@ -229,14 +174,14 @@ def calls(
 
 
 def _measured(store: DealStore, strategy: str, games: int) -> dict[str, Costs]:
-    spent = Meter()
+    stored, thought = Spent(), Spent()
     service = EuchreService(
-        MeasuredStore(store, spent),
-        MeasuredStrategy(build(strategy), spent),
+        counted(store, stored),
+        counted(build(strategy), thought),
         SystemClock(),
         LogJournal(logger, meter),
     )
-    adapter = Measuring(build_api(service), spent)
+    adapter = Measuring(edge.build(API, service), stored, thought)
     http = requests.Session()
     http.mount(_BASE, adapter)
     other = StrategyPlayer(build(_OPPONENT))
@@ -285,13 +230,13 @@ def games(
 
 def _run(strategy: str, count: int, at_once: int) -> dict[str, float]:
     """The figures of some games with that many tokens at once."""
-    with _server(strategy) as (url, pid):
-        before, began = cpu_seconds(pid), time.monotonic()
+    with _server(strategy) as service:
+        before, began = cpu_seconds(service.pid), time.monotonic()
         own = time.process_time()
         with ThreadPoolExecutor(at_once) as pool:
-            sent = sum(pool.map(lambda seed: _play(url, seed), range(count)))
+            sent = sum(pool.map(lambda seed: _play(service.url, seed), range(count)))
         wall, own = time.monotonic() - began, time.process_time() - own
-        cpu = cpu_seconds(pid) - before
+        cpu = cpu_seconds(service.pid) - before
     return {
         "tokens": at_once,
         "calls": sent,
@@ -314,33 +259,13 @@ def _play(url: str, seed: int) -> int:
 
 
 @contextmanager
-def _server(strategy: str) -> Iterator[tuple[str, int]]:
-    """Address and process id of a service that has answered once."""
+def _server(strategy: str) -> Iterator[Served]:
+    """A service that has answered once."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [
-            sys.executable,
-            "-m",
-            "workbench.cli",
-            "euchre",
-            "serve",
-            "--port",
-            "0",
-            "--json",
-        ]
-        command += ["--strategy", strategy, "--store", f"sqlite:{folder}/deals.db"]
-        command += ["--log", f"{folder}/log"]
-        process = subprocess.Popen(  # noqa: S603 - our own command
-            command, stdout=subprocess.PIPE, text=True
-        )
-        try:
-            url = json.loads(process.stdout.readline() if process.stdout else "")["url"]
-            requests.get(f"{url}/openapi.json", timeout=10).raise_for_status()
-            yield url, process.pid
-        finally:
-            process.terminate()
-            process.wait()
-            if process.stdout:
-                process.stdout.close()
+        kept = ("--store", f"sqlite:{folder}/deals.db", "--log", f"{folder}/log")
+        with served("euchre", "serve", "--strategy", strategy, *kept) as service:
+            requests.get(f"{service.url}/openapi.json", timeout=10).raise_for_status()
+            yield service
 
 
 if __name__ == "__main__":

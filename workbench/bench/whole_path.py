@@ -25,21 +25,21 @@ from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.messages import parse_message
 from cardsharp.cloud.ports import MatchLog
 from cardsharp.deadmansdraw.actions import EffectType
-from cardsharp.deadmansdraw.assembly import DEFAULT_STRATEGY
+from cardsharp.deadmansdraw.game import GAME
 from cardsharp.deadmansdraw.strategies import names
 from cardsharp.errors import Malformed
 from workbench.arena.config import ArenaConfig
 from workbench.arena.dto import Json
 from workbench.arena.server import ArenaServer
 from workbench.bench.judge import actions_of, intent_faults, log_faults
-from workbench.bench.statuses import Statuses
 from workbench.cloud.context import Invocation
 from workbench.stage.clouds import CloudKind, opened
-from workbench.stage.following import GLANCE, Patience, has_ended
+from workbench.stage.following import GLANCE, StallGuard, has_ended
 from workbench.stage.opponent_process import OpponentProcess
 from workbench.stage.side import WORKER_TIME, Rhythm, assembled, attending
 from workbench.stage.stage import Teams, order_of, variables_of
 from workbench.stage.surroundings import telemetry_in
+from workbench.stage.tally import Tally
 
 STALL = timedelta(seconds=60)
 NO_TURN, OVER = 409, 410
@@ -52,7 +52,7 @@ class Setting:
     """How matches are played; `settings` are further variables of our side."""
 
     opponent: str
-    strategy: str = DEFAULT_STRATEGY
+    strategy: str = GAME.default_strategy
     cloud: CloudKind = CloudKind.EMBEDDED
     at_once: int = 4
     turn_limit: timedelta = timedelta(seconds=30)
@@ -97,7 +97,7 @@ class PlayedTable:
 
     arena: ArenaServer
     log: MatchLog
-    statuses: Statuses
+    statuses: Tally
     us: str
     turn_limit: timedelta
     attendances: Counter[str] = field(default_factory=Counter)
@@ -114,7 +114,7 @@ class PlayedTable:
             CardsharpError: the opponent has ended, or no move was made for too long.
         """
         clock = SystemClock()
-        patience = Patience(self.log, clock, STALL)
+        stall = StallGuard(self.log, clock, STALL)
         running = list(islice(matches := iter(matches), at_once))
         while running:
             clock.sleep(GLANCE)
@@ -123,7 +123,7 @@ class PlayedTable:
                 yield self.account(match_id)
                 running += islice(matches, 1)
             self.check()
-            patience.check(running)
+            stall.check(running)
 
     def account(self, match_id: str) -> Account:
         """The account of a finished match."""
@@ -181,7 +181,7 @@ def at_play(setting: Setting, folder: Path) -> Iterator[PlayedTable]:
         cloud = stack.enter_context(opened(setting.cloud, folder))
         variables = variables_of(setting.strategy, arena.url, teams.us, cloud)
         assembly = stack.enter_context(assembled({**variables, **setting.settings}))
-        statuses = stack.enter_context(Statuses(arena.url))
+        statuses = stack.enter_context(Tally(arena.url))
         opponent.await_ready()
 
         def hang_up() -> None:
@@ -273,7 +273,7 @@ def whole_path(
     *,
     matches: int = 200,
     opponents: str = "all",
-    strategy: str = DEFAULT_STRATEGY,
+    strategy: str = GAME.default_strategy,
     emulator_share: float = 0.05,
     at_once: int = 4,
 ) -> int:

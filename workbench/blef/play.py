@@ -26,7 +26,7 @@ class Left(Exception):
 
 
 @dataclass
-class Table:
+class TerminalGame:
     """A game between you, at seat `you`, and strategies at the other seats.
 
     With `why` the strategies' reasons are told, once the round is over. What may be bet is

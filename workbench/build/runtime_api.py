@@ -25,6 +25,9 @@ _PREFIX = "/2018-06-01/runtime/"
 _LOOK = 0.2
 """Seconds between looks at whether the environment still runs."""
 
+_TICK = 0.05
+"""Seconds after which the server looks whether it is to end."""
+
 _ARN = "arn:aws:lambda:us-east-1:000000000000:function:"
 
 
@@ -66,7 +69,8 @@ class RuntimeApi:
         self._outcomes: queue.Queue[_Outcome] = queue.Queue()
         self._ready = threading.Event()
         self._server = _Server((HOST, 0), _handler_for(self))
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        serve = self._server.serve_forever
+        self._thread = threading.Thread(target=serve, args=(_TICK,), daemon=True)
 
     @property
     def address(self) -> str:
@@ -87,7 +91,7 @@ class RuntimeApi:
         self._server.server_close()
 
     def await_init(self, patience: timedelta) -> None:
-        """Return when the environment is ready.
+        """Wait until the environment is ready.
 
         Raises:
             RuntimeFault: the handler could not be imported, or not in time.
@@ -99,14 +103,15 @@ class RuntimeApi:
             if time.monotonic() > end or not self._alive():
                 raise RuntimeFault(f"{self._function} did not get ready.")
 
-    def invoke(self, event: object, timeout: timedelta) -> Any:  # noqa: ANN401 - any JSON
-        """Return what the handler answers to an event within the function's timeout.
+    def invoke(self, event: object, timeout: timedelta, request_id: str | None = None) -> Any:  # noqa: ANN401 - any JSON
+        """What the handler answers to an event within the function's timeout.
 
         Raises:
             RuntimeFault: it failed, or did not answer.
         """
         deadline = round((time.time() + timeout.total_seconds()) * 1000)
-        self._pending.put(_Invocation(str(uuid.uuid4()), json.dumps(event).encode(), deadline))
+        request_id = request_id or str(uuid.uuid4())
+        self._pending.put(_Invocation(request_id, json.dumps(event).encode(), deadline))
         outcome = self._await_outcome(time.monotonic() + timeout.total_seconds())
         if outcome.kind != "response":
             raise RuntimeFault(f"{self._function}: {_sentence(outcome)}")
@@ -121,7 +126,7 @@ class RuntimeApi:
         raise RuntimeFault(f"{self._function}: no answer within its timeout.")
 
     def next_headers_and_body(self) -> tuple[dict[str, str], bytes]:
-        """Return the next invocation, waiting for one; the environment asks for it."""
+        """The next invocation, waiting for one; the environment asks for it."""
         if not self._ready.is_set():
             self._on_first_poll()
             self._ready.set()
@@ -156,6 +161,8 @@ def _sentence(outcome: _Outcome) -> str:
 def _handler_for(api: RuntimeApi) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        # Head and body are two writes, and the second must not wait for the first to be confirmed.
+        disable_nagle_algorithm = True
 
         def do_GET(self) -> None:
             if self.path != f"{_PREFIX}invocation/next":

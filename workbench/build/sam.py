@@ -17,7 +17,7 @@ from workbench.build.makefiles import ROOT, BuildError
 from workbench.build.pins import bill_of_materials
 from workbench.build.say import say
 from workbench.build.target import ARCHITECTURES, RUNTIME_PYTHON, Target
-from workbench.cloud.template import TEMPLATE
+from workbench.cloud.template import TEMPLATE, services
 
 BUILD = ROOT / ".aws-sam" / "build"
 MATERIALS = "sbom.json"
@@ -55,8 +55,10 @@ def sam_build(architecture: str, into: Path = BUILD) -> Build:
     """
     target = Target(RUNTIME_PYTHON, architecture)
     # The copies of old builds that SAM keeps do not know for which processor they were made.
-    options = f"--parallel --no-cached --parameter-overrides Architecture={architecture}"
-    command = [str(find_sam()), "build", *options.split(), "--build-dir", str(into.absolute())]
+    options = "--parallel --no-cached --language-extensions --parameter-overrides"
+    given = [f"Architecture={architecture}", f"Services={','.join(services())}"]
+    command = [str(find_sam()), "build", *options.split(), *given]
+    command += ["--build-dir", str(into.absolute())]
     command += ["--template", str(TEMPLATE), "--base-dir", str(ROOT)]
     done = subprocess.run(  # noqa: S603 - SAM of our own environment
         command,

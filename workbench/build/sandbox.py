@@ -21,6 +21,7 @@ from cardsharp.errors import ConfigError
 from workbench.build.artifacts import LAYER, Build
 from workbench.build.makefiles import ROOT, BuildError
 from workbench.build.runtime_api import RuntimeApi
+from workbench.cloud.template import Resource
 
 RUNTIME_REQUIREMENTS = ROOT / "requirements" / "runtime.txt"
 _INIT_LIMIT = timedelta(seconds=60)
@@ -71,11 +72,18 @@ def _runtime_packages(python: Path, folder: Path) -> Path:
     return folder
 
 
+def plain_variables(function: Resource) -> dict[str, str]:
+    """The variables that a function is given whatever is deployed around it."""
+    environment: Any = function.properties.get("Environment", {})
+    told = environment.get("Variables", {})
+    return {name: value for name, value in told.items() if isinstance(value, str)}
+
+
 class Sandbox:
     """One execution environment of a built function between enter and exit.
 
-    `environment` is what its configuration adds; what it prints goes to `log`. `init` tells what
-    the init phase used. Linux only, for the usage is read from /proc.
+    `environment` is what its configuration adds to what the template says plainly; what it prints
+    goes to `log`. `init` tells what the init phase used. Linux only: usage is read from /proc.
     """
 
     def __init__(
@@ -85,7 +93,7 @@ class Sandbox:
         self._root = build.folder_of(name)
         self._handler = str(build.resources[name].properties["Handler"])
         self._mounts = mounts
-        self._environment = dict(environment)
+        self._environment = {**plain_variables(build.resources[name]), **environment}
         self._log = log
         self._stack = ExitStack()
         self._api = RuntimeApi(name, self._note_init, self._is_alive)
@@ -114,7 +122,7 @@ class Sandbox:
         self._stack.close()
 
     def invoke(self, event: object, timeout: timedelta) -> Any:  # noqa: ANN401 - any JSON
-        """Return the handler's answer; raises `RuntimeFault` if there is none."""
+        """The handler's answer; raises `RuntimeFault` if there is none."""
         return self._api.invoke(event, timeout)
 
     def usage(self) -> Usage:

@@ -9,8 +9,8 @@ import cyclopts
 from cardsharp.errors import CardsharpError
 from workbench.cli.commands import build_app
 from workbench.cli.crash import keep_traceback
-from workbench.cli.exits import Exit, exit_for
-from workbench.cli.output import print_error
+from workbench.show.exits import Exit, exit_for
+from workbench.show.output import print_error
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,249 +1,95 @@
-"""`cardsharp bot`: attend a real arena from a laptop, with the handlers of the cloud."""
+"""`cardsharp GAME bot`: our bot takes a seat at a service of any game and plays it to the end."""
 
-import logging
-import signal
-import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import Parameter, validators
+from cyclopts import Parameter
 
-from cardsharp.cloud.ports import MatchLog
 from cardsharp.cloud.redaction import redact
-from workbench.cli.connection import ArenaOptions, await_arena, client_for, variables_for
-from workbench.cli.exits import Exit
-from workbench.cli.lookup import data_folder
-from workbench.cli.output import messages, results
-from workbench.cli.records import UNKNOWN, outcome_of
-from workbench.cli.watching import AsJson, Printed, Watch
-from workbench.cloud.context import Invocation
-from workbench.stage.side import Rhythm, Side, assembled, attending
-from workbench.stage.strategy_file import strategy_named
+from cardsharp.game import Game
+from cardsharp.registry import strategies_of
+from cardsharp.replay import document
+from workbench.cli.each import for_each_game
+from workbench.show.drawing import print_step
+from workbench.show.exits import Exit
+from workbench.show.lookup import data_folder
+from workbench.show.output import messages, print_json, results
+from workbench.stage.ordered import GLANCE, AtHome, attending
 from workbench.stage.surroundings import telemetry_in
-
-GLANCE = timedelta(milliseconds=200)
-"""How often the match log is looked at."""
-
-REPEAT = timedelta(seconds=30)
-"""For how long a warning is not said again."""
-
-WORKER_TIME = timedelta(days=1)
-"""Nothing limits a worker at home, so it stays with its match."""
-
-LATEST = 50
-"""Matches that are looked at for news; more never run at once."""
 
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class BotOptions:
-    """Which arena to attend, and how."""
+class SeatOptions:
+    """Which game to join, and how to play it."""
 
-    arena: ArenaOptions = field(default_factory=ArenaOptions)
-    tag: Annotated[
-        tuple[str, ...], Parameter(negative=(), help="Only matches with this tag; can be repeated.")
-    ] = ()
-    strategy: Annotated[
-        str | None, Parameter(help="A strategy's name, or a FILE.py; else CARDSHARP_STRATEGY.")
-    ] = None
-    data: Annotated[
-        Path | None,
-        Parameter(help="SQLite file of the match log; else our own, or CARDSHARP_STORE."),
-    ] = None
-    once: Annotated[bool, Parameter(negative=(), help="Leave when the first match has ended.")] = (
-        False
+    url: Annotated[str, Parameter(help="The service's address, e.g. http://127.0.0.1:8000.")]
+    game: Annotated[str, Parameter(help="The game's id there.")]
+    nickname: Annotated[str, Parameter(help="What the bot is called there.")] = "Cardsharp"
+    strategy: Annotated[str | None, Parameter(help="A strategy's name.")] = None
+    data: Annotated[Path | None, Parameter(help="SQLite file of the match log; else our own.")] = (
+        None
     )
-    at_once: Annotated[
-        int,
-        Parameter(validator=validators.Number(gte=1, lte=50), help="Matches played in parallel."),
-    ] = 4
     as_json: Annotated[
         bool, Parameter(name="--json", negative=(), help="Print one JSON document a line.")
     ] = False
 
-
-def bot(*, options: BotOptions = BotOptions()) -> int:
-    """Attend every match until Ctrl-C; running matches are played to their end."""
-    strategy = None if options.strategy is None else strategy_named(options.strategy)
-    variables = variables_for(
-        options.arena,
-        strategy=strategy,
-        tags=",".join(options.tag) or None,
-        store=None if options.data is None else f"sqlite:{options.data}",
-    )
-    say = _Speaker()
-    with _terminated_like_interrupted(), telemetry_in(log_file()), _warnings_to(say):
-        _stay(variables, options, say)
-    return Exit.OK
+    def order(self, game: Game) -> Mapping[str, object]:
+        """What is ordered of that game; raises `ConfigError` for a strategy it has not."""
+        strategy = self.strategy or game.default_strategy
+        strategies_of(game.strategies).maker(strategy)
+        wanted = {"url": self.url, "game": self.game, "nickname": self.nickname}
+        return {**wanted, "strategy": strategy}
 
 
-def _stay(variables: Mapping[str, str], options: BotOptions, say: Callable[[str], None]) -> None:
-    """Attend from the moment when the arena can be reached."""
-    with assembled(variables) as assembly:
-        with client_for(assembly.settings) as client:
-            who = await_arena(client, assembly.clock, say)
-        tags = f", tags {' '.join(assembly.settings.tags)}" if assembly.settings.tags else ""
-        say(f"attending {assembly.settings.arena_url} as {who.name or who.username}{tags}.")
-        say(f"Ctrl-C: no new matches. The program's own log is {log_file()}.")
-        rhythm = Rhythm(at_once=options.at_once, worker_time=WORKER_TIME, observe=_failures_to(say))
-        news = _News(assembly.log, options)
-        with attending(assembly, rhythm) as side:
-            _attend(side, news, options.once, say)
+def bot_of(game: Game) -> Callable[..., int]:
+    """The command for a game."""
+
+    def bot(*, options: SeatOptions) -> int:
+        """Join a game and play it, each step explained; the same again takes it up."""
+        return play_seat(game, options)
+
+    return bot
 
 
-def log_file() -> Path:
-    """Where the bot's own log is written."""
-    return data_folder() / "bot.log"
+def play_seat(game: Game, options: SeatOptions) -> int:
+    """Join and play, each step told as it comes; the same again takes it up."""
+
+    def say(sentence: str) -> None:
+        messages().print(redact(sentence), style="dim", soft_wrap=True)
+
+    store = options.data or data_folder() / "matches.db"
+    order = options.order(game)
+    with telemetry_in(data_folder() / "bot.log"), attending(game, order, store, say) as seat:
+        say(f"{options.nickname} plays in game {options.game} at {options.url}; Ctrl-C stops it.")
+        told = 0
+        while not _ended(seat):
+            seat.places.offering.clock.sleep(GLANCE)
+            told = _tell(game, seat, told, as_json=options.as_json)
+        return Exit.OK if seat.is_played else Exit.FAILED
 
 
-def _attend(side: Side, news: "_News", once: bool, say: Callable[[str], None]) -> None:
-    """Show what happens until Ctrl-C or, with `once`, a match's end; then wait for the rest.
-
-    Raises:
-        KeyboardInterrupt: asked a second time while matches are running.
-    """
-    with _leaving() as leaving:
-        while not (leaving.asked or (once and news.ended)):
-            side.assembly.clock.sleep(GLANCE)
-            news.tell()
-        if leaving.asked:
-            say("no new matches.")
-        side.home.wind_down()
-        if side.busy.running:
-            say(f"{side.busy.running} running, played to the end; Ctrl-C again stops at once.")
-        while side.busy.running:
-            if leaving.insisted:
-                raise KeyboardInterrupt
-            side.assembly.clock.sleep(GLANCE)
-            news.tell()
-        news.tell()
+def _ended(seat: AtHome) -> bool:
+    record = seat.places.offering.log.match(seat.match_id)
+    return record is not None and record.outcome is not None
 
 
-class _News:
-    """Tells of every match that has run since it was made, which is before the bot attends."""
-
-    def __init__(self, log: MatchLog, options: BotOptions) -> None:
-        self._log = log
-        self._came = datetime.now().astimezone()
-        audience = AsJson() if options.as_json else Printed(results(), tagged=True)
-        self._watch = Watch(log, audience)
-        self._known: list[str] = []
-
-    @property
-    def ended(self) -> bool:
-        """Whether any match has been played to its end."""
-        return any(self._played(i) for i in self._known if self._watch.ended(i))
-
-    def _played(self, match_id: str) -> bool:
-        """Not so for one that was left from another arena and is unknown here."""
-        record = self._log.match(match_id)
-        outcome = None if record is None else outcome_of(record)
-        return outcome is not None and outcome.result != UNKNOWN
-
-    def tell(self) -> None:
-        """Tell what is new."""
-        latest = [r for r in self._log.matches(limit=LATEST) if r.started >= self._came]
-        for record in (*self._log.running(), *reversed(latest)):
-            if record.match_id not in self._known:
-                self._known.append(record.match_id)
-        self._watch.glance([i for i in self._known if not self._watch.ended(i)])
+def _tell(game: Game, seat: AtHome, told: int, *, as_json: bool) -> int:
+    """Tell the steps beyond the first `told`; how many are told then."""
+    log = seat.places.offering.log
+    record = log.match(seat.match_id)
+    if record is None or game.replay is None:
+        return told
+    moves = [move for move in log.moves(seat.match_id) if move.facts is not None]
+    steps = list(game.replay.load()(record, moves))
+    for step in steps[told:]:
+        if as_json:
+            print_json(document(step))
+        else:
+            print_step(results(), step, record)
+    return len(steps)
 
 
-class _Speaker:
-    """Says a sentence on stderr, the same one not again and again."""
-
-    def __init__(self) -> None:
-        self._console = messages()
-        self._said: dict[str, float] = {}
-
-    def __call__(self, sentence: str) -> None:
-        """Print it with the time of day, unless it was said a moment ago."""
-        now = time.monotonic()
-        if now - self._said.get(sentence, -REPEAT.total_seconds()) < REPEAT.total_seconds():
-            return
-        self._said[sentence] = now
-        at = datetime.now().astimezone().strftime("%H:%M:%S")
-        self._console.print(f"{at} {redact(sentence)}", style="dim", soft_wrap=True)
-
-
-class _Warnings(logging.Handler):
-    """Passes the bot's own warnings on, such as that the arena cannot be reached."""
-
-    def __init__(self, say: Callable[[str], None]) -> None:
-        super().__init__(logging.WARNING)
-        self._say = say
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Say the message."""
-        match_id = getattr(record, "match_id", None)
-        where = "" if match_id is None else f"match {match_id}: "
-        self._say(f"{where}{record.getMessage()}")
-
-
-@contextmanager
-def _warnings_to(say: Callable[[str], None]) -> Iterator[None]:
-    source, handler = logging.getLogger("cardsharp"), _Warnings(say)
-    source.addHandler(handler)
-    try:
-        yield
-    finally:
-        source.removeHandler(handler)
-
-
-def _failures_to(say: Callable[[str], None]) -> Callable[[Invocation], None]:
-    def observe(invocation: Invocation) -> None:
-        if invocation.error is not None:
-            say(f"The {invocation.function} failed and will be tried again: {invocation.error}")
-
-    return observe
-
-
-class _Leaving:
-    """How often Ctrl-C was pressed, or SIGTERM came."""
-
-    def __init__(self) -> None:
-        self._times = 0
-
-    def heard(self, _number: int, _frame: object) -> None:
-        """Count one more."""
-        self._times += 1
-
-    @property
-    def asked(self) -> bool:
-        """Whether no new match shall begin."""
-        return self._times > 0
-
-    @property
-    def insisted(self) -> bool:
-        """Whether the running ones shall be left too."""
-        return self._times > 1
-
-
-@contextmanager
-def _leaving() -> Iterator[_Leaving]:
-    """Count Ctrl-C and SIGTERM instead of being interrupted, which can get lost.
-
-    An exception that a signal raises in the middle of whatever runs can be caught there.
-    """
-    leaving = _Leaving()
-    both = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.signal(number, leaving.heard) for number in both]
-    try:
-        yield leaving
-    finally:
-        for number, handler in zip(both, before, strict=True):
-            signal.signal(number, handler)
-
-
-@contextmanager
-def _terminated_like_interrupted() -> Iterator[None]:
-    """Let SIGTERM mean what Ctrl-C means, as under a service manager."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
+__getattr__ = for_each_game(bot_of)

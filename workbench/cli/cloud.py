@@ -11,18 +11,18 @@ import cyclopts
 from cyclopts import Parameter, validators
 
 from cardsharp.cloud.ports import MatchRecord
-from cardsharp.deadmansdraw.arena import ArenaClient, Credentials
+from cardsharp.deadmansdraw.client import ArenaClient, Credentials
 from cardsharp.errors import ConfigError
 from workbench.cli.commands import command
-from workbench.cli.exits import Exit
-from workbench.cli.options import Json
-from workbench.cli.output import print_error, print_json, results
 from workbench.operate.letters import Letter, find_letter, list_letters, replay
 from workbench.operate.orders import arena_url, practise, rotate_secret
 from workbench.operate.pausing import pause, resume
 from workbench.operate.stack import DEFAULT_NAME, Stack, account_clients, find_stack
 from workbench.operate.status import Look, look_at
 from workbench.operate.story import Line, lines_about, problem_lines
+from workbench.show.exits import Exit
+from workbench.show.options import Json
+from workbench.show.output import print_error, print_json, results
 
 cloud = cyclopts.App(name="cloud", help_epilogue=command("cloud").epilogue)
 letters = cyclopts.App(name="dlq", help="Look at dead letters, and send them once more.")

@@ -3,10 +3,15 @@
 The texts stand here rather than in the modules so that `cardsharp --help` imports none of them.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterator
 from importlib.metadata import version
+from importlib.util import find_spec
 
 import cyclopts
+
+from cardsharp.games import games
+from workbench.deadmansdraw.commands import COMMANDS as OF_THE_FIRST_GAME
+from workbench.show.command import Command, mount
 
 ABOUT = "Bots that play card games, and an arena to play in on this machine."
 
@@ -16,53 +21,13 @@ Exit codes: 0 it worked (a lost match did), 1 it failed,
 2 wrong usage or settings, 3 no arena to be reached, 130 stopped with Ctrl-C."""
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
-    """A sub-command; `summary` is its line in the list, `more` what its own help adds."""
-
-    name: str
-    summary: str
-    more: str
-    examples: tuple[tuple[str, str], ...]
-    group: bool = False
-    """Whether it has sub-commands of its own; then its module adds the epilogue."""
-
-    @property
-    def target(self) -> str:
-        """Where its function is."""
-        return f"workbench.cli.{self.name}:{self.name}"
-
-    @property
-    def help(self) -> str:
-        """Summary and explanation."""
-        return f"{self.summary}\n\n{self.more}"
-
-    @property
-    def epilogue(self) -> str:
-        """The examples, one a line, explained."""
-        width = max(len(line) for line, _ in self.examples)
-        lines = (f"  {line:{width}}  {meaning}" for line, meaning in self.examples)
-        return "Examples:\n" + "\n".join(lines)
-
-
 COMMANDS = (
-    Command(
-        "play",
-        "Play matches on this machine and check their logs.",
-        "Starts an arena, an opponent, and our bot in its cloud shape: poller, queue, worker and "
-        "match log. Needs no account. Shows a single match turn by turn and several in a table.",
-        (
-            ("cardsharp play", "watch our bot play a match"),
-            ("cardsharp play --strategy mine.py", "watch your own strategy"),
-            ("cardsharp play --opponent champion -n 20", "twenty matches, with the score"),
-            ("cardsharp play --cloud emulator", "through SQS and DynamoDB of an AWS emulator"),
-        ),
-    ),
     Command(
         "strategies",
         "List the strategies that can play.",
         "Each name works for --strategy and --opponent.",
         (("cardsharp strategies", "names, with a line about each"),),
+        place=1,
     ),
     Command(
         "matches",
@@ -73,6 +38,7 @@ COMMANDS = (
             ("cardsharp matches --status running", "those that run now"),
             ("cardsharp matches --day 2026-11-20", "those of a day (UTC)"),
         ),
+        place=2,
     ),
     Command(
         "show",
@@ -82,6 +48,7 @@ COMMANDS = (
             ("cardsharp show last", "the newest match"),
             ("cardsharp show last --turn 7", "one turn of it"),
         ),
+        place=3,
     ),
     Command(
         "why",
@@ -89,49 +56,7 @@ COMMANDS = (
         "For each decision: the table as we saw it, the options with their values, the choice "
         "and its reason, and how long it took.",
         (("cardsharp why last 7", "turn 7 of the newest match"),),
-    ),
-    Command(
-        "arena",
-        "Run an arena in the foreground.",
-        "Speaks the competition's REST API. ARENA_ADMIN_PASSWORD in the environment is the "
-        "organiser's password; without it there is no organiser.",
-        (
-            ("cardsharp arena", "on http://127.0.0.1:8080, until Ctrl-C"),
-            ("cardsharp arena --data arena.db", "matches survive a restart"),
-            ("cardsharp arena --random original", "deal as the competition's server does"),
-        ),
-    ),
-    Command(
-        "bot",
-        "Attend an arena from this machine, without AWS.",
-        "Plays every match that waits for us until Ctrl-C; then running matches are played to "
-        "their end, and a second Ctrl-C stops at once. The password comes from "
-        "CARDSHARP_PASSWORD or is asked for, never from the command line.",
-        (
-            ("cardsharp bot --url https://arena.example --user ID", "attend everything"),
-            ("cardsharp bot --url ... --user ID --tag final", "only matches with that tag"),
-            ("cardsharp bot --url ... --user ID --once", "leave after the first match"),
-        ),
-    ),
-    Command(
-        "practice",
-        "Create practice matches at an arena and play them.",
-        "Against ourselves, or against the dummy player, whose seat we play as well. Only "
-        "matches that were created here are played.",
-        (
-            ("cardsharp practice --url https://arena.example --user ID", "one against ourselves"),
-            ("cardsharp practice ... --opponent dummy --matches 5", "five against the dummy"),
-            ("cardsharp practice ... --create-only --tag try", "for a bot that runs elsewhere"),
-        ),
-    ),
-    Command(
-        "doctor",
-        "Check settings, credentials, clock, arena and stores.",
-        "Says of everything that a bot needs whether it is right, and if not, what to do.",
-        (
-            ("cardsharp doctor", "check what the environment names"),
-            ("cardsharp doctor --url https://arena.example --user ID", "check this arena"),
-        ),
+        place=4,
     ),
     Command(
         "cloud",
@@ -145,6 +70,7 @@ COMMANDS = (
             ("cardsharp cloud pause", "no new matches before an upgrade"),
         ),
         group=True,
+        place=9,
     ),
     Command(
         "cost",
@@ -155,15 +81,24 @@ COMMANDS = (
             ("cardsharp cost --matches-per-day 300 --days 1", "a tournament day"),
             ("cardsharp cost --measure", "measure matches anew before adding up"),
         ),
+        place=10,
     ),
 )
 
-ROOMS = (
-    ("lab", "workbench.lab.commands:app", "Measure strategies, train them, learn from opponents."),
-    ("blef", "workbench.cli.blef:blef", "Serve Blef, play it, and let its strategies duel."),
-    ("euchre", "workbench.euchre.commands:app", "Serve Euchre's engine, play it, probe it."),
-)
+ROOMS = (("lab", "workbench.lab.commands:app", "Measure strategies: duels, leagues, probes."),)
 """Commands that have commands of their own; each is an `App` that brings its help along."""
+
+RESEARCH = (
+    "research",
+    "research.commands:app",
+    "Train strategies, solve what can be solved, study players.",
+)
+"""The same for the folder `research/`, which need not be there."""
+
+
+def all_commands() -> tuple[Command, ...]:
+    """Every sub-command in the order of the list, those of the first game among them."""
+    return tuple(sorted((*COMMANDS, *OF_THE_FIRST_GAME), key=lambda one: one.place))
 
 
 def command(name: str) -> Command:
@@ -183,14 +118,16 @@ def build_app() -> cyclopts.App:
     )
     app["--help"].show = False
     app["--version"].show = False
-    for place, entry in enumerate(COMMANDS):
-        app.command(
-            entry.target,
-            name=entry.name,
-            help=entry.help,
-            **({} if entry.group else {"help_epilogue": entry.epilogue}),
-            sort_key=place,
-        )
-    for place, (name, target, summary) in enumerate(ROOMS, len(COMMANDS)):
+    mount(app, all_commands())
+    for place, (name, target, summary) in enumerate(_rooms(), len(all_commands())):
         app.command(target, name=name, help=summary, sort_key=place)
     return app
+
+
+def _rooms() -> Iterator[tuple[str, str, str]]:
+    """The lab, each game, and the folder of research where it is there."""
+    yield from ROOMS
+    for game in games():
+        yield game.name, f"workbench.cli.games:{game.name}", game.about
+    if find_spec(RESEARCH[0]):
+        yield RESEARCH

@@ -6,12 +6,12 @@ from typing import Annotated, Literal
 from cyclopts import Parameter, validators
 from rich.table import Table
 
-from workbench.cli.exits import Exit
-from workbench.cli.options import Json
-from workbench.cli.output import messages, print_json, results
 from workbench.cost.bill import Bill, make_bill
 from workbench.cost.prices import Prices, load_prices
 from workbench.cost.usage import MEASURED, Measured, Plan, load_measured, usage
+from workbench.show.exits import Exit
+from workbench.show.options import Json
+from workbench.show.output import messages, print_json, results
 
 Positive = validators.Number(gt=0)
 
@@ -78,10 +78,11 @@ def cost(*, options: CostOptions = CostOptions()) -> int:
 
 def _measure_anew() -> None:
     # The emulator and the handlers are slow to import, and not needed to add up a bill.
+    from workbench.cost.games import request_uses  # noqa: PLC0415
     from workbench.cost.measure import measure, write_measured  # noqa: PLC0415
 
     messages().print("playing matches on this machine to measure them ...")
-    write_measured(measure(), MEASURED)
+    write_measured(measure().model_copy(update={"requests": request_uses()}), MEASURED)
 
 
 def _document(plan: Plan, prices: Prices, measured: Measured, bill: Bill) -> dict[str, object]:

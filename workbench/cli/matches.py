@@ -8,11 +8,11 @@ from cyclopts import Parameter, validators
 from rich.table import Table
 
 from cardsharp.cloud.ports import MatchRecord, Status
-from workbench.cli.drawing import Labels
-from workbench.cli.lookup import open_to_read, store_or_default
-from workbench.cli.options import Json, Store
-from workbench.cli.output import print_json, results
-from workbench.cli.records import header_of, outcome_of
+from cardsharp.replay import header_of, outcome_of
+from workbench.deadmansdraw.drawing import Labels
+from workbench.show.lookup import open_to_read, store_or_default
+from workbench.show.options import Json, Store
+from workbench.show.output import print_json, results
 
 
 @Parameter(name="*")

@@ -13,10 +13,6 @@ from cardsharp.cloud.ports import Clock
 from workbench.cloud.events import ACCOUNT, REGION, Event
 
 
-class InvocationError(Exception):
-    """An invocation that failed: an exception, a death, a timeout or an answer that is no JSON."""
-
-
 class LambdaContext(PowertoolsContext):
     """What Lambda passes beside the event; its time runs from here on."""
 
@@ -35,7 +31,7 @@ class LambdaContext(PowertoolsContext):
 
     # Powertools declares it static, Lambda's own is not.
     def get_remaining_time_in_millis(self) -> int:  # type: ignore[override]
-        """Return the milliseconds until Lambda would kill the invocation, 0 when it is over."""
+        """The milliseconds until Lambda would kill the invocation, 0 when it is over."""
         return max(0, round((self._end - self._clock.monotonic()) * 1000))
 
     def cut_short(self) -> None:
@@ -47,7 +43,7 @@ class Handler(Protocol):
     """A Lambda handler in this process, or something that calls one elsewhere."""
 
     def __call__(self, event: Event, context: LambdaContext, /) -> object:
-        """Return the handler's answer."""
+        """The handler's answer."""
         ...
 
 
@@ -60,7 +56,7 @@ class Function:
     timeout: timedelta = timedelta(seconds=60)
 
     def context(self, clock: Clock) -> LambdaContext:
-        """Return the context of a new invocation."""
+        """The context of a new invocation."""
         return LambdaContext(self.name, self.timeout, clock)
 
 
@@ -80,7 +76,7 @@ Observer = Callable[[Invocation], None]
 
 
 def invoke(function: Function, event: Event, context: LambdaContext, clock: Clock) -> Invocation:
-    """Return what became of one invocation; whatever the handler raises is in the result.
+    """What became of one invocation; whatever the handler raises is in the result.
 
     Event and answer pass through JSON, as they do in Lambda.
     """

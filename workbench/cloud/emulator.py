@@ -134,7 +134,7 @@ class Emulator:
         self._folder.cleanup()
 
     def client(self, service: str) -> Any:  # noqa: ANN401 - boto3 types a client by a literal name
-        """Return a boto3 client of the emulator, whatever the environment says."""
+        """A boto3 client of the emulator, whatever the environment says."""
         if service not in self._clients:
             session = Session(_DUMMY, _DUMMY, region_name=REGION)
             self._clients[service] = session.client(  # type: ignore[call-overload]
@@ -155,7 +155,7 @@ class Emulator:
         return Stack(tables, _create_queues(self.client("sqs"), resources, prefix))
 
     def log_tail(self, lines: int = 20) -> str:
-        """Return the last lines of the emulator's log."""
+        """The last lines of the emulator's log."""
         if not self._log.exists():
             return ""
         return "\n".join(self._log.read_text(errors="replace").splitlines()[-lines:])
@@ -186,7 +186,7 @@ class Emulator:
             )
 
     def _await_health(self) -> None:
-        """Return when the emulator answers; raises `EmulatorError` if it dies or takes too long."""
+        """Wait until the emulator answers; raises `EmulatorError` if it dies or takes too long."""
         clock = SystemClock()
         end = clock.now() + _PATIENCE
         while self._process is not None and self._process.poll() is None:
@@ -214,7 +214,7 @@ class Emulator:
 
 
 def _free_port() -> int:
-    """Return a port that nobody listens on now."""
+    """A port that nobody listens on now."""
     with socket.create_server((HOST, 0)) as server:
         port: int = server.getsockname()[1]
         return port
@@ -238,6 +238,6 @@ def _create_queues(sqs: "SQSClient", resources: dict[str, Resource], prefix: str
 
 
 def queue_arn(sqs: "SQSClient", url: str) -> str:
-    """Return a queue's ARN."""
+    """A queue's ARN."""
     answer = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])
     return answer["Attributes"]["QueueArn"]

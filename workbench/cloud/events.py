@@ -14,7 +14,7 @@ Event = dict[str, object]
 
 
 def schedule_event(at: datetime, schedule: str = "poller") -> Event:
-    """Return what EventBridge Scheduler sends to a Lambda target without an input of its own."""
+    """What EventBridge Scheduler sends to a Lambda target without an input of its own."""
     return {
         "version": "0",
         "id": str(uuid.uuid4()),
@@ -29,7 +29,7 @@ def schedule_event(at: datetime, schedule: str = "poller") -> Event:
 
 
 def sqs_event(messages: Sequence[Message], at: datetime, queue: str = "matches") -> Event:
-    """Return what an event source mapping sends for messages received at `at`."""
+    """What an event source mapping sends for messages received at `at`."""
     return {"Records": [_record(message, at, queue) for message in messages]}
 
 
@@ -57,7 +57,7 @@ def _millis(at: datetime) -> str:
 
 
 def failed_ids(answer: object, sent: Sequence[str]) -> set[str]:
-    """Return which of the sent message ids a worker's answer reports as failed.
+    """Which of the sent message ids a worker's answer reports as failed.
 
     By the rules of the event source mapping: no answer or an empty list of failures is a
     success of all, and anything unreadable or an unknown id is a failure of all.

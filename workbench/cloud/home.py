@@ -38,10 +38,10 @@ class Plan:
 class Home:
     """Ticks the schedule of the poller and feeds the queue to the worker.
 
-    The poller runs once at a time, as with a reserved concurrency of one; a tick that is due
-    while it still runs comes right after it. Workers run up to `concurrency` at once. A message
-    is deleted when its invocation succeeds; a failed one comes back after the queue's visibility
-    timeout.
+    The poller runs once at a time; a tick that is due while it still runs comes right after it. In
+    the cloud two overlap for a moment (docs/decisions/0007), so that no second is without one.
+    Workers run up to `concurrency` at once. A message is deleted when its invocation succeeds; a
+    failed one comes back after the queue's visibility timeout.
     """
 
     def __init__(
@@ -65,10 +65,14 @@ class Home:
             for loop in (self._tick, self._feed)
         ]
 
-    def __enter__(self) -> Self:
+    def start(self) -> Self:
+        """Begin; whoever does not stop it leaves what still runs to the end of the process."""
         for thread in self._threads:
             thread.start()
         return self
+
+    def __enter__(self) -> Self:
+        return self.start()
 
     def __exit__(
         self,
@@ -129,7 +133,7 @@ class Home:
                 self._slots.release()
 
     def _batch(self) -> list[Message]:
-        """Return the next messages, none if there are none or the queue fails."""
+        """The next messages, none if there are none or the queue fails."""
         batch: list[Message] = []
         try:
             message = self._queue.receive(self._plan.breath)

@@ -10,9 +10,15 @@ import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from http import HTTPStatus
 from urllib.parse import parse_qsl
 
 from workbench.cloud.events import ACCOUNT, REGION, Event
+from workbench.cloud.template import TEMPLATE
+
+EVENTS = TEMPLATE.parent / "events"
+NOTHING = "/nothing"
+"""A path that no service has."""
 
 _API = "local"
 _TEXT_TYPES = ("text/", "application/json", "application/javascript", "application/xml")
@@ -45,8 +51,24 @@ FAILED = Answered(
 """What API Gateway answers where the function fails."""
 
 
+def sample_requests(game: str) -> list[Event]:
+    """What a game's service is asked to see it work: its requests in events/, in order.
+
+    A game that has none there is asked for a path that no service has.
+    """
+    files = sorted(EVENTS.glob(f"{game}_[0-9]_*.json"))
+    told = [json.loads(file.read_text()) for file in files]
+    return told or [http_event(Asked("GET", NOTHING), datetime.now(UTC))]
+
+
+def is_served(event: Event, status: int) -> bool:
+    """Whether a sample request got the answer that it should get."""
+    wanted = HTTPStatus.NOT_FOUND if event["rawPath"] == NOTHING else HTTPStatus.OK
+    return status == wanted
+
+
 def http_event(asked: Asked, at: datetime) -> Event:
-    """Return the event of a request; what is empty is absent, as there."""
+    """The event of a request; what is empty is absent, as there."""
     path, _, query = asked.target.partition("?")
     headers = _joined((name.lower(), value) for name, value in asked.headers)
     headers.pop("cookie", None)
@@ -85,7 +107,7 @@ def http_event(asked: Asked, at: datetime) -> Event:
 
 
 def _joined(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return values by name; a name that repeats has them joined by commas."""
+    """Values by name; a name that repeats has them joined by commas."""
     values: dict[str, str] = {}
     for name, value in pairs:
         values[name] = f"{values[name]},{value}" if name in values else value
@@ -102,7 +124,7 @@ def _body(body: bytes, content_type: str) -> Event:
 
 
 def read_answer(answer: object) -> Answered:
-    """Return the response that a function's answer describes.
+    """The response that a function's answer describes.
 
     An answer without a status code is itself the JSON body of a 200, and one that cannot be
     read is a failure.

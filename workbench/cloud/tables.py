@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def create_table(client: "DynamoDBClient", resource: str) -> str:
-    """Make the table that the template calls `resource`, such as "BlefGames"; return its name."""
+    """Make the table that the template calls `resource`, such as "blefTable"; return its name."""
     name = f"{resource}-{uuid.uuid4()}"
     request = table_request(load_resources(TEMPLATE)[resource].properties)
     client.create_table(TableName=name, **request)  # type: ignore[arg-type]

@@ -1,4 +1,7 @@
-"""The resources of template.yaml, so that no second description of table and queues exists."""
+"""The resources of template.yaml, so that no second description of table and queues exists.
+
+Its loops are written out, with the service of every game that has one.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,6 +11,8 @@ from typing import TYPE_CHECKING, Any, cast
 import yaml
 
 from cardsharp.errors import ConfigError
+from cardsharp.games import games
+from workbench.cloud.loops import written_out
 
 if TYPE_CHECKING:
     from types_boto3_sqs.literals import QueueAttributeNameType
@@ -36,7 +41,7 @@ class _Loader(yaml.SafeLoader):
 
 
 def _function(loader: yaml.Loader, suffix: str, node: yaml.Node) -> dict[str, object]:
-    """Return `!GetAtt A.B` as {"Fn::GetAtt": "A.B"} and `!Ref A` as {"Ref": "A"}."""
+    """`!GetAtt A.B` as {"Fn::GetAtt": "A.B"} and `!Ref A` as {"Ref": "A"}."""
     name = suffix if suffix in {"Ref", "Condition"} else f"Fn::{suffix}"
     if isinstance(node, yaml.ScalarNode):
         return {name: loader.construct_scalar(node)}
@@ -48,6 +53,11 @@ def _function(loader: yaml.Loader, suffix: str, node: yaml.Node) -> dict[str, ob
 _Loader.add_multi_constructor("!", _function)
 
 
+def services() -> tuple[str, ...]:
+    """The names of all games that have an HTTP service."""
+    return tuple(game.name for game in games() if game.service is not None)
+
+
 @dataclass(frozen=True, slots=True)
 class Resource:
     """One resource: its CloudFormation type and its properties as written."""
@@ -57,17 +67,17 @@ class Resource:
 
 
 def load_template(path: Path) -> dict[str, Any]:
-    """Return a whole template, with the short forms of functions as their long forms.
+    """A whole template: no short forms of functions, loops written out.
 
     Raises:
         ConfigError: it is no CloudFormation template.
     """
     loader = _Loader(path.read_text())
     try:
-        template = loader.get_single_data()
+        template = written_out(loader.get_single_data(), {"Services": services()})
         for resource in template["Resources"].values():
             resource["Type"].partition("::")
-    except (yaml.YAMLError, KeyError, TypeError, AttributeError) as error:
+    except (yaml.YAMLError, KeyError, TypeError, AttributeError, ValueError) as error:
         raise ConfigError(f"{path} is no CloudFormation template: {error}") from error
     finally:
         loader.dispose()
@@ -76,7 +86,7 @@ def load_template(path: Path) -> dict[str, Any]:
 
 
 def load_resources(path: Path) -> dict[str, Resource]:
-    """Return the resources of a template by their logical names."""
+    """The resources of a template by their logical names."""
     return {
         name: Resource(resource["Type"], resource.get("Properties", {}))
         for name, resource in load_template(path)["Resources"].items()
@@ -84,17 +94,17 @@ def load_resources(path: Path) -> dict[str, Resource]:
 
 
 def table_request(properties: Properties) -> dict[str, object]:
-    """Return the CreateTable request, without the name, that makes such a table."""
+    """The CreateTable request, without the name, that makes such a table."""
     return {name: properties[name] for name in _TABLE_REQUEST if name in properties}
 
 
 def queue_attributes(properties: Properties) -> "dict[QueueAttributeNameType, str]":
-    """Return the attributes, without the redrive policy, that make such a queue."""
+    """The attributes, without the redrive policy, that make such a queue."""
     return {name: str(properties[name]) for name in _QUEUE_ATTRIBUTES if name in properties}
 
 
 def redrive(properties: Properties) -> tuple[str, int] | None:
-    """Return the dead-letter queue's logical name and the greatest receive count, if any."""
+    """The dead-letter queue's logical name and the greatest receive count, if any."""
     policy = properties.get("RedrivePolicy")
     if not isinstance(policy, dict):
         return None

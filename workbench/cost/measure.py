@@ -25,13 +25,13 @@ from workbench.arena.server import ArenaServer
 from workbench.cloud.context import Function
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.events import sqs_event
+from workbench.cloud.samples import read_emf
 from workbench.cloud.template import TEMPLATE
-from workbench.cost.meter import UseMeter
+from workbench.cost.meter import WRITES, UseMeter
 from workbench.cost.usage import Measured
 from workbench.stage.opponent import Order
 from workbench.stage.opponent_process import opponent_at_play
 from workbench.stage.side import assembled
-from workbench.watch.samples import read_emf
 
 US = ("111111111111111111111111", "teamonepass")
 OPPONENT = ("222222222222222222222222", "teamtwopass")
@@ -71,6 +71,14 @@ class Bench:
         counts["milliseconds"] = round((clock.monotonic() - began) * 1000)
         return counts
 
+    def played(self) -> Counter[str]:
+        """What one match used; "lines" are the facts and intents that it left in the log."""
+        match_ids: list[str] = []
+        counts = self.used(lambda: match_ids.append(_play(self)))
+        moves = self.assembly.log.moves(match_ids[0])
+        counts["lines"] = sum((m.facts is not None) + (m.intent is not None) for m in moves)
+        return counts
+
     def stored_bytes(self) -> int:
         """The bytes of all items in the table, as DynamoDB reckons them: names and values."""
         pages = (
@@ -90,7 +98,7 @@ def measure(matches: int = 10) -> Measured:
         idle = at.used(lambda: _listen(at))
         played: Counter[str] = Counter()
         for _ in range(matches):
-            played += at.used(lambda: _play(at))
+            played += at.played()
         stored = at.stored_bytes()
         busy = at.used(lambda: _look_while_running(at))
         metrics = {one.metric for one in read_emf(at.logged.getvalue().splitlines())}
@@ -111,14 +119,16 @@ def _means(
     matches: int, played: Counter[str], idle: Counter[str], busy: Counter[str], fixed: Fixed
 ) -> Measured:
     seconds = played["milliseconds"] / 1000 / matches
-    queue = sum(n for name, n in played.items() if name.startswith("sqs."))
+    renewals = round(seconds * matches * fixed.renewals)
     return Measured(
         date=datetime.now(UTC).date(),
         matches=matches,
         match_seconds=round(seconds, 2),
-        match_write_units=round(played["write units"] / matches - seconds * fixed.renewals),
+        match_write_units=round((played["write units"] - renewals) / matches),
+        line_write_units=round((played["write units"] - renewals) / played["lines"], 2),
+        line_write_requests=round((write_requests(played) - renewals) / played["lines"], 2),
         match_read_units=round(played["read units"] / matches, 1),
-        match_queue_requests=round(queue / matches, 1),
+        match_queue_requests=round(queue_requests(played) / matches, 1),
         match_log_bytes=round(played["log bytes"] / matches + PLATFORM_BYTES),
         match_stored_bytes=round(fixed.stored / matches),
         renewals_per_second=fixed.renewals,
@@ -127,6 +137,16 @@ def _means(
         busy_minute_read_units=busy["read units"] * _LOOKS_A_SECOND * 60,
         metrics=fixed.metrics,
     )
+
+
+def write_requests(counts: Counter[str]) -> int:
+    """How often the table was asked to change something."""
+    return sum(counts[f"dynamodb.{name}"] for name in WRITES)
+
+
+def queue_requests(counts: Counter[str]) -> int:
+    """How often the queue was asked for something."""
+    return sum(n for name, n in counts.items() if name.startswith("sqs."))
 
 
 @contextmanager
@@ -154,11 +174,10 @@ def bench() -> Iterator[Bench]:
         yield Bench(arena, assembly, emulator, made.tables["Matches"], uses, logged)
 
 
-def _play(at: Bench) -> None:
-    """Announce a match as the poller does, and play it as the queue mapping has it played."""
+def _play(at: Bench) -> str:
+    """Announce a match as the poller does, and have it played as the queue mapping does; its id."""
     match_id = at.arena.create_match([US[0], OPPONENT[0]])
-    with at.assembly.scout() as scout:
-        scout.offer_one(match_id)
+    at.assembly.offering.offer_one(match_id)
     message = at.assembly.queue.receive(timedelta(seconds=5))
     if message is None:
         raise CardsharpError(f"The match {match_id} did not come out of the queue.")
@@ -167,6 +186,7 @@ def _play(at: Bench) -> None:
     if answer["batchItemFailures"]:
         raise CardsharpError(f"The match {match_id} was not played to its end.")
     at.assembly.queue.delete(message)
+    return match_id
 
 
 def _listen(at: Bench) -> None:
@@ -178,8 +198,7 @@ def _listen(at: Bench) -> None:
 
 def _look(at: Bench) -> None:
     """Look once for matches that nobody attends, as the poller does after each poll."""
-    with at.assembly.scout() as scout:
-        scout.offer(())
+    at.assembly.offering.offer()
 
 
 def _look_while_running(at: Bench) -> None:
@@ -198,9 +217,12 @@ def _item_bytes(item: dict[str, Any]) -> int:
 def write_measured(measured: Measured, path: Path) -> None:
     """Write the figures to a file that `load_measured` reads."""
     told = json.loads(measured.model_dump_json())
+    requests = told.pop("requests")
     lines = [
         "# Measured on this machine by `cardsharp cost --measure`; see workbench/cost/measure.py.",
         f"date = {told.pop('date')}",
         *(f"{name} = {value}" for name, value in told.items()),
     ]
+    for game, use in requests.items():
+        lines += ["", f"[requests.{game}]", *(f"{name} = {value}" for name, value in use.items())]
     path.write_text("\n".join(lines) + "\n")

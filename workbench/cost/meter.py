@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import botocore.handlers
 
-_WRITES = {"PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "BatchWriteItem"}
+WRITES = {"PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "BatchWriteItem"}
 
 
 class UseMeter:
@@ -51,7 +51,7 @@ class UseMeter:
     def _count(self, parsed: dict[str, Any], model: Any, **_more: object) -> None:  # noqa: ANN401
         told = parsed.get("ConsumedCapacity") or []
         units = sum(one["CapacityUnits"] for one in (told if isinstance(told, list) else [told]))
-        kind = "write units" if model.name in _WRITES else "read units"
+        kind = "write units" if model.name in WRITES else "read units"
         with self._lock:
             self._counts[f"{model.service_model.service_name}.{model.name}"] += 1
             self._counts[kind] += units

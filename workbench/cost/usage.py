@@ -29,11 +29,22 @@ COLD_STARTS = 0.1
 Amount = Annotated[float, Field(ge=0)]
 
 
+class RequestUse(BaseModel):
+    """What a request to a game's HTTP service used, the mean of a typical match; see `games`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    read_units: Amount
+    write_units: Amount
+    log_bytes: Amount
+
+
 class Measured(BaseModel):
     """What one match and one minute of listening used in a local run; see `measure`.
 
     `match_seconds` is the worker's time in that run, where opponents think in milliseconds;
-    what goes by time (renewing the lease) is not in the units of a match.
+    what goes by time (renewing the lease) is not in the units of a match. A line is a fact or an
+    intent in the match log: matches are of different length, and their lines cost alike.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -42,6 +53,8 @@ class Measured(BaseModel):
     matches: int
     match_seconds: Amount
     match_write_units: Amount
+    line_write_units: Amount
+    line_write_requests: Amount
     match_read_units: Amount
     match_queue_requests: Amount
     match_log_bytes: Amount
@@ -51,6 +64,7 @@ class Measured(BaseModel):
     idle_minute_log_bytes: Amount
     busy_minute_read_units: Amount
     metrics: Amount
+    requests: dict[str, RequestUse] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,21 +8,27 @@ from typing import Annotated
 import cyclopts
 from cyclopts import Parameter, validators
 
+from cardsharp.cloud.clock import SystemClock
 from cardsharp.errors import ConfigError
+from cardsharp.euchre.assembly import DEFAULT_STRATEGY, STORES
 from cardsharp.euchre.journal import NoJournal
-from cardsharp.euchre.strategies import build, names
-from cardsharp.euchre.wiring import DEFAULT_STRATEGY
-from workbench.cli.options import Json
-from workbench.cli.output import print_json, results
+from cardsharp.euchre.routes import API
+from cardsharp.euchre.service import EuchreService
+from cardsharp.euchre.strategies import build
 from workbench.cloud.http_front import HOST
 from workbench.euchre import serving
 from workbench.euchre.coordinator import StrategyPlayer, play_game
-from workbench.euchre.duel import duel as run_duel
-from workbench.euchre.home import euchre_front
+from workbench.euchre.lab import SIDES
 from workbench.euchre.probe import KINDS, Finding, Probed, probe_kind
-from workbench.euchre.progress import Bar
 from workbench.euchre.remote import RemotePlayer
 from workbench.euchre.terminal import Left, TerminalPlayer
+from workbench.lab.duel import Duel
+from workbench.lab.following import followed
+from workbench.lab.plan import Plan
+from workbench.show.options import Json
+from workbench.show.output import print_json, results
+from workbench.show.progress import Bar
+from workbench.stage.serving import IN_MEMORY, Place, front
 
 _EXAMPLES = """\
 Examples:
@@ -45,16 +51,6 @@ app = cyclopts.App(
 
 Seed = Annotated[int, Parameter(help="The same seed deals the same cards.")]
 Count = validators.Number(gte=1)
-
-
-@app.command
-def strategies(*, as_json: Json = False) -> None:
-    """List the players; each name works for duel, serve, play and probe."""
-    if as_json:
-        print_json(list(names()))
-        return
-    for name in names():
-        results().print(name)
 
 
 @app.command
@@ -124,7 +120,7 @@ def serve(*, options: ServeOptions = ServeOptions()) -> None:
         results().print(f"Each decision is explained in {address.log}.", soft_wrap=True)
         results().print("Ctrl-C stops it.", style="dim")
 
-    place = serving.Place(options.host, options.port)
+    place = Place(options.host, options.port)
     serving.serve(options.strategy, place, announce, options.store, options.log)
     if not options.as_json:
         results().print("Euchre is closed.")
@@ -169,21 +165,35 @@ def duel(
 
     Prints the share of games that FIRST won, its 95 % interval, and what each side called.
     """
-    players = (_address(options.url) if options.url else first, second)
-    with Bar(options.games) as bar:
-        bar.describe(f"{players[0]} against {players[1]}, games")
-        report = run_duel(
-            players,
-            options.games,
-            options.seed,
-            options.workers,
-            plain=options.plain,
-            tell=bar.advance,
-        )
+    plan = Plan(
+        game="euchre",
+        first=_address(options.url) if options.url else first,
+        second=second,
+        pairs=options.games // SIDES,
+        seed=options.seed,
+        plain=options.plain,
+    )
+    played = followed(plan, options.workers)
     if options.as_json:
-        print_json(report.as_json())
+        print_json(_figures(played))
     else:
-        results().print(str(report), soft_wrap=True)
+        results().print(str(played), soft_wrap=True)
+
+
+def _figures(played: Duel) -> dict[str, object]:
+    """The figures of a duel of Euchre, shares as such, what each side did by name."""
+    bounds = played.interval.scaled(0.01)
+    counted = played.matches[0].counts
+    by_side = [name for name, values in counted.items() if len(values) == SIDES]
+    return {
+        "players": [played.plan.first, played.plan.second],
+        "games": len(played.matches),
+        "won": played.points / 100,
+        "interval": list(bounds),
+        "deals": played.total("deals", 0),
+        "passed_out": played.total("passed_out", 0),
+        "sides": [{name: played.total(name, side) for name in by_side} for side in range(SIDES)],
+    }
 
 
 @Parameter(name="*")
@@ -213,8 +223,10 @@ def probe(*, options: ProbeOptions = ProbeOptions()) -> int:
     if options.url is not None:
         findings = _probed(_address(options.url), options)
     else:
-        with euchre_front(build(options.strategy), journal=NoJournal()) as front:
-            findings = _probed(front.url, options)
+        clock = SystemClock()
+        store, strategy = STORES.open(IN_MEMORY, clock), build(options.strategy)
+        with front(API, EuchreService(store, strategy, clock, NoJournal())) as running:
+            findings = _probed(running.url, options)
     if options.as_json:
         print_json([asdict(finding) for finding in findings])
     return int(any(finding.changed for finding in findings))

@@ -1,4 +1,4 @@
-"""The coordinator: shuffles, deals, enforces the rules, keeps the score (SPEC.md section 1).
+"""Shuffles, deals, enforces the rules, keeps the score (docs/spec/euchre.md section 1).
 
 It knows players only by what they are told and what they answer; whether one is a strategy in
 this process or a service behind HTTP makes no difference to it.
@@ -10,16 +10,12 @@ from random import Random
 from typing import Protocol
 
 from cardsharp.euchre.actions import Action
-from cardsharp.euchre.cards import DECK, Card
+from cardsharp.euchre.cards import Card
+from cardsharp.euchre.position import project
 from cardsharp.euchre.rules import Result, apply, score, start, turn
+from cardsharp.euchre.simulation import CHAIRS, WINNING, shuffled
 from cardsharp.euchre.state import Deal
 from cardsharp.euchre.strategies import Strategy
-from cardsharp.euchre.view import project
-
-WINNING = 10
-"""Points that win a game."""
-
-CHAIRS = 4
 
 Players = Sequence["Player"]
 """Four by chair, clockwise; partners sit opposite and may be one and the same object."""
@@ -38,7 +34,7 @@ class Player(Protocol):
     def decide(self, deal: Deal, seat: int) -> Action:
         """The answer of one of this player's seats, whose turn it is.
 
-        The whole deal is passed, for a service is told it too (SPEC.md section 9).
+        The whole deal is passed, for a service is told it too (docs/spec/euchre.md section 9).
         """
         ...
 
@@ -75,13 +71,6 @@ class Game:
     def winner(self) -> int:
         """0 for the chairs 0 and 2, 1 for the others."""
         return int(self.points[1] > self.points[0])
-
-
-def shuffled(rng: Random) -> tuple[Card, ...]:
-    """The 24 cards in random order."""
-    cards = list(DECK)
-    rng.shuffle(cards)
-    return tuple(cards)
 
 
 def play_deal(cards: tuple[Card, ...], players: Players) -> tuple[Deal, Result]:

@@ -1,4 +1,4 @@
-"""Whether an answer depends on cards that its player cannot see (SPEC.md section 9).
+"""Whether an answer depends on cards that its player cannot see (docs/spec/euchre.md section 9).
 
 A deal is told up to a decision, again and again with the hidden cards exchanged. A fair service
 gives the same answer every time. Own cards, the turn card and every card already played stay
@@ -6,17 +6,17 @@ where they are; all others change places, a remote dealer's discard too.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from random import Random
 
 from cardsharp.euchre.actions import PASS, Action, Bid, Defend, Discard, Question
 from cardsharp.euchre.cards import SUITS
+from cardsharp.euchre.position import project
 from cardsharp.euchre.rules import apply, start, turn
-from cardsharp.euchre.state import HAND, TURN, Deal
+from cardsharp.euchre.simulation import exchanged, shuffled
+from cardsharp.euchre.state import Deal
 from cardsharp.euchre.strategies import build
 from cardsharp.euchre.table import DEALER
-from cardsharp.euchre.view import project
-from workbench.euchre.coordinator import shuffled
 from workbench.euchre.remote import RemotePlayer
 
 LONE = 0.15
@@ -109,29 +109,6 @@ def probe_kind(
         changed += len(answers) > 1
         done()
     return Finding(kind, probed.deals, changed)
-
-
-def exchanged(deal: Deal, rng: Random) -> Deal:
-    """The deal with all cards exchanged that the seat to decide cannot see."""
-    now = turn(deal.table)
-    if now is None:
-        raise ValueError("Nobody has to decide: the deal is over.")
-    played = {card for trick in deal.table.tricks for _, card in trick}
-    own = range(HAND * now.seat, HAND * (now.seat + 1))
-    hidden = [
-        place
-        for place, card in enumerate(deal.cards)
-        if place not in own and place != TURN and card not in played
-    ]
-    moved = rng.sample(hidden, len(hidden))
-    cards = list(deal.cards)
-    for place, source in zip(hidden, moved, strict=True):
-        cards[place] = deal.cards[source]
-    laid = deal.discard
-    if laid is not None and now.seat != DEALER:
-        held = {*cards[HAND * DEALER : HAND * (DEALER + 1)], deal.table.turn_card} - played
-        laid = rng.choice(sorted(held))
-    return replace(deal, cards=tuple(cards), discard=laid)
 
 
 def _asked(player: RemotePlayer, deal: Deal) -> Action:

@@ -1,41 +1,19 @@
-"""What the engine thinks of decisions that others made: recorded deals, judged one by one.
+"""Deals that the tournament's own coordinator has recorded, decision by decision.
 
-python -m workbench.euchre.recorded FILE   points that each recorded player gave away
-
-FILE has a JSON object a line, gzipped or not; those of `kind` "truth" are whole deals (see
-`RecordedDeal`), others are passed over. A recorded decision gives away as many points as it lies
-behind the engine's own; beside it stands what the player `rules` would have given away in the
-same places. The engine is no oracle: it takes others to play by rules much like those of `rules`.
+A file has a JSON object a line, gzipped or not; those of `kind` "truth" are whole deals (see
+`RecordedDeal`), others are passed over.
 """
 
 import gzip
-from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
-import cyclopts
-from cyclopts import Parameter
 from pydantic import BaseModel, ConfigDict, ValidationError
-from rich.console import Console
-from rich.table import Table
 
-from cardsharp.euchre.actions import PASS, Action, Bid, Defend, Discard, Play, Question
-from cardsharp.euchre.cards import Card, strength, suit_of
+from cardsharp.euchre.actions import PASS, Action, Bid, Defend, Discard, Play
+from cardsharp.euchre.cards import Card
+from cardsharp.euchre.position import Position, project
 from cardsharp.euchre.rules import apply, start, turn
-from cardsharp.euchre.strategies import Decision, Strategy, build
-from cardsharp.euchre.strategies.pimc import Effort, Pimc
-from cardsharp.euchre.view import View, project
-from workbench.euchre.duel import YARDSTICK
-from workbench.euchre.native.compiled import Compiled, available
-from workbench.euchre.progress import Bar
-
-THOROUGH = Effort(worlds=4096, batch=512, work=10**9)
-"""How much the engine thinks about each decision that it judges."""
-
-app = cyclopts.App(help=__doc__, help_format="plaintext")
-console = Console(highlight=False)
 
 
 class _Trick(BaseModel):
@@ -45,7 +23,7 @@ class _Trick(BaseModel):
 
 
 class RecordedDeal(BaseModel):
-    """A deal as the framework's coordinator writes it down; cards and seats as in SPEC.md 2.
+    """A deal as the framework writes it down, numbered as in docs/spec/euchre.md section 2.
 
     `bids` are suits, -1 for a pass and less for a seat that was not asked, each with whether it was
     alone. `strategies` are the players' kinds by seat. `def_pos` is the lone defender.
@@ -85,7 +63,7 @@ class RecordedDeal(BaseModel):
                 if seat == self.def_pos:
                     return
 
-    def decisions(self) -> Iterator[tuple[str, View, Action]]:
+    def decisions(self) -> Iterator[tuple[str, Position, Action]]:
         """Every decision: the kind of its player, what that seat saw, and what it did."""
         deal = start(self.cards)
         for action in self.actions:
@@ -116,86 +94,3 @@ def read(file: Path) -> Iterator[RecordedDeal]:
                     raise SystemExit(f"{file}, line {number}: {wrong}") from wrong
     except OSError as wrong:
         raise SystemExit(f"{file} cannot be read: {wrong}") from wrong
-
-
-@dataclass
-class Tally:
-    """Points given away by one kind of player in one kind of decision, and by `rules` there."""
-
-    decisions: int = 0
-    given: float = 0.0
-    by_rules: float = 0.0
-
-
-def judged(view: View, action: Action, decision: Decision) -> float | None:
-    """The points by which that action lies behind the engine's; None if it did not weigh it."""
-    points = {option.action: option.points or 0.0 for option in decision.options}
-    if not points:
-        return None
-    best = points[decision.action]
-    for other in (action, *_alike(view, action)):
-        if other in points:
-            return best - points[other]
-    return None
-
-
-def _alike(view: View, action: Action) -> Iterator[Action]:
-    """Cards that are as good: of the same suit, and nothing hidden or laid lies between."""
-    trump = view.table.trump
-    if not isinstance(action, Play) or trump is None:
-        return
-    suit = suit_of(action.card, trump)
-    laid = {played.card for played in view.table.trick}
-    rivals = [
-        strength(card, trump, suit)
-        for card in {*view.unseen, *laid, view.table.turn_card}
-        if suit_of(card, trump) == suit
-    ]
-    own = strength(action.card, trump, suit)
-    for card in view.hand:
-        other = strength(card, trump, suit)
-        low, high = min(own, other), max(own, other)
-        if suit_of(card, trump) == suit and not any(low < rival < high for rival in rivals):
-            yield Play(card)
-
-
-@app.default
-def judge(
-    file: Annotated[Path, Parameter(help="Recorded deals, .jsonl or .jsonl.gz.")],
-    *,
-    leave: Annotated[str, Parameter(help="Kinds of players that are not judged.")] = "Remote",
-) -> None:
-    """Say how many points each recorded kind of player gave away, and `rules` in its place."""
-    engine: Strategy = Compiled(THOROUGH) if available() else Pimc(effort=THOROUGH)
-    rules = build(YARDSTICK)
-    tallies: dict[tuple[str, str], Tally] = defaultdict(Tally)
-    deals: dict[str, int] = defaultdict(int)
-    recorded = list(read(file))
-    with Bar(len(recorded)) as bar:
-        bar.describe("deals judged")
-        for deal in recorded:
-            for kind in {kind for kind in deal.strategies if leave not in kind}:
-                deals[kind] += 1
-            for kind, view, action in deal.decisions():
-                if leave in kind or len(view.choices) == 1:
-                    continue
-                decision = engine.decide(view)
-                given = judged(view, action, decision)
-                by_rules = judged(view, rules.decide(view).action, decision)
-                if given is None or by_rules is None:
-                    continue
-                tally = tallies[kind, "cards" if view.question is Question.PLAY else "calls"]
-                tally.decisions += 1
-                tally.given += given
-                tally.by_rules += by_rules
-            bar.advance()
-    table = Table("player", "deals", "decisions", "gave away a deal", f"`{YARDSTICK}` there")
-    for (kind, what), tally in sorted(tallies.items()):
-        number = deals[kind]
-        figures = [f"{one / number:.3f}" for one in (tally.given, tally.by_rules)]
-        table.add_row(f"{kind}, {what}", str(number), str(tally.decisions), *figures)
-    console.print(table)
-
-
-if __name__ == "__main__":
-    app()

@@ -1,4 +1,4 @@
-"""A player behind HTTP, called as the real client calls it (SPEC.md sections 3 to 5).
+"""A player behind HTTP, called as the real client calls it (docs/spec/euchre.md sections 3 to 5).
 
 With the client's habits: bids and cards of others are told late, just before the next question;
 the second element of a bid's address is its number from 0 to 7; a local dealer is asked for the

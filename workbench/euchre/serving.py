@@ -2,28 +2,17 @@
 
 import io
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.telemetry import redirect
 from cardsharp.errors import ConfigError
-from cardsharp.euchre.store import DealStore
-from cardsharp.euchre.strategies import build
-from workbench.cli.lookup import data_folder
-from workbench.cloud.http_front import HOST
-from workbench.euchre.home import embedded_store, emulated_store, euchre_front
-
-EMULATOR = "emulator"
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where to listen; port 0 is any free one."""
-
-    host: str = HOST
-    port: int = 0
+from cardsharp.euchre.assembly import STRATEGY
+from cardsharp.euchre.game import GAME
+from workbench.show.lookup import data_folder
+from workbench.stage import serving
+from workbench.stage.serving import Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +36,14 @@ def serve(
     Raises:
         ConfigError: strategy, port, store or log cannot be used.
     """
-    player = build(strategy, SystemClock().monotonic)
     written = log or data_folder() / "euchre.log"
-    with ExitStack() as stack:
-        stack.enter_context(_written_to(written))
-        kept = _store(store or f"sqlite:{data_folder() / 'euchre.db'}", stack)
-        front = euchre_front(player, kept, place.port, host=place.host)
-        on_start(Address(front.url, f"{front.url}/openapi.json", written))
-        front.run()
+
+    def announce(url: str) -> None:
+        on_start(Address(url, f"{url}/openapi.json", written))
+
+    kept = store or f"sqlite:{data_folder() / 'euchre.db'}"
+    with _written_to(written):
+        serving.serve(GAME, announce, kept, place, {STRATEGY: strategy})
 
 
 @contextmanager
@@ -74,12 +63,3 @@ def _written_to(log: Path) -> Iterator[None]:
         finally:
             # A thread that is left behind must not meet a closed file, nor write to the terminal.
             redirect(io.StringIO())
-
-
-def _store(store: str, stack: ExitStack) -> DealStore:
-    """The store of that name, closed with the stack where that is needed."""
-    if store == EMULATOR:
-        return stack.enter_context(emulated_store())
-    if not store.startswith("sqlite:"):
-        raise ConfigError(f"--store must be sqlite:FILE or emulator, not '{store}'.")
-    return embedded_store(store)

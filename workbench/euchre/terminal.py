@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 from cardsharp.euchre.actions import Action, Bid, Discard, Play, Question
 from cardsharp.euchre.cards import RANK_NAMES, SUIT_NAMES, SUIT_SYMBOLS, Card
+from cardsharp.euchre.position import Position, project
 from cardsharp.euchre.rules import Result
 from cardsharp.euchre.state import Deal
 from cardsharp.euchre.table import DEALER, Table, Trick
-from cardsharp.euchre.view import View, project
 
 Ask = Callable[[str], str]
 Tell = Callable[[str], None]
@@ -138,7 +138,7 @@ def shown(card: Card) -> str:
     return RANK_NAMES[card >> 2] + SUIT_SYMBOLS[card & 3]
 
 
-def hand(view: View) -> str:
+def hand(view: Position) -> str:
     """The cards of a hand by suit, high ones first."""
     cards = sorted(view.hand, key=lambda card: (card & 3, -card))
     text = "  ".join(map(shown, cards))

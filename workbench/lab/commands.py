@@ -7,39 +7,39 @@ from typing import Annotated
 import cyclopts
 from cyclopts import Parameter, validators
 
-from workbench.blef.lab import app as solve
-from workbench.cli.exits import Exit
-from workbench.cli.lookup import open_to_read
-from workbench.cli.options import Json, Store
-from workbench.cli.output import messages, print_json, results
-from workbench.lab.calibration import Calibration, calibrate
+from workbench.lab.coverage import coverage_table
+from workbench.lab.extras import extras_of
+from workbench.lab.following import followed
 from workbench.lab.league import play_league
-from workbench.lab.ledger import Ledger, difference
+from workbench.lab.ledger import difference
+from workbench.lab.plan import DEFAULT_GAME, SERIES, Plan
+from workbench.lab.pools import pool_of
 from workbench.lab.printing import (
     cross_table,
-    duel_document,
     figures,
     league_document,
-    print_answers,
-    print_calibration,
+    print_coverage,
+    print_probed,
     print_profile,
     probe_document,
 )
-from workbench.lab.probe import ask
+from workbench.lab.probe import probe
 from workbench.lab.profile import profile
-from workbench.lab.progress import counted, followed
-from workbench.lab.runs import SERIES, Numbered, Plan, all_cores, run
-from workbench.lab.selfplay import Duel
-from workbench.lab.study import ENTRIES, study, write_entry
+from workbench.lab.runs import all_cores
+from workbench.show.exits import Exit
+from workbench.show.options import Json
+from workbench.show.output import messages, print_json, results
+from workbench.show.progress import Bar
 
 _EXAMPLES = """\
 Examples:
   cardsharp lab duel captain champion --pairs 5000   who is stronger, and by how much
   cardsharp lab duel mine.py captain --out run.jsonl  stopped, and taken up again
+  cardsharp lab duel bayes greedy --game blef --copies 3   against three of them
+  cardsharp lab duel captain steady --cluster tcp://host:8786  on a Dask cluster
   cardsharp lab league captain steady third          everybody against everybody
-  cardsharp lab probe captain --matches 1000         right answers, and calibration
-  cardsharp lab profile captain                      time and nodes a decision
-  cardsharp lab study OPPONENT                       a new entry for `adaptive`"""
+  cardsharp lab probe captain                        right and fair answers
+  cardsharp lab profile captain                      time and nodes a decision"""
 
 app = cyclopts.App(
     name="lab",
@@ -49,15 +49,20 @@ app = cyclopts.App(
 )
 
 app.command(
-    "workbench.lab.train:main", name="train", help="Train the captain's weights from scratch."
+    "research.deadmansdraw.train:main",
+    name="train",
+    help="Train the captain's weights from scratch.",
 )
 
-app.command(solve)
 
 Positive = validators.Number(gte=1)
 Player = Annotated[str, Parameter(help="A strategy, or a FILE.py with one.")]
 Seed = Annotated[int, Parameter(help="The same seed plays the same matches.")]
 Workers = Annotated[int | None, Parameter(validator=Positive, help="Processes; else one a core.")]
+Cluster = Annotated[
+    str | None, Parameter(help="A Dask scheduler, tcp://HOST:PORT, whose workers play instead.")
+]
+GameName = Annotated[str, Parameter(help="Whose strategies they are.")]
 
 
 @Parameter(name="*")
@@ -65,11 +70,17 @@ Workers = Annotated[int | None, Parameter(validator=Positive, help="Processes; e
 class RunOptions:
     """How many matches are played, and by what."""
 
+    game: GameName = DEFAULT_GAME
     pairs: Annotated[
-        int, Parameter(alias="-n", validator=Positive, help="Decks; each is played twice.")
+        int,
+        Parameter(alias="-n", validator=Positive, help="Deals; each is played from every side."),
     ] = 500
+    copies: Annotated[
+        int, Parameter(validator=Positive, help="How many play as SECOND, where a game allows.")
+    ] = 1
     seed: Seed = 1
     workers: Workers = None
+    cluster: Cluster = None
     series: Annotated[
         int, Parameter(validator=Positive, help="Pairs in a row that a player may learn from.")
     ] = SERIES
@@ -86,10 +97,12 @@ class RunOptions:
     def plan(self, first: str, second: str) -> Plan:
         """The plan of a duel with these options."""
         return Plan(
+            game=self.game,
             first=first,
             second=second,
             pairs=self.pairs,
             seed=self.seed,
+            copies=self.copies,
             series=self.series,
             plain=self.plain,
         )
@@ -109,26 +122,14 @@ def duel(
     ] = None,
     options: RunOptions = RunOptions(),
 ) -> None:
-    """Let two strategies play each deck twice with the seats swapped; prints FIRST's points."""
-    played = _play(options.plan(first, second), options.processes, out)
-    if options.as_json:
-        print_json(duel_document(options.plan(first, second), played))
-    else:
-        results().print(f"{first} v {second}: {played}", soft_wrap=True)
-
-
-def _play(plan: Plan, workers: int, out: Path | None) -> Duel:
-    ledger = None if out is None else Ledger(out, plan)
-    kept = {} if ledger is None else ledger.kept
+    """Let two strategies play each deal from every side; prints FIRST's points."""
+    plan = options.plan(first, second)
     messages().print(plan.stop_rule(), soft_wrap=True)
-    with followed(plan, len(kept)) as show:
-
-        def tell(played: list[Numbered]) -> None:
-            if ledger is not None:
-                ledger.add(played)
-            show(played)
-
-        return run(plan, workers, kept, tell)
+    played = followed(plan, options.processes, out=out, cluster=options.cluster)
+    if options.as_json:
+        print_json(played.as_json())
+    else:
+        results().print(str(played), soft_wrap=True)
 
 
 @app.command(name="difference")
@@ -139,11 +140,16 @@ def difference_(
     as_json: Json = False,
 ) -> None:
     """Compare two players deck by deck, by their duels with a third over the same seed."""
-    gap, margin, matches = difference(one, two)
+    gap, bounds, matches = difference(one, two)
     if as_json:
-        print_json({"difference": round(gap, 3), "margin": round(margin, 3), "matches": matches})
+        told = {"difference": gap, "lower": bounds.low, "upper": bounds.high}
+        rounded = {name: round(figure, 3) for name, figure in told.items()}
+        print_json({**rounded, "margin": round(bounds.margin, 3), "matches": matches})
     else:
-        results().print(f"{gap:+.2f} ± {margin:.2f} points in 100 over {matches} matches of each")
+        results().print(
+            f"{gap:+.2f} points in 100 (95 %: {bounds.low:+.2f} to {bounds.high:+.2f}) "
+            f"over {matches} matches of each"
+        )
 
 
 # --- league ----------------------------------------------------------------------------------
@@ -159,7 +165,8 @@ def league(*players: Player, options: RunOptions = RunOptions()) -> None:
     if len(set(players)) < 2 or len(set(players)) < len(players):  # noqa: PLR2004 (a league of one)
         messages().print("cardsharp: A league needs two strategies or more, each named once.")
         raise SystemExit(Exit.USAGE)
-    table = play_league(players, options.plan(*players[:2]), options.processes, tell)
+    with pool_of(options.processes, options.cluster) as pool:
+        table = play_league(players, options.plan(*players[:2]), pool, tell)
     if options.as_json:
         print_json(league_document(table))
     else:
@@ -171,92 +178,74 @@ def league(*players: Player, options: RunOptions = RunOptions()) -> None:
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class CalibrationOptions:
-    """The fresh matches in which the win probability is looked at."""
+class LookOptions:
+    """Over which positions a strategy is looked at."""
 
-    matches: Annotated[int, Parameter(help="Matches for the calibration; 0 for none.")] = 0
-    opponent: Player = "steady"
-    picture: Annotated[Path | None, Parameter(help="Draw the calibration there, as SVG.")] = None
+    game: GameName = DEFAULT_GAME
+    positions: Annotated[
+        int | None,
+        Parameter(alias="-n", validator=Positive, help="Real positions, with a choice to make."),
+    ] = None
+    opponent: Annotated[str | None, Parameter(help="Against whom they are met.")] = None
     seed: Seed = 1
-    workers: Workers = None
+    as_json: Json = False
 
-    def calibrate(self, strategy: str) -> Calibration | None:
-        """The calibration of a strategy, drawn where that is wanted; None without matches."""
-        if not self.matches:
-            return None
-        workers = self.workers or all_cores()
-        found = calibrate(strategy, self.opponent, self.matches, self.seed, workers)
-        if self.picture is not None:
-            self.picture.write_text(found.picture(strategy), encoding="utf-8")
-        return found
+    def plan(self, strategy: str, positions: int) -> Plan:
+        """Where the positions come from; `positions` of them where no number was given."""
+        second = self.opponent or extras_of(self.game).opponent or strategy
+        number = self.positions or positions
+        return Plan(game=self.game, first=strategy, second=second, pairs=number, seed=self.seed)
 
 
-@app.command
-def probe(
-    strategy: Player,
-    *,
-    options: CalibrationOptions = CalibrationOptions(),
-    as_json: Json = False,
-) -> int:
-    """Ask for hand-made positions with one right answer; exits with 1 where one is wrong.
+@app.command(name="probe")
+def probe_(strategy: Player, *, options: LookOptions = LookOptions()) -> int:
+    """Ask where the right answer is known, and ask again where the answer must stay the same.
 
-    With --matches the win probability is compared with what came of matches.
+    Hand-made positions have one right answer each (not every game has such). In positions of
+    real matches a new strategy with the same dice must answer alike when hidden cards are dealt
+    anew. Exits with 1 where an answer is wrong or changes.
     """
-    answers, found = tuple(ask(strategy)), options.calibrate(strategy)
-    if as_json:
-        print_json(probe_document(answers, found))
+    found = probe(options.plan(strategy, 40))
+    if options.as_json:
+        print_json(probe_document(found))
     else:
-        print_answers(answers)
-        if found is not None:
-            print_calibration(found)
-    return Exit.OK if all(answer.is_right for answer in answers) else Exit.FAILED
+        print_probed(found)
+    return Exit.OK if found.is_right else Exit.FAILED
 
 
 # --- profile ---------------------------------------------------------------------------------
 
 
 @app.command(name="profile")
-def profile_(
-    strategy: Player,
-    *,
-    positions: Annotated[
-        int, Parameter(alias="-n", validator=Positive, help="Real positions, effects included.")
-    ] = 500,
-    opponent: Player = "champion",
-    seed: Seed = 1,
-    as_json: Json = False,
-) -> None:
+def profile_(strategy: Player, *, options: LookOptions = LookOptions()) -> None:
     """Measure processor time and nodes a decision, in this process."""
-    with counted("deciding", positions) as tell:
-        found = profile(strategy, opponent, positions, seed, tell)
-    if as_json:
+    plan = options.plan(strategy, 500)
+    with Bar(plan.pairs, "deciding") as bar:
+        found = profile(plan, bar.advance)
+    if options.as_json:
         print_json({"milliseconds": figures(found.milliseconds), "nodes": figures(found.nodes)})
     else:
         print_profile(found)
 
 
-# --- study -----------------------------------------------------------------------------------
+# --- coverage --------------------------------------------------------------------------------
 
 
-@app.command(name="study")
-def study_(
-    opponent: Annotated[str, Parameter(help="A player's id or name in the log.")],
+@app.command
+def coverage(
     *,
-    matches: Annotated[int, Parameter(validator=Positive, help="The last so many of them.")] = 200,
-    out: Annotated[Path, Parameter(help="The file of known opponents to write.")] = ENTRIES,
-    store: Store = None,
+    repeats: Annotated[int, Parameter(validator=Positive, help="Simulated duels a cell.")] = 1000,
+    seed: Seed = 1,
     as_json: Json = False,
 ) -> None:
-    """Make an entry for `adaptive` from an opponent's logged matches."""
-    with open_to_read(store) as log:
-        found = study(log, opponent, matches)
-    write_entry(found.entry, out)
+    """Measure how often the interval holds the truth: its coverage, by simulated duels.
+
+    A line for each true share and each correlation of the two matches of a deal; a column for
+    each number of pairs, with the mean width of the interval in points.
+    """
+    lines = coverage_table(repeats, seed)
     if as_json:
-        print_json(asdict(found))
-        return
-    console = results()
-    console.print(f"{opponent}: {found.decisions} decisions in {found.matches} matches")
-    for model, shares in found.agreement.items():
-        told = ", ".join(f"{100 * share:.0f} % of its {what}" for what, share in shares.items())
-        console.print(f"  decides as {model}: {told}")
-    console.print(f"plays with the weights '{found.entry.weights}' against it; written to {out}")
+        cells = ([share, alike, list(map(asdict, row))] for share, alike, row in lines)
+        print_json([{"share": s, "correlation": a, "pairs": row} for s, a, row in cells])
+    else:
+        print_coverage(lines)

@@ -1,12 +1,15 @@
 """Everybody against everybody: a cross table of duels."""
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from itertools import combinations
 from statistics import fmean
 
-from workbench.lab.runs import Plan, run
-from workbench.lab.selfplay import Duel
+from workbench.lab.duel import Duel
+from workbench.lab.interval import Interval
+from workbench.lab.plan import Plan
+from workbench.lab.runs import run
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +25,10 @@ class League:
             return self.duels[row, column].points
         return 100 - self.duels[column, row].points
 
-    def margin(self, row: int, column: int) -> float:
-        """Half the 95 % interval of it."""
-        return self.duels[min(row, column), max(row, column)].margin
+    def interval(self, row: int, column: int) -> Interval:
+        """The 95 % interval of it."""
+        found = self.duels[min(row, column), max(row, column)].interval
+        return found if row < column else Interval(100 - found.high, 100 - found.low)
 
     def mean(self, row: int) -> float:
         """The average of a player against all others."""
@@ -38,12 +42,12 @@ class League:
 
 
 def play_league(
-    players: Sequence[str], plan: Plan, workers: int, tell: Callable[[Plan], None]
+    players: Sequence[str], plan: Plan, pool: Executor | None, tell: Callable[[Plan], None]
 ) -> League:
     """The league in which each two play a duel by `plan`; `tell` hears of each that begins."""
     duels = {}
     for (one, first), (two, second) in combinations(enumerate(players), 2):
-        pairing = replace(plan, first=first, second=second)
-        tell(pairing)
-        duels[one, two] = run(pairing, workers)
+        duel = replace(plan, first=first, second=second)
+        tell(duel)
+        duels[one, two] = run(duel, pool)
     return League(tuple(players), duels)

@@ -2,19 +2,18 @@
 
 import json
 from collections.abc import Iterable
-from math import sqrt
 from pathlib import Path
-from statistics import fmean, stdev
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from cardsharp.errors import ConfigError
+from workbench.lab.duel import share_of
+from workbench.lab.interval import Interval, interval
+from workbench.lab.plan import Plan
 from workbench.lab.players import fingerprint
-from workbench.lab.runs import Numbered, Plan
-from workbench.lab.selfplay import NORMAL_95, MatchResult, Pair, points_of
-
-Two = tuple[int, int]
+from workbench.lab.results import Pair, Result
+from workbench.lab.runs import Numbered
 
 
 class _Line(BaseModel):
@@ -23,26 +22,24 @@ class _Line(BaseModel):
 
 class _Head(_Line):
     kind: Literal["duel"] = "duel"
+    game: str
     first: str
     second: str
     seed: int
+    copies: int
     series: int
     fingerprint: str
 
 
 class _Match(_Line):
-    scores: Two
-    winner: int | None
-    turns: Two
-    actions: Two
-    busts: Two
+    points: float
+    counts: dict[str, tuple[float, ...]]
 
 
 class _Pair(_Line):
     kind: Literal["pair"] = "pair"
     number: int
-    there: _Match
-    back: _Match
+    matches: tuple[_Match, ...]
 
 
 _LINE: TypeAdapter[_Head | _Pair] = TypeAdapter(
@@ -60,14 +57,8 @@ class Ledger:
     def __init__(self, file: Path, plan: Plan) -> None:
         self.file = file
         self.kept: dict[int, Pair] = {}
-        players = plan.first, plan.second
-        self._head = _Head(
-            first=plan.first,
-            second=plan.second,
-            seed=plan.seed,
-            series=plan.series,
-            fingerprint=fingerprint(*players),
-        )
+        told = {name: getattr(plan, name) for name in _Head.model_fields if hasattr(plan, name)}
+        self._head = _Head(**told, fingerprint=fingerprint(plan))
         if file.is_file() and file.stat().st_size:
             self._read()
         else:
@@ -76,12 +67,8 @@ class Ledger:
 
     def add(self, played: Iterable[Numbered]) -> None:
         """Write pairs down; a line is written whole or found broken and dropped later."""
-        lines = (
-            _Pair(number=number, there=_recorded(there), back=_recorded(back)).model_dump_json()
-            for number, (there, back) in played
-        )
         with self.file.open("a", encoding="utf-8") as out:
-            out.writelines(f"{line}\n" for line in lines)
+            out.writelines(f"{_recorded(*one).model_dump_json()}\n" for one in played)
 
     def _read(self) -> None:
         text = self.file.read_text(encoding="utf-8")
@@ -96,11 +83,18 @@ class Ledger:
             )
 
 
-def difference(one: Path, two: Path) -> tuple[float, float, int]:
+class Difference(NamedTuple):
+    """How many points in 100 more one player made, between which bounds, in so many matches."""
+
+    points: float
+    bounds: Interval
+    matches: int
+
+
+def difference(one: Path, two: Path) -> Difference:
     """How many points more the first player of one run made than that of the other.
 
-    Deck by deck, so that the luck of the deal cancels out; with half the 95 % interval, and the
-    number of matches that both have played.
+    Deck by deck, so that the luck of the deal cancels out.
 
     Raises:
         ConfigError: they are no runs over the same decks against the same player.
@@ -111,10 +105,12 @@ def difference(one: Path, two: Path) -> tuple[float, float, int]:
             f"{one} and {two} differ in more than the first player; nothing to compare."
         )
     shared = sorted(mine.keys() & theirs.keys())
-    if len(shared) < 2:  # noqa: PLR2004 (no spread of one)
-        raise ConfigError(f"{one} and {two} share fewer than two pairs; play more.")
-    gaps = [points_of(mine[number]) - points_of(theirs[number]) for number in shared]
-    return fmean(gaps), NORMAL_95 * stdev(gaps) / sqrt(len(gaps)), 2 * len(gaps)
+    if not shared:
+        raise ConfigError(f"{one} and {two} share no pair; play more.")
+    gaps = [share_of(mine[number]) - share_of(theirs[number]) for number in shared]
+    matches = len(mine[shared[0]])
+    bounds = interval([(1 + gap) / 2 for gap in gaps], matches).scaled(200, -100)
+    return Difference(100 * sum(gaps) / len(gaps), bounds, matches * len(gaps))
 
 
 def _parsed(file: Path, text: str) -> tuple[_Head, dict[int, Pair]]:
@@ -125,22 +121,16 @@ def _parsed(file: Path, text: str) -> tuple[_Head, dict[int, Pair]]:
         raise ConfigError(f"{file} is no file of a duel; give another one.") from None
     if not isinstance(head, _Head):
         raise ConfigError(f"{file} is no file of a duel; give another one.")
-    found = {p.number: (_result(p.there), _result(p.back)) for p in pairs if isinstance(p, _Pair)}
-    return head, found
+    return head, {one.number: _pair(one) for one in pairs if isinstance(one, _Pair)}
 
 
-def _recorded(result: MatchResult) -> _Match:
-    return _Match(
-        scores=result.scores,
-        winner=result.winner,
-        turns=result.turns,
-        actions=result.actions,
-        busts=result.busts,
-    )
+def _recorded(number: int, pair: Pair) -> _Pair:
+    matches = (_Match(points=match.points, counts=dict(match.counts)) for match in pair)
+    return _Pair(number=number, matches=tuple(matches))
 
 
-def _result(match: _Match) -> MatchResult:
-    return MatchResult(match.scores, match.winner, match.turns, match.actions, match.busts)
+def _pair(line: _Pair) -> Pair:
+    return tuple(Result(match.points, match.counts) for match in line.matches)
 
 
 def _differences(found: _Line, wanted: _Head) -> str:

@@ -1,61 +1,55 @@
-"""Players of the lab: strategies by name, variants of some for comparison, or a user's own file."""
+"""Players of the lab: strategies by name, those that only the lab knows, or a user's own file."""
 
-from functools import partial
+from collections.abc import Sequence
 from hashlib import sha256
+from importlib.resources import files
 from pathlib import Path
 from random import Random
+from typing import Any
 
-import cardsharp.deadmansdraw.strategies as package
-from cardsharp.deadmansdraw.strategies import Strategy, build, strategy
-from cardsharp.deadmansdraw.strategies.captain import WEIGHTS, Captain
-from cardsharp.deadmansdraw.strategies.champion import Champion
-from cardsharp.deadmansdraw.strategies.search.leaves import Limits
-from cardsharp.deadmansdraw.strategies.search.weights import model
-from workbench.lab.selfplay import Maker
-from workbench.stage.strategy_file import SUFFIX, strategy_named
-
-WITHOUT_ENDGAME = "captain-without-endgame"
-NO_ENDGAME = Limits(endgame=0, whole_turns=0)
+from cardsharp.games import game
+from workbench.lab.extras import extras_of
+from workbench.lab.plan import Plan
+from workbench.strategy_file import SUFFIX, strategy_named
 
 
-@strategy("champion-2")
-def champion_2(rng: Random) -> Champion:
-    """The champion, but that two cards are enough; a stranger to those who know the champion."""
-    return Champion(rng, enough=2)
-
-
-@strategy("champion-4")
-def champion_4(rng: Random) -> Champion:
-    """The champion, but that it takes four cards to stop."""
-    return Champion(rng, enough=4)
-
-
-@strategy(WITHOUT_ENDGAME)
-def captain_without_endgame(_rng: Random) -> Captain:
-    """The captain, but that it never searches the opponent's turns or a turn to its end."""
-    return Captain(model(WEIGHTS), NO_ENDGAME)
-
-
-def player(name_or_file: str) -> Maker:
-    """The maker of a strategy; a file is imported anew in whichever process it is called.
+def strategy_of(
+    plan: Plan, name_or_file: str, dice: Random, past: Sequence[tuple[int, Any]] = ()
+) -> Any:  # noqa: ANN401 - any game's strategy
+    """A player of the plan, with the past in mind; `dice` are all its randomness.
 
     Raises:
         ConfigError: there is no such strategy, or its file cannot be used.
     """
-    strategy_named(name_or_file)
-    return partial(_made, name_or_file)
+    own = extras_of(plan.game).strategy(name_or_file, plain=plan.plain)
+    if own is not None:
+        return own
+    name = _name(plan.game, name_or_file)
+    return plan.simulation.strategy(name, dice, past)
 
 
-def _made(name_or_file: str, rng: Random) -> Strategy:
-    return build(strategy_named(name_or_file), rng)
+def check_players(plan: Plan) -> None:
+    """Make both players once; raises `ConfigError` where one cannot be made."""
+    if not plan.plain and extras_of(plan.game).series(plan) is not None:
+        return
+    for name in (plan.first, plan.second):
+        if extras_of(plan.game).guest(name) is None:
+            strategy_of(plan, name, Random(0))
 
 
-def fingerprint(*players: str) -> str:
+def _name(game_name: str, name_or_file: str) -> str:
+    """The registered name; a file is imported in whichever process this is."""
+    if not name_or_file.endswith(SUFFIX):
+        return name_or_file
+    return strategy_named(name_or_file, game(game_name))
+
+
+def fingerprint(plan: Plan) -> str:
     """A short word that changes when the strategies' code or weights do, or a player's file."""
     digest = sha256()
-    folder = Path(package.__file__).parent
+    folder = Path(str(files(game(plan.game).strategies)))
     shipped = (f for f in folder.rglob("*") if f.is_file() and f.parent.name != "__pycache__")
-    own = (Path(name) for name in players if name.endswith(SUFFIX))
+    own = (Path(name) for name in (plan.first, plan.second) if name.endswith(SUFFIX))
     for file in (*sorted(shipped), *own):
         digest.update(file.read_bytes())
     return digest.hexdigest()[:12]

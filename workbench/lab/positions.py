@@ -1,26 +1,26 @@
 """Positions to look at closely: of real matches between two strategies, decision by decision."""
 
 from collections.abc import Iterator
+from itertools import count
+from typing import Any
 
-from cardsharp.deadmansdraw.position import Position
-from workbench.lab.dice import Purpose, dice
-from workbench.lab.players import player
-from workbench.lab.selfplay import Match, deal, fair_chance
+from workbench.lab.extras import extras_of
+from workbench.lab.plan import Plan
+from workbench.lab.players import strategy_of
 
 
-def met_positions(first: str, second: str, seed: int) -> Iterator[Position]:
-    """The positions of one match after the other on which `first` has a choice to make."""
-    number = 0
-    while True:
-        players = [
-            player(first)(dice(seed, number, Purpose.FIRST)),
-            player(second)(dice(seed, number, Purpose.SECOND)),
-        ]
-        chance = fair_chance(dice(seed, number, Purpose.CHANCE))
-        match = Match(deal(dice(seed, number, Purpose.DECK)), chance)
-        while match.state.active is not None:
-            position = match.position()
-            if position.me == 0 and len(position.legal_actions()) > 1:
-                yield position
-            match.play(players[position.me].decide(position).action)
-        number += 1
+def met_states(plan: Plan) -> Iterator[Any]:
+    """States in which `first` has a choice to make, of one match after the other."""
+    simulation = plan.simulation
+    own = simulation.sides[0]
+    for number in count():
+        dice = extras_of(plan.game).dice(plan.seed, number)
+        first = strategy_of(plan, plan.first, dice.first)
+        second = strategy_of(plan, plan.second, dice.second)
+        state = simulation.deal(dice.deal)
+        while (seat := simulation.to_act(state)) is not None:
+            if seat in own and len(simulation.actions(state)) > 1:
+                yield state
+            player = first if seat in own else second
+            action = player.decide(simulation.position(state)).action
+            state = simulation.act(state, action, dice.chance)

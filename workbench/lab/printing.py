@@ -1,50 +1,41 @@
 """What the lab's commands print: tables for people, documents for programs."""
 
+from collections.abc import Iterable
+
 from rich.table import Table
 
-from workbench.cli.output import results
-from workbench.lab.calibration import Calibration
+from workbench.lab.coverage import PAIRS, Covered
 from workbench.lab.league import League
-from workbench.lab.probe import Answer
+from workbench.lab.probe import Probed
 from workbench.lab.profile import Figures, Profile
-from workbench.lab.runs import Plan
-from workbench.lab.selfplay import Duel
-
-
-def duel_document(plan: Plan, played: Duel) -> dict[str, object]:
-    """The figures of a duel."""
-    return {
-        "players": [plan.first, plan.second],
-        "pairs": plan.pairs,
-        "matches": len(played.matches),
-        "seed": plan.seed,
-        "series": plan.series,
-        "points": round(played.points, 3),
-        "margin": round(played.margin, 3),
-        "lower": round(played.points - played.margin, 3),
-        "upper": round(played.points + played.margin, 3),
-        "scores": [
-            round(played.mean(lambda m: m.scores[0]), 2),
-            round(played.mean(lambda m: m.scores[1]), 2),
-        ],
-        "bustShare": [round(played.bust_share(i), 2) for i in (0, 1)],
-    }
+from workbench.show.output import results
 
 
 def league_document(table: League) -> dict[str, object]:
     """The figures of a league."""
     numbers = range(len(table.players))
+
+    def of_all(figure: str) -> list[list[float | None]]:
+        return [
+            [None if row == column else _figure(table, figure, row, column) for column in numbers]
+            for row in numbers
+        ]
+
     return {
         "players": list(table.players),
-        "points": [
-            [None if row == column else round(table.points(row, column), 2) for column in numbers]
-            for row in numbers
-        ],
-        "margins": [
-            [None if row == column else round(table.margin(row, column), 2) for column in numbers]
-            for row in numbers
-        ],
+        **{figure: of_all(figure) for figure in ("points", "lower", "upper", "margins")},
     }
+
+
+def _figure(table: League, figure: str, row: int, column: int) -> float:
+    bounds = table.interval(row, column)
+    figures = {
+        "points": table.points(row, column),
+        "lower": bounds.low,
+        "upper": bounds.high,
+        "margins": bounds.margin,
+    }
+    return round(figures[figure], 2)
 
 
 def cross_table(table: League) -> Table:
@@ -55,52 +46,43 @@ def cross_table(table: League) -> Table:
         shown.add_column(table.players[column], justify="right")
     shown.add_column("mean", justify="right")
     for row in table.ranking:
-        cells = [
-            "-"
-            if row == column
-            else f"{table.points(row, column):.1f}±{table.margin(row, column):.1f}"
-            for column in table.ranking
-        ]
+        cells = ["-" if row == column else _cell(table, row, column) for column in table.ranking]
         shown.add_row(table.players[row], *cells, f"{table.mean(row):.1f}")
     return shown
 
 
-def probe_document(answers: tuple[Answer, ...], found: Calibration | None) -> dict[str, object]:
-    """The answers to the probes, and the calibration where there is one."""
+def _cell(table: League, row: int, column: int) -> str:
+    bounds = table.interval(row, column)
+    return f"{table.points(row, column):.1f} ({bounds.low:.1f}-{bounds.high:.1f})"
+
+
+def probe_document(found: Probed) -> dict[str, object]:
+    """The answers to the probes."""
     return {
         "answers": [
-            {"name": a.probe.name, "action": a.action, "right": a.is_right, "reason": a.reason}
-            for a in answers
+            {"name": a.name, "action": a.action, "right": a.is_right, "reason": a.reason}
+            for a in found.answers
         ],
-        "calibration": None
-        if found is None
-        else {
-            "matches": found.matches,
-            "error": round(found.error, 4),
-            "bins": [[b.number, round(b.said, 4), round(b.came, 4)] for b in found.bins],
-        },
+        "askedTwice": found.asked,
+        "changed": found.changed,
     }
 
 
-def print_answers(answers: tuple[Answer, ...]) -> None:
-    """Print the wrong answers, and how many are right."""
+def print_probed(found: Probed) -> None:
+    """Print the wrong answers, how many are right, and how many changed."""
     console = results()
-    for answer in answers:
+    for answer in found.answers:
         if not answer.is_right:
-            right = " or ".join(answer.probe.right)
-            console.print(f"wrong: {answer.probe.name}: {answer.action}, not {right}")
+            right = " or ".join(answer.right)
+            console.print(f"wrong: {answer.name}: {answer.action}, not {right}")
             console.print(f"       {answer.reason}", style="dim")
-    console.print(f"{sum(a.is_right for a in answers)} of {len(answers)} answers are right")
-
-
-def print_calibration(found: Calibration) -> None:
-    """Print a calibration bin by bin."""
-    shown = Table("turns", "said %", "came %", "±", box=None, padding=(0, 2), pad_edge=False)
-    for one in found.bins:
-        figures = (100 * one.said, 100 * one.came, 100 * one.margin)
-        shown.add_row(str(one.number), *(f"{figure:.1f}" for figure in figures))
-    results().print(shown)
-    results().print(f"expected calibration error {found.error:.4f} in {found.matches} matches")
+    if found.answers:
+        right_ones = sum(answer.is_right for answer in found.answers)
+        console.print(f"{right_ones} of {len(found.answers)} answers are right")
+    console.print(
+        f"{found.changed} of {found.asked} answers changed when the same was asked again "
+        "with what is hidden dealt anew"
+    )
 
 
 def figures(by_kind: dict[str, Figures]) -> dict[str, dict[str, float]]:
@@ -122,3 +104,18 @@ def print_profile(found: Profile) -> None:
         spent = (f"{figure:.2f}" for figure in (times.mean, times.p95, times.most))
         shown.add_row(kind, str(times.number), *spent, *counts)
     results().print(shown)
+
+
+def print_coverage(lines: Iterable[tuple[float, float, list[Covered]]]) -> None:
+    """Print how often the truth was held, and how wide the interval was, by number of pairs."""
+    shown = Table(box=None, padding=(0, 1), pad_edge=False)
+    for heading in ("share", "alike", *(f"n={number}" for number in PAIRS)):
+        shown.add_column(heading, justify="right")
+    for share, alike, row in lines:
+        cells = (f"{100 * one.held:.1f}/{_short(100 * one.width)}" for one in row)
+        shown.add_row(f"{100 * share:g}", f"{alike:g}", *cells)
+    results().print(shown)
+
+
+def _short(width: float) -> str:
+    return f"{width:.0f}" if width >= 10 else f"{width:.1f}"  # noqa: PLR2004 - two digits

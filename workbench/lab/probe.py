@@ -1,89 +1,46 @@
-"""Hand-made positions with one right answer each, and what a strategy answers there."""
+"""Whether a strategy answers as it should: right where that is known, and fairly everywhere."""
 
-import json
-from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Annotated
+from itertools import islice
+from random import Random
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter
-
-from cardsharp.deadmansdraw.actions import Effect, EffectType
-from cardsharp.deadmansdraw.bank import bank_of
-from cardsharp.deadmansdraw.cards import Card, Suit
-from cardsharp.deadmansdraw.position import Position
-from workbench.lab.dice import Dice
-from workbench.lab.players import player
-
-POSITIONS = Path(__file__).with_name("probe_positions.json")
-
-
-def _cards(names: object) -> object:
-    if not isinstance(names, str):
-        return names
-    return tuple(Card(Suit(name[:-1]), int(name[-1])) for name in names.split())
-
-
-def _several(answers: object) -> object:
-    return (answers,) if isinstance(answers, str) else answers
-
-
-Cards = Annotated[tuple[Card, ...], BeforeValidator(_cards)]
-
-
-class Probe(BaseModel):
-    """A position, and the actions that are right there; cards as `Key5 Map3`."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    name: str
-    own: Cards
-    other: Cards
-    area: Cards
-    unseen: Cards
-    discard: Cards = ()
-    known: Cards = ()
-    pending: EffectType | None = None
-    offered: Cards = ()
-    right: Annotated[tuple[str, ...], BeforeValidator(_several)]
-
-    def position(self) -> Position:
-        """The position as player 0 finds it; an Oracle's card is the next one."""
-        pending = None if self.pending is None else Effect(self.pending, self.offered)
-        oracle = self.pending is EffectType.ORACLE
-        return Position(
-            me=0,
-            banks=(bank_of(self.own), bank_of(self.other)),
-            play_area=self.area,
-            pending=pending,
-            discard_pile=self.discard,
-            unseen=self.unseen,
-            known_top=next(iter(self.offered if oracle else self.known), None),
-        )
+from workbench.lab.extras import Answer, extras_of
+from workbench.lab.plan import Plan
+from workbench.lab.players import strategy_of
+from workbench.lab.positions import met_states
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What a strategy answered to a probe, and why."""
+class Probed:
+    """Answers to hand-made positions, and what was asked a second time over real ones.
 
-    probe: Probe
-    action: str
-    reason: str
+    `changed` are answers that changed though the player could know no more: it was made anew
+    with the same dice, and what is hidden from it was dealt anew.
+    """
+
+    answers: tuple[Answer, ...]
+    asked: int
+    changed: int
 
     @property
     def is_right(self) -> bool:
-        """Whether that was right."""
-        return self.action in self.probe.right
+        """Whether nothing was found."""
+        return all(one.is_right for one in self.answers) and not self.changed
 
 
-def probes() -> tuple[Probe, ...]:
-    """The hand-made positions."""
-    return TypeAdapter(tuple[Probe, ...]).validate_python(json.loads(POSITIONS.read_text("utf-8")))
-
-
-def ask(name: str) -> Iterator[Answer]:
-    """The answers of the strategy `name` to all probes."""
-    make = player(name)
-    for probe in probes():
-        decision = make(Dice(1)).decide(probe.position())
-        yield Answer(probe, str(decision.action), decision.reason)
+def probe(plan: Plan) -> Probed:
+    """What is found of `plan.first` in the hand-made positions and in `plan.pairs` real ones."""
+    simulation, extras = plan.simulation, extras_of(plan.game)
+    answers = tuple(extras.answers(strategy_of(plan, plan.first, extras.dice(1, 0).first)))
+    asked = changed = 0
+    for state in islice(met_states(plan), plan.pairs):
+        other = simulation.disguised(state, Random(asked))
+        one, two = (
+            strategy_of(plan, plan.first, extras.dice(plan.seed, asked).first)
+            .decide(simulation.position(seen))
+            .action
+            for seen in (state, other)
+        )
+        asked += 1
+        changed += one != two
+    return Probed(answers, asked, changed)

@@ -6,12 +6,10 @@ from itertools import islice
 from statistics import fmean
 from time import process_time
 
-from cardsharp.deadmansdraw.position import Position
-from cardsharp.deadmansdraw.strategies.captain import WEIGHTS
-from workbench.lab import native
-from workbench.lab.dice import Dice
-from workbench.lab.players import player
-from workbench.lab.positions import met_positions
+from workbench.lab.extras import extras_of
+from workbench.lab.plan import Plan
+from workbench.lab.players import strategy_of
+from workbench.lab.positions import met_states
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +33,7 @@ class Figures:
 class Profile:
     """Milliseconds and nodes a decision, over all of them and by what had to be decided.
 
-    `nodes` is empty but for the captain.
+    `nodes` is empty but where a strategy's search can be counted.
     """
 
     milliseconds: dict[str, Figures]
@@ -45,38 +43,27 @@ class Profile:
 ALL = "all"
 
 
-def profile(name: str, opponent: str, number: int, seed: int, tell: Callable[[], None]) -> Profile:
-    """The profile of `name` over so many of the positions that it meets against `opponent`.
+def profile(plan: Plan, tell: Callable[[], None]) -> Profile:
+    """The profile of `plan.first` over `plan.pairs` positions that it meets against the second.
 
-    Each decision is timed on a strategy made anew, as a worker makes it for every turn; the
-    weights are loaded before.
+    Each decision is timed on a strategy made anew, as a worker makes it for every turn; what a
+    strategy loads once is loaded before.
     """
-    make = player(name)
-    make(Dice(seed))
+    extras = extras_of(plan.game)
+    strategy_of(plan, plan.first, extras.dice(plan.seed, 0).first)
     times: dict[str, list[float]] = {}
     nodes: dict[str, list[float]] = {}
-    for position in islice(met_positions(name, opponent, seed), number):
-        strategy = make(Dice(seed))
+    for state in islice(met_states(plan), plan.pairs):
+        position = plan.simulation.position(state)
+        strategy = strategy_of(plan, plan.first, extras.dice(plan.seed, 0).first)
         before = process_time()
         strategy.decide(position)
         spent = 1000 * (process_time() - before)
-        counted = nodes_of(name, position)
-        for kind in (ALL, _kind(position)):
+        counted = extras.nodes(plan.first, position)
+        for kind in filter(None, (ALL, extras.kind(position))):
             times.setdefault(kind, []).append(spent)
             if counted is not None:
                 nodes.setdefault(kind, []).append(counted)
         tell()
     figures = ({k: Figures.of(v) for k, v in sample.items()} for sample in (times, nodes))
     return Profile(*figures)
-
-
-def nodes_of(name: str, position: Position) -> int | None:
-    """The leaves that the captain values there, by its compiled twin; None for anybody else."""
-    engine = native.load()
-    if engine is None or name != WEIGHTS:
-        return None
-    return engine.weigh(engine.policy(name), position)[1]
-
-
-def _kind(position: Position) -> str:
-    return "draw or stop" if position.pending is None else position.pending.effect_type.value

@@ -1,50 +1,24 @@
-"""A duel as a run: planned, played by all cores, kept pair by pair, taken up again."""
+"""A duel as a run: played by processes here or on a cluster, kept pair by pair, taken up again."""
 
 import os
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
-from multiprocessing import get_context
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future, as_completed
 
-from workbench.lab.engine import Engine, engine_for
-from workbench.lab.selfplay import Duel, Pair
+from workbench.lab.duel import Duel
+from workbench.lab.extras import PlaySeries, extras_of
+from workbench.lab.matches import play_series
+from workbench.lab.plan import Plan
+from workbench.lab.players import check_players
+from workbench.lab.results import Pair
 
 Numbered = tuple[int, Pair]
 """A pair and its number in the run."""
 
-SERIES = 3
-"""Pairs that two players play in a row: six matches, as in a pairing of the tournament."""
+Tell = Callable[[list[Numbered]], None]
+"""Hears of pairs as they end."""
 
 _TASKS = 100
 """Tasks into which a run is cut, so that progress can be seen and little is lost."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """A duel to be played; who plays it with how many processes changes nothing.
-
-    In a series of `series` pairs a strategy that asks for it knows the matches before.
-    """
-
-    first: str
-    second: str
-    pairs: int
-    seed: int = 1
-    series: int = SERIES
-    plain: bool = False
-
-    def stop_rule(self) -> str:
-        """When the run ends, said before it begins."""
-        return (
-            f"{self.first} v {self.second}: stops after {self.pairs:,} pairs of matches "
-            f"(seed {self.seed}), whatever they show; interval 95 %, from the pairs' averages."
-        )
-
-    def missing(self, kept: dict[int, Pair]) -> list[range]:
-        """The series of which pairs are still to be played."""
-        starts = range(0, self.pairs, self.series)
-        all_series = (range(at, min(at + self.series, self.pairs)) for at in starts)
-        return [numbers for numbers in all_series if not kept.keys() >= set(numbers)]
 
 
 def all_cores() -> int:
@@ -54,42 +28,56 @@ def all_cores() -> int:
 
 def run(
     plan: Plan,
-    workers: int,
+    pool: Executor | None = None,
     kept: dict[int, Pair] | None = None,
-    tell: Callable[[list[Numbered]], None] = lambda _played: None,
+    tell: Tell = lambda _played: None,
 ) -> Duel:
     """The duel of `plan`; `kept` pairs are not played again, and `tell` hears of each new one.
+
+    Without a pool it is played in this process. The result is the same in any way.
 
     Raises:
         ConfigError: a player of the plan does not exist.
     """
+    check_players(plan)
     done = dict(kept or {})
-    for played in _play_missing(plan, plan.missing(done), workers):
+    for played in _play_missing(plan, plan.missing(done), pool):
         fresh = [(number, pair) for number, pair in played if number not in done]
         done |= fresh
         tell(fresh)
-    return Duel(tuple(done[number] for number in range(plan.pairs)))
+    return Duel(plan, tuple(done[number] for number in range(plan.pairs)))
 
 
-def _play_missing(plan: Plan, missing: list[range], workers: int) -> Iterator[list[Numbered]]:
-    engine = engine_for(plan.first, plan.second, plain=plan.plain)
+def _play_missing(
+    plan: Plan, missing: list[range], pool: Executor | None
+) -> Iterator[list[Numbered]]:
     size = max(1, min(len(missing) // _TASKS, 500))
     tasks = [missing[at : at + size] for at in range(0, len(missing), size)]
-    if workers == 1 or len(tasks) < 2:  # noqa: PLR2004 (one task is one process's work)
-        yield from (_play(plan, engine, task) for task in tasks)
+    if pool is None or len(tasks) == 1:
+        yield from (play_task(plan, task) for task in tasks)
         return
-    with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
-        futures: list[Future[list[Numbered]]] = []
-        try:
-            futures = [pool.submit(_play, plan, engine, task) for task in tasks]
-            yield from (future.result() for future in as_completed(futures))
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+    futures: list[Future[list[Numbered]]] = [pool.submit(play_task, plan, task) for task in tasks]
+    try:
+        yield from (future.result() for future in as_completed(futures))
+    finally:
+        for future in futures:
+            future.cancel()
 
 
-def _play(plan: Plan, engine: Engine, task: list[range]) -> list[Numbered]:
+def engine_of(plan: Plan) -> PlaySeries:
+    """What plays the series of a plan: plain Python, or what does the same faster."""
+    faster = None if plan.plain else extras_of(plan.game).series(plan)
+    return faster or play_series
+
+
+def play_task(plan: Plan, task: Sequence[range]) -> list[Numbered]:
+    """Some series of a plan, in whichever process this is called.
+
+    A pair depends on the plan's seed and on what its series played before, on nothing else.
+    """
+    engine = engine_of(plan)
     return [
         numbered
         for numbers in task
-        for numbered in zip(numbers, engine(plan.seed, numbers), strict=True)
+        for numbered in zip(numbers, engine(plan, numbers), strict=True)
     ]

@@ -19,25 +19,7 @@ def has_ended(log: MatchLog, match_id: str) -> bool:
     return record is not None and record.outcome is not None
 
 
-def until_ended(
-    log: MatchLog, clock: Clock, matches: Sequence[str], glance: Glance, patience: "Patience"
-) -> Iterator[str]:
-    """The ids of `matches` as they end.
-
-    Raises:
-        CardsharpError: no move was made for too long.
-    """
-    running = list(matches)
-    while running:
-        clock.sleep(GLANCE)
-        glance(tuple(running))
-        for match_id in [i for i in running if has_ended(log, i)]:
-            running.remove(match_id)
-            yield match_id
-        patience.check(running)
-
-
-class Patience:
+class StallGuard:
     """Notices when nothing moves any more in the matches that run."""
 
     _EVERY = timedelta(seconds=1)
@@ -62,3 +44,21 @@ class Patience:
             raise CardsharpError(
                 f"No move was made for {self._limit.total_seconds():g} s in {', '.join(running)}."
             )
+
+
+def until_ended(
+    log: MatchLog, clock: Clock, matches: Sequence[str], glance: Glance, stall: StallGuard
+) -> Iterator[str]:
+    """The ids of `matches` as they end.
+
+    Raises:
+        CardsharpError: no move was made for too long.
+    """
+    running = list(matches)
+    while running:
+        clock.sleep(GLANCE)
+        glance(tuple(running))
+        for match_id in [i for i in running if has_ended(log, i)]:
+            running.remove(match_id)
+            yield match_id
+        stall.check(running)

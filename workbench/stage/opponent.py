@@ -12,13 +12,13 @@ import threading
 from dataclasses import asdict, dataclass, field
 from random import Random
 
-from cardsharp.deadmansdraw.arena import ArenaClient, Credentials
+from cardsharp.deadmansdraw.client import ArenaClient, Credentials
 from cardsharp.deadmansdraw.logbook import ends_turn
 from cardsharp.deadmansdraw.reading import follow, rebuild
 from cardsharp.deadmansdraw.strategies import Strategy, build
-from cardsharp.deadmansdraw.views import MatchView
+from cardsharp.deadmansdraw.wire_views import MatchView
 from cardsharp.errors import CardsharpError, MatchOver, NotYourTurn
-from workbench.stage.strategy_file import strategy_named
+from workbench.strategy_file import strategy_named
 
 READY = "ready"
 

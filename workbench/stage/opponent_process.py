@@ -34,7 +34,7 @@ class OpponentProcess:
         return self._process.pid
 
     def await_ready(self) -> None:
-        """Return when it is about to ask the arena; raises `ConfigError` if it cannot play."""
+        """Wait until it is about to ask the arena; raises `ConfigError` if it cannot play."""
         if self._process.stdout is None or self._process.stdout.readline().strip() != READY:
             self._process.wait()
             raise ConfigError(self._last_words())

@@ -10,9 +10,9 @@ from datetime import timedelta
 import poller.app
 import worker.app
 from cardsharp.cloud.ports import MatchLog
-from cardsharp.cloud.settings import Settings
 from cardsharp.cloud.telemetry import meter
 from cardsharp.deadmansdraw.assembly import Assembly, assemble
+from cardsharp.deadmansdraw.settings import Settings
 from workbench.cloud.context import Function, LambdaContext, Observer
 from workbench.cloud.events import Event
 from workbench.cloud.home import Home, Plan, ignore
@@ -86,9 +86,7 @@ def assembled(variables: Mapping[str, str]) -> Iterator[Assembly]:
     with environment(variables), ExitStack() as stack:
         assembly = assemble(Settings.load(os.environ), meter)
         stack.callback(assemble.cache_clear)
-        close = getattr(assembly.log, "close", None)
-        if close is not None:
-            stack.callback(close)
+        stack.callback(assembly.log.close)
         yield assembly
 
 
@@ -106,7 +104,7 @@ def attending(
     work = Function("worker", busy, rhythm.worker_time)
     plan = Plan(concurrency=rhythm.at_once, breath=rhythm.breath, observe=rhythm.observe)
     home = Home(poll, work, assembly.queue, assembly.clock, plan)
-    home.__enter__()  # its exit would wait for as long as the arena holds the poller
+    home.start()
     try:
         yield Side(assembly, home, busy)
     finally:

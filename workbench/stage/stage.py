@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from cardsharp.deadmansdraw.arena import ArenaClient, Credentials
-from cardsharp.deadmansdraw.views import MatchView
+from cardsharp.deadmansdraw.client import ArenaClient, Credentials
 from cardsharp.deadmansdraw.wire import MatchParams
+from cardsharp.deadmansdraw.wire_views import MatchView
 from workbench.arena.config import ArenaConfig
 from workbench.arena.ids import DUMMY_ID
 from workbench.arena.players import ADMIN, DEFAULT_FILE, Player, load_players
 from workbench.arena.server import ArenaServer
 from workbench.stage.clouds import Cloud, CloudKind, opened
-from workbench.stage.following import GLANCE, Patience, has_ended
+from workbench.stage.following import GLANCE, StallGuard, has_ended
 from workbench.stage.opponent import Order
 from workbench.stage.opponent_process import OpponentProcess
 from workbench.stage.side import Rhythm, Side, assembled, attending
@@ -115,7 +115,7 @@ class Stage:
             CardsharpError: the opponent has ended, or no move was made for too long.
         """
         running: list[str] = []
-        patience = Patience(self.log, self._clock, STALL + 2 * self.script.turn_limit)
+        stall = StallGuard(self.log, self._clock, STALL + 2 * self.script.turn_limit)
         begun = 0
         while begun < count or running:
             while begun < count and len(running) < self.script.at_once:
@@ -127,7 +127,7 @@ class Stage:
                 running.remove(match_id)
                 yield match_id
             self._check()
-            patience.check(running)
+            stall.check(running)
 
     def verdict(self, match_id: str) -> Verdict:
         """Whether our log of a match equals the arena's history."""

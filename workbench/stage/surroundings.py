@@ -57,8 +57,8 @@ def telemetry_in(path: Path) -> Iterator[None]:
 
 
 class _Redacting(logging.Formatter):
-    """Blots registered secrets out of the finished line."""
+    """Redacts registered secrets in the finished line."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the line without secrets."""
+        """The line without secrets."""
         return redact(super().format(record))

@@ -1,4 +1,4 @@
-"""What this process asked an arena for, counted by kind.
+"""What this process asked an arena for and was answered, counted by match, kind and status.
 
 The clients of poller and worker live and end inside the handlers, so the count is taken where
 every request passes: the debug messages that urllib3 logs, one for each answer.
@@ -6,8 +6,7 @@ every request passes: the debug messages that urllib3 logs, one for each answer.
 
 import logging
 import threading
-from collections import Counter
-from types import TracebackType
+from collections import Counter, defaultdict
 from typing import Self
 from urllib.parse import urlsplit
 
@@ -17,50 +16,58 @@ _ANSWER_ARGS = 8
 
 
 class Tally(logging.Handler):
-    """Counts requests that were answered by the server at `url`, between enter and exit.
+    """Counts answers of the server at `url` between enter and exit.
 
     The kinds are those of `ArenaClient.counts`: list_wait, view, view_wait, act, create, other.
+    `passing` are the names of threads whose requests are somebody else's.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, passing: frozenset[str] = frozenset()) -> None:
         super().__init__(logging.DEBUG)
         self._address = urlsplit(url).netloc
+        self._passing = passing
         self._guard = threading.Lock()
-        self._counts: Counter[str] = Counter()
+        self._counts: defaultdict[str, Counter[tuple[str, int]]] = defaultdict(Counter)
         self._before = (_SOURCE.level, _SOURCE.propagate)
 
     def __enter__(self) -> Self:
         self._before = (_SOURCE.level, _SOURCE.propagate)
         _SOURCE.setLevel(logging.DEBUG)
-        _SOURCE.propagate = False  # a line a request would fill the log file
+        _SOURCE.propagate = False  # a line a request would fill every log
         _SOURCE.addHandler(self)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         _SOURCE.removeHandler(self)
         level, _SOURCE.propagate = self._before
         _SOURCE.setLevel(level)
 
     @property
     def counts(self) -> Counter[str]:
-        """Requests so far by kind."""
+        """Answers so far by kind."""
+        kinds = Counter[str]()
         with self._guard:
-            return self._counts.copy()
+            for counted in self._counts.values():
+                for (kind, _status), number in counted.items():
+                    kinds[kind] += number
+        return kinds
+
+    def of(self, match_id: str) -> Counter[tuple[str, int]]:
+        """Answers about one match by kind and status."""
+        with self._guard:
+            return self._counts[match_id].copy()
 
     def emit(self, record: logging.LogRecord) -> None:
         """Count a message that tells of an answer; others are passed over."""
-        if not isinstance(record.args, tuple) or len(record.args) != _ANSWER_ARGS:
+        args = record.args
+        if not isinstance(args, tuple) or len(args) != _ANSWER_ARGS:
             return
-        _scheme, host, port, method, target, *_ = record.args
-        if f"{host}:{port}" != self._address:
+        _scheme, host, port, method, target, _version, status, _length = args
+        if f"{host}:{port}" != self._address or record.threadName in self._passing:
             return
+        match_id = urlsplit(str(target)).path.rpartition("/")[2]
         with self._guard:
-            self._counts[kind_of(str(method), str(target))] += 1
+            self._counts[match_id][kind_of(str(method), str(target)), int(str(status))] += 1
 
 
 def kind_of(method: str, target: str) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from cardsharp.cloud.ports import MoveRecord
 from cardsharp.deadmansdraw.logbook import facts_body
-from cardsharp.deadmansdraw.views import MatchView
+from cardsharp.deadmansdraw.wire_views import MatchView
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ CardsharpError
 ├── ArenaError                          the arena did not do what was asked
 │   ├── Unreachable                       no answer: refused, reset, timed out
 │   ├── Garbled                           an answer that is not the protocol
+│   │   └── Foreign(status)                 4xx, but not in the arena's own words
 │   ├── Rejected(status)                  an answer that says no
 │   │   ├── Unauthorized                    401: user, password or participation
 │   │   ├── NotFound                        404
@@ -65,8 +66,23 @@ class Garbled(ArenaError):
     """An answer came that is not the protocol: HTML, cut JSON, wrong types, too long."""
 
 
+class Foreign(Garbled):
+    """A 4xx that is not in the arena's own words: some gateway's page, and it may pass."""
+
+    def __init__(self, status: int, message: str, *, doubtful: bool = False) -> None:
+        super().__init__(message, doubtful=doubtful)
+        self.args = (status, message)
+        self.status = status
+
+    def __str__(self) -> str:
+        return _answered(*self.args)
+
+
 class Rejected(ArenaError):
-    """The arena said no, with an HTTP status; `message` is its own text where it gave one."""
+    """The arena said no, with an HTTP status; `message` is its own text where it gave one.
+
+    A 4xx is always in the arena's own words; any other may be a gateway's as well.
+    """
 
     def __init__(self, status: int, message: str, *, doubtful: bool = False) -> None:
         super().__init__(message, doubtful=doubtful)
@@ -75,7 +91,7 @@ class Rejected(ArenaError):
         self.message = message
 
     def __str__(self) -> str:
-        return f"The arena answered {self.status}: {self.message}"
+        return _answered(self.status, self.message)
 
 
 class Unauthorized(Rejected):
@@ -114,6 +130,10 @@ class RateLimited(ArenaError):
 
     def __str__(self) -> str:
         return f"{self.args[0]} (retry after {self.retry_after.total_seconds():g} s)"
+
+
+def _answered(status: int, message: str) -> str:
+    return f"The arena answered {status}: {message}"
 
 
 class ConfigError(CardsharpError):

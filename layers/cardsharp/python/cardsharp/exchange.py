@@ -19,6 +19,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
+from types import TracebackType
+from typing import Self
 from urllib.parse import urlsplit
 
 import requests
@@ -59,7 +61,7 @@ class Limits:
     `read`, `long_poll` and `act` hold for a whole answer, to its last byte; a server that falls
     silent in the middle is given up at twice the limit at the latest. `long_poll` must be above
     the server's 30 s. `total` bounds a read with all its repetitions; a long poll gets it on
-    top. `slow_down` is the longest the server delays on purpose (PROTOCOL.md section 2).
+    top. `slow_down` is the longest the server delays on purpose (docs/spec/arena.md section 2).
     """
 
     connect: timedelta = timedelta(seconds=3)
@@ -236,6 +238,28 @@ class Exchange:
             if now.spent and now != self.budget:
                 _log.warning("The arena slows us down until %s.", now.reset.isoformat())
             self.budget = now
+
+
+class Client:
+    """A player's requests to one arena or service; for one thread at a time, closed by `with`."""
+
+    def __init__(self, exchange: Exchange, limits: Limits) -> None:
+        self._exchange, self._limits = exchange, limits
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._exchange.close()
 
 
 def checked_address(base_url: str) -> str:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from cardsharp.errors import (
     ArenaError,
+    Foreign,
     Garbled,
     NotFound,
     NotYourTurn,
@@ -19,6 +20,9 @@ from cardsharp.errors import (
 )
 
 _ERRORS: Mapping[int, type[Rejected]] = {401: Unauthorized, 404: NotFound, 409: NotYourTurn}
+_WRONG_PASSWORD = b"Unauthorized"
+"""The arena's own words for it, the only ones that are no JSON (docs/spec/arena.md section 1)."""
+
 _DEFAULT_WAIT = timedelta(seconds=1)
 _LONGEST_TEXT = 300
 _REDIRECTS = range(300, 400)
@@ -36,22 +40,31 @@ def refusal(
 ) -> ArenaError:
     """The error that a not accepted answer means.
 
-    Only a 4xx says for sure that a write was not carried out: a gateway's 502 or 503 says
-    nothing about the server behind it.
+    Only a 4xx in the arena's own words, and a 429, say for sure that a write was not carried
+    out: a gateway's page says nothing about the server behind it.
     """
     status = response.status_code
-    doubtful = writes and status not in _CLIENT_ERRORS
     wait = retry_after(response.headers)
     if status == requests.codes.too_many_requests or (
         status == requests.codes.service_unavailable and wait is not None
     ):
         text = f"The arena answered {status}: too many requests or too busy"
+        doubtful = writes and status not in _CLIENT_ERRORS
         return RateLimited(text, _DEFAULT_WAIT if wait is None else wait, doubtful=doubtful)
     if status < _REDIRECTS.start:
-        return Garbled(f"The arena answered with status {status}.", doubtful=doubtful)
-    text = _redirect(response.headers) if status in _REDIRECTS else _text(status, body)
-    kind = _ERRORS.get(status, Rejected)
-    return kind(status, _withhold(text, secrets), doubtful=doubtful)
+        return Garbled(f"The arena answered with status {status}.", doubtful=writes)
+    own = _own_words(status, body)
+    if status in _REDIRECTS:
+        text = _redirect(response.headers)
+    else:
+        text = own or "it gave no reason; check the arena's address if this stays"
+    text = _withhold(text, secrets)
+    if status not in _CLIENT_ERRORS:
+        return Rejected(status, text, doubtful=writes)
+    # Whoever says 408 has not read the request to its end, and cannot speak for who has.
+    if own is None or status == requests.codes.request_timeout:
+        return Foreign(status, text, doubtful=writes)
+    return _ERRORS.get(status, Rejected)(status, text)
 
 
 def retry_after(headers: Mapping[str, str]) -> timedelta | None:
@@ -73,13 +86,13 @@ def _redirect(headers: Mapping[str, str]) -> str:
     return f"it redirects to {target}; give the arena's address as it really is"
 
 
-def _text(status: int, body: bytes) -> str:
-    """The arena's own words, in one short line, or ours where it has none."""
+def _own_words(status: int, body: bytes) -> str | None:
+    """The arena's own words, in one short line; None where the body is somebody else's."""
     with suppress(ValidationError):
         return _one_line(_ErrorBody.model_validate_json(body).error)
-    if status == requests.codes.unauthorized:
+    if status == requests.codes.unauthorized and body.strip() == _WRONG_PASSWORD:
         return "check the user and the password"
-    return "it gave no reason; check the arena's address if this stays"
+    return None
 
 
 def _one_line(text: str) -> str:

@@ -3,36 +3,57 @@
 import importlib
 import inspect
 import pkgutil
-from typing import Generic, TypeVar
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
 
 from cardsharp.errors import ConfigError
 
-M = TypeVar("M")
+G = TypeVar("G")
+"""What a strategy is made from: chance, or a stopwatch."""
+
+S = TypeVar("S")
+"""The game's strategies."""
+
+M = TypeVar("M", bound=Callable[..., object])
 
 
-class Registry(Generic[M]):
+class Registry(Generic[G, S]):
     """What makes the strategies of `package`, whose modules are imported when one is asked for."""
 
     def __init__(self, package: str) -> None:
         self._package = package
-        self.makers: dict[str, M] = {}
+        self._makers: dict[str, Callable[..., S]] = {}
+        _all[package] = self
 
-    def names(self) -> tuple[str, ...]:
-        """The names of all strategies, sorted."""
-        self._import_all()
-        return tuple(sorted(self.makers))
+    def strategy(self, name: str) -> Callable[[M], M]:
+        """Decorator: registers a class or function that makes a strategy."""
 
-    def maker(self, name: str) -> M:
-        """What makes the strategy of that name.
+        def register(maker: M) -> M:
+            self._makers[name] = maker  # type: ignore[assignment]  # a class stays the class it is
+            return maker
+
+        return register
+
+    def build(self, name: str, given: G) -> S:
+        """A new strategy, made from `given` and nothing else.
 
         Raises:
             ConfigError: no strategy has this name; the message lists those that exist.
         """
+        return self.maker(name)(given)
+
+    def names(self) -> tuple[str, ...]:
+        """The names of all strategies, sorted."""
         self._import_all()
-        if name not in self.makers:
+        return tuple(sorted(self._makers))
+
+    def maker(self, name: str) -> Callable[..., S]:
+        """What makes the strategy of that name; raises as `build`."""
+        self._import_all()
+        if name not in self._makers:
             there = ", ".join(self.names())
             raise ConfigError(f"No strategy is called '{name}'. There are: {there}.")
-        return self.makers[name]
+        return self._makers[name]
 
     def about(self, name: str) -> str:
         """A line about the strategy, from the docstring of what was registered.
@@ -46,3 +67,12 @@ class Registry(Generic[M]):
         package = importlib.import_module(self._package)
         for module in pkgutil.iter_modules(package.__path__):
             importlib.import_module(f"{package.__name__}.{module.name}")
+
+
+_all: dict[str, Registry[Any, Any]] = {}
+
+
+def strategies_of(package: str) -> Registry[Any, Any]:
+    """The strategies of a game, by the name of their package (`Game.strategies`)."""
+    importlib.import_module(package)
+    return _all[package]

@@ -1,4 +1,4 @@
-"""What a player may say: one of the 88 bets, or the check (SPEC.md sections 1 and 4).
+"""What a player may say: one of the 88 bets, or the check (docs/spec/blef.md sections 1 and 4).
 
 An action is its id. The bets are numbered by seniority, so a higher id is a more senior bet.
 Every bet says "at least": a pool that holds more than is claimed still holds the claim.
@@ -48,7 +48,7 @@ class Bet:
         return counted + len(self.cards)
 
     def holds(self, pool: Collection[Card]) -> bool:
-        """Return whether the bet is true of these cards."""
+        """Whether the bet is true of these cards."""
         if len(pool) < self.size:
             return False
         values = Counter(card.value for card in pool)

@@ -1,134 +1,184 @@
-"""Attend one seat with everything it takes; which seat, and since when, is never remembered.
+"""A seat in a game of Blef as the bot attends it; all that every game shares is in cloud/attend.
 
-The seat is played from what the service says, so any worker can take it up at any moment. The
-lease keeps it to one worker at a time; how a turn is played is in `attendance.py`.
+The seat is played from what the service says and nothing else.
 """
 
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass, field
-from functools import lru_cache
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
 from random import Random
 
-from cardsharp.blef.attendance import Attendance
-from cardsharp.blef.client import NO_SEAT, BlefClient
-from cardsharp.blef.logbook import refused_body
-from cardsharp.blef.seat import GAME, Seat, find_seat, header_body
-from cardsharp.blef.strategies import build
-from cardsharp.cloud.attended import Attended
-from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.hold import Hold
-from cardsharp.cloud.lease import Keeping, LeaseKeeper
-from cardsharp.cloud.metrics import Meter, Metric, NoMeter
-from cardsharp.cloud.offering import Offering
-from cardsharp.cloud.ports import Clock, Lease, MatchLog
-from cardsharp.cloud.settings import Workplace
-from cardsharp.cloud.timing import Remaining, Timing, limits_of, timing_of
+from cardsharp.blef.client import NO_PLAYER, NO_SEAT, BlefClient, Sighting
+from cardsharp.blef.fallback import decide
+from cardsharp.blef.game import GAME
+from cardsharp.blef.logbook import (
+    SPAN,
+    closes_round,
+    facts_of,
+    intent_body,
+    outcome_body,
+    refused_body,
+    sequence_of,
+)
+from cardsharp.blef.position import Position
+from cardsharp.blef.records import Status
+from cardsharp.blef.seats import SeatOrder
+from cardsharp.blef.strategies import Strategy, build
+from cardsharp.blef.wire import position_in
+from cardsharp.cloud.attend import After, Facts, Meet, Sight
+from cardsharp.cloud.ports import Body, Clock
 from cardsharp.cloud.vault import Vault
-from cardsharp.cloud.wiring import build_log, build_pause, build_queue, build_vault
-from cardsharp.errors import Conflict, Rejected, StoreError
+from cardsharp.deciding import Decided
+from cardsharp.errors import Garbled, Rejected
+from cardsharp.seats import Places, Seat, Seated, find_seat
+from cardsharp.strategy import Decision
 
 _log = logging.getLogger("cardsharp.bot")
 
 Connect = Callable[[str], AbstractContextManager[BlefClient]]
 """A session at the service of that address."""
 
+BREATH = timedelta(seconds=1)
+"""How long a service is left alone that does not let us wait for a change."""
+
 
 @dataclass(frozen=True, slots=True)
-class Bot:
-    """A player with everything it needs: vault, match log, time; remembers no game."""
+class Seats:
+    """Where our seats are kept, and how the services are reached at which they are."""
 
     connect: Connect
     vault: Vault
-    log: MatchLog
     clock: Clock
-    worker: str
-    timing: Timing = field(default_factory=Timing)
-    meter: Meter = field(default_factory=NoMeter)
 
-    def attend(self, match_id: str, remaining: Remaining) -> Attended:
-        """Play a seat until its game ends, the time is up, or another worker holds it.
+    @contextmanager
+    def meet(self, match_id: str) -> Iterator["SeatMatch"]:
+        """The game in which that seat is ours.
 
         Raises:
-            StoreError: vault or match log failed; the lease runs out by itself.
-            ConfigError: the seat's strategy does not exist.
+            StoreError: there is no such seat, or the vault failed.
+            ConfigError: its strategy does not exist.
         """
         seat = find_seat(self.vault, match_id)
-        known = self.log.match(match_id)
-        lease = self.log.take(match_id, self.worker, self.timing.lease, header_body(seat))
-        if lease is None:
-            return Attended.ELSEWHERE
-        if known is not None and known.lease is not None:
-            self.meter.count(Metric.LEASE_STEALS)
-        try:
-            finished = self._attend(lease, seat, remaining)
-        except Conflict as conflict:
-            _log.warning("%s", conflict, extra={"match_id": match_id})
-            return Attended.ELSEWHERE
-        except Rejected as denied:
-            _log.warning("%s", denied, extra={"match_id": match_id})
-            self._set_aside(lease, denied)
-            return Attended.UNKNOWN
-        return Attended.FINISHED if finished else Attended.HANDED_ON
-
-    def _set_aside(self, lease: Lease, denied: Rejected) -> None:
-        """Close the match where the service itself says that there is no seat for us in it.
-
-        A page of some gateway must not end a game that goes on: after it we try again later.
-        """
-        if denied.message in NO_SEAT:
-            self.log.finish(lease, refused_body(denied.message))
-        else:
-            with suppress(StoreError):
-                self.log.renew(lease, self.timing.shelf)
-
-    def _attend(self, lease: Lease, seat: Seat, remaining: Remaining) -> bool:
-        keeping = Keeping(self.timing.lease, self.timing.renew)
         strategy = build(seat.strategy, Random())
-        with (
-            self.connect(seat.url) as client,
-            LeaseKeeper(self.log, lease, keeping, self.clock) as keeper,
-        ):
-            hold = Hold(keeper, self.log, self.clock, self.meter, self.timing, remaining)
-            return Attendance(hold, client, strategy, self.vault, seat).run()
+        with self.connect(seat.url) as client:
+            yield SeatMatch(match_id, seat, strategy, client, self.vault, self.clock)
+
+
+@dataclass(slots=True)
+class SeatMatch:
+    """A game of Blef from one seat, which we take at the first look if it is not ours yet."""
+
+    match_id: str
+    seat: Seat
+    strategy: Strategy
+    client: BlefClient
+    vault: Vault
+    clock: Clock
+    entered: bool = False
+    version: int | None = None
+
+    @property
+    def header(self) -> Body:
+        """All that is known of the seat but its secret."""
+        return self.seat.header(GAME.name)
+
+    def look(self, known: Facts) -> Sight[int]:
+        """The game as it is now; joined first, where we are not in it yet."""
+        seen = self._look() if self.entered else self._enter()
+        self.entered = True
+        return self._sight(seen, known)
+
+    def wait(self, known: Facts) -> Sight[int]:
+        """The game when it has changed, or after a while."""
+        if self.version is None:
+            self.clock.sleep(BREATH)
+        return self._sight(self.client.wait(self.seat.game, self.seat.secret, self.version), known)
+
+    def gone(self, denied: Rejected) -> Body | None:
+        """The outcome where the service says that there is no seat for us in the game."""
+        return refused_body(denied.message) if denied.message in NO_SEAT else None
+
+    def _look(self) -> Sighting:
+        return self.client.look(self.seat.game, self.seat.secret)
+
+    def _enter(self) -> Sighting:
+        """The game with us in it."""
+        try:
+            return self._look()
+        except Rejected as denied:
+            if denied.message != NO_PLAYER:
+                raise
+        kept = find_seat(self.vault, self.match_id)
+        if kept.secret != self.seat.secret:  # another worker joined after we had read it
+            self.seat = kept
+            return self._look()
+        given = self.client.join(self.seat.game, self.seat.nickname, self.seat.secret)
+        if given != self.seat.secret:  # a service that lets nobody choose
+            self.seat = self.seat.known_as(given)
+            self.vault.replace(self.match_id, self.seat.body)
+        _log.info("joined", extra={"match_id": self.match_id})
+        return self._look()
+
+    def _sight(self, seen: Sighting, known: Facts) -> Sight[int]:
+        """What was seen, with the hands of the rounds that are over since the log was written."""
+        self.version = seen.version
+        state, nickname = seen.state, self.seat.nickname
+        over = state.status is Status.FINISHED
+        closed = max((at // SPAN for at, body in known.items() if closes_round(body)), default=0)
+        facts: dict[int, Body] = {} if over else facts_of(state)
+        for number in range(closed + 1, state.round_number + over):
+            facts |= facts_of(self.client.past(self.seat.game, number))
+        ours = not over and state.cp_nickname == nickname
+        return Sight(
+            sequence=sequence_of(state),
+            facts=facts,
+            outcome=outcome_body(state, nickname) if over else None,
+            turn=SeatTurn(self, _position(seen, nickname)) if ours else None,
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class Assembly:
-    """Bot and offering put together from settings."""
+class SeatTurn:
+    """Our turn to bet or to check."""
 
-    settings: Workplace
-    clock: Clock
-    log: MatchLog
-    vault: Vault
-    offering: Offering
-    meter: Meter
+    match: SeatMatch
+    position: Position
 
-    @contextmanager
-    def connect(self, url: str) -> Iterator[BlefClient]:
-        """A session within the limits of the settings."""
-        with BlefClient(url, limits_of(self.settings)) as client:
-            yield client
+    def decide(
+        self, limit: timedelta, monotonic: Callable[[], float], refused: frozenset[int]
+    ) -> Decided[Decision[int]]:
+        """The decision of the strategy that plays this seat."""
+        return decide(self.match.strategy, self.position, limit, monotonic, refused)
 
-    def bot(self, worker: str) -> Bot:
-        """A bot that attends in the name of this worker."""
-        timing = timing_of(self.settings)
-        return Bot(self.connect, self.vault, self.log, self.clock, worker, timing, self.meter)
+    def intent(self, decided: Decided[Decision[int]], at: datetime, worker: str) -> Body:
+        """The decision, and the hand and the bets that it was made on."""
+        return intent_body(self.position, decided, at, worker, self.match.seat)
 
-    def attend(self, match_id: str, worker: str, remaining: Remaining) -> Attended:
-        """Play a seat, and offer it again where the time is up before the game is."""
-        attended = self.bot(worker).attend(match_id, remaining)
-        if attended is Attended.HANDED_ON:
-            self.offering.offer_one(match_id, GAME)
-        return attended
+    def act(self, action: int) -> After:
+        """Send the action; what it led to only a look can tell."""
+        self.match.client.act(self.match.seat.game, self.match.seat.secret, action)
+        return After.LOOK
 
 
-@lru_cache(maxsize=8)
-def assemble(settings: Workplace, meter: Meter) -> Assembly:
-    """The assembly for `settings`, made once a process: its stores keep their connections."""
-    clock = SystemClock()
-    log, queue = build_log(settings.store, clock), build_queue(settings.queue, clock)
-    pause = build_pause(settings.store, clock)
-    offering = Offering(log, queue, clock, settings.announce, meter, pause)
-    return Assembly(settings, clock, log, build_vault(settings.store, clock), offering, meter)
+def _position(seen: Sighting, nickname: str) -> Position:
+    """What the state shows to us; raises `Garbled` where it contradicts itself."""
+    try:
+        position = position_in(seen.state, nickname)
+    except ValueError:
+        position = None
+    if position is None or len(position.hand) != position.n_cards[position.me or 0]:
+        raise Garbled("The state does not show our own hand.")
+    return position
+
+
+def meeting(places: Places) -> Meet:
+    """How our seats are met, within the limits of the settings."""
+    connect = partial(BlefClient, limits=places.limits)
+    return Seats(connect, places.vault, places.offering.clock).meet
+
+
+BLEF = Seated(GAME.name, SeatOrder, meeting)
+attend, order = BLEF.attend, BLEF.order

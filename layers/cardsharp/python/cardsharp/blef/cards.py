@@ -1,4 +1,4 @@
-"""The 24 cards of Blef: six values in four colours (SPEC.md section 1)."""
+"""The 24 cards of Blef: six values in four colours (docs/spec/blef.md section 1)."""
 
 from collections.abc import Iterable
 from typing import NamedTuple

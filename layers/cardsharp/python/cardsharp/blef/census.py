@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
-from cardsharp.blef.game import RECENT
+from cardsharp.blef.records import RECENT
 from cardsharp.cloud.dynamodb_items import key, number
 from cardsharp.cloud.dynamodb_table import DynamoTable
 
@@ -64,7 +64,7 @@ class Census:
     def moves(
         self, game_uuid: str, before: Entry | None, after: Entry
     ) -> "list[TransactWriteItemTypeDef]":
-        """Return the writes that count a changed game anew, none if its buckets are the same."""
+        """The writes that count a changed game anew, none if its buckets are the same."""
         shift: Counter[_Bucket] = Counter()
         share = zlib.crc32(game_uuid.encode()) % SHARES
         for entry, by in ((before, -1), (after, 1)):
@@ -76,7 +76,7 @@ class Census:
         return [self._add(bucket, by) for bucket, by in shift.items() if by and bucket.end > oldest]
 
     def count_active(self, now: datetime) -> int:
-        """Return how many games changed recently, counting the first minute in full."""
+        """How many games changed recently, counting the first minute in full."""
         since = now - RECENT
         first = _sum(self._table.under(_hour(since), _AT), _at(since))
         if _hour(now) == _hour(since):
@@ -84,7 +84,7 @@ class Census:
         return first + _sum(self._table.under(_hour(now), _AT), _AT)
 
     def count_all(self, now: datetime) -> int:
-        """Return how many games have not expired, counting those that expire today in full."""
+        """How many games have not expired, counting those that expire today in full."""
         return _sum(self._table.under(_EXPIRING, _ON), _on(now))
 
     def _add(self, bucket: _Bucket, by: int) -> "TransactWriteItemTypeDef":
@@ -112,20 +112,20 @@ def _day_bucket(expires: datetime, share: int) -> _Bucket:
 
 
 def _hour(moment: datetime) -> str:
-    """Return the partition of an hour's minutes."""
+    """The partition of an hour's minutes."""
     return f"census#changed#{moment.astimezone(UTC):%Y-%m-%dT%H}"
 
 
 def _at(moment: datetime) -> str:
-    """Return how the names of a minute's items begin."""
+    """How the names of a minute's items begin."""
     return f"at#{moment.astimezone(UTC):%H:%M}"
 
 
 def _on(moment: datetime) -> str:
-    """Return how the names of a day's items begin."""
+    """How the names of a day's items begin."""
     return f"on#{moment.astimezone(UTC):%Y-%m-%d}"
 
 
 def _sum(items: "Iterable[Item]", since: str) -> int:
-    """Return the sum of the counts of the items whose names are not before `since`."""
+    """The sum of the counts of the items whose names are not before `since`."""
     return sum(int(item["game_count"]["N"]) for item in items if item["sk"]["S"] >= since)

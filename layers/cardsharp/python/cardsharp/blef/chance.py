@@ -13,15 +13,15 @@ class Chance(Protocol):
     """Everything in a game that is decided by chance."""
 
     def deal(self, number: int) -> Hand:
-        """Return so many different cards, each choice and order equally likely."""
+        """So many different cards, each choice and order equally likely."""
         ...
 
     def seats(self, players: int) -> tuple[int, ...]:
-        """Return who of the players in order of joining sits where, each order equally likely."""
+        """Who of the players in order of joining sits where, each order equally likely."""
         ...
 
     def uuid(self) -> str:
-        """Return a new random uuid of version 4, in lower case."""
+        """A new random uuid of version 4, in lower case."""
         ...
 
 
@@ -29,13 +29,13 @@ class SecretChance:
     """The chance of real games: nobody can foretell it."""
 
     def deal(self, number: int) -> Hand:
-        """Return so many different cards, each choice and order equally likely."""
+        """So many different cards, each choice and order equally likely."""
         return tuple(_GENERATOR.sample(DECK, number))
 
     def seats(self, players: int) -> tuple[int, ...]:
-        """Return who of the players in order of joining sits where, each order equally likely."""
+        """Who of the players in order of joining sits where, each order equally likely."""
         return tuple(_GENERATOR.sample(range(players), players))
 
     def uuid(self) -> str:
-        """Return a new random uuid of version 4, in lower case."""
+        """A new random uuid of version 4, in lower case."""
         return str(uuid.uuid4())

@@ -1,19 +1,16 @@
 """A player's requests to a Blef service, ours or another one that speaks the same API."""
 
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Self
 from uuid import UUID
 
-from cardsharp.blef.endpoints import BASE, VERSION_HEADER
-from cardsharp.blef.wire import JoinedBody, StateBody, parse_state
+from cardsharp.blef.wire import BASE, VERSION_HEADER, JoinedBody, StateBody, parse_state
 from cardsharp.errors import Garbled, NotFound
-from cardsharp.exchange import Answer, Call, Exchange, Limits, checked_address
+from cardsharp.exchange import Answer, Call, Client, Exchange, Limits, checked_address
 
 NO_GAME = "Game does not exist"
 NO_PLAYER = "The UUID does not match any active player"
 NO_SEAT = (NO_GAME, "Game already started", "The game room is full", "Nickname already taken")
-"""The service's own words (SPEC.md section 5)."""
+"""The service's own words (docs/spec/blef.md section 5)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +21,7 @@ class Sighting:
     version: int | None
 
 
-class BlefClient:
+class BlefClient(Client):
     """A session at a service; for one thread at a time, closed by `with`.
 
     Every method raises `ArenaError`. Reads are repeated while that can help. `join` and `act`
@@ -32,19 +29,7 @@ class BlefClient:
     """
 
     def __init__(self, url: str, limits: Limits) -> None:
-        self._limits = limits
-        self._exchange = Exchange(service_address(url), None, limits)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._exchange.close()
+        super().__init__(Exchange(service_address(url), None, limits), limits)
 
     def look(self, game: str, player: str) -> Sighting:
         """The game as it is now."""

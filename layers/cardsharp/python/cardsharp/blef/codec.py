@@ -7,7 +7,7 @@ import json
 from typing import TypedDict
 
 from cardsharp.blef.cards import DECK, Hand
-from cardsharp.blef.game import Game, Player
+from cardsharp.blef.records import Game, Player
 from cardsharp.blef.state import Move, Round
 from cardsharp.cloud.codec import from_micros, to_micros
 from cardsharp.errors import StoreError
@@ -35,7 +35,7 @@ _LETTERS = {card: chr(_FIRST + index) for index, card in enumerate(DECK)}
 
 
 def encode_game(game: Game) -> str:
-    """Return a game without its uuid, which is the key of the store."""
+    """A game without its uuid, which is the key of the store."""
     body: _GameBody = {
         "created": to_micros(game.created),
         "public": game.public,
@@ -47,12 +47,12 @@ def encode_game(game: Game) -> str:
 
 
 def encode_round(closed: Round) -> str:
-    """Return a round that is over."""
+    """A round that is over."""
     return _dump(_round_body(closed))
 
 
 def decode_game(uuid: str, text: str) -> Game:
-    """Return the game that `encode_game` made this text from; raises `StoreError`."""
+    """The game that `encode_game` made this text from; raises `StoreError`."""
     try:
         body: _GameBody = json.loads(text)
         return Game(
@@ -69,7 +69,7 @@ def decode_game(uuid: str, text: str) -> Game:
 
 
 def decode_round(text: str) -> Round:
-    """Return the round that `encode_round` made this text from; raises `StoreError`."""
+    """The round that `encode_round` made this text from; raises `StoreError`."""
     try:
         return _round(json.loads(text))
     except (ValueError, TypeError, KeyError, IndexError):

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from cardsharp.blef.census import Census, Entry
 from cardsharp.blef.codec import decode_game, decode_round, encode_game, encode_round
-from cardsharp.blef.game import RECENT, WHOLE_LIFE, Game
+from cardsharp.blef.records import RECENT, WHOLE_LIFE, Game
 from cardsharp.blef.state import Round
 from cardsharp.blef.store import Listing, Saved
 from cardsharp.cloud.aws import Unmet
@@ -67,7 +67,7 @@ class DynamoGames:
             return
 
     def read(self, game_uuid: str) -> Saved | None:
-        """Return a game as of now, with every change that was acknowledged, or None."""
+        """A game as of now, with every change that was acknowledged, or None."""
         item = self._table.get(_key(game_uuid))
         if item is None:
             return None
@@ -100,12 +100,12 @@ class DynamoGames:
                 raise Conflict("The game was changed by somebody else.") from unmet
 
     def closed_round(self, game_uuid: str, number: int) -> Round | None:
-        """Return a closed round of a game, or None."""
+        """A closed round of a game, or None."""
         item = self._table.get(_round_key(game_uuid, number))
         return None if item is None else decode_round(item["round_json"]["S"])
 
     def listed(self) -> list[Listing]:
-        """Return the public games that changed recently, by uuid; a change may show late."""
+        """The public games that changed recently, by uuid; a change may show late."""
         now = self._clock.now()
         found = self._table.listed(
             "by-change",
@@ -116,11 +116,11 @@ class DynamoGames:
         return sorted(listings, key=lambda listing: listing.uuid)
 
     def count_active(self) -> int:
-        """Return how many games changed recently, to the minute."""
+        """How many games changed recently, to the minute."""
         return self._census.count_active(self._clock.now())
 
     def count_all(self) -> int:
-        """Return how many games there are; one may be counted up to a day after it expired."""
+        """How many games there are; one may be counted up to a day after it expired."""
         return self._census.count_all(self._clock.now())
 
     def _entry(self, game: Game) -> Entry:
@@ -144,7 +144,7 @@ class DynamoGames:
         self._table.write([update, *others])
 
     def _round(self, game: Game, closed: Round) -> "TransactWriteItemTypeDef":
-        """Return the write of a closed round, which outlives the game."""
+        """The write of a closed round, which outlives the game."""
         expires = game.created + WHOLE_LIFE
         return {
             "Put": {
@@ -170,7 +170,7 @@ class _Put:
 
 
 def _put(game: Game, entry: Entry, version: int, receipts: tuple[str, ...], condition: str) -> _Put:
-    """Return the write of a game; a private one leaves the index."""
+    """The write of a game; a private one leaves the index."""
     values: dict[str, Value] = {
         ":game_version": number(version),
         ":game_json": text(encode_game(game)),

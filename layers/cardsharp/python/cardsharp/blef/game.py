@@ -1,93 +1,20 @@
-"""A game as the service keeps it: who plays, and the round that is being played."""
+"""Blef, as the rest of the house knows it."""
 
-import hashlib
-import hmac
-from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
-from enum import StrEnum
+from cardsharp.game import Game, Part
 
-from cardsharp.blef.state import Round
-
-
-class Status(StrEnum):
-    """How far a game is, in the words of the API."""
-
-    NOT_STARTED = "Not started"
-    RUNNING = "Running"
-    FINISHED = "Finished"
-
-
-IDLE_LIFE = {
-    Status.NOT_STARTED: timedelta(days=1),
-    Status.RUNNING: timedelta(days=14),
-    Status.FINISHED: timedelta(days=7),
-}
-"""How long after its last change a game is kept."""
-
-WHOLE_LIFE = timedelta(days=90)
-"""How long after its creation a game is kept at most; its closed rounds are kept as long."""
-
-RECENT = timedelta(minutes=30)
-"""A game changed within it is active, and listed if it is public."""
-
-
-@dataclass(frozen=True, slots=True)
-class Player:
-    """Somebody who joined; `key` is a digest of the player's secret uuid."""
-
-    nickname: str
-    key: str = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Game:
-    """One game: players in the order of joining, and from the start on in seating order."""
-
-    uuid: str
-    created: datetime
-    public: bool = False
-    admin: str | None = None
-    players: tuple[Player, ...] = ()
-    round: Round | None = None
-
-    @property
-    def status(self) -> Status:
-        """How far the game is."""
-        if self.round is None:
-            return Status.NOT_STARTED
-        return Status.RUNNING if self.round.winner is None else Status.FINISHED
-
-    @property
-    def number(self) -> int:
-        """The number of the present round, 0 before the start."""
-        return 0 if self.round is None else self.round.number
-
-    @property
-    def nicknames(self) -> tuple[str, ...]:
-        """The players' names in order."""
-        return tuple(player.nickname for player in self.players)
-
-    def seat_of(self, player_uuid: str) -> int | None:
-        """The seat of the player with this uuid; takes the same time whoever it is."""
-        key = key_of(player_uuid)
-        matches = [hmac.compare_digest(player.key, key) for player in self.players]
-        return matches.index(True) if True in matches else None
-
-    def is_admin(self, player_uuid: str) -> bool:
-        """Return whether this is the uuid of the player who joined first."""
-        seat = self.seat_of(player_uuid)
-        return seat is not None and self.players[seat].nickname == self.admin
-
-    def joined_by(self, nickname: str, player_uuid: str) -> "Game":
-        """The game with one more player; the first to join becomes the admin."""
-        player = Player(nickname, key_of(player_uuid))
-        return replace(self, players=(*self.players, player), admin=self.admin or nickname)
-
-    def expires(self, changed: datetime) -> datetime:
-        """When the game expires unless it changes again after `changed`."""
-        return min(changed + IDLE_LIFE[self.status], self.created + WHOLE_LIFE)
-
-
-def key_of(player_uuid: str) -> str:
-    """The digest under which a player's uuid is kept; a uuid is too random to be guessed back."""
-    return hashlib.sha256(player_uuid.encode()).hexdigest()
+GAME = Game(
+    name="blef",
+    title="Blef",
+    about="Serve Blef, play it, and let its strategies duel.",
+    strategies="cardsharp.blef.strategies",
+    default_strategy="bayes",
+    attend=Part("cardsharp.blef.bot:attend"),
+    order=Part("cardsharp.blef.bot:order"),
+    order_keys=frozenset({"url", "nickname"}),
+    service=Part("cardsharp.blef.assembly:SERVICE"),
+    replay=Part("cardsharp.blef.replay:replay"),
+    visit=Part("workbench.blef.visit:visit"),
+    simulation=Part("cardsharp.blef.simulation:Blef"),
+    commands=Part("workbench.blef.commands:app"),
+    archive=Part("workbench.blef.bot:open_archive"),
+)

@@ -6,16 +6,17 @@ that knows one state knows it too.
 """
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 
+from cardsharp import logbook
 from cardsharp.blef.actions import LOST, name_of
 from cardsharp.blef.cards import Card
 from cardsharp.blef.position import Position
-from cardsharp.blef.seat import Seat
-from cardsharp.blef.strategies import Decision
 from cardsharp.blef.wire import StateBody
 from cardsharp.cloud.ports import Body
-from cardsharp.promptly import Decided
+from cardsharp.deciding import Decided
+from cardsharp.seats import Seat
+from cardsharp.strategy import Decision
 
 SPAN = 100
 """More than the moves of any round: 88 bets, the check and who lost."""
@@ -27,25 +28,14 @@ def sequence_of(state: StateBody) -> int:
 
 
 def intent_body(
-    position: Position, decided: Decided[Decision], at: datetime, worker: str, seat: Seat
+    position: Position, decided: Decided[Decision[int]], at: datetime, worker: str, seat: Seat
 ) -> dict[str, object]:
     """What we are about to do and why, with the position that it was decided on."""
-    decision = decided.decision
     return {
+        **logbook.intent_body(decided, at, worker, seat.strategy, name_of),
         "seat": position.me,
         "turn": position.number,
-        "action": name_of(decision.action),
-        "actionId": decision.action,
-        "reason": decision.reason,
-        "options": [
-            {"action": name_of(option.action), "value": option.value, "note": option.note}
-            for option in decision.options
-        ],
-        "strategy": seat.strategy,
-        "fault": decided.fault,
-        "decidedAt": at.isoformat(),
-        "decisionMs": round(decided.took / timedelta(milliseconds=1), 3),
-        "worker": worker,
+        "actionId": decided.decision.action,
         "hand": [str(card) for card in position.hand],
         "cards": list(position.n_cards),
         "history": [[seat, name_of(action)] for seat, action in position.history],

@@ -1,4 +1,4 @@
-"""Reading the parameters of a request: uuids, numbers, nicknames (SPEC.md section 5)."""
+"""Reading the parameters of a request: uuids, numbers, nicknames (docs/spec/blef.md section 5)."""
 
 import math
 import re
@@ -46,7 +46,7 @@ def read_whole(text: str) -> int | None:
 
 
 def is_nickname(text: str) -> bool:
-    """Return whether a text is an ASCII letter followed by letters, digits, marks and `_`."""
+    """Whether a text is an ASCII letter followed by letters, digits, marks and `_`."""
     first, rest = text[:1], text[1:]
     return first.isascii() and first.isalpha() and all(_is_word(character) for character in rest)
 

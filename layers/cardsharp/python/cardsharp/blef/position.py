@@ -1,6 +1,6 @@
 """What one seat, or an observer, may know of a round: the only place where hands are hidden.
 
-The service answers from it, and it is all that a strategy sees (SPEC.md section 3).
+The service answers from it, and it is all that a strategy sees (docs/spec/blef.md section 3).
 """
 
 from dataclasses import dataclass

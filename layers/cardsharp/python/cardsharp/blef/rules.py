@@ -1,4 +1,4 @@
-"""The rules of Blef: pure functions over `Round` (SPEC.md section 2).
+"""The rules of Blef: pure functions over `Round` (docs/spec/blef.md section 2).
 
 Chance, the only thing that the rules do not decide, is an argument: see `Deal`.
 """
@@ -14,10 +14,10 @@ from cardsharp.errors import Illegal
 __all__ = [
     "MAX_PLAYERS",
     "MIN_PLAYERS",
+    "Applied",
     "Deal",
     "Move",
     "Round",
-    "Step",
     "apply",
     "legal_actions",
     "max_cards",
@@ -29,7 +29,7 @@ MAX_PLAYERS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Applied:
     """What an action leads to; `closed` is the round that it ended, hands open, if it did.
 
     In a finished game `live` is that last round with the loser's cards taken away.
@@ -62,7 +62,7 @@ def legal_actions(live: Round) -> tuple[int, ...]:
     return (*range(live.last_bet + 1, len(BETS)), CHECK)
 
 
-def apply(live: Round, action: int, deal: Deal) -> Step:
+def apply(live: Round, action: int, deal: Deal) -> Applied:
     """What follows from the action of the player to move.
 
     Raises:
@@ -73,10 +73,10 @@ def apply(live: Round, action: int, deal: Deal) -> Step:
     if action == CHECK:
         return _resolve(live, live.turn, deal)
     history = (*live.history, Move(live.turn, action))
-    return Step(replace(live, turn=_after(live.turn, live.n_cards), history=history))
+    return Applied(replace(live, turn=_after(live.turn, live.n_cards), history=history))
 
 
-def _resolve(live: Round, checker: int, deal: Deal) -> Step:
+def _resolve(live: Round, checker: int, deal: Deal) -> Applied:
     """Open all hands: the checker loses the round if the last bet holds, else its bettor."""
     bettor, bet = live.history[-1]
     loser = checker if BETS[bet].holds(tuple(chain(*live.hands))) else bettor
@@ -87,14 +87,14 @@ def _resolve(live: Round, checker: int, deal: Deal) -> Step:
     n_cards = tuple(kept if seat == loser else n for seat, n in enumerate(live.n_cards))
     after = replace(closed, n_cards=n_cards)
     if after.winner is not None:
-        return Step(after, closed)
+        return Applied(after, closed)
     starter = loser if kept else _after(loser, n_cards)
     following = replace(after, number=live.number + 1, turn=starter, history=())
-    return Step(_dealt(following, deal), closed)
+    return Applied(_dealt(following, deal), closed)
 
 
 def _after(seat: int, n_cards: tuple[int, ...]) -> int:
-    """The next seat in the circle whose player is still in the live."""
+    """The next seat in the circle whose player is still in the game."""
     circle = chain(range(seat + 1, len(n_cards)), range(seat))
     return next(other for other in circle if n_cards[other])
 

@@ -9,16 +9,18 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from http import HTTPStatus
 
-from cardsharp.blef import deeds, params
+from cardsharp.blef import changes, params
 from cardsharp.blef.chance import Chance, SecretChance
-from cardsharp.blef.deeds import Change
-from cardsharp.blef.game import Game, Status
+from cardsharp.blef.changes import Change
 from cardsharp.blef.position import Position, position_of
-from cardsharp.blef.refusals import TOO_MANY, UNAVAILABLE, Refused, bad_request
+from cardsharp.blef.records import Game, Status
 from cardsharp.blef.store import GameStore, Listing, Saved
 from cardsharp.cloud.ports import Clock
 from cardsharp.errors import Conflict, StoreError
+from cardsharp.web.refusals import Refused, bad_request
+from cardsharp.web.route import TimeLeft
 
 MAX_GAMES = 10_000
 """With more games than this no new one is created."""
@@ -30,9 +32,6 @@ _BACKOFF = timedelta(milliseconds=20)
 _LONGEST_BACKOFF = timedelta(milliseconds=400)
 _FIRST_LOOK = timedelta(milliseconds=200)
 _LONGEST_LOOK = timedelta(seconds=1)
-
-Patience = Callable[[], timedelta]
-"""How long an answer may still take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,50 +65,52 @@ class Blef:
         self._chance = chance or SecretChance()
 
     def create(self) -> str:
-        """Return the uuid of a new private game without players."""
+        """Create a private game without players; its uuid."""
         if self._store.count_all() > MAX_GAMES:
-            raise Refused(TOO_MANY, "Too many games started")
+            raise Refused(HTTPStatus.TOO_MANY_REQUESTS, "Too many games started")
         game = Game(self._chance.uuid(), self._clock.now())
         self._store.create(game)
         return game.uuid
 
     def join(self, game_uuid: str, nickname: str | None, wished: str | None = None) -> str:
-        """Return the secret uuid of a new player: the wished one, else a new one."""
+        """Add a player; its secret uuid: the wished one, else a new one."""
         if wished is not None:
-            self._change(game_uuid, lambda game: deeds.join_as(game, nickname, wished))
+            self._change(game_uuid, lambda game: changes.join_as(game, nickname, wished))
             return wished.lower()
         player_uuid = self._chance.uuid()
-        self._change(game_uuid, lambda game: deeds.join(game, nickname, player_uuid))
+        self._change(game_uuid, lambda game: changes.join(game, nickname, player_uuid))
         return player_uuid
 
     def start(self, game_uuid: str, admin_uuid: str | None) -> None:
         """Seat the players and deal the first round."""
-        self._change(game_uuid, lambda game: deeds.start(game, admin_uuid, self._chance))
+        self._change(game_uuid, lambda game: changes.start(game, admin_uuid, self._chance))
 
     def show(self, game_uuid: str, admin_uuid: str | None, *, public: bool) -> bool:
         """Make a game public or private; return False if it was so already."""
-        return self._change(game_uuid, lambda game: deeds.show(game, admin_uuid, public=public))
+        return self._change(game_uuid, lambda game: changes.show(game, admin_uuid, public=public))
 
     def play(self, game_uuid: str, player_uuid: str | None, action_id: str | None) -> None:
         """Carry out the action of the player to move."""
-        self._change(game_uuid, lambda game: deeds.play(game, player_uuid, action_id, self._chance))
+        self._change(
+            game_uuid, lambda game: changes.play(game, player_uuid, action_id, self._chance)
+        )
 
-    def state(self, game_uuid: str, look: Look, patience: Patience) -> Sight:
-        """Return what may be seen of a game, if wished not before it has changed."""
+    def state(self, game_uuid: str, look: Look, time_left: TimeLeft) -> Sight:
+        """What may be seen of a game, if wished not before it has changed."""
         saved = self._read(game_uuid)
         sight = self._sight(saved, look)
         wait, since = _read_wait(look.wait), _read_since(look.since)
         if not wait or _is_final(sight):
             return sight
         since = saved.version if since is None else since
-        return self._sight(self._changed(saved, since, patience), look)
+        return self._sight(self._changed(saved, since, time_left), look)
 
     def listed(self) -> list[Listing]:
-        """Return the public games that changed recently, by uuid."""
+        """The public games that changed recently, by uuid."""
         return self._store.listed()
 
     def count_active(self) -> int:
-        """Return how many games changed recently."""
+        """How many games changed recently."""
         return self._store.count_active()
 
     def _read(self, game_uuid: str) -> Saved:
@@ -121,33 +122,36 @@ class Blef:
             raise bad_request("Game does not exist")
         return saved
 
-    def _change(self, game_uuid: str, deed: Callable[[Game], Change | None]) -> bool:
-        """Write what the deed makes of the game; return False if it leaves it as it is."""
+    def _change(self, game_uuid: str, change: Callable[[Game], Change | None]) -> bool:
+        """Write the changed game; False where the change leaves it as it is."""
         for attempt in range(ATTEMPTS):
             saved = self._read(game_uuid)
-            change = deed(saved.game)
-            if change is None:
+            changed = change(saved.game)
+            if changed is None:
                 return False
             try:
-                self._store.write(saved, change.game, change.closed)
+                self._store.write(saved, changed.game, changed.closed)
             except Conflict:
                 longest = min(_BACKOFF * 2**attempt, _LONGEST_BACKOFF)
                 self._clock.sleep(longest * random.random())
             else:
                 return True
-        raise Refused(UNAVAILABLE, "The game is being changed by others - please try again")
+        raise Refused(
+            HTTPStatus.SERVICE_UNAVAILABLE,
+            "The game is being changed by others - please try again",
+        )
 
-    def _changed(self, saved: Saved, since: int, patience: Patience) -> Saved:
-        """Return the game as soon as its version is another than `since`, or as it is."""
+    def _changed(self, saved: Saved, since: int, time_left: TimeLeft) -> Saved:
+        """The game as soon as its version is another than `since`, or as it is."""
         pause = _FIRST_LOOK
-        while saved.version == since and (left := patience()) > timedelta(0):
+        while saved.version == since and (left := time_left()) > timedelta(0):
             self._clock.sleep(min(pause, left))
             pause = min(pause * 1.5, _LONGEST_LOOK)
             saved = self._read(saved.game.uuid)
         return saved
 
     def _sight(self, saved: Saved, look: Look) -> Sight:
-        """Return what the look shows, after the checks of who looks at which round."""
+        """What the look shows, after the checks of who looks at which round."""
         game, uuid, me = saved.game, None, None
         if look.player_uuid is not None:
             uuid = params.read_uuid(look.player_uuid)
@@ -167,7 +171,7 @@ class Blef:
 
 
 def _is_final(sight: Sight) -> bool:
-    """Return whether no waiting will change what is seen: a past round or a finished game."""
+    """Whether no waiting will change what is seen: a past round or a finished game."""
     finished = sight.game.status is Status.FINISHED
     return finished or (sight.position is not None and sight.position.number < sight.game.number)
 

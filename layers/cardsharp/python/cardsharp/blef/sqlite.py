@@ -4,9 +4,10 @@ Every method is one transaction, so the condition and what is written under it a
 """
 
 import json
+from pathlib import Path
 
 from cardsharp.blef.codec import decode_game, decode_round, encode_game, encode_round
-from cardsharp.blef.game import RECENT, WHOLE_LIFE, Game
+from cardsharp.blef.records import RECENT, WHOLE_LIFE, Game
 from cardsharp.blef.state import Round
 from cardsharp.blef.store import Listing, Saved
 from cardsharp.cloud.codec import from_micros, to_micros
@@ -45,7 +46,7 @@ CREATE INDEX IF NOT EXISTS rounds_by_expiry ON rounds (expires);
 class SqliteGames:
     """A `GameStore` in the SQLite file at `path`, made with its folder if it is not there."""
 
-    def __init__(self, path: str, clock: Clock) -> None:
+    def __init__(self, path: str | Path, clock: Clock) -> None:
         self._clock = clock
         self._file = SqliteFile(path, _GAMES)
 
@@ -66,7 +67,7 @@ class SqliteGames:
             )
 
     def read(self, game_uuid: str) -> Saved | None:
-        """Return a game as of now, or None."""
+        """A game as of now, or None."""
         with self._file.reading() as db:
             row = db.execute(
                 "SELECT body, version, changed, expires FROM games WHERE uuid = ? AND expires > ?",
@@ -101,7 +102,7 @@ class SqliteGames:
                 )
 
     def closed_round(self, game_uuid: str, number: int) -> Round | None:
-        """Return a closed round of a game, or None."""
+        """A closed round of a game, or None."""
         with self._file.reading() as db:
             row = db.execute(
                 "SELECT body FROM rounds WHERE uuid = ? AND number = ?", (game_uuid, number)
@@ -109,7 +110,7 @@ class SqliteGames:
         return None if row is None else decode_round(row[0])
 
     def listed(self) -> list[Listing]:
-        """Return the public games that changed recently, by uuid."""
+        """The public games that changed recently, by uuid."""
         now = self._clock.now()
         with self._file.reading() as db:
             rows = db.execute(
@@ -122,16 +123,16 @@ class SqliteGames:
         ]
 
     def count_active(self) -> int:
-        """Return how many games changed recently."""
+        """How many games changed recently."""
         since = to_micros(self._clock.now() - RECENT)
         return self._count("public IN (0, 1) AND changed > ?", since)
 
     def count_all(self) -> int:
-        """Return how many games there are."""
+        """How many games there are."""
         return self._count("expires > ?", to_micros(self._clock.now()))
 
     def _columns(self, game: Game) -> tuple[str, str, bool, bool, int, int]:
-        """Return what a game is kept as, from body to expires."""
+        """What a game is kept as, from body to expires."""
         now = self._clock.now()
         return (
             encode_game(game),

@@ -48,7 +48,7 @@ class Round:
 
     @property
     def is_over(self) -> bool:
-        """Return whether the round was checked and lost, so that its hands are open."""
+        """Whether the round was checked and lost, so that its hands are open."""
         return bool(self.history) and self.history[-1].action == LOST
 
     @property

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from cardsharp.blef.game import Game
+from cardsharp.blef.records import Game
 from cardsharp.blef.state import Round
 
 
@@ -43,7 +43,7 @@ class GameStore(Protocol):
         ...
 
     def read(self, game_uuid: str) -> Saved | None:
-        """Return a game as of now, with every change that was acknowledged, or None."""
+        """A game as of now, with every change that was acknowledged, or None."""
         ...
 
     def write(self, saved: Saved, game: Game, closed: Round | None = None) -> None:
@@ -54,17 +54,17 @@ class GameStore(Protocol):
         ...
 
     def closed_round(self, game_uuid: str, number: int) -> Round | None:
-        """Return a closed round of a game, or None."""
+        """A closed round of a game, or None."""
         ...
 
     def listed(self) -> list[Listing]:
-        """Return the public games that changed recently, by uuid; a change may show late."""
+        """The public games that changed recently, by uuid; a change may show late."""
         ...
 
     def count_active(self) -> int:
-        """Return how many games changed recently, to the minute."""
+        """How many games changed recently, to the minute."""
         ...
 
     def count_all(self) -> int:
-        """Return how many games there are; one may be counted up to a day after it expired."""
+        """How many games there are; one may be counted up to a day after it expired."""
         ...

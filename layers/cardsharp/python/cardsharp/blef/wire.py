@@ -1,23 +1,90 @@
-"""The API's JSON: every answer as a model, and a state read back as a position.
+"""What travels: every request and answer as a model, and a state read back as a position.
 
-The names, their order and their meaning are those of SPEC.md section 5.
+The names, their order and their meaning are those of docs/spec/blef.md section 5.
 """
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, RootModel, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, RootModel, ValidationError, WithJsonSchema
 
 from cardsharp.blef import rules
-from cardsharp.blef.actions import LOST
+from cardsharp.blef.actions import CHECK, LOST
 from cardsharp.blef.cards import Card
-from cardsharp.blef.game import Game, Status
+from cardsharp.blef.params import MAX_NICKNAME
 from cardsharp.blef.position import Position
+from cardsharp.blef.records import Game, Status
 from cardsharp.blef.state import Move
 from cardsharp.errors import Garbled
 
 Uuid = Annotated[str, Field(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]
 _MOST_ROUNDS = 23
 _MOST_CARDS = 11
+
+BASE = "/v2"
+"""What all paths of the API begin with."""
+
+VERSION_HEADER = "Game-Version"
+"""Says how often a game has changed; what a long poll's `since` is to be."""
+
+_UUID = WithJsonSchema({"type": "string", "format": "uuid"})
+_TEXT = WithJsonSchema({"type": "string"})
+_ADMIN = "The secret uuid of the player who joined first."
+_PLAYER = "The secret uuid that joining the game gave to you."
+_NICKNAME = (
+    f"An ASCII letter, then letters, digits, marks and underscores: {MAX_NICKNAME} characters at "
+    "most, and nobody else's in this game."
+)
+_WISH = (
+    "Optional: a random uuid of your own, to be your secret one. Who sends the same again, for "
+    "want of an answer, joins once."
+)
+_ACTION = f"0 to {CHECK - 1} for a bet, higher than the last one; {CHECK} to check the last one."
+_ROUND = "A round from 1 to the present one; -1 or nothing is the present one."
+_WAIT = "true: answer when the game has changed, or after some 25 seconds as it is."
+_SINCE = (
+    f"With wait: the {VERSION_HEADER} of the state that you know; answered at once if the game has "
+    "another one. Nothing means the present one."
+)
+_ACTION_ID = WithJsonSchema({"type": "integer", "minimum": 0, "maximum": CHECK})
+_VERSION = WithJsonSchema({"type": "integer", "minimum": 0})
+_WISHED = WithJsonSchema({"type": "boolean"})
+
+
+class GameAsked(BaseModel):
+    """A request about a game. Parameters are texts, None if not sent; the use cases read them."""
+
+    model_config = ConfigDict(frozen=True, hide_input_in_errors=True)
+
+    game_uuid: Annotated[str, _UUID]
+
+
+class StateAsked(GameAsked):
+    """What is there to be seen?"""
+
+    player_uuid: Annotated[str | None, _UUID, Field(description=_PLAYER)] = None
+    round: Annotated[str | None, _TEXT, Field(description=_ROUND)] = None
+    wait: Annotated[str | None, _WISHED, Field(description=_WAIT)] = None
+    since: Annotated[str | None, _VERSION, Field(description=_SINCE)] = None
+
+
+class JoinAsked(GameAsked):
+    """A new player."""
+
+    nickname: Annotated[str | None, _TEXT, Field(description=_NICKNAME)] = None
+    player_uuid: Annotated[str | None, _UUID, Field(description=_WISH)] = None
+
+
+class AdminAsked(GameAsked):
+    """What only the player who joined first may do."""
+
+    admin_uuid: Annotated[str | None, _UUID, Field(description=_ADMIN)] = None
+
+
+class PlayAsked(GameAsked):
+    """A bet or a check."""
+
+    player_uuid: Annotated[str | None, _UUID, Field(description=_PLAYER)] = None
+    action_id: Annotated[str | None, _ACTION_ID, Field(description=_ACTION)] = None
 
 
 class Body(BaseModel):
@@ -61,12 +128,6 @@ class FullBody(Body):
     """There are too many games to create another one."""
 
     message: str
-
-
-class ErrorBody(Body):
-    """What was refused."""
-
-    error: str
 
 
 class ErrorsBody(Body):

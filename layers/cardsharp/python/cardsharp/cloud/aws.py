@@ -77,7 +77,7 @@ class Unmet(StoreError):
 
 
 def config(read_timeout: float) -> "Config":
-    """Return how a client waits: briefly, and without retries of its own."""
+    """How a client waits: briefly, and without retries of its own."""
     from botocore.config import Config  # noqa: PLC0415 - slow to import, and not needed at home
 
     return Config(
@@ -89,7 +89,7 @@ def config(read_timeout: float) -> "Config":
 
 
 def connect(make: Callable[[], Answer]) -> Answer:
-    """Return a new client; raises `ConfigError` if nothing says in which region."""
+    """A new client; raises `ConfigError` if nothing says in which region."""
     try:
         return make()
     except NoRegionError as error:
@@ -101,7 +101,7 @@ def connect(make: Callable[[], Answer]) -> Answer:
 def call(
     thing: str, request: Callable[Asked, Answer], *args: Asked.args, **kwargs: Asked.kwargs
 ) -> Answer:
-    """Return the answer of a client's method, which asks something of `thing`, such as a table.
+    """The answer of a client's method, which asks something of `thing`, such as a table.
 
     Throttling and other passing failures are tried again, at most 5 times in 10 seconds.
 
@@ -128,7 +128,7 @@ def call(
 
 
 def is_passing(error: Exception) -> bool:
-    """Return whether the same request may succeed a moment later."""
+    """Whether the same request may succeed a moment later."""
     if isinstance(error, ClientError):
         # A 5xx may come from what stands before the service, and then it has no code.
         status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
@@ -138,7 +138,7 @@ def is_passing(error: Exception) -> bool:
 
 
 def _translated(thing: str, error: ClientError) -> StoreError:
-    """Return what AWS refused as an error that says what to do."""
+    """What AWS refused as an error that says what to do."""
     unmet = _unmet(error)
     if unmet:
         return Unmet(unmet[0])
@@ -156,7 +156,7 @@ def _translated(thing: str, error: ClientError) -> StoreError:
 
 
 def _codes(error: ClientError) -> Sequence[str]:
-    """Return the code of each reason for which a transaction was cancelled, or the error's own."""
+    """The code of each reason for which a transaction was cancelled, or the error's own."""
     reasons = error.response.get("CancellationReasons")
     if reasons:
         return [reason.get("Code", "") for reason in reasons]
@@ -164,5 +164,5 @@ def _codes(error: ClientError) -> Sequence[str]:
 
 
 def _unmet(error: ClientError) -> list[int]:
-    """Return the places of the conditions that did not hold."""
+    """The places of the conditions that did not hold."""
     return [index for index, code in enumerate(_codes(error)) if code in _REFUSALS]

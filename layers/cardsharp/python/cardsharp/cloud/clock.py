@@ -10,17 +10,17 @@ class SystemClock:
     """The machine's time as a `Clock`."""
 
     def now(self) -> datetime:
-        """Return the current time, aware and in UTC."""
+        """The current time, aware and in UTC."""
         return datetime.now(UTC)
 
     def monotonic(self) -> float:
-        """Return seconds that never go back."""
+        """Seconds that never go back."""
         return time.monotonic()
 
     def sleep(self, duration: timedelta) -> None:
-        """Return after `duration`; at once if it is not positive."""
+        """Wait for `duration`; not at all if it is not positive."""
         time.sleep(max(0.0, duration.total_seconds()))
 
     def wait(self, signal: Signal, timeout: timedelta) -> bool:
-        """Return whether `signal` came within `timeout`."""
+        """Whether `signal` came within `timeout`."""
         return signal.wait(max(0.0, timeout.total_seconds()))

@@ -3,7 +3,7 @@
 import json
 from datetime import UTC, datetime, timedelta
 
-from cardsharp.cloud.ports import Body
+from cardsharp.cloud.ports import Body, MatchRecord, NoteRecord
 from cardsharp.errors import StoreError
 
 MAX_BODY_BYTES = 64_000
@@ -17,7 +17,7 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 def encode(body: Body) -> str:
-    """Return a body as JSON text; raises `StoreError` if it is no JSON or too large."""
+    """A body as JSON text; raises `StoreError` if it is no JSON or too large."""
     try:
         text = json.dumps(body, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
     except (TypeError, ValueError) as error:
@@ -29,16 +29,22 @@ def encode(body: Body) -> str:
 
 
 def decode(text: str) -> dict[str, object]:
-    """Return the body that `encode` made this text from."""
+    """The body that `encode` made this text from."""
     body: dict[str, object] = json.loads(text)
     return body
 
 
+def reopened(match: MatchRecord, now: datetime) -> NoteRecord:
+    """What stays of the outcome of a match that is opened again."""
+    finished = None if match.finished is None else match.finished.isoformat()
+    return NoteRecord("reopened", now, {"outcome": match.outcome, "finished": finished})
+
+
 def to_micros(moment: datetime) -> int:
-    """Return a moment as whole microseconds since 1970, which order and round-trip exactly."""
+    """A moment as whole microseconds since 1970, which order and round-trip exactly."""
     return (moment - _EPOCH) // _MICROSECOND
 
 
 def from_micros(micros: int) -> datetime:
-    """Return the moment that `to_micros` made this number from."""
+    """The moment that `to_micros` made this number from."""
     return _EPOCH + micros * _MICROSECOND

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from cardsharp.cloud import dynamodb_items as items
 from cardsharp.cloud.aws import Unmet
+from cardsharp.cloud.codec import reopened
 from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.cloud.ports import (
     Body,
@@ -58,8 +59,11 @@ class DynamoLog:
         self._table = DynamoTable(table, client)
         self._clock = clock
 
+    def close(self) -> None:
+        """Leave the connections open: they are for the whole process."""
+
     def announce(self, match_id: str, ttl: timedelta) -> bool:
-        """Return True to exactly one caller while nobody attends an unfinished match."""
+        """Announce a running match that nobody attends: True for exactly one caller."""
         now = self._clock.now()
         try:
             self._table.update(
@@ -84,7 +88,7 @@ class DynamoLog:
     def take(
         self, match_id: str, owner: str, ttl: timedelta, header: Body | None = None
     ) -> Lease | None:
-        """Return the lease, or None if another owner's is valid or the match is finished."""
+        """Take the lease; None if another owner's is valid or the match is finished."""
         now = self._clock.now()
         try:
             item = self._table.update(
@@ -111,7 +115,7 @@ class DynamoLog:
         return items.to_match(item).lease
 
     def renew(self, lease: Lease, ttl: timedelta) -> Lease:
-        """Return the same lease with a later end; raises `Conflict` if it is no longer ours."""
+        """Renew the lease; raises `Conflict` if it is no longer ours."""
         until = self._clock.now() + ttl
         self._update_ours(lease, "SET lease_until = :until", {":until": items.moment(until)})
         return Lease(lease.match_id, lease.owner, lease.fence, until)
@@ -180,6 +184,31 @@ class DynamoLog:
             if record is None or record.status is not Status.FINISHED:
                 raise
 
+    def reopen(self, match: MatchRecord) -> bool:
+        """Make a match run again that is finished as this record says: True for one caller."""
+        if match.finished is None:
+            return False
+        note = items.note_item(
+            match.match_id, reopened(match, self._clock.now()), unique=str(uuid.uuid4())
+        )
+        opened: TransactWriteItemTypeDef = {
+            "Update": {
+                "TableName": self._table.name,
+                "Key": items.header_key(match.match_id),
+                "UpdateExpression": "SET match_status = :running REMOVE outcome_json, finished_at",
+                "ConditionExpression": "finished_at = :finished",
+                "ExpressionAttributeValues": {
+                    ":running": items.text(Status.RUNNING),
+                    ":finished": items.moment(match.finished),
+                },
+            }
+        }
+        try:
+            self._table.write([opened, self._noting(note)])
+        except Unmet:
+            return False
+        return True
+
     def note(self, match_id: str, kind: str, body: Body) -> None:
         """Keep a debugging note for two weeks; the table drops it by itself."""
         note = NoteRecord(kind, self._clock.now(), body)
@@ -187,18 +216,18 @@ class DynamoLog:
         self._table.put(item)
 
     def match(self, match_id: str) -> MatchRecord | None:
-        """Return the header of a match, or None if the log does not know it."""
+        """The header of a match, or None if the log does not know it."""
         item = self._table.get(items.header_key(match_id))
         return None if item is None else items.to_match(item)
 
     def moves(self, match_id: str) -> list[MoveRecord]:
-        """Return all moves of a match in the order of their sequence."""
+        """All moves of a match in the order of their sequence."""
         return [
             items.to_move(item) for item in self._table.under(items.partition(match_id), items.MOVE)
         ]
 
     def notes(self, match_id: str) -> list[NoteRecord]:
-        """Return the unexpired debugging notes of a match, oldest first."""
+        """The unexpired debugging notes of a match, oldest first."""
         found = [
             items.to_note(item) for item in self._table.under(items.partition(match_id), items.NOTE)
         ]
@@ -207,7 +236,7 @@ class DynamoLog:
     def matches(
         self, day: date | None = None, status: Status | None = None, limit: int = 100
     ) -> list[MatchRecord]:
-        """Return headers, the last started first; a new match or status may show late."""
+        """Headers, the last started first; a new match or status may show late."""
         if day is not None and status is None:
             keys = self._table.listed("by-day", "match_day = :key", {":key": items.text(str(day))})
             return self._headers(keys, limit)
@@ -218,7 +247,7 @@ class DynamoLog:
         return [record for record in records if status is None or record.status is status]
 
     def running(self) -> list[MatchRecord]:
-        """Return the running matches with their present leases; a new one may show late."""
+        """The running matches with their present leases; a new one may show late."""
         listed = self._headers(self._by_status(Status.RUNNING, None), None)
         return [record for record in listed if record.status is Status.RUNNING]
 
@@ -253,8 +282,20 @@ class DynamoLog:
                 raise _lost(lease) from unmet
             raise
 
+    def _noting(self, note: "Item") -> "TransactWriteItemTypeDef":
+        """The writing of a note without the right to put, which the poller has not got."""
+        names = ("kind", "body_json", "expires_at")
+        return {
+            "Update": {
+                "TableName": self._table.name,
+                "Key": {name: note[name] for name in ("pk", "sk")},
+                "UpdateExpression": "SET " + ", ".join(f"{name} = :{name}" for name in names),
+                "ExpressionAttributeValues": {f":{name}": note[name] for name in names},
+            }
+        }
+
     def _by_status(self, status: Status, day: date | None) -> "Iterator[Item]":
-        """Return the keys of the matches of a status, and of a UTC day, newest first."""
+        """The keys of the matches of a status, and of a UTC day, newest first."""
         condition, values = "match_status = :key", {":key": items.text(status)}
         if day is not None:
             first, last = items.day_bounds(datetime.combine(day, time(), UTC))
@@ -263,7 +304,7 @@ class DynamoLog:
         return self._table.listed("by-status", condition, values)
 
     def _headers(self, keys: "Iterable[Item]", limit: int | None) -> list[MatchRecord]:
-        """Return the present headers of the first `limit` listed matches, in that order."""
+        """The present headers of the first `limit` listed matches, in that order."""
         wanted = list(itertools.islice(_distinct(key["pk"]["S"] for key in keys), limit))
         found = {
             item["pk"]["S"]: items.to_match(item)
@@ -285,7 +326,7 @@ def _distinct(names: Iterable[str]) -> Iterator[str]:
 
 
 def _now(now: datetime) -> "dict[str, Value]":
-    """Return what a condition on time and the birth of a header need."""
+    """What a condition on time and the birth of a header need."""
     return {":now": items.moment(now), ":day": items.text(str(now.astimezone(UTC).date()))}
 
 

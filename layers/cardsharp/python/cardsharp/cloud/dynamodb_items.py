@@ -19,47 +19,47 @@ HEADER = "header"
 
 
 def text(value: str) -> "Value":
-    """Return a string as an attribute."""
+    """A string as an attribute."""
     return {"S": value}
 
 
 def number(value: int) -> "Value":
-    """Return a whole number as an attribute."""
+    """A whole number as an attribute."""
     return {"N": str(value)}
 
 
 def moment(value: datetime) -> "Value":
-    """Return a moment as an attribute."""
+    """A moment as an attribute."""
     return number(to_micros(value))
 
 
 def body(value: Body) -> "Value":
-    """Return a body as an attribute."""
+    """A body as an attribute."""
     return text(encode(value))
 
 
 def partition(match_id: str) -> str:
-    """Return the partition key of all that belongs to a match."""
+    """The partition key of all that belongs to a match."""
     return f"match#{match_id}"
 
 
 def key(pk: str, sk: str) -> "dict[str, Value]":
-    """Return an item's key."""
+    """An item's key."""
     return {"pk": text(pk), "sk": text(sk)}
 
 
 def header_key(match_id: str) -> "dict[str, Value]":
-    """Return the key of a match's header."""
+    """The key of a match's header."""
     return key(partition(match_id), HEADER)
 
 
 def move_key(match_id: str, sequence: int) -> "dict[str, Value]":
-    """Return the key of one move; the padding makes the order of keys that of sequences."""
+    """The key of one move; the padding makes the order of keys that of sequences."""
     return key(partition(match_id), f"{MOVE}{sequence:06}")
 
 
 def note_item(match_id: str, note: NoteRecord, unique: str) -> "dict[str, Value]":
-    """Return a debugging note with the second at which the table may drop it."""
+    """A debugging note with the second at which the table may drop it."""
     return {
         **key(partition(match_id), f"{NOTE}{to_micros(note.at):020}#{unique}"),
         "kind": text(note.kind),
@@ -69,7 +69,7 @@ def note_item(match_id: str, note: NoteRecord, unique: str) -> "dict[str, Value]
 
 
 def to_match(item: "Item") -> MatchRecord:
-    """Return a header item as its record."""
+    """A header item as its record."""
     match_id = item["pk"]["S"].partition("#")[2]
     lease = None
     if "lease_owner" in item:
@@ -92,24 +92,24 @@ def to_match(item: "Item") -> MatchRecord:
 
 
 def to_move(item: "Item") -> MoveRecord:
-    """Return a move item as its record."""
+    """A move item as its record."""
     sequence = int(item["sk"]["S"].removeprefix(MOVE))
     return MoveRecord(sequence, _body(item, "intent_json"), _body(item, "facts_json"))
 
 
 def to_note(item: "Item") -> NoteRecord:
-    """Return a note item as its record."""
+    """A note item as its record."""
     micros = int(item["sk"]["S"].removeprefix(NOTE).partition("#")[0])
     return NoteRecord(item["kind"]["S"], from_micros(micros), decode(item["body_json"]["S"]))
 
 
 def is_live(note: NoteRecord, now: datetime) -> bool:
-    """Return whether a note has not expired; the table drops it hours or days too late."""
+    """Whether a note has not expired; the table drops it hours or days too late."""
     return note.at + NOTE_LIFE > now
 
 
 def day_bounds(start: datetime) -> tuple["Value", "Value"]:
-    """Return the first and the last moment of a day as attributes."""
+    """The first and the last moment of a day as attributes."""
     last = to_micros(start + timedelta(days=1)) - 1
     return moment(start), number(last)
 

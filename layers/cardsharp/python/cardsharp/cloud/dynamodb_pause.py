@@ -15,7 +15,7 @@ class DynamoPause:
         self._clock = clock
 
     def is_on(self) -> bool:
-        """Return whether new matches are to be left alone, as of now."""
+        """Whether new matches are to be left alone, as of now."""
         item = self._table.get(_KEY)
         return item is not None and item["paused"].get("BOOL") is True
 

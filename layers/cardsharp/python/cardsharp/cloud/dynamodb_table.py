@@ -34,7 +34,7 @@ class DynamoTable:
         return connect(lambda: Session().client("dynamodb", config=config(read_timeout=5)))
 
     def get(self, key: "Mapping[str, Value]") -> "Item | None":
-        """Return an item as of now, or None."""
+        """An item as of now, or None."""
         answer = call(
             self._thing, self._client.get_item, TableName=self.name, Key=key, ConsistentRead=True
         )
@@ -51,7 +51,7 @@ class DynamoTable:
         condition: str,
         values: "Mapping[str, Value]",
     ) -> "Item":
-        """Return the item after an update; raises `Unmet` if the condition does not hold."""
+        """Update an item and return it; raises `Unmet` if the condition does not hold."""
         answer = call(
             self._thing,
             self._client.update_item,

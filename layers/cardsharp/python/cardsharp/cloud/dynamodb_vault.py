@@ -14,6 +14,8 @@ from cardsharp.cloud.ports import Body, Clock
 from cardsharp.cloud.vault import LIFE
 
 if TYPE_CHECKING:
+    from types_boto3_dynamodb.client import DynamoDBClient
+
     from cardsharp.cloud.dynamodb_items import Value
 
 
@@ -22,11 +24,14 @@ _ALWAYS = "attribute_not_exists(pk) OR expires_at <= :now OR expires_at > :now"
 
 
 class DynamoVault:
-    """A `Vault` in the table of a match log."""
+    """A `Vault` in the table of a match log, in the region of AWS_DEFAULT_REGION."""
 
-    def __init__(self, table: DynamoTable, clock: Clock) -> None:
-        self._table = table
+    def __init__(self, table: str, clock: Clock, client: "DynamoDBClient | None" = None) -> None:
+        self._table = DynamoTable(table, client)
         self._clock = clock
+
+    def close(self) -> None:
+        """Leave the connections open: they are for the whole process."""
 
     def add(self, match_id: str, secret: Body) -> bool:
         """Keep a secret; return False, and keep the old one, if there is one already."""
@@ -41,7 +46,7 @@ class DynamoVault:
         self._write(match_id, secret, _ALWAYS)
 
     def find(self, match_id: str) -> Body | None:
-        """Return the secret as of now, or None."""
+        """The secret as of now, or None."""
         item = self._table.get(_key(match_id))
         if item is None or int(item["expires_at"]["N"]) <= self._seconds():
             return None  # the table drops it hours or days too late

@@ -16,9 +16,9 @@ from typing import TypeVar
 
 from cardsharp.cloud.lease import LeaseKeeper
 from cardsharp.cloud.metrics import Meter, Metric
-from cardsharp.cloud.ports import Body, Clock, Lease, MatchLog, MoveRecord
-from cardsharp.cloud.timing import Remaining, Timing
-from cardsharp.cloud.trouble import count_error, is_final, pause_after
+from cardsharp.cloud.ports import Body, Clock, Lease, MatchLog, MoveRecord, Remaining
+from cardsharp.cloud.timing import Timing
+from cardsharp.cloud.trouble import Denied, count_error, pause_after
 from cardsharp.errors import ArenaError
 
 _log = logging.getLogger("cardsharp.bot")
@@ -80,20 +80,22 @@ class Hold:
         """What `look` returns, asked again while the arena fails; None when the time is up.
 
         Raises:
-            ArenaError: the arena understood and said no, so that asking again cannot help.
+            Rejected: the arena said no, and nothing else for some seconds.
             Conflict: the lease is lost.
         """
-        while True:
+        denied = Denied()
+        while self.remaining() >= self.timing.look:
             try:
                 return look()
             except ArenaError as error:
-                if is_final(error):
+                if denied.lasts(error, self.clock.monotonic()) >= self.timing.denial:
                     raise
                 self.note_error(error)
                 if self.remaining() < self.timing.handover:
                     return None
                 self.pause(pause_after(error, self.timing.breath))
                 self.keeper.ensure(timedelta(0))
+        return None
 
     def outwait(self, moves: list[MoveRecord], sequence: int, since: datetime) -> bool:
         """Wait until no action that was meant to be move `sequence` can be under way any more.

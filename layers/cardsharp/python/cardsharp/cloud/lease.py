@@ -45,7 +45,7 @@ class LeaseKeeper:
         return self._lease
 
     def ensure(self, margin: timedelta) -> Lease:
-        """Return the lease if it is valid for `margin` or more, renewing it on the spot if not.
+        """The lease, valid for `margin` or more: renewed on the spot if it is not.
 
         Raises:
             Conflict: it is lost, or nearly out and cannot be renewed.

@@ -37,7 +37,7 @@ class _Entry:
     receives: int = 0
 
     def delivered(self) -> Message:
-        """Return this delivery as its receiver sees it."""
+        """This delivery as its receiver sees it."""
         return Message(self.body, self.message_id, self.receipt, self.receives, self.sent_at)
 
 
@@ -65,7 +65,7 @@ class MemoryQueue:
             self._changed.notify()
 
     def receive(self, wait: timedelta) -> Message | None:
-        """Return a visible message, waiting at most `wait` for one to be sent or to come back."""
+        """Receive a visible message, waiting at most `wait` for one to be sent or to come back."""
         deadline = self._clock.monotonic() + wait.total_seconds()
         with self._changed:
             while (entry := self._take()) is None:
@@ -84,7 +84,7 @@ class MemoryQueue:
                 del self._entries[message.message_id]
 
     def _take(self) -> _Entry | None:
-        """Return the first visible entry as newly delivered; the lock is held."""
+        """Take the first visible entry as newly delivered; the lock is held."""
         now = self._clock.monotonic()
         for entry in [entry for entry in self._entries.values() if entry.visible_at <= now]:
             if self._redrive is not None and entry.receives >= self._redrive.max_receives:
@@ -107,7 +107,7 @@ _queues_lock = threading.Lock()
 
 
 def named(name: str, clock: Clock) -> MemoryQueue:
-    """Return this process's queue of that name; its dead letters are the queue NAME-dead.
+    """This process's queue of that name; its dead letters are the queue NAME-dead.
 
     The first caller's clock stays the queue's clock.
     """

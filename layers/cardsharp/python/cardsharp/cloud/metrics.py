@@ -25,7 +25,11 @@ class Metric(StrEnum):
 
 
 class Meter(Protocol):
-    """Takes counts and durations."""
+    """Takes counts and durations; one is told from another by identity."""
+
+    def __hash__(self) -> int:
+        """Make it a key of what is kept for it."""
+        ...
 
     def count(self, metric: Metric, amount: int = 1, **dimensions: str) -> None:
         """Add `amount` to a metric."""

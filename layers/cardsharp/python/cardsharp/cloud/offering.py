@@ -11,6 +11,9 @@ from cardsharp.cloud.pause import NeverPaused, PauseSwitch
 from cardsharp.cloud.ports import Clock, MatchLog, MatchRecord, Queue
 from cardsharp.errors import StoreError
 
+MISSING = "unknown"
+"""The result of a match that was closed because the arena said that there is none."""
+
 _log = logging.getLogger("cardsharp.scout")
 
 
@@ -28,7 +31,8 @@ class Offering:
     def offer(self, named: Iterable[str] = ()) -> int:
         """Put each unattended match of `named` and of the log on the queue; how many.
 
-        While new matches are paused, only those of the log are.
+        A named match that was closed as missing is opened again. While new matches are paused,
+        only those are offered that run in the log.
         """
         now = self.clock.now()
         running = {record.match_id: record for record in self.log.running()}
@@ -37,7 +41,10 @@ class Offering:
         waiting = [i for i in ids if i not in running or not running[i].attended(now)]
         if not running.keys() >= set(waiting) and self.pause.is_on():
             waiting = [i for i in waiting if i in running]
-        return sum(self.offer_one(i, game_of(running.get(i))) for i in waiting)
+        return sum(
+            self.offer_one(i, game_of(running.get(i))) or (i not in running and self._reopen(i))
+            for i in waiting
+        )
 
     def watch(self, every: timedelta, remaining: Callable[[], timedelta]) -> int:
         """Offer what the log has until the time is nearly up; how many were put on the queue.
@@ -61,6 +68,16 @@ class Offering:
         self.meter.count(Metric.OFFERS)
         _log.info("offered", extra={"match_id": match_id})
         return True
+
+    def _reopen(self, match_id: str) -> bool:
+        """Open a match again and offer it, if it was closed as one that the arena has not got."""
+        match = self.log.match(match_id)
+        if match is None or match.outcome is None or match.outcome.get("result") != MISSING:
+            return False
+        if not self.log.reopen(match):
+            return False
+        _log.warning("opened again, for the arena names it", extra={"match_id": match_id})
+        return self.offer_one(match_id, game_of(match))
 
 
 def game_of(record: MatchRecord | None) -> str | None:

@@ -10,7 +10,7 @@ class PauseSwitch(Protocol):
     """The switch as poller and practice see it."""
 
     def is_on(self) -> bool:
-        """Return whether new matches are to be left alone, as of now."""
+        """Whether new matches are to be left alone, as of now."""
         ...
 
 
@@ -18,5 +18,5 @@ class NeverPaused:
     """The switch of a home on this machine, which is paused by stopping it."""
 
     def is_on(self) -> bool:
-        """Return False."""
+        """False, always."""
         return False

@@ -5,7 +5,7 @@ them and parses them again at its own edge. Adapters raise `StoreError` for a fa
 `Conflict` where a condition did not hold.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from enum import StrEnum
@@ -14,12 +14,15 @@ from typing import Protocol
 Body = Mapping[str, object]
 """A JSON object: string keys, and values that `json.dumps` takes."""
 
+Remaining = Callable[[], timedelta]
+"""How much time an invocation has left."""
+
 
 class Signal(Protocol):
     """Something that wakes a waiter, such as `threading.Event` and `threading.Condition`."""
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Return whether the signal came within `timeout` seconds."""
+        """Whether the signal came within `timeout` seconds."""
         ...
 
 
@@ -27,19 +30,19 @@ class Clock(Protocol):
     """Time as an argument, so that tests own it."""
 
     def now(self) -> datetime:
-        """Return the current time, aware and in UTC."""
+        """The current time, aware and in UTC."""
         ...
 
     def monotonic(self) -> float:
-        """Return seconds that never go back, for measuring durations."""
+        """Seconds that never go back, for measuring durations."""
         ...
 
     def sleep(self, duration: timedelta) -> None:
-        """Return after `duration`."""
+        """Wait for `duration`."""
         ...
 
     def wait(self, signal: Signal, timeout: timedelta) -> bool:
-        """Return True as soon as `signal` comes, False when `timeout` is over without it."""
+        """Wait for `signal`: True as soon as it comes, False when `timeout` is over without it."""
         ...
 
 
@@ -66,7 +69,7 @@ class Queue(Protocol):
         ...
 
     def receive(self, wait: timedelta) -> Message | None:
-        """Return a visible message, waiting at most `wait` for one."""
+        """Receive a visible message, waiting at most `wait` for one."""
         ...
 
     def delete(self, message: Message) -> None:
@@ -96,7 +99,7 @@ class Lease:
     until: datetime
 
     def remaining(self, now: datetime) -> timedelta:
-        """Return how long the lease is still valid; negative when it has run out."""
+        """How long the lease is still valid; negative when it has run out."""
         return self.until - now
 
 
@@ -114,7 +117,7 @@ class MatchRecord:
     finished: datetime | None = None
 
     def attended(self, now: datetime) -> bool:
-        """Return whether a worker holds the match, or a message for it is under way."""
+        """Whether a worker holds the match, or a message for it is under way."""
         leased = self.lease is not None and self.lease.until > now
         announced = self.announced_until is not None and self.announced_until > now
         return leased or announced
@@ -142,7 +145,7 @@ class LeaseBook(Protocol):
     """Who attends which match: announcements and leases."""
 
     def announce(self, match_id: str, ttl: timedelta) -> bool:
-        """Return True to exactly one caller while nobody attends an unfinished match.
+        """Announce a running match that nobody attends: True for exactly one caller.
 
         That caller sends the message; the announcement is valid for `ttl` or until the take.
         """
@@ -151,16 +154,23 @@ class LeaseBook(Protocol):
     def take(
         self, match_id: str, owner: str, ttl: timedelta, header: Body | None = None
     ) -> Lease | None:
-        """Return the lease, or None if another owner's is valid or the match is finished.
+        """Take the lease; None if another owner's is valid or the match is finished.
 
         The first take makes the match "running" and stores `header`; later ones keep it.
         """
         ...
 
     def renew(self, lease: Lease, ttl: timedelta) -> Lease:
-        """Return the same lease with a later end; raises `Conflict` if it is no longer ours.
+        """Renew the lease; raises `Conflict` if it is no longer ours.
 
         A lease that ran out and that nobody took is still ours.
+        """
+        ...
+
+    def reopen(self, match: MatchRecord) -> bool:
+        """Make a match run again that is finished as this record says: True for one caller.
+
+        It keeps all that it has, and its outcome as a note of the kind "reopened".
         """
         ...
 
@@ -169,7 +179,7 @@ class LeaseBook(Protocol):
         ...
 
     def running(self) -> list[MatchRecord]:
-        """Return the running matches with their present leases; a new one may show late."""
+        """The running matches with their present leases; a new one may show late."""
         ...
 
 
@@ -200,24 +210,24 @@ class MatchReader(Protocol):
     """What anybody may read, always as of now except where it says otherwise."""
 
     def match(self, match_id: str) -> MatchRecord | None:
-        """Return the header of a match, or None if the log does not know it."""
+        """The header of a match, or None if the log does not know it."""
         ...
 
     def moves(self, match_id: str) -> list[MoveRecord]:
-        """Return all moves of a match in the order of their sequence."""
+        """All moves of a match in the order of their sequence."""
         ...
 
     def matches(
         self, day: date | None = None, status: Status | None = None, limit: int = 100
     ) -> list[MatchRecord]:
-        """Return headers, the last started first; a change may show late, leases too.
+        """Headers, the last started first; a change may show late, leases too.
 
         `day` is the UTC day of the match's first announcement or take.
         """
         ...
 
     def notes(self, match_id: str) -> list[NoteRecord]:
-        """Return the unexpired debugging notes of a match, oldest first."""
+        """The unexpired debugging notes of a match, oldest first."""
         ...
 
 
@@ -226,4 +236,8 @@ class MatchLog(LeaseBook, MatchWriter, MatchReader, Protocol):
 
     def note(self, match_id: str, kind: str, body: Body) -> None:
         """Keep a debugging note for two weeks; needs no lease and touches nothing else."""
+        ...
+
+    def close(self) -> None:
+        """Let go of files and connections; nothing is asked of it any more."""
         ...

@@ -1,18 +1,18 @@
-"""Secrets that must never be shown: registered once, then blotted out of every text."""
+"""Secrets that must never be shown: registered once, then redacted in every text."""
 
 import json
 import threading
 
 BLOT = "[redacted]"
 SHORTEST = 4
-"""Characters; blotting out anything shorter would only make texts unreadable."""
+"""Characters; redacting anything shorter would only make texts unreadable."""
 
 _lock = threading.Lock()
 _secrets: set[str] = set()
 
 
 def register(*secrets: str) -> None:
-    """Blot these out of every text from now on, also as they look inside JSON."""
+    """Redact these in every text from now on, also as they look inside JSON."""
     shown = {
         form
         for secret in secrets
@@ -24,7 +24,7 @@ def register(*secrets: str) -> None:
 
 
 def redact(text: str) -> str:
-    """Return a copy of the text without registered secrets; what was passed in stays as it is."""
+    """A copy of the text without registered secrets; what was passed in stays as it is."""
     with _lock:
         # The longest first, or a secret within another would leave the rest of that one behind.
         secrets = sorted(_secrets, key=len, reverse=True)

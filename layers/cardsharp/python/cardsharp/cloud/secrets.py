@@ -2,12 +2,11 @@
 
 import base64
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from pydantic import BaseModel, SecretStr, ValidationError
 
 from cardsharp.cloud import redaction
-from cardsharp.cloud.settings import Settings
 from cardsharp.errors import ConfigError, StoreError
 from cardsharp.exchange import Credentials
 
@@ -18,6 +17,25 @@ MAX_AGE = 300
 """Seconds that a fetched secret is kept, so that a rotation needs no deploy; a 401 ends them."""
 
 
+class Login(Protocol):
+    """Settings that say who we are: user and password, or the name of a secret with both."""
+
+    @property
+    def user(self) -> str | None:
+        """The user's id."""
+        ...
+
+    @property
+    def password(self) -> SecretStr | None:
+        """The password."""
+        ...
+
+    @property
+    def secret_id(self) -> str | None:
+        """The secret's name in Secrets Manager."""
+        ...
+
+
 class _Secret(BaseModel):
     """The JSON in Secrets Manager; other keys, such as a rotation's, are ignored."""
 
@@ -26,14 +44,14 @@ class _Secret(BaseModel):
 
 
 def guarded(user: str, password: str) -> Credentials:
-    """Credentials whose password is blotted out of logs from now on."""
+    """Credentials whose password is redacted in logs from now on."""
     basic = base64.b64encode(f"{user}:{password}".encode()).decode()
     redaction.register(password, basic)
     return Credentials(user, password)
 
 
-def credentials(settings: Settings, *, fresh: bool = False) -> Credentials:
-    """Return the arena's credentials; `fresh` passes the cache by, as after a 401.
+def credentials(settings: Login, *, fresh: bool = False) -> Credentials:
+    """The arena's credentials; `fresh` passes the cache by, as after a 401.
 
     Raises:
         ConfigError: the settings name none, or the secret is no JSON with username and password.
@@ -71,7 +89,7 @@ def _fetch(name: str, *, fresh: bool) -> Credentials:
 
 @cache
 def _provider() -> "SecretsProvider":
-    """Return the one provider, which holds the cache."""
+    """The one provider, which holds the cache."""
     from aws_lambda_powertools.utilities.parameters import (  # noqa: PLC0415 - as above
         SecretsProvider,
     )

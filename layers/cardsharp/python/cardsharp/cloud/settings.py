@@ -4,18 +4,15 @@ All faults are found at once and told in one sentence each; no sentence ever sho
 """
 
 import difflib
-import ipaddress
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import timedelta
-from typing import Annotated, Literal, Self
-from urllib.parse import SplitResult, urlsplit
+from typing import Annotated, Self
 
 from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
-    SecretStr,
     ValidationError,
     ValidationInfo,
     field_validator,
@@ -28,7 +25,7 @@ PREFIX = "CARDSHARP_"
 
 
 def _duration(value: object) -> timedelta:
-    """Return a duration from a number of seconds; raises ValueError unless positive."""
+    """A duration from a number of seconds; raises ValueError unless positive."""
     if isinstance(value, timedelta):
         duration = value
     else:
@@ -42,7 +39,7 @@ def _duration(value: object) -> timedelta:
 
 
 def _names(value: object) -> object:
-    """Return the non-empty parts of a comma list; anything but a string as it is."""
+    """The non-empty parts of a comma list; anything but a string as it is."""
     if not isinstance(value, str):
         return value
     return tuple(part.strip() for part in value.split(",") if part.strip())
@@ -55,6 +52,7 @@ Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
 class Workplace(BaseModel):
     """What a worker of any game may be told; a variable is named after its field or alias.
 
+    A game that must be told more derives its own settings from these.
     Each description completes the sentence of a fault: "… must be".
     """
 
@@ -112,6 +110,11 @@ class Workplace(BaseModel):
         alias="act_seconds",
         description="a positive number of seconds: the limit for the answer to an action",
     )
+    denial: Duration = Field(
+        default=timedelta(seconds=3),
+        alias="denial_seconds",
+        description="a positive number of seconds: how long a denial stays before it is believed",
+    )
     read: Duration = Field(
         default=timedelta(seconds=40),
         alias="read_seconds",
@@ -130,8 +133,10 @@ class Workplace(BaseModel):
         return value
 
     @classmethod
-    def load(cls, environment: Mapping[str, str]) -> Self:
-        """Return the settings in `environment`; an empty value counts as not set.
+    def load(cls, environment: Mapping[str, str], others: Collection[str] = ()) -> Self:
+        """The settings in `environment`; an empty value counts as not set.
+
+        `others` are the names of settings that are meant for somebody else.
 
         Raises:
             ConfigError: with one line a fault.
@@ -142,7 +147,8 @@ class Workplace(BaseModel):
             if key.startswith(PREFIX) and value.strip()
         }
         known = {name: value for name, value in given.items() if name in cls.names()}
-        faults = [*_unknown(given.keys() - Settings.names().keys()), *cls._missing(known)]
+        there = cls.names().keys() | set(others)
+        faults = [*_unknown(given.keys() - there, there), *cls._missing(known)]
         try:
             settings = cls.model_validate(known)
         except ValidationError as error:
@@ -158,91 +164,22 @@ class Workplace(BaseModel):
 
     @classmethod
     def names(cls) -> dict[str, str]:
-        """Return what each setting must be, by its lower-case name in the environment."""
+        """What each setting must be, by its lower-case name in the environment."""
         return {
             field.alias or name: field.description or "" for name, field in cls.model_fields.items()
         }
 
 
-class Settings(Workplace):
-    """Everything a function may be told: the workplace, and an arena that names its matches."""
-
-    arena_url: str = Field(
-        description="the arena's address, https (http on this machine only), "
-        "without user, query or fragment, e.g. https://arena.example"
-    )
-    arena_auth: Literal["basic", "digest"] = Field(default="basic", description="basic or digest")
-    tags: Names = Field(default=(), description="a comma list of match tags; empty means all")
-    secret_id: str | None = Field(
-        default=None, description="the Secrets Manager name of a JSON with username and password"
-    )
-    user: str | None = Field(default=None, description="the arena's user id")
-    password: SecretStr | None = Field(default=None, description="the arena's password")
-    strategy: str | None = Field(default=None, description="the name of a strategy")
-    dummy_strategy: str | None = Field(
-        default=None,
-        description="the name of the strategy that plays the dummy's seat in our own practice "
-        "matches; empty leaves that seat to others",
-    )
-    dummy_password: SecretStr = Field(
-        default=SecretStr("dummypass"), description="the dummy player's password"
-    )
-    pace: Duration = Field(
-        default=timedelta(seconds=3),
-        alias="pace_seconds",
-        description="a positive number of seconds: the poller's pause while all is attended",
-    )
-
-    @field_validator("arena_url")
-    @classmethod
-    def _check_url(cls, value: str) -> str:
-        url = urlsplit(value)
-        if not url.hostname or "@" in url.netloc or url.query or url.fragment:
-            raise ValueError("not a plain address")
-        if url.scheme != "https" and not (url.scheme == "http" and _is_loopback(url)):
-            raise ValueError("not https")
-        return value.rstrip("/")
-
-    @classmethod
-    def _missing(cls, given: Mapping[str, str]) -> Iterator[str]:
-        return _credentials(given)
-
-
-def _is_loopback(url: SplitResult) -> bool:
-    """Return whether an address can only be on this machine."""
-    if url.hostname == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(url.hostname or "").is_loopback
-    except ValueError:
-        return False
-
-
-def _unknown(names: set[str]) -> Iterator[str]:
-    """Return a sentence for each variable that no setting has, with the nearest that one has."""
+def _unknown(names: Iterable[str], there: Iterable[str]) -> Iterator[str]:
+    """A sentence for each variable that no setting has, with the nearest that one has."""
     for name in names:
-        near = difflib.get_close_matches(name, Settings.names(), n=1, cutoff=0.5)
+        near = difflib.get_close_matches(name, there, n=1, cutoff=0.5)
         hint = f"did you mean {PREFIX}{near[0].upper()}?" if near else "remove it."
         yield f"{PREFIX}{name.upper()} is no setting; {hint}"
 
 
-def _credentials(given: Mapping[str, str]) -> Iterator[str]:
-    """Return a sentence unless there is a secret's name or both user and password."""
-    pair = {"user", "password"} & given.keys()
-    if "secret_id" in given and pair:
-        yield (
-            "CARDSHARP_SECRET_ID excludes CARDSHARP_USER and CARDSHARP_PASSWORD; "
-            "set the one or the other two."
-        )
-    elif "secret_id" not in given and len(pair) < 2:  # noqa: PLR2004 - a pair
-        yield (
-            "The arena's credentials are incomplete; set CARDSHARP_USER and CARDSHARP_PASSWORD, "
-            "or CARDSHARP_SECRET_ID."
-        )
-
-
 def _sentence(fault: ErrorDetails, descriptions: Mapping[str, str]) -> str:
-    """Return what is wrong with one setting and what it must be."""
+    """What is wrong with one setting and what it must be."""
     name = str(fault["loc"][0])
     wanted = descriptions[name]
     if fault["type"] == "missing":

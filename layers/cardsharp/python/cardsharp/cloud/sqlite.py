@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 
-from cardsharp.cloud.codec import NOTE_LIFE, decode, encode, from_micros, to_micros
+from cardsharp.cloud.codec import NOTE_LIFE, decode, encode, from_micros, reopened, to_micros
 from cardsharp.cloud.ports import (
     Body,
     Clock,
@@ -71,7 +71,7 @@ class SqliteLog:
         self._file.close()
 
     def announce(self, match_id: str, ttl: timedelta) -> bool:
-        """Return True to exactly one caller while nobody attends an unfinished match."""
+        """Announce a running match that nobody attends: True for exactly one caller."""
         now = self._clock.now()
         with self._file.transaction() as db:
             record = _match(db, match_id)
@@ -88,7 +88,7 @@ class SqliteLog:
     def take(
         self, match_id: str, owner: str, ttl: timedelta, header: Body | None = None
     ) -> Lease | None:
-        """Return the lease, or None if another owner's is valid or the match is finished."""
+        """Take the lease; None if another owner's is valid or the match is finished."""
         now = self._clock.now()
         with self._file.transaction() as db:
             record = _match(db, match_id)
@@ -110,7 +110,7 @@ class SqliteLog:
         return Lease(match_id, owner, row["fence"], now + ttl)
 
     def renew(self, lease: Lease, ttl: timedelta) -> Lease:
-        """Return the same lease with a later end; raises `Conflict` if it is no longer ours."""
+        """Renew the lease; raises `Conflict` if it is no longer ours."""
         until = self._clock.now() + ttl
         with self._owned(lease) as db:
             db.execute(
@@ -170,23 +170,33 @@ class SqliteLog:
                 (Status.FINISHED, encode(outcome), to_micros(self._clock.now()), lease.match_id),
             )
 
+    def reopen(self, match: MatchRecord) -> bool:
+        """Make a match run again that is finished as this record says: True for one caller."""
+        with self._file.transaction() as db:
+            now = _match(db, match.match_id)
+            if now is None or now.finished is None or now.finished != match.finished:
+                return False
+            db.execute(
+                "UPDATE matches SET status = ?, outcome = NULL, finished = NULL WHERE id = ?",
+                (Status.RUNNING, match.match_id),
+            )
+            _keep_note(db, match.match_id, reopened(match, self._clock.now()))
+        return True
+
     def note(self, match_id: str, kind: str, body: Body) -> None:
         """Keep a debugging note for two weeks, and drop those that are older."""
         now = self._clock.now()
         with self._file.transaction() as db:
             db.execute("DELETE FROM notes WHERE expires_at <= ?", (to_micros(now),))
-            db.execute(
-                "INSERT INTO notes (match_id, kind, at, body, expires_at) VALUES (?, ?, ?, ?, ?)",
-                (match_id, kind, to_micros(now), encode(body), to_micros(now + NOTE_LIFE)),
-            )
+            _keep_note(db, match_id, NoteRecord(kind, now, body))
 
     def match(self, match_id: str) -> MatchRecord | None:
-        """Return the header of a match, or None if the log does not know it."""
+        """The header of a match, or None if the log does not know it."""
         with self._file.reading() as db:
             return _match(db, match_id)
 
     def moves(self, match_id: str) -> list[MoveRecord]:
-        """Return all moves of a match in the order of their sequence."""
+        """All moves of a match in the order of their sequence."""
         with self._file.reading() as db:
             rows = db.execute(
                 "SELECT * FROM moves WHERE match_id = ? ORDER BY sequence", (match_id,)
@@ -199,7 +209,7 @@ class SqliteLog:
     def matches(
         self, day: date | None = None, status: Status | None = None, limit: int = 100
     ) -> list[MatchRecord]:
-        """Return headers, the last started first; `day` is a UTC day."""
+        """Headers, the last started first; `day` is a UTC day."""
         start = None if day is None else to_micros(datetime.combine(day, time(), UTC))
         end = None if start is None else start + timedelta(days=1) // timedelta(microseconds=1)
         with self._file.reading() as db:
@@ -212,11 +222,11 @@ class SqliteLog:
         return [_record(row) for row in rows]
 
     def running(self) -> list[MatchRecord]:
-        """Return the running matches with their present leases."""
+        """The running matches with their present leases."""
         return self.matches(status=Status.RUNNING, limit=-1)
 
     def notes(self, match_id: str) -> list[NoteRecord]:
-        """Return the unexpired debugging notes of a match, oldest first."""
+        """The unexpired debugging notes of a match, oldest first."""
         with self._file.reading() as db:
             rows = db.execute(
                 "SELECT * FROM notes WHERE match_id = ? AND expires_at > ? ORDER BY at, rowid",
@@ -235,7 +245,7 @@ class SqliteLog:
 
 
 def _match(db: sqlite3.Connection, match_id: str) -> MatchRecord | None:
-    """Return the header of a match, or None if there is none."""
+    """The header of a match, or None if there is none."""
     row = db.execute("SELECT * FROM matches WHERE id = ?", (match_id,)).fetchone()
     return None if row is None else _record(row)
 
@@ -248,8 +258,17 @@ def _insert(db: sqlite3.Connection, match_id: str, started: datetime) -> None:
     )
 
 
+def _keep_note(db: sqlite3.Connection, match_id: str, note: NoteRecord) -> None:
+    """Add a note with the moment at which it may be dropped."""
+    until = to_micros(note.at + NOTE_LIFE)
+    db.execute(
+        "INSERT INTO notes (match_id, kind, at, body, expires_at) VALUES (?, ?, ?, ?, ?)",
+        (match_id, note.kind, to_micros(note.at), encode(note.body), until),
+    )
+
+
 def _held_by_other(record: MatchRecord, owner: str, now: datetime) -> bool:
-    """Return whether a valid lease of another owner covers the match."""
+    """Whether a valid lease of another owner covers the match."""
     lease = record.lease
     return lease is not None and lease.owner != owner and lease.until > now
 
@@ -262,7 +281,7 @@ def _check_owned(record: MatchRecord | None, lease: Lease) -> None:
 
 
 def _record(row: sqlite3.Row) -> MatchRecord:
-    """Return a row of the matches table as its record."""
+    """A row of the matches table as its record."""
     lease = None
     if row["owner"] is not None:
         lease = Lease(row["id"], row["owner"], row["fence"], from_micros(row["lease_until"]))

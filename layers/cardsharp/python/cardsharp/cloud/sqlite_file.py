@@ -117,5 +117,5 @@ class SqliteFile:
 
 
 def _is_busy(error: Exception) -> bool:
-    """Return whether another connection was in the way."""
+    """Whether another connection was in the way."""
     return isinstance(error, sqlite3.OperationalError) and "locked" in str(error)

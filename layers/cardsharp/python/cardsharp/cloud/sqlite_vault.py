@@ -43,7 +43,7 @@ class SqliteVault:
             db.execute("INSERT OR REPLACE INTO secrets VALUES (?, ?, ?)", row)
 
     def find(self, match_id: str) -> Body | None:
-        """Return the secret as of now, or None."""
+        """The secret as of now, or None."""
         with self._file.reading() as db:
             query = "SELECT body FROM secrets WHERE id = ? AND expires_at > ?"
             row = db.execute(query, (match_id, self._in(timedelta(0)))).fetchone()

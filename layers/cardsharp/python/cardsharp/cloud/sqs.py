@@ -40,7 +40,7 @@ class SqsQueue:
         call(self._thing, self._client.send_message, QueueUrl=self._url, MessageBody=body)
 
     def receive(self, wait: timedelta) -> Message | None:
-        """Return a visible message, waiting at most `wait`, in whole seconds up to 20."""
+        """Receive a visible message, waiting at most `wait`, in whole seconds up to 20."""
         seconds = min(math.ceil(wait.total_seconds()), _LONGEST_WAIT)
         answer = call(
             self._thing,

@@ -30,10 +30,10 @@ NAMESPACE = "Cardsharp"
 
 
 class RedactingFormatter(LambdaPowertoolsFormatter):
-    """Blots registered secrets out of the finished line; the record stays as it is."""
+    """Redacts registered secrets in the finished line; the record stays as it is."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the record as a JSON line without secrets."""
+        """The record as a JSON line without secrets."""
         return redact(super().format(record))
 
 

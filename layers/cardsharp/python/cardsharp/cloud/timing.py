@@ -1,14 +1,10 @@
 """The durations by which the worker of any game lives, and its limits on a request."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
 from cardsharp.cloud.settings import Workplace
 from cardsharp.exchange import Limits
-
-Remaining = Callable[[], timedelta]
-"""How much time the worker has left."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,8 +14,8 @@ class Timing:
     `act` is the limit of one action's answer, and so the time after which an action that was
     sent can no longer arrive; `long_poll` that of one wait for a change. A wait or a turn begins
     only while more than `handover` is left besides; `breath` is the pause before an arena or
-    service that failed is asked again. `shelf` is how long a match is left alone that is denied
-    us.
+    service that failed is asked again. A denial is believed when nothing else was answered for
+    `denial`; `shelf` is how long a match is left alone then.
     """
 
     lease: timedelta = timedelta(seconds=3)
@@ -29,7 +25,13 @@ class Timing:
     long_poll: timedelta = timedelta(seconds=40)
     handover: timedelta = timedelta(seconds=15)
     breath: timedelta = timedelta(seconds=1)
+    denial: timedelta = timedelta(seconds=3)
     shelf: timedelta = timedelta(minutes=1)
+
+    @property
+    def look(self) -> timedelta:
+        """The limit of a look: whoever begins one has time left to hand on."""
+        return self.handover / 2
 
 
 def timing_of(settings: Workplace) -> Timing:
@@ -41,6 +43,7 @@ def timing_of(settings: Workplace) -> Timing:
         act=settings.act,
         long_poll=settings.read,
         handover=settings.handover,
+        denial=settings.denial,
     )
 
 
@@ -50,7 +53,7 @@ def limits_of(settings: Workplace) -> Limits:
     A worker asks again by itself, so no question may outlast the time to hand on. And half of an
     action's limit is kept for the answer: what is sent late may arrive too late.
     """
-    patience = settings.handover / 2
+    patience = timing_of(settings).look
     return Limits(
         connect=min(settings.connect, settings.act / 2),
         read=patience,

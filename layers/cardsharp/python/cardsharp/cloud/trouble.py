@@ -1,9 +1,20 @@
 """What a failing arena means to whoever waits for it: how it is counted, and how long to pause."""
 
+from dataclasses import dataclass
 from datetime import timedelta
 
 from cardsharp.cloud.metrics import Meter, Metric
-from cardsharp.errors import ArenaError, Garbled, RateLimited, Rejected
+from cardsharp.errors import (
+    ArenaError,
+    Foreign,
+    Garbled,
+    MatchOver,
+    NotFound,
+    NotYourTurn,
+    RateLimited,
+    Rejected,
+    Unauthorized,
+)
 
 _CLIENT_ERRORS = range(400, 500)
 
@@ -21,13 +32,42 @@ def pause_after(error: ArenaError, least: timedelta) -> timedelta:
 
 
 def is_final(error: ArenaError) -> bool:
-    """Whether asking the same again cannot help: the arena understood, and said no."""
+    """Whether the arena understood, and said no in its own words."""
     return isinstance(error, Rejected) and error.status in _CLIENT_ERRORS
+
+
+def is_refusal(error: ArenaError) -> bool:
+    """Whether the arena refused this very action, so that another one is to be played.
+
+    A 401 or 404 denies us the match, which the next look must confirm. A 409 says only that the
+    turn is over, or that the arena contradicts its own view.
+    """
+    denial = isinstance(error, Unauthorized | NotFound | NotYourTurn | MatchOver)
+    return is_final(error) and not denial
+
+
+@dataclass(slots=True)
+class Denied:
+    """What the arena denied last, and since when it has said nothing else.
+
+    One denial is not believed: a store that lags or fails over, or a server that has just started,
+    may say once that there is no such match while it goes on.
+    """
+
+    words: str = ""
+    since: float = 0
+
+    def lasts(self, error: ArenaError, now: float) -> timedelta:
+        """How long the arena has said this very no; nothing for all that is no denial."""
+        words = str(error) if is_final(error) else ""
+        if words != self.words:
+            self.words, self.since = words, now
+        return timedelta(seconds=now - self.since if words else 0)
 
 
 def _status(error: ArenaError) -> str:
     """The status under which an error is counted; a word where no status came."""
-    if isinstance(error, Rejected):
+    if isinstance(error, Rejected | Foreign):
         return str(error.status)
     if isinstance(error, RateLimited):
         return "busy"

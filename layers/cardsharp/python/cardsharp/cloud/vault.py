@@ -24,5 +24,9 @@ class Vault(Protocol):
         ...
 
     def find(self, match_id: str) -> Body | None:
-        """Return the secret as of now, or None."""
+        """The secret as of now, or None."""
+        ...
+
+    def close(self) -> None:
+        """Let go of files and connections; nothing is asked of it any more."""
         ...

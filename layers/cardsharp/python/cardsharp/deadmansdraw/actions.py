@@ -7,7 +7,7 @@ from cardsharp.deadmansdraw.cards import Card
 
 
 class Verb(StrEnum):
-    """The three actions of a player (seed document, "Playing the Match")."""
+    """The three actions of a player (docs/spec/arena.md section 7)."""
 
     DRAW = "Draw"
     END_TURN = "EndTurn"
@@ -15,7 +15,7 @@ class Verb(StrEnum):
 
 
 class EffectType(StrEnum):
-    """The six effects that a card can leave pending (PROTOCOL.md section 4)."""
+    """The six effects that a card can leave pending (docs/spec/arena.md section 4)."""
 
     ORACLE = "Oracle"
     HOOK = "Hook"
@@ -31,7 +31,7 @@ class Effect:
 
     `cards` is the one peeked card of an Oracle or the one to three cards that a Map offers,
     and empty for the others. `kraken_count` is how many cards the Kraken still makes the player
-    draw; a Cannon and an Oracle carry it along (PROTOCOL.md section 7).
+    draw; a Cannon and an Oracle carry it along (docs/spec/arena.md section 7).
     """
 
     effect_type: EffectType

@@ -2,7 +2,7 @@
 
 The order matters twice: the server's autopick and the recorded opponents take "the first suit",
 which is the suit that entered the bank first, and a suit whose last card leaves loses its place
-(PROTOCOL.md sections 4 and 7).
+(docs/spec/arena.md sections 4 and 7).
 """
 
 from collections.abc import Iterable, Iterator
@@ -35,7 +35,7 @@ class Bank:
 
     @property
     def score(self) -> int:
-        """Points: the sum of the highest card of each suit (seed document, "Game End")."""
+        """Points: the sum of the highest card of each suit (docs/spec/arena.md section 5)."""
         return sum(max(values) for _, values in self.stacks)
 
     def tops(self) -> tuple[Card, ...]:

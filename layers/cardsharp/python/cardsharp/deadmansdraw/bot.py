@@ -1,86 +1,172 @@
-"""Attend one match with everything it takes; which match, and since when, is never remembered.
+"""A match of Dead Man's Draw as the bot attends it; all that every game shares is in cloud/attend.
 
-The match is played from what the arena says and nothing else, so any worker can take it up at
-any moment. The lease keeps it to one worker at a time; how a turn is played is in
-`attendance.py`.
+The match is played from what the arena says and nothing else. Which seats are ours is worked out
+from each view; where both are, the same worker plays both.
 """
 
 import logging
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 
-from cardsharp.cloud.attended import Attended
-from cardsharp.cloud.hold import Hold
-from cardsharp.cloud.lease import Keeping, LeaseKeeper
-from cardsharp.cloud.metrics import Meter, Metric, NoMeter
-from cardsharp.cloud.ports import Clock, Lease, MatchLog
-from cardsharp.cloud.timing import Remaining, Timing
-from cardsharp.deadmansdraw.attendance import Attendance
+from cardsharp.cloud.attend import After, Facts, Meet, Sight, Turn
+from cardsharp.cloud.ports import Body, MatchReader
+from cardsharp.deadmansdraw.actions import Action
 from cardsharp.deadmansdraw.briefing import BriefedPlayers
-from cardsharp.deadmansdraw.logbook import missing_body
-from cardsharp.deadmansdraw.seats import Players
-from cardsharp.errors import Conflict, NotFound, Rejected, StoreError, Unauthorized
+from cardsharp.deadmansdraw.cards import Card
+from cardsharp.deadmansdraw.client import MatchClosed
+from cardsharp.deadmansdraw.fallback import blind_action, decide
+from cardsharp.deadmansdraw.logbook import (
+    blind_intent_body,
+    end_of,
+    ends_turn,
+    facts_beyond,
+    header_body,
+    intent_body,
+    missing_body,
+    outcome_body,
+    timed_out,
+)
+from cardsharp.deadmansdraw.position import Position
+from cardsharp.deadmansdraw.reading import follow, rebuild
+from cardsharp.deadmansdraw.seats import Players, Seat
+from cardsharp.deadmansdraw.wire import instant
+from cardsharp.deadmansdraw.wire_views import MatchView
+from cardsharp.deciding import Decided
+from cardsharp.errors import NotFound, Rejected
+from cardsharp.strategy import Decision
 
 _log = logging.getLogger("cardsharp.bot")
 
 NO_SUCH_MATCH = "Match does not exist."
-"""The arena's own words (PROTOCOL.md section 4)."""
+"""The arena's own words (docs/spec/arena.md section 4)."""
+
+
+def meeting(players: Players, log: MatchReader) -> Meet:
+    """How these players meet a match: learning strategies know what the log has of an opponent."""
+
+    @contextmanager
+    def meet(match_id: str) -> Iterator[ArenaMatch]:
+        yield ArenaMatch(match_id, BriefedPlayers(players.me, players.dummy, log=log))
+
+    return meet
 
 
 @dataclass(frozen=True, slots=True)
-class Bot:
-    """A player with everything it needs: seats, match log, time; remembers no match."""
+class ArenaMatch:
+    """A match at an arena, on whose seats we play as some of these players."""
 
+    match_id: str
     players: Players
-    log: MatchLog
-    clock: Clock
-    worker: str
-    timing: Timing = field(default_factory=Timing)
-    meter: Meter = field(default_factory=NoMeter)
 
-    def attend(self, match_id: str, remaining: Remaining) -> Attended:
-        """Play a match until it ends, the time is up, or another worker holds it.
+    @property
+    def header(self) -> None:
+        """Nothing is known of a match that was not looked at."""
 
-        Raises:
-            Unauthorized: the arena does not accept our credentials.
-            StoreError: the match log failed; the lease runs out by itself.
-        """
-        known = self.log.match(match_id)
-        lease = self.log.take(match_id, self.worker, self.timing.lease)
-        if lease is None:
-            return Attended.ELSEWHERE
-        if known is not None and known.lease is not None:
-            self.meter.count(Metric.LEASE_STEALS)
-        described = known is not None and bool(known.header)
+    def look(self, known: Facts) -> Sight[Action]:
+        """The match as it is now."""
+        return self._sight(self.players.me.client.view(self.match_id), known)
+
+    def wait(self, known: Facts) -> Sight[Action] | None:
+        """The match when we are to act or it has ended, None where that took too long."""
+        client = self.players.me.client
         try:
-            finished = self._attend(lease, remaining, described=described)
-        except Conflict as conflict:
-            _log.warning("%s", conflict, extra={"match_id": match_id})
-            return Attended.ELSEWHERE
-        except Rejected as denied:
-            self._set_aside(lease, denied, described=described)
-            if isinstance(denied, Unauthorized):
-                raise
-            _log.warning("%s", denied, extra={"match_id": match_id})
-            return Attended.UNKNOWN
-        return Attended.FINISHED if finished else Attended.HANDED_ON
+            view = client.wait_for_turn(self.match_id)
+        except MatchClosed as closed:
+            view = closed.closing.view or client.view(self.match_id)
+        return None if view is None else self._sight(view, known)
 
-    def _attend(self, lease: Lease, remaining: Remaining, *, described: bool) -> bool:
-        keeping = Keeping(self.timing.lease, self.timing.renew)
-        players = BriefedPlayers(self.players.me, self.players.dummy, log=self.log)
-        with LeaseKeeper(self.log, lease, keeping, self.clock) as keeper:
-            hold = Hold(keeper, self.log, self.clock, self.meter, self.timing, remaining)
-            return Attendance(hold, players, described=described).run()
+    def gone(self, denied: Rejected) -> Body | None:
+        """The outcome where the arena says that there is no such match."""
+        missing = isinstance(denied, NotFound) and denied.message == NO_SUCH_MATCH
+        return missing_body() if missing else None
 
-    def _set_aside(self, lease: Lease, denied: Rejected, *, described: bool) -> None:
-        """See to it that a match which the arena denies is not tried again and again.
+    def _sight(self, view: MatchView, known: Facts) -> Sight[Action]:
+        seats = self.players.seats(view)
+        if not seats:
+            raise NotFound(404, "the match has no seat of ours; check the user's id")
+        late = (timed_out(m) in seats for m in view.moves if m.sequence_id not in known)
+        names = {index: seat.strategy_name for index, seat in seats.items()}
+        return Sight(
+            sequence=view.move_count,
+            facts=facts_beyond(view, known),
+            timeouts=sum(late),
+            outcome=outcome_body(view, set(seats)) if view.finished else None,
+            turn=None if view.finished else self._turn(view, seats),
+            acted_at=instant(view.last_move_at),
+            header=header_body(view, names),
+        )
 
-        It is closed only where the arena itself says that there is none: a page of some gateway
-        must not end a match that goes on. For the same reason a match that we have played is
-        tried again as soon as its lease has run out; any other is kept, unplayed, for a while.
-        """
-        if isinstance(denied, NotFound) and denied.message == NO_SUCH_MATCH:
-            self.log.finish(lease, missing_body())
-        elif not described:
-            with suppress(StoreError):
-                self.log.renew(lease, self.timing.shelf)
+    def _turn(self, view: MatchView, seats: dict[int, Seat]) -> Turn[Action] | None:
+        active = view.active_player_index
+        seat = None if active is None else seats.get(active)
+        if active is None or seat is None:
+            return None
+        try:
+            position = rebuild(view, active)
+        except Exception as error:  # noqa: BLE001 - a newer arena's words must end no match
+            _log.exception("cannot read the match", extra={"match_id": self.match_id})
+            area = () if view.move_count_in_turn is None else view.state.play_area
+            return BlindTurn(self.match_id, seat, area, str(error))
+        return ReadTurn(self.match_id, seat, position, alone=len(seats) == 1)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTurn:
+    """A turn whose position is known; `alone` says that the other seat is not ours."""
+
+    match_id: str
+    seat: Seat
+    position: Position
+    alone: bool
+
+    def decide(
+        self, limit: timedelta, monotonic: Callable[[], float], refused: frozenset[Action]
+    ) -> Decided[Decision[Action]]:
+        """The decision of the strategy that plays this seat."""
+        return decide(self.seat.strategy, self.position, limit, monotonic, refused)
+
+    def intent(self, decided: Decided[Decision[Action]], at: datetime, worker: str) -> Body:
+        """The decision, and the position that it was made on."""
+        return intent_body(self.position, decided, at, worker, self.seat.strategy_name)
+
+    def act(self, action: Action) -> "ReadTurn | After":
+        """Send the action and follow the events that it caused."""
+        answer = self.seat.client.act(self.match_id, action)
+        if ends_turn(answer):
+            goes_on = end_of(answer) is None
+            return After.WAIT if goes_on and self.alone else After.LOOK
+        try:
+            position = follow(self.position, action, answer)
+        except Exception:  # noqa: BLE001 - as above; a new look tells what is so
+            _log.exception("cannot follow the match", extra={"match_id": self.match_id})
+            position = None
+        return After.LOOK if position is None else replace(self, position=position)
+
+
+@dataclass(frozen=True, slots=True)
+class BlindTurn:
+    """A turn in a match that cannot be read: an action that the arena completes itself."""
+
+    match_id: str
+    seat: Seat
+    play_area: tuple[Card, ...]
+    reason: str
+
+    def decide(
+        self, limit: timedelta, monotonic: Callable[[], float], refused: frozenset[Action]
+    ) -> Decided[Decision[Action]]:
+        """The blind action, which takes no time."""
+        del limit, monotonic
+        action = blind_action(self.play_area, refused)
+        return Decided(Decision(action, self.reason), fault=self.reason)
+
+    def intent(self, decided: Decided[Decision[Action]], at: datetime, worker: str) -> Body:
+        """The action, and why no strategy could decide."""
+        return blind_intent_body(decided.decision.action, self.reason, at, worker)
+
+    def act(self, action: Action) -> After:
+        """Send the action."""
+        self.seat.client.act(self.match_id, action)
+        return After.LOOK

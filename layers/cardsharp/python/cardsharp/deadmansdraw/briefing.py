@@ -17,7 +17,7 @@ from cardsharp.deadmansdraw.position import Played
 from cardsharp.deadmansdraw.reading import played
 from cardsharp.deadmansdraw.seats import Players, Seat
 from cardsharp.deadmansdraw.strategies.dossier import Learner, PastMatch, briefed
-from cardsharp.deadmansdraw.views import MatchView, MoveView
+from cardsharp.deadmansdraw.wire_views import MatchView, MoveView
 from cardsharp.errors import StoreError
 
 PAST_MATCHES = 6

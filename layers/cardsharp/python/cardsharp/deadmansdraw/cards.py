@@ -1,8 +1,7 @@
 """The cards of Dead Man's Draw, and the two decks it is played with.
 
-The competition's rule book (seed document, "Card Suits") speaks of 9 suits and 54 cards; the
-server that was really played on has a tenth, the Mermaid, and 60 cards (PROTOCOL.md sections 6
-and 8). Both are here.
+The competition's rule book speaks of 9 suits and 54 cards; the server that was really played on
+has a tenth, the Mermaid, and 60 cards (docs/spec/arena.md section 7). Both are here.
 """
 
 from enum import StrEnum
@@ -10,7 +9,7 @@ from typing import NamedTuple
 
 
 class Suit(StrEnum):
-    """The ten suits, in the server's order (PROTOCOL.md section 8)."""
+    """The ten suits, in the server's order (docs/spec/arena.md section 8)."""
 
     ANCHOR = "Anchor"
     HOOK = "Hook"
@@ -56,6 +55,13 @@ SERVER_DECK: tuple[Card, ...] = _deck(SUIT_ORDER)
 
 RULEBOOK_DECK: tuple[Card, ...] = _deck(tuple(s for s in Suit if s is not Suit.MERMAID))
 """The 54 cards of the rule book: nine suits, values ascending."""
+
+_ORDER = {card: index for index, card in enumerate(SERVER_DECK)}
+
+
+def deck_order(card: Card) -> tuple[int, str, int]:
+    """What cards are sorted by: their places in the server's deck, strange cards behind."""
+    return _ORDER.get(card, len(_ORDER)), card.suit, card.value
 
 
 def lowest_of_each_suit(deck: tuple[Card, ...]) -> tuple[Card, ...]:

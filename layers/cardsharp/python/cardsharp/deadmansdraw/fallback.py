@@ -1,8 +1,18 @@
 """A legal action for when no strategy answers: late, broken or faced with something unknown."""
 
+from collections.abc import Callable
+from datetime import timedelta
+
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, Verb
 from cardsharp.deadmansdraw.cards import Card
 from cardsharp.deadmansdraw.position import Position
+from cardsharp.deadmansdraw.rules import apply
+from cardsharp.deadmansdraw.strategies import Decision, Hurrying, Strategy
+from cardsharp.deciding import Decided, Decider
+from cardsharp.errors import RulesError
+
+HURRY = 0.8
+"""The share of its time after which a strategy that can be hurried is."""
 
 _BLIND_END = Action(Verb.END_TURN, autopick=True)
 _BLIND_DRAW = Action(Verb.DRAW, autopick=True)
@@ -27,7 +37,33 @@ def blind_action(play_area: tuple[Card, ...], refused: frozenset[Action] = froze
     """The action for a match that cannot be read, such as one with an unknown effect pending.
 
     It ends the turn and lets the server answer what is pending: the only case in which the
-    server may pick. A turn with an empty play area cannot be ended (PROTOCOL.md section 7).
+    server may pick. A turn with an empty play area cannot be ended (docs/spec/arena.md section 7).
     """
     order = (_BLIND_END, _BLIND_DRAW) if play_area else (_BLIND_DRAW, _BLIND_END)
     return next((action for action in order if action not in refused), order[0])
+
+
+def decide(
+    strategy: Strategy,
+    position: Position,
+    limit: timedelta,
+    monotonic: Callable[[], float],
+    refused: frozenset[Action] = frozenset(),
+) -> Decided[Decision]:
+    """The strategy's decision, hurried when its time is nearly up; see `Decider.decide`."""
+    if isinstance(strategy, Hurrying):
+        late = monotonic() + HURRY * limit.total_seconds()
+        strategy = strategy.hurried(lambda: monotonic() > late)
+    return _DECIDER.decide(strategy, position, limit, monotonic, refused)
+
+
+def _refusal(position: Position, action: Action) -> str | None:
+    """Why the rules refuse an action, None where they do not."""
+    try:
+        apply(position.state(), action, lambda pile, number: pile[:number])
+    except RulesError as error:
+        return f"the rules refuse '{action}': {error}"
+    return None
+
+
+_DECIDER = Decider(_refusal, safe_action, Decision)

@@ -4,26 +4,26 @@ Facts are the arena's own moves, so the log is a copy of the arena's history wit
 beside it. Seeds are not in the views and so cannot get here.
 """
 
-from collections.abc import Iterable
-from datetime import datetime, timedelta
+from collections.abc import Container, Iterable
+from datetime import datetime
 
+from cardsharp import logbook
 from cardsharp.cloud.ports import Body
 from cardsharp.deadmansdraw.actions import Action
 from cardsharp.deadmansdraw.cards import Card
+from cardsharp.deadmansdraw.game import GAME
 from cardsharp.deadmansdraw.position import Position
-from cardsharp.deadmansdraw.strategies import Decision
-from cardsharp.deadmansdraw.views import EventType, EventView, MatchView, MoveView
 from cardsharp.deadmansdraw.wire import action_body
-from cardsharp.promptly import Decided
-
-GAME = "deadmansdraw"
+from cardsharp.deadmansdraw.wire_views import EventType, EventView, MatchView, MoveView
+from cardsharp.deciding import Decided
+from cardsharp.strategy import Decision
 
 
 def header_body(view: MatchView, seats: dict[int, str]) -> dict[str, object]:
     """Who plays, and which seats are ours with which strategy."""
     timeout = view.creation_params.timeout
     return {
-        "game": GAME,
+        "game": GAME.name,
         "players": list(view.player_ids),
         "names": list(view.player_names),
         "tags": list(view.creation_params.tags),
@@ -34,24 +34,14 @@ def header_body(view: MatchView, seats: dict[int, str]) -> dict[str, object]:
 
 
 def intent_body(
-    position: Position, decided: Decided[Decision], at: datetime, worker: str, strategy: str
+    position: Position, decided: Decided[Decision[Action]], at: datetime, worker: str, strategy: str
 ) -> dict[str, object]:
     """What we are about to do and why, with the position that it was decided on."""
-    decision = decided.decision
     return {
+        **logbook.intent_body(decided, at, worker, strategy),
         "seat": position.me,
         "turn": position.turn,
-        "action": action_body(decision.action),
-        "reason": decision.reason,
-        "options": [
-            {"action": str(option.action), "value": option.value, "note": option.note}
-            for option in decision.options
-        ],
-        "strategy": strategy,
-        "fault": decided.fault,
-        "decidedAt": at.isoformat(),
-        "decisionMs": round(decided.took / timedelta(milliseconds=1), 3),
-        "worker": worker,
+        "action": action_body(decided.decision.action),
         "position": position_body(position),
     }
 
@@ -96,9 +86,10 @@ def facts_body(move: MoveView) -> dict[str, object]:
     return move.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
-def facts_after(view: MatchView, known: int) -> dict[int, Body]:
-    """The facts of all moves of a view whose sequence is `known` or more."""
-    return {move.sequence_id: facts_body(move) for move in view.moves if move.sequence_id >= known}
+def facts_beyond(view: MatchView, known: Container[int]) -> dict[int, Body]:
+    """The facts of all moves of a view whose sequence is not `known`."""
+    moves = (move for move in view.moves if move.sequence_id not in known)
+    return {move.sequence_id: facts_body(move) for move in moves}
 
 
 def outcome_body(view: MatchView, seats: set[int]) -> dict[str, object]:
@@ -152,7 +143,7 @@ def ends_turn(events: Iterable[EventView]) -> bool:
 def timed_out(move: MoveView) -> int | None:
     """The player whose turn the arena ended with this move for want of time, None for none.
 
-    Only then does an event of a player's own carry a comment (PROTOCOL.md section 5).
+    Only then does an event of a player's own carry a comment (docs/spec/arena.md section 5).
     """
     comments = (event for event in move.events if event.event_type == EventType.COMMENT)
     return next((c.player_index for c in comments if c.player_index is not None), None)

@@ -1,9 +1,9 @@
 """What a player may know of a match, and nothing else: the only thing that a strategy sees.
 
 Everything here comes from public facts: the table and the events that both players are shown
-(PROTOCOL.md section 6). The draw pile is a set of the cards not seen elsewhere, apart from a top
-card that an Oracle showed and that still lies there. The match's random seed has no way in: the
-wire models do not read it.
+(docs/spec/arena.md section 6). The draw pile is a set of the cards not seen elsewhere, apart from
+a top card that an Oracle showed and that still lies there. The match's random seed has no way in:
+the wire models do not read it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,7 +11,13 @@ from dataclasses import dataclass, field
 
 from cardsharp.deadmansdraw.actions import Action, Effect, EffectType
 from cardsharp.deadmansdraw.bank import Bank
-from cardsharp.deadmansdraw.cards import SERVER_DECK, Card, Suit, lowest_of_each_suit
+from cardsharp.deadmansdraw.cards import (
+    SERVER_DECK,
+    Card,
+    Suit,
+    deck_order,
+    lowest_of_each_suit,
+)
 from cardsharp.deadmansdraw.events import (
     CardPlaced,
     CardRemoved,
@@ -103,13 +109,21 @@ class Observer:
         if draw_set is None:
             gone = set(discard_pile)
             draw_set = (card for card in SERVER_DECK if card not in gone)
-        self.unseen = dict.fromkeys(sorted(draw_set, key=_deck_order))
+        self.unseen = dict.fromkeys(sorted(draw_set, key=deck_order))
         self.discard_pile = list(discard_pile)
         self.play_area = list(play_area)
         self.known_top: Card | None = None
         self.refused: Card | None = None
         self._arriving: Card | None = None
         self._offer: tuple[Card, ...] = ()
+
+    def copy(self) -> "Observer":
+        """Another observer who has seen the same."""
+        other = Observer((), self.discard_pile, self.play_area)
+        other.unseen = self.unseen.copy()
+        other.known_top, other.refused = self.known_top, self.refused
+        other._arriving, other._offer = self._arriving, self._offer
+        return other
 
     def see_all(self, events: Iterable[Event]) -> None:
         """Take in the events of one move, in their order."""
@@ -164,10 +178,3 @@ class Observer:
 
     def _discard_without(self, taken: tuple[Card, ...]) -> None:
         self.discard_pile = [card for card in self.discard_pile if card not in taken]
-
-
-_ORDER = {card: index for index, card in enumerate(SERVER_DECK)}
-
-
-def _deck_order(card: Card) -> tuple[int, str, int]:
-    return _ORDER.get(card, len(_ORDER)), card.suit, card.value

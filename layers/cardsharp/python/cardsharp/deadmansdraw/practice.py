@@ -1,16 +1,20 @@
 """Create practice matches: against oneself, or against the dummy, whose seat we play as well."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from cardsharp.deadmansdraw.scout import Scout
+from cardsharp.cloud.offering import Offering
+from cardsharp.deadmansdraw.assembly import assembly_of
+from cardsharp.deadmansdraw.client import ArenaClient
+from cardsharp.deadmansdraw.game import GAME
 from cardsharp.deadmansdraw.seats import DUMMY_ID
-from cardsharp.deadmansdraw.views import Cards
 from cardsharp.deadmansdraw.wire import MatchParams
+from cardsharp.deadmansdraw.wire_views import Cards
 from cardsharp.errors import ConfigError, Malformed
+from cardsharp.game import Job
 
 MOST = 100
 """Practice matches that one order may ask for."""
@@ -48,7 +52,20 @@ def parse_order(event: object) -> PracticeOrder:
         raise Malformed(f"The practice order cannot be used. {'; '.join(faults)}.") from None
 
 
-def create(order: PracticeOrder, me: str, scout: Scout) -> Iterator[str]:
+def order(event: Mapping[str, Any], job: Job) -> Sequence[str]:
+    """Create the practice matches that an event orders; their ids.
+
+    Raises:
+        Malformed: the order cannot be used.
+        ConfigError: new matches are paused.
+        ArenaError: the arena refused, or failed after some matches were created.
+    """
+    wanted, assembly = parse_order(event), assembly_of(job)
+    with assembly.client() as client:
+        return list(create(wanted, assembly.player_id, client, assembly.offering))
+
+
+def create(order: PracticeOrder, me: str, arena: ArenaClient, offering: Offering) -> Iterator[str]:
     """Create the matches of an order and put each on the queue; their ids, one by one.
 
     The arena would name only those in which it is our own turn, so each is offered at once.
@@ -56,7 +73,7 @@ def create(order: PracticeOrder, me: str, scout: Scout) -> Iterator[str]:
     Raises:
         ConfigError: new matches are paused.
     """
-    if scout.pause.is_on():
+    if offering.pause.is_on():
         raise ConfigError("New matches are paused; `cardsharp cloud resume` ends that.")
     timeout = None if order.timeout_seconds is None else timedelta(seconds=order.timeout_seconds)
     params = MatchParams(
@@ -70,6 +87,6 @@ def create(order: PracticeOrder, me: str, scout: Scout) -> Iterator[str]:
         timeout=timeout,
     )
     for _ in range(order.matches):
-        match_id = scout.arena.create_match(params).id
-        scout.offer_one(match_id)
+        match_id = arena.create_match(params).id
+        offering.offer_one(match_id, GAME.name)
         yield match_id

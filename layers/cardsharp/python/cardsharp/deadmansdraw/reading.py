@@ -1,6 +1,6 @@
 """From what the arena answers to a `Position`: rebuilt from one GET, or followed after a POST.
 
-Nothing is remembered between two calls: a view with its events is enough (PROTOCOL.md
+Nothing is remembered between two calls: a view with its events is enough (docs/spec/arena.md
 section 6), so any worker can take up any match at any moment.
 """
 
@@ -33,7 +33,7 @@ from cardsharp.deadmansdraw.events import (
 )
 from cardsharp.deadmansdraw.position import Observer, Played, Position
 from cardsharp.deadmansdraw.rules import apply
-from cardsharp.deadmansdraw.views import (
+from cardsharp.deadmansdraw.wire_views import (
     DeltaView,
     EventType,
     EventView,

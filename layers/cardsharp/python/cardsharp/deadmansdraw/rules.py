@@ -1,7 +1,7 @@
 """The rules of Dead Man's Draw as the running server plays them: pure functions over `State`.
 
-Source: PROTOCOL.md section 7, checked against every recorded match. Where the rule book (seed
-document, "Game rules") and the server differ, the server wins. Chance, the only thing that the
+Source: docs/spec/arena.md section 7, checked against every recorded match. Where the rule book
+and the server differ (docs/rules.md), the server wins. Chance, the only thing that the
 rules do not decide, is an argument: see `Chance`. The same functions serve the arena, which
 knows the draw pile, and the strategies, which put a guess in its place.
 """
@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 MAX_TIMEOUTS = 5
-"""The turn that times out for the fifth time ends the match (PROTOCOL.md section 5)."""
+"""The turn that times out for the fifth time ends the match (docs/spec/arena.md section 5)."""
 
 
 def start(
@@ -65,7 +65,7 @@ def apply(state: State, action: Action, chance: Chance) -> tuple[State, tuple[Ev
 def force_turn_end(
     state: State, turn_comment: str, match_comment: str, chance: Chance
 ) -> tuple[State, tuple[Event, ...]]:
-    """The state after the active player's time ran out (PROTOCOL.md section 5, "Timeout").
+    """The state after the active player's time ran out (docs/spec/arena.md section 5, "Timeout").
 
     Pending effects are answered by autopick, the play area is banked, and the fifth timeout of
     a match ends it by points. An autopick that busts still gets its second, successful
@@ -95,7 +95,7 @@ def terminate(
 def legal_actions(state: State) -> tuple[Action, ...]:
     """The actions that differ in what they do, none once the match has ended.
 
-    The server knows more spellings of the same deed, such as Draw for taking the Oracle's card
+    The server knows more spellings of the same action, such as Draw for taking the Oracle's card
     or answering the Kraken; they are left out.
     """
     if state.outcome is not None:

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from cardsharp.deadmansdraw.arena import ArenaClient
+from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.strategies import Strategy
-from cardsharp.deadmansdraw.views import MatchView
+from cardsharp.deadmansdraw.wire_views import MatchView
 
 DUMMY_ID = "000000000000000000000000"
-"""The player who accepts any match (seed document, "Practice Match")."""
+"""The player who accepts any match (docs/spec/arena.md section 4)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """A state while one action changes it: the steps that actions, effects and timeouts share.
 
-Source: PROTOCOL.md section 7.
+Source: docs/spec/arena.md section 7.
 """
 
 from dataclasses import replace

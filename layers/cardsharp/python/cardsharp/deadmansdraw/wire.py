@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from cardsharp.deadmansdraw.actions import Action
 from cardsharp.deadmansdraw.cards import Card
-from cardsharp.deadmansdraw.views import (
+from cardsharp.deadmansdraw.wire_views import (
     Closing,
     CreationView,
     DeltaView,
@@ -63,7 +63,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchParams:
-    """A match to create; what is None is left to the server (PROTOCOL.md section 4).
+    """A match to create; what is None is left to the server (docs/spec/arena.md section 4).
 
     Without `player_ids` it is a practice match against oneself.
     """

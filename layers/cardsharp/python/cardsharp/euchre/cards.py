@@ -1,4 +1,4 @@
-"""The 24 cards as the protocol numbers them: `rank * 4 + suit` (SPEC.md section 2).
+"""The 24 cards as the protocol numbers them: `rank * 4 + suit` (docs/spec/euchre.md section 2).
 
 Cards and suits are plain integers, for engines compare millions of them a second.
 """
@@ -42,18 +42,8 @@ def same_colour(suit: Suit) -> Suit:
     return 3 - suit
 
 
-def right_bower(trump: Suit) -> Card:
-    """The highest trump: its jack."""
-    return card(JACK, trump)
-
-
-def left_bower(trump: Suit) -> Card:
-    """The second highest trump: the other jack of the same colour."""
-    return card(JACK, same_colour(trump))
-
-
 def suit_of(card: Card, trump: Suit | None) -> Suit:
-    """The suit that a card counts as: the left bower is a trump."""
+    """The suit that a card counts as: the left bower (trumps' other jack) is one."""
     suit = card & 3
     if trump is not None and card >> 2 == JACK and suit == 3 - trump:
         return trump

@@ -13,6 +13,7 @@ import math
 import uuid
 from typing import TYPE_CHECKING
 
+from cardsharp.cloud import dynamodb_items as items
 from cardsharp.cloud.aws import Unmet
 from cardsharp.cloud.dynamodb_items import number, text
 from cardsharp.cloud.dynamodb_table import DynamoTable
@@ -50,7 +51,7 @@ class DynamoDeals:
         )
 
     def read(self, key: DealKey) -> Record | None:
-        """Return a deal with every event that was acknowledged, or None."""
+        """A deal with every event that was acknowledged, or None."""
         item = self._table.get(_key(key))
         if item is None:
             return None
@@ -77,7 +78,4 @@ class DynamoDeals:
 
 
 def _key(key: DealKey) -> "dict[str, Value]":
-    return {
-        "pk": text(f"token#{key.token}"),
-        "sk": text(f"deal#{key.game:010}#{key.deal:010}"),
-    }
+    return items.key(f"token#{key.token}", f"deal#{key.game:010}#{key.deal:010}")

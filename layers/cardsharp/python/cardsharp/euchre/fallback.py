@@ -1,17 +1,22 @@
 """What is legal and harmless when no strategy answers."""
 
+from collections.abc import Callable
+
+from cardsharp.deciding import Decided, Decider
 from cardsharp.euchre.actions import Action, Bid, Defend, Discard, Play
 from cardsharp.euchre.cards import Card, Suit, rank_of, strength, suit_of
-from cardsharp.euchre.view import View
+from cardsharp.euchre.position import Position
+from cardsharp.euchre.strategies import Decision, Strategy
 
 
-def safe_choice(view: View) -> Action:
-    """A pass, no lone defence, or the lowest of the cards."""
-    first = view.choices[0]
+def safe_action(position: Position, refused: frozenset[Action] = frozenset()) -> Action:
+    """A pass, no lone defence, or the lowest of the cards; nobody refuses any of these."""
+    del refused
+    first = position.choices[0]
     if isinstance(first, Bid | Defend):
         return first
-    cards = {one.card: one for one in view.choices if isinstance(one, Discard | Play)}
-    return cards[lowest(tuple(cards), view.table.trump)]
+    cards = {one.card: one for one in position.choices if isinstance(one, Discard | Play)}
+    return cards[lowest(tuple(cards), position.table.trump)]
 
 
 def lowest(cards: tuple[Card, ...], trump: Suit | None = None) -> Card:
@@ -23,3 +28,18 @@ def lowest(cards: tuple[Card, ...], trump: Suit | None = None) -> Card:
         return strength(card, trump, trump), card
 
     return min(cards, key=height)
+
+
+def decide(
+    strategy: Strategy, position: Position, monotonic: Callable[[], float]
+) -> Decided[Decision]:
+    """The strategy's decision, or the safe one where it fails; it keeps its own time."""
+    return _DECIDER.decide(strategy, position, None, monotonic)
+
+
+def _refusal(position: Position, action: Action) -> str | None:
+    """Why an action is no answer, None where it is one."""
+    return None if action in position.choices else f"the strategy may not {action}"
+
+
+_DECIDER = Decider(_refusal, safe_action, Decision)

@@ -4,12 +4,12 @@ from datetime import timedelta
 from typing import Protocol
 
 from cardsharp.cloud.metrics import Meter, Metric
+from cardsharp.deciding import Decided
 from cardsharp.euchre.asks import Ask
 from cardsharp.euchre.cards import name
+from cardsharp.euchre.position import Position
 from cardsharp.euchre.records import DealKey, Event
 from cardsharp.euchre.strategies import Decision, Option
-from cardsharp.euchre.view import View
-from cardsharp.promptly import Decided
 
 GAME = "euchre"
 
@@ -20,9 +20,9 @@ class Journal(Protocol):
     """Takes what a service has to tell."""
 
     def decided(
-        self, key: DealKey, ask: Ask[Event], view: View | None, decided: Decided[Decision]
+        self, key: DealKey, ask: Ask[Event], position: Position | None, decided: Decided[Decision]
     ) -> None:
-        """A new decision; without a view, one that the question alone had to answer."""
+        """A new decision; without a position, one that the question alone had to answer."""
         ...
 
     def troubled(self, key: DealKey, what: str, cause: Exception) -> None:
@@ -49,10 +49,10 @@ class LogJournal:
         self._log, self._meter = log, meter
 
     def decided(
-        self, key: DealKey, ask: Ask[Event], view: View | None, decided: Decided[Decision]
+        self, key: DealKey, ask: Ask[Event], position: Position | None, decided: Decided[Decision]
     ) -> None:
         """Write the decision, as a warning where the strategy did not make it."""
-        entry = decision_entry(key, ask, view, decided)
+        entry = decision_entry(key, ask, position, decided)
         self._meter.time(Metric.DECISION, decided.took, game=GAME)
         if decided.fault is None:
             self._log.info("decision", extra=entry)
@@ -69,7 +69,7 @@ class NoJournal:
     """Takes everything and keeps nothing."""
 
     def decided(
-        self, key: DealKey, ask: Ask[Event], view: View | None, decided: Decided[Decision]
+        self, key: DealKey, ask: Ask[Event], position: Position | None, decided: Decided[Decision]
     ) -> None:
         """Keep nothing."""
 
@@ -78,7 +78,7 @@ class NoJournal:
 
 
 def decision_entry(
-    key: DealKey, ask: Ask[Event], view: View | None, decided: Decided[Decision]
+    key: DealKey, ask: Ask[Event], position: Position | None, decided: Decided[Decision]
 ) -> Entry:
     """A decision as fields of a log line; nothing in it that its seat does not know."""
     decision = decided.decision
@@ -92,8 +92,8 @@ def decision_entry(
         "worlds": decision.worlds,
         "decision_ms": round(decided.took / timedelta(milliseconds=1), 3),
     }
-    if view is not None:
-        entry["hand"] = [name(card) for card in view.hand]
+    if position is not None:
+        entry["hand"] = [name(card) for card in position.hand]
     if decision.cut:
         entry["cut"] = True
     if decided.fault is not None:
@@ -103,8 +103,8 @@ def decision_entry(
 
 def _candidate(option: Option) -> Entry:
     candidate: Entry = {"answer": str(option.action)}
-    if option.points is not None:
-        candidate["points"] = round(option.points, 3)
+    if option.value is not None:
+        candidate["points"] = round(option.value, 3)
     if option.note:
         candidate["note"] = option.note
     return candidate

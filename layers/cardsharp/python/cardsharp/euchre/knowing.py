@@ -1,33 +1,33 @@
-"""From a stored deal and a question to the view that the strategy sees, if the two agree."""
+"""From a stored deal and a question to the position that the strategy sees, if the two agree."""
 
 from dataclasses import replace
 
 from cardsharp.euchre.actions import Action, Discard, Play
 from cardsharp.euchre.asks import NO_CARD, Ask
+from cardsharp.euchre.position import Position, project
 from cardsharp.euchre.records import Event, Record, SwapEvent
 from cardsharp.euchre.state import FACE_DOWN, TURN, Deal
-from cardsharp.euchre.table import DEALER, Table, Turn, turn
-from cardsharp.euchre.view import View, project
+from cardsharp.euchre.table import DEALER, Table, ToAct, turn
 
 
-def view_of(record: Record, ask: Ask[Event]) -> View | None:
+def position_of(record: Record, ask: Ask[Event]) -> Position | None:
     """What the seat that is asked knows, None where the record cannot have led to the question.
 
     The choices are those that the client offers: it is the authority on what is legal.
     """
     table = ask.table(record)
-    if not _same_turn(record, ask) or table is None or turn(table) != Turn(ask.seat, ask.question):
+    if not _same_turn(record, ask) or table is None or turn(table) != ToAct(ask.seat, ask.question):
         return None
     discard = _discard(record, table, ask)
     if table.swapped and discard is None:
         return None
-    view = project(Deal(record.cards, table, discard), ask.seat)
-    if _contradicts(view):
+    position = project(Deal(record.cards, table, discard), ask.seat)
+    if _contradicts(position):
         return None
     if ask.offered is None:
-        return view
-    choices = tuple(action for action in view.choices if _card(action) in ask.offered)
-    return replace(view, choices=choices) if len(choices) == len(ask.offered) else None
+        return position
+    choices = tuple(action for action in position.choices if _card(action) in ask.offered)
+    return replace(position, choices=choices) if len(choices) == len(ask.offered) else None
 
 
 def _same_turn(record: Record, ask: Ask[Event]) -> bool:
@@ -45,10 +45,12 @@ def _discard(record: Record, table: Table, ask: Ask[Event]) -> int | None:
     return swap.card if isinstance(swap, SwapEvent) else None
 
 
-def _contradicts(view: View) -> bool:
+def _contradicts(position: Position) -> bool:
     """Whether a card that the seat sees would be in two places at once."""
-    others = [card for trick in view.table.tricks for seat, card in trick if seat != view.seat]
-    return len(set(others)) < len(others) or not set(others).isdisjoint(view.dealt)
+    others = [
+        card for trick in position.table.tricks for seat, card in trick if seat != position.seat
+    ]
+    return len(set(others)) < len(others) or not set(others).isdisjoint(position.dealt)
 
 
 def _card(action: Action) -> int | None:

@@ -1,4 +1,4 @@
-"""The rules of Euchre as the tournament framework plays them (SPEC.md section 6).
+"""The rules of Euchre as the tournament framework plays them (docs/spec/euchre.md section 6).
 
 Pure functions over `Deal`. Games to ten, who deals next and who is at which table are the
 coordinator's business.
@@ -10,13 +10,13 @@ from cardsharp.errors import Illegal, Malformed
 from cardsharp.euchre.actions import PASS, Action, Bid, Defend, Discard, Play, Question
 from cardsharp.euchre.cards import DECK, SUITS, Card, Suit, suit_of
 from cardsharp.euchre.state import TURN, Deal
-from cardsharp.euchre.table import TRICKS, Table, Turn, turn
+from cardsharp.euchre.table import TRICKS, Table, ToAct, turn
 
 __all__ = [
     "MADE",
     "Deal",
     "Result",
-    "Turn",
+    "ToAct",
     "apply",
     "choices",
     "legal_actions",

@@ -8,13 +8,15 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from cardsharp.cloud.ports import Clock
+from cardsharp.deciding import Decided
 from cardsharp.errors import StoreError
 from cardsharp.euchre import wire
 from cardsharp.euchre.actions import Action
 from cardsharp.euchre.asks import Ask, BidAsk, DefenseAsk, PlayAsk, SwapAsk
-from cardsharp.euchre.deciding import decide
+from cardsharp.euchre.fallback import decide
 from cardsharp.euchre.journal import Journal
-from cardsharp.euchre.knowing import view_of
+from cardsharp.euchre.knowing import position_of
+from cardsharp.euchre.position import Position
 from cardsharp.euchre.records import (
     BidEvent,
     DealKey,
@@ -25,8 +27,6 @@ from cardsharp.euchre.records import (
 )
 from cardsharp.euchre.store import DealStore
 from cardsharp.euchre.strategies import Decision, Strategy
-from cardsharp.euchre.view import View
-from cardsharp.promptly import Decided
 
 ATTEMPTS = 3
 """How often a request tries the store; a conflict or a failure is worth another."""
@@ -104,39 +104,25 @@ class EuchreService:
 
     def _answer(self, key: DealKey, ask: Ask[E]) -> E:
         """The stored answer to the question, or a new one that is stored first."""
-        made: dict[View | None, Decided[Decision]] = {}
+        made = _Made(ask, self._strategy, self._clock)
 
         def answer() -> E:
             record = self._store.read(key)
             if record is None:
-                return ask.event(self._decide(None, ask, made))
+                return ask.event(made.action(None))
             stored = ask.recall(record)
             if stored is not None:
                 return stored
-            event = ask.event(self._decide(view_of(record, ask), ask, made))
+            event = ask.event(made.action(position_of(record, ask)))
             self._store.append(record, event)
             return event
 
         event = self._trying(key, "an answer is not stored", answer)
         if event is None:
-            # What was decided but could not be kept; if no deal could be read, a safe answer.
-            view = next(reversed(made), None)
-            event = ask.event(self._decide(view, ask, made))
-        for view, decided in made.items():
-            self._journal.decided(key, ask, view, decided)
+            event = ask.event(made.last())
+        for position, decided in made.decisions:
+            self._journal.decided(key, ask, position, decided)
         return event
-
-    def _decide(
-        self, view: View | None, ask: Ask[Event], made: dict[View | None, Decided[Decision]]
-    ) -> Action:
-        """The answer for a view, made once in a request however often the store is tried."""
-        if view not in made:
-            if view is None:
-                fault = "no stored deal leads to this question"
-                made[view] = Decided(Decision(ask.safe(), f"Safe answer: {fault}."), fault=fault)
-            else:
-                made[view] = decide(self._strategy, view, self._clock.monotonic)
-        return made[view].decision.action
 
     def _trying(self, key: DealKey, trouble: str, deed: Callable[[], T]) -> T | None:
         """What the deed returns, None where the store has failed it too often."""
@@ -147,6 +133,33 @@ class EuchreService:
                 again = "trying again" if attempt < ATTEMPTS else trouble
                 self._journal.troubled(key, again, error)
         return None
+
+
+class _Made:
+    """The decisions of one request: one a position, however often the store is tried."""
+
+    def __init__(self, ask: Ask[Event], strategy: Strategy, clock: Clock) -> None:
+        self._ask, self._strategy, self._clock = ask, strategy, clock
+        self.decisions: list[tuple[Position | None, Decided[Decision]]] = []
+
+    def action(self, position: Position | None) -> Action:
+        """The answer in a position; a safe one where no stored deal leads to the question."""
+        for known, decided in self.decisions:
+            if known == position:
+                return decided.decision.action
+        decided = self._decide(position)
+        self.decisions.append((position, decided))
+        return decided.decision.action
+
+    def last(self) -> Action:
+        """What was decided but could not be kept; if no deal could be read, a safe answer."""
+        return self.action(self.decisions[-1][0] if self.decisions else None)
+
+    def _decide(self, position: Position | None) -> Decided[Decision]:
+        if position is not None:
+            return decide(self._strategy, position, self._clock.monotonic)
+        fault = "no stored deal leads to this question"
+        return Decided(Decision(self._ask.safe(), f"Safe answer: {fault}."), fault=fault)
 
 
 def key_of(message: wire.InDeal) -> DealKey:

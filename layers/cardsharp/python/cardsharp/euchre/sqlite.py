@@ -4,8 +4,10 @@ Every method is one transaction, so the condition and what is written under it a
 """
 
 import uuid
+from datetime import datetime
+from pathlib import Path
 
-from cardsharp.cloud.codec import to_micros
+from cardsharp.cloud.codec import from_micros, to_micros
 from cardsharp.cloud.ports import Clock
 from cardsharp.cloud.sqlite_file import Contents, SqliteFile
 from cardsharp.errors import Conflict
@@ -37,7 +39,7 @@ _THIS = "token = ? AND game = ? AND deal = ?"
 class SqliteDeals:
     """A `DealStore` in the SQLite file at `path`, made with its folder if it is not there."""
 
-    def __init__(self, path: str, clock: Clock) -> None:
+    def __init__(self, path: str | Path, clock: Clock) -> None:
         self._clock = clock
         self._file = SqliteFile(path, _DEALS)
 
@@ -57,7 +59,7 @@ class SqliteDeals:
             )
 
     def read(self, key: DealKey) -> Record | None:
-        """Return a deal with every event that was acknowledged, or None."""
+        """A deal with every event that was acknowledged, or None."""
         with self._file.reading() as db:
             row = db.execute(
                 f"SELECT cards, events, born FROM deals WHERE {_THIS}",  # noqa: S608 - a constant
@@ -68,6 +70,17 @@ class SqliteDeals:
         cards, events, born = row
         log = tuple(decode_event(line) for line in events.splitlines())
         return Record(key, tuple(map(int, cards.split(","))), born, log)
+
+    def began(self) -> list[tuple[DealKey, datetime]]:
+        """The keys of all deals, the last begun first, and when they began."""
+        with self._file.reading() as db:
+            rows = db.execute(
+                "SELECT token, game, deal, expires FROM deals ORDER BY expires DESC"
+            ).fetchall()
+        return [
+            (DealKey(token, game, deal), from_micros(expires) - LIFE)
+            for token, game, deal, expires in rows
+        ]
 
     def append(self, record: Record, event: Event) -> None:
         """Add an event to the deal as it was read; raises `Conflict` if that has changed."""

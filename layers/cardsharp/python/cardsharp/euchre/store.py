@@ -2,7 +2,7 @@
 
 Adapters raise `StoreError` for a failing backend and `Conflict` where somebody else was first.
 Every read is as of now. Deals expire some hours after they began: no call marks the end of a
-game, and so nothing else can clean up (SPEC.md section 5).
+game, and so nothing else can clean up (docs/spec/euchre.md section 5).
 """
 
 from datetime import timedelta
@@ -23,7 +23,7 @@ class DealStore(Protocol):
         ...
 
     def read(self, key: DealKey) -> Record | None:
-        """Return a deal with every event that was acknowledged, or None."""
+        """A deal with every event that was acknowledged, or None."""
         ...
 
     def append(self, record: Record, event: Event) -> None:

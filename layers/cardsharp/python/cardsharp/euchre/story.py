@@ -1,4 +1,4 @@
-"""What has happened in a stored deal, told in order (SPEC.md section 5).
+"""What has happened in a stored deal, told in order (docs/spec/euchre.md section 5).
 
 The client is the authority on what happened. Where a later message does not go together with an
 earlier one, the earlier one did not count.
@@ -11,7 +11,7 @@ from cardsharp.euchre.actions import PASS, Bid, Question
 from cardsharp.euchre.cards import SUITS
 from cardsharp.euchre.records import BidEvent, DefenseEvent, PlayEvent, Record, SwapEvent
 from cardsharp.euchre.state import TURN
-from cardsharp.euchre.table import Call, Table, Turn, turn
+from cardsharp.euchre.table import Call, Table, ToAct, turn
 
 
 def bids_of(record: Record) -> tuple[Bid, ...]:
@@ -51,7 +51,7 @@ def table_before(record: Record, trick: int, seq: int, seat: int) -> Table | Non
     earlier = sorted((e for e in plays if (e.trick, e.seq) < (trick, seq)), key=_place)
     for opening in _openings(record):
         table = _told(opening, earlier)
-        if table is not None and turn(table) == Turn(seat, Question.PLAY):
+        if table is not None and turn(table) == ToAct(seat, Question.PLAY):
             return table if len(table.complete_tricks) == trick else None
     return None
 
@@ -92,7 +92,7 @@ def _defences(record: Record, call: Call) -> tuple[bool | None, bool | None]:
 def _told(table: Table, plays: Iterable[PlayEvent]) -> Table | None:
     """The table after the plays, None where one is out of turn."""
     for event in plays:
-        if turn(table) != Turn(event.pos, Question.PLAY):
+        if turn(table) != ToAct(event.pos, Question.PLAY):
             return None
         table = table.with_play(event.pos, event.card)
     return table

@@ -1,7 +1,7 @@
 """What lies open to everybody: the bids, the plays, and what follows from them.
 
-Seats count from the dealer's left (SPEC.md section 2): 0 bids first and leads, 3 is the dealer,
-0 and 2 are partners against 1 and 3. Nothing here knows a hidden card.
+Seats count from the dealer's left (docs/spec/euchre.md section 2): 0 bids first and leads, 3 is the
+dealer, 0 and 2 are partners against 1 and 3. Nothing here knows a hidden card.
 """
 
 from dataclasses import dataclass, replace
@@ -41,7 +41,7 @@ class Call(NamedTuple):
         return self.number < 4  # noqa: PLR2004 - seats at the table
 
 
-class Turn(NamedTuple):
+class ToAct(NamedTuple):
     """Who has to decide what."""
 
     seat: int
@@ -173,21 +173,21 @@ def partner(seat: int) -> int:
     return (seat + 2) % 4
 
 
-def turn(table: Table) -> Turn | None:
+def turn(table: Table) -> ToAct | None:
     """Who has to decide what, None when the deal is over."""
     call = table.call
     if call is None:
         if len(table.bids) == MAX_BIDS:
             return None
-        return Turn(len(table.bids) % 4, Question.BID)
+        return ToAct(len(table.bids) % 4, Question.BID)
     if call.picks_up and not table.swapped:
-        return Turn(DEALER, Question.DISCARD)
+        return ToAct(DEALER, Question.DISCARD)
     if call.alone and len(table.defences) < 2 and True not in table.defences:  # noqa: PLR2004 - two defenders
-        return Turn((call.seat + 1 + 2 * len(table.defences)) % 4, Question.DEFEND)
+        return ToAct((call.seat + 1 + 2 * len(table.defences)) % 4, Question.DEFEND)
     return _to_play(table)
 
 
-def _to_play(table: Table) -> Turn | None:
+def _to_play(table: Table) -> ToAct | None:
     """Whose card is next: the chair after the last one's, empty chairs skipped."""
     trick = table.trick
     if not trick and len(table.tricks) == TRICKS:
@@ -196,4 +196,4 @@ def _to_play(table: Table) -> Turn | None:
     out = table.sitting_out
     while seat % 4 in out:
         seat += 1
-    return Turn(seat % 4, Question.PLAY)
+    return ToAct(seat % 4, Question.PLAY)

@@ -1,4 +1,4 @@
-"""The messages of the protocol (SPEC.md section 3), each parsed once, here.
+"""The messages of the protocol (docs/spec/euchre.md section 3), each parsed once, here.
 
 Bodies are read strictly: an echo must come back with the JSON type that it came with. Query
 strings have no types. Fields that we do not know are ignored.

@@ -5,6 +5,6 @@ A strategy remembers nothing: all it may know is in the `Position`.
 """
 
 from cardsharp.blef.strategies.base import Decision, Option, Strategy
-from cardsharp.blef.strategies.registry import build, names, strategy
+from cardsharp.blef.strategies.registry import about, build, names, strategy
 
-__all__ = ["Decision", "Option", "Strategy", "build", "names", "strategy"]
+__all__ = ["Decision", "Option", "Strategy", "about", "build", "names", "strategy"]

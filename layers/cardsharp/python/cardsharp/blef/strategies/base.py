@@ -1,44 +1,28 @@
-"""What a strategy is: one method, from a position to a decision with its reason."""
+"""What a strategy of Blef is: one method, from a position to a decision."""
 
-from dataclasses import dataclass
-from typing import Protocol
+from typing import TypeAlias
 
+from cardsharp import strategy
 from cardsharp.blef.position import Position
 from cardsharp.errors import Illegal
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
-    """An action that was considered and what it was thought to be worth.
+class Option(strategy.Option[int]):
+    """An action that was considered; its `value` is a chance between 0 and 1."""
 
-    `value` is a chance between 0 and 1, of what is the strategy's own: it ranks the options of
-    one decision and explains them, nothing more.
-    """
-
-    action: int
+    __slots__ = ()
     value: float
-    note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(strategy.Decision[int]):
     """The chosen action, why it was chosen in one sentence, and what else was weighed."""
 
-    action: int
-    reason: str
-    options: tuple[Option, ...] = ()
+    __slots__ = ()
+    options: tuple[Option, ...]
 
 
-class Strategy(Protocol):
-    """A player: same position, same decision, but for the randomness given at construction."""
-
-    def decide(self, position: Position) -> Decision:
-        """The decision of the player who is to act in `position`, which is the viewer's.
-
-        Raises:
-            Illegal: the viewer is not to act.
-        """
-        ...
+Strategy: TypeAlias = strategy.Strategy[Position, Decision]
+"""A player, who raises `Illegal` where the viewer of the position is not to act."""
 
 
 def choices(position: Position) -> tuple[int, ...]:

@@ -1,6 +1,6 @@
 """The solved rounds: how to play when two players are left with three cards or fewer.
 
-The tables beside this module come from `cardsharp lab solve blef`. With so few cards colours
+The tables beside this module come from `cardsharp research solve blef`. With so few cards colours
 decide nothing, so a hand is the values of its cards. A bet that cannot hold is in no table: it
 can only be checked.
 """
@@ -32,7 +32,7 @@ Plan = Mapping[str, Mapping[str, Mapping[str, int]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class Solution:
     """A solved round: the plans of who begins and of the other, and what they lack."""
 
     cards: tuple[int, int]
@@ -64,13 +64,13 @@ def mixture(position: Position) -> Mixture | None:
 
 
 @cache
-def table(starter: int, other: int) -> Table:
+def table(starter: int, other: int) -> Solution:
     """The table of a round, read when it is first needed."""
     file = files("cardsharp.blef.strategies") / "tables" / f"{starter}v{other}.json"
     read = json.loads(file.read_text())
     if read["format"] != FORMAT:
         raise ValueError(f"{file} has format {read['format']}, not {FORMAT}; solve it again.")
-    return Table(
+    return Solution(
         (starter, other),
         read["value"],
         read["exploitability"],

@@ -33,5 +33,5 @@ class Threshold:
         if likely:
             reason = f"The highest bet that holds with {self._bet:.0%} or more."
             return Decision(likely[-1], reason, options)
-        # BOTS.md leaves this case open; so played, its figures come out (docs/blef.md).
+        # docs/spec/blef.md section 12 leaves this open; so played, its figures come out.
         return Greedy.decided(position, chances)

@@ -147,7 +147,7 @@ class Witness:
         return Effect(EffectType.KRAKEN, (), self._owed) if self._owed else None
 
     def _carried(self, effect: Effect) -> Effect:
-        """The effect with the draws that a Kraken still demands (PROTOCOL.md section 7)."""
+        """The effect with the draws that a Kraken still demands (docs/spec/arena.md section 7)."""
         if effect.effect_type is EffectType.KRAKEN:
             self._owed = effect.kraken_count
         elif effect.effect_type not in (EffectType.CANNON, EffectType.ORACLE):

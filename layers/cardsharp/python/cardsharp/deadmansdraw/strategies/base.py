@@ -1,42 +1,29 @@
-"""What a strategy is: one method, from a position to a decision with its reason."""
+"""What a strategy of Dead Man's Draw is: one method, from a position to a decision."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeAlias, runtime_checkable
 
+from cardsharp import strategy
 from cardsharp.deadmansdraw.actions import Action
 from cardsharp.deadmansdraw.position import Position
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
-    """An action that was considered and what it was thought to be worth.
+class Option(strategy.Option[Action]):
+    """An action that was considered; its `value` is in points, or a chance of winning."""
 
-    The unit of `value` is the strategy's own (points, or a chance of winning): it ranks the
-    options of one decision and explains them, nothing more.
-    """
-
-    action: Action
+    __slots__ = ()
     value: float
-    note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(strategy.Decision[Action]):
     """The chosen action, why it was chosen in one sentence, and what else was weighed."""
 
-    action: Action
-    reason: str
-    options: tuple[Option, ...] = ()
+    __slots__ = ()
+    options: tuple[Option, ...]
 
 
-class Strategy(Protocol):
-    """A player: same position, same decision, but for the randomness given at construction."""
-
-    def decide(self, position: Position) -> Decision:
-        """The decision of the player who is to act in `position`."""
-        ...
-
+Strategy: TypeAlias = strategy.Strategy[Position, Decision]
+"""A player: same position, same decision, but for the randomness given at construction."""
 
 Late = Callable[[], bool]
 """Says whether time is short."""

@@ -14,7 +14,7 @@ from cardsharp.deadmansdraw.strategies.search.leaves import Limits, TooManyNodes
 from cardsharp.deadmansdraw.strategies.search.model import Model
 from cardsharp.deadmansdraw.strategies.search.sets import NO_CARD, NUMBER, bits_of
 from cardsharp.deadmansdraw.strategies.search.tree import Search
-from cardsharp.deadmansdraw.strategies.search.turn import Table, Turn
+from cardsharp.deadmansdraw.strategies.search.turn import CardSets, SimulatedTurn
 from cardsharp.deadmansdraw.strategies.search.weights import model
 from cardsharp.deadmansdraw.strategies.steady import Steady
 
@@ -77,20 +77,20 @@ def deck_of(position: Position) -> int:
     return bits_of(chain.from_iterable(piles))
 
 
-def turn_of(position: Position) -> Turn:
+def turn_of(position: Position) -> SimulatedTurn:
     """The turn as the search sees it; the cards that a Map offers count as discarded."""
     pending, known = position.pending, position.known_top
     discard = bits_of(position.discard_pile)
     if pending is not None and pending.effect_type is EffectType.MAP:
         discard |= bits_of(pending.cards)
-    table = Table(
+    table = CardSets(
         own=bits_of(position.own),
         other=bits_of(position.other),
         pile=bits_of(position.unseen),
         discard=discard,
         known=NO_CARD if known is None else NUMBER[known],
     )
-    return Turn(table, (NUMBER[card] for card in position.play_area))
+    return SimulatedTurn(table, (NUMBER[card] for card in position.play_area))
 
 
 class Weighing:
@@ -164,14 +164,14 @@ class Weighing:
 
 def start_chance(search: Search, position: Position) -> float:
     """The learned chance of the player whose turn begins in `position`."""
-    swapped = Table(
+    swapped = CardSets(
         own=bits_of(position.other),
         other=bits_of(position.own),
         pile=bits_of(position.unseen),
         discard=bits_of(position.discard_pile),
         known=NO_CARD if position.known_top is None else NUMBER[position.known_top],
     )
-    return 1.0 - search.stop(Turn(swapped))
+    return 1.0 - search.stop(SimulatedTurn(swapped))
 
 
 def _refuses(action: Action) -> bool:

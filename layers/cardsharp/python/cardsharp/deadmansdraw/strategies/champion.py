@@ -1,4 +1,4 @@
-"""`champion`: how the winner of the 2023 tournament decided (OPPONENTS.md)."""
+"""`champion`: how the winner of the 2023 tournament decided (docs/spec/arena.md section 9)."""
 
 from random import Random
 

@@ -49,7 +49,7 @@ def choices(position: Position) -> tuple[Card, ...]:
 def autopick(position: Position) -> Action:
     """The answer to a pending Hook, Sword, Cannon, Map or Oracle that the server would pick.
 
-    PROTOCOL.md section 7: a Hook and a Map take the first card that does not bust, else the
+    docs/spec/arena.md section 7: a Hook and a Map take the first card that does not bust, else the
     first; a Sword and a Cannon take the first; an Oracle's card is never taken.
     """
     pending = position.pending
@@ -82,7 +82,7 @@ def cards_when_drawn(position: Position) -> int:
 
 
 def _still_owed(played: Effect, owed: int) -> int:
-    """Forced draws of a Kraken once an effect is pending (PROTOCOL.md section 7)."""
+    """Forced draws of a Kraken once an effect is pending (docs/spec/arena.md section 7)."""
     if played.effect_type is EffectType.KRAKEN:
         return played.kraken_count
     return owed if played.effect_type in (EffectType.ORACLE, EffectType.CANNON) else 0

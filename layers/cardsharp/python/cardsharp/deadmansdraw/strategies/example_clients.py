@@ -1,4 +1,4 @@
-"""`example-node`, `example-java`: the organisers' example clients (OPPONENTS.md)."""
+"""`example-node`, `example-java`: the organisers' clients (docs/spec/arena.md section 9)."""
 
 from random import Random
 

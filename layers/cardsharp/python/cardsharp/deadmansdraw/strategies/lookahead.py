@@ -9,8 +9,8 @@ as fast; a test compares the two. Three things keep the tree small:
 - Cards of one suit differ only in what they bring, so a suit is looked at once, with the mean
   over its unseen cards in place of a value. That is exact but where a later choice, or the bonus
   of Chest and Key, hangs on the value of such a card.
-- A Cannon in thought hits what costs the opponent most; the real one weighs every target.
-- Refusing an Oracle's card is never better in thought than taking it or stopping there.
+- A simulated Cannon hits what costs the opponent most; the real one weighs every target.
+- Refusing an Oracle's card is in the search never better than taking it or stopping there.
 """
 
 from collections.abc import Iterable, Iterator
@@ -30,7 +30,7 @@ TREASURE = frozenset({Suit.CHEST, Suit.KEY})
 
 
 class Laid(NamedTuple):
-    """A card of the play area and what banking it brings; `guessed`: drawn in thought."""
+    """A card of the play area and what banking it brings; `guessed`: drawn in the search."""
 
     suit: str
     value: float
@@ -64,12 +64,12 @@ class Side:
         return Laid(*card, max(0, card.value - self.top.get(card.suit, 0)))
 
 
-class Turn(NamedTuple):
-    """A turn in thought.
+class SimulatedTurn(NamedTuple):
+    """A simulated turn.
 
     `points` is its value if the play area were banked now without a bonus, `risk` the part of it
     that a bust would lose, `known` the next card where it is known. `drawn` are the suits drawn
-    in thought, and `more` says whether one more draw by choice may be thought of.
+    in the search, and `more` says whether one more draw by choice may be thought of.
     """
 
     own: Side
@@ -83,10 +83,10 @@ class Turn(NamedTuple):
     drawn: tuple[str, ...] = ()
     more: bool = False
 
-    def lay(self, card: Laid) -> "Turn":
+    def lay(self, card: Laid) -> "SimulatedTurn":
         """This turn with `card` in the play area; the first Anchor saves what lies before it."""
         first_anchor = card.suit == Suit.ANCHOR and card.suit not in self.suits
-        return Turn(
+        return SimulatedTurn(
             self.own,
             self.other,
             self.points + card.gain,
@@ -99,7 +99,7 @@ class Turn(NamedTuple):
             self.more,
         )
 
-    def lay_all(self, cards: Iterable[Laid]) -> "Turn":
+    def lay_all(self, cards: Iterable[Laid]) -> "SimulatedTurn":
         """This turn with `cards` in the play area, what they bring counted anew."""
         turn, tops = self, dict[str, float](self.own.top)
         for suit, value, _, _ in cards:
@@ -108,7 +108,7 @@ class Turn(NamedTuple):
             turn = turn.lay(Laid(suit, value, max(0, value - top)))
         return turn
 
-    def relaid(self) -> "Turn":
+    def relaid(self) -> "SimulatedTurn":
         """This turn after a card of a suit in the play area has left the own bank."""
         points = self.points - sum(card.gain for card in self.area)
         empty = self._replace(points=points, risk=0, area=(), suits=frozenset())
@@ -122,30 +122,30 @@ class Lookahead:
         own, other = Side(position.own), Side(position.other)
         points = position.own.score - position.other.score
         discard = tuple(sorted(position.discard_pile))
-        turn = Turn(own, other, points, discard, position.known_top)
+        turn = SimulatedTurn(own, other, points, discard, position.known_top)
         self.root = turn.lay_all(Laid(*card, 0) for card in position.play_area)
         self._unseen = len(position.unseen)
         self._means = tuple(_means(position.unseen, own))
 
     # --- without an effect -------------------------------------------------------------------
 
-    def bust_chance(self, turn: Turn) -> float:
+    def bust_chance(self, turn: SimulatedTurn) -> float:
         """The chance that the next card is of a suit in the play area."""
         return sum(chance for chance, card in self._next(turn) if card.suit in turn.suits)
 
-    def stop(self, turn: Turn) -> float:
+    def stop(self, turn: SimulatedTurn) -> float:
         """The value of banking the play area now."""
         if turn.suits >= TREASURE:
             return turn.points + _bonus(turn.area, turn.own, turn.discard)
         return turn.points
 
-    def rest(self, turn: Turn) -> float:
+    def rest(self, turn: SimulatedTurn) -> float:
         """The value where nothing is pending: stop, or one more draw where one is allowed."""
         if not turn.more:
             return self.stop(turn)
         return max(self.stop(turn), self.draw(turn._replace(more=False)))
 
-    def bust(self, turn: Turn, card: Laid) -> float:
+    def bust(self, turn: SimulatedTurn, card: Laid) -> float:
         """The value after `card` busted the turn: what lies before the Anchor is saved."""
         points = turn.points - turn.risk
         if turn.suits >= TREASURE and Suit.ANCHOR in turn.suits:
@@ -156,7 +156,7 @@ class Lookahead:
                 points += _bonus(saved, turn.own, (*turn.discard, *thrown))
         return points
 
-    def draw(self, turn: Turn, owed: int = 0) -> float:
+    def draw(self, turn: SimulatedTurn, owed: int = 0) -> float:
         """The expected value of the next card; the Kraken demands `owed` more after it."""
         cards = self._next(turn)
         if not cards:
@@ -164,7 +164,7 @@ class Lookahead:
         turn = turn._replace(known=None)
         return sum(chance * self.place(turn, card, owed) for chance, card in cards)
 
-    def place(self, turn: Turn, card: Laid, owed: int) -> float:
+    def place(self, turn: SimulatedTurn, card: Laid, owed: int) -> float:
         """The value after `card` was put down and its effect was answered in the best way."""
         if card.suit in turn.suits:
             return self.bust(turn, card)
@@ -182,11 +182,11 @@ class Lookahead:
             case _:
                 return self.after(turn, owed)
 
-    def after(self, turn: Turn, owed: int) -> float:
+    def after(self, turn: SimulatedTurn, owed: int) -> float:
         """The value where no answer is pending, but `owed` draws for a Kraken may be."""
         return self.draw(turn, owed - 1) if owed else self.rest(turn)
 
-    def _next(self, turn: Turn) -> list[tuple[float, Laid]]:
+    def _next(self, turn: SimulatedTurn) -> list[tuple[float, Laid]]:
         """What can come next with its chance; nothing where the draw pile is used up."""
         if turn.known is not None:
             return [(1.0, turn.own.laid(turn.known)._replace(guessed=True))]
@@ -219,7 +219,7 @@ class Lookahead:
             value = self.take(offered, card)
         return value
 
-    def hook(self, turn: Turn, card: Card) -> float:
+    def hook(self, turn: SimulatedTurn, card: Card) -> float:
         """The value of answering a Hook with `card`."""
         own, cost = turn.own.without(card)
         turn = turn._replace(own=own, points=turn.points - cost)
@@ -227,26 +227,26 @@ class Lookahead:
             turn = turn.relaid()
         return self.place(turn, own.laid(card), 0)
 
-    def sword(self, turn: Turn, card: Card) -> float:
+    def sword(self, turn: SimulatedTurn, card: Card) -> float:
         """The value of answering a Sword with `card`."""
         other, cost = turn.other.without(card)
         turn = turn._replace(other=other, points=turn.points + cost)
         return self.place(turn, turn.own.laid(card), 0)
 
-    def cannon(self, turn: Turn, card: Card, owed: int) -> float:
+    def cannon(self, turn: SimulatedTurn, card: Card, owed: int) -> float:
         """The value of answering a Cannon with `card`."""
         other, cost = turn.other.without(card)
         discard = (*turn.discard, card)
         turn = turn._replace(other=other, points=turn.points + cost, discard=discard)
         return self.after(turn, owed)
 
-    def take(self, turn: Turn, card: Card) -> float:
+    def take(self, turn: SimulatedTurn, card: Card) -> float:
         """The value of taking `card` out of the discard pile for a Map."""
         at = turn.discard.index(card)
         turn = turn._replace(discard=turn.discard[:at] + turn.discard[at + 1 :])
         return self.place(turn, turn.own.laid(card), 0)
 
-    def _answers(self, turn: Turn, suit: str, owed: int) -> list[float]:
+    def _answers(self, turn: SimulatedTurn, suit: str, owed: int) -> list[float]:
         """The values of all answers to a Hook, Sword or Cannon; none where it has no effect."""
         match suit:
             case Suit.HOOK:
@@ -259,14 +259,14 @@ class Lookahead:
             case _:
                 return []
 
-    def _map_to_come(self, turn: Turn) -> float:
+    def _map_to_come(self, turn: SimulatedTurn) -> float:
         """The mean over all offers of the best card in each."""
         values = sorted(self._values_of_discards(turn))
         offered = min(MAP_OFFER, len(values))
         ways = sum(comb(rank, offered - 1) * value for rank, value in enumerate(values))
         return ways / comb(len(values), offered)
 
-    def _values_of_discards(self, turn: Turn) -> Iterator[float]:
+    def _values_of_discards(self, turn: SimulatedTurn) -> Iterator[float]:
         """The value of taking each card of the discard pile, worked out once a suit.
 
         Not so with Chest and Key, whose bonus depends on which cards stay in the pile.
@@ -279,7 +279,7 @@ class Lookahead:
             value, first_gain = first[card.suit]
             yield value + gain - first_gain
 
-    def _oracle_to_come(self, turn: Turn, owed: int) -> float:
+    def _oracle_to_come(self, turn: SimulatedTurn, owed: int) -> float:
         """The mean over all next cards of the better of taking it and stopping."""
         cards = self._next(turn)
         if not cards:

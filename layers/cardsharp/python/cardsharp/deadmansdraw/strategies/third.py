@@ -1,4 +1,4 @@
-"""`third`: how the third of the 2023 tournament decided (OPPONENTS.md)."""
+"""`third`: how the third of the 2023 tournament decided (docs/spec/arena.md section 9)."""
 
 from collections.abc import Callable
 from random import Random

@@ -2,18 +2,18 @@
 
 from random import Random
 
+from cardsharp.euchre.position import Position
 from cardsharp.euchre.strategies.base import Decision, Stopwatch, standing
 from cardsharp.euchre.strategies.registry import strategy
-from cardsharp.euchre.view import View
 
 
 @strategy("random")
 class Chance:
-    """Picks from the choices by a die that the view itself has thrown."""
+    """Picks from the choices by a die that the position itself has thrown."""
 
     def __init__(self, _: Stopwatch = standing) -> None:
         pass
 
-    def decide(self, view: View) -> Decision:
+    def decide(self, position: Position) -> Decision:
         """One of the choices."""
-        return Decision(Random(view.seed).choice(view.choices), "Chance.")
+        return Decision(Random(position.seed).choice(position.choices), "Chance.")

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from cardsharp.euchre.actions import PASS, Action, Bid, Defend, Discard, Play, Question
 from cardsharp.euchre.cards import Suit
+from cardsharp.euchre.position import Position
 from cardsharp.euchre.strategies.base import Decision, Option, Stopwatch, standing
 from cardsharp.euchre.strategies.bidding import appraise, card_set
 from cardsharp.euchre.strategies.contracts import Ledger
@@ -25,7 +26,6 @@ from cardsharp.euchre.strategies.solver import Search
 from cardsharp.euchre.strategies.sound import Rules
 from cardsharp.euchre.strategies.worlds import DRAWS, Sampler, World
 from cardsharp.euchre.table import DEALER, SEATS, TRICKS, Call, Table
-from cardsharp.euchre.view import View
 
 Weigh = Callable[[World, Sequence[int]], list[int]]
 """What those choices gain in a world, in `POINT`s: the own side's less the other's."""
@@ -85,21 +85,21 @@ class _Choices:
 
 @strategy("pimc")
 class Pimc:
-    """The engine; the same view always gets the same answer, unless the stopwatch cuts it short."""
+    """The engine; the same position gets the same answer, unless the stopwatch cuts it short."""
 
     def __init__(self, stopwatch: Stopwatch = standing, effort: Effort | None = None) -> None:
         self._stopwatch, self._effort = stopwatch, effort or Effort()
 
-    def decide(self, view: View) -> Decision:
+    def decide(self, position: Position) -> Decision:
         """The choice with the most expected points."""
-        if len(view.choices) == 1:
-            return Decision(view.choices[0], "The only choice.")
-        choices = _choices(view)
+        if len(position.choices) == 1:
+            return Decision(position.choices[0], "The only choice.")
+        choices = _choices(position)
         if len(choices.actions) == 1:
             return Decision(choices.actions[0], "The only choice worth a thought.")
-        race, cut = self._run(view, choices)
+        race, cut = self._run(position, choices)
         if not race.worlds:
-            fallback = Rules().decide(view)
+            fallback = Rules().decide(position)
             return Decision(fallback.action, f"No world fits the view. {fallback.reason}")
         options = tuple(
             Option(action, race.mean(number) / POINT, _note(race, number))
@@ -108,11 +108,11 @@ class Pimc:
         reason = f"Most points over {race.worlds} worlds."
         return Decision(choices.actions[race.leader], reason, options, race.worlds, cut)
 
-    def _run(self, view: View, choices: _Choices) -> tuple[Race, bool]:
+    def _run(self, position: Position, choices: _Choices) -> tuple[Race, bool]:
         """The race, and whether the stopwatch ended it."""
         began, effort, work = self._stopwatch(), self._effort, 0
         race = Race(len(choices.actions))
-        sampler = Sampler(view, Dice(seed_of(view)))
+        sampler = Sampler(position, Dice(seed_of(position)))
         while race.worlds < effort.worlds and work < effort.work:
             for world, times in sampler.worlds(effort.batch):
                 race.add(choices.weigh(world, race.running), times)
@@ -124,11 +124,15 @@ class Pimc:
         return race, False
 
 
-def seed_of(view: View) -> int:
-    """A number made from the view alone, for the dice."""
-    table = view.table
-    discard = -1 if view.discard is None else view.discard
-    numbers = [list(Question).index(view.question) + 4 * view.seat, card_set(view.hand), discard]
+def seed_of(position: Position) -> int:
+    """A number made from the position alone, for the dice."""
+    table = position.table
+    discard = -1 if position.discard is None else position.discard
+    numbers = [
+        list(Question).index(position.question) + 4 * position.seat,
+        card_set(position.hand),
+        discard,
+    ]
     numbers += [table.turn_card, len(table.defences)]
     numbers += [-1 if bid.suit is None else 2 * bid.suit + bid.alone for bid in table.bids]
     numbers += [4 * card + seat for trick in table.tricks for seat, card in trick]
@@ -139,22 +143,22 @@ def _note(race: Race, number: int) -> str:
     return "" if number in race.running else f"given up after {race.tried[number]} worlds"
 
 
-def _choices(view: View) -> _Choices:
-    match view.question:
+def _choices(position: Position) -> _Choices:
+    match position.question:
         case Question.BID:
-            return _bids(view)
+            return _bids(position)
         case Question.DISCARD:
-            return _discards(view)
+            return _discards(position)
         case Question.DEFEND:
-            return _defences(view)
+            return _defences(position)
         case Question.PLAY:
-            return _plays(view)
+            return _plays(position)
 
 
-def _bids(view: View) -> _Choices:
-    number, side = len(view.table.bids), view.seat % 2
-    ledger = Ledger(view.table.turn_card)
-    bids = (PASS, *_calls_worth_a_thought(view))
+def _bids(position: Position) -> _Choices:
+    number, side = len(position.table.bids), position.seat % 2
+    ledger = Ledger(position.table.turn_card)
+    bids = (PASS, *_calls_worth_a_thought(position))
 
     def worth(world: World, bid: Bid) -> int:
         if bid.suit is None:
@@ -164,9 +168,9 @@ def _bids(view: View) -> _Choices:
     return _Choices(bids, lambda world, running: [worth(world, bids[one]) for one in running])
 
 
-def _calls_worth_a_thought(view: View) -> list[Bid]:
+def _calls_worth_a_thought(position: Position) -> list[Bid]:
     """The calls that are not hopeless: near the best suit, and alone with a strong hand only."""
-    seen = appraise(card_set(view.hand), len(view.table.bids), view.table.turn_card)
+    seen = appraise(card_set(position.hand), len(position.table.bids), position.table.turn_card)
     wanted = max(HOPELESS, seen.worth[seen.best] - NEAR)
     return [
         Bid(suit, alone)
@@ -176,11 +180,11 @@ def _calls_worth_a_thought(view: View) -> list[Bid]:
     ]
 
 
-def _discards(view: View) -> _Choices:
-    call, side = _call(view.table), view.seat % 2
-    ledger = Ledger(view.table.turn_card)
-    ruled = Rules().decide(view).action
-    actions = (ruled, *(one for one in view.choices if one != ruled))
+def _discards(position: Position) -> _Choices:
+    call, side = _call(position.table), position.seat % 2
+    ledger = Ledger(position.table.turn_card)
+    ruled = Rules().decide(position).action
+    actions = (ruled, *(one for one in position.choices if one != ruled))
     cards = [one.card for one in actions if isinstance(one, Discard)]
     return _Choices(
         actions,
@@ -190,10 +194,10 @@ def _discards(view: View) -> _Choices:
     )
 
 
-def _defences(view: View) -> _Choices:
-    call, side = _call(view.table), view.seat % 2
-    ledger = Ledger(view.table.turn_card)
-    defenders = (None, view.seat)
+def _defences(position: Position) -> _Choices:
+    call, side = _call(position.table), position.seat % 2
+    ledger = Ledger(position.table.turn_card)
+    defenders = (None, position.seat)
     return _Choices(
         (Defend(alone=False), Defend(alone=True)),
         lambda world, running: [
@@ -202,14 +206,14 @@ def _defences(view: View) -> _Choices:
     )
 
 
-def _plays(view: View) -> _Choices:
-    call, table = _call(view.table), view.table
+def _plays(position: Position) -> _Choices:
+    call, table = _call(position.table), position.table
     seating = Seating(call, table.lone_defender)
     cards = layout(call.suit)
-    stage = _stage(table, seating, view.seat)
-    bits = _different(view, call.suit)
+    stage = _stage(table, seating, position.seat)
+    bits = _different(position, call.suit)
     afterwards = [stage.after(bit, seating) for bit in bits]
-    sign = 1 if seating.ours[view.seat] else -1
+    sign = 1 if seating.ours[position.seat] else -1
     turn = cards.bit[table.turn_card]
     seen, dealers = (ALL, turn) if call.picks_up else (ALL ^ turn, 0)
 
@@ -221,9 +225,9 @@ def _plays(view: View) -> _Choices:
         hidden = [seen & ~cards.of(dealt) for dealt in world.dealt]
         hidden[DEALER] &= ~dealers
         search = Search(seating, hands) if is_open else None
-        own, worths = hands[view.seat], []
+        own, worths = hands[position.seat], []
         for one in running:
-            hands[view.seat] = own ^ bits[one]
+            hands[position.seat] = own ^ bits[one]
             worth = played_out(seating, hands, hidden, afterwards[one])
             worth += worth if search is None else search.points(afterwards[one], trick | bits[one])
             worths.append(sign * worth * (POINT // 2))
@@ -243,19 +247,19 @@ def _stage(table: Table, seating: Seating, seat: int) -> Stage:
     return replace(stage, seat=seat)
 
 
-def _different(view: View, trump: Suit) -> list[int]:
+def _different(position: Position, trump: Suit) -> list[int]:
     """The legal cards, of neighbours in a suit only the lowest; the rules' own choice first.
 
     Of its neighbours that one stands for all.
     """
     cards = layout(trump)
-    ruled = Rules().decide(view).action
+    ruled = Rules().decide(position).action
     first = cards.bit[ruled.card] if isinstance(ruled, Play) else 0
-    legal = cards.mask(one.card for one in view.choices if isinstance(one, Play))
-    table = view.table
-    present = {*view.hand, *view.unseen, *(card for _, card in table.trick)}
+    legal = cards.mask(one.card for one in position.choices if isinstance(one, Play))
+    table = position.table
+    present = {*position.hand, *position.unseen, *(card for _, card in table.trick)}
     if _call(table).picks_up:
-        gone = {*view.dealt} - {*view.hand}
+        gone = {*position.dealt} - {*position.hand}
         gone |= {card for trick in table.complete_tricks for _, card in trick}
         present |= {table.turn_card} - gone
     blocks = cards.blocks(legal, cards.mask(present))

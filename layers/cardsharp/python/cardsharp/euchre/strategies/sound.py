@@ -2,13 +2,13 @@
 
 from cardsharp.euchre.actions import PASS, Bid, Defend, Discard, Play, Question
 from cardsharp.euchre.cards import Card, Suit, rank_of, strength, suit_of
+from cardsharp.euchre.position import Position
 from cardsharp.euchre.strategies.base import Decision, Option, Stopwatch, standing
 from cardsharp.euchre.strategies.bidding import appraise, card_set
 from cardsharp.euchre.strategies.estimates import discard_first
 from cardsharp.euchre.strategies.registry import strategy
 from cardsharp.euchre.strategies.thumb import MANY_TRUMPS
 from cardsharp.euchre.table import DEALER, Played
-from cardsharp.euchre.view import View
 
 
 @strategy("rules")
@@ -18,24 +18,24 @@ class Rules:
     def __init__(self, _: Stopwatch = standing) -> None:
         pass
 
-    def decide(self, view: View) -> Decision:
+    def decide(self, position: Position) -> Decision:
         """The answer by rule, and which rule it was."""
-        match view.question:
+        match position.question:
             case Question.BID:
-                return _bid(view)
+                return _bid(position)
             case Question.DISCARD:
-                return _discard(view)
+                return _discard(position)
             case Question.DEFEND:
                 return Decision(Defend(alone=False), "Two defend better than one.")
             case Question.PLAY:
-                return _play(view)
+                return _play(position)
 
 
 # --- bidding ---------------------------------------------------------------------------------
 
 
-def _bid(view: View) -> Decision:
-    seen = appraise(card_set(view.hand), len(view.table.bids), view.table.turn_card)
+def _bid(position: Position) -> Decision:
+    seen = appraise(card_set(position.hand), len(position.table.bids), position.table.turn_card)
     options = tuple(
         Option(Bid(suit), None, f"{seen.worth[suit] / 1000:.2f} tricks") for suit in seen.worth
     )
@@ -43,37 +43,37 @@ def _bid(view: View) -> Decision:
     return Decision(seen.bid, f"{side} {seen.wanted / 1000:.2f} tricks.", options)
 
 
-def _discard(view: View) -> Decision:
-    trump = view.table.turn_card & 3
-    offered = {action.card for action in view.choices if isinstance(action, Discard)}
-    card = next(card for card in discard_first(view.hand, trump) if card in offered)
+def _discard(position: Position) -> Decision:
+    trump = position.table.turn_card & 3
+    offered = {action.card for action in position.choices if isinstance(action, Discard)}
+    card = next(card for card in discard_first(position.hand, trump) if card in offered)
     return Decision(Discard(card), "The card that is missed least.")
 
 
 # --- card play -------------------------------------------------------------------------------
 
 
-def _play(view: View) -> Decision:
-    cards = [action.card for action in view.choices if isinstance(action, Play)]
+def _play(position: Position) -> Decision:
+    cards = [action.card for action in position.choices if isinstance(action, Play)]
     if len(cards) == 1:
         return Decision(Play(cards[0]), "The only card allowed.")
-    trump = view.table.trump
+    trump = position.table.trump
     if trump is None:
         return Decision(Play(cards[0]), "No trumps are known.")
-    card, reason = (_follow if view.table.trick else _lead)(_Play(view, cards, trump))
+    card, reason = (_follow if position.table.trick else _lead)(_Play(position, cards, trump))
     return Decision(Play(card), reason)
 
 
 class _Play:
     """A choice among several cards."""
 
-    def __init__(self, view: View, cards: list[Card], trump: Suit) -> None:
-        self.view, self.cards, self.trump = view, cards, trump
+    def __init__(self, position: Position, cards: list[Card], trump: Suit) -> None:
+        self.position, self.cards, self.trump = position, cards, trump
         self.trumps = [card for card in cards if suit_of(card, trump) == trump]
-        hidden = set(view.unseen)
-        call = view.table.call
-        if call is not None and call.picks_up and view.seat != DEALER:
-            hidden |= {view.table.turn_card} - set(view.table.played_by(DEALER))
+        hidden = set(position.unseen)
+        call = position.table.call
+        if call is not None and call.picks_up and position.seat != DEALER:
+            hidden |= {position.table.turn_card} - set(position.table.played_by(DEALER))
         self.hidden = hidden
 
     def height(self, card: Card, led: Suit | None = None) -> int:
@@ -93,13 +93,13 @@ class _Play:
     def lowest(self) -> Card:
         """The card that is missed least."""
         return next(
-            card for card in discard_first(self.view.hand, self.trump) if card in self.cards
+            card for card in discard_first(self.position.hand, self.trump) if card in self.cards
         )
 
 
 def _lead(play: _Play) -> tuple[Card, str]:
-    view, call = play.view, play.view.table.call
-    ours = call is not None and call.seat % 2 == view.seat % 2
+    position, call = play.position, play.position.table.call
+    ours = call is not None and call.seat % 2 == position.seat % 2
     side = [card for card in play.cards if card not in play.trumps]
     high = max(play.trumps, key=play.height, default=None)
     if ours and high is not None and _draws(play, high):
@@ -114,23 +114,23 @@ def _lead(play: _Play) -> tuple[Card, str]:
 
 def _draws(play: _Play, high: Card) -> bool:
     """Whether the caller, or its partner at the first trick, should lead trumps."""
-    call = play.view.table.call
-    if call is not None and call.seat == play.view.seat:
+    call = play.position.table.call
+    if call is not None and call.seat == play.position.seat:
         return play.is_boss(high) or len(play.trumps) >= MANY_TRUMPS
-    return play.is_boss(high) or not play.view.table.tricks
+    return play.is_boss(high) or not play.position.table.tricks
 
 
 def _held(play: _Play, card: Card) -> int:
     suit = suit_of(card, play.trump)
-    return sum(suit_of(other, play.trump) == suit for other in play.view.hand)
+    return sum(suit_of(other, play.trump) == suit for other in play.position.hand)
 
 
 def _follow(play: _Play) -> tuple[Card, str]:
-    view, trick = play.view, play.view.table.trick
+    position, trick = play.position, play.position.table.trick
     led = suit_of(trick[0].card, play.trump)
     best = max(trick, key=lambda played: strength(played.card, play.trump, led))
-    last = _is_last(view, trick)
-    if best.seat == view.partner and (last or _safe(play, best, led)):
+    last = _is_last(position, trick)
+    if best.seat == position.partner and (last or _safe(play, best, led)):
         return play.lowest(), "The partner wins the trick."
     beating = [c for c in play.cards if play.height(c, led) > play.height(best.card, led)]
     if not beating:
@@ -141,13 +141,13 @@ def _follow(play: _Play) -> tuple[Card, str]:
         return cheapest, "The cheapest card that wins."
     if play.is_boss(highest, led):
         return highest, "The highest card of the suit."
-    if best.seat == view.partner:
+    if best.seat == position.partner:
         return play.lowest(), "The partner leads so far."
     return cheapest, "The cheapest card that leads so far."
 
 
-def _is_last(view: View, trick: tuple[Played, ...]) -> bool:
-    return len(trick) == 3 - len(view.table.sitting_out)
+def _is_last(position: Position, trick: tuple[Played, ...]) -> bool:
+    return len(trick) == 3 - len(position.table.sitting_out)
 
 
 def _safe(play: _Play, best: Played, led: Suit) -> bool:

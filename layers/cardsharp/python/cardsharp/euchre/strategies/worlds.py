@@ -1,4 +1,4 @@
-"""Worlds that a view allows: how the cards that a seat cannot see may lie.
+"""Worlds that a position allows: how the cards that a seat cannot see may lie.
 
 Drawn at random among the layouts that agree with every card played and every suit shown void,
 and then kept as often as the bids and plays of the others make them likely. Sets of cards have a
@@ -12,6 +12,7 @@ from operator import mul
 from typing import NamedTuple
 
 from cardsharp.euchre.cards import DECK, suit_of
+from cardsharp.euchre.position import Position
 from cardsharp.euchre.state import HAND
 from cardsharp.euchre.strategies.bidding import card_set, likelihood
 from cardsharp.euchre.strategies.dice import Dice
@@ -19,7 +20,6 @@ from cardsharp.euchre.strategies.layout import Mask, layout
 from cardsharp.euchre.strategies.playout import ALL, Seating, Stage
 from cardsharp.euchre.strategies.thumb import following, leading
 from cardsharp.euchre.table import DEALER, SEATS
-from cardsharp.euchre.view import View
 
 DRAWS = 3
 """Layouts drawn for each that is kept."""
@@ -42,22 +42,22 @@ class World(NamedTuple):
     dealt: tuple[int, ...]
 
 
-def sample(view: View, number: int, dice: Dice) -> list[tuple[World, int]]:
-    """That many worlds, each with how often it was drawn; none if the view allows none."""
-    return Sampler(view, dice).worlds(number)
+def sample(position: Position, number: int, dice: Dice) -> list[tuple[World, int]]:
+    """That many worlds, each with how often it was drawn; none if the position allows none."""
+    return Sampler(position, dice).worlds(number)
 
 
 class Sampler:
-    """Draws layouts for one view, batch after batch."""
+    """Draws layouts for one position, batch after batch."""
 
-    def __init__(self, view: View, dice: Dice) -> None:
-        self._view, self._dice = view, dice
-        table = view.table
+    def __init__(self, position: Position, dice: Dice) -> None:
+        self._view, self._dice = position, dice
+        table = position.table
         call = table.call
         picks_up = call is not None and call.picks_up
-        self._picked_up = picks_up and view.seat != DEALER
+        self._picked_up = picks_up and position.seat != DEALER
         self._turn = 1 << table.turn_card
-        self._pool = [1 << card for card in view.unseen]
+        self._pool = [1 << card for card in position.unseen]
         turn = self._turn if picks_up else 0
         self._played = [card_set(table.played_by(seat)) for seat in SEATS]
         self._shown = [
@@ -69,15 +69,15 @@ class Sampler:
         ]
         # Whoever has shown most voids chooses first, or there may be nothing left for it.
         self._order = sorted(
-            (seat for seat in SEATS if seat != view.seat),
+            (seat for seat in SEATS if seat != position.seat),
             key=lambda seat: -self._voids[seat].bit_count(),
         )
-        self._hand = card_set(view.hand)
-        self._own = card_set(view.dealt) & ~(turn if view.seat == DEALER else 0)
-        self._story = _Story(view) if table.tricks else None
+        self._hand = card_set(position.hand)
+        self._own = card_set(position.dealt) & ~(turn if position.seat == DEALER else 0)
+        self._story = _Story(position) if table.tricks else None
 
     def worlds(self, number: int) -> list[tuple[World, int]]:
-        """That many more, each with how often it was drawn; none if the view allows none."""
+        """That many more, each with how often it was drawn; none if the position allows none."""
         drawn: list[World] = []
         for _ in range(DRAWS * number):
             world = self._draw()
@@ -91,11 +91,11 @@ class Sampler:
 
     def likelihood(self, world: World) -> float:
         """How likely the others are to have bid and played as they did, with these cards."""
-        view, likely = self._view, 1.0
-        for number, bid in enumerate(view.table.bids):
+        position, likely = self._view, 1.0
+        for number, bid in enumerate(position.table.bids):
             seat = number % 4
-            if seat != view.seat:
-                likely *= likelihood(world.dealt[seat], number, view.table.turn_card, bid)
+            if seat != position.seat:
+                likely *= likelihood(world.dealt[seat], number, position.table.turn_card, bid)
         return likely if self._story is None else likely * _SURPRISES[self._story.surprises(world)]
 
     def _resampled(self, drawn: list[World], weights: list[float], number: int) -> Counter[World]:
@@ -181,8 +181,8 @@ class _Card:
 class _Story:
     """The cards that the others have played, to be told again in a world."""
 
-    def __init__(self, view: View) -> None:
-        table, call = view.table, view.table.call
+    def __init__(self, position: Position) -> None:
+        table, call = position.table, position.table.call
         if call is None:
             raise ValueError("Nobody plays before a call.")
         self._cards = cards = layout(call.suit)
@@ -197,7 +197,7 @@ class _Story:
             if not stage.laid:
                 stage = Stage(seat, stage.gone)
             bit = cards.bit[card]
-            if seat != view.seat:
+            if seat != position.seat:
                 since = cards.mask(card for who, card in plays[spot:] if who == seat)
                 self._told.append(_Card(stage, bit, since, spot == 0))
             stage = stage.after(bit, self._seating)

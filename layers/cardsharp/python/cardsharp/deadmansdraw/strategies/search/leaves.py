@@ -1,4 +1,4 @@
-"""What a turn in thought is worth where it ends, and where it might go on."""
+"""What a simulated turn is worth where it ends, and where it might go on."""
 
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -22,7 +22,7 @@ from cardsharp.deadmansdraw.strategies.search.sets import (
     holds_treasure,
     numbers_in,
 )
-from cardsharp.deadmansdraw.strategies.search.turn import Table, Turn
+from cardsharp.deadmansdraw.strategies.search.turn import CardSets, SimulatedTurn
 
 HOPE_SHIFT = 20
 """A step of `hope` is half a unit of log-odds."""
@@ -32,7 +32,7 @@ HOPE_SHIFT = 20
 class Limits:
     """How far a search goes; all in counts, so that a machine's speed changes nothing.
 
-    `levels`: effects within effects that are thought through; `second_draws`: the level down to
+    `levels`: effects within effects that are searched; `second_draws`: the level down to
     which a second draw is searched, not learned; `samples`, `root_samples`: picks of a bonus at
     the leaves, and where stopping now is weighed; `endgame`: cards left from which the opponent's
     turn is searched too, `whole_turns`: from which a turn is searched to its end; `most_nodes`:
@@ -108,11 +108,11 @@ class Leaves:
 
     # --- the end of a turn -------------------------------------------------------------------
 
-    def stop(self, turn: Turn, samples: int = 0) -> float:
+    def stop(self, turn: SimulatedTurn, samples: int = 0) -> float:
         """The value of banking the play area now."""
         return self._stopped(turn, samples or self.limits.samples).chance
 
-    def bust(self, turn: Turn, card: int) -> float:
+    def bust(self, turn: SimulatedTurn, card: int) -> float:
         """The value after `card`, already taken from its place, has busted the turn."""
         own = turn.own | turn.saved
         if not holds_treasure(turn.saved):
@@ -121,18 +121,18 @@ class Leaves:
         bonus = Bonus(numbers_in(turn.discard | thrown), turn.rescued, self.limits.samples)
         return self._with_bonus(turn, turn.bust, own, bonus).chance
 
-    def bust_by_draw(self, turn: Turn, card: int) -> float:
+    def bust_by_draw(self, turn: SimulatedTurn, card: int) -> float:
         """The value after `card` was drawn and busted the turn."""
         return self.bust(turn.drawn(card), card)
 
-    def _stopped(self, turn: Turn, samples: int) -> Worth:
+    def _stopped(self, turn: SimulatedTurn, samples: int) -> Worth:
         own = turn.own | turn.area
         if not holds_treasure(turn.area):
             return self._worth(turn, turn.stop, own)
         bonus = Bonus(numbers_in(turn.discard), turn.lying, samples)
         return self._with_bonus(turn, turn.stop, own, bonus)
 
-    def _worth(self, turn: Turn, keys: list[int], own: int) -> Worth:
+    def _worth(self, turn: SimulatedTurn, keys: list[int], own: int) -> Worth:
         """The end of a turn with these keys and bank."""
         left = turn.left
         sums = self.model.sums(keys, left)
@@ -143,16 +143,16 @@ class Leaves:
         known = turn.known
         log_odds = self.model.log_odds(sums, left, NO_CARD if known < 0 else SUIT_OF[known])
         if left <= self.limits.endgame:
-            chance = 1.0 - self.turn_value(Table(turn.other, own, turn.pile, 0, known))
+            chance = 1.0 - self.turn_value(CardSets(turn.other, own, turn.pile, 0, known))
         else:
             chance = chance_of(-log_odds)
         return Worth(chance, log_odds, sums)
 
-    def turn_value(self, table: Table) -> float:
+    def turn_value(self, table: CardSets) -> float:
         """The chance of the player whose turn begins; a search looks further ahead."""
         raise NotImplementedError
 
-    def _with_bonus(self, turn: Turn, keys: list[int], own: int, bonus: Bonus) -> Worth:
+    def _with_bonus(self, turn: SimulatedTurn, keys: list[int], own: int, bonus: Bonus) -> Worth:
         """The mean over seeded picks; exact where the discard pile holds no choice."""
         discard, wanted, samples = bonus.discard, bonus.wanted, bonus.samples
         if len(discard) <= wanted:
@@ -168,7 +168,7 @@ class Leaves:
 
     # --- drawing on, as it is learned --------------------------------------------------------
 
-    def drawing_on(self, turn: Turn) -> DrawingOn:
+    def drawing_on(self, turn: SimulatedTurn) -> DrawingOn:
         """What drawing on is learned to be worth; the pile must not be empty."""
         stopped = self._stopped(turn, self.limits.samples)
         busting = turn.pile & turn.barred
@@ -179,7 +179,7 @@ class Leaves:
         safe = chance_of(on * KNOT_PARTS - stopped.log_odds)
         return DrawingOn((1.0 - risk) * safe + risk * bust, bust, risk, stopped)
 
-    def _on(self, turn: Turn, busting: int, log_odds: int) -> int:
+    def _on(self, turn: SimulatedTurn, busting: int, log_odds: int) -> int:
         """What D adds for the turn as a whole."""
         at = self.model.at
         size, left = min(turn.lying, SIZES["size"] - 1), min(turn.left, LEFTS - 1)

@@ -3,7 +3,7 @@
 V is the log-odds of the player whose turn begins: what each suit adds, by where its cards are,
 plus what the lead is worth with so many cards left. D is what drawing on adds to stopping.
 Numbers are whole multiples of 2^-16, so that sums are exact and equal on every machine, whatever
-their order. Twin: `workbench/lab/native/model.c`.
+their order. Twin: `research/deadmansdraw/native/model.c`.
 """
 
 from array import array

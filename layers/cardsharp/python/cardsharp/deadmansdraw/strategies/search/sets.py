@@ -74,7 +74,7 @@ def holds_treasure(cards: int) -> bool:
 
 
 class Dice:
-    """SplitMix64: the seeded picks of a bonus in thought, the same on any machine."""
+    """SplitMix64: the seeded picks of a simulated bonus, the same on any machine."""
 
     def __init__(self, state: int) -> None:
         self.state = state

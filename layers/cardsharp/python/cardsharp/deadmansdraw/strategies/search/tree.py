@@ -1,9 +1,9 @@
 """The search within a turn: the chance to win of whoever's turn it is, over the exact unseen cards.
 
 The next card is looked at card by card, what may come after it by one card that stands for its
-suit. Answers to effects are the best ones; effects within effects are thought through `levels`
+suit. Answers to effects are the best ones; effects within effects are searched `levels`
 deep. Where nothing is pending, the better of stopping and of what drawing on is learned to be
-worth counts. Twin: `workbench/lab/native/search.c`.
+worth counts. Twin: `research/deadmansdraw/native/search.c`.
 """
 
 from cardsharp.deadmansdraw.strategies.search.leaves import Leaves, Limits, TooManyNodes
@@ -25,7 +25,7 @@ from cardsharp.deadmansdraw.strategies.search.sets import (
     sword_targets,
     tops,
 )
-from cardsharp.deadmansdraw.strategies.search.turn import Table, Turn
+from cardsharp.deadmansdraw.strategies.search.turn import CardSets, SimulatedTurn
 
 KRAKEN_DRAWS = 2
 MAP_OFFER = 3
@@ -37,9 +37,9 @@ class Search(Leaves):
     def __init__(self, model: Model, limits: Limits | None = None, deck: int = ALL_CARDS) -> None:
         super().__init__(model, limits)
         self._deck = deck
-        self._turns: dict[Table, float] = {}
+        self._turns: dict[CardSets, float] = {}
 
-    def turn_value(self, table: Table) -> float:
+    def turn_value(self, table: CardSets) -> float:
         """The chance of the player whose turn begins: the mean over the first card.
 
         The table's discard pile is ignored: what lies nowhere else is discarded.
@@ -52,7 +52,7 @@ class Search(Leaves):
             if 0 < self.limits.most_nodes < self.nodes or self.late():
                 raise TooManyNodes
             discard = self._deck & ~(table.own | table.other | table.pile)
-            value = self._turns[table] = self.draw(Turn(table._replace(discard=discard)))
+            value = self._turns[table] = self.draw(SimulatedTurn(table._replace(discard=discard)))
         return value
 
     def look_less_far(self) -> None:
@@ -65,7 +65,7 @@ class Search(Leaves):
 
     # --- drawing -----------------------------------------------------------------------------
 
-    def draw(self, turn: Turn, owed: int = 0, level: int = 0) -> float:
+    def draw(self, turn: SimulatedTurn, owed: int = 0, level: int = 0) -> float:
         """The mean over the next card; the Kraken demands `owed` more after it."""
         if not turn.left:
             return self.stop(turn)
@@ -85,7 +85,7 @@ class Search(Leaves):
                 total += cards.bit_count() * self.bust_by_draw(turn, shift + BITS[cards][0])
         return total / turn.left
 
-    def _draw_suit(self, turn: Turn, suit: int, owed: int, level: int) -> float:
+    def _draw_suit(self, turn: SimulatedTurn, suit: int, owed: int, level: int) -> float:
         cards = turn.pile >> RANKS * suit & 0x3F
         if level:
             groups = [(RANKS * suit + MIDDLE[cards], cards.bit_count())]
@@ -96,7 +96,7 @@ class Search(Leaves):
             total += number * self.place(turn.drawn(card), card, owed, level)
         return total
 
-    def place(self, turn: Turn, card: int, owed: int, level: int) -> float:
+    def place(self, turn: SimulatedTurn, card: int, owed: int, level: int) -> float:
         """After `card`, already taken from its place, has come to the play area of `turn`.
 
         The turn is changed.
@@ -108,7 +108,7 @@ class Search(Leaves):
             return self.after(turn, owed, level)
         return self._effect(turn, SUIT_OF[card], owed, level + 1)
 
-    def after(self, turn: Turn, owed: int, level: int) -> float:
+    def after(self, turn: SimulatedTurn, owed: int, level: int) -> float:
         """Nothing to answer, but `owed` draws for a Kraken.
 
         Below the root, the last of them is taken to be worth what drawing on is.
@@ -119,7 +119,7 @@ class Search(Leaves):
             return self.drawing_on(turn).value
         return self.draw(turn, owed - 1, level or 1)
 
-    def rest(self, turn: Turn, level: int) -> float:
+    def rest(self, turn: SimulatedTurn, level: int) -> float:
         """The value where nothing is pending: the better of stopping and drawing on."""
         if not turn.left:
             return self.stop(turn)
@@ -132,7 +132,7 @@ class Search(Leaves):
 
     # --- effects -----------------------------------------------------------------------------
 
-    def _effect(self, turn: Turn, suit: int, owed: int, level: int) -> float:
+    def _effect(self, turn: SimulatedTurn, suit: int, owed: int, level: int) -> float:
         """The effect of the card that was laid last, answered in the best way."""
         if suit == HOOK and turn.own:
             return max(self.hook(turn, card, level) for card in tops(turn.own))
@@ -146,25 +146,25 @@ class Search(Leaves):
             return self._oracle_to_come(turn, owed, level)
         return self.after(turn, KRAKEN_DRAWS if suit == KRAKEN else owed, level)
 
-    def hook(self, turn: Turn, card: int, level: int) -> float:
+    def hook(self, turn: SimulatedTurn, card: int, level: int) -> float:
         """The value of answering a Hook with `card`."""
         return self.place(turn.hooked(card), card, 0, level)
 
-    def sword(self, turn: Turn, card: int, level: int) -> float:
+    def sword(self, turn: SimulatedTurn, card: int, level: int) -> float:
         """The value of answering a Sword with `card`."""
         return self.place(turn.robbed(card), card, 0, level)
 
-    def cannon(self, turn: Turn, card: int, owed: int, level: int) -> float:
+    def cannon(self, turn: SimulatedTurn, card: int, owed: int, level: int) -> float:
         """The value of answering a Cannon with `card`."""
         shot = turn.robbed(card)
         shot.discard |= 1 << card
         return self.after(shot, owed, level)
 
-    def map(self, turn: Turn, card: int, level: int) -> float:
+    def map(self, turn: SimulatedTurn, card: int, level: int) -> float:
         """The value of taking `card` out of the discard pile for a Map."""
         return self.place(turn.salvaged(card), card, 0, level)
 
-    def _map_to_come(self, turn: Turn, level: int) -> float:
+    def _map_to_come(self, turn: SimulatedTurn, level: int) -> float:
         values = []
         for suit, shift in SHIFTS:
             cards = turn.discard >> shift & 0x3F
@@ -178,7 +178,7 @@ class Search(Leaves):
                 values += [self.map(turn, card, level)] * number
         return best_of_offer(values)
 
-    def _oracle_to_come(self, turn: Turn, owed: int, level: int) -> float:
+    def _oracle_to_come(self, turn: SimulatedTurn, owed: int, level: int) -> float:
         stop, total = self.stop(turn), 0.0
         duty = max(0, owed - 1)
         for _, shift in SHIFTS:
@@ -197,7 +197,9 @@ def _lowest(cards: int) -> int:
     return (cards & -cards).bit_length() - 1
 
 
-def group_suit(turn: Turn, suit: int, cards: int, *, finely: bool) -> list[tuple[int, int]]:
+def group_suit(
+    turn: SimulatedTurn, suit: int, cards: int, *, finely: bool
+) -> list[tuple[int, int]]:
     """Cards of a suit in groups of equal worth: the card that stands for each, and their number.
 
     The cards below the own top bring the bank nothing; the others are taken one by one where

@@ -1,4 +1,4 @@
-"""A turn in thought: where the cards are, and what banking or busting would leave behind."""
+"""A simulated turn: where the cards are, and what banking or busting would leave behind."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -21,7 +21,7 @@ from cardsharp.deadmansdraw.strategies.search.sets import (
 )
 
 
-class Table(NamedTuple):
+class CardSets(NamedTuple):
     """A table as sets of cards, for the player whose turn it is; no card is in two of them."""
 
     own: int
@@ -31,8 +31,8 @@ class Table(NamedTuple):
     known: int = NO_CARD
 
 
-class Turn:
-    """A turn in thought.
+class SimulatedTurn:
+    """A simulated turn.
 
     `stop` and `bust` are the suits' keys as the next player, the mover, would find them if the
     turn were banked or busted now; `barred` are all cards of the suits in the play area.
@@ -55,7 +55,7 @@ class Turn:
         "stop",
     )
 
-    def __init__(self, table: Table, area: Iterable[int] = ()) -> None:
+    def __init__(self, table: CardSets, area: Iterable[int] = ()) -> None:
         self.own, self.other, self.pile, self.discard, self.known = table
         self.left = self.pile.bit_count()
         self.area = self.saved = self.barred = 0
@@ -66,9 +66,9 @@ class Turn:
         for card in area:
             self.lay(card)
 
-    def copy(self) -> "Turn":
+    def copy(self) -> "SimulatedTurn":
         """A turn that can be changed apart from this one."""
-        new = Turn.__new__(Turn)
+        new = SimulatedTurn.__new__(SimulatedTurn)
         new.own, new.other, new.pile, new.discard = self.own, self.other, self.pile, self.discard
         new.known, new.left = self.known, self.left
         new.area, new.saved, new.barred = self.area, self.saved, self.barred
@@ -94,7 +94,7 @@ class Turn:
         self.lying += 1
         self.stop[suit] += key
 
-    def drawn(self, card: int) -> "Turn":
+    def drawn(self, card: int) -> "SimulatedTurn":
         """This turn without a card of the draw pile."""
         new = self._without(card, PILE)
         new.pile ^= 1 << card
@@ -102,25 +102,25 @@ class Turn:
         new.known = NO_CARD
         return new
 
-    def hooked(self, card: int) -> "Turn":
+    def hooked(self, card: int) -> "SimulatedTurn":
         """This turn without a card of the own bank."""
         new = self._without(card, OTHER)
         new.own ^= 1 << card
         return new
 
-    def robbed(self, card: int) -> "Turn":
+    def robbed(self, card: int) -> "SimulatedTurn":
         """This turn without a card of the opponent's bank."""
         new = self._without(card, MOVER)
         new.other ^= 1 << card
         return new
 
-    def salvaged(self, card: int) -> "Turn":
+    def salvaged(self, card: int) -> "SimulatedTurn":
         """This turn without a card of the discard pile."""
         new = self.copy()
         new.discard ^= 1 << card
         return new
 
-    def _without(self, card: int, place: int) -> "Turn":
+    def _without(self, card: int, place: int) -> "SimulatedTurn":
         new = self.copy()
         digit = place * PLACE_DIGIT[card % RANKS]
         suit = SUIT_OF[card]
@@ -129,7 +129,7 @@ class Turn:
         return new
 
 
-def _keys(table: Table) -> list[int]:
+def _keys(table: CardSets) -> list[int]:
     """The keys of all suits with the opponent as the mover."""
     return [
         suit_key(

@@ -1,1 +1,0 @@
-"""The function of the Blef service."""

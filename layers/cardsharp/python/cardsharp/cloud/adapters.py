@@ -1,0 +1,62 @@
+"""Which adapter a setting names."""
+
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.memory import named
+from cardsharp.cloud.metrics import Meter
+from cardsharp.cloud.offering import Offering
+from cardsharp.cloud.pause import NeverPaused, PauseSwitch
+from cardsharp.cloud.ports import Clock, MatchLog, Queue
+from cardsharp.cloud.settings import Workplace
+from cardsharp.cloud.stores import Stores
+from cardsharp.cloud.vault import Vault
+from cardsharp.errors import ConfigError
+
+_LOGS: Stores[MatchLog] = Stores(
+    "CARDSHARP_STORE", "cardsharp.cloud.sqlite:SqliteLog", "cardsharp.cloud.dynamodb:DynamoLog"
+)
+_VAULTS: Stores[Vault] = Stores(
+    "CARDSHARP_STORE",
+    "cardsharp.cloud.sqlite_vault:SqliteVault",
+    "cardsharp.cloud.dynamodb_vault:DynamoVault",
+)
+
+
+def build_offering(settings: Workplace, meter: Meter) -> Offering:
+    """Match log, queue and clock as the settings name them, and what offers matches."""
+    clock = SystemClock()
+    log, queue = build_log(settings.store, clock), build_queue(settings.queue, clock)
+    pause = build_pause(settings.store, clock)
+    return Offering(log, queue, clock, settings.announce, meter, pause)
+
+
+def build_log(store: str, clock: Clock) -> MatchLog:
+    """The match log of `sqlite:FILE` or `dynamodb:TABLE`; `~` is the home folder."""
+    return _LOGS.open(store, clock)
+
+
+def build_vault(store: str, clock: Clock) -> Vault:
+    """The vault that belongs to a match log."""
+    return _VAULTS.open(store, clock)
+
+
+def build_queue(queue: str, clock: Clock) -> Queue:
+    """The queue of `memory:NAME`, one a process, or of an SQS queue's URL."""
+    kind, _, name = queue.partition(":")
+    if kind == "memory" and name:
+        return named(name, clock)
+    if kind in {"http", "https"} and name:
+        from cardsharp.cloud.sqs import SqsQueue  # noqa: PLC0415 - boto3 is slow to import
+
+        return SqsQueue(queue)
+    raise ConfigError(f"CARDSHARP_QUEUE must be memory:NAME or a queue's URL, not {queue!r}.")
+
+
+def build_pause(store: str, clock: Clock) -> PauseSwitch:
+    """The pause switch that belongs to a match log."""
+    kind, _, place = store.partition(":")
+    if kind != "dynamodb":
+        return NeverPaused()
+    from cardsharp.cloud.dynamodb_pause import DynamoPause  # noqa: PLC0415 - boto3 is slow to import
+    from cardsharp.cloud.dynamodb_table import DynamoTable  # noqa: PLC0415 - as above
+
+    return DynamoPause(DynamoTable(place), clock)

@@ -1,0 +1,341 @@
+"""The protocol of attending a match, whatever its game: from the lease to the end or to handing on.
+
+A game supplies a `Match`: how it is looked at and waited for, and what a denial means. What a look
+shows is a `Sight`; where we are to act, the sight brings a `Turn`. All else is here, once: take
+and steal, look until somebody answers, decide, log the intent, send the action once, copy the
+facts, close the log, set a denied match aside, hand on. A match is played from what is seen and
+from the match log, so any worker can take it up at any moment; which match, and since when, is
+never remembered. What keeps every action one that was decided on the state it met is in `hold`.
+"""
+
+import logging
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import Enum, auto
+from typing import Any, Generic, Protocol, TypeVar
+
+from cardsharp.cloud.attended import Attended
+from cardsharp.cloud.hold import Hold
+from cardsharp.cloud.lease import Keeping, LeaseKeeper
+from cardsharp.cloud.metrics import Metric
+from cardsharp.cloud.offering import Offering
+from cardsharp.cloud.ports import Body, Lease, Remaining
+from cardsharp.cloud.timing import Timing
+from cardsharp.cloud.trouble import Denied, is_refusal
+from cardsharp.deciding import Decided
+from cardsharp.errors import (
+    ArenaError,
+    Conflict,
+    MatchOver,
+    Rejected,
+    StoreError,
+    Unauthorized,
+)
+from cardsharp.strategy import Decision
+
+_log = logging.getLogger("cardsharp.bot")
+
+_RESULTS = {
+    "won": Metric.MATCHES_WON,
+    "lost": Metric.MATCHES_LOST,
+    "tied": Metric.MATCHES_TIED,
+}
+
+A = TypeVar("A")
+"""An action."""
+
+Facts = Mapping[int, Body]
+"""Moves by their sequence, as the arena's history has them."""
+
+
+class After(Enum):
+    """What to do once an action was sent."""
+
+    LOOK = auto()
+    """See what is so."""
+
+    WAIT = auto()
+    """The turn has ended and the match has not: wait for the next one."""
+
+
+class Turn(Protocol[A]):
+    """A turn of ours, up to its next action."""
+
+    def decide(
+        self, limit: timedelta, monotonic: Callable[[], float], refused: frozenset[A]
+    ) -> Decided[Decision[A]]:
+        """The decision, within the limit; `refused` were already turned down here."""
+        ...
+
+    def intent(self, decided: Decided[Decision[A]], at: datetime, worker: str) -> Body:
+        """What the log says of the decision before it is sent."""
+        ...
+
+    def act(self, action: A) -> "Turn[A] | After":
+        """Send the action, once; what is left of the turn, or what to do then.
+
+        Raises:
+            ArenaError: it was refused, or nobody knows.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sight(Generic[A]):
+    """A match as it was seen.
+
+    `sequence` is that of its next move. `facts` are at least those that the log has not got yet,
+    and `timeouts` how many of them the arena made for us, for want of time. `outcome` is there
+    when the match has ended, `turn` when we are to act, since `acted_at` where that is known.
+    `header` is what the log is to say of the match, where only a look could tell.
+    """
+
+    sequence: int
+    facts: Facts
+    timeouts: int = 0
+    outcome: Body | None = None
+    turn: Turn[A] | None = None
+    acted_at: datetime | None = None
+    header: Body | None = None
+
+
+class Match(Protocol[A]):
+    """A match that we play: all that a game supplies. Every method may raise `ArenaError`.
+
+    `known` are the facts that the match log already has.
+    """
+
+    @property
+    def header(self) -> Body | None:
+        """What the log is to say of the match from the first; None where a look must tell."""
+        ...
+
+    def look(self, known: Facts) -> Sight[A]:
+        """The match as it is now, entered first where we are not in it yet."""
+        ...
+
+    def wait(self, known: Facts) -> Sight[A] | None:
+        """The match once there is something new, None where that took too long: a long poll."""
+        ...
+
+    def gone(self, denied: Rejected) -> Body | None:
+        """The outcome, where the arena itself said that there is no such match for us.
+
+        None for all else. With `offering.MISSING` as its result the match is opened again if it
+        is named again.
+        """
+        ...
+
+
+Meet = Callable[[str], AbstractContextManager[Match[Any]]]
+"""The match of that id, with what it needs for as long as the block runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bot:
+    """A worker with everything it needs to attend matches of one game; remembers no match."""
+
+    game: str
+    meet: Meet
+    offering: Offering
+    worker: str
+    timing: Timing = field(default_factory=Timing)
+
+    def attend(self, match_id: str, remaining: Remaining) -> Attended:
+        """Play a match until it ends, the time is up, or another worker holds it.
+
+        Where the time is up before the match is, it is offered to other workers.
+
+        Raises:
+            Unauthorized: the arena does not accept our credentials.
+            StoreError: a store failed; the lease runs out by itself.
+            ConfigError: the match is to be played by a strategy that does not exist.
+        """
+        with self.meet(match_id) as match:
+            attended = self._attend(match, match_id, remaining)
+        if attended is Attended.HANDED_ON:
+            self.offering.offer_one(match_id, self.game)
+        return attended
+
+    def _attend(self, match: Match[Any], match_id: str, remaining: Remaining) -> Attended:
+        log, meter = self.offering.log, self.offering.meter
+        known = log.match(match_id)
+        lease = log.take(match_id, self.worker, self.timing.lease, match.header)
+        if lease is None:
+            return Attended.ELSEWHERE
+        if known is not None and known.lease is not None:
+            meter.count(Metric.LEASE_STEALS)
+        described = known is not None and bool(known.header)
+        try:
+            with LeaseKeeper(log, lease, self._keeping, self.offering.clock) as keeper:
+                hold = Hold(keeper, log, self.offering.clock, meter, self.timing, remaining)
+                ended = _Attendance(hold, match, described=described).run()
+        except Conflict as conflict:
+            _log.warning("%s", conflict, extra={"match_id": match_id})
+            return Attended.ELSEWHERE
+        except Rejected as denied:
+            self._set_aside(lease, match.gone(denied))
+            if isinstance(denied, Unauthorized):
+                raise
+            _log.warning("%s", denied, extra={"match_id": match_id})
+            return Attended.UNKNOWN
+        return Attended.FINISHED if ended else Attended.HANDED_ON
+
+    @property
+    def _keeping(self) -> Keeping:
+        return Keeping(self.timing.lease, self.timing.renew)
+
+    def _set_aside(self, lease: Lease, outcome: Body | None) -> None:
+        """See to it that a match which the arena denies is not tried again and again.
+
+        It is closed only where the arena itself says that there is none. A match that we have
+        played is tried again as soon as its lease has run out, any other after a while.
+        """
+        log = self.offering.log
+        if outcome is not None:
+            log.finish(lease, outcome)
+            return
+        with suppress(StoreError):
+            if not log.moves(lease.match_id):
+                log.renew(lease, self.timing.shelf)
+
+
+class _Attendance(Generic[A]):
+    """A match as long as one worker holds it; all of this can be lost at any moment.
+
+    `described` says whether the match log has the match's header already.
+    """
+
+    def __init__(self, hold: Hold, match: Match[A], *, described: bool) -> None:
+        self.hold = hold
+        self.match = match
+        self.described = described
+        self.known: dict[int, Body] = {}
+        self.refused: dict[int, frozenset[A]] = {}
+        self.denied = Denied()
+
+    def run(self) -> bool:
+        """Play turn by turn; True when the match has ended, False when the time is up."""
+        sight = self._first_look()
+        while sight is not None:
+            self._record(sight)
+            if sight.outcome is not None:
+                self._close(sight.outcome)
+                return True
+            if not self.hold.time_to_act():
+                return False
+            then = After.WAIT if sight.turn is None else self._play(sight.turn, sight.sequence)
+            sight = self._wait() if then is After.WAIT else self._look()
+        return False
+
+    # --- looking -----------------------------------------------------------------------------
+
+    def _look(self) -> Sight[A] | None:
+        """The match as it is; None when the time is up before the arena answers."""
+        return self.hold.patiently(lambda: self.match.look(self.known))
+
+    def _first_look(self) -> Sight[A] | None:
+        """The match, once no action of a predecessor can be under way any more."""
+        hold = self.hold
+        # Now that the lease is ours; before it was, somebody may still have written.
+        moves = hold.log.moves(hold.match_id)
+        self.known = {move.sequence: move.facts for move in moves if move.facts is not None}
+        asked = hold.clock.now()
+        sight = self._look()
+        if sight is None:
+            return None
+        if sight.header is not None and not self.described:
+            hold.log.describe(hold.lease, sight.header)
+        return self._look() if hold.outwait(moves, sight.sequence, asked) else sight
+
+    def _wait(self) -> Sight[A] | None:
+        """The match when there is something new; None when the time is up."""
+        while self.hold.time_to_wait():
+            self.hold.keeper.ensure(timedelta(0))
+            sight = self.hold.patiently(lambda: self.match.wait(self.known))
+            if sight is not None:
+                self._note_pick_up(sight)
+                return sight
+        return None
+
+    def _note_pick_up(self, sight: Sight[A]) -> None:
+        if sight.turn is not None and sight.acted_at is not None:
+            late = max(self.hold.clock.now() - sight.acted_at, timedelta(0))
+            self.hold.meter.time(Metric.PICK_UP, late)
+
+    # --- playing -----------------------------------------------------------------------------
+
+    def _play(self, turn: Turn[A], sequence: int) -> After:
+        """Play a turn action by action, as long as there is time; what to do then."""
+        while self.hold.time_to_decide():
+            then = self._act(turn, sequence)
+            if isinstance(then, After):
+                return then
+            turn, sequence = then, sequence + 1
+        return After.LOOK
+
+    def _act(self, turn: Turn[A], sequence: int) -> Turn[A] | After:
+        """Decide, log the intent, send the action once; after any doubt, look what is so."""
+        hold, refused = self.hold, self.refused.get(sequence, frozenset())
+        decided = turn.decide(hold.timing.decision, hold.clock.monotonic, refused)
+        hold.note_decision(decided.took, decided.fault)
+        action = decided.decision.action
+        intent = turn.intent(decided, hold.clock.now(), hold.worker)
+        if decided.fault is not None:
+            self._note("decision", {**intent, "sequence": sequence})
+        if not hold.intend(sequence, intent):
+            return After.LOOK
+        sent = hold.clock.now()
+        try:
+            then = turn.act(action)
+        except MatchOver:
+            return After.LOOK
+        except ArenaError as error:
+            hold.note_error(error, action)
+            self._raise_if_unauthorized(error)
+            if is_refusal(error) and not self._is_gone(error):
+                self.refused[sequence] = refused | {action}
+                self._note("refused", {**intent, "answer": str(error)})
+            hold.let_arrive(error, sent)
+            return After.LOOK
+        hold.meter.count(Metric.ACTIONS)
+        self.denied = Denied()
+        return then
+
+    def _is_gone(self, error: ArenaError) -> bool:
+        """Whether the error denies us the match, which the next look must confirm."""
+        return isinstance(error, Rejected) and self.match.gone(error) is not None
+
+    def _raise_if_unauthorized(self, error: ArenaError) -> None:
+        """Raise what denies our credentials for all actions, though a look may be granted.
+
+        The other seat of a practice match has credentials of its own.
+        """
+        lasts = self.denied.lasts(error, self.hold.clock.monotonic())
+        if isinstance(error, Unauthorized) and lasts >= self.hold.timing.denial:
+            raise error
+
+    # --- logging -----------------------------------------------------------------------------
+
+    def _record(self, sight: Sight[A]) -> None:
+        """Copy the moves that the log has not got yet from the arena's history."""
+        new = {number: body for number, body in sight.facts.items() if number not in self.known}
+        if new:
+            self.hold.log.record(self.hold.lease, new)
+            self.hold.meter.count(Metric.TIMEOUTS, sight.timeouts)
+            self.known |= new
+
+    def _note(self, kind: str, body: Body) -> None:
+        """Keep a debugging note; a match does not fail for want of one."""
+        try:
+            self.hold.log.note(self.hold.match_id, kind, body)
+        except StoreError as error:
+            _log.warning("%s", error, extra={"match_id": self.hold.match_id})
+
+    def _close(self, outcome: Body) -> None:
+        self.hold.log.finish(self.hold.lease, outcome)
+        metric = _RESULTS.get(str(outcome["result"]))
+        if metric is not None:
+            self.hold.meter.count(metric)

@@ -1,0 +1,197 @@
+"""`ArenaClient`: everything that a player can ask of an arena of Dead Man's Draw."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+import requests
+
+from cardsharp.deadmansdraw import wire
+from cardsharp.deadmansdraw.actions import Action
+from cardsharp.errors import Garbled, MatchOver, NotFound, NotYourTurn
+from cardsharp.exchange import Budget, Call, Client, Credentials, Exchange, Limits
+
+__all__ = ["ArenaClient", "Budget", "Credentials", "Limits", "MatchClosed"]
+
+_T = TypeVar("_T")
+_OK, _GONE = 200, 410
+
+
+class MatchClosed(MatchOver):
+    """The match has ended; `closing` tells how."""
+
+    closing: wire.Closing
+
+    def __init__(self, closing: wire.Closing) -> None:
+        super().__init__(closing)
+
+
+class ArenaClient(Client):
+    """A player's session at an arena; for one thread at a time, closed by `with`.
+
+    Every method raises `ArenaError` (see `cardsharp.errors`). Reads are repeated while that can
+    help; `act`, `create_match` and `terminate` are sent exactly once, and an error of theirs
+    with `doubtful` set means: read the match again and compare before anything else.
+
+    Args:
+        base_url: `https://...`; `http://` to this machine only, else ConfigError.
+        credentials: the player's id and password, or the admin's.
+        limits: of time and size.
+        digest: answer Digest challenges rather than send Basic at once.
+        session: one that names a proxy, say; its adapters are replaced by ones without retries.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        credentials: Credentials,
+        limits: Limits = Limits(),  # noqa: B008 - frozen, and the defaults show in help()
+        digest: bool = False,
+        session: requests.Session | None = None,
+    ) -> None:
+        super().__init__(Exchange(base_url, credentials, limits, digest, session), limits)
+
+    @property
+    def counts(self) -> Counter[str]:
+        """Requests sent so far by kind, plus "retries" and "slowed" (see `Exchange`)."""
+        return self._exchange.counts
+
+    @property
+    def budget(self) -> Budget | None:
+        """What the slow-down headers said last, None before any."""
+        return self._exchange.budget
+
+    def hello(self) -> str:
+        """The arena's greeting; needs no valid password."""
+        call = Call(kind="hello", path="/api/hello", limit=self._limits.read)
+        return self._ask(call, wire.parse_hello).message
+
+    def whoami(self) -> wire.WhoAmI:
+        """Who the arena takes us for; `Unauthorized` where it does not know us."""
+        call = Call(kind="whoami", path="/api/whoami", limit=self._limits.read)
+        return self._ask(call, wire.parse_whoami)
+
+    def waiting_matches(self, tags: Iterable[str] = ()) -> list[wire.MatchView]:
+        """Matches in which we are to move, without their moves; a long poll, [] at its end.
+
+        It returns at once for as long as any match waits, so a caller that attends them all
+        must ask at a calm pace. A match against oneself always waits.
+        """
+        return self.matches(tags=tags, active=True, wait=True)
+
+    def matches(
+        self,
+        tags: Iterable[str] = (),
+        ids: Iterable[str] = (),
+        *,
+        active: bool = False,
+        wait: bool = False,
+    ) -> list[wire.MatchView]:
+        """Our matches (the admin's: all), newest first, without their moves.
+
+        `tags` are alternatives; no tags or ids mean any. `active` keeps those in which we are to
+        move. `wait` polls until there is one, which without `active` any old match fulfils.
+        """
+        flags = {"active": active, "wait": wait}
+        lists = {"tags": ",".join(tags), "id": ",".join(ids)}
+        params = {name: "true" for name, on in flags.items() if on}
+        params |= {name: value for name, value in lists.items() if value}
+        call = Call(
+            kind="list_wait" if wait else "list",
+            path="/api/matches",
+            params=params,
+            limit=self._limits.long_poll if wait else self._limits.read,
+            waits=wait,
+        )
+        return self._ask(call, wire.parse_views)
+
+    def view(self, match_id: str, events: bool = True) -> wire.MatchView:
+        """The match as it is now, with all its moves if `events`."""
+        params = {"showevents": "true"} if events else {}
+        path, limit = _match_path(match_id), self._limits.read
+        return self._ask(Call(kind="view", path=path, params=params, limit=limit), wire.parse_view)
+
+    def wait_for_turn(self, match_id: str) -> wire.MatchView | None:
+        """The match with all its moves once we are to move; None if that took too long.
+
+        A long poll of up to the server's 30 s.
+
+        Raises:
+            MatchClosed: the match has ended; `closing.view` is its last view, with all moves.
+        """
+        call = Call(
+            kind="view_wait",
+            path=_match_path(match_id),
+            params={"waitactive": "true", "showevents": "true"},
+            limit=self._limits.long_poll,
+            waits=True,
+            accept=frozenset({_OK, _GONE}),
+        )
+        try:
+            answer = self._exchange.send(call)
+        except NotYourTurn:
+            return None
+        if answer.status == _GONE:
+            raise MatchClosed(wire.parse_closing_view(answer.body))
+        return wire.parse_view(answer.body)
+
+    def act(self, match_id: str, action: Action) -> list[wire.EventView]:
+        """What `action` of ours caused, in order; sent exactly once, whatever happens.
+
+        Raises:
+            MatchClosed: the match has ended; only `closing.events` is known.
+            NotYourTurn, Rejected: nothing was carried out; `message` says why.
+            ArenaError: with `doubtful`, it may have been carried out: read the match again.
+        """
+        call = Call(
+            kind="act",
+            method="POST",
+            path=_match_path(match_id),
+            body=wire.action_body(action),
+            limit=self._limits.act,
+            accept=frozenset({_OK, _GONE}),
+        )
+        return self._ask(call, wire.parse_events)
+
+    def create_match(self, params: wire.MatchParams) -> wire.MatchCreated:
+        """The id of a new match; sent once, as a second one would be a second match."""
+        call = Call(
+            kind="create",
+            method="POST",
+            path="/api/matches",
+            body=wire.params_body(params),
+            limit=self._limits.read,
+        )
+        return self._ask(call, wire.parse_created)
+
+    def terminate(
+        self, match_id: str, winner_id: str | None = None, comment: str | None = None
+    ) -> wire.MatchView:
+        """The match after it was ended by decision; without `winner_id` it is a tie."""
+        said = {"winnerId": winner_id, "comment": comment}
+        call = Call(
+            kind="terminate",
+            method="DELETE",
+            path=f"{_match_path(match_id)}/terminate",
+            body={name: value for name, value in said.items() if value is not None},
+            limit=self._limits.read,
+        )
+        return self._ask(call, wire.parse_view)
+
+    def _ask(self, call: Call, parse: Callable[[object], _T]) -> _T:
+        """The parsed answer; an unreadable answer to a write leaves its effect in doubt."""
+        answer = self._exchange.send(call)
+        try:
+            if answer.status == _GONE:
+                raise MatchClosed(wire.parse_closing_events(answer.body))
+            return parse(answer.body)
+        except Garbled as error:
+            error.doubtful = call.writes
+            raise
+
+
+def _match_path(match_id: str) -> str:
+    """The path of a match; an id that could lead elsewhere is refused without asking."""
+    if not (match_id.isascii() and match_id.isalnum()):
+        raise NotFound(404, "a match id has letters and digits only; check it")
+    return f"/api/matches/{match_id}"

@@ -1,0 +1,20 @@
+"""Dead Man's Draw, as the rest of the house knows it."""
+
+from cardsharp.game import Game, Part
+
+GAME = Game(
+    name="deadmansdraw",
+    title="Dead Man's Draw",
+    about="Play Dead Man's Draw: the commands above, by name.",
+    strategies="cardsharp.deadmansdraw.strategies",
+    default_strategy="captain",
+    settings=Part("cardsharp.deadmansdraw.settings:Settings"),
+    attend=Part("cardsharp.deadmansdraw.assembly:attend"),
+    order=Part("cardsharp.deadmansdraw.practice:order"),
+    listen=Part("cardsharp.deadmansdraw.assembly:listen"),
+    replay=Part("cardsharp.deadmansdraw.replay:replay"),
+    drawing=Part("workbench.deadmansdraw.show"),
+    simulation=Part("cardsharp.deadmansdraw.simulation:DeadMansDraw"),
+    lab=Part("workbench.deadmansdraw.lab:DeadMansDrawExtras"),
+    commands=Part("workbench.deadmansdraw.commands:app"),
+)

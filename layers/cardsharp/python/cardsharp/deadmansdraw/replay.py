@@ -1,0 +1,334 @@
+"""A stored match of Dead Man's Draw turn by turn: who did what, why, and what it brought."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, groupby
+
+from pydantic import ValidationError
+
+from cardsharp.cloud.ports import Body, MatchRecord, MoveRecord
+from cardsharp.deadmansdraw.actions import EffectType, Verb
+from cardsharp.deadmansdraw.bank import Bank
+from cardsharp.deadmansdraw.cards import Card
+from cardsharp.deadmansdraw.events import (
+    CardPlaced,
+    CardRemoved,
+    Comment,
+    Delta,
+    Drawn,
+    EffectAnswered,
+    EffectPlayed,
+    Event,
+    MatchEnded,
+    TurnEnded,
+)
+from cardsharp.deadmansdraw.reading import played
+from cardsharp.deadmansdraw.wire_views import MoveView
+from cardsharp.errors import StoreError
+from cardsharp.replay import Step, Stored, Thought, parse
+
+Banks = tuple[Bank, Bank]
+
+Piece = tuple[str | Card, ...]
+"""Words and cards that tell one thing; `"".join(map(str, piece))` is its text."""
+
+_VERBS: Mapping[str, str] = {
+    EffectType.HOOK: "hooks",
+    EffectType.SWORD: "steals",
+    EffectType.CANNON: "shoots",
+    EffectType.MAP: "digs up",
+}
+
+
+class Pending(Stored):
+    """An effect that waits for an answer."""
+
+    effect: str
+    cards: tuple[str, ...] = ()
+    kraken_count: int = 0
+
+
+class StoredPosition(Stored):
+    """The position on which a decision was made; cards as "Key3"."""
+
+    me: int
+    banks: tuple[tuple[str, ...], tuple[str, ...]]
+    play_area: tuple[str, ...] = ()
+    pending: Pending | None = None
+    discard_pile: tuple[str, ...] = ()
+    unseen: tuple[str, ...] = ()
+    known_top: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventStep(Step):
+    """One move with its events, as far as the arena has told them."""
+
+    events: tuple[Event, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """The moves of one turn, and the banks after it."""
+
+    number: int
+    steps: tuple[EventStep, ...]
+    before: Banks
+    after: Banks
+
+    @property
+    def player(self) -> int | None:
+        """Index of the player whose turn it is."""
+        return next((step.seat for step in self.steps if step.seat is not None), None)
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """All that happened in the turn."""
+        return tuple(event for step in self.steps for event in step.events)
+
+    @property
+    def ended(self) -> TurnEnded | None:
+        """How the turn ended; None while it runs, and where the match was ended in it."""
+        return next((e for e in reversed(self.events) if isinstance(e, TurnEnded)), None)
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more can happen in it."""
+        return any(isinstance(event, TurnEnded | MatchEnded) for event in self.events)
+
+    @property
+    def last(self) -> bool:
+        """Whether the match ended in it."""
+        return any(isinstance(event, MatchEnded) for event in self.events)
+
+    @property
+    def decisions(self) -> tuple[EventStep, ...]:
+        """The moves that we decided."""
+        return tuple(step for step in self.steps if step.ours is not None)
+
+    def gain(self, player: int) -> int:
+        """How much the turn changed a player's score."""
+        return self.after[player].score - self.before[player].score
+
+
+@dataclass(frozen=True, slots=True)
+class _Piles:
+    """The banks as sets of cards, which deltas add to and take from, and the play area."""
+
+    banks: tuple[frozenset[Card], frozenset[Card]] = field(default=(frozenset(), frozenset()))
+    area: tuple[Card, ...] = ()
+
+    def after(self, delta: Delta) -> "_Piles":
+        first, second = (
+            (bank - set(change.removed)) | set(change.added)
+            for bank, change in zip(self.banks, delta.banks, strict=True)
+        )
+        return _Piles((first, second))
+
+    def before(self, delta: Delta) -> "_Piles":
+        first, second = (
+            (bank - set(change.added)) | set(change.removed)
+            for bank, change in zip(self.banks, delta.banks, strict=True)
+        )
+        return _Piles((first, second))
+
+    def within(self, event: Event) -> "_Piles":
+        """The piles after an event within a turn."""
+        match event:
+            case CardPlaced(card):
+                return _Piles(self.banks, (*self.area, card))
+            case CardRemoved(card):
+                first, second = (bank - {card} for bank in self.banks)
+                return _Piles((first, second), self.area)
+        return self
+
+    def as_banks(self) -> Banks:
+        first, second = (Bank().with_cards(sorted(bank)) for bank in self.banks)
+        return first, second
+
+    def state(self) -> dict[str, object]:
+        """What lies open, as a JSON object."""
+        banks = self.as_banks()
+        return {
+            "banks": [[str(card) for card in bank] for bank in banks],
+            "scores": [bank.score for bank in banks],
+            "playArea": [str(card) for card in self.area],
+        }
+
+
+def replay(_record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Step]:
+    """The steps of a match.
+
+    Raises:
+        StoreError: a move of the log cannot be read.
+    """
+    return chain.from_iterable(turn.steps for turn in turns_of(moves))
+
+
+def turns_of(moves: Sequence[MoveRecord]) -> list[Turn]:
+    """The turns of a match, the first first; the last one may still run.
+
+    Raises:
+        StoreError: a move of the log cannot be read.
+    """
+    told = [_told(move) for move in moves]
+    groups = [tuple(group) for _, group in groupby(told, key=lambda one: one.turn)]
+    piles = _opening(groups)
+    turns = []
+    for group in groups:
+        delta = _delta(group)
+        after = piles if delta is None else piles.after(delta)
+        steps = tuple(_steps(group, piles, after))
+        turns.append(Turn(group[0].turn, steps, piles.as_banks(), after.as_banks()))
+        piles = after
+    return turns
+
+
+def card_of(text: str) -> Card:
+    """The card that "Key3" names."""
+    suit = text.rstrip("0123456789")
+    return Card(suit, int(text[len(suit) :] or 0))
+
+
+def pieces(events: Iterable[Event]) -> Iterator[Piece]:
+    """Cards and effects in the order in which they came; the frame of the turn is left out."""
+    seen: Card | None = None
+    for event in events:
+        match event:
+            case Drawn(card):
+                yield (card,)
+            case EffectPlayed(effect) if effect.effect_type is EffectType.ORACLE:
+                seen = next(iter(effect.cards), None)
+            case EffectAnswered():
+                yield _answer(event, seen)
+            case TurnEnded(bonus=bonus) if bonus:
+                yield _bonus(bonus)
+            case MatchEnded(terminated=True):
+                yield ("(ended by decision)",)
+            case Comment(text):
+                yield (f"({text})",)
+            case _:
+                pass
+
+
+def _bonus(cards: Iterable[Card]) -> Piece:
+    spaced: list[str | Card] = []
+    for card in cards:
+        spaced += (" ", card)
+    return ("+ bonus", *spaced)
+
+
+def _answer(event: EffectAnswered, seen: Card | None) -> Piece:
+    verb = _VERBS.get(event.effect_type)
+    if verb is not None and event.card is not None:
+        return (f"({verb} ", event.card, ")")
+    if seen is None or event.card is not None:
+        return ("(takes)",)  # the card that it draws comes next
+    return ("(leaves ", seen, ")")
+
+
+def _words(events: Sequence[Event]) -> str:
+    """A move in words."""
+    parts = ["".join(map(str, piece)) for piece in pieces(events)]
+    for event in events:
+        match event:
+            case TurnEnded(successful):
+                parts.append("banks" if successful else "busts")
+            case MatchEnded((first, second)):
+                parts.append(f"ends the match, {first} : {second}")
+    return " ".join(dict.fromkeys(parts)) or ("begins" if events else "not told yet")
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A move as it was read, before the table around it is known."""
+
+    sequence: int
+    turn: int
+    player: int | None
+    events: tuple[Event, ...]
+    thought: Thought | None
+
+
+def _told(move: MoveRecord) -> _Told:
+    thought = None if move.intent is None else thought_of(move.intent)
+    if move.facts is None:
+        turn = 0 if thought is None or thought.turn is None else thought.turn
+        return _Told(move.sequence, turn, thought.seat if thought else None, (), thought)
+    try:
+        told = played(MoveView.model_validate(move.facts))
+    except ValidationError as error:
+        raise StoreError(f"Move {move.sequence} of the match log cannot be read.") from error
+    return _Told(move.sequence, told.turn, told.player, told.events, thought)
+
+
+def thought_of(intent: Body) -> Thought:
+    """A decision of the log, its action named as options name it."""
+    named = {"action": _action_text(intent["action"])} if "action" in intent else {}
+    return parse(Thought, {**intent, **named})
+
+
+def _action_text(body: object) -> object:
+    """The action from the body that was sent to the arena."""
+    if not isinstance(body, dict):
+        return body
+    effect = body.get("effect")
+    if body.get("etype") != Verb.RESPOND or not isinstance(effect, dict):
+        return f"{body.get('etype')}{' (autopick)' if body.get('autopick') else ''}"
+    card = effect.get("card")
+    named = f"{card['suit']}{card['value']}" if isinstance(card, dict) else "not taken"
+    return f"{effect.get('effectType')}: {named}"
+
+
+def _steps(group: Iterable[_Told], piles: _Piles, after: _Piles) -> Iterator[EventStep]:
+    """The moves of a turn with the table after each."""
+    for told in group:
+        for event in told.events:
+            piles = after if isinstance(event, TurnEnded) else piles.within(event)
+        yield EventStep(
+            sequence=told.sequence,
+            turn=told.turn,
+            seat=told.player,
+            happened=_words(told.events),
+            state=piles.state(),
+            ours=told.thought,
+            events=told.events,
+        )
+
+
+def _delta(group: Iterable[_Told]) -> Delta | None:
+    """What a turn changed; a forced end can tell it twice, the same both times."""
+    ends = [event for told in group for event in told.events if isinstance(event, TurnEnded)]
+    return ends[-1].delta if ends else None
+
+
+def _opening(groups: Sequence[Sequence[_Told]]) -> _Piles:
+    """The banks at the start: empty, but where a match began in the middle.
+
+    Then our first decision at the beginning of a turn shows the banks, and what the turns before
+    it changed is taken back.
+    """
+    for index, group in enumerate(groups):
+        position = next(filter(None, map(_first_look, group)), None)
+        if position is None:
+            continue
+        first, second = (frozenset(card_of(text) for text in bank) for bank in position.banks)
+        piles = _Piles((first, second))
+        for earlier in reversed(groups[:index]):
+            delta = _delta(earlier)
+            piles = piles if delta is None else piles.before(delta)
+        return piles
+    return _Piles()
+
+
+def _first_look(told: _Told) -> StoredPosition | None:
+    """The position of a decision that opened its turn: nothing lay in the play area."""
+    position = None if told.thought is None else position_of(told.thought)
+    return (
+        None if position is None or position.play_area or position.pending is not None else position
+    )
+
+
+def position_of(thought: Thought) -> StoredPosition | None:
+    """The position on which a decision was made, None where the log does not tell."""
+    return None if thought.position is None else parse(StoredPosition, thought.position)

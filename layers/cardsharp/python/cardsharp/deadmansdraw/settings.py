@@ -1,0 +1,68 @@
+"""Settings of Dead Man's Draw: an arena, who we are there, and who plays."""
+
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+from typing import Literal
+
+from pydantic import Field, SecretStr, field_validator
+
+from cardsharp.cloud.settings import Duration, Names, Workplace
+from cardsharp.errors import ConfigError
+from cardsharp.exchange import checked_address
+
+
+class Settings(Workplace):
+    """The workplace, and an arena that names its matches."""
+
+    arena_url: str = Field(
+        description="the arena's address, https (http on this machine only), "
+        "without user, query or fragment, e.g. https://arena.example"
+    )
+    arena_auth: Literal["basic", "digest"] = Field(default="basic", description="basic or digest")
+    tags: Names = Field(default=(), description="a comma list of match tags; empty means all")
+    secret_id: str | None = Field(
+        default=None, description="the Secrets Manager name of a JSON with username and password"
+    )
+    user: str | None = Field(default=None, description="the arena's user id")
+    password: SecretStr | None = Field(default=None, description="the arena's password")
+    strategy: str | None = Field(default=None, description="the name of a strategy")
+    dummy_strategy: str | None = Field(
+        default=None,
+        description="the name of the strategy that plays the dummy's seat in our own practice "
+        "matches; empty leaves that seat to others",
+    )
+    dummy_password: SecretStr = Field(
+        default=SecretStr("dummypass"), description="the dummy player's password"
+    )
+    pace: Duration = Field(
+        default=timedelta(seconds=3),
+        alias="pace_seconds",
+        description="a positive number of seconds: the poller's pause while all is attended",
+    )
+
+    @field_validator("arena_url")
+    @classmethod
+    def _check_url(cls, value: str) -> str:
+        try:
+            return checked_address(value)
+        except ConfigError as error:
+            raise ValueError(str(error)) from None
+
+    @classmethod
+    def _missing(cls, given: Mapping[str, str]) -> Iterator[str]:
+        return _credentials(given)
+
+
+def _credentials(given: Mapping[str, str]) -> Iterator[str]:
+    """A sentence unless there is a secret's name or both user and password."""
+    pair = {"user", "password"} & given.keys()
+    if "secret_id" in given and pair:
+        yield (
+            "CARDSHARP_SECRET_ID excludes CARDSHARP_USER and CARDSHARP_PASSWORD; "
+            "set the one or the other two."
+        )
+    elif "secret_id" not in given and len(pair) < 2:  # noqa: PLR2004 - a pair
+        yield (
+            "The arena's credentials are incomplete; set CARDSHARP_USER and CARDSHARP_PASSWORD, "
+            "or CARDSHARP_SECRET_ID."
+        )

@@ -1,0 +1,263 @@
+"""What the arena shows, as frozen models of its JSON (docs/spec/arena.md section 4).
+
+Reading is tolerant where a newer server may differ and strict where the game depends on it.
+Unknown fields are ignored; unknown suits, event types and effect types stay the strings they
+came as; a wrong type, a third player or a missing `activePlayerIndex` is refused.
+
+Fair play: the random seed (`creationParams.randomSeed`, `matchStartedSeed`, the `randomSeed` of
+a new match) and the debug piles (`state.drawPile`, `state.discardPile`) are not modelled at
+all, so neither they nor anything derived from them can ever reach a position. The draw pile
+that a match was created with is read as an unordered set.
+
+Field names are those of openapi.json in snake case, e.g. `match_ended_winner_idx`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    PlainValidator,
+    StrictBool,
+    StrictInt,
+)
+from pydantic.alias_generators import to_camel
+
+from cardsharp.deadmansdraw.actions import EffectType
+from cardsharp.deadmansdraw.cards import Card, Suit
+
+_SUITS: Mapping[str, Suit] = {suit.value: suit for suit in Suit}
+_EFFECTS: Mapping[str, EffectType] = {effect.value: effect for effect in EffectType}
+
+
+def _card(raw: object) -> Card:
+    """The card of `{"suit": ..., "value": ...}`; further keys are ignored."""
+    if isinstance(raw, Card):
+        return raw
+    if isinstance(raw, dict):
+        suit, value = raw.get("suit"), raw.get("value")
+        if isinstance(suit, str) and type(value) is int and value >= 0:
+            return Card(_SUITS.get(suit, suit), value)
+    raise ValueError('a card is {"suit": text, "value": number}')
+
+
+def _bank(raw: dict[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+    """The bank with known suits as `Suit`, without suits that have no card left."""
+    return {_SUITS.get(suit, suit): values for suit, values in raw.items() if values}
+
+
+CardView = Annotated[Card, PlainValidator(_card), PlainSerializer(Card._asdict)]
+Cards = tuple[CardView, ...]
+Unordered = Annotated[Cards, AfterValidator(lambda cards: tuple(sorted(cards)))]
+"""Cards sorted by suit and value, because their order on the wire would tell too much."""
+Count = Annotated[StrictInt, Field(ge=0)]
+Seat = Annotated[StrictInt, Field(ge=0, le=1)]
+"""Index of a player."""
+BankView = Annotated[dict[str, tuple[Count, ...]], AfterValidator(_bank)]
+"""Suit to values: suits in order of entry, values in the order they were banked."""
+EffectName = Annotated[str, AfterValidator(lambda name: _EFFECTS.get(name, name))]
+
+
+class EventType(StrEnum):
+    """The events that the server of openapi.json knows (MatchEventType)."""
+
+    MATCH_STARTED = "MatchStarted"
+    TURN_STARTED = "TurnStarted"
+    DRAW = "Draw"
+    CARD_PLAYED_EFFECT = "CardPlayedEffect"
+    RESPONSE_TO_EFFECT = "ResponseToEffect"
+    CARD_PLACED_TO_PLAY_AREA = "CardPlacedToPlayArea"
+    CARD_REMOVED_FROM_BANK = "CardRemovedFromBank"
+    TURN_ENDED = "TurnEnded"
+    MATCH_ENDED = "MatchEnded"
+    COMMENT = "Comment"
+
+
+class _View(BaseModel):
+    """Shared settings: frozen, camel case on the wire, unknown fields ignored."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="ignore",
+        alias_generator=to_camel,
+        validate_by_alias=True,
+        validate_by_name=True,
+    )
+
+
+class PendingEffect(_View):
+    """An effect that waits for its answer (CardEffect).
+
+    `cards` is as the server sends it: an Oracle's peeked card is followed by a None.
+    """
+
+    effect_type: EffectName
+    cards: tuple[CardView | None, ...] = ()
+    kraken_count: Count = 0
+
+    @property
+    def offered(self) -> tuple[Card, ...]:
+        """The cards that the answer may name: an Oracle's one, a Map's one to three."""
+        return tuple(card for card in self.cards if card is not None)
+
+
+class StackDeltaView(_View):
+    """Cards that came to and left one pile."""
+
+    added: Cards = ()
+    removed: Cards = ()
+
+
+_NO_CHANGE = StackDeltaView()
+
+
+class DeltaView(_View):
+    """What a whole turn changed; a first turn's `turnStartedDelta` is empty."""
+
+    draw_pile: StackDeltaView = _NO_CHANGE
+    discard_pile: StackDeltaView = _NO_CHANGE
+    banks: tuple[StackDeltaView, StackDeltaView] = (_NO_CHANGE, _NO_CHANGE)
+
+
+class EventView(_View):
+    """One event, flat as in openapi.json (MatchEventDTO): only its own type's fields are set.
+
+    `event_type` equals an `EventType` where it is known. `player_index` is None in answers to
+    an action, and where the event belongs to nobody (docs/spec/arena.md section 4).
+    """
+
+    event_type: str
+    player_index: Seat | None = None
+    draw_card: CardView | None = None
+    card_played_effect: PendingEffect | None = None
+    card_placed_to_play_area_card: CardView | None = None
+    card_removed_from_bank_card: CardView | None = None
+    card_removed_from_bank_index: Seat | None = None
+    response_to_effect_type: EffectName | None = None
+    response_to_effect_card: CardView | None = None
+    turn_started_delta: DeltaView | None = None
+    turn_ended_is_successful: StrictBool | None = None
+    turn_ended_bonus_cards: Cards | None = None
+    turn_ended_delta: DeltaView | None = None
+    match_ended_scores: tuple[StrictInt, StrictInt] | None = None
+    match_ended_winner_idx: Seat | None = None
+    match_ended_terminated: StrictBool = False
+    comment: str | None = None
+
+
+class MoveView(_View):
+    """One accepted request and the events it caused; `at` is ISO 8601, see `wire.instant`."""
+
+    sequence_id: Count
+    sequence_in_turn_id: Count
+    turn_id: Count
+    at: str
+    events: tuple[EventView, ...]
+
+
+class StateView(_View):
+    """The open part of the table.
+
+    `current_player_index` is stale between turns: the one to act is `active_player_index` of
+    the match (docs/spec/arena.md section 5). `winner_idx` None means nothing unless it is finished.
+    """
+
+    banks: tuple[BankView, BankView]
+    play_area: Cards
+    current_player_index: Seat | None
+    pending_effect: PendingEffect | None = None
+    winner_idx: Seat | None = None
+    timeout_count: Count = 0
+
+
+class CreationView(_View):
+    """How the match was set up; piles are None where the server's defaults were used."""
+
+    tags: tuple[str, ...] = ()
+    play_area: Cards | None = None
+    draw_pile: Unordered | None = None
+    discard_pile: Cards | None = None
+    banks: tuple[Cards, Cards] | None = None
+    timeout: timedelta | None = None
+
+
+_DEFAULT_CREATION = CreationView()
+
+
+class MatchView(_View):
+    """A match as one of its players sees it (MatchDTO); times are ISO 8601, see `wire.instant`.
+
+    `moves` is empty in lists and without `showevents`; `player_names` is empty in lists.
+    """
+
+    id: str = Field(alias="_id")
+    player_ids: tuple[str, str] = Field(alias="playerids")
+    player_names: tuple[str, ...] = Field(default=(), alias="playernames")
+    created_by_player_id: str | None = None
+    creation_params: CreationView = _DEFAULT_CREATION
+    started_at: str
+    last_move_at: str
+    move_count: Count
+    turn_count: Count
+    move_count_in_turn: Count | None
+    state: StateView
+    active_player_index: Seat | None
+    draw_pile_size: Count
+    discard_pile_size: Count
+    moves: tuple[MoveView, ...] = ()
+
+    @property
+    def finished(self) -> bool:
+        """Whether nobody is to act any more."""
+        return self.active_player_index is None
+
+
+class MatchCreated(_View):
+    """The answer to a new match; its seed is left out on purpose (see the module)."""
+
+    id: str
+
+
+class WhoAmI(_View):
+    """Who the arena takes us for; `name` is None for the admin."""
+
+    username: str
+    name: str | None = None
+    role: str | None = None
+
+
+class Hello(_View):
+    """The arena's greeting."""
+
+    message: str
+
+
+class Ending(_View):
+    """The body of a 410 to an action."""
+
+    events: tuple[EventView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """What a 410 tells about the end of a match.
+
+    A GET brings the whole `view`; a POST only the closing `events` and no view. `events` are
+    those of the last move in both cases.
+    """
+
+    events: tuple[EventView, ...]
+    view: MatchView | None = None
+
+    @property
+    def ended(self) -> EventView | None:
+        """The MatchEnded event with scores and winner, if it was told."""
+        ends = (e for e in self.events if e.event_type == EventType.MATCH_ENDED)
+        return next(ends, None)

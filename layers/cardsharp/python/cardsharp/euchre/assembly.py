@@ -1,0 +1,34 @@
+"""The service that the environment describes."""
+
+from collections.abc import Mapping
+
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.stores import Stores
+from cardsharp.cloud.telemetry import logger, meter
+from cardsharp.euchre.journal import LogJournal
+from cardsharp.euchre.routes import API
+from cardsharp.euchre.service import EuchreService
+from cardsharp.euchre.store import DealStore
+from cardsharp.euchre.strategies import build
+from cardsharp.web.service import Service
+
+STORES: Stores[DealStore] = Stores(
+    "EUCHRE_STORE", "cardsharp.euchre.sqlite:SqliteDeals", "cardsharp.euchre.dynamodb:DynamoDeals"
+)
+STRATEGY = "EUCHRE_STRATEGY"
+DEFAULT_STRATEGY = "pimc"
+
+
+def build_service(environment: Mapping[str, str]) -> EuchreService:
+    """The service of the store that EUCHRE_STORE and the strategy that EUCHRE_STRATEGY names.
+
+    Raises:
+        ConfigError: there is no such store or strategy.
+    """
+    clock = SystemClock()
+    strategy = build(environment.get(STRATEGY) or DEFAULT_STRATEGY, clock.monotonic)
+    store = STORES.open(environment.get(STORES.variable, ""), clock)
+    return EuchreService(store, strategy, clock, LogJournal(logger, meter))
+
+
+SERVICE = Service(api=API, store=STORES.variable, assemble=build_service)

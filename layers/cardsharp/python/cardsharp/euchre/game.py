@@ -1,0 +1,18 @@
+"""Euchre, as the rest of the house knows it."""
+
+from cardsharp.game import Game, Part
+
+GAME = Game(
+    name="euchre",
+    title="Euchre",
+    about="Serve Euchre's engine, play it, probe it.",
+    strategies="cardsharp.euchre.strategies",
+    default_strategy="pimc",
+    service=Part("cardsharp.euchre.assembly:SERVICE"),
+    visit=Part("workbench.euchre.visit:visit"),
+    simulation=Part("cardsharp.euchre.simulation:Euchre"),
+    lab=Part("workbench.euchre.lab:EuchreExtras"),
+    commands=Part("workbench.euchre.commands:app"),
+    replay=Part("cardsharp.euchre.replay:replay"),
+    archive=Part("workbench.euchre.archive:open_archive"),
+)

@@ -1,0 +1,103 @@
+"""A stored deal of Euchre event by event; each is a turn.
+
+The service keeps deals in a store of its own: `moves_of` tells one as moves of a match.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from cardsharp.cloud.ports import Body, MatchRecord, MoveRecord
+from cardsharp.euchre.actions import Action, Bid, Defend, Discard, Play, Question
+from cardsharp.euchre.cards import SUITS, name
+from cardsharp.euchre.records import (
+    BidEvent,
+    DefenseEvent,
+    Event,
+    PlayEvent,
+    Record,
+    SwapEvent,
+    decode_event,
+    encode_event,
+)
+from cardsharp.euchre.state import TURN
+from cardsharp.euchre.table import DEALER
+from cardsharp.replay import Step, Thought, parse
+
+SEATS = ("first", "second", "third", "dealer")
+"""What the players are called: seats count from the dealer's left."""
+
+
+def moves_of(record: Record) -> list[MoveRecord]:
+    """The events of a deal as moves, without our reasons: the journal has those."""
+    return [
+        MoveRecord(number, None, {"event": encode_event(event)})
+        for number, event in enumerate(record.events)
+    ]
+
+
+def header_body(record: Record) -> dict[str, object]:
+    """What there is to say of a deal as a match."""
+    key = record.key
+    return {
+        "game": "euchre",
+        "names": SEATS,
+        "tags": [key.token, f"game {key.game}", f"deal {key.deal}"],
+        "turnCard": name(record.cards[TURN]),
+    }
+
+
+def replay(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Step]:
+    """The steps of a deal.
+
+    Raises:
+        StoreError: an event or a decision cannot be read.
+    """
+    bids: list[object] = []
+    plays: list[object] = []
+    for move in moves:
+        question, seat, action = asked_of(event_of(move))
+        if isinstance(action, Bid):
+            bids = [*bids, [seat, str(action)]]
+        if isinstance(action, Play):
+            plays = [*plays, [seat, name(action.card)]]
+        # Which card the dealer laid aside is nobody else's business.
+        hidden = question is Question.DISCARD and move.intent is None
+        yield Step(
+            sequence=move.sequence,
+            turn=move.sequence + 1,
+            seat=seat,
+            happened="discard" if hidden else str(action),
+            state={"turnCard": record.header.get("turnCard"), "bids": bids, "plays": plays},
+            ours=None if move.intent is None else thought_of(move.intent),
+        )
+
+
+def event_of(move: MoveRecord) -> Event:
+    """The event that a move tells."""
+    return decode_event(str((move.facts or {}).get("event")))
+
+
+def asked_of(event: Event) -> tuple[Question, int, Action]:
+    """What was asked, of which seat, and what it did."""
+    match event:
+        case BidEvent():
+            known = event.suit if event.suit in SUITS else None
+            bid = Bid(known, event.alone and known is not None)
+            return Question.BID, event.pos % len(SEATS), bid
+        case SwapEvent():
+            return Question.DISCARD, DEALER, Discard(event.card)
+        case DefenseEvent():
+            return Question.DEFEND, event.pos, Defend(event.alone)
+        case PlayEvent():
+            return Question.PLAY, event.pos, Play(event.card)
+
+
+def thought_of(entry: Body) -> Thought:
+    """A decision, from what the journal says of it."""
+    told = entry.get("candidates")
+    options = [
+        {"action": one["answer"], "value": one.get("points"), "note": one.get("note", "")}
+        for one in (told if isinstance(told, list) else [])
+    ]
+    seen = {part: entry[part] for part in ("question", "hand", "worlds") if part in entry}
+    named = {"action": entry.get("answer"), "decisionMs": entry.get("decision_ms")}
+    return parse(Thought, {**entry, **named, "options": options, "position": seen})

@@ -1,0 +1,214 @@
+"""Euchre in one process: deals to ten points, by the tournament's rules (SPEC.md section 1)."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+
+from cardsharp.errors import ConfigError, Illegal
+from cardsharp.euchre.actions import Action
+from cardsharp.euchre.cards import DECK, Card
+from cardsharp.euchre.position import Position, project
+from cardsharp.euchre.rules import apply, legal_actions, score, start, turn
+from cardsharp.euchre.state import HAND, TURN, Deal
+from cardsharp.euchre.strategies import Strategy, build
+from cardsharp.euchre.table import DEALER, SEATS, TRICKS
+from cardsharp.simulation import Figure, Simulation
+
+WINNING = 10
+"""Points that win a match."""
+
+CHAIRS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Dealt:
+    """A deal of a match; `first` is the chair of its seat 0, the dealer's left."""
+
+    deal: Deal
+    first: int
+
+    def chair(self, seat: int) -> int:
+        """The chair of a seat of this deal: seats turn with the dealer, chairs stay."""
+        return (self.first + seat) % CHAIRS
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """The running deal, those before it, and the points of chairs 0 and 2 and of 1 and 3.
+
+    When the match has ended, `now` is its last deal and no part of `past`.
+    """
+
+    now: Dealt
+    past: tuple[Dealt, ...] = ()
+    points: tuple[int, int] = (0, 0)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether a side has its ten points."""
+        return max(self.points) >= WINNING
+
+    @property
+    def deals(self) -> tuple[Dealt, ...]:
+        """All deals of it."""
+        return (*self.past, self.now)
+
+
+def shuffled(dice: Random) -> tuple[Card, ...]:
+    """The 24 cards in random order."""
+    cards = list(DECK)
+    dice.shuffle(cards)
+    return tuple(cards)
+
+
+class Euchre(Simulation[Match, Position, Action]):
+    """Four chairs, partners opposite; a match goes to ten points."""
+
+    sides = ((0, 2), (1, 3))
+    kind = Match
+    figures = (
+        Figure("calls {:.1%} of the deals", "calls", "deals"),
+        Figure("{:.0%} of them in the first round", "first_round", "calls"),
+        Figure("makes {:.1%}", "made", "calls"),
+        Figure("all five {:.1%}", "marches", "calls"),
+        Figure("euchred {:.1%}", "euchred", "calls"),
+        Figure("alone {:.1%}", "alone", "calls"),
+        Figure("{:.1%} of those all five", "lone_marches", "alone"),
+        Figure("{:.3f} points a deal", "points", "deals"),
+        Figure("{:.1f} deals", "deals"),
+        Figure("{:.2f} passed out", "passed_out"),
+    )
+
+    def __init__(self, seats: int | None = None) -> None:
+        if seats not in {None, CHAIRS}:
+            raise ConfigError(f"Euchre is played by four, not by {seats}.")
+
+    def deal(self, dice: Random) -> Match:
+        """A new match: who deals first is drawn, then the cards are shuffled."""
+        dealer = dice.randrange(CHAIRS)
+        return Match(Dealt(start(shuffled(dice)), (dealer + 1) % CHAIRS))
+
+    def to_act(self, state: Match) -> int | None:
+        """The chair to answer, None when a side has its points."""
+        now = turn(state.now.deal.table)
+        return None if now is None else state.now.chair(now.seat)
+
+    def position(self, state: Match) -> Position:
+        """What the chair to answer knows of the running deal; raises `Illegal` after the end."""
+        now = turn(state.now.deal.table)
+        if now is None:
+            raise Illegal("Nobody is to act: the match has ended.")
+        return project(state.now.deal, now.seat)
+
+    def actions(self, state: Match) -> Sequence[Action]:
+        """The legal answers to what is asked."""
+        return legal_actions(state.now.deal)
+
+    def act(self, state: Match, action: Action, dice: Random) -> Match:
+        """The match after the answer, the next deal dealt; raises `Illegal`."""
+        now = replace(state.now, deal=apply(state.now.deal, action))
+        if turn(now.deal.table) is not None:
+            return replace(state, now=now)
+        made = score(now.deal.table).points
+        sides = made if now.first % 2 == 0 else made[::-1]
+        points = state.points[0] + sides[0], state.points[1] + sides[1]
+        ended = Match(now, state.past, points)
+        if ended.is_over:
+            return ended
+        following = Dealt(start(shuffled(dice)), now.chair(1))
+        return Match(following, ended.deals, points)
+
+    def points(self, state: Match) -> tuple[float, ...]:
+        """A half for each chair of the winners; raises `Illegal` before the end."""
+        if not state.is_over:
+            raise Illegal("The match has not ended yet.")
+        won = int(state.points[1] > state.points[0])
+        return tuple(0.5 * (chair % 2 == won) for chair in range(CHAIRS))
+
+    def counts(self, state: Match) -> Mapping[str, tuple[float, ...]]:
+        """Deals and those passed out; of each side what it called and what came of it."""
+        counted: dict[str, list[float]] = {name: [0, 0] for name in _COUNTED}
+        passed_out = 0
+        for dealt in state.deals:
+            result = score(dealt.deal.table)
+            passed_out += result.caller is None
+            for name, seat, number in _counted(dealt):
+                counted[name][dealt.chair(seat) % 2] += number
+        by_side = {name: tuple(numbers) for name, numbers in counted.items()}
+        return {**by_side, "deals": (len(state.deals),), "passed_out": (passed_out,)}
+
+    def strategy(self, name: str, dice: Random, past: Sequence[tuple[int, Match]] = ()) -> Strategy:
+        """The strategy of that name; none of Euchre's rolls dice or learns."""
+        del dice, past
+        return build(name)
+
+    def disguised(self, state: Match, dice: Random) -> Match:
+        """The match with all cards exchanged that the chair to answer cannot see."""
+        return replace(state, now=replace(state.now, deal=exchanged(state.now.deal, dice)))
+
+    def material(self, state: Match) -> Sequence[object]:
+        """The 24 cards: hands, played, laid aside, turned, buried."""
+        deal = state.now.deal
+        table = deal.table
+        held = [card for seat in SEATS for card in deal.hand(seat)]
+        played = [card for trick in table.tricks for _, card in trick]
+        laid = [] if deal.discard is None else [deal.discard]
+        call = table.call
+        turned = [] if call is not None and call.picks_up else [table.turn_card]
+        return sorted([*held, *played, *laid, *turned, *deal.cards[TURN + 1 :]])
+
+
+_COUNTED = (
+    "points",
+    "calls",
+    "first_round",
+    "alone",
+    "made",
+    "marches",
+    "lone_marches",
+    "euchred",
+)
+
+
+def _counted(dealt: Dealt) -> Iterator[tuple[str, int, int]]:
+    """What a deal adds to the counts: the name, a seat of the side, and how much."""
+    result, call = score(dealt.deal.table), dealt.deal.table.call
+    yield "points", 0, result.points[0]
+    yield "points", 1, result.points[1]
+    if call is None:
+        return
+    march = result.tricks == TRICKS
+    yield "calls", call.seat, 1
+    yield "first_round", call.seat, call.picks_up
+    yield "alone", call.seat, result.alone
+    yield "made", call.seat, not result.euchred
+    yield "marches", call.seat, march
+    yield "lone_marches", call.seat, march and result.alone
+    yield "euchred", call.seat, result.euchred
+
+
+def exchanged(deal: Deal, dice: Random) -> Deal:
+    """The deal with all cards exchanged that the seat to decide cannot see.
+
+    Raises:
+        Illegal: nobody has to decide.
+    """
+    now = turn(deal.table)
+    if now is None:
+        raise Illegal("Nobody has to decide: the deal is over.")
+    played = {card for trick in deal.table.tricks for _, card in trick}
+    own = range(HAND * now.seat, HAND * (now.seat + 1))
+    hidden = [
+        place
+        for place, card in enumerate(deal.cards)
+        if place not in own and place != TURN and card not in played
+    ]
+    moved = dice.sample(hidden, len(hidden))
+    cards = list(deal.cards)
+    for place, source in zip(hidden, moved, strict=True):
+        cards[place] = deal.cards[source]
+    laid = deal.discard
+    if laid is not None and now.seat != DEALER:
+        held = {*cards[HAND * DEALER : HAND * (DEALER + 1)], deal.table.turn_card} - played
+        laid = dice.choice(sorted(held))
+    return replace(deal, cards=tuple(cards), discard=laid)

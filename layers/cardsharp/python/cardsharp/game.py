@@ -1,0 +1,104 @@
+"""What a game says of itself, once, in the `game.py` of its folder; everybody else reads it.
+
+Each part is named by the place of what makes it, so that reading about a game imports nothing of
+it: the worker that plays one game does not load another's.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+
+if TYPE_CHECKING:  # so that a list of games is there at once, whatever they are made of
+    from random import Random
+
+    from cardsharp.cloud.attended import Attended
+    from cardsharp.cloud.metrics import Meter
+    from cardsharp.cloud.ports import MatchRecord, MoveRecord, Remaining
+    from cardsharp.cloud.settings import Workplace
+    from cardsharp.replay import Step
+    from cardsharp.simulation import Simulate
+    from cardsharp.web.service import Service
+
+T = TypeVar("T")
+W = TypeVar("W", bound="Workplace")
+
+
+@dataclass(frozen=True)
+class Part(Generic[T]):
+    """A part of a game as `module:name`, imported when it is asked for."""
+
+    place: str
+
+    def load(self) -> T:
+        """The part; raises `ImportError` or `AttributeError` where the place is wrong."""
+        return cast("T", resolve_name(self.place))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """What an invocation brings: settings, where figures go, the worker's name, and its time.
+
+    `others` are the names of settings that some game may be told, so that no other takes them
+    for mistakes.
+    """
+
+    environment: Mapping[str, str]
+    others: Collection[str] = ()
+    meter: "Meter"
+    worker: str
+    remaining: "Remaining"
+
+    def settings(self, kind: type[W]) -> W:
+        """The settings of that kind; raises `ConfigError`."""
+        return kind.load(self.environment, self.others)
+
+
+Attend = Callable[[str, Job], "Attended"]
+"""Plays the match of that id until it ends or the time is up; how that ended."""
+
+Order = Callable[[Mapping[str, Any], Job], Sequence[str]]
+"""Has the bot play what an operator asks for; the ids of the matches. Raises `Malformed`."""
+
+Listen = Callable[[Job], int]
+"""Asks an arena for matches until the time is nearly up; how many were put on the queue."""
+
+Visit = Callable[[str, "Random"], None]
+"""Plays a typical match over the game's service at an address: what its cost is measured by."""
+
+Replay = Callable[["MatchRecord", "Sequence[MoveRecord]"], "Iterable[Step]"]
+"""The steps of a stored match, with our reasons beside them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Game:
+    """A game, and what it has: `None` is what it has not.
+
+    `about` is its line in the list of commands; `strategies` is the package in which each module
+    registers the strategies that it defines, and which has their `names` and what is to be said
+    `about` them.
+    """
+
+    name: str
+    title: str
+    about: str
+    strategies: str
+    default_strategy: str
+    settings: Part[type["Workplace"]] | None = None
+    attend: Part[Attend] | None = None
+    order: Part[Order] | None = None
+    order_keys: frozenset[str] = frozenset()
+    """Keys by any of which an order is known to be for this game where it names none."""
+    listen: Part[Listen] | None = None
+    service: Part["Service[Any]"] | None = None
+    simulation: Part["Simulate"] | None = None
+    lab: Part[Any] | None = None
+    """What it brings to duels at home beside its simulation, a kind of `Extras`."""
+    replay: Part[Replay] | None = None
+    commands: Part[Any] | None = None
+    """Its own sub-commands at home, a `cyclopts.App`; nothing that is deployed loads them."""
+    visit: Part[Visit] | None = None
+    archive: Part[Any] | None = None
+    """Opens what keeps its matches at home, a `MatchReader`; without it, the one match log."""
+    drawing: Part[Any] | None = None
+    """How its matches are shown at home, a `Drawing`; without it, step by step."""

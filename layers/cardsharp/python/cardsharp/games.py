@@ -1,0 +1,67 @@
+"""Which games there are: one line a game, and nobody else lists them."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Protocol
+
+from cardsharp.cloud.metrics import Meter
+from cardsharp.errors import Malformed
+from cardsharp.game import Game, Job, Part
+
+MOUNTED: tuple[str, ...] = (
+    "cardsharp.deadmansdraw.game:GAME",
+    "cardsharp.blef.game:GAME",
+    "cardsharp.euchre.game:GAME",
+)
+"""Where each game says what it is; the first is meant where a message names none."""
+
+
+def games() -> tuple[Game, ...]:
+    """All games, in the order in which they are mounted."""
+    return tuple(map(mounted, MOUNTED))
+
+
+def mounted(place: str) -> Game:
+    """The game that says of itself what it is at that place."""
+    part: Part[Game] = Part(place)
+    return part.load()
+
+
+def game(name: str | None) -> Game:
+    """The game of that name, the first one for None.
+
+    Raises:
+        Malformed: no game is called that; the message lists those that are.
+    """
+    there = games()
+    found = next((one for one in there if name in {None, one.name}), None)
+    if found is None:
+        names = ", ".join(one.name for one in there)
+        raise Malformed(f"No game is called '{name}' here. There are: {names}.")
+    return found
+
+
+class Context(Protocol):
+    """What Lambda says of an invocation, as far as it matters here."""
+
+    @property
+    def aws_request_id(self) -> str:
+        """The invocation's name."""
+        ...
+
+    def get_remaining_time_in_millis(self) -> int:
+        """How much time is left."""
+        ...
+
+
+def job_of(context: Context, environment: Mapping[str, str], meter: Meter) -> Job:
+    """The job of an invocation of Lambda."""
+    told = (one.settings.load() for one in games() if one.settings is not None)
+    names = (name for settings in told for name in settings.names())
+    return Job(
+        environment=environment,
+        others=frozenset(names),
+        meter=meter,
+        worker=context.aws_request_id,
+        remaining=lambda: timedelta(milliseconds=context.get_remaining_time_in_millis()),
+    )

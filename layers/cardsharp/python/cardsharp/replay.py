@@ -1,0 +1,164 @@
+"""A stored match as steps: what a page, a terminal or an analysis shows of any game.
+
+What the bodies of the match log have alike in every game is read here too. Reading is tolerant,
+for a log may be older or newer than this program: what is missing is empty.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Annotated, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic.alias_generators import to_camel
+
+from cardsharp.cloud.ports import Body, MatchRecord
+from cardsharp.errors import StoreError
+
+A = TypeVar("A")
+M = TypeVar("M", bound="Stored")
+
+UNKNOWN = "unknown"
+"""The result of a match that the arena or service does not know."""
+
+
+class Stored(BaseModel):
+    """Shared settings: frozen, camel case in the log, unknown fields ignored."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="ignore", alias_generator=to_camel, validate_by_name=True
+    )
+
+
+class Header(Stored):
+    """Who plays; `seats` maps our player indexes to the names of our strategies.
+
+    `game` is None in a log from when there was but one. `opponent` is the other side's strategy
+    where we played that too (`cardsharp play`).
+    """
+
+    game: str | None = None
+    players: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    opponent: str | None = None
+    seats: Mapping[int, str] = {}
+    timeout_seconds: float | None = None
+
+    def name(self, index: int | None) -> str:
+        """What a player is called."""
+        if index is None or index >= len(self.players):
+            return "?"
+        return self.names[index] if index < len(self.names) else self.players[index]
+
+
+Count = Annotated[int, BeforeValidator(lambda count: 0 if count is None else count)]
+
+
+class Outcome(Stored):
+    """How a finished match ended; `result` is ours.
+
+    Of a match that the arena did not know any more nothing is known.
+    """
+
+    scores: tuple[int, ...] | None = None
+    winner: int | None = None
+    result: str = UNKNOWN
+    terminated: bool = False
+    turns: Count = 0
+    moves: Count = 0
+    timeouts: Count = 0
+
+
+class Weighed(Stored):
+    """An action that was weighed, and what it was thought to be worth."""
+
+    action: str
+    value: float | None = None
+    note: str = ""
+
+
+class Thought(Stored):
+    """A decision of ours: what, why, what else was weighed, by whom, on which position.
+
+    `fault` says why a safe action replaced the strategy's own.
+    """
+
+    seat: int | None = None
+    turn: int | None = None
+    action: str = "no decision"
+    reason: str = ""
+    options: tuple[Weighed, ...] = ()
+    strategy: str = ""
+    fault: str | None = None
+    decided_at: datetime | None = None
+    decision_ms: float | None = None
+    worker: str = ""
+    position: Mapping[str, object] | None = None
+
+    @property
+    def because(self) -> str:
+        """The reason, without the action that some strategies say first."""
+        return self.reason.removeprefix(f"{self.action}: ")
+
+    @property
+    def took(self) -> timedelta | None:
+        """How long the decision took."""
+        return None if self.decision_ms is None else timedelta(milliseconds=self.decision_ms)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One move of a match, in words, and the public state after it as a JSON object.
+
+    `sequence` is the move's in the match log; `turn` counts from 1 and is what `why` asks for (in
+    Blef a round); `seat` is who moved, None for nobody or where it is not known. `ours` is there
+    where the decision was ours.
+    """
+
+    sequence: int
+    turn: int
+    seat: int | None
+    happened: str
+    state: Mapping[str, object]
+    ours: Thought | None = None
+
+
+def parse(kind: type[M], body: Body) -> M:
+    """The body of a match log as a record of that kind.
+
+    Raises:
+        StoreError: it is not one; the text names the first fault.
+    """
+    try:
+        return kind.model_validate(dict(body))
+    except ValidationError as error:
+        fault = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(str(part) for part in fault["loc"])
+        name = kind.__name__.lower()
+        raise StoreError(
+            f"The match log holds {name} that cannot be read: {place}: {fault['msg']}."
+        ) from None
+
+
+def header_of(record: MatchRecord) -> Header:
+    """The header of a match."""
+    return parse(Header, record.header)
+
+
+def outcome_of(record: MatchRecord) -> Outcome | None:
+    """The outcome of a match, None while it is not finished."""
+    return None if record.outcome is None else parse(Outcome, record.outcome)
+
+
+def document(step: Step) -> dict[str, object]:
+    """A step as a JSON object."""
+    ours = None if step.ours is None else step.ours.model_dump(mode="json", by_alias=True)
+    return {
+        "sequence": step.sequence,
+        "turn": step.turn,
+        "seat": step.seat,
+        "happened": step.happened,
+        "state": dict(step.state),
+        "decision": ours,
+    }

@@ -1,0 +1,212 @@
+"""A seat of ours at a service: where it is, who plays there, and by which secret it is ours.
+
+Whoever has the secret is the player, so it is kept in the vault and redacted from all logs. A game
+whose bot takes such seats says how it meets a match from one (`Seated`), and no more.
+"""
+
+import hashlib
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, Self
+from uuid import uuid4
+
+from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError, field_validator
+from pydantic_core import ErrorDetails
+
+from cardsharp.cloud.adapters import build_offering, build_vault
+from cardsharp.cloud.attend import Bot, Meet
+from cardsharp.cloud.attended import Attended
+from cardsharp.cloud.metrics import Meter
+from cardsharp.cloud.offering import Offering
+from cardsharp.cloud.ports import Body
+from cardsharp.cloud.redaction import register
+from cardsharp.cloud.settings import Workplace
+from cardsharp.cloud.timing import limits_of, timing_of
+from cardsharp.cloud.vault import Vault
+from cardsharp.errors import ConfigError, Malformed, StoreError
+from cardsharp.exchange import Limits, checked_address
+from cardsharp.game import Job
+
+_CLAIM = "seat order"
+_PREFIX = "Value error, "
+"""What pydantic puts before a sentence of ours."""
+
+_ID_LENGTH = 64
+
+
+class SeatOrder(BaseModel):
+    """What an operator asks for: to join this game, there, by this name."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    url: str
+    game: str
+    nickname: str
+    strategy: str
+
+    @field_validator("url")
+    @classmethod
+    def _check_url(cls, value: str) -> str:
+        try:
+            return cls.address(value)
+        except ConfigError as error:
+            raise ValueError(str(error)) from None
+
+    @staticmethod
+    def address(url: str) -> str:
+        """The service's address; raises `ConfigError` if it is none."""
+        return checked_address(url)
+
+    @classmethod
+    def parse(cls, event: object) -> Self:
+        """The order in a function's event.
+
+        Raises:
+            Malformed: with one sentence a fault.
+        """
+        try:
+            return cls.model_validate(event)
+        except ValidationError as error:
+            faults = (
+                f"{_place(fault)}: {fault['msg'].removeprefix(_PREFIX)}"
+                for fault in error.errors(include_url=False, include_input=False)
+            )
+            raise Malformed(f"The seat cannot be taken. {'; '.join(faults)}.") from None
+
+    @property
+    def match_id(self) -> str:
+        """The name of this seat in the match log; the same order names the same seat."""
+        name = hashlib.sha256(f"{self.url} {self.nickname}".encode()).hexdigest()[:12]
+        return re.sub(r"[^0-9A-Za-z]", "", self.game)[: _ID_LENGTH - len(name)] + name
+
+
+def _place(fault: ErrorDetails) -> str:
+    return ".".join(map(str, fault["loc"])) or "event"
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """A seat with its secret; whoever has `player` is this player."""
+
+    url: str
+    game: str
+    nickname: str
+    strategy: str
+    player: SecretStr
+
+    def known_as(self, player: str) -> "Seat":
+        """The same seat under the secret that the service gave to it."""
+        register(player)
+        return replace(self, player=SecretStr(player))
+
+    @property
+    def body(self) -> Body:
+        """The seat as the vault keeps it."""
+        return {
+            "url": self.url,
+            "game": self.game,
+            "nickname": self.nickname,
+            "strategy": self.strategy,
+            "player": self.secret,
+        }
+
+    @property
+    def secret(self) -> str:
+        """That by which the service knows us."""
+        return self.player.get_secret_value()
+
+    def header(self, game: str) -> dict[str, object]:
+        """What the match log's header says of a seat in that game: all but the secret."""
+        return {
+            "game": game,
+            "url": self.url,
+            "gameUuid": self.game,
+            "names": [self.nickname],
+            "players": [],
+            "seats": {},
+            "strategy": self.strategy,
+        }
+
+
+def order_seat(game: str, order: SeatOrder, player: str, vault: Vault, offering: Offering) -> str:
+    """Have the bot join a match of that game and play it; the seat's name in the match log.
+
+    `player` is to be random and secret. The seat is running from before it is offered, so that
+    the poller finds it whatever dies here. Asking for the same again changes nothing.
+
+    Raises:
+        ConfigError: new matches are paused.
+    """
+    if offering.pause.is_on():
+        raise ConfigError("New matches are paused; `cardsharp cloud resume` ends that.")
+    match_id = order.match_id
+    seat = Seat(order.url, order.game, order.nickname, order.strategy, SecretStr(player))
+    vault.add(match_id, seat.body)
+    log = offering.log
+    if log.match(match_id) is None:
+        lease = log.take(match_id, _CLAIM, offering.announce, seat.header(game))
+        if lease is not None:
+            log.release(lease)
+    offering.offer_one(match_id, game)
+    return match_id
+
+
+def find_seat(vault: Vault, match_id: str) -> Seat:
+    """The seat of that name; its secret is redacted from logs from now on.
+
+    Raises:
+        StoreError: there is none.
+    """
+    kept = vault.find(match_id)
+    if kept is None:
+        raise StoreError(f"There is no seat {match_id}; order it again.")
+    url, game, name, strategy, player = (
+        str(kept[key]) for key in ("url", "game", "nickname", "strategy", "player")
+    )
+    register(player)
+    return Seat(url, game, name, strategy, SecretStr(player))
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """What an invocation uses: settings, what offers matches, and where the secrets are kept."""
+
+    settings: Workplace
+    offering: Offering
+    vault: Vault
+
+    @property
+    def limits(self) -> Limits:
+        """Those of a request to a service."""
+        return limits_of(self.settings)
+
+
+@lru_cache(maxsize=8)
+def assemble(settings: Workplace, meter: Meter) -> Places:
+    """What `settings` name, made once a process: its stores keep their connections."""
+    offering = build_offering(settings, meter)
+    return Places(settings, offering, build_vault(settings.store, offering.clock))
+
+
+@dataclass(frozen=True, slots=True)
+class Seated:
+    """The bot of a game that takes seats; `meeting` says how it meets a match from one."""
+
+    game: str
+    kind: type[SeatOrder]
+    meeting: Callable[[Places], Meet]
+
+    def attend(self, match_id: str, job: Job) -> Attended:
+        """Play a seat of ours; see `Bot.attend`."""
+        places = assemble(job.settings(Workplace), job.meter)
+        timing = timing_of(places.settings)
+        bot = Bot(self.game, self.meeting(places), places.offering, job.worker, timing)
+        return bot.attend(match_id, job.remaining)
+
+    def order(self, event: Mapping[str, Any], job: Job) -> Sequence[str]:
+        """Have the bot join a game and play it; the seat's name in the match log."""
+        wanted = self.kind.parse(event)
+        places = assemble(job.settings(Workplace), job.meter)
+        return [order_seat(self.game, wanted, str(uuid4()), places.vault, places.offering)]

@@ -1,0 +1,151 @@
+"""A game played in one process: the shape in which lab, contract tests and pages drive any game.
+
+All randomness is an argument, so the same dice give the same match.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from random import Random
+from typing import Any, Protocol, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from cardsharp.errors import Malformed
+from cardsharp.strategy import Decision, Strategy
+
+S = TypeVar("S")
+"""The whole truth of a match."""
+
+P = TypeVar("P")
+"""What one seat may know of it."""
+
+A = TypeVar("A")
+"""An action."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """Something to tell of many matches: the sum of a count over that of another, in words.
+
+    `text` has one place for the number, such as `{:.1f} turns`; without `per` it is a match's
+    average. Counts are those of `Simulation.counts`.
+    """
+
+    text: str
+    count: str
+    per: str | None = None
+
+
+class Simulation(Protocol[S, P, A]):
+    """The rules of a game behind one set of names; a game's own class inherits from it.
+
+    A seat is a player's index. States are never changed, only replaced.
+    """
+
+    kind: type[S]
+    """What a state is, by which one is written and read as JSON."""
+
+    figures: Sequence[Figure] = ()
+    """What is worth telling of many matches, beside the points."""
+
+    @property
+    def sides(self) -> Sequence[tuple[int, ...]]:
+        """All seats, those together that win and lose together."""
+        ...
+
+    @property
+    def seats(self) -> int:
+        """How many seats a match has."""
+        return sum(map(len, self.sides))
+
+    def deal(self, dice: Random) -> S:
+        """A new match."""
+        ...
+
+    def to_act(self, state: S) -> int | None:
+        """The seat that is to act, None when the match has ended."""
+        ...
+
+    def position(self, state: S) -> P:
+        """What the seat that is to act may know: all that its strategy sees.
+
+        Raises:
+            Illegal: the match has ended.
+        """
+        ...
+
+    def actions(self, state: S) -> Sequence[A]:
+        """The legal actions of the seat that is to act, in a fixed order; none after the end."""
+        ...
+
+    def act(self, state: S, action: A, dice: Random) -> S:
+        """The state after the action.
+
+        Raises:
+            RulesError: the action is refused.
+        """
+        ...
+
+    def points(self, state: S) -> tuple[float, ...]:
+        """What each seat made of an ended match: shares of 1, alike where it is a tie."""
+        ...
+
+    def counts(self, state: S) -> Mapping[str, tuple[float, ...]]:
+        """What `figures` are made of, for each side, or one number for the whole ended match."""
+        del state
+        return {}
+
+    def strategy(
+        self, name: str, dice: Random, past: Sequence[tuple[int, S]] = ()
+    ) -> Strategy[P, Decision[A]]:
+        """The strategy of that name; `dice` are all its randomness.
+
+        `past` are ended matches against the same opponent, each with the seat that the strategy
+        had: one that learns knows of them what that seat saw.
+
+        Raises:
+            ConfigError: there is no such strategy.
+        """
+        ...
+
+    def disguised(self, state: S, dice: Random) -> S:
+        """The same match as the seat to act sees it, with what is hidden from it dealt anew."""
+        ...
+
+    def material(self, state: S) -> Sequence[object]:
+        """Everything that a match neither makes nor loses, such as all cards, sorted."""
+        ...
+
+    def dump(self, state: S) -> Mapping[str, object]:
+        """The whole state as a JSON object."""
+        body: dict[str, object] = self._states.dump_python(state, mode="json")
+        return body
+
+    def load(self, body: Mapping[str, object]) -> S:
+        """The state that `dump` wrote.
+
+        Raises:
+            Malformed: it is none.
+        """
+        try:
+            state: S = self._states.validate_python(body)
+        except ValidationError as error:
+            raise Malformed(f"This is no {self.kind.__name__} of the game.") from error
+        return state
+
+    @cached_property
+    def _states(self) -> TypeAdapter[S]:
+        return TypeAdapter(self.kind)
+
+
+class Simulate(Protocol):
+    """Makes a game's simulation."""
+
+    def __call__(self, seats: int | None = None, /) -> Simulation[Any, Any, Any]:
+        """The simulation for so many seats, or for as many as a match usually has.
+
+        Raises:
+            ConfigError: the game is not played by so many.
+        """
+        ...

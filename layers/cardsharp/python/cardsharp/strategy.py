@@ -1,0 +1,46 @@
+"""What a strategy is, whatever the game: one method, from a position to a decision.
+
+A game names its own `Option`, `Decision` and `Strategy` after these, with what it adds to them.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+A = TypeVar("A")
+"""An action."""
+
+P_contra = TypeVar("P_contra", contravariant=True)
+"""What one player may know."""
+
+D_co = TypeVar("D_co", bound="Decision[Any]", covariant=True)
+"""A game's own decision."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option(Generic[A]):
+    """An action that was considered and what it was thought to be worth.
+
+    The unit of `value` is the strategy's own: it ranks the options of one decision and explains
+    them, nothing more. It is None where the strategy puts no number to them.
+    """
+
+    action: A
+    value: float | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision(Generic[A]):
+    """The chosen action, why it was chosen in one sentence, and what else was weighed."""
+
+    action: A
+    reason: str
+    options: tuple[Option[A], ...] = ()
+
+
+class Strategy(Protocol[P_contra, D_co]):
+    """A player: same position, same decision, but for the randomness given at construction."""
+
+    def decide(self, position: P_contra, /) -> D_co:
+        """The decision of the player who is to act in `position`."""
+        ...

@@ -1,0 +1,1 @@
+"""The HTTP edge that every game's service shares; it knows no game."""

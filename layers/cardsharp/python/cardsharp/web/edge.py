@@ -1,0 +1,157 @@
+"""The HTTP edge: an event in, the answer of its route out, and whatever fails is an answer too.
+
+Several threads may use it at once: at home one process answers many clients, and some of them
+wait in a long poll (docs/decisions/0008-one-http-edge.md).
+"""
+
+import re
+import traceback
+from collections.abc import Mapping
+from functools import cached_property
+from http import HTTPStatus
+from typing import Generic
+
+from pydantic import RootModel
+
+from cardsharp.cloud.telemetry import logger
+from cardsharp.errors import ConfigError
+from cardsharp.web.api import Api
+from cardsharp.web.events import Context, Event, Handler, Response
+from cardsharp.web.openapi import document
+from cardsharp.web.reading import Json
+from cardsharp.web.refusals import NoSuchMethod, NoSuchPath, Refused
+from cardsharp.web.request import Request, time_left
+from cardsharp.web.route import Answer, Call, Route, S
+
+_PREFLIGHT = "OPTIONS"
+_CROSS_ORIGIN = {
+    "Access-Control-Allow-Origin": "*",
+    "Access-Control-Allow-Headers": "Authorization,Content-Type,X-Amz-Date,X-Amz-Security-Token,"
+    "X-Api-Key",
+    "Access-Control-Max-Age": "3600",
+}
+
+_Methods = dict[str, Route[S]]
+
+
+def build(api: Api[S], service: S) -> Handler:
+    """The handler that answers the requests of an API with a service."""
+    return _Edge(api, service).answer
+
+
+class _Edge(Generic[S]):
+    def __init__(self, api: Api[S], service: S) -> None:
+        self._api = api
+        self._service = service
+        self._fixed: dict[str, _Methods[S]] = {}
+        self._patterns: dict[re.Pattern[str], _Methods[S]] = {}
+        itself: Route[S] = Route(
+            methods=("GET",),
+            path="/openapi.json",
+            name="getDocument",
+            summary="This document",
+            act=lambda _, __: Answer(self._document),
+            answers={},
+        )
+        for route in (*api.routes, itself):
+            self._add(f"{api.base}{route.path}", route)
+
+    def answer(self, event: Event, context: Context) -> Response:
+        """The answer to one event."""
+        request = Request(event, merge_slashes=self._api.merge_slashes)
+        if self._api.cross_origin and request.method == _PREFLIGHT:
+            return _response(HTTPStatus.NO_CONTENT, "", self._preflight(request))
+        answer = self._carried_out(request, context)
+        headers = {**self._api.headers, **answer.headers}
+        if answer.status != HTTPStatus.METHOD_NOT_ALLOWED:
+            headers |= self._cross_origin(request)
+        return _response(answer.status, answer.body.model_dump_json(by_alias=True), headers)
+
+    def _carried_out(self, request: Request, context: Context) -> Answer:
+        """What the route answers, or what says why it did not."""
+        route = None
+        try:
+            methods, captured = self._find(request.path)
+            route = self._route(request, methods)
+            asked = self._api.reading.read(request, route.request, captured)
+            return route.act(self._service, Call(asked, time_left(context)))
+        except Refused as refused:
+            return self._refused(refused, route)
+        except Exception as error:  # noqa: BLE001 - the edge: a client gets an answer in any case
+            _report(error, route)
+            return self._api.explain(error, self._api.error)
+
+    def _refused(self, refused: Refused, route: Route[S] | None) -> Answer:
+        model = self._api.error if route is None else route.error_model(refused.status)
+        answer = self._api.explain(refused, model)
+        if isinstance(refused, NoSuchMethod):
+            return Answer(answer.body, answer.status, {"Allow": ", ".join(refused.methods)})
+        return answer
+
+    def _find(self, path: str) -> tuple[_Methods[S], Mapping[str, str]]:
+        """The routes of a path by method, and what its parameters are; raises `NoSuchPath`."""
+        if path in self._fixed:
+            return self._fixed[path], {}
+        for pattern, methods in self._patterns.items():
+            if found := pattern.fullmatch(path):
+                return methods, found.groupdict()
+        raise NoSuchPath(path)
+
+    def _route(self, request: Request, methods: _Methods[S]) -> Route[S]:
+        """The route of the request's method; raises `NoSuchMethod`."""
+        if request.method in methods:
+            return methods[request.method]
+        more = [_PREFLIGHT] if self._api.cross_origin else []
+        raise NoSuchMethod(request.path, [*sorted(methods), *more])
+
+    def _add(self, path: str, route: Route[S]) -> None:
+        """Take up a route: a path without parameters is looked up, any other is a pattern."""
+        there = self._fixed.setdefault(path, {}) if "{" not in path else self._pattern(path)
+        there |= dict.fromkeys(route.methods, route)
+
+    def _pattern(self, path: str) -> _Methods[S]:
+        """What is there under the pattern of a path, in which {name} is anything but a slash."""
+        return self._patterns.setdefault(re.compile(re.sub(r"{(\w+)}", r"(?P<\1>[^/]+)", path)), {})
+
+    def _preflight(self, request: Request) -> Mapping[str, str]:
+        methods = {method for route in self._api.routes for method in route.methods} | {_PREFLIGHT}
+        allowed = {"Access-Control-Allow-Methods": ",".join(sorted(methods))}
+        return {**allowed, **self._cross_origin(request)}
+
+    def _cross_origin(self, request: Request) -> Mapping[str, str]:
+        """The headers by which a page of another site may see an answer; others need none."""
+        if not self._api.cross_origin or request.header("origin") is None:
+            return {}
+        shown = ",".join(name for route in self._api.routes for name in route.headers)
+        return {**_CROSS_ORIGIN, **({"Access-Control-Expose-Headers": shown} if shown else {})}
+
+    @cached_property
+    def _document(self) -> RootModel[Json]:
+        """The document; made when it is first asked for."""
+        return RootModel[Json](document(self._api))
+
+
+def _response(status: int, body: str, headers: Mapping[str, str]) -> Response:
+    return {
+        "statusCode": int(status),
+        "headers": dict(headers),
+        "body": body,
+        "isBase64Encoded": False,
+    }
+
+
+def _report(error: Exception, route: Route[S] | None) -> None:
+    """Log what failed and where, without the error's text: it might quote a hand or a secret."""
+    cause = error.__cause__ or error
+    answer = getattr(cause, "response", None)
+    aws_code = answer.get("Error", {}).get("Code") if isinstance(answer, dict) else None
+    account = {
+        "route": None if route is None else route.name,
+        "error": type(error).__name__,
+        # A setting's fault says what to do about it, and knows of no game.
+        "text": str(error) if isinstance(error, ConfigError) else None,
+        "cause": type(cause).__name__,
+        "aws_code": aws_code,
+        "frames": [f"{f.name}:{f.lineno}" for f in traceback.extract_tb(error.__traceback__)],
+    }
+    logger.error("a request failed", extra=account)

@@ -1,0 +1,90 @@
+"""A request out of an event of an HTTP API (format 2.0), read as far as somebody asks."""
+
+import base64
+import binascii
+import re
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from http import HTTPStatus
+from urllib.parse import parse_qs
+
+from cardsharp.errors import Malformed
+from cardsharp.web.events import Context, Event
+from cardsharp.web.refusals import Refused
+from cardsharp.web.route import TimeLeft
+
+MAX_BODY = 8_192
+"""Bytes of the largest request body that is read."""
+
+LONGEST_WAIT = timedelta(seconds=25)
+"""Of a long poll: below the 30 s after which API Gateway gives up."""
+
+MARGIN = timedelta(seconds=3)
+"""What is left of an invocation's time for the answer itself."""
+
+_OWN_STAGE = "$default"
+
+
+class TooLarge(Refused):
+    """413: the body is beyond the limit."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"The body is larger than {MAX_BODY} bytes"
+        )
+        self.args = ()
+
+
+class Request:
+    """A request as it was sent; what of it cannot be read, is found out by whoever reads it."""
+
+    def __init__(self, event: Event, *, merge_slashes: bool = False) -> None:
+        self._event = event
+        self.method = str(event["requestContext"]["http"]["method"]).upper()
+        stage = event["requestContext"].get("stage", _OWN_STAGE)
+        path = str(event["rawPath"])
+        path = path if stage == _OWN_STAGE else path.removeprefix(f"/{stage}")
+        self.path = re.sub("/+", "/", path) if merge_slashes else path
+
+    def header(self, name: str) -> str | None:
+        """A header by its lower-case name, None if it was not sent."""
+        headers: Mapping[str, str] = self._event.get("headers") or {}
+        return next((value for key, value in headers.items() if key.lower() == name), None)
+
+    def query(self) -> Mapping[str, Sequence[str]]:
+        """The values in the query string by name, in order."""
+        raw = self._event.get("rawQueryString")
+        if raw is not None:
+            return parse_qs(raw, keep_blank_values=True)
+        # An event made by hand; in these API Gateway has joined what repeats.
+        joined: Mapping[str, str] = self._event.get("queryStringParameters") or {}
+        return {name: [value] for name, value in joined.items()}
+
+    def body(self) -> bytes:
+        """The body, empty where there is none.
+
+        Raises:
+            Malformed: it is no base64, or no text that can be encoded.
+            TooLarge: it is beyond the limit.
+        """
+        try:
+            raw = (self._event.get("body") or "").encode()
+            encoded = self._event.get("isBase64Encoded")
+            body = base64.b64decode(raw, validate=True) if encoded else raw
+        except (binascii.Error, UnicodeEncodeError):
+            raise Malformed("The body is no text.") from None
+        if len(body) > MAX_BODY:
+            raise TooLarge
+        return body
+
+
+def time_left(context: Context) -> TimeLeft:
+    """How long a long poll may still wait, counted from now."""
+    end = context.get_remaining_time_in_millis()
+    wait = min(LONGEST_WAIT, timedelta(milliseconds=end) - MARGIN)
+
+    def left() -> timedelta:
+        passed = timedelta(milliseconds=end - context.get_remaining_time_in_millis())
+        return wait - passed
+
+    return left

@@ -1,0 +1,1 @@
+"""Blef: rounds with few cards, solved exactly."""

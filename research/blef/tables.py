@@ -1,0 +1,137 @@
+"""Making the shipped tables of solved rounds, and reading them back as profiles.
+
+A table keeps what a plan ever comes to, in thousandths; a hand that only checks is left out.
+"""
+
+import json
+from dataclasses import dataclass
+from datetime import date
+from importlib.resources import files
+from pathlib import Path
+
+from cardsharp.blef.actions import CHECK
+from cardsharp.blef.strategies.equilibrium import (
+    FORMAT,
+    WHOLE,
+    Plan,
+    Solution,
+    hand_key,
+    said_key,
+)
+from research.blef.small_round import OTHER, STARTER, Profile, SmallRound, Values
+from research.blef.small_round import Plan as SolvedPlan
+from research.blef.solve import best_response, exploitability
+
+FOLDER = Path(str(files("cardsharp.blef.strategies") / "tables"))
+
+_LEAST = 5
+"""Thousandths: what is played less often is not kept."""
+
+Parts = dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Which command made a table, and when."""
+
+    made_by: str
+    made_on: date
+
+
+def table_of(small: SmallRound, profile: Profile, origin: Origin) -> Solution:
+    """A profile as a table; its exploitability is that of what is written, not of the profile."""
+    plans = (_plan(small, profile[STARTER], STARTER), _plan(small, profile[OTHER], OTHER))
+    written = profile_in(small, plans)
+    return Solution(
+        cards=small.cards,
+        value=round(best_response(small, written, STARTER), 6),
+        exploitability=round(exploitability(small, written), 6),
+        made_by=origin.made_by,
+        made_on=origin.made_on.isoformat(),
+        plans=plans,
+    )
+
+
+def write(table: Solution, folder: Path = FOLDER) -> Path:
+    """The file in which the table is now; one line for everything that may have been said."""
+    head = {
+        "format": FORMAT,
+        "cards": list(table.cards),
+        "made_by": table.made_by,
+        "made_on": table.made_on,
+        "value": table.value,
+        "exploitability": table.exploitability,
+    }
+    lines = [f"  {json.dumps(name)}: {json.dumps(entry)}" for name, entry in head.items()]
+    lines += [
+        f"  {json.dumps(name)}: {{\n{_lines(plan)}\n  }}"
+        for name, plan in zip(("starter", "other"), table.plans, strict=True)
+    ]
+    folder.mkdir(exist_ok=True)
+    file = folder / f"{table.cards[0]}v{table.cards[1]}.json"
+    file.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+    return file
+
+
+def _lines(plan: Plan) -> str:
+    return ",\n".join(
+        f"    {json.dumps(said)}: {json.dumps(hands)}" for said, hands in plan.items()
+    )
+
+
+def profile_in(small: SmallRound, plans: tuple[Plan, Plan]) -> Profile:
+    """The plans of a table as a profile."""
+    return _play_of(small, plans[STARTER], STARTER), _play_of(small, plans[OTHER], OTHER)
+
+
+def _play_of(small: SmallRound, plan: Plan, seat: int) -> SolvedPlan:
+    hands = [hand_key(hand) for hand in small.hands[seat]]
+    found: SolvedPlan = {}
+    for said, by_hand in plan.items():
+        bets = [int(bet) for bet in said.split()]
+        play = found.setdefault(sum(1 << bet for bet in bets), {})
+        for hand, parts in by_hand.items():
+            for action, chance in parts.items():
+                row = play.setdefault(int(action), [0.0] * len(hands))
+                row[hands.index(hand)] = chance / WHOLE
+    return found
+
+
+def _plan(small: SmallRound, plan: SolvedPlan, seat: int) -> Plan:
+    """What the hands of a seat do wherever their own play, as it is kept, can lead."""
+    kept: dict[str, dict[str, Parts]] = {}
+    for number, hand in enumerate(small.hands[seat]):
+        for said in sorted(plan):
+            bets = _bets(small, said)
+            if not _comes_to(kept, bets, hand):
+                continue
+            chances = {action: row[number] for action, row in plan[said].items()}
+            parts = _rounded(chances)
+            if parts and set(parts) != {str(CHECK)}:
+                kept.setdefault(said_key(bets), {})[hand_key(hand)] = parts
+    return {said: kept[said] for said in sorted(kept, key=lambda said: [*map(int, said.split())])}
+
+
+def _bets(small: SmallRound, said: int) -> tuple[int, ...]:
+    return tuple(bet for bet in small.bets if said >> bet & 1)
+
+
+def _comes_to(kept: dict[str, dict[str, Parts]], bets: tuple[int, ...], hand: Values) -> bool:
+    """Whether the hand makes its own bets among these, by what is kept already."""
+    key = hand_key(hand)
+    return all(
+        str(bets[made]) in kept.get(said_key(bets[:made]), {}).get(key, {})
+        for made in range(len(bets) % 2, len(bets), 2)
+    )
+
+
+def _rounded(chances: dict[int, float]) -> Parts:
+    """The chances in thousandths that add up, without the smallest."""
+    likely = {act: chance for act, chance in chances.items() if chance * WHOLE >= _LEAST}
+    total = sum(likely.values())
+    if not total:
+        return {}
+    parts = {act: round(chance / total * WHOLE) for act, chance in likely.items()}
+    most = max(parts, key=parts.__getitem__)
+    parts[most] += WHOLE - sum(parts.values())
+    return {str(action): parts[action] for action in sorted(parts)}

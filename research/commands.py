@@ -1,0 +1,45 @@
+"""`cardsharp research`: where the strategies' weights and tables come from, and how good they are.
+
+The modules are imported when one of their commands is called.
+"""
+
+import cyclopts
+
+_EXAMPLES = """\
+Examples:
+  cardsharp research train --out captain.json        the captain's weights, from scratch
+  cardsharp research solve blef                      what Blef's solved tables lack
+  cardsharp research study OPPONENT                  a new entry for `adaptive`
+  cardsharp research calibrate captain -n 1000       does its win probability come true?
+  cardsharp research euchre curve                    strength by the worlds looked at"""
+
+app = cyclopts.App(
+    name="research",
+    help="Train strategies, solve what can be solved, study players.",
+    help_format="plaintext",
+    help_epilogue=_EXAMPLES,
+)
+
+app.command(
+    "research.deadmansdraw.train:main",
+    name="train",
+    help="Train the captain's weights from scratch.",
+)
+app.command(
+    "research.deadmansdraw.commands:calibrate",
+    name="calibrate",
+    help="Compare a strategy's win probability with what came of matches.",
+)
+app.command(
+    "research.deadmansdraw.commands:study",
+    name="study",
+    help="Make an entry for `adaptive` from an opponent's logged matches.",
+)
+app.command(
+    "research.deadmansdraw.commands:speed",
+    name="speed",
+    help="Measure how much faster a compiled twin plays.",
+)
+app.command("research.blef.commands:app", name="solve", help="Solve what can be solved exactly.")
+app.command("research.pictures:pictures", name="pictures", help="Draw the pictures of docs/ again.")
+app.command("research.euchre.study:app", name="euchre", help="Study the Euchre engine.")

@@ -1,0 +1,86 @@
+"""Compiles a folder of C sources once, into the user's cache folder.
+
+Nothing depends on it: where no compiler is, plain Python does the same, only slower.
+"""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping
+from ctypes import CDLL
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+
+from cardsharp.errors import ConfigError
+
+FLAGS = ("-std=gnu11", "-O2", "-ffp-contract=off", "-fPIC", "-shared", "-Wall", "-Wextra")
+"""No contraction of floating-point operations: they must round as Python's do."""
+
+OFF = "CARDSHARP_NATIVE"
+"""The variable that is 0 where Python is to play, compiler or not."""
+
+
+def why_not(env: Mapping[str, str] = os.environ) -> str | None:
+    """Why nothing is compiled here, in one sentence; None where it can be."""
+    if env.get(OFF) == "0":
+        return f"The compiled engine is turned off by {OFF}=0."
+    if _compiler(env) is None:
+        return "There is no C compiler (cc); plain Python plays, 40 to 100 times slower."
+    return None
+
+
+@cache
+def load(sources: Path) -> CDLL | None:
+    """The library of the C files in a folder, opened; None where there is no compiler.
+
+    Raises:
+        ConfigError: the compiler fails.
+    """
+    library = compile_library(sources)
+    return None if library is None else CDLL(str(library))
+
+
+def compile_library(sources: Path, env: Mapping[str, str] = os.environ) -> Path | None:
+    """The library of the `.c` files in the folder `sources`, None where there is no compiler.
+
+    Raises:
+        ConfigError: the compiler fails; the message is its own, and says what to do.
+    """
+    compiler = _compiler(env)
+    if why_not(env) is not None or compiler is None:
+        return None
+    library = _cache(env) / f"{sources.parent.name}-{_fingerprint(compiler, sources)}.so"
+    if not library.exists():
+        _compile(compiler, sources, library)
+    return library
+
+
+def _compile(compiler: str, folder: Path, library: Path) -> None:
+    library.parent.mkdir(parents=True, exist_ok=True)
+    # Into a file of its own and moved, so that nobody loads half a library.
+    unfinished = library.with_suffix(f".{os.getpid()}.tmp")
+    sources = [str(source) for source in sorted(folder.glob("*.c"))]
+    command = [compiler, *FLAGS, *sources, "-o", str(unfinished), "-lm", "-lpthread"]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 (own files)
+    if ran.returncode != 0:
+        raise ConfigError(
+            f"{compiler} cannot compile {folder}; {OFF}=0 plays in plain Python.\n{ran.stderr}"
+        )
+    unfinished.replace(library)
+
+
+def _compiler(env: Mapping[str, str]) -> str | None:
+    return shutil.which(env.get("CC", "cc"), path=env.get("PATH"))
+
+
+def _cache(env: Mapping[str, str]) -> Path:
+    root = env.get("XDG_CACHE_HOME")
+    return (Path(root) if root else Path.home() / ".cache") / "cardsharp"
+
+
+def _fingerprint(compiler: str, folder: Path) -> str:
+    digest = sha256(" ".join((compiler, *FLAGS)).encode())
+    for source in sorted((*folder.glob("*.c"), *folder.glob("*.h"))):
+        digest.update(source.name.encode() + b"\0" + source.read_bytes())
+    return digest.hexdigest()[:16]

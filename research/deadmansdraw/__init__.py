@@ -1,0 +1,1 @@
+"""Dead Man's Draw: training, the compiled twins, opponents, calibration."""

@@ -1,0 +1,188 @@
+"""The engine in C as Python sees it: optional, and tested equal to plain Python.
+
+How a policy plugs in stands in `native/core.h`: a C function from a `Table`, which holds only what
+a player may know, to an action, named by `REGISTER_POLICY`. A player of the engine is a policy;
+`adaptive` besides keeps a book of known opponents, and its belief goes from match to match in a
+series (`native/belief.c`). A call lets go of the interpreter lock, so threads use all cores.
+"""
+
+from array import array
+from collections.abc import Sequence
+from ctypes import (
+    CDLL,
+    POINTER,
+    Structure,
+    byref,
+    c_char_p,
+    c_double,
+    c_int,
+    c_int32,
+    c_int64,
+    c_uint64,
+    c_void_p,
+)
+from dataclasses import astuple, dataclass, fields, replace
+from functools import cache
+from pathlib import Path
+
+from cardsharp.deadmansdraw.strategies.adaptive import file_of
+from cardsharp.deadmansdraw.strategies.adaptive_belief import GENERAL, Entry, known_opponents
+from cardsharp.deadmansdraw.strategies.captain import WEIGHTS
+from cardsharp.deadmansdraw.strategies.search.leaves import Limits
+from cardsharp.deadmansdraw.strategies.search.weights import model
+from research.compiling import load as load_library
+from workbench.deadmansdraw.lab import LESS
+
+ADAPTIVE = "adaptive"
+_MOST_ENTRIES, _MOST_WEIGHTS = 32, 16
+_LEARNED = -1.0
+
+
+class _Limits(Structure):
+    """`Limits` of search.h."""
+
+    _fields_ = tuple((field.name, c_int) for field in fields(Limits))
+
+
+class _Entry(Structure):
+    """`Entry` of belief.h."""
+
+    _fields_ = (
+        ("weights", c_int32),
+        ("stranger", c_int32),
+        ("stop_chance", c_double),
+        ("stops", c_void_p),
+        ("answers", c_void_p),
+    )
+
+
+class _Book(Structure):
+    """`Book` of belief.h."""
+
+    _fields_ = (
+        ("entries", c_int32),
+        ("players", c_int32),
+        ("entry", _Entry * _MOST_ENTRIES),
+        ("player", c_void_p * _MOST_WEIGHTS),
+    )
+
+
+class Result(Structure):
+    """`Result` of core.h: how a match ended; pairs hold the first player's figure, the second's."""
+
+    points: float
+    scores: Sequence[int]
+    turns: Sequence[int]
+    actions: Sequence[int]
+    busts: Sequence[int]
+    _fields_ = (
+        ("points", c_double),
+        ("scores", c_int32 * 2),
+        ("turns", c_int32 * 2),
+        ("actions", c_int32 * 2),
+        ("busts", c_int32 * 2),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Twin:
+    """A player of the engine: its policy, and the book of one who keeps a belief."""
+
+    policy: int
+    book: _Book | None = None
+
+
+class Engine:
+    """An opened library."""
+
+    def __init__(self, library: CDLL) -> None:
+        self.library = library
+        library.find_policy.argtypes = (c_char_p,)
+        library.find_policy.restype = c_void_p
+        library.captain_new.argtypes = (c_void_p, POINTER(_Limits))
+        library.captain_new.restype = c_void_p
+        library.play_series.argtypes = (
+            *(c_void_p * 2, POINTER(_Book) * 2),
+            *(c_uint64, c_uint64, c_int64, c_int64, POINTER(Result)),
+        )
+        library.play_series.restype = None
+
+    def twin(self, name: str) -> Twin:
+        """The twin of the strategy `name`.
+
+        Raises:
+            KeyError: there is none.
+        """
+        if name == WEIGHTS or name in LESS:
+            return self.captain(model(WEIGHTS).numbers, LESS.get(name))
+        if name == ADAPTIVE:
+            return replace(self.captain(model(WEIGHTS).numbers), book=self._book(known_opponents()))
+        return Twin(self._policy(name))
+
+    def captain(self, numbers: "array[int]", limits: Limits | None = None) -> Twin:
+        """The captain with these learned numbers; the engine keeps a copy for good."""
+        bounds = _Limits(*astuple(limits or Limits()))
+        return Twin(self.library.captain_new(numbers.buffer_info()[0], byref(bounds)))
+
+    def play(
+        self, players: tuple[Twin, Twin], seed: int, numbers: Sequence[int], series: int = 1
+    ) -> list[tuple[Result, Result]]:
+        """The pairs of those consecutive numbers: each deck twice, with the seats swapped.
+
+        A belief is kept through so many pairs in a row as `series` says.
+        """
+        policies = (c_void_p * 2)(*(player.policy for player in players))
+        books = (POINTER(_Book) * 2)()
+        for place, player in enumerate(players):
+            if player.book is not None:
+                books[place].contents = player.book
+        found, pairs = (Result * (2 * len(numbers)))(), len(numbers)
+        self.library.play_series(policies, books, seed, numbers[0], pairs, series, found)
+        return list(zip(found[::2], found[1::2], strict=True))
+
+    def _policy(self, name: str) -> int:
+        """The address of the policy that a C file registered under `name`."""
+        address: int | None = self.library.find_policy(name.encode())
+        if not address:
+            raise KeyError(name)
+        return address
+
+    def _book(self, entries: Sequence[Entry]) -> _Book:
+        """The book of `entries`; raises `KeyError` where the engine has no twin of what one is."""
+        weights = list(dict.fromkeys((GENERAL, *(entry.weights for entry in entries))))
+        book = _Book(entries=len(entries), players=len(weights))
+        for place, entry in enumerate(entries):
+            stops, answers = entry.stops, entry.answers
+            if isinstance(stops, tuple) or isinstance(answers, dict):
+                raise KeyError(entry.name)
+            book.entry[place] = _Entry(
+                weights=weights.index(entry.weights),
+                stranger=stops is None and answers is None,
+                stop_chance=stops if isinstance(stops, float) else _LEARNED,
+                stops=self._policy(stops) if isinstance(stops, str) else None,
+                answers=None if answers is None else self._policy(answers),
+            )
+        for place, name in enumerate(weights):
+            book.player[place] = self.captain(model(file_of(name)).numbers).policy
+        return book
+
+
+@cache
+def load() -> Engine | None:
+    """The engine of this machine, None where there is no compiler.
+
+    Raises:
+        ConfigError: the compiler fails.
+    """
+    library = load_library(Path(__file__).parent / "native")
+    return None if library is None else Engine(library)
+
+
+@cache
+def twin(name: str) -> Twin | None:
+    """The compiled twin of a strategy, None where there is none or no compiler."""
+    engine = load()
+    try:
+        return None if engine is None else engine.twin(name)
+    except KeyError:
+        return None

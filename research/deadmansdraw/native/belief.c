@@ -1,0 +1,138 @@
+/* Naive Bayes over an opponent's decisions, and series of matches in which it is kept. */
+#include "belief.h"
+
+#include <math.h>
+#include <stddef.h>
+
+static const double SLIP = 0.02, MISS = 0.05, MOST_MISSES = 0.05, SURE = 0.9, STRANGER = 0.5;
+
+static bool leaves_a_choice(const Table *table) {
+    if (table->pending == NOTHING) return table->lying_count > 0;
+    if (table->pending == KRAKEN) return false;
+    return table->pending == ORACLE || count(answers(table)) > 1;
+}
+
+static int lying_class(const Table *table) {
+    return (table->lying_count < MOST_LYING ? table->lying_count : MOST_LYING) - 1;
+}
+
+static double by_policy(const Policy *policy, const Table *table, Action action, int options) {
+    Rng rng = {0};
+    bool agrees = policy->decide(policy->own, table, &rng) == action;
+    return agrees ? 1 - SLIP : SLIP / (options - 1);
+}
+
+static double chance_of_stopping(const Belief *belief, const Entry *entry, const Table *table,
+                                 Action action) {
+    if (entry->stops) return by_policy(entry->stops, table, action, 2);
+    const int *habit = belief->habits[lying_class(table)];
+    double chance = entry->stop_chance;
+    if (chance < 0) chance = (habit[1] + 0.5) / (habit[0] + habit[1] + 1);
+    return action == END_TURN ? chance : 1 - chance;
+}
+
+static double chance_of_answer(const Entry *entry, const Table *table, Action action) {
+    int options = table->pending == ORACLE ? 3 : count(answers(table));
+    return entry->answers ? by_policy(entry->answers, table, action, options) : 1.0 / options;
+}
+
+void belief_see(Belief *belief, const Table *table, Action action) {
+    if (!leaves_a_choice(table)) return;
+    for (int i = 0; i < belief->book->entries; i++) {
+        const Entry *entry = &belief->book->entry[i];
+        double chance = table->pending == NOTHING
+                            ? chance_of_stopping(belief, entry, table, action)
+                            : chance_of_answer(entry, table, action);
+        belief->likelihood[i] += log(chance);
+        belief->misses[i] += chance < MISS;
+    }
+    belief->number++;
+    if (table->pending == NOTHING) belief->habits[lying_class(table)][action == END_TURN]++;
+}
+
+/* The chance of each entry; 0 where too many decisions were otherwise. */
+static void chances(const Belief *belief, double chance[MOST_ENTRIES]) {
+    const Book *book = belief->book;
+    double most = fmax(1, MOST_MISSES * belief->number), top = -INFINITY, total = 0;
+    for (int i = 0; i < book->entries; i++) {
+        bool stranger = book->entry[i].stranger;
+        double prior = stranger ? STRANGER : STRANGER / (book->entries - 1);
+        bool kept = stranger || belief->misses[i] <= most;
+        chance[i] = kept ? belief->likelihood[i] + log(prior) : -INFINITY;
+        top = fmax(top, chance[i]);
+    }
+    for (int i = 0; i < book->entries; i++) total += chance[i] = exp(chance[i] - top);
+    for (int i = 0; i < book->entries; i++) chance[i] /= total;
+}
+
+int belief_weights(const Belief *belief) {
+    double chance[MOST_ENTRIES], by_weights[MOST_WEIGHTS] = {0};
+    int best = 0;
+    chances(belief, chance);
+    for (int i = 0; i < belief->book->entries; i++) {
+        by_weights[belief->book->entry[i].weights] += chance[i];
+    }
+    if (by_weights[0] > 1 - SURE) return 0;
+    for (int i = 1; i < belief->book->players; i++) {
+        if (best == 0 || by_weights[i] > by_weights[best]) best = i;
+    }
+    return best;
+}
+
+/* --- series --- */
+
+typedef struct {
+    const Policy *policy;
+    Belief belief; /* of the other side; its book is NULL where none is kept */
+} Player;
+
+static Action decide(const Player *player, const Table *table, Rng *rng) {
+    const Book *book = player->belief.book;
+    const Policy *policy = player->policy;
+    if (book) policy = book->player[belief_weights(&player->belief)];
+    return policy->decide(policy->own, table, rng);
+}
+
+static void count_move(Result *result, const Match *match, int side, int turn_before) {
+    result->actions[side]++;
+    if (match->table.turn == turn_before) return;
+    result->turns[side]++;
+    result->busts[side] += match->busted;
+}
+
+static Result one_match(Player players[2], uint64_t seed, uint64_t number, int seats) {
+    Rng rngs[2] = {rng_for(seed, number, PURPOSE_FIRST), rng_for(seed, number, PURPOSE_SECOND)};
+    Result result = {0};
+    Match match;
+    match_deal(&match, rng_for(seed, number, PURPOSE_DECK), rng_for(seed, number, PURPOSE_CHANCE));
+    while (!match.table.over) {
+        int side = match.table.player ^ seats, turn = match.table.turn;
+        Action action = decide(&players[side], &match.table, &rngs[side]);
+        if (players[1 - side].belief.book) {
+            belief_see(&players[1 - side].belief, &match.table, action);
+        }
+        match_play(&match, action);
+        count_move(&result, &match, side, turn);
+    }
+    for (int side = 0; side < 2; side++) {
+        result.scores[side] = bank_value(match.table.bank[side ^ seats]);
+    }
+    int ahead = result.scores[0] - result.scores[1];
+    result.points = ahead > 0 ? 1 : ahead == 0 ? 0.5 : 0;
+    return result;
+}
+
+void play_series(const Policy *const players[2], const Book *const books[2], uint64_t seed,
+                 uint64_t from, int64_t pairs, int64_t series, Result *results) {
+    Player both[2];
+    for (int64_t i = 0; i < pairs; i++) {
+        if (i % series == 0) {
+            for (int side = 0; side < 2; side++) {
+                both[side] = (Player){players[side], {.book = books[side]}};
+            }
+        }
+        for (int seats = 0; seats < 2; seats++) {
+            results[2 * i + seats] = one_match(both, seed, from + (uint64_t)i, seats);
+        }
+    }
+}

@@ -1,0 +1,48 @@
+/* `captain` as a policy of the lab: the search with given weights. */
+#include <stdlib.h>
+
+#include "endgame.h"
+
+typedef struct {
+    Model model;
+    Limits limits;
+} Captain;
+
+/* One search a thread and captain, kept from decision to decision. */
+enum { MOST_KEPT = 4 };
+static _Thread_local struct { const Captain *captain; Search *search; } kept[MOST_KEPT];
+static _Thread_local int next_kept;
+
+static Search *search_for(const Captain *captain) {
+    for (int i = 0; i < MOST_KEPT; i++) {
+        if (kept[i].captain == captain) return kept[i].search;
+    }
+    int at = next_kept++ % MOST_KEPT;
+    if (kept[at].search) search_free(kept[at].search);
+    kept[at].captain = captain;
+    kept[at].search = search_new(&captain->model, &captain->limits);
+    return kept[at].search;
+}
+
+static Action decide(const void *own, const Table *table, Rng *rng) {
+    (void)rng;
+    Search *search = search_for(own);
+    search_begin(search, ~(Cards)0 >> 4);
+    return best_action(search, table);
+}
+
+/* A policy that plays `model` within `limits`; it lives as long as the process. */
+const Policy *captain_new(const Model *model, const Limits *limits) {
+    Captain *captain = malloc(sizeof *captain);
+    captain->model = *model;
+    captain->limits = *limits;
+    Policy *policy = malloc(sizeof *policy);
+    *policy = (Policy){"captain", decide, captain};
+    return policy;
+}
+
+int weigh_table(const Policy *policy, const Table *table, Option options[MOST_OPTIONS]) {
+    Search *search = search_for(policy->own);
+    search_begin(search, ~(Cards)0 >> 4);
+    return weigh(search, table, options);
+}

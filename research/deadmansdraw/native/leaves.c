@@ -1,0 +1,146 @@
+/* What a simulated turn is worth where it ends, and where it might go on: see leaves.h. */
+#include "leaves.h"
+
+#include <string.h>
+
+#include "endgame.h"
+
+typedef struct {
+    const int16_t *keys;
+    Cards mover, other, pile;
+    Card known;
+} End;
+
+typedef struct {
+    double chance; /* of the player whose turn ended */
+    int64_t sum;   /* the log-odds of the player whose turn begins */
+} Worth;
+
+static Worth worth_of_lead(int lead) {
+    Worth worth = {lead > 0 ? 0.0 : lead == 0 ? 0.5 : 1.0, (int64_t)lead * ONE};
+    return worth;
+}
+
+static Worth worth(Search *search, const End *end, unsigned lying, Sums *sums) {
+    int left = count(end->pile);
+    *sums = sum_suits(search->memo, end->keys, left, lying);
+    search->nodes++;
+    if (!left) return worth_of_lead(sums->lead);
+    Worth found;
+    found.sum = value_sum(search->memo->model, *sums, left, end->known);
+    if (left <= search->limits.endgame && !search->exhausted) {
+        found.chance = 1.0 - turn_value(search, end->mover, end->other, end->pile, end->known);
+    } else {
+        found.chance = chance_of(-found.sum);
+    }
+    return found;
+}
+
+static bool treasure(Cards cards) {
+    return (cards & SUIT_MASK(CHEST)) && (cards & SUIT_MASK(KEY));
+}
+
+typedef struct {
+    Cards discard;
+    int wanted, samples;
+} Bonus;
+
+/* One pick of the bonus: `wanted` cards of `cards`, moved to its front. */
+static void pick(Rng *rng, Card cards[], int number, int wanted) {
+    for (int i = 0; i < wanted; i++) {
+        int at = i + rng_below(rng, number - i);
+        Card card = cards[at];
+        cards[at] = cards[i];
+        cards[i] = card;
+    }
+}
+
+static Worth worth_with(Search *search, End end, const Card cards[], int wanted, unsigned lying,
+                        Sums *sums) {
+    int16_t keys[SUITS];
+    memcpy(keys, end.keys, sizeof keys);
+    for (int i = 0; i < wanted; i++) {
+        keys[suit_of(cards[i])] += (int16_t)(OTHER * PLACE_DIGIT[cards[i] % RANKS]);
+        end.other |= BIT(cards[i]);
+    }
+    end.keys = keys;
+    return worth(search, &end, lying, sums);
+}
+
+/* The mean over seeded picks; exact where the discard pile holds no choice. */
+static Worth worth_with_bonus(Search *search, const End *end, Bonus bonus, unsigned lying,
+                              Sums *sums) {
+    Card cards[DECK];
+    int number = 0;
+    for (Cards rest = bonus.discard; rest; rest &= rest - 1) cards[number++] = lowest(rest);
+    if (number <= bonus.wanted) return worth_with(search, *end, cards, number, lying, sums);
+    Rng rng = {bonus.discard + (uint64_t)bonus.wanted};
+    Worth mean = {0, 0};
+    for (int i = 0; i < bonus.samples; i++) {
+        pick(&rng, cards, number, bonus.wanted);
+        Worth one = worth_with(search, *end, cards, bonus.wanted, lying, sums);
+        mean.chance += one.chance;
+        mean.sum += one.sum;
+    }
+    mean.chance /= bonus.samples;
+    mean.sum /= bonus.samples;
+    return mean;
+}
+
+static Worth stop_worth(Search *search, const Turn *turn, int samples, unsigned lying,
+                        Sums *sums) {
+    End end = {turn->stop, turn->other, turn->own | turn->area, turn->pile, turn->known};
+    if (!treasure(turn->area)) return worth(search, &end, lying, sums);
+    Bonus bonus = {turn->discard, turn->lying, samples};
+    return worth_with_bonus(search, &end, bonus, lying, sums);
+}
+
+double stop_value(Search *search, const Turn *turn, int samples) {
+    Sums sums;
+    return stop_worth(search, turn, samples, 0, &sums).chance;
+}
+
+double bust_value(Search *search, const Turn *turn, Card card) {
+    End end = {turn->bust, turn->other, turn->own | turn->saved, turn->pile, turn->known};
+    Sums sums;
+    if (!treasure(turn->saved)) return worth(search, &end, 0, &sums).chance;
+    Cards thrown = (turn->area & ~turn->saved) | BIT(card);
+    Bonus bonus = {turn->discard | thrown, turn->rescued, search->limits.samples};
+    return worth_with_bonus(search, &end, bonus, 0, &sums).chance;
+}
+
+double bust_by(Search *search, const Turn *turn, Card card) {
+    Turn after = *turn;
+    leave_pile(&after, card);
+    return bust_value(search, &after, card);
+}
+
+/* --- nothing pending: stop, or what drawing on is learned to be worth --- */
+
+int64_t on_sum(const Model *model, Sums sums, const Turn *turn, int64_t stop_sum) {
+    int busting = count(turn->pile & cards_of(turn->suits));
+    int64_t hope = (-stop_sum >> 20) + HOPES / 2;
+    hope = hope < 0 ? 0 : hope >= HOPES ? HOPES - 1 : hope;
+    int size = turn->lying < SIZES ? turn->lying : SIZES - 1;
+    return (sums.on + model->size[size] + model->left[(int)turn->left] +
+            model->risk[16 * busting / turn->left] + model->hope[hope]) *
+           KNOT_PARTS;
+}
+
+DrawingOn weigh_drawing_on(Search *search, const Turn *turn, double *stop) {
+    DrawingOn on;
+    Worth stopped = stop_worth(search, turn, search->limits.samples, turn->suits, &on.sums);
+    Cards busting = turn->pile & cards_of(turn->suits);
+    *stop = stopped.chance;
+    on.stop_sum = stopped.sum;
+    on.risk = (double)count(busting) / turn->left;
+    on.bust = busting ? bust_by(search, turn, lowest(busting)) : 0.0;
+    int64_t sum = on_sum(search->memo->model, on.sums, turn, on.stop_sum);
+    on.value = (1.0 - on.risk) * chance_of(sum - on.stop_sum) + on.risk * on.bust;
+    return on;
+}
+
+DrawingOn drawing_on(Search *search, const Turn *turn) {
+    double stop;
+    return weigh_drawing_on(search, turn, &stop);
+}

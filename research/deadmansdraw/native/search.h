@@ -1,0 +1,44 @@
+/* The search within a turn: the twin of cardsharp/deadmansdraw/strategies/search/tree.py. */
+#ifndef CARDSHARP_SEARCH_H
+#define CARDSHARP_SEARCH_H
+
+#include "turn.h"
+
+typedef struct {
+    int levels;       /* effects within effects that are searched */
+    int second_draws; /* down to which level a second draw is searched, not learned */
+    int samples;      /* of the Chest and Key bonus at the leaves */
+    int root_samples; /* and where stopping now is weighed */
+    int endgame;      /* cards left from which the opponent's turn is searched too, 0: never */
+    int whole_turns;  /* cards left from which drawing on is searched to the end of the turn */
+    int most_nodes;   /* above which the endgame is searched from fewer cards on; 0: no bound */
+} Limits;
+
+typedef struct Endgame Endgame;
+
+typedef struct {
+    Memo *memo;
+    Limits limits;
+    Endgame *endgame;
+    Cards deck;    /* all cards on the table: what lies nowhere else is discarded */
+    int64_t nodes; /* leaves valued */
+    bool exhausted; /* more of them than allowed */
+} Search;
+
+typedef struct { Action action; double value; } Option;
+enum { MOST_OPTIONS = 12 };
+
+/* What drawing on is worth, taken apart for learning. */
+typedef struct { double value, bust, risk; int64_t stop_sum; Sums sums; } DrawingOn;
+
+double stop_value(Search *search, const Turn *turn, int samples);
+double draw_value(Search *search, const Turn *turn, int owed, int level);
+DrawingOn drawing_on(Search *search, const Turn *turn);
+int64_t on_sum(const Model *model, Sums sums, const Turn *turn, int64_t stop_sum);
+int weigh(Search *search, const Table *table, Option options[MOST_OPTIONS]);
+Action best_action(Search *search, const Table *table);
+
+/* The options of one table to a captain, for tests and tools; their number. */
+int weigh_table(const Policy *captain, const Table *table, Option options[MOST_OPTIONS]);
+
+#endif

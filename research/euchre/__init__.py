@@ -1,0 +1,1 @@
+"""Euchre: the compiled engine, studies of strength and time, recorded decisions judged."""

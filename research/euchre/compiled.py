@@ -1,0 +1,238 @@
+"""The compiled engine as a strategy, and whole games of it."""
+
+import ctypes
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from cardsharp.euchre.actions import PASS, Action, Bid, Defend, Discard, Play, Question
+from cardsharp.euchre.cards import DECK, Card
+from cardsharp.euchre.position import Position
+from cardsharp.euchre.strategies.base import Decision, Option
+from cardsharp.euchre.strategies.bidding import card_set
+from cardsharp.euchre.strategies.pimc import POINT, Effort
+from cardsharp.euchre.table import MAX_BIDS, Table
+from research.compiling import load, why_not
+
+_DEAL = 20
+_CHOICES = 8
+_ALONE = 8
+
+ANSWER = "answer"
+"""For measuring only: bids as `pimc`, and answers others who play by the rules, see answer.h."""
+
+PLAYERS = ("rules", "pimc", ANSWER)
+"""Who can play whole games, by the number that the engine knows them by."""
+
+FIGURES = (
+    "calls",
+    "first_round",
+    "alone",
+    "made",
+    "marches",
+    "lone_marches",
+    "euchred",
+    "points",
+)
+"""What is counted for each player of a game, as in `Side` of engine.c and of `duel`."""
+
+_DECKS = 32
+"""Shuffles made ahead for a game; one of more deals is given more."""
+
+MOST_WORLDS = 8192
+MOST_BATCH = 1024
+
+
+class _Open(ctypes.Structure):
+    """The open part of a deal, as `Open` in engine.c."""
+
+    _fields_ = (
+        ("turn_card", ctypes.c_int),
+        ("bids", ctypes.c_int),
+        ("suit", ctypes.c_int * MAX_BIDS),
+        ("alone", ctypes.c_int * MAX_BIDS),
+        ("swapped", ctypes.c_int),
+        ("defences", ctypes.c_int),
+        ("defence", ctypes.c_int * 2),
+        ("plays", ctypes.c_int),
+        ("seat", ctypes.c_int * _DEAL),
+        ("card", ctypes.c_int * _DEAL),
+    )
+
+
+class _Effort(ctypes.Structure):
+    _fields_ = (("worlds", ctypes.c_int), ("batch", ctypes.c_int), ("work", ctypes.c_int))
+
+
+class Answer(ctypes.Structure):
+    """What the engine answers, as `Answer` in engine.c."""
+
+    _fields_ = (
+        ("action", ctypes.c_int32),
+        ("worlds", ctypes.c_int32),
+        ("choices", ctypes.c_int32),
+        ("actions", ctypes.c_int32 * _CHOICES),
+        ("tried", ctypes.c_int32 * _CHOICES),
+        ("totals", ctypes.c_int32 * _CHOICES),
+    )
+
+
+class _Side(ctypes.Structure):
+    """What one player did in a game, in the order of `duel.Side`."""
+
+    _fields_ = tuple((name, ctypes.c_int32) for name in FIGURES)
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedGame:
+    """A game that the engine played: which player won, and what each did, by name of the figure."""
+
+    deals: int
+    passed_out: int
+    winner: int
+    figures: tuple[dict[str, int], dict[str, int]]
+
+
+class Compiled:
+    """The strategy `pimc`, compiled: equal answers, options and worlds, but no reasons.
+
+    Raises:
+        RuntimeError: it cannot be compiled here; `available` says so beforehand.
+    """
+
+    def __init__(self, effort: Effort | None = None) -> None:
+        self._library = opened()
+        self._effort = _effort(effort or Effort())
+
+    def decide(self, view: Position) -> Decision:
+        """What `pimc` decides."""
+        if len(view.choices) == 1:
+            return Decision(view.choices[0], "The only choice.")
+        answer = Answer()
+        told = told_of(view)
+        self._library.euchre_decide(*told, ctypes.byref(self._effort), ctypes.byref(answer))
+        return decision_of(view.question, answer, "As `pimc`, compiled.")
+
+
+@cache
+def library() -> ctypes.CDLL | None:
+    """The compiled engine, None where there is no compiler or it is turned off.
+
+    Raises:
+        ConfigError: the compiler fails.
+    """
+    found = load(Path(__file__).parent / "native")
+    if found is not None:
+        found.euchre_begin()
+    return found
+
+
+def available() -> bool:
+    """Whether the engine is or can be compiled here."""
+    return library() is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """A player of whole games: one of `PLAYERS`, and how much it thinks."""
+
+    name: str
+    effort: Effort = field(default_factory=Effort)
+
+
+def play_game(
+    players: tuple[Contender, Contender], dealer: int, decks: Iterator[Sequence[Card]]
+) -> PlayedGame:
+    """A game to ten; the chairs 0 and 2 are the first player's."""
+    numbers = (ctypes.c_int * 2)(*(PLAYERS.index(player.name) for player in players))
+    efforts = (_Effort * 2)(*(_effort(player.effort) for player in players))
+    dealt: list[Card] = []
+    while True:
+        for _ in range(_DECKS):
+            dealt += next(decks)
+        sides = (_Side * 2)()
+        passed_out, winner = ctypes.c_int(), ctypes.c_int()
+        deals = opened().euchre_game(
+            (ctypes.c_int8 * len(dealt))(*dealt),
+            len(dealt) // len(DECK),
+            dealer,
+            numbers,
+            efforts,
+            sides,
+            ctypes.byref(passed_out),
+            ctypes.byref(winner),
+        )
+        if deals >= 0:
+            return PlayedGame(
+                deals, passed_out.value, winner.value, (_figures(sides[0]), _figures(sides[1]))
+            )
+
+
+def _figures(side: _Side) -> dict[str, int]:
+    return {name: getattr(side, name) for name in FIGURES}
+
+
+def opened() -> ctypes.CDLL:
+    """The compiled engine.
+
+    Raises:
+        RuntimeError: it cannot be compiled here.
+    """
+    found = library()
+    if found is None:
+        raise RuntimeError(f"{why_not() or 'Not compiled.'} Use the player `pimc` itself.")
+    return found
+
+
+def _effort(effort: Effort) -> _Effort:
+    if effort.batch > MOST_BATCH or effort.worlds + effort.batch > MOST_WORLDS:
+        raise ValueError(f"At most {MOST_BATCH} worlds a batch and {MOST_WORLDS} in all.")
+    return _Effort(effort.worlds, effort.batch, effort.work)
+
+
+def told_of(view: Position) -> tuple[object, ...]:
+    """What the engine is told of a view."""
+    discard = -1 if view.discard is None else view.discard
+    question = list(Question).index(view.question)
+    return ctypes.byref(_open(view.table)), view.seat, question, card_set(view.hand), discard
+
+
+def _open(table: Table) -> _Open:
+    plays = [played for trick in table.tricks for played in trick]
+    told = _Open(table.turn_card, len(table.bids))
+    for number, bid in enumerate(table.bids):
+        told.suit[number] = -1 if bid.suit is None else bid.suit
+        told.alone[number] = bid.alone
+    told.swapped, told.defences = table.swapped, len(table.defences)
+    for number, alone in enumerate(table.defences):
+        told.defence[number] = alone
+    told.plays = len(plays)
+    for number, (seat, card) in enumerate(plays):
+        told.seat[number], told.card[number] = seat, card
+    return told
+
+
+def decision_of(question: Question, answer: Answer, reason: str) -> Decision:
+    """The decision that an answer of the engine is."""
+    options = tuple(
+        Option(
+            action_of(question, answer.actions[one]),
+            answer.totals[one] / max(1, answer.tried[one]) / POINT,
+        )
+        for one in range(answer.choices if answer.worlds else 0)
+    )
+    return Decision(action_of(question, answer.action), reason, options, answer.worlds)
+
+
+def action_of(question: Question, number: int) -> Action:
+    """The action that a number of the engine stands for."""
+    match question:
+        case Question.BID:
+            return Bid(number % _ALONE - 1, number >= _ALONE) if number else PASS
+        case Question.DISCARD:
+            return Discard(number)
+        case Question.DEFEND:
+            return Defend(alone=bool(number))
+        case Question.PLAY:
+            return Play(number)

@@ -1,0 +1,79 @@
+"""The lab's compiled engine beside plain Python, decision by decision."""
+
+import ctypes
+from collections.abc import Iterator
+
+import pytest
+from support.matches import Maker, Match
+
+from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType
+from cardsharp.deadmansdraw.cards import SERVER_DECK
+from cardsharp.deadmansdraw.position import Position
+from cardsharp.deadmansdraw.simulation import deal, fair_chance
+from research.compiling import why_not
+from research.deadmansdraw.engine import Twin, load
+from workbench.lab.dice import Purpose, dice
+
+needs_compiler = pytest.mark.skipif(
+    why_not() is not None, reason=f"no compiled engine: {why_not()}"
+)
+
+CODES = {card: code for code, card in enumerate(SERVER_DECK)}
+MOST, MOST_OPTIONS = 1000, 12
+
+
+class _Option(ctypes.Structure):
+    """`Option` of search.h."""
+
+    _fields_ = (("action", ctypes.c_int), ("value", ctypes.c_double))
+
+
+def code_of(action: Action) -> int:
+    """The number by which core.h knows an action."""
+    if action in (DRAW, END_TURN):
+        return 60 if action == DRAW else 61
+    card = action.response.card if action.response else None
+    return 62 if card is None else CODES[card]
+
+
+def compiled_decisions(twin: Twin, seed: int, number: int) -> list[int]:
+    """What the compiled policy decides in a match of random moves (native/trace.c)."""
+    return _traced(twin, seed, number, None, None)
+
+
+def compiled_options(captain: Twin, seed: int, number: int) -> list[list[tuple[int, float]]]:
+    """The options of each position of such a match, none where there is no choice."""
+    options, numbers = (_Option * (MOST * MOST_OPTIONS))(), (ctypes.c_int32 * MOST)()
+    decided = len(_traced(captain, seed, number, options, numbers))
+    starts = range(0, MOST_OPTIONS * decided, MOST_OPTIONS)
+    return [
+        [(option.action, option.value) for option in options[start : start + many]]
+        for start, many in zip(starts, numbers, strict=False)
+    ]
+
+
+def _traced(twin: Twin, seed: int, number: int, *found: object) -> list[int]:
+    engine = load()
+    assert engine is not None
+    decisions, decide_all = (ctypes.c_int32 * MOST)(), engine.library.decide_all
+    numbers = (ctypes.c_uint64, ctypes.c_uint64, ctypes.c_int)
+    decide_all.argtypes = (ctypes.c_void_p, *numbers, *[ctypes.c_void_p] * 3)
+    return list(decisions[: decide_all(twin.policy, seed, number, MOST, decisions, *found)])
+
+
+def plain_decisions(maker: Maker, seed: int, number: int) -> Iterator[tuple[Position, int]]:
+    """The same match in plain Python: each position and what the strategy decides there."""
+    driver, own = dice(seed, number, Purpose.FIRST), dice(seed, number, Purpose.SECOND)
+    match = Match(
+        deal(dice(seed, number, Purpose.DECK)), fair_chance(dice(seed, number, Purpose.CHANCE))
+    )
+    player = maker(own)
+    while match.state.active is not None:
+        position = match.position()
+        move = player.decide(position).action
+        yield position, code_of(move)
+        pending = position.pending
+        oracle = pending is not None and pending.effect_type is EffectType.ORACLE
+        moves = sorted(position.legal_actions(), key=code_of)
+        by_policy = bool(driver.randrange(2)) or oracle
+        match.play(move if by_policy else moves[driver.randrange(len(moves))])

@@ -1,0 +1,172 @@
+"""The solver of small rounds and the shipped tables (docs/spec/blef.md section 12)."""
+
+import json
+from collections import Counter
+from dataclasses import replace
+from itertools import permutations
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from cardsharp.blef.actions import BETS, CHECK
+from cardsharp.blef.cards import DECK, Card
+from cardsharp.blef.position import Position
+from cardsharp.blef.state import Move
+from cardsharp.blef.strategies import build
+from cardsharp.blef.strategies.equilibrium import SOLVED, mixture, table
+from research.blef.commands import app
+from research.blef.small_round import SEATS, small_round
+from research.blef.solve import Solver, best_response, exploitability
+from research.blef.strategy_profile import plays, position_in, profile_of
+from research.blef.tables import FOLDER, profile_in, write
+
+VALUES = {(1, 1): 0.4638, (2, 1): 0.638, (1, 2): 0.379}
+AIMS = {(1, 1): 0.001, (2, 1): 0.005, (1, 2): 0.005}
+
+
+@pytest.mark.parametrize(
+    ("cards", "name", "figure"),
+    [
+        ((1, 1), "greedy", 0.058),
+        ((1, 1), "threshold(0.2,0.5)", 0.272),
+        ((1, 1), "threshold(0.5,0.5)", 0.272),
+        ((2, 1), "greedy", 0.105),
+        ((2, 1), "threshold(0.2,0.5)", 0.105),
+        ((2, 1), "threshold(0.5,0.5)", 0.230),
+        ((1, 2), "greedy", 0.135),
+        ((1, 2), "threshold(0.2,0.5)", 0.375),
+        ((1, 2), "threshold(0.5,0.5)", 0.375),
+    ],
+)
+def test_exploitability_is_as_it_was_measured(
+    cards: tuple[int, int], name: str, figure: float
+) -> None:
+    small = small_round(*cards)
+    assert exploitability(small, profile_of(small, plays(name))) == pytest.approx(figure, abs=5e-4)
+
+
+@pytest.mark.parametrize("seat", SEATS)
+def test_a_check_is_worth_what_the_rules_say(seat: int) -> None:
+    """Two cards against one, counted over all 12,144 deals by the rules' own verdicts."""
+    small = small_round(2, 1)
+    deals = Counter(
+        (tuple(sorted(values[:2] if seat == 0 else values[2:])), tuple(sorted(values)))
+        for values in permutations([card.value for card in DECK], 3)
+    )
+    reach = [1.0] * len(small.hands[1 - seat])
+    for bet in small.bets:
+        wins: Counter[tuple[int, ...]] = Counter()
+        for (hand, pool), times in deals.items():
+            cards = [Card(value, pool[:place].count(value)) for place, value in enumerate(pool)]
+            wins[hand] += 0 if BETS[bet].holds(cards) else times
+        expected = [wins[hand] / deals.total() for hand in small.hands[seat]]
+        assert small.checked(seat, 1 << bet, reach) == pytest.approx(expected)
+        dealt = small.checked(seat, 1 << bet, reach), small.believed(seat, 1 << bet, reach)
+        assert sum(map(sum, dealt)) == pytest.approx(1)
+
+
+def test_only_bets_of_the_tables_can_hold_with_so_few_cards() -> None:
+    """And no other: what is in no table is rightly checked."""
+    for cards in SOLVED:
+        possible = tuple(n for n, bet in enumerate(BETS) if bet.size <= sum(cards))
+        assert small_round(*cards).bets == possible
+
+
+def test_the_solver_nears_the_equilibrium_and_its_value() -> None:
+    """To 0.4638 (docs/spec/blef.md section 12); best answers bound it from both sides."""
+    small = small_round(1, 1)
+    solver = Solver(small)
+    solver.iterate(3)
+    early = exploitability(small, solver.average)
+    solver.iterate(61)
+    late = exploitability(small, solver.average)
+    assert late < early / 10
+    assert late < 0.001
+    high = best_response(small, solver.average, 0)
+    low = 1 - best_response(small, solver.average, 1)
+    assert low <= VALUES[1, 1] <= high
+
+
+@pytest.mark.parametrize("cards", SOLVED)
+def test_the_shipped_tables_lack_no_more_than_is_aimed_at(cards: tuple[int, int]) -> None:
+    """By an exact best answer to what the table says, and it says of itself what is found."""
+    small = small_round(*cards)
+    shipped = table(*cards)
+    lacks = exploitability(small, profile_in(small, shipped.plans))
+    assert lacks <= AIMS[cards]
+    assert shipped.exploitability == pytest.approx(lacks, abs=1e-6)
+    assert shipped.value == pytest.approx(VALUES[cards], abs=2e-3)
+
+
+@pytest.mark.parametrize("cards", SOLVED)
+def test_bayes_lacks_no_more_either(cards: tuple[int, int]) -> None:
+    """Asked position by position, as it plays."""
+    small = small_round(*cards)
+    assert exploitability(small, profile_of(small, plays("bayes"))) <= AIMS[cards]
+
+
+def test_a_spoilt_table_is_found_out() -> None:
+    """Mutation guard: a starter who opens with the nine whatever he holds loses by it."""
+    small = small_round(1, 1)
+    first, second = profile_in(small, table(1, 1).plans)
+    first[0] = {0: [1.0] * len(small.hands[0])}
+    assert exploitability(small, (first, second)) > 100 * AIMS[1, 1]
+
+
+def test_the_command_writes_what_is_shipped(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The same iterations, the same file, but for the day; here a round that takes a second."""
+    app(
+        ["blef", "--cards", "1v1", "--iterations", "30", "--write", str(tmp_path), "--json"],
+        result_action="return_value",
+    )
+    said = json.loads(capsys.readouterr().out)
+    written = json.loads((tmp_path / "1v1.json").read_text())
+    assert written["exploitability"] == said["exploitability"] < 0.01
+    assert "--iterations 30" in written["made_by"]
+    assert write(table(1, 1), tmp_path).read_text() == (FOLDER / "1v1.json").read_text()
+
+
+def opened_with(bet: int, *later: int, value: int) -> Position:
+    """One card against one: what the second player, who holds this value, or the first sees."""
+    said = sum(1 << one for one in (bet, *later))
+    return position_in(small_round(1, 1), said, (value,))
+
+
+def test_a_table_answers_for_its_own_play_only() -> None:
+    """In 1v1 the queen is always opened with the queen; having said the nine is not its play."""
+    assert mixture(opened_with(0, 1, value=3)) is None
+    assert mixture(opened_with(3, 9, value=3)) == ((CHECK, 1.0),)
+
+
+def test_what_cannot_hold_is_checked() -> None:
+    """Two pair with two cards in play is in no table, and cannot be better than a lost bet."""
+    position = opened_with(5, value=0)
+    impossible = replace(position, history=(Move(0, 12),))
+    assert mixture(impossible) == ((CHECK, 1.0),)
+
+
+@pytest.mark.parametrize(
+    ("n_cards", "hand"), [((2, 2), 2), ((1, 1, 1), 1), ((3, 1), 3), ((0, 1, 1, 1), 1)]
+)
+def test_rounds_that_are_not_solved_have_no_table(n_cards: tuple[int, ...], hand: int) -> None:
+    turn = len(n_cards) - 1
+    hands = tuple(DECK[:hand] if seat == turn else () for seat in range(len(n_cards)))
+    assert mixture(Position(turn, 1, 11, n_cards, hands, turn)) is None
+
+
+def test_bayes_mixes_as_often_as_the_table_says() -> None:
+    """A nine that opens alone: the dice, and nothing in the position, decide among five bets."""
+    opening = position_in(small_round(1, 1), 0, (0,))
+    mixed = mixture(opening)
+    assert mixed is not None
+    player = build("bayes", Random(7))
+    drawn = Counter(player.decide(opening).action for _ in range(2000))
+    assert drawn.keys() <= dict(mixed).keys()
+    for action, chance in mixed:
+        assert drawn[action] / 2000 == pytest.approx(chance, abs=0.04)
+    decision = player.decide(opening)
+    assert "This round is solved" in decision.reason
+    assert {option.action for option in decision.options} == dict(mixed).keys()

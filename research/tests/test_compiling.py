@@ -1,0 +1,54 @@
+"""C sources are compiled once, where a compiler is; elsewhere there is a reason."""
+
+import ctypes
+import os
+from pathlib import Path
+
+import pytest
+
+from cardsharp.errors import ConfigError
+from research.compiling import compile_library, why_not
+
+needs_compiler = pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Path:
+    folder = tmp_path / "game" / "native"
+    folder.mkdir(parents=True)
+    (folder / "seven.c").write_text("int seven(void) { return 7; }\n")
+    return folder
+
+
+@needs_compiler
+def test_sources_are_compiled_once_and_anew_when_they_change(sources: Path, tmp_path: Path) -> None:
+    env = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
+    first = compile_library(sources, env)
+    assert first is not None
+    made = first.stat().st_mtime_ns
+    assert ctypes.CDLL(str(first)).seven() == 7
+    assert compile_library(sources, env) == first
+    assert first.stat().st_mtime_ns == made
+    (sources / "seven.c").write_text("int seven(void) { return 8; }\n")
+    assert compile_library(sources, env) not in {first, None}
+
+
+@needs_compiler
+def test_a_compiler_that_fails_is_told_with_what_to_do(sources: Path, tmp_path: Path) -> None:
+    (sources / "seven.c").write_text("int seven(void) { return\n")
+    with pytest.raises(ConfigError, match="CARDSHARP_NATIVE=0 plays in plain Python"):
+        compile_library(sources, {**os.environ, "XDG_CACHE_HOME": str(tmp_path)})
+
+
+@pytest.mark.parametrize(
+    ("env", "reason"),
+    [
+        ({"PATH": "/nonexistent"}, "no C compiler"),
+        ({"CARDSHARP_NATIVE": "0", "PATH": "/usr/bin"}, "CARDSHARP_NATIVE=0"),
+    ],
+)
+def test_where_nothing_is_compiled_a_reason_is_told(
+    sources: Path, env: dict[str, str], reason: str
+) -> None:
+    assert compile_library(sources, env) is None
+    assert reason in str(why_not(env))

@@ -1,0 +1,85 @@
+"""Training: the same weights, however it is run."""
+
+from array import array
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from cardsharp.deadmansdraw.strategies.search.model import NUMBERS
+from cardsharp.errors import ConfigError
+from research.compiling import why_not
+from research.deadmansdraw.engine import Engine, load
+from research.deadmansdraw.training import Course, Settings, train
+
+SHORT = Settings(matches=8, batch=4, seed=3)
+
+
+@pytest.fixture
+def engine() -> Engine:
+    found = load()
+    if found is None:
+        pytest.skip(str(why_not()))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("settings", "digest"),
+    [
+        (Settings(matches=2, batch=1, seed=5), "a52022262a88941a"),
+        (Settings(matches=20, batch=4, seed=3, opponent="champion"), "67b956674506a08a"),
+    ],
+)
+def test_what_is_learned_is_what_it_always_was(
+    engine: Engine, settings: Settings, digest: str
+) -> None:
+    """To the last bit; the first was learned by an implementation in plain Python as well."""
+    assert sha256(train(engine, settings).tobytes()).hexdigest()[:16] == digest
+
+
+def test_the_number_of_workers_changes_nothing(engine: Engine) -> None:
+    outcomes = [train(engine, SHORT, Course(workers)) for workers in (1, 3)]
+    assert outcomes[0] == outcomes[1]
+
+
+def test_another_seed_learns_something_else(engine: Engine) -> None:
+    assert train(engine, SHORT) != train(engine, replace(SHORT, seed=4))
+
+
+class _Stopped(Exception):
+    """The training was interrupted."""
+
+
+def test_a_stopped_training_goes_on_to_the_same_weights(engine: Engine, tmp_path: Path) -> None:
+    settings, file = Settings(matches=40, batch=2), tmp_path / "half"
+
+    def stop(matches: int, _numbers: "array[int]") -> None:
+        if matches == 20:
+            raise _Stopped
+
+    with pytest.raises(_Stopped):
+        train(engine, settings, Course(checkpoint=file, watch=stop))
+    seen: list[int] = []
+    course = Course(checkpoint=file, watch=lambda matches, _: seen.append(matches))
+    assert train(engine, settings, course) == train(engine, settings)
+    assert seen[0] == 22
+
+
+def test_the_checkpoint_of_another_training_is_refused(engine: Engine, tmp_path: Path) -> None:
+    file = tmp_path / "checkpoint"
+    train(engine, SHORT, Course(checkpoint=file))
+    with pytest.raises(ConfigError, match="other settings"):
+        train(engine, replace(SHORT, seed=4), Course(checkpoint=file))
+
+
+def test_a_little_training_beats_none(engine: Engine) -> None:
+    learned = engine.captain(train(engine, Settings(matches=200, batch=20)))
+    ignorant = engine.captain(array("i", bytes(4 * NUMBERS)))
+    pairs = engine.play((learned, ignorant), 1, range(30))
+    assert sum(there.points + back.points for there, back in pairs) > 42
+
+
+def test_matches_must_fill_batches() -> None:
+    with pytest.raises(ValueError, match="multiple of the batch"):
+        Settings(matches=150, batch=100)

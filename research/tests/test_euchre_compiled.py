@@ -1,0 +1,144 @@
+"""The compiled engine gives the answers of the one in Python, to the last bit."""
+
+from dataclasses import replace
+from random import Random
+
+import pytest
+from support.euchre_views import views
+
+from cardsharp.errors import ConfigError
+from cardsharp.euchre.actions import Play, Question
+from cardsharp.euchre.cards import DECK
+from cardsharp.euchre.position import Position
+from cardsharp.euchre.strategies.dice import Dice
+from cardsharp.euchre.strategies.layout import layout
+from cardsharp.euchre.strategies.pimc import Effort, Pimc, seed_of
+from cardsharp.euchre.strategies.playout import ALL, Seating, Stage, played_out
+from cardsharp.euchre.strategies.solver import Search
+from cardsharp.euchre.strategies.sound import Rules
+from cardsharp.euchre.strategies.worlds import World, sample
+from cardsharp.euchre.table import DEALER, SEATS, Call
+from research.euchre.compiled import Compiled, available
+from research.tests.euchre_engine import answered, makes, ruled
+from workbench.lab.duel import Duel
+from workbench.lab.plan import Plan
+from workbench.lab.pools import pool_of
+from workbench.lab.runs import run
+
+needs_compiler = pytest.mark.skipif(not available(), reason="there is no C compiler here")
+SMALL = Effort(worlds=48, batch=16)
+
+
+def duel(names: tuple[str, str], games: int, seed: int = 1, *, plain: bool = False) -> Duel:
+    first, second = names
+    pairs = games // 2
+    return run(Plan(game="euchre", first=first, second=second, pairs=pairs, seed=seed, plain=plain))
+
+
+@needs_compiler
+def test_it_decides_as_python_does_with_the_same_figures() -> None:
+    compiled, plain, asked = Compiled(SMALL), Pimc(effort=SMALL), set()
+    for view in views(16):
+        fast, slow = compiled.decide(view), plain.decide(view)
+        assert (fast.action, fast.worlds) == (slow.action, slow.worlds)
+        if slow.worlds:
+            figures = [(option.action, option.value) for option in slow.options]
+            assert [(option.action, option.value) for option in fast.options] == figures
+            asked.add(view.question)
+    assert asked == set(Question)
+
+
+@needs_compiler
+def test_it_plays_by_the_rules_as_the_player_rules_does() -> None:
+    for view in views(120):
+        assert ruled(view) == Rules().decide(view).action
+
+
+@needs_compiler
+@pytest.mark.parametrize("alone", [False, True])
+def test_it_searches_the_same_positions_and_finds_the_same(alone: bool) -> None:
+    rng = Random(9)
+    for _ in range(40):
+        call = Call(rng.randrange(8), rng.randrange(4), alone)
+        lone_defender = (call.seat + 1) % 4 if alone and rng.random() < 0.5 else None
+        table, cards = Seating(call, lone_defender), layout(call.suit)
+        size = rng.randint(1, 5)
+        dealt = rng.sample(DECK, 4 * size)
+        hands = [cards.mask(dealt[size * seat : size * (seat + 1)]) for seat in SEATS]
+        stage, need = Stage(rng.randrange(4)), rng.randint(1, size)
+        search = Search(table, hands)
+        found = search.makes(stage, need)
+        assert makes(table, hands, stage, need) == (found, search.nodes)
+
+
+def followed_by_rule(view: Position, worlds: list[tuple[World, int]]) -> dict[Play, int]:
+    """What each card gains in those worlds, if all play on by the rules."""
+    call = view.table.call
+    assert call is not None
+    seating, cards = Seating(call, view.table.lone_defender), layout(call.suit)
+    stage = Stage()
+    for trick in view.table.tricks:
+        for who, card in trick:
+            stage = replace(stage, seat=who).after(cards.bit[card], seating)
+    stage, turn = replace(stage, seat=view.seat), cards.bit[view.table.turn_card]
+    sign, gains = 1 if seating.ours[view.seat] else -1, {}
+    for play in view.choices:
+        assert isinstance(play, Play)
+        gains[play] = 0
+        for world, times in worlds:
+            hands = [cards.of(hand) for hand in world.hands]
+            hands[view.seat] ^= cards.bit[play.card]
+            hidden = [
+                (ALL if call.picks_up else ALL ^ turn) & ~cards.of(one) for one in world.dealt
+            ]
+            hidden[DEALER] &= ~(turn if call.picks_up else 0)
+            points = played_out(seating, hands, hidden, stage.after(cards.bit[play.card], seating))
+            gains[play] += sign * times * points
+    return gains
+
+
+@needs_compiler
+def test_the_best_answer_gains_no_less_than_going_on_by_the_rules() -> None:
+    """With two cards left the second is no choice, and so it gains just as much."""
+    more = equal = 0
+    for view in views(60, Question.PLAY):
+        if not 2 <= len(view.choices) == len(view.hand) <= 3:
+            continue
+        best = answered(view, 64)
+        ruled = followed_by_rule(view, sample(view, 64, Dice(seed_of(view))))
+        for option in best.options:
+            assert isinstance(option.action, Play)
+            assert option.value is not None
+            gained = round(option.value * best.worlds)
+            assert gained >= ruled[option.action]
+            assert gained == ruled[option.action] or len(view.hand) > 2
+            more += gained > ruled[option.action]
+            equal += gained == ruled[option.action]
+    assert more
+    assert equal
+
+
+@needs_compiler
+@pytest.mark.parametrize("names", [("rules", "pimc@8"), ("pimc@4", "random")])
+def test_a_duel_has_the_same_games_compiled_and_plain(names: tuple[str, str]) -> None:
+    assert duel(names, 4, seed=3).pairs == duel(names, 4, seed=3, plain=True).pairs
+
+
+def test_a_duel_has_the_same_games_in_any_number_of_processes() -> None:
+    plan = Plan(game="euchre", first="pimc@4", second="rules", pairs=3, seed=3)
+    with pool_of(2) as pool:
+        assert run(plan, pool) == run(plan)
+
+
+def test_a_number_of_worlds_has_to_be_one() -> None:
+    with pytest.raises(ConfigError, match=r"'many' is no number of worlds; write e.g. pimc@40"):
+        duel(("pimc@many", "rules"), 2)
+
+
+def test_without_a_compiler_python_plays(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_it = duel(("pimc@4", "rules"), 2, seed=5).pairs
+    monkeypatch.setattr("research.euchre.compiled.library", lambda: None)
+    assert not available()
+    with pytest.raises(RuntimeError, match="Use the player `pimc` itself"):
+        Compiled()
+    assert duel(("pimc@4", "rules"), 2, seed=5).pairs == with_it

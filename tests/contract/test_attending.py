@@ -1,0 +1,280 @@
+"""R01-R03, R11, R15, R17, R23: whatever goes wrong, no action is played that was not meant so.
+
+A whole match of every game that has a bot, against its real server in this process, every I/O step
+of whoever orders it and of every worker numbered. A fault hits each of them in turn; workers that
+die leave a lease that runs out, and the match is found again. One judge (`Bench.faults_found`)
+compares the server's own record with the match log.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from support.blef_bot import BlefPlace
+from support.bot_arena import BenchArena
+from support.bot_bench import Bench, played
+from support.bot_clock import StillClock
+from support.bot_faults import CRASHES, FaultPlan, Kind, suffering
+from support.bot_interleaving import Interleaver, SharedClock
+from support.bot_wire import ACT, Place
+from support.games import GAMES
+from support.nim_bot import NimPlace
+from support.size import cases
+
+from cardsharp.cloud import hold
+from cardsharp.cloud.attended import Attended
+from cardsharp.cloud.ports import Body
+from cardsharp.cloud.timing import Timing
+
+SOON = timedelta(seconds=5)
+PAIRS = cases(25, every=100)
+INTERLEAVINGS = cases(12, every=50)
+
+PLACES: Mapping[str, Callable[[Path, StillClock], Place]] = {
+    BenchArena.game: BenchArena,
+    BlefPlace.game: BlefPlace,
+    NimPlace.game: NimPlace,
+}
+
+every_game = pytest.mark.parametrize("game", PLACES)
+
+
+@pytest.fixture(autouse=True)
+def nothing_secret_is_said(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """R09, S12: no line that is logged in this suite has a password, a seed or a seat's secret."""
+    caplog.set_level(logging.INFO)
+    yield
+    for place in (BenchArena, BlefPlace, NimPlace):
+        assert not [secret for secret in place.secrets if secret in caplog.text]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("bench")
+
+
+@pytest.fixture
+def steps(folder: Path, game: str) -> list[str]:
+    """The names of the I/O steps of a match in which nothing goes wrong."""
+    return run(game, folder, {}).plan.steps
+
+
+def run(game: str, folder: Path, faults: Mapping[int, Kind | float], **settings: Any) -> Bench:  # noqa: ANN401
+    """A match under faults, after it has ended or was given up."""
+    return played(Bench(PLACES[game], folder, faults, **settings))
+
+
+def some(steps: list[int]) -> list[int]:
+    """All of them in `make test-all`, every third in `make test`."""
+    return steps[:: cases(3, every=1)]
+
+
+def test_every_game_that_has_a_bot_is_on_the_bench() -> None:
+    assert PLACES.keys() == {game.name for game in GAMES if game.attend is not None}
+
+
+@every_game
+def test_the_match_of_this_suite_is_worth_it(game: str, folder: Path) -> None:
+    """Several actions of ours, each sent once, and no fault found."""
+    bench = run(game, folder, {})
+    assert bench.found == []
+    steps, actions = Counter(bench.plan.steps), len(bench.gate.accepted)
+    assert steps["act"] == actions >= 2
+    assert {"match", "take", "view", "intend", "record", "finish", "release"} <= steps.keys()
+    assert len({one.sequence for one in bench.gate.accepted}) == actions
+
+
+@every_game
+@pytest.mark.parametrize("kind", [kind for kind in Kind if kind is not Kind.PAUSE_AFTER])
+def test_r01_r03_r17_one_fault_at_any_step_harms_nothing(
+    game: str, folder: Path, steps: list[str], kind: Kind
+) -> None:
+    always = kind in {*CRASHES, Kind.RESPONSE_LOST}
+    hit = suffering(steps, kind) if always else some(suffering(steps, kind))
+    found = {(at, steps[at]): run(game, folder, {at: kind}).found for at in hit}
+    assert {at: faults for at, faults in found.items() if faults} == {}
+
+
+@every_game
+@pytest.mark.parametrize(
+    "kind", [Kind.CRASH_AFTER, Kind.CRASH_LATE_BY_CALLS, Kind.PAGE, Kind.DENIED]
+)
+def test_r01_r23_a_match_goes_on_within_five_seconds_of_a_death_or_a_false_denial(
+    game: str, folder: Path, kind: Kind
+) -> None:
+    """With the timing of production: to the next accepted action, or to the closed log."""
+    steps = run(game, folder, {}, timing=Timing()).plan.steps
+    slow = {}
+    for at in some(suffering(steps, kind)):
+        bench = run(game, folder, {at: kind}, timing=Timing())
+        assert bench.found == []
+        assert bench.ended_at is not None
+        ((hit, *_),) = bench.plan.hits
+        later = [one.at for one in bench.gate.accepted if one.at > hit]
+        gone_on = min([*later, bench.ended_at])
+        if gone_on - hit > SOON:
+            slow[at, steps[at]] = gone_on - hit
+    assert slow == {}
+
+
+@every_game
+@pytest.mark.parametrize("successor_steps", [None, 9])
+def test_r03_a_worker_that_wakes_up_after_its_lease_harms_nothing(
+    game: str, folder: Path, steps: list[str], successor_steps: int | None
+) -> None:
+    """It slept for 10 s after any step; meanwhile a successor played on, to the end or not so far.
+
+    Only in the sending of an action itself nothing can help but its limit, see `Kind.LATE`.
+    """
+    found = {
+        (at, steps[at]): run(
+            game, folder, {at: Kind.PAUSE_AFTER}, successor_steps=successor_steps
+        ).found
+        for at in some([*range(len(steps))])
+    }
+    assert {at: faults for at, faults in found.items() if faults} == {}
+
+
+@every_game
+def test_r01_two_faults_harm_nothing(game: str, folder: Path, steps: list[str]) -> None:
+    """A seeded sample of pairs: the second befalls one of the next dozen steps."""
+    rng = Random(2)
+    harmed = {}
+    for _ in range(PAIRS):
+        first = rng.randrange(len(steps) - 1)
+        faults = {first: rng.random(), first + rng.randint(1, 12): rng.random()}
+        bench = run(game, folder, faults)
+        if bench.found:
+            harmed[tuple(hit[1:] for hit in bench.plan.hits)] = bench.found
+    assert harmed == {}
+
+
+@every_game
+def test_r01_a_late_action_of_a_dead_worker_is_waited_for_by_its_successor(
+    game: str, folder: Path, steps: list[str]
+) -> None:
+    """And by its successor's successor, where that one dies in the meantime."""
+    harmed = {}
+    for at in suffering(steps, Kind.CRASH_LATE):
+        for later in (4, 5):  # in the successor's first look, and after it
+            faults = {at: Kind.CRASH_LATE, at + later: Kind.CRASH_AFTER}
+            if found := run(game, folder, faults).found:
+                harmed[at, later] = found
+    assert harmed == {}
+
+
+@every_game
+def test_r01_a_late_action_is_waited_for_by_whoever_looked_at_the_log_before_it(
+    game: str, folder: Path, steps: list[str]
+) -> None:
+    """What the log said before the lease was taken is old: a whole worker may have come between."""
+    bench = Bench(PLACES[game], folder)
+    ordering = steps.index("match")
+    dies = FaultPlan(bench.clock, {steps.index("act") - ordering: Kind.CRASH_LATE})
+
+    def come_between(step: str) -> None:
+        if step == "take" and not dies.steps:
+            bench.attend(bench.match_id, dies)
+            bench.clock.advance(ACT * 0.9)  # the lease is out, the action nearly there
+
+    try:
+        bench.order()
+        bench.attend(bench.match_id, FaultPlan(bench.clock, before_step=come_between))
+        assert dies.hits != []
+        bench.play()
+        assert bench.faults_found() == []
+    finally:
+        bench.close()
+
+
+@every_game
+def test_r05_a_worker_that_runs_out_of_time_hands_the_match_on(game: str, folder: Path) -> None:
+    with closing(Bench(PLACES[game], folder)) as bench:
+        bench.order()
+        end = bench.clock.now() + timedelta(seconds=15)
+        attended = bench.worker().attend(bench.match_id, lambda: end - bench.clock.now())
+        assert attended is Attended.HANDED_ON
+        assert bench.clock.now() < end
+        bench.play()
+        assert bench.faults_found() == []
+
+
+# --- the same message again ------------------------------------------------------------------
+
+
+@every_game
+def test_r02_r11_a_message_that_comes_again_after_the_end_changes_nothing(
+    game: str, folder: Path
+) -> None:
+    """Nor does the same order."""
+    with closing(Bench(PLACES[game], folder)) as bench:
+        bench.play()
+        before = bench.everything()
+        for _ in range(3):
+            assert bench.attend(bench.match_id) is Attended.ELSEWHERE
+            bench.order()
+        assert bench.everything() == before
+        assert bench.faults_found() == []
+
+
+@every_game
+def test_r02_the_same_message_delivered_twice_at_once_changes_nothing(
+    game: str, folder: Path
+) -> None:
+    """Seeded interleavings of two workers, step by step, with pauses in which leases run out."""
+    ends: Counter[object] = Counter()
+    shared = 0
+    for seed in range(INTERLEAVINGS):
+        bench = interleaved(game, folder, seed, ends)
+        assert bench.found == [], f"seed {seed}"
+        workers = {m.intent["worker"] for m in bench.moves if m.intent}
+        shared += len(workers) > 1
+    assert ends[Attended.FINISHED] >= INTERLEAVINGS
+    assert ends[Attended.ELSEWHERE] > INTERLEAVINGS
+    assert shared > INTERLEAVINGS / 4, "hardly ever did a second worker take a match over"
+
+
+def interleaved(game: str, folder: Path, seed: int, ends: Counter[object]) -> Bench:
+    """A match whose message is delivered to two workers again and again until it has ended."""
+    names = {"one", "other"}
+    clock = SharedClock()
+    bench = Bench(PLACES[game], folder, clock=clock)
+    bench.order()
+    clock.interleaver = interleaver = Interleaver(seed, names, clock, ACT)
+
+    def work(name: str) -> None:
+        while not bench.finished:
+            plan = FaultPlan(bench.clock, before_step=lambda step: interleaver.step(name, step))
+            ends[bench.worker(plan).attend(bench.match_id, lambda: timedelta(hours=1))] += 1
+
+    try:
+        for thread in [interleaver.run(name, partial(work, name)) for name in sorted(names)]:
+            thread.join(60)
+            assert not thread.is_alive()
+        bench.found = bench.faults_found()
+    finally:
+        bench.close()
+    return bench
+
+
+# --- the suite itself ------------------------------------------------------------------------
+
+
+@every_game
+def test_the_suite_misses_an_intent(
+    game: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Mutation guard: an action that was sent without its intent is found out."""
+
+    def never(_self: hold.Hold, _sequence: int, _intent: Body) -> bool:
+        return True
+
+    monkeypatch.setattr(hold.Hold, "intend", never)
+    assert any("without an intent" in fault for fault in run(game, folder, {}).found)

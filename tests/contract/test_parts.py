@@ -1,0 +1,85 @@
+"""What every game that is mounted promises of the parts that it names."""
+
+import json
+import re
+from dataclasses import fields
+from datetime import UTC, datetime
+from itertools import product
+from typing import Any
+
+import pytest
+from support.games import GAMES, id_of
+
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.game import Game, Part
+from cardsharp.web.service import Service
+from workbench.cloud.context import Function
+from workbench.cloud.http_events import Asked, http_event, read_answer
+
+BODIES = (
+    b"",
+    b"{",
+    b"[]",
+    b"null",
+    b'{"x": 1}',
+    b'{"game": 1, "token": []}',
+    b"\xff\xfe",
+    b"9" * 9000,
+)
+QUERIES = ("", "?x=1", "?game=%00&token=%FF&player_uuid=1&pos=-1&round=x&wait=&heap=9")
+
+SERVED = [game for game in GAMES if game.service is not None]
+
+every_service = pytest.mark.parametrize("game", SERVED, ids=id_of)
+
+
+@pytest.mark.parametrize("game", GAMES, ids=id_of)
+def test_every_part_is_where_it_is_said_to_be(game: Game) -> None:
+    parts = {one.name: getattr(game, one.name) for one in fields(game)}
+    loaded = {name: part.load() for name, part in parts.items() if isinstance(part, Part)}
+    assert loaded.keys() >= {"simulation", "replay"}
+    for name in {"attend", "order", "listen", "replay", "simulation", "archive"} & loaded.keys():
+        assert callable(loaded[name]), name
+
+
+def asked(game: Game, request: Asked) -> Any:  # noqa: ANN401 - whatever is answered
+    """The answer of a service of that game which keeps its matches in this process."""
+    service: Service[Any] = part_of(game)
+    handler = service.build({service.store: "sqlite::memory:"})
+    context = Function(game.name, handler).context(SystemClock())
+    event = http_event(request, datetime(2026, 11, 22, tzinfo=UTC))
+    return read_answer(handler(event, context))
+
+
+def part_of(game: Game) -> Service[Any]:
+    assert game.service is not None
+    return game.service.load()
+
+
+@every_service
+def test_whatever_is_sent_is_answered_and_garbage_is_refused(game: Game) -> None:
+    """Every route with every kind of nonsense: 4xx with a reason in JSON, never 5xx."""
+    api = part_of(game).api
+    for route in api.routes:
+        path = api.base + re.sub(r"{\w+}", "nonsense", route.path)
+        for method, body, query in product(route.methods, BODIES, QUERIES):
+            answer = asked(game, Asked(method, path + query, body=body))
+            assert answer.status < 500, (route.name, method, body, query)
+            assert isinstance(json.loads(answer.body), dict | list)
+    assert asked(game, Asked("GET", f"{api.base}/nowhere")).status == 404
+    assert asked(game, Asked("DELETE", f"{api.base}{api.routes[0].path}")).status == 405
+
+
+@every_service
+def test_the_document_names_every_route_and_refers_to_what_is_there(game: Game) -> None:
+    service = part_of(game)
+    served = json.loads(asked(game, Asked("GET", service.api.document_path)).body)
+    assert served == json.loads(json.dumps(service.document()))
+    assert served["openapi"].startswith("3.1")
+    for route in service.api.routes:
+        operations = served["paths"][f"{service.api.base}{route.path}"]
+        assert {method.upper() for method in operations} >= set(route.methods)
+        assert all(operation["responses"] for operation in operations.values())
+    named = re.findall(r'"#/components/schemas/([^"]+)"', json.dumps(served))
+    assert named
+    assert set(named) <= served["components"]["schemas"].keys()

@@ -1,0 +1,86 @@
+"""A run on a Dask cluster: two workers of this machine, of which one is killed in mid-run."""
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+from support.cli import line_with
+
+from cardsharp.errors import ConfigError, Unreachable
+from workbench.lab.plan import Plan
+from workbench.lab.pools import pool_of
+from workbench.lab.runs import Numbered, run
+
+pytest.importorskip("distributed", reason="Dask is not installed: uv sync --group cluster")
+
+pytestmark = pytest.mark.slow
+
+PLAN = Plan(game="euchre", first="rules", second="random", pairs=60, seed=5, plain=True)
+
+
+Process = subprocess.Popen[str]
+
+
+@contextmanager
+def dask(*arguments: str) -> Iterator[Process]:
+    """A process of Dask's own command line, which dies with the test."""
+    process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
+        [sys.executable, "-m", "dask", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[tuple[str, list[Process]]]:
+    """The scheduler's address, and its two workers."""
+    local = ("--host", "127.0.0.1", "--no-dashboard")
+    with ExitStack() as stack:
+        scheduler = stack.enter_context(dask("scheduler", *local, "--port", "0"))
+        address = line_with(scheduler.stdout, "Scheduler at:").split()[-1]
+        workers = []
+        for name in ("one", "two"):
+            given = ("--nthreads", "1", "--no-nanny", "--local-directory", str(tmp_path / name))
+            workers.append(stack.enter_context(dask("worker", address, *given, *local)))
+            line_with(workers[-1].stdout, "Registered to:")
+        yield address, workers
+
+
+def test_a_cluster_plays_the_same_matches_though_a_worker_is_killed(
+    cluster: tuple[str, list[Process]],
+) -> None:
+    address, workers = cluster
+    done = 0
+
+    def tell(played: list[Numbered]) -> None:
+        nonlocal done
+        done += len(played)
+        if done > 5 and workers[0].poll() is None:
+            workers[0].send_signal(signal.SIGKILL)
+            workers[0].wait()
+
+    with pool_of(2, address) as pool:
+        over = run(PLAN, pool, tell=tell)
+    assert workers[0].poll() == -signal.SIGKILL
+    assert done == PLAN.pairs
+    assert over == run(PLAN)
+
+
+def test_an_address_where_nobody_is_says_so() -> None:
+    with pytest.raises(ConfigError, match="no address of a cluster"), pool_of(1, "nowhere://x"):
+        pass
+    with (
+        pytest.raises(Unreachable, match=r"No Dask scheduler answers at tcp://127\.0\.0\.1:9"),
+        pool_of(1, "tcp://127.0.0.1:9"),
+    ):
+        pass

@@ -1,0 +1,1 @@
+"""Nim: a whole small game, as docs/add-a-game.md explains it."""

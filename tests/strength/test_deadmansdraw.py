@@ -1,0 +1,53 @@
+"""The rebuilt players are as strong as the programs that they stand for, and steady is stronger.
+
+Fixed seeds: the figures never change unless a player does. The bounds are the intervals that
+were measured between the real programs (docs/spec/arena.md section 9), wider where few are played.
+"""
+
+import pytest
+
+from workbench.lab.duel import Duel
+from workbench.lab.plan import Plan
+from workbench.lab.runs import run
+
+pytestmark = pytest.mark.slow
+
+
+def duel(first: str, second: str, pairs: int, seed: int) -> Duel:
+    return run(Plan(first=first, second=second, pairs=pairs, seed=seed, plain=True))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "points", "margin", "scores"),
+    [
+        ("champion", "third", 48.6, 3.9, (48.9, 48.8)),
+        ("champion", "example-node", 93.0, 3.4, (55.8, 32.1)),
+        ("champion", "example-java", 96.4, 4.0, (54.5, 25.2)),
+        ("third", "example-node", 93.4, 4.6, (53.4, 25.1)),
+        ("third", "example-java", 94.8, 4.1, (50.8, 21.7)),
+        ("example-node", "example-java", 63.3, 5.8, (35.7, 30.0)),
+    ],
+)
+def test_a_rebuilt_player_is_as_strong_as_the_real_program(
+    first: str, second: str, points: float, margin: float, scores: tuple[float, float]
+) -> None:
+    """Points and mean scores of 200 matches agree with the real programs' within both errors."""
+    played = duel(first, second, pairs=100, seed=2023)
+    assert abs(played.points - points) <= margin + played.interval.margin
+    mean_scores = [played.total("scores", player) / len(played.matches) for player in (0, 1)]
+    assert mean_scores == pytest.approx(scores, abs=3.5)
+
+
+def test_champion_and_third_bust_as_often_and_take_as_long_as_the_real_programs() -> None:
+    played = duel("champion", "third", pairs=150, seed=7)
+    busts, turns = ([played.total(name, one) for one in (0, 1)] for name in ("busts", "turns"))
+    assert busts[0] / turns[0] == pytest.approx(0.20, abs=0.02)
+    assert busts[1] / turns[1] == pytest.approx(0.42, abs=0.03)
+    assert turns[0] / len(played.matches) == pytest.approx(9, abs=0.5)
+    assert played.total("actions", 0) / len(played.matches) == pytest.approx(40, abs=3)
+
+
+def test_steady_beats_the_champion() -> None:
+    """A short run; the long one, 2,500 matches, is `cardsharp lab duel`."""
+    played = duel("steady", "champion", pairs=10, seed=5)
+    assert played.points > 55

@@ -1,0 +1,303 @@
+"""The way from a worker to its match: a game's real server in this process, asked by real clients.
+
+What passes can be lost, spoilt or late, as a plan says. Every action of ours that the server takes
+is recorded with the state it met and with what its worker had meant.
+"""
+
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Protocol, TypeVar, cast
+from urllib.parse import urlsplit
+
+import requests
+from requests.adapters import HTTPAdapter
+from urllib3.response import HTTPResponse
+
+from cardsharp.cloud.attend import Meet
+from cardsharp.cloud.offering import Offering
+from cardsharp.cloud.ports import Body, Clock, MatchLog
+from cardsharp.cloud.timing import Timing
+from cardsharp.cloud.vault import Vault
+from cardsharp.exchange import Client, Limits
+from cardsharp.web.events import Handler
+from support.bot_clock import StillClock
+from support.bot_faults import Crash, FaultPlan, Intent, Kind, Meant
+from workbench.cloud.context import LambdaContext
+from workbench.cloud.http_events import Answered, Asked, http_event, read_answer
+
+C = TypeVar("C", bound=Client)
+
+RETRY_AFTER = timedelta(seconds=2)
+ACT = timedelta(milliseconds=2500)
+LATENESS = ACT * 0.98
+"""An action that is under way arrives before its limit, and hardly before."""
+
+LIMITS = Limits(attempts=1, act=ACT, read=Timing().look, body=200_000)
+"""One attempt a request, so that each is a step of its own."""
+
+
+@dataclass(frozen=True)
+class Tools:
+    """What a worker is given, all of it faulty, and its name."""
+
+    wire: "FaultyWire"
+    log: MatchLog
+    vault: Vault
+    name: str
+    meant: Meant
+
+    def through(self, client: C) -> C:
+        """The client, whose every request passes the plan."""
+        for scheme in ("http://", "https://"):
+            client._exchange._session.mount(scheme, self.wire)
+        return client
+
+
+class Place(Protocol):
+    """A match at its game's real server in this process: all that a game supplies to the bench."""
+
+    game: str
+    match_id: str
+    secrets: Sequence[str]
+    """What nothing that we store or log may repeat."""
+
+    denial: tuple[int, str]
+    """The status and the words by which the server says that there is no such match."""
+
+    def close(self) -> None:
+        """Stop the server."""
+        ...
+
+    def order(self, tools: Tools, offering: Offering) -> None:
+        """Have the bot play the match, where somebody must order that."""
+        ...
+
+    def named(self) -> Iterable[str]:
+        """The matches that the server itself says wait for us."""
+        ...
+
+    def meet(self, tools: Tools) -> Meet:
+        """How our bot meets the match."""
+        ...
+
+    def step_of(self, request: requests.PreparedRequest) -> str:
+        """What a request is: "view", "wait", "list", "join" or "act"."""
+        ...
+
+    def ask(self, request: requests.PreparedRequest) -> Answered:
+        """What the server answers."""
+        ...
+
+    def go_on(self) -> object:
+        """Let the opponent do all that it can."""
+        ...
+
+    @property
+    def sequence(self) -> int:
+        """The sequence of the match's next move."""
+        ...
+
+    def truth(self) -> Any:  # noqa: ANN401 - the game's own
+        """The state that an action meets now."""
+        ...
+
+    def mistakes(self, truth: Any, sent: Any, intent: Body) -> Iterable[str]:  # noqa: ANN401
+        """Where what was meant is not what was sent, or the state is not that it was meant for."""
+        ...
+
+    def history(self) -> Mapping[int, Body]:
+        """The facts of all moves, from the server's own account."""
+        ...
+
+    def ours(self) -> Iterable[int]:
+        """Which moves of the history are our own actions."""
+        ...
+
+    def faults(self, log: MatchLog) -> Iterable[str]:
+        """What else is wrong with a match that has ended, in sentences."""
+        ...
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """An action that the server carried out, and how it was not as its sender had meant it."""
+
+    sequence: int
+    body: Mapping[str, Any]
+    at: datetime
+    faults: Sequence[str]
+
+
+@dataclass
+class Late:
+    """An action that is still on its way."""
+
+    due: datetime
+    due_step: int
+    request: requests.PreparedRequest
+    meant: Intent | None
+
+
+@dataclass
+class Gate:
+    """What all requests to a place pass, and those that are late."""
+
+    place: Place
+    log: MatchLog
+    clock: StillClock
+    accepted: list[Accepted] = field(default_factory=list)
+    late: list[Late] = field(default_factory=list)
+
+    def deliver(self, step: int) -> None:
+        """Let those late actions arrive whose time has come."""
+        due = [one for one in self.late if self.clock.now() >= one.due or step >= one.due_step]
+        self.late = [one for one in self.late if one not in due]
+        for one in due:
+            self.ask(one.request, one.meant)
+
+    def ask(self, request: requests.PreparedRequest, meant: Intent | None) -> HTTPResponse:
+        """The server's answer; an accepted action is recorded."""
+        acts = self.place.step_of(request) == "act"
+        before = (self.place.sequence, self.place.truth()) if acts else (0, None)
+        answer = self.place.ask(request)
+        if acts and answer.status == requests.codes.ok:
+            sent = json.loads(body_of(request))
+            faults = list(self._faults(*before, sent, meant))
+            self.accepted.append(Accepted(before[0], sent, self.clock.now(), faults))
+        return response_of(answer.status, dict(answer.headers), answer.body)
+
+    def _faults(
+        self, sequence: int, truth: object, sent: Body, meant: Intent | None
+    ) -> Iterable[str]:
+        """R03 and R17: it was decided on exactly the state that it met, and is logged so."""
+        if meant is None:
+            yield f"{sent} was played at {sequence} without an intent"
+            return
+        at, intent = meant
+        if at != sequence:
+            yield f"{sent} was meant for move {at} and met {sequence}"
+        yield from (f"move {sequence}: {one}" for one in self.place.mistakes(truth, sent, intent))
+        moves = {move.sequence: move.intent for move in self.log.moves(self.place.match_id)}
+        stored = moves.get(sequence)
+        if stored is None:
+            yield f"move {sequence} was played and the log has no intent"
+        elif list(self.place.mistakes(truth, sent, stored)):
+            yield f"move {sequence} was played otherwise than the log says"
+
+
+class FaultyWire(HTTPAdapter):
+    """Carries a worker's requests to the place, or does to them what the plan says."""
+
+    def __init__(self, gate: Gate, plan: FaultPlan, meant: Meant) -> None:
+        super().__init__()
+        self._gate = gate
+        self._plan = plan
+        self._meant = meant
+        self._not_before = gate.clock.now()
+
+    def send(  # type: ignore[override]  # of all that requests passes, only the limit matters
+        self, request: requests.PreparedRequest, timeout: tuple[float, float], **_rest: object
+    ) -> requests.Response:
+        gate = self._gate
+        step = gate.place.step_of(request)
+        fault = self._plan.next(step)
+        gate.deliver(len(self._plan.steps))
+        assert gate.clock.now() >= self._not_before, "asked before Retry-After was over"
+        if step in {"view", "wait"}:
+            gate.place.go_on()
+        if fault in {None, Kind.PAUSE_AFTER}:
+            answer = gate.ask(request, self._meant.intended)
+            if fault is Kind.PAUSE_AFTER:
+                self._plan.pause()
+            return self.build_response(request, answer)
+        assert fault is not None
+        return self._fail(request, fault, timeout[1])
+
+    def _fail(
+        self, request: requests.PreparedRequest, fault: Kind, limit: float
+    ) -> requests.Response:
+        gate, meant = self._gate, self._meant.intended
+        if fault in DONE:
+            gate.ask(request, meant)
+        if fault in LATE:
+            due, step = gate.clock.now() + LATENESS, len(self._plan.steps) + LATE[fault]
+            gate.late.append(Late(due, step, request, meant))
+        if fault in {Kind.CRASH_AFTER, Kind.CRASH_LATE, Kind.CRASH_LATE_BY_CALLS}:
+            raise Crash(f"during {request.path_url}")
+        if fault is Kind.TIMED_OUT:
+            gate.clock.advance(timedelta(seconds=limit))
+            raise requests.ReadTimeout(f"no answer within {limit}")
+        made_up = self._made_up(fault)
+        if made_up is None:
+            raise requests.ConnectionError("connection reset by peer")
+        if "Retry-After" in made_up[1]:
+            self._not_before = gate.clock.now() + RETRY_AFTER
+        return self.build_response(request, response_of(*made_up))
+
+    def _made_up(self, fault: Kind) -> tuple[int, dict[str, str], bytes] | None:
+        """An answer that the server has not given, None for no answer."""
+        if fault in PAGES:
+            return PAGE_STATUSES[len(self._plan.steps) % len(PAGE_STATUSES)], {}, PAGE
+        if fault is Kind.DENIED:
+            status, words = self._gate.place.denial
+            return status, {}, json.dumps({"error": words}).encode()
+        return ANSWERS.get(fault)
+
+
+DONE = {
+    Kind.CRASH_AFTER,
+    Kind.RESPONSE_LOST,
+    Kind.HTTP_500_DONE,
+    Kind.GARBAGE,
+    Kind.CUT,
+    Kind.TIMED_OUT,
+    Kind.PAGE_DONE,
+}
+"""The faults after which the server has done what was asked."""
+
+LATE: Mapping[Kind, int] = {
+    Kind.LATE: 1_000_000,
+    Kind.PAGE_LATE: 1_000_000,
+    Kind.LATE_BY_CALLS: 3,
+    Kind.CRASH_LATE: 1_000_000,
+    Kind.CRASH_LATE_BY_CALLS: 5,
+}
+"""After how many steps an action arrives, if its time has not come before."""
+
+PAGES = {Kind.PAGE, Kind.PAGE_DONE, Kind.PAGE_LATE}
+PAGE_STATUSES = (400, 401, 403, 404, 408, 409, 410, 413, 421)
+"""What gateways, proxies and firewalls answer in place of the server; the next at each step."""
+
+PAGE = b"<!DOCTYPE html><html><body>Request blocked</body></html>"
+_SECONDS = {"Retry-After": str(int(RETRY_AFTER.total_seconds()))}
+ANSWERS: Mapping[Kind, tuple[int, dict[str, str], bytes]] = {
+    Kind.HTTP_500: (500, {}, b'{"error":"Internal Server Error."}'),
+    Kind.HTTP_500_DONE: (500, {}, b'{"error":"Internal Server Error."}'),
+    Kind.HTTP_409: (409, {}, b'{"error":"Authenticated user is not the current player."}'),
+    Kind.HTTP_429: (429, _SECONDS, b"slow down"),
+    Kind.HTTP_503: (503, _SECONDS, b"busy"),
+    Kind.GARBAGE: (200, {}, b"<!DOCTYPE html><html><body>Welcome to our hotel</body></html>"),
+    Kind.CUT: (200, {}, b'[{"eventType":"Dra'),
+}
+
+
+def response_of(status: int, headers: dict[str, str], body: bytes) -> HTTPResponse:
+    """An answer as `requests` has it from a socket."""
+    return HTTPResponse(io.BytesIO(body), headers=headers, status=status, preload_content=False)
+
+
+def body_of(request: requests.PreparedRequest) -> bytes:
+    """What a request carries."""
+    raw = request.body or b""
+    return raw.encode() if isinstance(raw, str) else cast("bytes", raw)
+
+
+def asked_of(handler: Handler, request: requests.PreparedRequest, clock: Clock) -> Answered:
+    """What a game's service answers, asked with the event that API Gateway would send."""
+    parts, headers = urlsplit(str(request.url)), tuple(request.headers.items())
+    target = parts.path + (f"?{parts.query}" if parts.query else "")
+    event = http_event(Asked(str(request.method), target, headers, body_of(request)), clock.now())
+    return read_answer(handler(event, LambdaContext("web", timedelta(seconds=29), clock)))

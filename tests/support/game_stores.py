@@ -1,0 +1,70 @@
+"""The stores of Blef's games and Euchre's deals that the contract suites run against."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from cardsharp.blef.dynamodb import DynamoGames
+from cardsharp.blef.sqlite import SqliteGames
+from cardsharp.cloud.ports import Clock
+from cardsharp.cloud.sqlite_file import MEMORY
+from cardsharp.euchre.dynamodb import DynamoDeals
+from cardsharp.euchre.sqlite import SqliteDeals
+from support.cloud_clock import FakeClock
+from workbench.cloud.tables import create_table
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb.client import DynamoDBClient
+
+
+S = TypeVar("S")
+
+
+@dataclass(frozen=True)
+class Bench(Generic[S]):
+    """A store, its clock, and `reopen` as another process would open it."""
+
+    store: S
+    clock: FakeClock
+    reopen: Callable[[], S]
+
+
+@contextmanager
+def in_file(kind: Callable[[str, Clock], S], folder: Path) -> Iterator[Bench[S]]:
+    """A store in a file that is not there yet."""
+    clock = FakeClock()
+    with ExitStack() as stack:
+
+        def reopen() -> S:
+            return stack.enter_context(closing(kind(str(folder / "deep" / "store.db"), clock)))
+
+        yield Bench(reopen(), clock, reopen)
+
+
+@contextmanager
+def in_table(
+    kind: Callable[..., S], table: str, client: "DynamoDBClient", clock: Clock | None = None
+) -> Iterator[Bench[S]]:
+    """A store in a new table of DynamoDB."""
+    fake, name = FakeClock(), create_table(client, table)
+    try:
+        yield Bench(kind(name, clock or fake, client), fake, lambda: kind(name, fake, client))
+    finally:
+        client.delete_table(TableName=name)
+
+
+@contextmanager
+def memory_games() -> Iterator[Bench[SqliteGames]]:
+    """A store that is only in this process."""
+    clock = FakeClock()
+    with closing(SqliteGames(MEMORY, clock)) as store:
+        yield Bench(store, clock, lambda: store)
+
+
+sqlite_games = partial(in_file, SqliteGames)
+sqlite_deals = partial(in_file, SqliteDeals)
+dynamo_games = partial(in_table, DynamoGames, "blefTable")
+dynamo_deals = partial(in_table, DynamoDeals, "euchreTable")

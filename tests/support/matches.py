@@ -1,0 +1,63 @@
+"""Matches of Dead Man's Draw between strategies that need no name."""
+
+from collections.abc import Callable
+from random import Random
+
+from cardsharp.deadmansdraw.actions import Action
+from cardsharp.deadmansdraw.events import Event
+from cardsharp.deadmansdraw.position import Played, Position
+from cardsharp.deadmansdraw.rules import Chance, State
+from cardsharp.deadmansdraw.simulation import DeadMansDraw, deal, fair_chance, match_from
+from cardsharp.deadmansdraw.strategies import Strategy
+from workbench.lab.dice import Purpose, dice
+
+Maker = Callable[[Random], Strategy]
+
+
+class Match:
+    """A match that is played on, move by move."""
+
+    def __init__(self, opening: State, chance: Chance) -> None:
+        self.now = match_from(opening)
+        self._chance = chance
+
+    @property
+    def state(self) -> State:
+        return self.now.state
+
+    @property
+    def history(self) -> tuple[Played, ...]:
+        return self.now.history
+
+    def position(self) -> Position:
+        return self.now.position
+
+    def play(self, action: Action) -> tuple[Event, ...]:
+        self.now = self.now.after(action, self._chance)
+        return self.history[-1].events
+
+    def finish(self, *players: Strategy) -> dict[str, tuple[float, ...]]:
+        """Play to the end; the counts, and the points."""
+        while self.state.active is not None:
+            self.play(players[self.state.active].decide(self.position()).action)
+        game = DeadMansDraw()
+        return {**game.counts(self.now), "points": game.points(self.now)}
+
+
+def play_match(
+    first: Strategy, second: Strategy, rng: Random, opening: State | None = None
+) -> dict[str, tuple[float, ...]]:
+    return Match(opening or deal(rng), fair_chance(rng)).finish(first, second)
+
+
+def play_pairs(first: Maker, second: Maker, pairs: int, seed: int) -> list[dict[str, object]]:
+    """What the lab plays between strategies by name: each deck twice with the seats swapped."""
+    found = []
+    for number in range(pairs):
+        for seat in (0, 1):
+            deck, chance, one, two = (dice(seed, number, purpose) for purpose in Purpose)
+            players = first(one), second(two)
+            match = Match(deal(deck), fair_chance(chance))
+            counts = match.finish(*(players if seat == 0 else players[::-1]))
+            found.append({name: pair if seat == 0 else pair[::-1] for name, pair in counts.items()})
+    return found

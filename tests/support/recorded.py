@@ -1,0 +1,109 @@
+"""What the real systems were recorded to do, for the tests that replay it.
+
+`tests/samples` keeps the recordings (its README tells what they hold): all of the arena's examples,
+of Euchre and of Blef, and of the arena's matches a choice that shows everything once. The whole
+recording of the matches is read where it lies beside the repository.
+"""
+
+import gzip
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cardsharp.deadmansdraw.actions import Action
+from cardsharp.deadmansdraw.wire_views import MatchView, MoveView
+from workbench.arena.inputs import parse_response, parse_verb, truthy
+
+Json = dict[str, Any]
+
+SAMPLES = Path(__file__).parents[1] / "samples"
+_WHOLE = Path(__file__).parents[3] / "shared" / "reference" / "arena" / "traces_dev.jsonl.gz"
+
+
+@cache
+def recording(name: str) -> tuple[Json, ...]:
+    """The lines of a recording that `tests/samples` keeps."""
+    return tuple(_lines(SAMPLES / f"{name}.jsonl.gz"))
+
+
+def _lines(file: Path) -> Iterator[Json]:
+    with gzip.open(file, "rt", encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
+
+
+@dataclass(frozen=True)
+class Matches:
+    """Recorded matches of the arena, one dict a match (docs/spec/arena.md section 10)."""
+
+    file: Path
+    least: int
+    """How many steps, at least, they have in all."""
+
+    def all(self) -> Iterator[Json]:
+        return _lines(self.file)
+
+    def started(self) -> Iterator[Json]:
+        """Those whose creation succeeded."""
+        return (match for match in self.all() if match["create"]["status"] == 200)
+
+    def of_random_play(self, number: int) -> Iterator[Json]:
+        """The first so many that were played at random from deal to end."""
+        return islice((match for match in self.all() if match["kind"] == "random"), number)
+
+
+SAMPLE = Matches(SAMPLES / "arena_matches.jsonl.gz", 2_800)
+WHOLE = Matches(_WHOLE, 32_000)
+
+
+def sample_and_whole(*marks: pytest.MarkDecorator) -> pytest.MarkDecorator:
+    """Run a test with the `matches` that are kept and, under these marks, with all of them."""
+    here = pytest.mark.skipif(not _WHOLE.exists(), reason="the whole recording is not here")
+    return pytest.mark.parametrize(
+        "matches",
+        [pytest.param(SAMPLE, id="sample"), pytest.param(WHOLE, id="whole", marks=(here, *marks))],
+    )
+
+
+@contextmanager
+def about(match: Json) -> Iterator[None]:
+    """Name the recorded match in what is raised over it."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(f"In the recorded match {match['name']}.")
+        raise
+
+
+@dataclass(frozen=True)
+class Look:
+    """A recorded look at a running match: the record, the JSON of a GET then, and as we read it."""
+
+    record: Json
+    raw: Json
+    view: MatchView
+
+
+def looks(match: Json) -> Iterator[Look]:
+    """Every look at a match in order, with all moves up to it."""
+    raw: Json = {}
+    moves: tuple[MoveView, ...] = ()
+    for record in (*match["steps"], match["final"]["last_look"]):
+        if "wait_s" in record:
+            continue
+        moves += tuple(MoveView.model_validate(move) for move in record["new_moves"])
+        seen = raw if record["view"] == "same" else record["view"]
+        raw = {**seen, "moves": [*raw.get("moves", ()), *record["new_moves"]]}
+        view = MatchView.model_validate({**seen, "moves": []})
+        yield Look(record, raw, view.model_copy(update={"moves": moves}))
+
+
+def recorded_action(body: dict[str, Any]) -> Action:
+    """The action that a recorded request's body means."""
+    return Action(parse_verb(body), parse_response(body), autopick=truthy(body.get("autopick")))

@@ -1,0 +1,266 @@
+"""The protocol of attending, as every game has it: what a denial leads to, and the handing on."""
+
+from collections.abc import Callable, Iterator
+from contextlib import closing, nullcontext
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+from support.bot_clock import StillClock
+
+from cardsharp.cloud.attend import After, Bot, Facts, Sight
+from cardsharp.cloud.attended import Attended
+from cardsharp.cloud.memory import MemoryQueue
+from cardsharp.cloud.messages import MatchMessage, parse_message
+from cardsharp.cloud.metrics import Metric, NoMeter
+from cardsharp.cloud.offering import Offering
+from cardsharp.cloud.ports import Body, Status
+from cardsharp.cloud.sqlite import SqliteLog
+from cardsharp.cloud.timing import Timing
+from cardsharp.deciding import Decided
+from cardsharp.errors import (
+    ArenaError,
+    Foreign,
+    MatchOver,
+    NotFound,
+    NotYourTurn,
+    Rejected,
+    Unauthorized,
+)
+from cardsharp.strategy import Decision
+
+HOUR = timedelta(hours=1)
+TIMING = Timing()
+PAGE = Foreign(403, "a page of some gateway", doubtful=True)
+GONE = NotFound(404, "gone")
+DENIAL = Rejected(403, "you may not")
+PASSWORD = Unauthorized(401, "check the password")
+FOR_GOOD = 9
+"""As often as this is said again, it is believed."""
+
+ACTIONS = 3
+
+
+@dataclass
+class Count:
+    """A match of one player who counts to three; every answer of its arena can be an error."""
+
+    errors: dict[str, list[ArenaError | None]] = field(default_factory=dict)
+    counted: int = 0
+    asked: list[frozenset[int]] = field(default_factory=list)
+    header: Body | None = None
+
+    def look(self, known: Facts) -> Sight[int]:
+        self._fail("look")
+        facts: dict[int, Body] = {n: {} for n in range(self.counted) if n not in known}
+        outcome = {"result": "won"} if self.counted == ACTIONS else None
+        turn = None if outcome else self
+        return Sight(sequence=self.counted, facts=facts, outcome=outcome, turn=turn)
+
+    def wait(self, known: Facts) -> Sight[int] | None:
+        raise AssertionError(f"it is always our turn, {known}")
+
+    def gone(self, denied: Rejected) -> Body | None:
+        return {"result": "unknown"} if denied.message == "gone" else None
+
+    def decide(
+        self, limit: timedelta, monotonic: Callable[[], float], refused: frozenset[int]
+    ) -> Decided[Decision[int]]:
+        del limit, monotonic
+        self.asked.append(refused)
+        return Decided(Decision(max(refused, default=0) + 1, "because"))
+
+    def intent(self, decided: Decided[Decision[int]], at: datetime, worker: str) -> Body:
+        return {"action": decided.decision.action, "at": at.isoformat(), "worker": worker}
+
+    def act(self, action: int) -> After:
+        self._fail("act")
+        assert action > 0
+        self.counted += 1
+        return After.LOOK
+
+    def _fail(self, step: str) -> None:
+        error = self.errors[step].pop(0) if self.errors.get(step) else None
+        if error is not None:
+            raise error
+
+
+@dataclass
+class Desk:
+    """A worker's log, queue and clock; each attendance is another worker's."""
+
+    log: SqliteLog
+    clock: StillClock
+    queue: MemoryQueue
+
+    def attend(self, match: Count, life: timedelta = HOUR) -> Attended:
+        end = self.clock.now() + life
+        offering = Offering(self.log, self.queue, self.clock)
+        bot = Bot("count", lambda _: nullcontext(match), offering, "worker", TIMING)
+        return bot.attend("m", lambda: end - self.clock.now())
+
+    def free_after(self) -> timedelta:
+        """How long nobody else may take the match."""
+        record = self.log.match("m")
+        assert record is not None
+        assert record.lease is not None
+        return record.lease.until - self.clock.now()
+
+
+@pytest.fixture
+def desk() -> Iterator[Desk]:
+    clock = StillClock()
+    with closing(SqliteLog(Path(":memory:"), clock)) as log:
+        yield Desk(log, clock, MemoryQueue(clock, visibility=HOUR))
+
+
+def test_a_match_is_played_to_its_end_and_closed(desk: Desk) -> None:
+    assert desk.attend(Count()) is Attended.FINISHED
+    record = desk.log.match("m")
+    assert record is not None
+    assert record.outcome == {"result": "won"}
+    assert [(move.sequence, move.facts) for move in desk.log.moves("m")] == [
+        (number, {}) for number in range(ACTIONS)
+    ]
+
+
+def test_a_match_that_the_arena_itself_says_is_gone_is_closed(desk: Desk) -> None:
+    assert desk.attend(Count({"look": [GONE] * FOR_GOOD})) is Attended.UNKNOWN
+    record = desk.log.match("m")
+    assert record is not None
+    assert (record.status, record.outcome) == (Status.FINISHED, {"result": "unknown"})
+
+
+def test_a_match_that_is_denied_before_it_was_played_is_left_alone_for_a_while(desk: Desk) -> None:
+    assert desk.attend(Count({"look": [DENIAL] * FOR_GOOD})) is Attended.UNKNOWN
+    assert desk.free_after() == TIMING.shelf
+
+
+def test_a_match_that_we_have_played_is_free_again_when_its_lease_has_run_out(desk: Desk) -> None:
+    """Whether it is denied to the worker that has played it, or to its successor."""
+    match = Count()
+    for fine in ([None], []):
+        match.errors["look"] = [*fine, *[DENIAL] * FOR_GOOD]
+        assert desk.attend(match) is Attended.UNKNOWN
+        assert desk.free_after() <= TIMING.lease
+        desk.clock.advance(TIMING.lease)
+    match.errors.clear()
+    assert desk.attend(match) is Attended.FINISHED
+
+
+@pytest.mark.parametrize("error", [PAGE, GONE, DENIAL, PASSWORD])
+def test_what_is_denied_once_is_asked_again_and_played(desk: Desk, error: ArenaError) -> None:
+    """Also when it is denied at every other look."""
+    begun = desk.clock.now()
+    match = Count({"look": [error, None] * ACTIONS})
+    assert desk.attend(match) is Attended.FINISHED
+    assert desk.clock.now() - begun <= ACTIONS * TIMING.breath
+
+
+def test_a_page_that_is_not_the_arenas_own_is_never_believed(desk: Desk) -> None:
+    assert desk.attend(Count({"look": [PAGE] * 60})) is Attended.FINISHED
+
+
+def test_a_denial_with_faults_between_is_not_believed(desk: Desk) -> None:
+    """An arena that starts anew says no for itself, and then a gateway speaks for it."""
+    assert desk.attend(Count({"look": [GONE, PAGE] * FOR_GOOD})) is Attended.FINISHED
+
+
+def test_a_worker_without_the_time_to_hear_it_again_closes_nothing(desk: Desk) -> None:
+    life = TIMING.handover + TIMING.breath
+    assert desk.attend(Count({"look": [GONE] * FOR_GOOD}), life) is Attended.HANDED_ON
+    record = desk.log.match("m")
+    assert record is not None
+    assert record.status is Status.RUNNING
+
+
+@pytest.mark.parametrize(("step", "alone"), [("look", TIMING.shelf), ("act", TIMING.lease)])
+def test_wrong_credentials_are_told(desk: Desk, step: str, alone: timedelta) -> None:
+    """Those for the actions too, which need not be those for the looks."""
+    with pytest.raises(Unauthorized):
+        desk.attend(Count({step: [PASSWORD] * FOR_GOOD}))
+    assert desk.free_after() == alone
+
+
+@pytest.mark.parametrize(
+    ("error", "refused"),
+    [
+        (Rejected(400, "no"), frozenset({1})),
+        (DENIAL, frozenset({1})),
+        (GONE, frozenset()),
+        (Rejected(400, "gone"), frozenset()),
+        (PASSWORD, frozenset()),
+        (PAGE, frozenset()),
+        (NotYourTurn(409, "not yours"), frozenset()),
+        (Rejected(502, "busy", doubtful=True), frozenset()),
+        (MatchOver(), frozenset()),
+    ],
+)
+def test_only_what_the_arena_refuses_for_good_is_not_sent_again(
+    desk: Desk, error: ArenaError, refused: frozenset[int]
+) -> None:
+    match = Count({"act": [error]})
+    assert desk.attend(match) is Attended.FINISHED
+    assert match.asked[1] == refused
+    notes = [note.kind for note in desk.log.notes("m")]
+    assert notes == (["refused"] if refused else [])
+
+
+def test_a_match_is_handed_on_as_one_message_that_names_its_game(desk: Desk) -> None:
+    assert desk.attend(Count(), TIMING.handover - timedelta(seconds=1)) is Attended.HANDED_ON
+    message = desk.queue.receive(timedelta(0))
+    assert message is not None
+    assert parse_message(message.body) == MatchMessage(match_id="m", game="count")
+    assert desk.queue.receive(timedelta(0)) is None
+
+
+def test_a_worker_with_no_time_for_a_look_begins_none(desk: Desk) -> None:
+    match = Count({"look": [GONE]})
+    assert desk.attend(match, TIMING.look - timedelta(seconds=1)) is Attended.HANDED_ON
+    assert match.errors["look"] == [GONE]
+
+
+@dataclass
+class Waited(Count):
+    """The same, but that it is our turn only after a wait, since a moment that is told."""
+
+    acted_at: datetime | None = None
+
+    def look(self, known: Facts) -> Sight[int]:
+        sight = super().look(known)
+        return sight if self.counted else replace(sight, turn=None)
+
+    def wait(self, known: Facts) -> Sight[int] | None:
+        return replace(super().look(known), acted_at=self.acted_at)
+
+
+class PickUps(NoMeter):
+    """Keeps how late turns were picked up."""
+
+    def __init__(self) -> None:
+        self.late: list[timedelta] = []
+
+    def time(self, metric: Metric, duration: timedelta, **_: str) -> None:
+        if metric is Metric.PICK_UP:
+            self.late.append(duration)
+
+
+@pytest.mark.parametrize(
+    ("ago", "late"),
+    [
+        (timedelta(seconds=2), [timedelta(seconds=2)]),
+        (-timedelta(seconds=2), [timedelta(0)]),
+        (None, []),
+    ],
+    ids=["two seconds ago", "by a clock ahead of ours", "not told"],
+)
+def test_how_late_a_turn_is_picked_up_is_measured(
+    desk: Desk, ago: timedelta | None, late: list[timedelta]
+) -> None:
+    match = Waited(acted_at=None if ago is None else desk.clock.now() - ago)
+    meter = PickUps()
+    offering = Offering(desk.log, desk.queue, desk.clock, meter=meter)
+    bot = Bot("count", lambda _: nullcontext(match), offering, "worker", TIMING)
+    assert bot.attend("m", lambda: HOUR) is Attended.FINISHED
+    assert meter.late == late

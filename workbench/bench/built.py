@@ -1,0 +1,269 @@
+"""Run the built artifacts: `python -m workbench.bench.built [--build FOLDER]`.
+
+Poller, worker and practice function of a build for this machine's processor are started by AWS's
+runtime client with their layers mounted, against the local arena and the emulator: the poller
+finds a match that an opponent waits in, the worker plays it to its end, and the services of the
+other games answer the requests in events/. Says what each needs.
+"""
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.dynamodb import DynamoLog
+from cardsharp.cloud.ports import MatchRecord, Message
+from cardsharp.cloud.sqs import SqsQueue
+from cardsharp.errors import CardsharpError, ConfigError
+from workbench.arena.config import ArenaConfig
+from workbench.arena.server import ArenaServer
+from workbench.build.artifacts import Build, read_build
+from workbench.build.interpreter import find_python
+from workbench.build.makefiles import build
+from workbench.build.sam import sam_build
+from workbench.build.sandbox import Mounts, Sandbox, mount
+from workbench.build.say import say
+from workbench.build.target import RUNTIME_PYTHON, Target, native_architecture, this_machine
+from workbench.cloud.emulator import Emulator, Stack
+from workbench.cloud.events import Event, schedule_event, sqs_event
+from workbench.cloud.http_events import is_served, sample_requests
+from workbench.cloud.template import TEMPLATE, services
+from workbench.machine import slowness
+from workbench.stage.opponent import Order
+from workbench.stage.opponent_process import opponent_at_play
+
+US = ("111111111111111111111111", "teamonepass")
+OPPONENT = ("222222222222222222222222", "teamtwopass")
+"""Two players of the local arena, whose passwords are public."""
+
+INIT_AIM = timedelta(milliseconds=400)
+MEMORY_AIM = 128 * 1024 * 1024
+_CREDENTIALS = "artifact-run/arena"
+_POLLER_TIME = timedelta(seconds=48)
+"""It begins polls while 40 s remain: for 8 s, in which the slowest machine gets one answered."""
+
+_POLL = timedelta(seconds=2)
+"""How long the arena holds a poll here."""
+
+_WORKER_TIME = timedelta(seconds=300)
+_REQUEST_TIME = timedelta(seconds=29)
+_WARM_CALLS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What one function needed: to start, at its largest, and for an invocation with no work."""
+
+    name: str
+    init_cpu: timedelta
+    first_cpu: timedelta
+    peak_bytes: int
+    warm: timedelta
+
+    def within(self, init: timedelta) -> bool:
+        """Whether memory is what we aim at, and the start takes at most `init`."""
+        return self.init_cpu <= init and self.peak_bytes <= MEMORY_AIM
+
+    def __str__(self) -> str:
+        milliseconds = timedelta(milliseconds=1)
+        return (
+            f"{self.name:10} init {self.init_cpu / milliseconds:4.0f} ms CPU, "
+            f"first invocation {self.first_cpu / milliseconds:4.0f} ms CPU, "
+            f"peak {self.peak_bytes / 1024 / 1024:5.1f} MB, "
+            f"warm {self.warm / milliseconds:4.0f} ms"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Where the artifacts run."""
+
+    build: Build
+    mounts: Mounts
+    environment: dict[str, str]
+    arena: ArenaServer
+    queue: SqsQueue
+    log: DynamoLog
+    tables: Mapping[str, str]
+    folder: Path
+
+    @contextmanager
+    def function(self, name: str, own: Mapping[str, str] | None = None) -> Iterator[Sandbox]:
+        """A function's execution environment; its output goes to NAME.log."""
+        log = self.folder / f"{name}.log"
+        environment = {**self.environment, **(own or {})}
+        try:
+            with Sandbox(self.build, name, self.mounts, environment, log) as sandbox:
+                yield sandbox
+        except CardsharpError as error:
+            tail = "\n".join(log.read_text(errors="replace").splitlines()[-20:])
+            raise ConfigError(f"{error}\n{tail}") from error
+
+
+@contextmanager
+def scene(build: Build, python: Path) -> Iterator[Scene]:
+    """The arena, the emulator with the template's table and queues, and an opponent at play."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="cardsharp-run-")))
+        arena = stack.enter_context(ArenaServer(ArenaConfig(poll_timeout=_POLL)))
+        emulator = stack.enter_context(Emulator())
+        made = emulator.create(TEMPLATE)
+        order = Order(arena.url, *OPPONENT, "steady")
+        stack.enter_context(opponent_at_play(order, folder / "opponent.log")).await_ready()
+        yield Scene(
+            build=build,
+            mounts=mount(build, python, folder),
+            environment=_function_environment(emulator, made, arena.url),
+            arena=arena,
+            queue=SqsQueue(made.queues["MatchQueue"], emulator.client("sqs")),
+            log=DynamoLog(made.tables["Matches"], SystemClock(), emulator.client("dynamodb")),
+            tables=made.tables,
+            folder=folder,
+        )
+
+
+def _function_environment(emulator: Emulator, made: Stack, arena: str) -> dict[str, str]:
+    """What the functions' configuration adds; the credentials lie in Secrets Manager."""
+    user, password = US
+    emulator.client("secretsmanager").create_secret(
+        Name=_CREDENTIALS, SecretString=f'{{"username": "{user}", "password": "{password}"}}'
+    )
+    return {
+        **emulator.environment,
+        "CARDSHARP_ARENA_URL": arena,
+        "CARDSHARP_SECRET_ID": _CREDENTIALS,
+        "CARDSHARP_STORE": f"dynamodb:{made.tables['Matches']}",
+        "CARDSHARP_QUEUE": made.queues["MatchQueue"],
+    }
+
+
+def play(scene: Scene) -> tuple[list[Figures], MatchRecord]:
+    """Have every function do its work; what each needed, and the record of the match played."""
+    match_id = scene.arena.create_match([US[0], OPPONENT[0]])
+    with scene.function("Poller") as poller:
+        figures = [_listen(scene, poller)]
+    message = scene.queue.receive(timedelta(seconds=5))
+    if message is None or match_id not in message.body:
+        raise ConfigError("The poller put no message about the match on the queue.")
+    with scene.function("Worker") as worker:
+        figures.append(_attend(worker, message))
+    with scene.function("Practice") as practice:
+        figures.append(_practise(practice))
+    for game in services():
+        store = {"CARDSHARP_STORE": f"dynamodb:{scene.tables[f'{game}Table']}"}
+        with scene.function(f"{game}Service", store) as service:
+            figures.append(_serve(game, service))
+    record = scene.log.match(match_id)
+    if record is None or record.outcome is None:
+        raise ConfigError(f"The match {match_id} is not finished in the match log.")
+    return figures, record
+
+
+def _listen(scene: Scene, poller: Sandbox) -> Figures:
+    event = schedule_event(datetime.now(UTC))
+    first, _ = _timed(poller, event, _POLLER_TIME)
+    # Too little time is left to begin a poll: what remains is the cost of being started.
+    calls = [_timed(poller, event, timedelta(seconds=30))[1] for _ in range(_WARM_CALLS)]
+    if not scene.log.matches():
+        raise ConfigError("The poller announced no match.")
+    return _figures("Poller", poller, first, calls)
+
+
+def _attend(worker: Sandbox, message: Message) -> Figures:
+    event = sqs_event([message], datetime.now(UTC))
+    first, _ = _timed(worker, event, _WORKER_TIME)
+    # The same message again: the match is finished, so one conditional write refuses it.
+    calls = [_timed(worker, event, _WORKER_TIME)[1] for _ in range(_WARM_CALLS)]
+    return _figures("Worker", worker, first, calls)
+
+
+def _practise(practice: Sandbox) -> Figures:
+    first, _ = _timed(practice, {}, timedelta(seconds=60))
+    calls = [_timed(practice, {}, timedelta(seconds=60))[1] for _ in range(_WARM_CALLS)]
+    return _figures("Practice", practice, first, calls)
+
+
+def _serve(game: str, service: Sandbox) -> Figures:
+    """Ask the game's requests of events/ in their order; a warm one is the last of them again."""
+    first, *others = sample_requests(game)
+    cpu, _ = _timed(service, first, _REQUEST_TIME)
+    for event in others:
+        _timed(service, event, _REQUEST_TIME)
+    last = others[-1] if others else first
+    calls = [_timed(service, last, _REQUEST_TIME)[1] for _ in range(_WARM_CALLS)]
+    return _figures(f"{game}Service", service, cpu, calls)
+
+
+def _timed(sandbox: Sandbox, event: Event, timeout: timedelta) -> tuple[timedelta, timedelta]:
+    """The processor time and the time that an invocation took; its answer must be a success."""
+    clock, before = SystemClock(), sandbox.usage().cpu
+    began = clock.monotonic()
+    answer = sandbox.invoke(event, timeout)
+    took = timedelta(seconds=clock.monotonic() - began)
+    if isinstance(answer, dict) and answer.get("batchItemFailures"):
+        raise ConfigError(f"The worker reports failures: {answer}.")
+    asked = isinstance(answer, dict) and "statusCode" in answer
+    if asked and not is_served(event, int(answer["statusCode"])):
+        raise ConfigError(f"A request was refused: {answer}.")
+    return sandbox.usage().cpu - before, took
+
+
+def _figures(name: str, sandbox: Sandbox, first: timedelta, warm: list[timedelta]) -> Figures:
+    if sandbox.init is None:
+        raise ConfigError(f"{name} never asked for an invocation.")
+    peak = sandbox.usage().peak_bytes
+    return Figures(name, sandbox.init.cpu, first, peak, sorted(warm)[len(warm) // 2])
+
+
+def main() -> None:
+    """Run a build, or make one first, and print the figures; exits with 1 if an aim is missed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", type=Path, help="a build for this machine's processor")
+    given = parser.parse_args()
+    try:
+        with tempfile.TemporaryDirectory(prefix="cardsharp-native-") as folder:
+            artifacts, python = _prepared(given.build, Path(folder))
+            say("running every function; the poller listens for its least time ...")
+            slow = slowness()
+            with scene(artifacts, python) as prepared:
+                figures, record = play(prepared)
+    except CardsharpError as error:
+        sys.exit(str(error))
+    sys.exit(_report(figures, record, max(slow, slowness())))
+
+
+def _prepared(given: Path | None, folder: Path) -> tuple[Build, Path]:
+    """A build for this machine's processor, and the interpreter to run it with."""
+    python = find_python(RUNTIME_PYTHON)
+    if python is not None:
+        say("building for this machine's processor ..." if given is None else f"taking {given} ...")
+        return (read_build(given) if given else sam_build(native_architecture(), folder)), python
+    version = this_machine().python
+    say(f"There is no Python {RUNTIME_PYTHON} here: built for {version} and run by it.")
+    # Not that of our environment, whose packages would be there whatever the layers lack.
+    base = Path(getattr(sys, "_base_executable", sys.executable))
+    return build(Target(version, native_architecture()), folder), base
+
+
+def _report(figures: list[Figures], record: MatchRecord, slow: float) -> int:
+    """Print everything; 1 where an aim is missed, that of the start as seconds are here now."""
+    for one in figures:
+        say(f"  {one}")
+    result = "?" if record.outcome is None else record.outcome.get("result")
+    say(f"  match {record.match_id} played to its end by the artifacts: {result}")
+    init = INIT_AIM * slow
+    if slow > 1:
+        say(f"  this machine is {slow:.1f} times as slow just now as the one the aims are for")
+    missed = [one.name for one in figures if not one.within(init)]
+    if missed:
+        say(f"above {init / timedelta(milliseconds=1):.0f} ms or 128 MB: {', '.join(missed)}")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,37 @@
+"""The commands of each game: its own, and those that every game with such a part has."""
+
+from collections.abc import Iterator
+
+import cyclopts
+
+from cardsharp.game import Game
+from workbench.cli.each import for_each_game
+
+
+def app_of(game: Game) -> cyclopts.App:
+    """All commands of a game; its own go before those that are alike for all games."""
+    if game.commands is None:
+        app = cyclopts.App(name=game.name, help=game.about, help_format="plaintext")
+    else:
+        app = game.commands.load()
+    for name, summary in _alike(game):
+        if name not in app:
+            app.command(f"workbench.cli.{name}:{game.name}", name=name, help=summary)
+    return app
+
+
+def _alike(game: Game) -> Iterator[tuple[str, str]]:
+    """The commands for which a game has what it takes, and a line about each."""
+    yield "strategies", "List the strategies; each name works wherever one is asked for."
+    if game.replay is not None:
+        yield "show", "Show a match turn by turn, and why we did what we did."
+        yield "why", "Explain our decisions in one turn."
+    if game.simulation is not None:
+        yield "duel", "Let two strategies play each deal from every side."
+    if game.service is not None:
+        yield "serve", "Serve games through the handler that the cloud runs, until Ctrl-C."
+    if game.order is not None and game.listen is None:
+        yield "bot", "Join a game and play it, each step explained; the same again takes it up."
+
+
+__getattr__ = for_each_game(app_of)

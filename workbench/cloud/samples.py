@@ -1,0 +1,69 @@
+"""Metric values with their times, read from the lines that functions print (EMF)."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A metric's identity: its namespace, its name and all of its dimensions."""
+
+    namespace: str
+    name: str
+    dimensions: frozenset[tuple[str, str]] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One value of a metric."""
+
+    metric: Metric
+    at: datetime
+    value: float
+
+
+def sample(
+    namespace: str, name: str, dimensions: Mapping[str, str], at: datetime, value: float
+) -> Sample:
+    """A sample of a metric with these dimensions."""
+    return Sample(Metric(namespace, name, frozenset(dimensions.items())), at, value)
+
+
+def read_emf(lines: Iterable[str]) -> Iterator[Sample]:
+    """Yield the samples in the embedded-metric-format lines among `lines`; the rest are skipped."""
+    for line in lines:
+        start = line.find('{"_aws"')
+        if start < 0:
+            continue
+        try:
+            told = json.loads(line[start:])
+        except ValueError:
+            continue
+        yield from _samples(told)
+
+
+def shifted(samples: Iterable[Sample], by: timedelta) -> list[Sample]:
+    """The samples as if everything had happened later."""
+    return [replace(one, at=one.at + by) for one in samples]
+
+
+def _samples(told: dict[str, object]) -> Iterator[Sample]:
+    head = told["_aws"]
+    if not isinstance(head, dict):
+        return
+    at = datetime.fromtimestamp(head["Timestamp"] / 1000, UTC)
+    for directive in head["CloudWatchMetrics"]:
+        for names in directive["Dimensions"]:
+            dimensions = frozenset((name, str(told[name])) for name in names)
+            for metric in directive["Metrics"]:
+                identity = Metric(directive["Namespace"], metric["Name"], dimensions)
+                for value in _values(told.get(metric["Name"])):
+                    yield Sample(identity, at, value)
+
+
+def _values(told: object) -> list[float]:
+    """One value or a list of them."""
+    listed = told if isinstance(told, list) else [told]
+    return [float(value) for value in listed if isinstance(value, int | float)]

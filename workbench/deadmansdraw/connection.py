@@ -1,0 +1,87 @@
+"""Which arena to attend, and as whom: options over `CARDSHARP_...` variables."""
+
+import getpass
+import os
+import sys
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from cardsharp.cloud.ports import Clock
+from cardsharp.cloud.secrets import credentials
+from cardsharp.cloud.settings import PREFIX
+from cardsharp.deadmansdraw.client import ArenaClient, Limits
+from cardsharp.deadmansdraw.settings import Settings
+from cardsharp.deadmansdraw.wire import WhoAmI
+from cardsharp.errors import ConfigError, RateLimited, Unreachable
+from workbench.show.lookup import own_store
+
+_LONGEST_WAIT = timedelta(seconds=30)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class ArenaOptions:
+    """The arena and the player; what is not given comes from the environment."""
+
+    url: Annotated[str | None, Parameter(help="The arena's address; else CARDSHARP_ARENA_URL.")] = (
+        None
+    )
+    user: Annotated[str | None, Parameter(help="Our user id; else CARDSHARP_USER.")] = None
+    digest: Annotated[
+        bool, Parameter(negative=(), help="Prove who we are by Digest rather than Basic.")
+    ] = False
+
+
+def variables_for(options: ArenaOptions, **more: str | None) -> dict[str, str]:
+    """All `CARDSHARP_...` variables: those of the environment under what was given.
+
+    `more` are further settings by their lower-case names; None leaves one as it is. The password
+    is asked for where nothing names it and somebody is there.
+
+    Raises:
+        ConfigError: there is no password, and nobody to ask.
+    """
+    found = {key: value for key, value in os.environ.items() if key.startswith(PREFIX) and value}
+    given = {"arena_url": options.url, "user": options.user, **more}
+    if options.digest:
+        given["arena_auth"] = "digest"
+    found |= {f"{PREFIX}{k.upper()}": v for k, v in given.items() if v is not None}
+    found.setdefault("CARDSHARP_STORE", own_store())
+    found.setdefault("CARDSHARP_QUEUE", f"memory:{uuid.uuid4()}")
+    if not {"CARDSHARP_PASSWORD", "CARDSHARP_SECRET_ID"} & found.keys():
+        found["CARDSHARP_PASSWORD"] = _ask_password(found.get("CARDSHARP_USER"))
+    return found
+
+
+def _ask_password(user: str | None) -> str:
+    if not sys.stdin.isatty():
+        raise ConfigError("Set CARDSHARP_PASSWORD; there is no terminal to ask for it.")
+    return getpass.getpass(f"Password of {user or 'our user'} at the arena: ")
+
+
+def client_for(settings: Settings) -> ArenaClient:
+    """A client of our own, beside those of the handlers; it repeats nothing."""
+    digest = settings.arena_auth == "digest"
+    return ArenaClient(settings.arena_url, credentials(settings), Limits(attempts=1), digest)
+
+
+def await_arena(client: ArenaClient, clock: Clock, say: Callable[[str], None]) -> WhoAmI:
+    """Who the arena takes us for, asked again for as long as it cannot be reached.
+
+    Raises:
+        Unauthorized: it does not accept our credentials.
+        ArenaError: it answers, but not as an arena.
+    """
+    wait = timedelta(seconds=1)
+    while True:
+        try:
+            return client.whoami()
+        except (Unreachable, RateLimited) as error:
+            say(f"{error} Trying again in {wait.total_seconds():g} s; Ctrl-C stops.")
+        clock.sleep(wait)
+        wait = min(2 * wait, _LONGEST_WAIT)

@@ -1,0 +1,179 @@
+"""Cards, turns and banks as text for a terminal."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from rich.table import Table
+from rich.text import Text
+
+from cardsharp.deadmansdraw.cards import SUIT_ORDER, Card, Suit
+from cardsharp.deadmansdraw.events import (
+    Event,
+)
+from cardsharp.deadmansdraw.replay import Piece, Turn, pieces
+from cardsharp.replay import Header
+
+_STYLES: Mapping[str, str] = {
+    Suit.ANCHOR: "blue",
+    Suit.HOOK: "cyan",
+    Suit.CANNON: "red",
+    Suit.KEY: "yellow",
+    Suit.CHEST: "bright_yellow",
+    Suit.MAP: "green",
+    Suit.ORACLE: "magenta",
+    Suit.SWORD: "bright_red",
+    Suit.KRAKEN: "bright_magenta",
+    Suit.MERMAID: "bright_cyan",
+}
+
+WIDEST_NAME = 24
+"""Columns of a player's name; a longer one is cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """What the two players are called; `us` is the index of our seat, None if we play both."""
+
+    names: tuple[str, str]
+    us: int | None
+
+    @classmethod
+    def of(cls, header: Header, opponent: str | None = None) -> "Labels":
+        """The labels of a match; `opponent` names who is behind the other seat, if it is known."""
+        seats = header.seats
+        us = next(iter(seats)) if len(seats) == 1 else None
+
+        def label(index: int) -> str:
+            if index in seats:
+                return f"{seats[index]} (us)" if us is not None else seats[index]
+            return opponent or header.opponent or header.name(index)
+
+        names = (label(0), label(1))
+        if us is None and names[0] == names[1]:
+            names = (f"{names[0]} (first)", f"{names[1]} (second)")
+        return cls(names, us)
+
+    @property
+    def order(self) -> tuple[int, int]:
+        """The players' indexes, ours first."""
+        return (1, 0) if self.us == 1 else (0, 1)
+
+    @property
+    def width(self) -> int:
+        """Columns that the longer name takes."""
+        return min(WIDEST_NAME, max(map(len, self.names)))
+
+    def name(self, player: int | None) -> str:
+        """What a player is called."""
+        return "?" if player is None else self.names[player]
+
+    def style(self, player: int | None) -> str:
+        """How a player's name is shown."""
+        return "bold" if player is not None and player == self.us else ""
+
+    def title(self) -> str:
+        """Who plays against whom."""
+        first, second = self.order
+        return f"{self.names[first]} v {self.names[second]}"
+
+    def score(self, scores: Sequence[int]) -> str:
+        """A score with ours first."""
+        first, second = self.order
+        return f"{scores[first]} : {scores[second]}"
+
+
+def card_text(card: Card) -> Text:
+    """A card in the colour of its suit."""
+    return Text(str(card), style=_STYLES.get(card.suit, ""))
+
+
+def turn_row(turn: Turn, labels: Labels, tag: str = "") -> Table:
+    """One turn in one line: who, what was drawn and done, what it brought, the score after it.
+
+    `tag` tells the match where several are shown at once.
+    """
+    player = turn.player
+    cells = (
+        str(turn.number),
+        Text(labels.name(player), style=labels.style(player)),
+        happenings(turn.events),
+        result_text(turn),
+        labels.score([bank.score for bank in turn.after]),
+    )
+    return _row(cells, labels, tag)
+
+
+def note_row(text: Text, labels: Labels, tag: str = "") -> Table:
+    """A line that belongs to the turn above it."""
+    return _row(("", "", text, "", ""), labels, tag)
+
+
+def _row(cells: tuple[str | Text, ...], labels: Labels, tag: str) -> Table:
+    """A line in columns that are the same for every turn of a match."""
+    table = Table.grid(padding=(0, 1), expand=True)
+    if tag:
+        table.add_column(width=len(tag), no_wrap=True, style="dim")
+    table.add_column(justify="right", width=3)
+    table.add_column(width=labels.width, no_wrap=True, overflow="ellipsis")
+    table.add_column(ratio=1)
+    table.add_column(justify="right", width=9, no_wrap=True)
+    table.add_column(justify="right", width=8, no_wrap=True)
+    table.add_row(*((tag,) if tag else ()), *cells)
+    return table
+
+
+def result_text(turn: Turn) -> Text:
+    """What a turn brought its player: "+12", or what was saved from a bust."""
+    ended = turn.ended
+    if turn.player is None or ended is None:
+        return Text("")
+    gain = f"{turn.gain(turn.player):+d}"
+    if ended.successful:
+        return Text(gain, style="green")
+    return Text(f"bust {gain}", style="red")
+
+
+def happenings(events: Iterable[Event]) -> Text:
+    """Cards and effects in the order in which they came."""
+    return Text(" ").join(_piece(piece) for piece in pieces(events))
+
+
+def _piece(piece: Piece) -> Text:
+    parts = (card_text(part) if isinstance(part, Card) else part for part in piece)
+    return Text.assemble(*parts)
+
+
+def suit_table(rows: Iterable[tuple[str, Iterable[Card], str]]) -> Table:
+    """Cards by suit: a row a place, named first; its last cell is a remark, such as a score.
+
+    Where it is narrow the names of suits are cut, never the cards.
+    """
+    listed = [(name, tuple(cards), remark) for name, cards, remark in rows]
+    suits = [*SUIT_ORDER, *_other_suits(card for _, cards, _ in listed for card in cards)]
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    table.add_column("", no_wrap=True, min_width=max(len(name) for name, _, _ in listed))
+    cells = {suit: [_values(suit, cards) for _, cards, _ in listed] for suit in suits}
+    for suit in suits:
+        width = max(len(cell) for cell in cells[suit])
+        style = _STYLES.get(suit, "")
+        table.add_column(
+            suit, header_style=style, no_wrap=True, overflow="crop", min_width=max(3, width)
+        )
+    widest = max(len(remark) for _, _, remark in listed)
+    table.add_column("", justify="right", no_wrap=True, min_width=widest)
+    for index, (name, _, remark) in enumerate(listed):
+        table.add_row(name, *(cells[suit][index] for suit in suits), remark)
+    return table
+
+
+def _other_suits(cards: Iterable[Card]) -> list[str]:
+    return sorted({str(card.suit) for card in cards} - set(SUIT_ORDER))
+
+
+def _values(suit: str, cards: Iterable[Card]) -> Text:
+    """Values of one suit, the highest first, for it alone counts in a bank."""
+    values = sorted((card.value for card in cards if card.suit == suit), reverse=True)
+    # Every value of the game has one digit; those of a new suit might not.
+    gap = " " if any(value >= 10 for value in values) else ""  # noqa: PLR2004 - two digits
+    parts = (Text(str(v), style="dim" if i else "bold") for i, v in enumerate(values))
+    return Text(gap).join(parts)

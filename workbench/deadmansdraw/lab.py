@@ -1,0 +1,139 @@
+"""What Dead Man's Draw brings to the lab: its dice, variants of players, positions, twins."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter
+
+from cardsharp.deadmansdraw.actions import Effect, EffectType
+from cardsharp.deadmansdraw.bank import bank_of
+from cardsharp.deadmansdraw.cards import Card, Suit
+from cardsharp.deadmansdraw.position import Position
+from cardsharp.deadmansdraw.strategies import Strategy
+from cardsharp.deadmansdraw.strategies.captain import WEIGHTS, Captain, Weighing, deck_of
+from cardsharp.deadmansdraw.strategies.champion import Champion
+from cardsharp.deadmansdraw.strategies.search.leaves import Limits
+from cardsharp.deadmansdraw.strategies.search.tree import Search
+from cardsharp.deadmansdraw.strategies.search.weights import model
+from workbench.lab.dice import Dice, Purpose, dice
+from workbench.lab.extras import Answer, Extras, MatchDice, PlaySeries
+from workbench.lab.plan import Plan
+from workbench.twins import twin_function
+
+LESS = {
+    "captain-without-endgame": Limits(endgame=0, whole_turns=0),
+    "captain-without-second-draws": Limits(second_draws=-1),
+}
+"""How far the captain searches without a part of its search, by that player's name."""
+
+ENOUGH = {"champion-2": 2, "champion-4": 4}
+"""How many cards are enough for champions that are strangers to those who know the champion."""
+
+
+class DeadMansDrawExtras(Extras):
+    """Streams of dice that compiled code shares, and what is known of right answers."""
+
+    opponent = "champion"
+
+    def dice(self, seed: int, number: int) -> MatchDice:
+        """Four streams, of which the deal's and the chance's are the compiled engine's too."""
+        deal, chance, first, second = (dice(seed, number, purpose) for purpose in Purpose)
+        return MatchDice(deal, chance, first, second)
+
+    def strategy(self, name: str, *, plain: bool) -> Strategy | None:
+        """A variant of the captain or of the champion."""
+        del plain
+        if name in LESS:
+            return Captain(model(WEIGHTS), LESS[name])
+        return Champion(Dice(0), enough=ENOUGH[name]) if name in ENOUGH else None
+
+    def series(self, plan: Plan) -> PlaySeries | None:
+        """The compiled engine, where both players have a twin."""
+        twins = twin_function("series")
+        return None if twins is None else twins(plan.first, plan.second)
+
+    def kind(self, position: Position) -> str:
+        """The effect to answer, or whether to draw or to stop."""
+        pending = position.pending
+        return "draw or stop" if pending is None else pending.effect_type.value
+
+    def nodes(self, name: str, position: Position) -> int | None:
+        """The leaves that the captain values there in all its tries; None for anybody else."""
+        if name != WEIGHTS:
+            return None
+        search = _Counting(model(WEIGHTS), Limits(), deck_of(position))
+        Weighing(position, search).options()
+        return search.before + search.nodes
+
+    def answers(self, strategy: Strategy) -> Iterator[Answer]:
+        """What a strategy answers where one answer is right."""
+        for probe in probes():
+            decision = strategy.decide(probe.position())
+            yield Answer(probe.name, str(decision.action), probe.right, decision.reason)
+
+
+class _Counting(Search):
+    """A search that remembers the leaves of tries which took too many."""
+
+    before = 0
+
+    def look_less_far(self) -> None:
+        """Begin anew."""
+        self.before += self.nodes
+        super().look_less_far()
+
+
+# --- hand-made positions -------------------------------------------------------------------------
+
+POSITIONS = Path(__file__).with_name("probe_positions.json")
+
+
+def _cards(names: object) -> object:
+    if not isinstance(names, str):
+        return names
+    return tuple(Card(Suit(name[:-1]), int(name[-1])) for name in names.split())
+
+
+def _several(answers: object) -> object:
+    return (answers,) if isinstance(answers, str) else answers
+
+
+Cards = Annotated[tuple[Card, ...], BeforeValidator(_cards)]
+
+
+class Probe(BaseModel):
+    """A position, and the actions that are right there; cards as `Key5 Map3`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    own: Cards
+    other: Cards
+    area: Cards
+    unseen: Cards
+    discard: Cards = ()
+    known: Cards = ()
+    pending: EffectType | None = None
+    offered: Cards = ()
+    right: Annotated[tuple[str, ...], BeforeValidator(_several)]
+
+    def position(self) -> Position:
+        """The position as player 0 finds it; an Oracle's card is the next one."""
+        pending = None if self.pending is None else Effect(self.pending, self.offered)
+        oracle = self.pending is EffectType.ORACLE
+        return Position(
+            me=0,
+            banks=(bank_of(self.own), bank_of(self.other)),
+            play_area=self.area,
+            pending=pending,
+            discard_pile=self.discard,
+            unseen=self.unseen,
+            known_top=next(iter(self.offered if oracle else self.known), None),
+        )
+
+
+def probes() -> tuple[Probe, ...]:
+    """The hand-made positions."""
+    return TypeAdapter(tuple[Probe, ...]).validate_python(json.loads(POSITIONS.read_text("utf-8")))

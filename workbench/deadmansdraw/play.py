@@ -1,0 +1,216 @@
+"""`cardsharp play`: matches on this machine from nothing to a finished, checked log."""
+
+import shlex
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter, validators
+from rich.console import Console
+
+from cardsharp.cloud.ports import MatchLog
+from cardsharp.deadmansdraw.game import GAME
+from cardsharp.errors import CardsharpError, ConfigError, StoreError
+from workbench.deadmansdraw.report import Played, Report, played_of, print_table, requests_text
+from workbench.deadmansdraw.watching import Printed, Watch, watch_many
+from workbench.show.exits import Exit
+from workbench.show.lookup import data_folder, open_log, own_store
+from workbench.show.output import messages, print_error, print_json, program, results
+from workbench.stage.archive import copy_match
+from workbench.stage.clouds import CloudKind
+from workbench.stage.stage import Script, Stage, set_up
+from workbench.stage.surroundings import telemetry_in
+from workbench.strategy_file import SUFFIX, strategy_named
+
+DEFAULT_OPPONENT = "example-java"
+"""The organisers' own example client: a real opponent, and one that a newcomer's bot beats."""
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class PlayOptions:
+    """What `play` can be told."""
+
+    opponent: Annotated[
+        str, Parameter(help="Who plays against us: a strategy's name, or a FILE.py with one.")
+    ] = DEFAULT_OPPONENT
+    strategy: Annotated[
+        str, Parameter(help="Who plays for us: a strategy's name, or a FILE.py with one.")
+    ] = GAME.default_strategy
+    matches: Annotated[
+        int,
+        Parameter(alias="-n", validator=validators.Number(gte=1), help="How many matches."),
+    ] = 1
+    cloud: Annotated[
+        CloudKind,
+        Parameter(help="embedded: queue in memory, log in SQLite. emulator: SQS and DynamoDB."),
+    ] = CloudKind.EMBEDDED
+    seed: Annotated[
+        str | None, Parameter(help="The same seed deals the same cards; without it, chance.")
+    ] = None
+    timeout: Annotated[
+        int,
+        Parameter(validator=validators.Number(gte=1), help="Seconds that a turn's move may take."),
+    ] = 10
+    at_once: Annotated[
+        int,
+        Parameter(validator=validators.Number(gte=1, lte=200), help="Matches played in parallel."),
+    ] = 4
+    keep: Annotated[
+        Path | None,
+        Parameter(help="Folder for the match log and the program's own log."),
+    ] = None
+    as_json: Annotated[
+        bool, Parameter(name="--json", negative=(), help="Print one JSON document.")
+    ] = False
+
+    @property
+    def opponent_name(self) -> str:
+        """What the opponent is called: a file by its name, without its folders."""
+        is_file = self.opponent.endswith(SUFFIX)
+        return Path(self.opponent).name if is_file else self.opponent
+
+
+def play(*, options: PlayOptions = PlayOptions()) -> int:
+    """Play, show, check and keep matches; 0 when all finished with complete logs."""
+    script = _script(options)
+    folder = options.keep or data_folder()
+    store = own_store() if options.keep is None else f"sqlite:{options.keep / 'matches.db'}"
+    with _work_folder(folder) as work, telemetry_in(work / "play.log"):
+        report = _perform(script, options, work, store)
+    if options.as_json:
+        print_json(report.document())
+    else:
+        _print_end(report, options)
+    return Exit.OK if report.complete else Exit.FAILED
+
+
+def _script(options: PlayOptions) -> Script:
+    """What is to be played; raises `ConfigError` for a strategy that cannot be used."""
+    if not options.opponent.endswith(SUFFIX):
+        strategy_named(options.opponent)
+    elif not Path(options.opponent).is_file():
+        raise ConfigError(f"There is no strategy file {options.opponent}; check the path.")
+    return Script(
+        strategy=strategy_named(options.strategy),
+        opponent=options.opponent,
+        cloud=options.cloud,
+        seed=options.seed,
+        turn_limit=timedelta(seconds=options.timeout),
+        at_once=min(options.at_once, options.matches),
+    )
+
+
+@contextmanager
+def _work_folder(folder: Path) -> Iterator[Path]:
+    """A temporary folder; the program's log in it is kept in `folder`, where that is possible."""
+    with tempfile.TemporaryDirectory(prefix="cardsharp-") as name:
+        work = Path(name)
+        try:
+            yield work
+        finally:
+            with suppress(OSError):
+                folder.mkdir(parents=True, exist_ok=True)
+                shutil.copy(work / "play.log", folder / "play.log")
+
+
+def _perform(script: Script, options: PlayOptions, work: Path, store: str) -> Report:
+    """Everything between an empty stage and an empty stage."""
+    console = messages()
+    where = (
+        "emulated AWS (SQS, DynamoDB)" if script.cloud is CloudKind.EMULATOR else "embedded cloud"
+    )
+    if not options.as_json:
+        console.print(f"setting up arena, {where} and opponent ...", style="dim")
+    with set_up(script, work) as stage:
+        began = time.monotonic()
+        ids = _play_matches(stage, options)
+        seconds, requests = time.monotonic() - began, stage.requests
+        played = [_played(stage, match_id) for match_id in ids]
+        kept = _keep(ids, stage.log, store, options.opponent_name)
+    return Report(
+        strategy=script.strategy,
+        opponent=options.opponent_name,
+        cloud=script.cloud,
+        store=kept,
+        seconds=seconds,
+        played=played,
+        requests=requests,
+    )
+
+
+def _play_matches(stage: Stage, options: PlayOptions) -> list[str]:
+    """The ids of the matches, in the order in which they ended."""
+    if options.as_json or options.matches > 1:
+        ended = stage.look_on(options.matches, lambda _running: None)
+        return list(ended) if options.as_json else watch_many(ended, stage.log, options.matches)
+    watch = Watch(stage.log, Printed(results(), options.opponent_name, tagged=False))
+    ids = list(stage.look_on(options.matches, watch.glance))
+    watch.glance(ids)
+    return ids
+
+
+def _played(stage: Stage, match_id: str) -> Played:
+    """What became of a match, checked against the arena's own history."""
+    record = stage.log.match(match_id)
+    if record is None:
+        raise CardsharpError(f"The match {match_id} has gone from the log.")
+    return played_of(record, stage.log.moves(match_id), stage.verdict(match_id))
+
+
+def _keep(ids: Sequence[str], log: MatchLog, store: str, opponent: str) -> str:
+    """The log in which the matches are kept; empty where they could not be."""
+    try:
+        with open_log(store) as target:
+            for match_id in ids:
+                copy_match(match_id, log, target, {"opponent": opponent})
+    except StoreError as error:
+        print_error(f"The matches could not be kept. {error}")
+        return ""
+    return store
+
+
+def _print_end(report: Report, options: PlayOptions) -> None:
+    """The result, the check of the log, and what to do next."""
+    console = results()
+    if len(report.played) == 1:
+        _print_match(console, report)
+    else:
+        print_table(console, report)
+        whole = "every log complete, equal to the arena's" if report.complete else "LOGS DIFFER"
+        console.print(f"{whole}: {sum(m.verdict.moves for m in report.played)} moves")
+    for fault in dict.fromkeys(report.faults):
+        print_error(f"A safe action replaced a decision: {fault}.")
+    if report.store:
+        _print_next_steps(console, report, options)
+
+
+def _print_match(console: Console, report: Report) -> None:
+    [match] = report.played
+    ours, theirs = match.scores
+    words = {"won": "we won", "lost": "we lost", "tied": "a tie"}
+    result = words.get(match.outcome.result, match.outcome.result)
+    console.print()
+    console.print(f"{result}, {ours} : {theirs}, in {match.outcome.turns} turns", style="bold")
+    console.print(f"{match.verdict}")
+    console.print(f"requests {requests_text(report.requests, 1)}; {report.seconds:.1f} s")
+
+
+def _print_next_steps(console: Console, report: Report, options: PlayOptions) -> None:
+    """Commands that go on from here, ready to be copied."""
+    store = "" if options.keep is None else f" --store {shlex.quote(report.store)}"
+    match = report.played[-1]
+    match_id, turn = "last" if len(report.played) == 1 else match.match_id, match.longest_turn
+    console.print()
+    for command, meaning in (
+        (f"show {match_id}{store}", "every turn and decision"),
+        (f"why {match_id} {turn}{store}", f"what we weighed in turn {turn}"),
+    ):
+        line = f"  {program()} {command}   # {meaning}"
+        console.print(line, style="dim", soft_wrap=True)

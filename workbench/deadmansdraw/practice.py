@@ -1,0 +1,198 @@
+"""`cardsharp practice`: matches against ourselves or the dummy player, at any arena."""
+
+import tempfile
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter, validators
+
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.ports import Body, MatchLog
+from cardsharp.deadmansdraw.assembly import Assembly
+from cardsharp.deadmansdraw.client import ArenaClient
+from cardsharp.deadmansdraw.practice import MOST
+from cardsharp.deadmansdraw.wire import card_body
+from cardsharp.errors import CardsharpError
+from practice.app import handler as create_matches
+from workbench.cloud.context import Function
+from workbench.deadmansdraw.cards import parse_cards
+from workbench.deadmansdraw.connection import ArenaOptions, client_for, variables_for
+from workbench.deadmansdraw.report import Played, played_of
+from workbench.deadmansdraw.watching import Printed, Watch, watch_many
+from workbench.show.exits import Exit
+from workbench.show.lookup import data_folder, open_log
+from workbench.show.options import Json
+from workbench.show.output import print_error, print_json, results
+from workbench.stage.archive import copy_match
+from workbench.stage.clouds import embedded_in
+from workbench.stage.following import StallGuard, until_ended
+from workbench.stage.side import Rhythm, assembled, attending
+from workbench.stage.surroundings import telemetry_in
+from workbench.stage.verdict import compare
+from workbench.strategy_file import strategy_named
+
+PATIENCE = timedelta(minutes=2)
+"""How long no move may be made before we give up."""
+
+CREATION_TIME = timedelta(minutes=5)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class StartOptions:
+    """A table to begin with; what is not given is the arena's own."""
+
+    draw_pile: Annotated[
+        str | None, Parameter(help="Cards of the draw pile, the next first: Key3,Map5,...")
+    ] = None
+    discard_pile: Annotated[str | None, Parameter(help="Cards of the discard pile.")] = None
+    play_area: Annotated[str | None, Parameter(help="Cards in the play area.")] = None
+    banks: Annotated[
+        str | None, Parameter(help="Cards of our bank and, after a slash, of theirs.")
+    ] = None
+
+    def piles(self) -> dict[str, object]:
+        """The piles of a practice order; raises `ConfigError` for what is no card."""
+        given = {
+            "draw_pile": self.draw_pile,
+            "discard_pile": self.discard_pile,
+            "play_area": self.play_area,
+        }
+        piles: dict[str, object] = {k: _pile(v) for k, v in given.items() if v is not None}
+        if self.banks is not None:
+            first, _, second = self.banks.partition("/")
+            piles["banks"] = [_pile(first), _pile(second)]
+        return piles
+
+
+def _pile(text: str) -> list[Body]:
+    return [card_body(card) for card in parse_cards(text)]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class PracticeOptions:
+    """Which matches to create, and who plays them."""
+
+    arena: ArenaOptions = field(default_factory=ArenaOptions)
+    matches: Annotated[
+        int,
+        Parameter(alias="-n", validator=validators.Number(gte=1, lte=MOST), help="How many."),
+    ] = 1
+    opponent: Annotated[
+        Literal["self", "dummy"], Parameter(help="Ourselves, or the dummy, whom we play as well.")
+    ] = "self"
+    strategy: Annotated[
+        str | None, Parameter(help="A strategy's name, or a FILE.py; else CARDSHARP_STRATEGY.")
+    ] = None
+    against: Annotated[
+        str, Parameter(help="The strategy that plays the dummy's seat: a name, or a FILE.py.")
+    ] = "champion"
+    tag: Annotated[
+        tuple[str, ...], Parameter(negative=(), help="Tags of the matches; else one of their own.")
+    ] = ()
+    seed: Annotated[str | None, Parameter(help="The matches' random seed.")] = None
+    timeout: Annotated[
+        int | None,
+        Parameter(validator=validators.Number(gte=1), help="Seconds that a turn's move may take."),
+    ] = None
+    table: StartOptions = field(default_factory=StartOptions)
+    at_once: Annotated[
+        int,
+        Parameter(validator=validators.Number(gte=1, lte=50), help="Matches played in parallel."),
+    ] = 4
+    create_only: Annotated[
+        bool, Parameter(negative=(), help="Create the matches and leave them to others.")
+    ] = False
+    as_json: Json = False
+
+
+def practice(*, options: PracticeOptions = PracticeOptions()) -> int:
+    """Create the matches through the practice function; play them unless told otherwise."""
+    tags = options.tag or (f"practice-{uuid.uuid4().hex[:8]}",)
+    variables = variables_for(
+        options.arena,
+        strategy=None if options.strategy is None else strategy_named(options.strategy),
+        dummy_strategy=strategy_named(options.against) if options.opponent == "dummy" else None,
+        tags=",".join(tags),
+    )
+    with tempfile.TemporaryDirectory(prefix="cardsharp-") as folder:
+        kept = variables["CARDSHARP_STORE"]
+        # Matches that others play must not look as if we had left them in our own log.
+        variables |= embedded_in(Path(folder, "stage.db")).settings
+        with telemetry_in(data_folder() / "practice.log"), assembled(variables) as assembly:
+            ids = _create(options, tags)
+            if options.create_only:
+                _print_created(ids, as_json=options.as_json)
+                return Exit.OK
+            played = _play(assembly, ids, options)
+            with open_log(kept) as log:
+                for match_id in ids:
+                    copy_match(match_id, assembly.log, log, {})
+    if options.as_json:
+        print_json([match.document() for match in played])
+    else:
+        _print_played(played)
+    return Exit.OK if all(match.verdict.complete for match in played) else Exit.FAILED
+
+
+def _create(options: PracticeOptions, tags: Sequence[str]) -> list[str]:
+    """The ids of the new matches, which the practice function has put on the queue."""
+    order: dict[str, object] = {
+        "matches": options.matches,
+        "opponent": options.opponent,
+        "tags": list(tags),
+        "seed": options.seed,
+        "timeout_seconds": options.timeout,
+        **options.table.piles(),
+    }
+    context = Function("practice", create_matches, CREATION_TIME).context(SystemClock())
+    return create_matches(order, context)["match_ids"]
+
+
+def _play(assembly: Assembly, ids: Sequence[str], options: PracticeOptions) -> list[Played]:
+    """The matches, played to their ends and compared with the arena's history."""
+    log, one = assembly.log, len(ids) == 1 and not options.as_json
+    watch = Watch(log, Printed(results(), tagged=False))
+    stall = StallGuard(log, assembly.clock, PATIENCE)
+    glance = watch.glance if one else lambda _running: None
+    rhythm = Rhythm(at_once=min(options.at_once, len(ids)))
+    with attending(assembly, rhythm) as side:
+        ended = until_ended(log, side.assembly.clock, ids, glance, stall)
+        in_order = list(ended) if one or options.as_json else watch_many(ended, log, len(ids))
+        glance(in_order)
+    with client_for(assembly.settings) as client:
+        return [_played(log, client, match_id) for match_id in in_order]
+
+
+def _played(log: MatchLog, client: ArenaClient, match_id: str) -> Played:
+    record = log.match(match_id)
+    if record is None:
+        raise CardsharpError(f"The match {match_id} has gone from the log.")
+    moves = log.moves(match_id)
+    return played_of(record, moves, compare(client.view(match_id), moves))
+
+
+def _print_created(ids: Sequence[str], *, as_json: bool) -> None:
+    if as_json:
+        print_json({"match_ids": list(ids)})
+        return
+    for match_id in ids:
+        results().print(f"created match {match_id}")
+
+
+def _print_played(played: Sequence[Played]) -> None:
+    """A line a match; a match against ourselves has no winner that would mean anything."""
+    console = results()
+    console.print()
+    for match in played:
+        ours, theirs = match.scores
+        console.print(
+            f"{match.match_id}  {match.outcome.result}, {ours} : {theirs}; {match.verdict}"
+        )
+        for fault in dict.fromkeys(match.faults):
+            print_error(f"A safe action replaced a decision: {fault}.")

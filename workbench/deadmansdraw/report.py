@@ -1,0 +1,185 @@
+"""What came of the matches that `play` and `practice` played, for people and for programs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+
+from rich.console import Console
+from rich.table import Table
+
+from cardsharp.cloud.ports import MatchRecord, MoveRecord
+from cardsharp.deadmansdraw.replay import turns_of
+from cardsharp.errors import StoreError
+from cardsharp.replay import Outcome, header_of, outcome_of
+from workbench.deadmansdraw.drawing import Labels
+from workbench.lab.interval import interval
+from workbench.stage.verdict import Verdict
+
+_POINTS = {"won": 1.0, "tied": 0.5, "lost": 0.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """One finished match: its end, what the arena says of our log, and decisions gone wrong.
+
+    `longest_turn` is the number of the turn in which we decided most.
+    """
+
+    match_id: str
+    outcome: Outcome
+    verdict: Verdict
+    faults: tuple[str, ...] = ()
+    us: int | None = 0
+    longest_turn: int = 1
+
+    @property
+    def scores(self) -> tuple[int, int]:
+        """Our score and theirs."""
+        first, second = self.outcome.scores or (0, 0)
+        return (second, first) if self.us == 1 else (first, second)
+
+    def document(self) -> dict[str, object]:
+        """The match for programs."""
+        return {
+            "match": self.match_id,
+            "result": self.outcome.result,
+            "scores": list(self.scores),
+            "turns": self.outcome.turns,
+            "moves": self.outcome.moves,
+            "timeouts": self.outcome.timeouts,
+            "terminated": self.outcome.terminated,
+            "logComplete": self.verdict.complete,
+            "log": str(self.verdict),
+            "faults": list(self.faults),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """All matches of one run; `requests` are those of our side, by kind."""
+
+    strategy: str
+    opponent: str
+    cloud: str
+    store: str
+    seconds: float
+    played: Sequence[Played]
+    requests: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every log equals the arena's history."""
+        return all(match.verdict.complete for match in self.played)
+
+    @property
+    def faults(self) -> list[str]:
+        """Everything that went wrong in a decision."""
+        return [fault for match in self.played for fault in match.faults]
+
+    def count(self, result: str) -> int:
+        """How many matches ended so for us."""
+        return sum(match.outcome.result == result for match in self.played)
+
+    @property
+    def points(self) -> tuple[float, float, float]:
+        """Share of the points in per cent, and the ends of its 95 % interval."""
+        results = [_POINTS.get(match.outcome.result, 0.5) for match in self.played]
+        low, high = interval(results).scaled(100)
+        return round(100 * fmean(results), 1), round(low, 1), round(high, 1)
+
+    def mean_score(self, side: int) -> float:
+        """The average score, ours for 0 and theirs for 1."""
+        return sum(match.scores[side] for match in self.played) / len(self.played)
+
+    def document(self) -> dict[str, object]:
+        """The run for programs."""
+        points, low, high = self.points
+        return {
+            "strategy": self.strategy,
+            "opponent": self.opponent,
+            "cloud": self.cloud,
+            "store": self.store,
+            "seconds": round(self.seconds, 3),
+            "won": self.count("won"),
+            "lost": self.count("lost"),
+            "tied": self.count("tied"),
+            "points": {"percent": points, "low": low, "high": high},
+            "meanScore": [self.mean_score(0), self.mean_score(1)],
+            "requests": dict(self.requests),
+            "logComplete": self.complete,
+            "matches": [match.document() for match in self.played],
+        }
+
+
+def played_of(record: MatchRecord, moves: Sequence[MoveRecord], verdict: Verdict) -> Played:
+    """What became of a finished match, from its log.
+
+    Raises:
+        StoreError: the log cannot be read, or the match is not finished in it.
+    """
+    outcome = outcome_of(record)
+    if outcome is None:
+        raise StoreError(f"The match {record.match_id} is not finished in the log.")
+    turns = turns_of(moves)
+    intents = (step.ours for turn in turns for step in turn.decisions)
+    faults = tuple(intent.fault for intent in intents if intent is not None and intent.fault)
+    longest = max(turns, key=lambda turn: len(turn.decisions), default=None)
+    us, number = Labels.of(header_of(record)).us, 1 if longest is None else longest.number
+    return Played(record.match_id, outcome, verdict, faults, us, number)
+
+
+def print_table(console: Console, report: Report) -> None:
+    """The matches of a run, one in a line, and what they come to."""
+    table = Table(box=None, padding=(0, 2), pad_edge=False)
+    for name in ("match", "result", "score", "turns", "moves", "log"):
+        table.add_column(name, justify="right" if name in {"score", "turns", "moves"} else "left")
+    for match in report.played:
+        outcome = match.outcome
+        ours, theirs = match.scores
+        log = "complete" if match.verdict.complete else str(match.verdict)
+        table.add_row(
+            match.match_id,
+            outcome.result,
+            f"{ours} : {theirs}",
+            str(outcome.turns),
+            str(outcome.moves),
+            log,
+            style="" if match.verdict.complete else "red",
+        )
+    console.print(table)
+    console.print()
+    console.print(summary_table(report))
+
+
+def summary_table(report: Report) -> Table:
+    """Won, lost, tied, points with their interval, scores, requests and pace."""
+    number = len(report.played)
+    points, low, high = report.points
+    rows = {
+        "won / lost / tied": " / ".join(str(report.count(r)) for r in ("won", "lost", "tied")),
+        "points": f"{points:.1f} % (95 %: {low:.1f} to {high:.1f})",
+        "mean score": f"{report.mean_score(0):.1f} : {report.mean_score(1):.1f}",
+        "requests a match": requests_text(report.requests, number),
+        "pace": f"{60 * number / report.seconds:.0f} matches a minute ({report.seconds:.1f} s)",
+    }
+    table = Table.grid(padding=(0, 2))
+    for name, value in rows.items():
+        table.add_row(name, value)
+    return table
+
+
+_REQUESTS = {
+    "act": "to act",
+    "view_wait": "to wait for our turn",
+    "view": "to look at the match",
+    "list_wait": "to listen for matches",
+}
+
+
+def requests_text(requests: Mapping[str, int], matches: int) -> str:
+    """Requests a match by kind, e.g. "54.0: 43.0 to act, 9.0 to wait for our turn, ..."."""
+    total = sum(requests.values()) / matches
+    kinds = sorted(requests.items(), key=lambda item: -item[1])
+    digits = 0 if matches == 1 else 1
+    parts = (f"{n / matches:.{digits}f} {_REQUESTS.get(kind, kind)}" for kind, n in kinds)
+    return f"{total:.{digits}f}: {', '.join(parts)}"

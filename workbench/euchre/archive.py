@@ -1,0 +1,119 @@
+"""The deals that the service keeps on this machine, with the reasons that its log tells."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import date, datetime
+from pathlib import Path
+
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.ports import Body, MatchRecord, MoveRecord, NoteRecord, Status
+from cardsharp.errors import ConfigError
+from cardsharp.euchre.records import DealKey
+from cardsharp.euchre.replay import asked_of, event_of, header_body, moves_of
+from cardsharp.euchre.sqlite import SqliteDeals
+from workbench.show.lookup import data_folder
+
+_LOG = "euchre.log"
+_SQLITE = "sqlite:"
+
+
+@dataclass(frozen=True, slots=True)
+class DealArchive:
+    """A `MatchReader` in which each deal is a match; `log` explains the decisions."""
+
+    deals: SqliteDeals
+    log: Path
+
+    def matches(
+        self, day: date | None = None, status: Status | None = None, limit: int = 100
+    ) -> list[MatchRecord]:
+        """Headers, the last begun first; no deal says that it is over."""
+        began = self.deals.began()
+        if day is not None:
+            began = [(key, moment) for key, moment in began if moment.date() == day]
+        found = (self._record(key, moment) for key, moment in began)
+        wanted = status in {None, Status.RUNNING}
+        return [record for record in found if record is not None][: limit if wanted else 0]
+
+    def match(self, match_id: str) -> MatchRecord | None:
+        """The header of a deal, or None if there is none."""
+        began = (self._record(*one) for one in self.deals.began() if _id(one[0]) == match_id)
+        return next(began, None)
+
+    def moves(self, match_id: str) -> list[MoveRecord]:
+        """All events of a deal in their order, with our reasons beside our own."""
+        for key, began in self.deals.began():
+            record = self.deals.read(key) if _id(key) == match_id else None
+            if record is not None:
+                said = self._said(key, began)
+                return [_with_reason(move, said) for move in moves_of(record)]
+        return []
+
+    def notes(self, match_id: str) -> list[NoteRecord]:
+        """No notes: none are kept."""
+        del match_id
+        return []
+
+    def _record(self, key: DealKey, began: datetime) -> MatchRecord | None:
+        record = self.deals.read(key)
+        if record is None:
+            return None
+        return MatchRecord(_id(key), Status.RUNNING, began, header_body(record))
+
+    def _said(self, key: DealKey, began: datetime) -> dict[tuple[object, ...], list[Body]]:
+        """Our decisions in a deal by question, seat and answer."""
+        said: dict[tuple[object, ...], list[Body]] = defaultdict(list)
+        wanted = (key.token, key.game, key.deal)
+        for entry in _entries(self.log):
+            names = (entry.get("token"), entry.get("game_num"), entry.get("deal_num"))
+            if names == wanted and _at(entry) >= began:
+                said[entry.get("question"), entry.get("seat"), entry.get("answer")].append(entry)
+        return said
+
+
+@contextmanager
+def open_archive(store: str | None) -> Iterator[DealArchive]:
+    """The deals in `sqlite:FILE`, explained by the log beside it or else by our own.
+
+    Raises:
+        ConfigError: there is no such file.
+    """
+    name = store or f"{_SQLITE}{data_folder() / 'euchre.db'}"
+    file = Path(name.removeprefix(_SQLITE)).expanduser()
+    if not name.startswith(_SQLITE) or not file.is_file():
+        raise ConfigError(
+            f"There are no deals in {name}; run `cardsharp euchre serve`, or name its sqlite:FILE."
+        )
+    deals = SqliteDeals(str(file), SystemClock())
+    try:
+        logs = (file.with_suffix(".log"), file.with_name(_LOG), data_folder() / _LOG)
+        yield DealArchive(deals, next((log for log in logs if log.is_file()), logs[0]))
+    finally:
+        deals.close()
+
+
+def _id(key: DealKey) -> str:
+    return f"{key.token}-{key.game}-{key.deal}"
+
+
+def _at(entry: Body) -> datetime:
+    return datetime.fromisoformat(str(entry["timestamp"]))
+
+
+def _entries(log: Path) -> Iterator[Body]:
+    """The decisions in a log; lines of any other kind are passed over."""
+    with suppress(FileNotFoundError), log.open(encoding="utf-8") as lines:
+        for line in lines:
+            with suppress(ValueError):
+                entry = json.loads(line)
+                if isinstance(entry, dict) and entry.get("message") == "decision":
+                    yield entry
+
+
+def _with_reason(move: MoveRecord, said: dict[tuple[object, ...], list[Body]]) -> MoveRecord:
+    question, seat, action = asked_of(event_of(move))
+    reasons = said.get((question.value, seat, str(action)))
+    return MoveRecord(move.sequence, reasons.pop(0) if reasons else None, move.facts)

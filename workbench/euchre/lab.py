@@ -1,0 +1,146 @@
+"""What Euchre brings to the lab: services as players, the engine's worlds, compiled games."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from cardsharp.errors import ConfigError
+from cardsharp.euchre.actions import Action, Question
+from cardsharp.euchre.position import Position
+from cardsharp.euchre.simulation import CHAIRS, Dealt, Match, shuffled
+from cardsharp.euchre.strategies import Strategy
+from cardsharp.euchre.strategies.pimc import Effort, Pimc
+from cardsharp.euchre.table import turn
+from workbench.euchre.remote import RemotePlayer
+from workbench.lab.extras import Extras, PlaySeries
+from workbench.lab.plan import Plan
+from workbench.lab.results import Pair, Result
+from workbench.twins import twin_function
+
+ENGINE = "pimc"
+
+YARDSTICK = "rules"
+"""Whom the engine is measured against."""
+
+SIDES = 2
+
+
+class EuchreExtras(Extras):
+    """An address plays as the service there, and `pimc@N` with N worlds."""
+
+    opponent = YARDSTICK
+
+    def guest(self, name: str) -> "Service | None":
+        """The service of that address."""
+        return Service(RemotePlayer(name)) if "://" in name else None
+
+    def strategy(self, name: str, *, plain: bool) -> Strategy | None:
+        """The engine with so many worlds, compiled where it can be."""
+        name, _, worlds = name.partition("@")
+        if name != ENGINE:
+            return None
+        twin = None if plain else twin_function("euchre_player")
+        compiled: Strategy | None = None if twin is None else twin(effort(worlds))
+        return compiled or Pimc(effort=effort(worlds))
+
+    def series(self, plan: Plan) -> PlaySeries | None:
+        """The compiled engine, where it can play whole games for both."""
+        twin = twin_function("euchre_game")
+        players = [name.partition("@") for name in (plan.first, plan.second)]
+        if twin is None or any("://" in name for name, _, _ in players):
+            return None
+        one, two = ((name, effort(worlds)) for name, _, worlds in players)
+        if twin(one, two) is None:
+            return None
+        return partial(_play_compiled, (twin(one, two), twin(two, one)))
+
+    def kind(self, position: Position) -> str:
+        """What is asked; of a card, in which trick."""
+        if position.question is not Question.PLAY:
+            return position.question.value
+        return f"play, trick {len(position.table.complete_tricks) + 1}"
+
+
+def effort(worlds: str) -> Effort:
+    """How much the engine thinks with that many worlds, or as always where none are told.
+
+    Raises:
+        ConfigError: it is no number of worlds.
+    """
+    if not worlds:
+        return Effort()
+    if not worlds.isdecimal() or not int(worlds):
+        raise ConfigError(f"'{worlds}' is no number of worlds; write e.g. {ENGINE}@40.")
+    return Effort(worlds=int(worlds), batch=min(Effort().batch, int(worlds)))
+
+
+# --- a service as a player -----------------------------------------------------------------------
+
+
+class Service:
+    """A service behind HTTP, which is told of deals as the real client tells of them."""
+
+    def __init__(self, remote: RemotePlayer) -> None:
+        self._remote = remote
+
+    def seated(self, seats: tuple[int, ...]) -> "SeatedService":
+        """The service on those chairs of a new match."""
+        return SeatedService(self._remote, seats)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._remote.close()
+
+
+class SeatedService:
+    """A service in one match: a deal is begun when it is first asked there, and ended after."""
+
+    def __init__(self, remote: RemotePlayer, chairs: tuple[int, ...]) -> None:
+        self._remote = remote
+        self._chairs = chairs
+        self._number: int | None = None
+
+    def decide(self, match: Match) -> Action:
+        """The service's answer."""
+        if self._number != len(match.past):
+            self._end(match.past)
+            self._begin(match.now)
+            self._number = len(match.past)
+        now = turn(match.now.deal.table)
+        if now is None:
+            raise ValueError("Nobody is asked: the match has ended.")
+        return self._remote.decide(match.now.deal, now.seat)
+
+    def ended(self, match: Match) -> None:
+        """Tell the end of the last deal."""
+        self._end(match.deals)
+
+    def _begin(self, dealt: Dealt) -> None:
+        seats = (seat for seat in range(CHAIRS) if dealt.chair(seat) in self._chairs)
+        self._remote.begin(dealt.deal, frozenset(seats))
+
+    def _end(self, deals: Sequence[Dealt]) -> None:
+        if self._number is not None:
+            self._remote.end(deals[self._number].deal)
+
+
+# --- whole games, compiled -----------------------------------------------------------------------
+
+
+def _play_compiled(games: tuple[Any, Any], plan: Plan, numbers: Sequence[int]) -> list[Pair]:
+    """What `play_series` plays, by the compiled engine, for either seating of the two."""
+    return [
+        tuple(_compiled(games, plan, number, side) for side in range(SIDES)) for number in numbers
+    ]
+
+
+def _compiled(games: tuple[Any, Any], plan: Plan, number: int, side: int) -> Result:
+    rng = Extras().dice(plan.seed, number).deal
+    dealer, decks = rng.randrange(CHAIRS), iter(lambda: shuffled(rng), ())
+    played = games[side](dealer, decks)
+    first, second = played.figures[side], played.figures[1 - side]
+    counts: dict[str, tuple[float, ...]] = {
+        name: (number, second[name]) for name, number in first.items()
+    }
+    counts |= {"deals": (played.deals,), "passed_out": (played.passed_out,)}
+    return Result(float(played.winner == side), counts)

@@ -1,1 +1,0 @@
-"""The engine once more in C, for measuring only: the same answers, many times as fast."""

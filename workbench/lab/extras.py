@@ -1,0 +1,114 @@
+"""What a game may bring to the lab beside its rules: `Game.lab` names the class."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from random import Random
+from typing import Any, NamedTuple, Protocol
+
+from cardsharp.games import game
+from workbench.lab.plan import Plan
+from workbench.lab.results import Pair
+
+PlaySeries = Callable[[Plan, Sequence[int]], list[Pair]]
+"""Plays the consecutive pairs of a series, by their numbers."""
+
+
+class MatchDice(NamedTuple):
+    """All randomness of one match: of the deal, of what comes after it, of either player."""
+
+    deal: Random
+    chance: Random
+    first: Random
+    second: Random
+
+
+class Player(Protocol):
+    """Somebody who plays a match."""
+
+    def decide(self, state: Any, /) -> Any:  # noqa: ANN401 - any game's state and action
+        """The action of the seat that is to act; the whole state is passed."""
+        ...
+
+    def ended(self, state: Any, /) -> None:  # noqa: ANN401
+        """The match is over."""
+        ...
+
+
+class Guest(Protocol):
+    """A player who is no strategy in this process, such as a service behind HTTP."""
+
+    def seated(self, seats: tuple[int, ...], /) -> Player:
+        """The player of a new match, on those seats."""
+        ...
+
+    def close(self) -> None:
+        """End the connection."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a strategy answered to a hand-made position, and why."""
+
+    name: str
+    action: str
+    right: tuple[str, ...]
+    reason: str
+
+    @property
+    def is_right(self) -> bool:
+        """Whether that was right."""
+        return self.action in self.right
+
+
+class Extras:
+    """What a game of which nothing special is known needs: nothing."""
+
+    opponent: str | None = None
+    """Against whom positions are met where nobody is named; None for the player itself."""
+
+    def dice(self, seed: int, number: int) -> MatchDice:
+        """The dice of the matches of one pair, the same for each of them."""
+        table = Random(f"{seed}/{number}")
+        return MatchDice(
+            table, table, Random(f"{seed}/{number}/first"), Random(f"{seed}/{number}/second")
+        )
+
+    def guest(self, name: str) -> Guest | None:
+        """The player of that name, where it is no strategy."""
+        del name
+        return None
+
+    def strategy(self, name: str, *, plain: bool) -> Any | None:  # noqa: ANN401 - any game's
+        """A strategy that only the lab knows, or a faster one that decides alike."""
+        del name, plain
+        return None
+
+    def series(self, plan: Plan) -> PlaySeries | None:
+        """What plays whole pairs faster and with the same results, if there is such a thing."""
+        del plan
+        return None
+
+    def kind(self, position: Any) -> str | None:  # noqa: ANN401
+        """What is to be decided, in a word; None where the game has but one kind."""
+        del position
+        return None
+
+    def nodes(self, name: str, position: Any) -> int | None:  # noqa: ANN401
+        """How many leaves the search of that strategy values there, where that is known."""
+        del name, position
+        return None
+
+    def answers(self, strategy: Any) -> Iterator[Answer]:  # noqa: ANN401
+        """What a strategy answers to hand-made positions; a game may have none."""
+        del strategy
+        return iter(())
+
+
+@cache
+def extras_of(name: str) -> Extras:
+    """What the lab does otherwise for the game of that name."""
+    part = game(name).lab
+    found: Extras = Extras() if part is None else part.load()()
+    return found

@@ -1,0 +1,26 @@
+"""A run while somebody looks: with a bar, and kept in a file."""
+
+from pathlib import Path
+
+from workbench.lab.duel import Duel
+from workbench.lab.ledger import Ledger
+from workbench.lab.plan import Plan
+from workbench.lab.pools import pool_of
+from workbench.lab.runs import Numbered, run
+from workbench.show.progress import Bar
+
+
+def followed(
+    plan: Plan, processes: int, *, out: Path | None = None, cluster: str | None = None
+) -> Duel:
+    """The duel of a plan, with a bar while somebody looks; kept in the file `out`."""
+    ledger = None if out is None else Ledger(out, plan)
+    kept = {} if ledger is None else ledger.kept
+    with Bar(plan.pairs, plan.title, len(kept)) as bar, pool_of(processes, cluster) as pool:
+
+        def tell(played: list[Numbered]) -> None:
+            if ledger is not None:
+                ledger.add(played)
+            bar.advance(len(played))
+
+        return run(plan, pool, kept, tell)

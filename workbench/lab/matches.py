@@ -1,0 +1,105 @@
+"""Matches between two players in this process, by the real rules and at full speed.
+
+A strategy sees what it would see at a real table: the position of its seat, never the state.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing
+from random import Random
+from time import process_time
+from typing import Any
+
+from cardsharp.simulation import S, Simulation
+from workbench.lab.extras import Extras, Guest, Player, extras_of
+from workbench.lab.plan import Plan
+from workbench.lab.players import strategy_of
+from workbench.lab.results import Pair, Result
+
+Past = list[tuple[int, Any]]
+"""The matches of a series so far as one of the two knows them, each with its seat."""
+
+
+class Thinking:
+    """A strategy that plays; it is shown its position and nothing else."""
+
+    def __init__(self, simulation: Simulation[Any, Any, Any], strategy: Any) -> None:  # noqa: ANN401
+        self._position, self._decide = simulation.position, strategy.decide
+        self.seconds: list[float] = []
+
+    def decide(self, state: Any) -> Any:  # noqa: ANN401 - any game's
+        """What the strategy decides."""
+        position = self._position(state)
+        began = process_time()
+        decision = self._decide(position)
+        self.seconds.append(process_time() - began)
+        return decision.action
+
+    def ended(self, state: Any) -> None:  # noqa: ANN401
+        """Nothing is to be told."""
+
+
+def play(
+    simulation: Simulation[S, Any, Any], state: S, players: Sequence[Player], chance: Random
+) -> S:
+    """The end of a match that stands so, played by `players`, seat by seat."""
+    to_act, act = simulation.to_act, simulation.act
+    while (seat := to_act(state)) is not None:
+        state = act(state, players[seat].decide(state), chance)
+    return state
+
+
+def play_series(plan: Plan, numbers: Sequence[int]) -> list[Pair]:
+    """The pairs of those numbers, in which each player may learn from the matches before."""
+    with ExitStack() as stack:
+        series = _Series(plan, stack)
+        return [tuple(series.pair(number)) for number in numbers]
+
+
+class _Series:
+    """Pairs of one plan in a row; guests stay for as long as the stack."""
+
+    def __init__(self, plan: Plan, stack: ExitStack) -> None:
+        self.plan = plan
+        self.simulation = plan.simulation
+        self.extras: Extras = extras_of(plan.game)
+        self.past: tuple[Past, Past] = ([], [])
+        self.guests: list[Guest | None] = []
+        for name in (plan.first, plan.second):
+            guest = self.extras.guest(name)
+            self.guests.append(guest if guest is None else stack.enter_context(closing(guest)))
+
+    def pair(self, number: int) -> Iterator[Result]:
+        """The matches of one deal; the players are made anew for each, with the same dice."""
+        for side, seats in enumerate(self.simulation.sides):
+            dice = self.extras.dice(self.plan.seed, number)
+            others = [one for one in self.simulation.sides if one != seats]
+            first = self._player(0, seats, dice.first)
+            players: dict[int, Player] = dict.fromkeys(seats, first)
+            for other in others:
+                players |= dict.fromkeys(other, self._player(1, other, dice.second))
+            opening = self.simulation.deal(dice.deal)
+            seated = [players[seat] for seat in sorted(players)]
+            state = play(self.simulation, opening, seated, dice.chance)
+            for player in {id(one): one for one in seated}.values():
+                player.ended(state)
+            self.past[0].append((seats[0], state))
+            self.past[1].append((others[0][0], state))
+            yield self._result(state, side, first)
+
+    def _player(self, which: int, seats: tuple[int, ...], dice: Random) -> Player:
+        guest = self.guests[which]
+        if guest is not None:
+            return guest.seated(seats)
+        name = (self.plan.first, self.plan.second)[which]
+        return Thinking(self.simulation, strategy_of(self.plan, name, dice, self.past[which]))
+
+    def _result(self, state: Any, side: int, first: Player) -> Result:  # noqa: ANN401
+        sides, points = self.simulation.sides, self.simulation.points(state)
+        counts = {
+            name: (values[side], sum(values) - values[side])
+            if len(values) == len(sides)
+            else values
+            for name, values in self.simulation.counts(state).items()
+        }
+        seconds = tuple(first.seconds) if isinstance(first, Thinking) else ()
+        return Result(sum(points[seat] for seat in sides[side]), counts, seconds)

@@ -1,0 +1,86 @@
+"""A duel to be played: who meets whom, in which game, over how many deals."""
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from cardsharp.errors import ConfigError
+from cardsharp.games import game
+from cardsharp.simulation import Simulation
+
+SERIES = 3
+"""Pairs that two players play in a row: six matches, as in a round of the tournament."""
+
+
+DEFAULT_GAME = game(None).name
+"""The game that is meant where none is named."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """A duel to be played; what plays it, and with how many processes, changes nothing.
+
+    Each deal is played once for each side that `first` can have: twice with the seats swapped,
+    or once from each seat against `copies` of `second`. Its matches are a *pair*. In a series of
+    `series` pairs a strategy that learns knows the matches before.
+    """
+
+    first: str
+    second: str
+    pairs: int
+    game: str = DEFAULT_GAME
+    seed: int = 1
+    copies: int = 1
+    series: int = SERIES
+    plain: bool = False
+
+    @property
+    def title(self) -> str:
+        """Who plays against whom."""
+        copies = f"{self.copies} x " if self.copies > 1 else ""
+        return f"{self.first} v {copies}{self.second}"
+
+    @property
+    def simulation(self) -> Simulation[Any, Any, Any]:
+        """The game, for as many as play.
+
+        Raises:
+            ConfigError: there is no such game, or it is not played by so many.
+        """
+        return simulation_of(self.game, self.copies)
+
+    @property
+    def fair(self) -> float:
+        """The share of the points that equal players make."""
+        return 1 / len(self.simulation.sides)
+
+    @property
+    def matches_a_pair(self) -> int:
+        """How many matches are played of each deal."""
+        return len(self.simulation.sides)
+
+    def stop_rule(self) -> str:
+        """When the run ends, said before it begins."""
+        return (
+            f"{self.title}: fixed sample size of {self.pairs:,} pairs of matches "
+            f"(seed {self.seed}); 95 % score interval, from the pairs."
+        )
+
+    def missing(self, kept: dict[int, Any]) -> list[range]:
+        """The series of which pairs are still to be played."""
+        starts = range(0, self.pairs, self.series)
+        all_series = (range(at, min(at + self.series, self.pairs)) for at in starts)
+        return [numbers for numbers in all_series if not kept.keys() >= set(numbers)]
+
+
+@cache
+def simulation_of(name: str, copies: int = 1) -> Simulation[Any, Any, Any]:
+    """The game of that name, for one player against so many copies of another.
+
+    Raises:
+        ConfigError: there is no such game, or it is not played by so many.
+    """
+    part = game(name).simulation
+    if part is None:
+        raise ConfigError(f"'{name}' cannot be played in the lab: it has no simulation.")
+    return part.load()(1 + copies) if copies > 1 else part.load()()

@@ -1,0 +1,59 @@
+"""Where a run's tasks are done: processes of this machine, or the workers of a Dask cluster."""
+
+from collections.abc import Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import get_context
+from typing import Any
+
+from cardsharp.errors import ConfigError, Unreachable
+
+_PATIENCE = 10
+"""Seconds in which a scheduler must answer."""
+
+
+@contextmanager
+def pool_of(processes: int, cluster: str | None = None) -> Iterator[Executor | None]:
+    """An executor for a run, None where one process is to do it: this one.
+
+    A cluster gives the task of a worker that dies to another one.
+
+    Raises:
+        ConfigError: the cluster's library is not installed, or the address is none.
+        Unreachable: nobody answers there.
+    """
+    if cluster is not None:
+        with _cluster(cluster) as pool:
+            yield pool
+    elif processes == 1:
+        yield None
+    else:
+        local = ProcessPoolExecutor(processes, get_context("spawn"))
+        try:
+            yield local
+        finally:
+            local.shutdown(wait=False, cancel_futures=True)
+
+
+@contextmanager
+def _cluster(address: str) -> Iterator[Executor]:
+    try:
+        from distributed import Client  # noqa: PLC0415 - an optional group
+    except ImportError:
+        raise ConfigError(
+            "--cluster needs Dask, which is not installed: uv sync --group cluster."
+        ) from None
+    try:
+        client: Any = Client(  # type: ignore[no-untyped-call]  # Dask says no types
+            address, timeout=_PATIENCE, set_as_default=False
+        )
+    except ValueError as error:
+        raise ConfigError(f"'{address}' is no address of a cluster: {error}.") from error
+    except OSError as error:
+        raise Unreachable(f"No Dask scheduler answers at {address}.") from error
+    with client:
+        pool = client.get_executor(pure=False)
+        try:
+            yield pool
+        finally:
+            pool.shutdown(wait=False)

@@ -1,0 +1,244 @@
+"""The whole cloud on this machine: `python -m workbench.operate.trial [--stay]`.
+
+Builds the artifacts for this machine, creates the stack of the unmodified template in the
+emulator, sets the secret and has matches played as an operator would: one that the practice
+function creates, one that an opponent creates and the scheduled poller finds, and one during
+which the stack is deployed again. With `--stay` everything keeps running for other commands.
+"""
+
+import argparse
+import http.client
+import json
+import shlex
+import signal
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.ports import MatchRecord, Status
+from cardsharp.deadmansdraw.client import ArenaClient, Credentials
+from cardsharp.errors import CardsharpError
+from workbench.arena.config import ArenaConfig
+from workbench.arena.server import ArenaServer
+from workbench.build.artifacts import Build
+from workbench.build.deploy import STACK_SERVICES, deploy
+from workbench.build.makefiles import ROOT, build
+from workbench.build.say import say
+from workbench.build.target import native_architecture, this_machine
+from workbench.cloud.emulator import Emulator
+from workbench.cloud.events import Event, schedule_event
+from workbench.cloud.http_events import is_served, sample_requests
+from workbench.cloud.template import services
+from workbench.operate.orders import practise, rotate_secret
+from workbench.operate.publish import publish
+from workbench.operate.stack import DEFAULT_NAME, Stack, find_stack
+from workbench.operate.status import look_at
+from workbench.stage.opponent import Order
+from workbench.stage.opponent_process import opponent_at_play
+
+US = ("111111111111111111111111", "teamonepass")
+OPPONENT = ("222222222222222222222222", "teamtwopass")
+"""Two players of the local arena, whose passwords are public."""
+
+PATIENCE = timedelta(minutes=4)
+"""How long a match may take; the schedule alone may take more than a minute to fire."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A stack in the emulator, and an arena with an opponent that it can play."""
+
+    stack: Stack
+    arena: ArenaServer
+    emulator: Emulator
+    built: Build
+
+    def deploy_again(self) -> None:
+        """Update the stack, as an upgrade does."""
+        deploy(self.emulator, self.built, self.stack.name, parameters(self.arena.url, "DEBUG"))
+
+    def tick(self) -> None:
+        """Start the poller as its schedule does, without waiting for the minute to be over."""
+        self.emulator.client("lambda").invoke(
+            FunctionName=self.stack.output("PollerName"),
+            InvocationType="Event",
+            Payload=json.dumps(schedule_event(datetime.now(UTC))),
+        )
+
+    def ask(self, game: str, method: str, target: str, body: str | None = None) -> tuple[int, str]:
+        """The status and text that a game's HTTP API answers; `target` is path and query.
+
+        The emulator has each API below a path of its own, where AWS has it at an address.
+        """
+        endpoint = urlsplit(self.emulator.endpoint)
+        api = urlsplit(self.stack.output(f"{game}Url")).netloc.partition(".")[0]
+        connection = http.client.HTTPConnection(endpoint.netloc, timeout=30)
+        try:
+            place = f"/_aws/execute-api/{api}/$default{target}"
+            connection.request(method, place, body, {"Content-Type": "application/json"})
+            response = connection.getresponse()
+            return response.status, response.read().decode()
+        finally:
+            connection.close()
+
+    def invoke(self, game: str, event: Event) -> Event:
+        """What a game's function answers to an event of its HTTP API."""
+        answer = self.emulator.client("lambda").invoke(
+            FunctionName=self.stack.output(f"{game}Name"), Payload=json.dumps(event)
+        )
+        told: Event = json.loads(answer["Payload"].read())
+        return told
+
+    def await_end(self, match_id: str) -> MatchRecord:
+        """The record of a match once it is finished.
+
+        Raises:
+            CardsharpError: it was not finished in time; the message ends with the emulator's log.
+        """
+        clock = SystemClock()
+        end = clock.now() + PATIENCE
+        while clock.now() < end:
+            record = self.stack.log.match(match_id)
+            if record is not None and record.status is Status.FINISHED:
+                return record
+            clock.sleep(timedelta(milliseconds=500))
+        tail = self.emulator.log_tail()
+        raise CardsharpError(f"The match {match_id} was not finished within {PATIENCE}.\n{tail}")
+
+
+@contextmanager
+def trial(built: Build | None = None) -> Iterator[Trial]:
+    """Everything up, the secret set; nothing is left behind. Without a build one is made."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="cardsharp-cloud-")))
+        if built is None:
+            say("building functions and layers for this machine ...")
+            built = build(this_machine(), folder / "build")
+        arena = stack.enter_context(ArenaServer(ArenaConfig()))
+        emulator = stack.enter_context(Emulator(STACK_SERVICES))
+        order = Order(arena.url, *OPPONENT, "steady")
+        stack.enter_context(opponent_at_play(order, folder / "opponent.log")).await_ready()
+        say("deploying template.yaml into the emulator ...")
+        deploy(emulator, built, DEFAULT_NAME, parameters(arena.url))
+        found = find_stack(DEFAULT_NAME, emulator.client)
+        rotate_secret(found, *US, lambda user, word: _check(arena.url, user, word))
+        yield Trial(found, arena, emulator, built)
+
+
+def parameters(arena: str, log_level: str = "INFO") -> dict[str, str]:
+    """What the template is deployed with; the rest are its own defaults."""
+    return {
+        "ArenaUrl": arena,
+        "Architecture": native_architecture(),
+        "LogLevel": log_level,
+        # The emulator knows no combined alarms and no saved queries.
+        "Watch": "alarms",
+        "Services": ",".join(services()),
+    }
+
+
+def _check(url: str, user: str, password: str) -> None:
+    with ArenaClient(url, Credentials(user, password)) as client:
+        client.whoami()
+
+
+def show(trial: Trial) -> None:
+    """Have three matches played, each on its own way, and ask the other games' services.
+
+    Raises:
+        CardsharpError: a match was not played to its end, or a service refused.
+    """
+    _show_services(trial)
+    order = json.loads((ROOT / "events" / "practice_self.json").read_text())
+    say("invoking the practice function with events/practice_self.json ...")
+    for match_id in practise(trial.stack, order):
+        _tell(trial, "practice -> queue -> worker -> table", trial.await_end(match_id))
+    say("an opponent creates a match; the schedule fires once a minute ...")
+    match_id = trial.arena.create_match([OPPONENT[0], US[0]])
+    _tell(trial, "schedule -> poller -> queue -> worker -> table", trial.await_end(match_id))
+    say("deploying again while a match is played ...")
+    match_id = practise(trial.stack, order)[0]
+    began = datetime.now(UTC)
+    trial.deploy_again()
+    # The emulator's update kills the worker; the poller finds the match again.
+    trial.tick()
+    record = trial.await_end(match_id)
+    if record.finished is None or record.finished < began:
+        raise CardsharpError("The match ended before the upgrade began; try again.")
+    _tell(trial, "upgraded during the match", record)
+
+
+def _show_services(trial: Trial) -> None:
+    for game in services():
+        say(f"asking {game} for a new game, through its HTTP API and by an invocation ...")
+        event: dict[str, Any] = sample_requests(game)[0]
+        http = event["requestContext"]["http"]
+        asked = trial.ask(game, http["method"], event["rawPath"], event.get("body"))
+        for way, status, text in (
+            ("HTTP API -> function -> answer", *asked),
+            ("invocation -> function -> answer", *_answer(trial.invoke(game, event))),
+        ):
+            if not is_served(event, status):
+                raise CardsharpError(f"{game} refused {event['rawPath']}: {status} {text}")
+            say(f"  {way}: {status} {text}")
+
+
+def _answer(told: Event) -> tuple[int, str]:
+    return int(str(told.get("statusCode", HTTPStatus.BAD_GATEWAY))), str(told.get("body", told))
+
+
+def _tell(trial: Trial, way: str, record: MatchRecord) -> None:
+    moves = trial.stack.log.moves(record.match_id)
+    ours = sum(move.intent is not None for move in moves)
+    result = (record.outcome or {}).get("result")
+    say(f"  {way}: match {record.match_id}, {len(moves)} moves, {ours} of ours, {result}")
+
+
+def main() -> None:
+    """Show it; exits with 1 and a sentence if a match was not played."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--stay", action="store_true", help="keep everything running")
+    given = parser.parse_args()
+    try:
+        with trial() as prepared:
+            if given.stay:
+                _stay(prepared)
+            else:
+                show(prepared)
+                _report(prepared)
+            say("stopping, and removing what the emulator wrote ...")
+    except CardsharpError as error:
+        sys.exit(str(error))
+    except KeyboardInterrupt:
+        say("stopped")
+
+
+def _report(trial: Trial) -> None:
+    publish(trial.stack)
+    look = look_at(trial.stack)
+    say(f"status: {json.dumps(look.document())}")
+    if look.problems:
+        sys.exit("\n".join(look.problems))
+
+
+def _stay(trial: Trial) -> None:
+    """Wait for Ctrl-C, and say how other commands reach this cloud."""
+    say("\nIn another terminal:\n")
+    for name, value in trial.emulator.environment.items():
+        say(f"export {name}={shlex.quote(value)}")
+    say(f"\nThe arena is {trial.arena.url}; Ctrl-C here stops everything.")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""What every floor of the workbench shows people and programs, and how."""

@@ -1,0 +1,61 @@
+"""A decision of ours in a terminal: what was weighed, what was chosen, and why."""
+
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from cardsharp.replay import Step, Thought
+
+
+def print_decision(
+    console: Console, title: str, step: Step, seen: RenderableType | None, then: Text
+) -> None:
+    """One decision: what was seen, the options, the choice, the reason and what came of it."""
+    thought = step.ours or Thought()
+    console.print()
+    console.rule(title, align="left", style="dim")
+    if seen is not None:
+        console.print(seen)
+        console.print()
+    if thought.options:
+        console.print(_options(thought))
+        console.print()
+    chosen = (("chosen  ", "dim"), (thought.action, "bold"), "  ", thought.because)
+    console.print(Text.assemble(*chosen))
+    if thought.fault:
+        console.print(Text.assemble(("fault   ", "dim"), (thought.fault, "red")))
+    console.print(Text.assemble(("then    ", "dim"), then))
+    console.print(Text.assemble(("by      ", "dim"), _by(step, thought)))
+
+
+def decision_text(thought: Thought | None, *, brief: bool = False) -> Text:
+    """Our decision and its reason; `brief` leaves a safe action's long fault out."""
+    if thought is None:
+        return Text()
+    text = Text.assemble((thought.action, "bold"), "  ", thought.because, style="dim")
+    if thought.fault and not brief:
+        text.append(f" [{thought.fault}]", style="red")
+    return text
+
+
+def _options(thought: Thought) -> Table:
+    """What was weighed, the best first; the choice is marked."""
+    table = Table(box=None, padding=(0, 2), pad_edge=False)
+    table.add_column("")
+    table.add_column("option")
+    table.add_column("value", justify="right")
+    table.add_column("note")
+    for option in sorted(thought.options, key=lambda one: -(one.value or 0.0)):
+        chosen = option.action == thought.action
+        mark, style = (">", "bold") if chosen else ("", "")
+        value = "" if option.value is None else f"{option.value:.2f}"
+        table.add_row(mark, option.action, value, option.note, style=style)
+    return table
+
+
+def _by(step: Step, thought: Thought) -> Text:
+    parts = [thought.strategy or "no strategy"]
+    if thought.decision_ms is not None:
+        parts.append(f"{thought.decision_ms:.1f} ms")
+    parts.append(f"move {step.sequence}")
+    return Text(", ".join(parts), style="dim")

@@ -1,0 +1,191 @@
+"""A stored match of any game in a terminal: step by step, and our decisions one by one."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from cardsharp.cloud.ports import MatchRecord, MoveRecord
+from cardsharp.errors import ConfigError
+from cardsharp.game import Game, Replay
+from cardsharp.replay import Header, Outcome, Step, document, header_of, outcome_of
+from workbench.show.decisions import decision_text, print_decision
+from workbench.show.output import print_json, results
+
+
+class Drawing(Protocol):
+    """How matches of a game are shown."""
+
+    def show(
+        self,
+        record: MatchRecord,
+        moves: Sequence[MoveRecord],
+        turn: int | None,
+        *,
+        as_json: bool,
+    ) -> None:
+        """Print a match, or one turn of it."""
+        ...
+
+    def why(
+        self, record: MatchRecord, moves: Sequence[MoveRecord], turn: int, *, as_json: bool
+    ) -> None:
+        """Print each of our decisions in a turn."""
+        ...
+
+
+def drawing_of(game: Game) -> Drawing:
+    """The drawing that a game brings, or else one of its steps.
+
+    Raises:
+        ConfigError: the game keeps no matches.
+    """
+    if game.drawing is not None:
+        drawing: Drawing = game.drawing.load()
+        return drawing
+    if game.replay is None:
+        raise ConfigError(f"Matches of {game.title} are not kept, so there is nothing to show.")
+    return StepByStep(game.replay.load())
+
+
+@dataclass(frozen=True, slots=True)
+class StepByStep:
+    """Draws the steps of a game's replay."""
+
+    replay: Replay
+
+    def show(
+        self,
+        record: MatchRecord,
+        moves: Sequence[MoveRecord],
+        turn: int | None,
+        *,
+        as_json: bool,
+    ) -> None:
+        """Print who did what and, under our own moves, why."""
+        steps = list(self.replay(record, moves))
+        chosen = steps if turn is None else pick_turn(steps, turn)
+        if as_json:
+            print_json({**match_document(record), "steps": list(map(document, chosen))})
+            return
+        console, header = results(), header_of(record)
+        print_title(console, record, " v ".join(header.names) or header.game or "")
+        for step in chosen:
+            print_step(console, step, record)
+        print_end(console, record, outcome_of(record), "")
+
+    def why(
+        self, record: MatchRecord, moves: Sequence[MoveRecord], turn: int, *, as_json: bool
+    ) -> None:
+        """Print what we saw, weighed and chose."""
+        steps, header = list(self.replay(record, moves)), header_of(record)
+        chosen = pick_turn(steps, turn)
+        ours = [step for step in chosen if step.ours is not None]
+        if not ours:
+            who = next(filter(None, (_name(step, header) for step in chosen)), "somebody else")
+            raise ConfigError(not_ours(turn, who, [s.turn for s in steps if s.ours is not None]))
+        if as_json:
+            print_json(list(map(document, ours)))
+            return
+        console = results()
+        print_title(console, record, " v ".join(header.names) or header.game or "")
+        for number, step in enumerate(ours, 1):
+            title = f"turn {turn}, decision {number} of {len(ours)}"
+            print_decision(console, title, step, _seen(step), Text(step.happened))
+
+
+def pick_turn(steps: Sequence[Step], number: int) -> list[Step]:
+    """The steps of this turn; raises `ConfigError` where there are none."""
+    found = [step for step in steps if step.turn == number]
+    if not found:
+        raise no_turn(number, steps[-1].turn if steps else 0)
+    return found
+
+
+def no_turn(number: int, last: int) -> ConfigError:
+    """What to say about a turn that is not there."""
+    return ConfigError(f"There is no turn {number}; the log has turns 1 to {last}.")
+
+
+def not_ours(number: int, who: str, ours: Sequence[int]) -> str:
+    """Whose turn it was, and which are ours."""
+    listed = ", ".join(map(str, dict.fromkeys(ours))) or "none"
+    return f"Turn {number} was not decided by us but by {who}; our turns: {listed}."
+
+
+def match_document(record: MatchRecord) -> dict[str, object]:
+    """A match for programs, without its moves."""
+    return {
+        "match": record.match_id,
+        "status": record.status.value,
+        "header": dict(record.header),
+        "outcome": None if record.outcome is None else dict(record.outcome),
+    }
+
+
+def print_title(console: Console, record: MatchRecord, players: str) -> None:
+    """Which match this is, and what was agreed for it."""
+    header = header_of(record)
+    console.print(f"match {record.match_id}: {players}", style="bold")
+    facts = [f"started {record.started:%Y-%m-%d %H:%M:%S} UTC"]
+    if header.tags:
+        facts.append(f"tags {' '.join(header.tags)}")
+    if header.timeout_seconds is not None:
+        facts.append(f"{header.timeout_seconds:g} s a move")
+    console.print(", ".join(facts), style="dim")
+
+
+def print_end(console: Console, record: MatchRecord, outcome: Outcome | None, score: str) -> None:
+    """How the match ended, if it has."""
+    console.print()
+    if outcome is None:
+        console.print(f"{record.status.value}, not finished", style="bold")
+        return
+    won = f", {score}" if score else ""
+    console.print(f"{outcome.result}{won}, in {outcome.turns} turns", style="bold")
+    if outcome.terminated:
+        console.print("ended by decision, not by the last card")
+    if outcome.timeouts:
+        console.print(f"{outcome.timeouts} turns were ended by force")
+
+
+def print_step(console: Console, step: Step, record: MatchRecord) -> None:
+    """A step in one line and, where it was ours, its reason under it."""
+    console.print(_row(step, header_of(record)))
+
+
+def _name(step: Step, header: Header) -> str:
+    """What whoever moved is called; of a seat that we took only our own name is known."""
+    names = header.names or header.players
+    if len(names) == 1:
+        return names[0] if step.ours is not None else ""
+    known = step.seat is not None and step.seat < len(names)
+    return names[step.seat or 0] if known else ""
+
+
+def _row(step: Step, header: Header) -> Table:
+    table = Table.grid(padding=(0, 1), expand=True)
+    table.add_column(justify="right", width=4)
+    table.add_column(width=16, no_wrap=True, overflow="ellipsis")
+    table.add_column(ratio=1)
+    style = "bold" if step.ours else ""
+    table.add_row(str(step.turn), Text(_name(step, header), style=style), step.happened)
+    if step.ours is not None:
+        table.add_row("", "", decision_text(step.ours))
+    return table
+
+
+def _seen(step: Step) -> Table | None:
+    """The position of a decision, one line a part of it."""
+    position = None if step.ours is None else step.ours.position
+    if not position:
+        return None
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim")
+    for name, part in position.items():
+        table.add_row(name, part if isinstance(part, str) else json.dumps(part))
+    return table

@@ -1,0 +1,122 @@
+"""Where match logs lie, and which match a word on the command line means."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from cardsharp.cloud.adapters import build_log
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.ports import MatchLog, MatchReader, MatchRecord, MoveRecord
+from cardsharp.errors import ConfigError
+from cardsharp.game import Game
+from cardsharp.games import game as game_called
+from cardsharp.replay import header_of
+
+LAST = "last"
+"""The word that means the match that started last."""
+
+_ENOUGH = 100_000
+"""Matches that are looked through for an abbreviated id."""
+
+_SQLITE = "sqlite:"
+
+
+def data_folder() -> Path:
+    """The folder of everything that this program keeps: `$XDG_DATA_HOME` or the home folder."""
+    given = os.environ.get("XDG_DATA_HOME", "")
+    if given:
+        return Path(given) / "cardsharp"
+    try:
+        return Path.home() / ".cardsharp"
+    except RuntimeError as error:
+        raise ConfigError("There is no home folder; set XDG_DATA_HOME to a folder.") from error
+
+
+def own_store() -> str:
+    """The match log that `play`, `practice` and `bot` write where nothing else is said."""
+    return f"{_SQLITE}{data_folder() / 'matches.db'}"
+
+
+def store_or_default(store: str | None) -> str:
+    """The match log to read: the given one, that of the environment, or our own."""
+    return store or os.environ.get("CARDSHARP_STORE", "") or own_store()
+
+
+@contextmanager
+def open_log(store: str) -> Iterator[MatchLog]:
+    """The match log `sqlite:FILE` or `dynamodb:TABLE`, closed at the end."""
+    log = build_log(store, SystemClock())
+    try:
+        yield log
+    finally:
+        log.close()
+
+
+@contextmanager
+def open_to_read(store: str | None) -> Iterator[MatchLog]:
+    """A match log that exists already; raises `ConfigError` for a file that is not there."""
+    name = store_or_default(store)
+    file = Path(name.removeprefix(_SQLITE)).expanduser()
+    if name.startswith(_SQLITE) and not file.is_file():
+        raise ConfigError(
+            f"There is no match log {file} yet; run `cardsharp play`, or name one with --store."
+        )
+    with open_log(name) as log:
+        yield log
+
+
+def read_match(
+    word: str, store: str | None, game: Game | None = None
+) -> tuple[MatchRecord, list[MoveRecord]]:
+    """The match that `word` means, with its moves; one of that game where one is named.
+
+    Raises:
+        ConfigError: no match, more than one, or one of another game.
+    """
+    opened = open_to_read if game is None or game.archive is None else game.archive.load()
+    with opened(store) as log:
+        record = find_match(log, word, game)
+        moves = log.moves(record.match_id)
+    if game is not None and game_of(record) != game:
+        raise ConfigError(f"{record.match_id} is no match of {game.title}; see `cardsharp show`.")
+    return record, moves
+
+
+def find_match(log: MatchReader, word: str, game: Game | None = None) -> MatchRecord:
+    """The match that `word` means: `last`, its id, or a unique beginning or end of it.
+
+    The last one is that of `game` where one is named.
+
+    Raises:
+        ConfigError: no match, or more than one.
+    """
+    if word == LAST:
+        newest = log.matches(limit=1 if game is None else _ENOUGH)
+        found = next((one for one in newest if game in {None, game_of(one)}), None)
+        if found is None:
+            raise ConfigError("The match log is empty; run `cardsharp play`.")
+        return found
+    exact = log.match(word)
+    if exact is not None:
+        return exact
+    ids = [record.match_id for record in log.matches(limit=_ENOUGH)]
+    meant = [i for i in ids if i.startswith(word) or i.endswith(word)]
+    if not meant:
+        raise ConfigError(f"No match '{word}' is in the log; `cardsharp matches` lists them.")
+    if len(meant) > 1:
+        raise ConfigError(f"'{word}' can be {len(meant)} matches, e.g. {meant[0]}; write more.")
+    record = log.match(meant[0])
+    if record is None:
+        raise ConfigError(f"The match {meant[0]} has gone from the log.")
+    return record
+
+
+def game_of(record: MatchRecord) -> Game:
+    """The game that a match is one of, by its header.
+
+    Raises:
+        Malformed: no such game is mounted.
+        StoreError: the header cannot be read.
+    """
+    return game_called(header_of(record).game)

@@ -1,0 +1,47 @@
+"""How far something is that takes its time, on a terminal only; gone when it has ended."""
+
+from typing import Self
+
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from workbench.show.output import messages
+
+
+class Bar:
+    """A bar of so many steps, of which some may be done already; a context manager."""
+
+    def __init__(self, steps: int, text: str = "", done: int = 0) -> None:
+        console = messages()
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        )
+        self._task = self._progress.add_task(text, total=steps, completed=done)
+
+    def describe(self, text: str) -> None:
+        """Say what is being done."""
+        self._progress.update(self._task, description=text)
+
+    def advance(self, steps: int = 1) -> None:
+        """So many steps are done."""
+        self._progress.advance(self._task, steps)
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()

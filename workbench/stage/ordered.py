@@ -1,0 +1,124 @@
+"""A match that was ordered by hand, played from this machine by the handlers of the cloud."""
+
+import logging
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from uuid import uuid4
+
+import practice.app
+import worker.app
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.settings import Workplace
+from cardsharp.cloud.telemetry import meter
+from cardsharp.game import Game
+from cardsharp.seats import Places, assemble
+from workbench.cloud.context import Function, Invocation, LambdaContext
+from workbench.cloud.events import Event
+from workbench.cloud.home import Home, Plan
+from workbench.stage.surroundings import environment
+
+WORKER_TIME = timedelta(days=1)
+"""Nothing limits a worker at home, so it stays with its match."""
+
+GLANCE = timedelta(milliseconds=200)
+"""How often the match log is looked at."""
+
+REPEAT = timedelta(seconds=30)
+"""For how long a warning is not said again."""
+
+_BREATH = timedelta(milliseconds=200)
+
+Say = Callable[[str], None]
+
+
+class Warnings(logging.Handler):
+    """Passes on what the bot warns of, such as a service out of reach; nothing again and again."""
+
+    def __init__(self, say: Say) -> None:
+        super().__init__(logging.WARNING)
+        self._say = say
+        self._said: dict[str, float] = {}
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Say the message."""
+        sentence = record.getMessage()
+        now = record.created
+        if now - self._said.get(sentence, 0) >= REPEAT.total_seconds():
+            self._said[sentence] = now
+            self._say(sentence)
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Listen as long as the block runs."""
+        source = logging.getLogger("cardsharp")
+        source.addHandler(self)
+        try:
+            yield
+        finally:
+            source.removeHandler(self)
+
+
+@dataclass(frozen=True, slots=True)
+class AtHome:
+    """A match that is being played from here."""
+
+    places: Places
+    match_id: str
+
+    @property
+    def is_played(self) -> bool:
+        """Whether there is such a match; not so where the service refused us."""
+        record = self.places.offering.log.match(self.match_id)
+        outcome = None if record is None else record.outcome
+        return outcome is None or outcome["result"] != "unknown"
+
+
+@contextmanager
+def attending(game: Game, wanted: Mapping[str, object], store: Path, say: Say) -> Iterator[AtHome]:
+    """Order a match and have it played, as long as the block runs; `say` is told of failures.
+
+    Raises:
+        Malformed: it cannot be ordered so.
+        ConfigError: a setting cannot be used.
+    """
+
+    def observe(invocation: Invocation) -> None:
+        if invocation.error is not None:
+            say(f"The {invocation.function} failed and will be tried again: {invocation.error}")
+
+    variables = {"CARDSHARP_STORE": f"sqlite:{store}", "CARDSHARP_QUEUE": f"memory:{uuid4().hex}"}
+    with environment(variables), ExitStack() as stack:
+        places = assemble(Workplace.load(os.environ), meter)
+        stack.callback(assemble.cache_clear)
+        stack.enter_context(Warnings(say).listening())
+        stack.callback(places.offering.log.close)
+        stack.callback(places.vault.close)
+        ordering = Function("practice", practice.app.handler, WORKER_TIME)
+        event = {practice.app.PLAY: game.name, **wanted}
+        [match_id] = practice.app.handler(event, ordering.context(SystemClock()))["match_ids"]
+        home = Home(
+            Function("poller", _lookout(places), WORKER_TIME),
+            Function("worker", worker.app.handler, WORKER_TIME),
+            places.offering.queue,
+            places.offering.clock,
+            Plan(breath=_BREATH, observe=observe),
+        )
+        home.start()
+        stack.callback(home.wind_down)
+        yield AtHome(places, match_id)
+
+
+def _lookout(places: Places) -> Callable[[Event, LambdaContext], object]:
+    """What the poller does here, where no arena names matches: it watches the match log."""
+
+    def handler(_event: Event, context: LambdaContext) -> object:
+        def remaining() -> timedelta:
+            return timedelta(milliseconds=context.get_remaining_time_in_millis())
+
+        return {"offered": places.offering.watch(places.settings.watch, remaining)}
+
+    return handler

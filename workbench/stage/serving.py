@@ -1,0 +1,102 @@
+"""A game's HTTP service at home: what the cloud runs, over SQLite or the emulated AWS."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from cardsharp.cloud.ports import Clock
+from cardsharp.cloud.sqlite_file import MEMORY
+from cardsharp.errors import ConfigError
+from cardsharp.game import Game
+from cardsharp.web import edge
+from cardsharp.web.api import Api
+from cardsharp.web.events import Handler
+from cardsharp.web.route import S
+from cardsharp.web.service import Service
+from workbench.cloud.context import Function
+from workbench.cloud.http_front import HOST, HttpFront
+from workbench.stage.surroundings import environment
+
+TIMEOUT = timedelta(seconds=29)
+"""Of the function, as template.yaml deploys it."""
+
+EMULATOR = "emulator"
+"""The store that is a table in an emulated AWS, which starts empty and goes with it."""
+
+IN_MEMORY = f"sqlite:{MEMORY}"
+"""The store that a newcomer plays with: in this process only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where to listen; port 0 is any free one."""
+
+    host: str = HOST
+    port: int = 0
+
+
+ANYWHERE = Place()
+
+
+def serve(
+    game: Game,
+    announce: Callable[[str], None],
+    store: str = IN_MEMORY,
+    place: Place = ANYWHERE,
+    settings: Mapping[str, str] | None = None,
+) -> None:
+    """Serve a game until SIGINT or SIGTERM; `announce` is told the address of its API.
+
+    `store` is sqlite:FILE or emulator, and `settings` are environment variables of the game.
+
+    Raises:
+        ConfigError: the game has no service, or a setting, the store or the port cannot be used.
+    """
+    service = service_of(game)
+    with kept(game, store) as variables:
+        handler = service.build({**variables, **(settings or {})})
+        running = _front(game.name, handler, place, None)
+        announce(f"{running.url}{service.api.base}")
+        running.run()
+
+
+def service_of(game: Game) -> Service[Any]:
+    """The service of a game; raises `ConfigError` if it has none."""
+    if game.service is None:
+        raise ConfigError(f"{game.title} has no HTTP service.")
+    return game.service.load()
+
+
+@contextmanager
+def kept(game: Game, store: str = IN_MEMORY) -> Iterator[Mapping[str, str]]:
+    """Yield the variable that has a game's service keep its matches in `store`."""
+    variable = service_of(game).store
+    if store.startswith("sqlite:"):
+        yield {variable: store}
+        return
+    if store != EMULATOR:
+        raise ConfigError(f"--store must be sqlite:FILE or {EMULATOR}, not '{store}'.")
+    # boto3 is slow to import, and not needed for the embedded store.
+    from workbench.cloud.emulator import Emulator  # noqa: PLC0415
+    from workbench.cloud.tables import create_table  # noqa: PLC0415
+
+    with Emulator() as emulator, environment(emulator.environment):
+        table = create_table(emulator.client("dynamodb"), f"{game.name}Table")
+        yield {variable: f"dynamodb:{table}"}
+
+
+def front(
+    api: Api[S], service: S, place: Place = ANYWHERE, clock: Clock | None = None
+) -> HttpFront:
+    """An API over use cases put together by hand; `with` starts and stops it.
+
+    Raises:
+        ConfigError: the port cannot be used.
+    """
+    return _front(api.title, edge.build(api, service), place, clock)
+
+
+def _front(name: str, handler: Handler, place: Place, clock: Clock | None) -> HttpFront:
+    return HttpFront(Function(name, handler, TIMEOUT), place.port, place.host, clock)
