@@ -19,6 +19,7 @@ class FakeClock:
         self._passed = timedelta(0)
         self._lock = threading.Lock()
         self._waiting = threading.Semaphore(0)
+        self._conditions: list[threading.Condition] = []
 
     def now(self) -> datetime:
         with self._lock:
@@ -35,6 +36,8 @@ class FakeClock:
         if timeout <= timedelta(0):
             return signal.wait(0)
         end = self.now() + timeout
+        if isinstance(signal, threading.Condition):
+            return self._notified(signal, end)
         self._waiting.release()
         while self.now() < end:
             # Real time, only to look at the fake one again.
@@ -46,6 +49,22 @@ class FakeClock:
         """Let `duration` pass."""
         with self._lock:
             self._passed += duration
+            conditions = list(self._conditions)
+        for condition in conditions:
+            with condition:
+                condition.notify_all()
+
+    def _notified(self, condition: threading.Condition, end: datetime) -> bool:
+        # Short waits in a loop, as for an event, would lose a notification that comes between
+        # the end of one and its taking the lock again: a condition keeps no sign of it.
+        with self._lock:
+            self._conditions.append(condition)
+        try:
+            self._waiting.release()
+            return self.now() < end and condition.wait()
+        finally:
+            with self._lock:
+                self._conditions.remove(condition)
 
     def until_waiting(self) -> None:
         """Return when a thread has begun one more wait than was asked for so far."""
