@@ -90,8 +90,8 @@ format: setup ## Format the code and mend what the linter can
 	  --requirement requirements/$*.txt
 	@touch $@
 
-build: setup .venv-sam/.setup-done ## Build what would be uploaded to AWS: ARCH=x86_64
-	@$(BIN)/python -m workbench.build.sam $(if $(ARCH),--architecture $(ARCH))
+build: setup .venv-sam/.setup-done ## Build what would be uploaded to AWS
+	@$(BIN)/python -m workbench.build.sam
 
 gates: setup .venv-sam/.setup-done .venv-checks/.setup-done ## Check template and artifacts
 	@$(BIN)/python -m workbench.build.gates $(GATES)

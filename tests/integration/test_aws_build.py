@@ -26,10 +26,10 @@ from workbench.build.artifacts import (
 )
 from workbench.build.deploy import archive
 from workbench.build.interpreter import find_python, version_of
-from workbench.build.makefiles import ROOT, BuildError, _make, build
-from workbench.build.reproduce import built_architecture, unlike
+from workbench.build.makefiles import ROOT, BuildError, Unreachable, _make, build
+from workbench.build.reproduce import unlike
 from workbench.build.sandbox import RUNTIME_REQUIREMENTS, plain_variables
-from workbench.build.target import Target, this_machine
+from workbench.build.target import Target, native_architecture, this_machine
 from workbench.cloud.template import TEMPLATE, services
 from workbench.machine import slowness
 
@@ -51,6 +51,8 @@ HEAVY = {
 """What must not be reached when a function starts: too slow, too large, or not deployed."""
 
 IMPORT_LIMIT = timedelta(milliseconds=300)
+DEPENDENCIES = {"arm64": "DependenciesArm64", "x86_64": "DependenciesX86"}
+HERE = DEPENDENCIES[native_architecture()]
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +66,7 @@ def test_r22_each_function_with_its_layers_is_at_most_20_mb(built: Build) -> Non
 
 
 def test_boto3_is_left_to_the_runtime_and_nothing_of_this_machine_is_shipped(built: Build) -> None:
-    packages = {one.name for one in built.folder_of("DependenciesLayer").glob("python/*")}
+    packages = {one.name for one in built.folder_of(HERE).glob("python/*")}
     assert {"requests", "pydantic", "aws_lambda_powertools"} <= packages
     assert not {"boto3", "botocore", "bin", ".lock", "workbench"} & packages
     assert "aws_xray_sdk" not in packages, "it is at the end of its support"
@@ -121,7 +123,7 @@ def test_s14_the_layer_is_installed_by_hash_from_wheels_and_as_uv_lock_says() ->
 def test_s14_the_bill_of_materials_names_what_the_layer_has(built: Build) -> None:
     told = json.loads(pins.bill_of_materials())
     named = {(one["name"], one["version"]) for one in told["components"]}
-    layer = built.folder_of("DependenciesLayer") / "python"
+    layer = built.folder_of(HERE) / "python"
     shipped = {
         (one.metadata["Name"].lower().replace("_", "-"), one.version)
         for one in metadata.distributions(path=[str(layer)])
@@ -136,8 +138,25 @@ def test_s14_a_package_with_another_hash_is_not_installed(tmp_path: Path) -> Non
     source.mkdir()
     (source / "Makefile").write_bytes((ROOT / "layers/dependencies/Makefile").read_bytes())
     (source / "requirements.txt").write_text(f"idna==3.20 --hash=sha256:{'0' * 64}\n")
-    with pytest.raises(BuildError, match="DependenciesLayer was not built"):
-        _make("DependenciesLayer", source, tmp_path / "out", this_machine().environment())
+    with pytest.raises(BuildError, match=f"{HERE} was not built"):
+        _make(HERE, source, tmp_path / "out", this_machine().environment())
+
+
+@pytest.mark.parametrize(
+    ("name", "machine"), [("DependenciesArm64", "aarch64"), ("DependenciesX86", "x86_64")]
+)
+def test_a_processors_layer_has_its_wheels_without_uv_or_a_word_from_whoever_builds(
+    tmp_path: Path, name: str, machine: str
+) -> None:
+    """As `sam build` runs the makefiles from any shell, whatever parameters it is given."""
+    try:
+        source = ROOT / "layers" / "dependencies"
+        _make(name, source, tmp_path, {**os.environ, "PATH": os.defpath})
+    except Unreachable as error:
+        pytest.skip(f"packages are neither in uv's cache nor to be had: {error}")
+    compiled = list(tmp_path.rglob("*.so"))
+    assert compiled
+    assert all(f"-313-{machine}-linux" in file.name for file in compiled)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -146,7 +165,7 @@ def test_r21_a_function_starts_lightly_and_reaches_nothing_heavy(built: Build, n
 
     Processor time, of which there may be too much by chance but never too little.
     """
-    layers = [built.folder_of(one) / "python" for one in ("DependenciesLayer", "CardsharpLayer")]
+    layers = [built.folder_of(one) / "python" for one in built.layers(native_architecture())]
     path = os.pathsep.join(str(one) for one in [built.folder_of(name), *layers])
     program = (
         f"import sys, time, {PACKAGES[name]}.app; print(time.process_time(), "
@@ -203,7 +222,6 @@ def test_the_built_template_is_the_source_with_built_folders(built: Build) -> No
     told = yaml.safe_load(built.template.read_text())
     assert told["Resources"]["Worker"]["Properties"]["CodeUri"] == "Worker"
     assert told["Resources"]["CardsharpLayer"]["Properties"]["ContentUri"] == "CardsharpLayer"
-    assert built_architecture(built) in {"arm64", "x86_64"}
     with pytest.raises(ConfigError, match="run `make build`"):
         read_build(built.folder / "nowhere")
 
@@ -220,5 +238,5 @@ def test_an_interpreter_is_found_only_if_it_runs(tmp_path: Path) -> None:
 
 def test_the_target_of_lambda_is_the_runtime_of_the_template() -> None:
     assert f"Runtime: python{Target().python}" in TEMPLATE.read_text()
-    assert Target().environment()["LAMBDA_ARCHITECTURE"] == "arm64"
-    assert "LAMBDA_PLATFORM" in this_machine().environment()
+    assert "LAMBDA_PLATFORM" not in Target().environment()
+    assert this_machine().environment()["LAMBDA_PLATFORM"] == ""

@@ -176,6 +176,34 @@ def test_only_lambda_and_this_accounts_schedules_take_on_the_roles() -> None:
     assert "aws:SourceAccount" in statement["Condition"]["StringEquals"]
 
 
+# --- processors ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_functions_and_wheels_are_for_the_same_processor_whatever_is_deployed(
+    function: str,
+) -> None:
+    """A build has both layers, and the parameter chooses function and layer together."""
+    parameter = template()["Parameters"]["Architecture"]
+    choice, ours = properties(function)["Layers"]
+    for architecture in parameter["AllowedValues"]:
+        condition, arm, x86 = choice["Fn::If"]
+        asked = template()["Conditions"][condition]
+        assert asked == {"Fn::Equals": [{"Ref": "Architecture"}, "arm64"]}
+        layer = template()["Resources"][(arm if architecture == "arm64" else x86)["Ref"]]
+        assert layer["Properties"]["CompatibleArchitectures"] == [architecture]
+        has = {"Fn::Equals": [{"Ref": "Architecture"}, architecture]}
+        assert template()["Conditions"][layer["Condition"]] == has
+        assert architecture in properties(ours["Ref"])["CompatibleArchitectures"]
+    assert properties(function)["Architectures"] == [{"Ref": "Architecture"}]
+
+
+def test_layers_of_two_stacks_have_different_names() -> None:
+    names = [layer["LayerName"] for layer in of_kind("AWS::Lambda::LayerVersion").values()]
+    assert len({json.dumps(name) for name in names}) == len(names)
+    assert all(name["Fn::Sub"].startswith("${AWS::StackName}-") for name in names)
+
+
 # --- housekeeping --------------------------------------------------------------------------------
 
 
@@ -183,7 +211,6 @@ def test_only_lambda_and_this_accounts_schedules_take_on_the_roles() -> None:
 def test_a_function_runs_on_a_current_runtime_and_logs_for_a_limited_time(function: str) -> None:
     told = properties(function)
     assert told["Runtime"] == "python3.13"
-    assert told["Architectures"] == [{"Ref": "Architecture"}]
     assert template()["Parameters"]["Architecture"]["Default"] == "arm64"
     assert told["TracingConfig"] == {"Mode": "Active"}
     group = told["LoggingConfig"]["LogGroup"]["Ref"]

@@ -1,6 +1,6 @@
 """Run the built artifacts: `python -m workbench.bench.built [--build FOLDER]`.
 
-Poller, worker and practice function of a build for this machine's processor are started by AWS's
+Poller, worker and practice function of a build are started on this machine's processor by AWS's
 runtime client with their layers mounted, against the local arena and the emulator: the poller
 finds a match that an opponent waits in, the worker plays it to its end, and the services of the
 other games answer the requests in events/. Says what each needs.
@@ -28,7 +28,7 @@ from workbench.build.makefiles import build
 from workbench.build.sam import sam_build
 from workbench.build.sandbox import Mounts, Sandbox, mount
 from workbench.build.say import say
-from workbench.build.target import RUNTIME_PYTHON, Target, native_architecture, this_machine
+from workbench.build.target import RUNTIME_PYTHON, Target, this_machine
 from workbench.cloud.emulator import Emulator, Stack
 from workbench.cloud.events import Event, schedule_event, sqs_event
 from workbench.cloud.http_events import is_served, sample_requests
@@ -223,7 +223,7 @@ def _figures(name: str, sandbox: Sandbox, first: timedelta, warm: list[timedelta
 def main() -> None:
     """Run a build, or make one first, and print the figures; exits with 1 if an aim is missed."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--build", type=Path, help="a build for this machine's processor")
+    parser.add_argument("--build", type=Path, help="a build, instead of a new one")
     given = parser.parse_args()
     try:
         with tempfile.TemporaryDirectory(prefix="cardsharp-native-") as folder:
@@ -238,16 +238,16 @@ def main() -> None:
 
 
 def _prepared(given: Path | None, folder: Path) -> tuple[Build, Path]:
-    """A build for this machine's processor, and the interpreter to run it with."""
+    """A build, and the interpreter to run it with."""
     python = find_python(RUNTIME_PYTHON)
     if python is not None:
-        say("building for this machine's processor ..." if given is None else f"taking {given} ...")
-        return (read_build(given) if given else sam_build(native_architecture(), folder)), python
+        say("building ..." if given is None else f"taking {given} ...")
+        return (read_build(given) if given else sam_build(folder)), python
     version = this_machine().python
     say(f"There is no Python {RUNTIME_PYTHON} here: built for {version} and run by it.")
     # Not that of our environment, whose packages would be there whatever the layers lack.
     base = Path(getattr(sys, "_base_executable", sys.executable))
-    return build(Target(version, native_architecture()), folder), base
+    return build(Target(version), folder), base
 
 
 def _report(figures: list[Figures], record: MatchRecord, slow: float) -> int:

@@ -1,13 +1,14 @@
 """A build as it lies on disk: one folder a function or layer, with its size and its hash."""
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
 
 from cardsharp.errors import ConfigError
+from workbench.build.target import ARCHITECTURES
 from workbench.cloud.template import Resource, load_resources, load_template
 
 FUNCTION = "AWS::Serverless::Function"
@@ -29,13 +30,20 @@ class Build:
 
     @property
     def resources(self) -> dict[str, Resource]:
-        """Functions and layers of the template by their logical names."""
+        """Functions of the template and the layers that were built, by their logical names."""
         found = load_resources(self.template)
-        return {n: r for n, r in found.items() if r.kind in {FUNCTION, LAYER}}
+        built = {name for name in found if (self.folder / name).is_dir()}
+        return {
+            n: r for n, r in found.items() if r.kind == FUNCTION or (r.kind == LAYER and n in built)
+        }
 
     def names(self, kind: str) -> list[str]:
         """The logical names of all functions or all layers."""
         return [name for name, resource in self.resources.items() if resource.kind == kind]
+
+    def layers(self, architecture: str) -> list[str]:
+        """The logical names of the layers that functions have on that processor."""
+        return [n for n, r in self.resources.items() if r.kind == LAYER and fits(r, architecture)]
 
     def folder_of(self, name: str) -> Path:
         """The built folder of a function or layer.
@@ -49,13 +57,22 @@ class Build:
         return folder
 
     def sizes(self) -> dict[str, int]:
-        """The bytes of each function together with all layers, unzipped."""
-        layers = sum(size_of(self.folder_of(name)) for name in self.names(LAYER))
+        """The bytes of each function with its layers on the larger processor, unzipped."""
+        layers = max(
+            sum(size_of(self.folder_of(name)) for name in self.layers(architecture))
+            for architecture in ARCHITECTURES
+        )
         return {name: layers + size_of(self.folder_of(name)) for name in self.names(FUNCTION)}
 
     def digests(self) -> dict[str, str]:
         """The hash of each function and layer."""
         return {name: digest_of(self.folder_of(name)) for name in self.resources}
+
+
+def fits(resource: Resource, architecture: str) -> bool:
+    """Whether a function or layer can be had on that processor: functions on any."""
+    only = resource.properties.get("CompatibleArchitectures", ARCHITECTURES)
+    return isinstance(only, Collection) and architecture in only
 
 
 def size_of(folder: Path) -> int:

@@ -10,8 +10,8 @@ import tempfile
 from pathlib import Path
 
 from cardsharp.errors import ConfigError
-from workbench.build.artifacts import FUNCTION, LAYER, Build, write_template
-from workbench.build.target import Target
+from workbench.build.artifacts import FUNCTION, LAYER, Build, fits, write_template
+from workbench.build.target import Target, native_architecture
 from workbench.cloud.template import TEMPLATE, Resource, load_resources
 
 ROOT = Path(__file__).parents[2]
@@ -31,6 +31,8 @@ class Unreachable(BuildError):
 def build(target: Target, into: Path, *, offline: bool = False) -> Build:
     """Build everything that template.yaml deploys; the folder is emptied first.
 
+    A native build leaves out the layer of the other processor.
+
     Raises:
         BuildError: a makefile failed.
     """
@@ -39,6 +41,8 @@ def build(target: Target, into: Path, *, offline: bool = False) -> Build:
     folders: dict[str, str] = {}
     for name, resource in load_resources(TEMPLATE).items():
         if resource.kind not in {FUNCTION, LAYER}:
+            continue
+        if target.native and not fits(resource, native_architecture()):
             continue
         folder = into / name
         folder.mkdir(parents=True)
@@ -58,9 +62,14 @@ def _make(name: str, source: Path, artifacts: Path, environment: dict[str, str])
     with tempfile.TemporaryDirectory(prefix="cardsharp-build-") as scratch:
         copy = Path(scratch, "source")
         shutil.copytree(source, copy, symlinks=True)
-        command = ["make", "--no-print-directory", f"build-{name}", f"ARTIFACTS_DIR={artifacts}"]
+        command = ["make", "--makefile", str(source / "Makefile"), f"build-{name}"]
         made = subprocess.run(  # noqa: S603 - our own makefile
-            command, cwd=copy, env=environment, capture_output=True, text=True, check=False
+            command,
+            cwd=copy,
+            env={**environment, "ARTIFACTS_DIR": str(artifacts)},
+            capture_output=True,
+            text=True,
+            check=False,
         )
     if made.returncode != 0:
         kind = Unreachable if any(s in made.stderr for s in NETWORK_SIGNS) else BuildError

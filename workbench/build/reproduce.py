@@ -15,7 +15,7 @@ from workbench.build.artifacts import Build, differences, read_build
 from workbench.build.makefiles import build
 from workbench.build.sam import BUILD
 from workbench.build.say import say
-from workbench.build.target import ARCHITECTURES, RUNTIME_PYTHON, Target
+from workbench.build.target import Target
 
 
 def unlike(one: Build, other: Build) -> list[str]:
@@ -26,16 +26,6 @@ def unlike(one: Build, other: Build) -> list[str]:
         for name in sorted(names)
         for file in differences(one.folder / name, other.folder / name)
     ]
-
-
-def built_architecture(found: Build) -> str:
-    """The processor for which a build was made, by the name of a compiled module."""
-    modules = [file.name for file in found.folder.rglob("*.so")]
-    return next((a for a in ARCHITECTURES if any(_machine(a) in m for m in modules)), "arm64")
-
-
-def _machine(architecture: str) -> str:
-    return "aarch64" if architecture == "arm64" else architecture
 
 
 def main() -> None:
@@ -49,12 +39,11 @@ def main() -> None:
 
 def _compare(folder: Path, *, with_sam: bool) -> int:
     given = read_build(BUILD) if with_sam else None
-    target = Target(RUNTIME_PYTHON, built_architecture(given) if given else "arm64")
     say("building once more ..." if with_sam else "building twice ...")
     os.environ["PYTHONHASHSEED"] = "1"
-    first = build(target, folder / "first")
+    first = build(Target(), folder / "first")
     os.environ["PYTHONHASHSEED"] = "2"
-    second = given or build(target, folder / "second", offline=True)
+    second = given or build(Target(), folder / "second", offline=True)
     for name, digest in first.digests().items():
         say(f"  {name:18} {digest}")
     found = unlike(first, second)

@@ -1,7 +1,7 @@
-"""`sam build` on any host Python: `python -m workbench.build.sam [--architecture x86_64]`.
+"""`sam build` on any host Python: `python -m workbench.build.sam [--into FOLDER]`.
 
-SAM only reads the template and runs the makefiles of functions and layers; what these need is
-put on the PATH here. SAM itself is installed apart (requirements/sam.txt, .venv-sam).
+SAM only reads the template and runs the makefiles of functions and layers; a Python that can make
+bytecode is put on the PATH here. SAM itself is installed apart (requirements/sam.txt, .venv-sam).
 """
 
 import argparse
@@ -47,23 +47,19 @@ def find_sam() -> Path:
     return Path(on_path)
 
 
-def sam_build(architecture: str, into: Path = BUILD) -> Build:
-    """Build everything for the runtime's Python and a processor of Lambda.
+def sam_build(into: Path = BUILD) -> Build:
+    """Build everything for the runtime's Python and the processors of Lambda.
 
     Raises:
         BuildError: SAM failed; the message is what it printed.
     """
-    target = Target(RUNTIME_PYTHON, architecture)
-    # The copies of old builds that SAM keeps do not know for which processor they were made.
-    options = "--parallel --no-cached --language-extensions --parameter-overrides"
-    given = [f"Architecture={architecture}", f"Services={','.join(services())}"]
-    command = [str(find_sam()), "build", *options.split(), *given]
-    command += ["--build-dir", str(into.absolute())]
+    command = [str(find_sam()), "build", "--build-dir", str(into.absolute())]
+    command += ["--parameter-overrides", f"Services={','.join(services())}"]
     command += ["--template", str(TEMPLATE), "--base-dir", str(ROOT)]
     done = subprocess.run(  # noqa: S603 - SAM of our own environment
         command,
         cwd=ROOT,
-        env={**target.environment(), **QUIET},
+        env={**Target().environment(), **QUIET},
         capture_output=True,
         text=True,
         check=False,
@@ -76,23 +72,23 @@ def sam_build(architecture: str, into: Path = BUILD) -> Build:
 def main() -> None:
     """Build, and say what came out; exits with 1 if it is too large."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--architecture", choices=ARCHITECTURES, default="arm64")
     parser.add_argument("--into", type=Path, default=BUILD)
     given = parser.parse_args()
-    say(f"building functions and layers for {given.architecture} ...")
+    say("building functions and layers ...")
     try:
-        build = sam_build(given.architecture, given.into)
+        build = sam_build(given.into)
         (build.folder.parent / MATERIALS).write_text(bill_of_materials())
     except CardsharpError as error:
         sys.exit(str(error))
-    sys.exit(report(build, given.architecture))
+    sys.exit(report(build))
 
 
-def report(build: Build, architecture: str) -> int:
+def report(build: Build) -> int:
     """Print each function's size; 1 if one is above our limit."""
     python = find_python(RUNTIME_PYTHON)
     shipped = f"with bytecode by {python}" if python else "without bytecode (no such Python here)"
-    say(f"built for python{RUNTIME_PYTHON} on {architecture}, {shipped}: {build.folder}")
+    processors = " and ".join(ARCHITECTURES)
+    say(f"built for python{RUNTIME_PYTHON} on {processors}, {shipped}: {build.folder}")
     too_large = 0
     for name, size in build.sizes().items():
         say(f"  {name:10} {size / 1e6:5.1f} MB with layers, without boto3")

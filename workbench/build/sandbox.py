@@ -18,9 +18,10 @@ from types import TracebackType
 from typing import Any, Self
 
 from cardsharp.errors import ConfigError
-from workbench.build.artifacts import LAYER, Build
+from workbench.build.artifacts import Build
 from workbench.build.makefiles import ROOT, BuildError
 from workbench.build.runtime_api import RuntimeApi
+from workbench.build.target import native_architecture
 from workbench.cloud.template import Resource
 
 RUNTIME_REQUIREMENTS = ROOT / "requirements" / "runtime.txt"
@@ -54,7 +55,7 @@ def mount(build: Build, python: Path, folder: Path) -> Mounts:
         BuildError: the runtime's packages cannot be had.
     """
     opt = folder / "opt"
-    for name in build.names(LAYER):
+    for name in build.layers(native_architecture()):
         shutil.copytree(build.folder_of(name), opt, dirs_exist_ok=True)
     return Mounts(python, _runtime_packages(python, folder / "runtime"), opt)
 

@@ -1,4 +1,4 @@
-"""What is built for: the runtime's Python and processor, or this machine's for the emulator."""
+"""What is built for: the runtime's Python and processors, or this machine's for the emulator."""
 
 import os
 import platform
@@ -17,10 +17,10 @@ ARCHITECTURES = ("arm64", "x86_64")
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A Python version, and a processor of Lambda or None for this machine's own platform."""
+    """A Python version, on both processors of Lambda or on this machine's own platform."""
 
     python: str = RUNTIME_PYTHON
-    architecture: str | None = "arm64"
+    native: bool = False
 
     def environment(self) -> dict[str, str]:
         """The environment in which the makefiles build for this target.
@@ -35,18 +35,13 @@ class Target:
             **_without_python(os.environ),
             "PATH": os.pathsep.join(folders),
             "LAMBDA_PYTHON": self.python,
-            **self._platform(),
+            **({"LAMBDA_PLATFORM": ""} if self.native else {}),
         }
-
-    def _platform(self) -> dict[str, str]:
-        if self.architecture is None:
-            return {"LAMBDA_PLATFORM": ""}
-        return {"LAMBDA_ARCHITECTURE": self.architecture}
 
 
 def this_machine() -> Target:
     """What runs in this very interpreter, as functions do in the emulator."""
-    return Target(f"{sys.version_info[0]}.{sys.version_info[1]}", None)
+    return Target(f"{sys.version_info[0]}.{sys.version_info[1]}", native=True)
 
 
 def native_architecture() -> str:
@@ -56,5 +51,5 @@ def native_architecture() -> str:
 
 def _without_python(environment: Mapping[str, str]) -> dict[str, str]:
     """Leave out what would make another interpreter look into our packages."""
-    ours = {"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "LAMBDA_PLATFORM", "LAMBDA_ARCHITECTURE"}
+    ours = {"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "LAMBDA_PLATFORM"}
     return {name: value for name, value in environment.items() if name not in ours}
