@@ -71,6 +71,15 @@ def test_show_tells_every_turn_and_the_banks_of_the_end(cli: Cli) -> None:
     assert all(decision["reason"] for decision in decided)
 
 
+def test_show_says_which_moves_the_arena_lost(cli: Cli, home: Path) -> None:
+    first, second = (one["match"] for one in listed(cli))
+    log = SqliteLog(home / "cardsharp" / "matches.db", SystemClock())
+    log.note(first, "withdrawn", {"sequence": 7, "intent": None, "facts": {}})
+    log.close()
+    assert "the arena went back: the moves 7 were lost" in cli("show", first).err
+    assert cli("show", second).err == ""
+
+
 def test_the_gains_of_all_turns_add_up_to_the_score(cli: Cli) -> None:
     """A turn's gain is its player's; what it costs the other shows in the scores."""
     match = cli("show", "last", "--json").json()

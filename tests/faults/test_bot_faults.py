@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,17 @@ from support.bot_bench import HARD, Bench, played
 from support.bot_faults import Kind, suffering
 from support.bot_naive import NaiveBot
 from support.bot_wire import Tools
+from support.size import cases
 
 from cardsharp.cloud import hold
 from cardsharp.cloud.ports import Body
+from cardsharp.deadmansdraw.replay import turns_of
 
 LONG = 10
 """Looks at a breath's distance, after which a denial is believed."""
+
+LOST_STEPS = (2, 5, 15)
+"""How long before an arena goes back its file was kept: for an action, for some, for a turn."""
 
 NOT_CARRIED_OUT = (Kind.PAGE, Kind.DENIED, Kind.PAGE_LATE, Kind.HTTP_409, Kind.HTTP_500)
 UNKNOWN_EFFECT = (
@@ -72,6 +78,49 @@ def test_r24_a_match_that_was_denied_long_enough_to_be_closed_is_played_on(
         assert bench.found == [], f"from step {at}"
         assert "reopened" in bench.notes
     assert {steps[at] for at in looks} == {"view", "wait"}
+
+
+def test_r25_a_match_of_which_the_arena_lost_the_last_moves_is_played_on(
+    folder: Path, steps: list[str]
+) -> None:
+    """Its file is put back while a worker dies at any step, or before the question what is so.
+
+    Between a look and its action nobody could notice (docs/reliability.md).
+    """
+    deaths = [*range(steps.index("act"), len(steps), cases(4, every=1)), steps.index("finish")]
+    cuts = [({at: Kind.CRASH_AFTER}, at + 1) for at in deaths]
+    cuts += [({}, at) for at, step in enumerate(steps) if step == "wait"]
+    harmed, withdrawn = {}, 0
+    for faults, cut in cuts:
+        for lost in LOST_STEPS:
+            bench = power_cut(folder, max(0, cut - lost), cut, faults)
+            withdrawn += "withdrawn" in bench.notes
+            assert turns_of(bench.moves)[-1].last
+            if bench.found:
+                harmed[cut, lost] = bench.found
+    assert harmed == {}
+    assert withdrawn > 5
+
+
+def power_cut(folder: Path, kept: int, cut: int, faults: Mapping[int, Kind | float]) -> Bench:
+    """A match whose arena loses at step `cut` all that it did since step `kept`."""
+    data = folder / "arena.db"
+    data.unlink(missing_ok=True)
+    bench = Bench(partial(BenchArena, data=data), folder, faults)
+    arena = bench.place
+    assert isinstance(arena, BenchArena)
+
+    def before(_step: str) -> None:
+        number = len(bench.plan.steps)
+        if number == kept:
+            arena.remember()
+        if number == cut:
+            arena.go_back()
+            accepted = bench.gate.accepted
+            accepted[:] = [one for one in accepted if one.sequence < arena.sequence]
+
+    bench.plan.before_step = before
+    return played(bench)
 
 
 @pytest.mark.parametrize("kind", NOT_CARRIED_OUT)

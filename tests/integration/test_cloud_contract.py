@@ -153,6 +153,8 @@ def test_a_stale_lease_can_write_nothing(bench: LogBench) -> None:
         lambda: log.intend(stale, 2, {"draw": 2}),
         lambda: log.record(stale, {1: {"drew": 2}}),
         lambda: log.record(stale, {}),
+        lambda: log.withdraw(stale, 1),
+        lambda: log.withdraw(stale, 9),
         lambda: log.finish(stale, {"won": True}),
     ):
         with pytest.raises(Conflict, match="no longer held by ann"):
@@ -207,6 +209,34 @@ def test_recording_a_move_again_changes_nothing(log: MatchLog) -> None:
         MoveRecord(1, None, {"drew": "Key"}),
         MoveRecord(2, None, {"drew": "Sword"}),
     ]
+
+
+def test_moves_that_are_withdrawn_stay_as_notes_and_may_be_played_anew(bench: LogBench) -> None:
+    log = bench.log
+    lease = taken(log)
+    log.record(lease, {n: {"drew": n} for n in range(3)})
+    log.intend(lease, 3, {"draw": True})
+    log.withdraw(lease, 1)
+    assert log.moves("m") == [MoveRecord(0, None, {"drew": 0})]
+    assert bench.reopen().moves("m") == log.moves("m")
+    kept = [note.body for note in log.notes("m") if note.kind == "withdrawn"]
+    assert sorted(kept, key=lambda body: str(body["sequence"])) == [
+        {"sequence": 1, "intent": None, "facts": {"drew": 1}},
+        {"sequence": 2, "intent": None, "facts": {"drew": 2}},
+        {"sequence": 3, "intent": {"draw": True}, "facts": None},
+    ]
+    log.intend(lease, 1, {"draw": "again"})
+    log.record(lease, {1: {"drew": "other"}})
+    assert log.moves("m")[1:] == [MoveRecord(1, {"draw": "again"}, {"drew": "other"})]
+    log.withdraw(lease, 2)
+    assert len(log.notes("m")) == 3, "nothing was there to be withdrawn"
+
+
+def test_a_whole_match_can_be_withdrawn(log: MatchLog) -> None:
+    lease = taken(log)
+    log.record(lease, {number: {"n": number} for number in range(130)})
+    log.withdraw(lease, 0)
+    assert (log.moves("m"), len(log.notes("m"))) == ([], 130)
 
 
 def test_moves_come_in_the_order_of_their_sequence_however_many_there_are(log: MatchLog) -> None:

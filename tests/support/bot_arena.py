@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
+from shutil import copyfile
 from typing import Any, cast
 from urllib.parse import urlsplit
 
@@ -69,6 +70,9 @@ class BenchArena:
     player: Strategy | None = None
     """Who plays for us, where it is nobody of that name."""
 
+    data: Path | None = None
+    """The file in which the arena keeps the match, where it is to go back."""
+
     game = GAME.name
     denial = (404, NO_SUCH_MATCH)
     secrets: Sequence[str] = (PASSWORDS[ALICE], SEED, "matchStartedSeed")
@@ -77,14 +81,14 @@ class BenchArena:
         players = self.folder / "players.json"
         if not players.exists():
             write_players(self.folder)
-        self.arena = Arena(
-            ArenaConfig(
-                players=players,
-                poll_timeout=LIMITS.long_poll * 0,
-                admin_password=ADMIN_PASSWORD,
-                clock=self.clock.now,
-            )
+        self._config = ArenaConfig(
+            players=players,
+            data=self.data,
+            poll_timeout=LIMITS.long_poll * 0,
+            admin_password=ADMIN_PASSWORD,
+            clock=self.clock.now,
         )
+        self.arena = Arena(self._config)
         self._loop = asyncio.new_event_loop()
         self._dummy = build("draw-2", Random(1))
         wish = {"playerids": [ALICE, DUMMY], "randomSeed": SEED, **self.table}
@@ -93,6 +97,20 @@ class BenchArena:
     def close(self) -> None:
         self.arena.close()
         self._loop.close()
+
+    def remember(self) -> None:
+        """Keep the arena's file as it is now, which is all that a power cut may leave of it."""
+        assert self.data is not None
+        self.arena.close()
+        copyfile(self.data, self.data.with_suffix(".kept"))
+        self.arena = Arena(self._config)
+
+    def go_back(self) -> None:
+        """Start the arena again from the file that was kept: what it did since is lost."""
+        assert self.data is not None
+        self.arena.close()
+        copyfile(self.data.with_suffix(".kept"), self.data)
+        self.arena = Arena(self._config)
 
     def order(self, tools: Tools, offering: Offering) -> None:
         """Nobody orders: the arena names the match."""

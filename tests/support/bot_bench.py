@@ -119,10 +119,11 @@ class Bench:
         for _ in range(PATIENCE):
             self.gate.deliver(len(self.plan.steps))
             self.place.go_on()
-            self.offering().offer(list(self.place.named()))
+            named = list(self.place.named())
+            self.offering().offer(named)
             message = self.queue.receive(timedelta(0))
             if message is None:
-                if self.finished:
+                if self.finished and not named:
                     return
                 self.clock.advance(timedelta(milliseconds=500))
                 continue

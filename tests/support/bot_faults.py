@@ -78,7 +78,7 @@ WRITE_KINDS = (
     Kind.CRASH_LATE_BY_CALLS,
 )
 STORE_KINDS = (*CRASHES, Kind.RESPONSE_LOST, Kind.THROTTLED, Kind.DOWN)
-GUARDED = {"renew", "describe", "intend", "record", "finish"}
+GUARDED = {"renew", "describe", "intend", "record", "withdraw", "finish"}
 """The calls of a match log that are refused to whoever has lost the lease."""
 
 STORE_STEPS = GUARDED | {"take", "release", "note", "match", "moves", "running", "announce"}

@@ -47,7 +47,8 @@ class NaiveBot:
                 view = again(lambda: self._client.view(match_id))
             else:
                 view = again(lambda: waited(self._client, match_id)) or view
-            self._log.record(lease, facts_beyond(view, range(known)))
+            facts = facts_beyond(view, {}).items()
+            self._log.record(lease, {number: body for number, body in facts if number >= known})
             known = view.move_count
         self._log.finish(lease, outcome_body(view, {0}))
 

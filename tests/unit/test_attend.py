@@ -132,6 +132,42 @@ def test_a_match_that_the_arena_itself_says_is_gone_is_closed(desk: Desk) -> Non
     assert (record.status, record.outcome) == (Status.FINISHED, {"result": "unknown"})
 
 
+class Lagging(Count):
+    """A match whose arena tells an old state a few times, once two numbers were counted."""
+
+    def __init__(self, times: int) -> None:
+        super().__init__()
+        self.times = times
+
+    def look(self, known: Facts) -> Sight[int]:
+        if len(known) < 2 or self.times == 0:
+            return super().look(known)
+        self.times -= 1
+        return Sight(sequence=1, facts={}, turn=self)
+
+
+def test_r25_an_old_state_that_is_told_for_a_moment_is_not_believed(desk: Desk) -> None:
+    assert desk.attend(Lagging(2)) is Attended.FINISHED
+    assert desk.log.notes("m") == []
+
+
+class Lossy(Count):
+    """A match whose arena forgets all but the first number when three were counted."""
+
+    def look(self, known: Facts) -> Sight[int]:
+        if len(self.asked) == ACTIONS and len(known) == 2:
+            self.counted = 1
+        return super().look(known)
+
+
+def test_r25_a_lost_move_is_made_anew_some_seconds_after_its_loss(desk: Desk) -> None:
+    began = desk.clock.now()
+    assert desk.attend(Lossy()) is Attended.FINISHED
+    assert desk.clock.now() - began <= TIMING.denial + TIMING.breath
+    assert [note.body["sequence"] for note in desk.log.notes("m")] == [1, 2]
+    assert [move.sequence for move in desk.log.moves("m")] == [*range(ACTIONS)]
+
+
 def test_a_match_that_is_denied_before_it_was_played_is_left_alone_for_a_while(desk: Desk) -> None:
     assert desk.attend(Count({"look": [DENIAL] * FOR_GOOD})) is Attended.UNKNOWN
     assert desk.free_after() == TIMING.shelf

@@ -17,7 +17,7 @@ from support.bot_faults import STEP, FaultPlan, Kind
 from support.bot_wire import RETRY_AFTER
 
 from cardsharp.cloud.messages import parse_message
-from cardsharp.cloud.offering import Offering
+from cardsharp.cloud.offering import SETTLED, Offering
 from cardsharp.cloud.ports import Status
 from cardsharp.deadmansdraw.logbook import missing_body
 from cardsharp.deadmansdraw.scout import Scout, ScoutTiming
@@ -134,15 +134,21 @@ def test_r24_a_match_that_was_closed_as_missing_is_offered_again_when_it_is_name
     assert [note.kind for note in log.notes(match_id)] == ["reopened"]
 
 
-def test_a_match_that_has_ended_is_never_opened_again(scene: Listening) -> None:
+def test_r25_a_match_that_has_ended_is_offered_again_when_it_is_named_long_after_its_end(
+    scene: Listening,
+) -> None:
+    """Then the arena has lost the end. Just after it, the naming may be older than the end."""
     log, match_id = scene.bench.log, scene.bench.match_id
     lease = log.take(match_id, "worker", MINUTE)
     assert lease is not None
+    ended = scene.bench.clock.now()
     log.finish(lease, {**missing_body(), "result": "lost"})
-    assert scene.listen(TIMING.long_poll + timedelta(seconds=8)) == 0
+    scene.listen(TIMING.long_poll + 2 * SETTLED)
+    assert scene.offered[0][1] == match_id
+    assert SETTLED <= scene.offered[0][0] - ended <= SETTLED + TIMING.watch + SLACK
     record = log.match(match_id)
     assert record is not None
-    assert record.status is Status.FINISHED
+    assert record.status is Status.RUNNING
 
 
 def test_r15_retry_after_is_kept_and_the_leases_are_watched_meanwhile(scene: Listening) -> None:

@@ -191,7 +191,7 @@ def bot(*, options: SeatOptions) -> int:
 @app.command
 def show(match: Match = LAST, *, store: Store = None, as_json: Json = False) -> None:
     """Show what our bot did in a game and why, round by round."""
-    record, moves = read_match(match, store, GAME)
+    record, moves, _ = read_match(match, store, GAME)
     told: list[Mapping[str, object]] = [
         told_of(move.facts, move.intent) for move in moves if move.facts is not None
     ]

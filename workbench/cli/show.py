@@ -10,6 +10,7 @@ from workbench.cli.each import for_each_game
 from workbench.show.drawing import drawing_of
 from workbench.show.lookup import LAST, game_of, read_match
 from workbench.show.options import Json, Match, Store
+from workbench.show.output import messages
 
 TurnNumber = Annotated[int | None, Parameter(help="Only this turn, counted from 1.")]
 
@@ -30,8 +31,11 @@ def show_match(
     match: str, turn: int | None, store: str | None, game: Game | None = None, *, as_json: bool
 ) -> None:
     """Print the match that a word means, one of that game where one is named."""
-    record, moves = read_match(match, store, game)
+    record, moves, withdrawn = read_match(match, store, game)
     drawing_of(game_of(record)).show(record, moves, turn, as_json=as_json)
+    if withdrawn:
+        numbers = ", ".join(map(str, withdrawn))
+        messages().print(f"the arena went back: the moves {numbers} were lost and played anew")
 
 
 def show_of(game: Game) -> Callable[..., None]:

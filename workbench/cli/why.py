@@ -30,7 +30,7 @@ def explain_turn(
     match: str, turn: int, store: str | None, game: Game | None = None, *, as_json: bool
 ) -> None:
     """Print our decisions in a turn of the match that a word means."""
-    record, moves = read_match(match, store, game)
+    record, moves, _ = read_match(match, store, game)
     drawing_of(game_of(record)).why(record, moves, turn, as_json=as_json)
 
 

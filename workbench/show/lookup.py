@@ -4,9 +4,11 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from cardsharp.cloud.adapters import build_log
 from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.codec import WITHDRAWN
 from cardsharp.cloud.ports import MatchLog, MatchReader, MatchRecord, MoveRecord
 from cardsharp.errors import ConfigError
 from cardsharp.game import Game
@@ -66,10 +68,16 @@ def open_to_read(store: str | None) -> Iterator[MatchLog]:
         yield log
 
 
-def read_match(
-    word: str, store: str | None, game: Game | None = None
-) -> tuple[MatchRecord, list[MoveRecord]]:
-    """The match that `word` means, with its moves; one of that game where one is named.
+class Found(NamedTuple):
+    """A match with its moves, and the numbers of those that the arena lost and the log let go."""
+
+    record: MatchRecord
+    moves: list[MoveRecord]
+    withdrawn: list[object]
+
+
+def read_match(word: str, store: str | None, game: Game | None = None) -> Found:
+    """The match that `word` means; one of that game where one is named.
 
     Raises:
         ConfigError: no match, more than one, or one of another game.
@@ -77,10 +85,11 @@ def read_match(
     opened = open_to_read if game is None or game.archive is None else game.archive.load()
     with opened(store) as log:
         record = find_match(log, word, game)
-        moves = log.moves(record.match_id)
+        moves, notes = log.moves(record.match_id), log.notes(record.match_id)
     if game is not None and game_of(record) != game:
         raise ConfigError(f"{record.match_id} is no match of {game.title}; see `cardsharp show`.")
-    return record, moves
+    withdrawn = [note.body["sequence"] for note in notes if note.kind == WITHDRAWN]
+    return Found(record, moves, withdrawn)
 
 
 def find_match(log: MatchReader, word: str, game: Game | None = None) -> MatchRecord:

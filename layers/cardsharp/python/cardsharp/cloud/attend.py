@@ -86,10 +86,10 @@ class Turn(Protocol[A]):
 class Sight(Generic[A]):
     """A match as it was seen.
 
-    `sequence` is that of its next move. `facts` are at least those that the log has not got yet,
-    and `timeouts` how many of them the arena made for us, for want of time. `outcome` is there
-    when the match has ended, `turn` when we are to act, since `acted_at` where that is known.
-    `header` is what the log is to say of the match, where only a look could tell.
+    `sequence` is that of its next move. `facts` are at least those that the log has not got yet
+    or has otherwise, and `timeouts` how many of them the arena made for us, for want of time.
+    `outcome` is there when the match has ended, `turn` when we are to act, since `acted_at` where
+    that is known. `header` is what the log is to say of the match, where only a look could tell.
     """
 
     sequence: int
@@ -123,8 +123,8 @@ class Match(Protocol[A]):
     def gone(self, denied: Rejected) -> Body | None:
         """The outcome, where the arena itself said that there is no such match for us.
 
-        None for all else. With `offering.MISSING` as its result the match is opened again if it
-        is named again.
+        None for all else. With `offering.MISSING` as its result the match is opened again as soon
+        as it is named again.
         """
         ...
 
@@ -215,11 +215,15 @@ class _Attendance(Generic[A]):
         self.known: dict[int, Body] = {}
         self.refused: dict[int, frozenset[A]] = {}
         self.denied = Denied()
+        self.went_back: float | None = None
 
     def run(self) -> bool:
         """Play turn by turn; True when the match has ended, False when the time is up."""
         sight = self._first_look()
         while sight is not None:
+            if not self._goes_on_from_log(sight):
+                sight = self._look()
+                continue
             self._record(sight)
             if sight.outcome is not None:
                 self._close(sight.outcome)
@@ -264,6 +268,34 @@ class _Attendance(Generic[A]):
         if sight.turn is not None and sight.acted_at is not None:
             late = max(self.hold.clock.now() - sight.acted_at, timedelta(0))
             self.hold.meter.time(Metric.PICK_UP, late)
+
+    def _goes_on_from_log(self, sight: Sight[A]) -> bool:
+        """Whether the arena has all moves of the log; where it has lost some, so has the log then.
+
+        An arena that goes back is believed like one that denies: when it says so for some seconds.
+        """
+        lost = [n for n, body in self.known.items() if self._is_lost(n, body, sight)]
+        if not lost:
+            self.went_back = None
+            return True
+        hold, now = self.hold, self.hold.clock.monotonic()
+        self.went_back = now if self.went_back is None else self.went_back
+        if timedelta(seconds=now - self.went_back) < hold.timing.denial:
+            hold.pause(hold.timing.breath)
+            hold.keeper.ensure(timedelta(0))
+            return False
+        first = min(lost)
+        hold.log.withdraw(hold.lease, first)
+        text = "the arena went back to before move %d"
+        _log.warning(text, first, extra={"match_id": hold.match_id})
+        self.known = {n: body for n, body in self.known.items() if n < first}
+        self.refused, self.went_back = {}, None
+        return True
+
+    @staticmethod
+    def _is_lost(number: int, body: Body, sight: Sight[A]) -> bool:
+        """Whether the arena has no such move any more, or another one in its place."""
+        return number >= sight.sequence or sight.facts.get(number, body) != body
 
     # --- playing -----------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 import json
 from datetime import UTC, datetime, timedelta
 
-from cardsharp.cloud.ports import Body, MatchRecord, NoteRecord
+from cardsharp.cloud.ports import Body, MatchRecord, MoveRecord, NoteRecord
 from cardsharp.errors import StoreError
 
 MAX_BODY_BYTES = 64_000
@@ -11,6 +11,9 @@ MAX_BODY_BYTES = 64_000
 
 NOTE_LIFE = timedelta(days=14)
 """How long a debugging note is kept."""
+
+WITHDRAWN = "withdrawn"
+"""The kind of the note that keeps a move which the arena has lost."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -38,6 +41,12 @@ def reopened(match: MatchRecord, now: datetime) -> NoteRecord:
     """What stays of the outcome of a match that is opened again."""
     finished = None if match.finished is None else match.finished.isoformat()
     return NoteRecord("reopened", now, {"outcome": match.outcome, "finished": finished})
+
+
+def withdrawn(move: MoveRecord, now: datetime) -> NoteRecord:
+    """What stays of a move that the arena no longer has."""
+    body = {"sequence": move.sequence, "intent": move.intent, "facts": move.facts}
+    return NoteRecord(WITHDRAWN, now, body)
 
 
 def to_micros(moment: datetime) -> int:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from cardsharp.cloud import dynamodb_items as items
 from cardsharp.cloud.aws import Unmet
-from cardsharp.cloud.codec import reopened
+from cardsharp.cloud.codec import reopened, withdrawn
 from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.cloud.ports import (
     Body,
@@ -166,6 +166,14 @@ class DynamoLog:
         for start in range(0, max(1, len(updates)), _CHUNK):
             self._write_ours(lease, updates[start : start + _CHUNK])
 
+    def withdraw(self, lease: Lease, sequence: int) -> None:
+        """Take out the moves from `sequence` on; each is kept as a note."""
+        lost = [move for move in self.moves(lease.match_id) if move.sequence >= sequence]
+        writes = [write for move in reversed(lost) for write in self._withdrawing(lease, move)]
+        # The last first and each with its note, so that what is left is a history at any moment.
+        for start in range(0, max(1, len(writes)), _CHUNK):
+            self._write_ours(lease, writes[start : start + _CHUNK])
+
     def finish(self, lease: Lease, outcome: Body) -> None:
         """Close the match with its outcome and clear the lease; quiet if it is finished."""
         try:
@@ -222,9 +230,8 @@ class DynamoLog:
 
     def moves(self, match_id: str) -> list[MoveRecord]:
         """All moves of a match in the order of their sequence."""
-        return [
-            items.to_move(item) for item in self._table.under(items.partition(match_id), items.MOVE)
-        ]
+        found = map(items.to_move, self._table.under(items.partition(match_id), items.MOVE))
+        return [move for move in found if (move.intent, move.facts) != (None, None)]
 
     def notes(self, match_id: str) -> list[NoteRecord]:
         """The unexpired debugging notes of a match, oldest first."""
@@ -281,6 +288,19 @@ class DynamoLog:
             if unmet.index == 0:
                 raise _lost(lease) from unmet
             raise
+
+    def _withdrawing(self, lease: Lease, move: MoveRecord) -> "list[TransactWriteItemTypeDef]":
+        """The emptying of a move, without the right to delete, and the keeping of what it was."""
+        note = withdrawn(move, self._clock.now())
+        emptied: TransactWriteItemTypeDef = {
+            "Update": {
+                "TableName": self._table.name,
+                "Key": items.move_key(lease.match_id, move.sequence),
+                "UpdateExpression": "REMOVE intent_json, facts_json",
+            }
+        }
+        kept = items.note_item(lease.match_id, note, unique=str(uuid.uuid4()))
+        return [emptied, self._noting(kept)]
 
     def _noting(self, note: "Item") -> "TransactWriteItemTypeDef":
         """The writing of a note without the right to put, which the poller has not got."""

@@ -98,7 +98,7 @@ class Hold:
         return None
 
     def outwait(self, moves: list[MoveRecord], sequence: int, since: datetime) -> bool:
-        """Wait until no action that was meant to be move `sequence` can be under way any more.
+        """Wait until no action that was meant for move `sequence` or later can be under way.
 
         Whether one could arrive after `since`, so that what was seen then is out of date.
         """
@@ -145,10 +145,16 @@ class Hold:
 
 
 def latest_arrival(moves: list[MoveRecord], sequence: int) -> datetime | None:
-    """Until when the action that was meant to be move `sequence` can arrive; None for none."""
-    intent = next((move.intent for move in moves if move.sequence == sequence), None)
-    if intent is None:
-        return None
+    """Until when an action that was meant for move `sequence` or later can arrive; None for none.
+
+    Later ones there are where the arena went back: they would meet a state not meant for them.
+    """
+    intents = [m.intent for m in moves if m.sequence >= sequence and m.intent is not None]
+    return max(filter(None, map(_arrival, intents)), default=None)
+
+
+def _arrival(intent: Body) -> datetime | None:
+    """Until when the action of an intent can arrive; None where it does not say."""
     with suppress(ValueError):
         return datetime.fromisoformat(str(intent.get(_ARRIVES)))
     return None

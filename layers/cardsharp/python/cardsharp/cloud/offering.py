@@ -14,6 +14,9 @@ from cardsharp.errors import StoreError
 MISSING = "unknown"
 """The result of a match that was closed because the arena said that there is none."""
 
+SETTLED = timedelta(seconds=10)
+"""Whoever names a match so long after its end has lost the end; before, the naming may be old."""
+
 _log = logging.getLogger("cardsharp.scout")
 
 
@@ -31,8 +34,8 @@ class Offering:
     def offer(self, named: Iterable[str] = ()) -> int:
         """Put each unattended match of `named` and of the log on the queue; how many.
 
-        A named match that was closed as missing is opened again. While new matches are paused,
-        only those are offered that run in the log.
+        A named match that was closed is opened again where it goes on. While new matches are
+        paused, only those are offered that run in the log.
         """
         now = self.clock.now()
         running = {record.match_id: record for record in self.log.running()}
@@ -70,14 +73,19 @@ class Offering:
         return True
 
     def _reopen(self, match_id: str) -> bool:
-        """Open a match again and offer it, if it was closed as one that the arena has not got."""
+        """Open a named match again and offer it, if it was closed and yet goes on."""
         match = self.log.match(match_id)
-        if match is None or match.outcome is None or match.outcome.get("result") != MISSING:
-            return False
-        if not self.log.reopen(match):
+        if match is None or not self._goes_on(match) or not self.log.reopen(match):
             return False
         _log.warning("opened again, for the arena names it", extra={"match_id": match_id})
         return self.offer_one(match_id, game_of(match))
+
+    def _goes_on(self, match: MatchRecord) -> bool:
+        """Whether a closed match that the arena names was closed as missing, or its end is lost."""
+        if match.outcome is None or match.finished is None:
+            return False
+        missing = match.outcome.get("result") == MISSING
+        return missing or self.clock.now() - match.finished >= SETTLED
 
 
 def game_of(record: MatchRecord | None) -> str | None:

@@ -201,6 +201,13 @@ class MatchWriter(Protocol):
         """Write the facts of moves by sequence; a move that already has facts keeps them."""
         ...
 
+    def withdraw(self, lease: Lease, sequence: int) -> None:
+        """Take out the moves from `sequence` on, for the arena went back to before them.
+
+        Each is kept as a note of the kind "withdrawn" and may be intended and recorded anew.
+        """
+        ...
+
     def finish(self, lease: Lease, outcome: Body) -> None:
         """Close the match with its outcome and clear the lease; quiet if it is finished."""
         ...

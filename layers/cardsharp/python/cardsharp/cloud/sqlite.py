@@ -9,7 +9,15 @@ from contextlib import contextmanager
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 
-from cardsharp.cloud.codec import NOTE_LIFE, decode, encode, from_micros, reopened, to_micros
+from cardsharp.cloud.codec import (
+    NOTE_LIFE,
+    decode,
+    encode,
+    from_micros,
+    reopened,
+    to_micros,
+    withdrawn,
+)
 from cardsharp.cloud.ports import (
     Body,
     Clock,
@@ -157,6 +165,14 @@ class SqliteLog:
                 [(lease.match_id, sequence, encode(body)) for sequence, body in facts.items()],
             )
 
+    def withdraw(self, lease: Lease, sequence: int) -> None:
+        """Take out the moves from `sequence` on; each is kept as a note."""
+        now, lost = self._clock.now(), (lease.match_id, sequence)
+        with self._owned(lease) as db:
+            for move in _moves(db, *lost):
+                _keep_note(db, lease.match_id, withdrawn(move, now))
+            db.execute("DELETE FROM moves WHERE match_id = ? AND sequence >= ?", lost)
+
     def finish(self, lease: Lease, outcome: Body) -> None:
         """Close the match with its outcome and clear the lease; quiet if it is finished."""
         with self._file.transaction() as db:
@@ -198,13 +214,7 @@ class SqliteLog:
     def moves(self, match_id: str) -> list[MoveRecord]:
         """All moves of a match in the order of their sequence."""
         with self._file.reading() as db:
-            rows = db.execute(
-                "SELECT * FROM moves WHERE match_id = ? ORDER BY sequence", (match_id,)
-            ).fetchall()
-        return [
-            MoveRecord(row["sequence"], _decoded(row["intent"]), _decoded(row["facts"]))
-            for row in rows
-        ]
+            return _moves(db, match_id)
 
     def matches(
         self, day: date | None = None, status: Status | None = None, limit: int = 100
@@ -248,6 +258,17 @@ def _match(db: sqlite3.Connection, match_id: str) -> MatchRecord | None:
     """The header of a match, or None if there is none."""
     row = db.execute("SELECT * FROM matches WHERE id = ?", (match_id,)).fetchone()
     return None if row is None else _record(row)
+
+
+def _moves(db: sqlite3.Connection, match_id: str, first: int = 0) -> list[MoveRecord]:
+    """The moves of a match from that sequence on, in order."""
+    rows = db.execute(
+        "SELECT * FROM moves WHERE match_id = ? AND sequence >= ? ORDER BY sequence",
+        (match_id, first),
+    ).fetchall()
+    return [
+        MoveRecord(row["sequence"], _decoded(row["intent"]), _decoded(row["facts"])) for row in rows
+    ]
 
 
 def _insert(db: sqlite3.Connection, match_id: str, started: datetime) -> None:

@@ -4,7 +4,7 @@ Facts are the arena's own moves, so the log is a copy of the arena's history wit
 beside it. Seeds are not in the views and so cannot get here.
 """
 
-from collections.abc import Container, Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from cardsharp import logbook
@@ -86,10 +86,13 @@ def facts_body(move: MoveView) -> dict[str, object]:
     return move.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
-def facts_beyond(view: MatchView, known: Container[int]) -> dict[int, Body]:
-    """The facts of all moves of a view whose sequence is not `known`."""
-    moves = (move for move in view.moves if move.sequence_id not in known)
-    return {move.sequence_id: facts_body(move) for move in moves}
+def facts_beyond(view: MatchView, known: Mapping[int, Body]) -> dict[int, Body]:
+    """The facts of all moves of a view that are not `known`, or known as made at another time."""
+    return {
+        move.sequence_id: facts_body(move)
+        for move in view.moves
+        if known.get(move.sequence_id, {}).get("at") != move.at
+    }
 
 
 def outcome_body(view: MatchView, seats: set[int]) -> dict[str, object]:
