@@ -1,6 +1,7 @@
 """`matches`, `show` and `why`: what a match log tells when the match is long over."""
 
 import json
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,17 @@ def test_matches_lists_the_last_started_first(cli: Cli) -> None:
     table = cli("matches").out
     assert table.index(first["match"]) < table.index(second["match"])
     assert "captain (us) v champion" in table
+
+
+def test_everything_that_is_kept_is_for_its_owner_alone(cli: Cli, home: Path) -> None:
+    """Match log and program's log; a folder of before is narrowed by the next command."""
+    folder = home / "cardsharp"
+    kept = {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
+    assert kept == {"matches.db": 0o600, "play.log": 0o600}
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    folder.chmod(0o755)
+    assert len(listed(cli)) == 2
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
 def test_matches_can_be_narrowed(cli: Cli) -> None:

@@ -232,10 +232,10 @@ def test_what_cannot_be_stored_does_not_happen(tmp_path: Path) -> None:
         before = client.get(f"{path}?showevents=1").raw
         storage = arena._arena._storage
         assert isinstance(storage, SqliteStorage)
-        storage._db.execute("PRAGMA max_page_count = 1")  # not a page more than there are
+        storage._file._db.execute("PRAGMA max_page_count = 1")  # not a page more than there are
         long_comment = {"comment": "x" * 60_000}
         refused = client.ask("DELETE", f"{path}/terminate", ADMIN, long_comment)
         assert (refused.status, "full" in refused.json()["error"]) == (503, True)
         assert client.get(f"{path}?showevents=1").raw == before
-        storage._db.execute("PRAGMA max_page_count = 100000")
+        storage._file._db.execute("PRAGMA max_page_count = 100000")
         assert client.ask("DELETE", f"{path}/terminate", ADMIN, long_comment).status == 200

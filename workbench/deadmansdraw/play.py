@@ -15,6 +15,7 @@ from cyclopts import Parameter, validators
 from rich.console import Console
 
 from cardsharp.cloud.ports import MatchLog
+from cardsharp.cloud.private import make_private
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.errors import CardsharpError, ConfigError, StoreError
 from workbench.deadmansdraw.report import Played, Report, played_of, print_table, requests_text
@@ -116,8 +117,8 @@ def _work_folder(folder: Path) -> Iterator[Path]:
             yield work
         finally:
             with suppress(OSError):
-                folder.mkdir(parents=True, exist_ok=True)
-                shutil.copy(work / "play.log", folder / "play.log")
+                make_private(folder / "play.log")
+                shutil.copyfile(work / "play.log", folder / "play.log")
 
 
 def _perform(script: Script, options: PlayOptions, work: Path, store: str) -> Report:

@@ -87,7 +87,7 @@ def open_archive(store: str | None) -> Iterator[DealArchive]:
         raise ConfigError(
             f"There are no deals in {name}; run `cardsharp euchre serve`, or name its sqlite:FILE."
         )
-    deals = SqliteDeals(str(file), SystemClock())
+    deals = SqliteDeals(file, SystemClock(), to_read=True)
     try:
         logs = (file.with_suffix(".log"), file.with_name(_LOG), data_folder() / _LOG)
         yield DealArchive(deals, next((log for log in logs if log.is_file()), logs[0]))

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from cardsharp.cloud.private import make_private
 from cardsharp.cloud.telemetry import redirect
 from cardsharp.errors import ConfigError
 from cardsharp.euchre.assembly import STRATEGY
@@ -50,7 +51,7 @@ def serve(
 def _written_to(log: Path) -> Iterator[None]:
     """Send our log lines and metrics to the end of that file."""
     try:
-        log.parent.mkdir(parents=True, exist_ok=True)
+        make_private(log)
         stream = log.open("a", encoding="utf-8")
     except OSError as error:
         raise ConfigError(

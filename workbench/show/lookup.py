@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,6 +10,8 @@ from cardsharp.cloud.adapters import build_log
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.codec import WITHDRAWN
 from cardsharp.cloud.ports import MatchLog, MatchReader, MatchRecord, MoveRecord
+from cardsharp.cloud.private import FOLDER, narrow
+from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.errors import ConfigError
 from cardsharp.game import Game
 from cardsharp.games import game as game_called
@@ -25,14 +27,17 @@ _SQLITE = "sqlite:"
 
 
 def data_folder() -> Path:
-    """The folder of everything that this program keeps: `$XDG_DATA_HOME` or the home folder."""
+    """The folder of everything that this program keeps: `$XDG_DATA_HOME` or the home folder.
+
+    It is its owner's alone, also where an older version made it for everybody to read.
+    """
     given = os.environ.get("XDG_DATA_HOME", "")
-    if given:
-        return Path(given) / "cardsharp"
     try:
-        return Path.home() / ".cardsharp"
+        folder = Path(given) / "cardsharp" if given else Path.home() / ".cardsharp"
     except RuntimeError as error:
         raise ConfigError("There is no home folder; set XDG_DATA_HOME to a folder.") from error
+    narrow(folder, FOLDER)
+    return folder
 
 
 def own_store() -> str:
@@ -48,24 +53,32 @@ def store_or_default(store: str | None) -> str:
 @contextmanager
 def open_log(store: str) -> Iterator[MatchLog]:
     """The match log `sqlite:FILE` or `dynamodb:TABLE`, closed at the end."""
-    log = build_log(store, SystemClock())
-    try:
+    with closing(build_log(store, SystemClock())) as log:
         yield log
-    finally:
-        log.close()
 
 
 @contextmanager
 def open_to_read(store: str | None) -> Iterator[MatchLog]:
     """A match log that exists already; raises `ConfigError` for a file that is not there."""
     name = store_or_default(store)
-    file = Path(name.removeprefix(_SQLITE)).expanduser()
+    file = _file_of(name)
     if name.startswith(_SQLITE) and not file.is_file():
         raise ConfigError(
             f"There is no match log {file} yet; run `cardsharp play`, or name one with --store."
         )
-    with open_log(name) as log:
+    with closing(_log_to_read(name)) as log:
         yield log
+
+
+def _file_of(name: str) -> Path:
+    return Path(name.removeprefix(_SQLITE)).expanduser()
+
+
+def _log_to_read(name: str) -> MatchLog:
+    """The match log of that name; of a file nothing but what is in it."""
+    if not name.startswith(_SQLITE):
+        return build_log(name, SystemClock())
+    return SqliteLog(_file_of(name), SystemClock(), to_read=True)
 
 
 class Found(NamedTuple):

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from cardsharp.cloud.private import make_private
 from cardsharp.cloud.redaction import redact
 from cardsharp.cloud.settings import PREFIX
 from cardsharp.cloud.telemetry import redirect
@@ -41,7 +42,7 @@ def _replace(old: Mapping[str, str], new: Mapping[str, str]) -> None:
 @contextmanager
 def telemetry_in(path: Path) -> Iterator[None]:
     """Send logs and metrics of handlers and home to the end of a file, away from the terminal."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_private(path)
     root = logging.getLogger()
     with path.open("a", encoding="utf-8") as stream:
         handler = logging.StreamHandler(stream)

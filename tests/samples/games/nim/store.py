@@ -12,7 +12,7 @@ VARIABLE = "NIM_STORE"
 _GAMES = Contents(
     "file of games",
     VARIABLE,
-    "CREATE TABLE games (id TEXT PRIMARY KEY, version INTEGER NOT NULL, body TEXT NOT NULL)",
+    ("CREATE TABLE games (id TEXT PRIMARY KEY, version INTEGER NOT NULL, body TEXT NOT NULL)",),
 )
 
 

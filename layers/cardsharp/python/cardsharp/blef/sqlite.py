@@ -15,11 +15,8 @@ from cardsharp.cloud.ports import Clock
 from cardsharp.cloud.sqlite_file import Contents, SqliteFile
 from cardsharp.errors import Conflict
 
-_GAMES = Contents(
-    "file of games",
-    "BLEF_STORE",
-    """
-CREATE TABLE IF NOT EXISTS games (
+_FIRST = """
+CREATE TABLE games (
   uuid TEXT PRIMARY KEY,
   version INTEGER NOT NULL,
   body TEXT NOT NULL,
@@ -29,18 +26,19 @@ CREATE TABLE IF NOT EXISTS games (
   changed INTEGER NOT NULL,
   expires INTEGER NOT NULL
 ) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS games_by_change ON games (public, changed);
-CREATE INDEX IF NOT EXISTS games_by_expiry ON games (expires);
-CREATE TABLE IF NOT EXISTS rounds (
+CREATE INDEX games_by_change ON games (public, changed);
+CREATE INDEX games_by_expiry ON games (expires);
+CREATE TABLE rounds (
   uuid TEXT NOT NULL,
   number INTEGER NOT NULL,
   body TEXT NOT NULL,
   expires INTEGER NOT NULL,
   PRIMARY KEY (uuid, number)
 ) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS rounds_by_expiry ON rounds (expires);
-""",
-)
+CREATE INDEX rounds_by_expiry ON rounds (expires);
+"""
+
+_GAMES = Contents("file of games", "BLEF_STORE", (_FIRST,))
 
 
 class SqliteGames:

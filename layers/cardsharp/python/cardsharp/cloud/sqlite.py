@@ -30,10 +30,7 @@ from cardsharp.cloud.ports import (
 from cardsharp.cloud.sqlite_file import Contents, SqliteFile
 from cardsharp.errors import Conflict
 
-_LOG = Contents(
-    "match log",
-    "CARDSHARP_STORE",
-    """
+_FIRST = """
 CREATE TABLE matches (
   id TEXT PRIMARY KEY,
   status TEXT NOT NULL,
@@ -63,15 +60,19 @@ CREATE TABLE notes (
   expires_at INTEGER NOT NULL
 );
 CREATE INDEX notes_by_match ON notes (match_id, at);
-""",
-)
+"""
+
+_LOG = Contents("match log", "CARDSHARP_STORE", (_FIRST,))
 
 
 class SqliteLog:
-    """A `MatchLog` in the SQLite file at `path`, made with its folder if it is not there."""
+    """A `MatchLog` in the SQLite file at `path`, made with its folder if it is not there.
 
-    def __init__(self, path: Path, clock: Clock) -> None:
-        self._file = SqliteFile(path, _LOG)
+    With `to_read` it must be there, and is only read.
+    """
+
+    def __init__(self, path: Path, clock: Clock, *, to_read: bool = False) -> None:
+        self._file = SqliteFile(path, _LOG, to_read=to_read)
         self._clock = clock
 
     def close(self) -> None:

@@ -4,56 +4,71 @@ Several processes may use the file at once. Every change is one `BEGIN IMMEDIATE
 a write-ahead log, so a process killed at any moment leaves whole transactions only.
 """
 
+import json
 import sqlite3
 import threading
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
 import stamina
 
+from cardsharp.cloud.private import make_private, narrow
 from cardsharp.errors import StoreError
 
 MEMORY = ":memory:"
 """The path of what is kept in this process only."""
 
 _BUSY = timedelta(seconds=10)
+_BUSY_EXCLUSIVE = timedelta(seconds=1)
+_SIDECARS = ("-wal", "-shm", "-journal")
+"""What SQLite keeps beside a file while it is open; it takes the file's own mode for them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contents:
     """What a file keeps: the words for it, the setting that names the file, and its schema.
 
-    `version` is that of the schema; a file of a newer one is refused.
+    Each of `steps` makes the schema from that of the one before, the first in an empty file. A file
+    knows how many it has taken and takes the others when it is opened, so a step that was published
+    is never changed. Of an `exclusive` file there is one user at a time.
     """
 
     name: str
     setting: str
-    schema: str
-    version: int = 1
+    steps: tuple[str, ...]
+    exclusive: bool = False
+
+    def tables(self, version: int) -> set[str]:
+        """The tables after so many steps."""
+        with closing(sqlite3.connect(MEMORY)) as db:
+            db.executescript(";".join(self.steps[:version]))
+            return _found(db)[1]
 
 
 class SqliteFile:
-    """One connection to the file at `path`, made with its folder if it is not there."""
+    """One connection to the file at `path`, made with its folder if it is not there.
 
-    def __init__(self, path: str | Path, contents: Contents) -> None:
+    Only its owner can read it. With `to_read` it must be there, and nothing can be written to it.
+
+    Raises:
+        StoreError: it cannot be used, is not ours, or a newer version made it.
+    """
+
+    def __init__(self, path: str | Path, contents: Contents, *, to_read: bool = False) -> None:
         self._path = path
         self._contents = contents
         self._lock = threading.Lock()
         with self._translated():
-            if str(path) != MEMORY:
-                Path(path).parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(
-                path, timeout=_BUSY.total_seconds(), isolation_level=None, check_same_thread=False
-            )
+            self._db = self._connected(to_read)
             # What is kept in memory goes when nobody has it any more, without a call of `close`.
             self._end = weakref.finalize(self, self._db.close)
             self._db.row_factory = sqlite3.Row
             try:
-                self._prepare()
+                self._prepare(to_read)
             except BaseException:
                 self._end()
                 raise
@@ -94,26 +109,82 @@ class SqliteFile:
                 f"and its folder, or set {self._contents.setting} to another file."
             ) from error
 
-    def _prepare(self) -> None:
-        """Switch to a write-ahead log and bring the schema up to date."""
+    def _connected(self, to_read: bool) -> sqlite3.Connection:
+        """A connection; a file that is to be written is there then, for its owner alone."""
+        place, exclusive = str(self._path), self._contents.exclusive
+        if to_read:
+            place = f"{Path(place).absolute().as_uri()}?mode=rw"
+        elif place != MEMORY and not Path(place).exists():
+            make_private(Path(place))
+        wait = _BUSY_EXCLUSIVE if exclusive else _BUSY
+        return sqlite3.connect(
+            place,
+            timeout=wait.total_seconds(),
+            isolation_level=None,
+            check_same_thread=False,
+            uri=to_read,
+        )
+
+    def _prepare(self, to_read: bool) -> None:
+        """Bring the schema up to date; for one that writes, switch to a write-ahead log."""
         # Two first openers can collide in the switch, which ignores the busy timeout.
-        for attempt in stamina.retry_context(on=_is_busy, attempts=5, timeout=5, wait_initial=0.02):
+        attempts = 1 if self._contents.exclusive else 5
+        for attempt in stamina.retry_context(
+            on=_is_busy, attempts=attempts, timeout=5, wait_initial=0.02
+        ):
             with attempt:
-                self._db.execute("PRAGMA journal_mode = WAL")
-        # Enough for a killed process. A power cut may cost the last commits, never the file; a
-        # match log is filled again from the arena's own history.
+                found = self._version(may_be_empty=not to_read)
+                if not to_read:
+                    self._switch()
+        if found < len(self._contents.steps):
+            with self.transaction():
+                # Somebody else may have been here first.
+                self._take_steps(self._version(may_be_empty=True))
+        if to_read:
+            self._db.execute("PRAGMA query_only = ON")
+
+    def _switch(self) -> None:
+        """Let the file and what lies beside it be ours alone, and have a write-ahead log."""
+        if str(self._path) != MEMORY:
+            for end in ("", *_SIDECARS):
+                narrow(Path(f"{self._path}{end}"))
+        if self._contents.exclusive:
+            self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
+        self._db.execute("PRAGMA journal_mode = WAL")
+        # Enough for a killed process. A power cut may cost the last commits, never the file.
         self._db.execute("PRAGMA synchronous = NORMAL")
-        with self.transaction() as db:
-            found = db.execute("PRAGMA user_version").fetchone()[0]
-            if found > self._contents.version:
-                raise StoreError(
-                    f"A newer Cardsharp made the {self._contents.name} {self._path}; "
-                    f"install that one or set {self._contents.setting} to another file."
-                )
-            if found < self._contents.version:
-                for statement in filter(str.strip, self._contents.schema.split(";")):
-                    db.execute(statement)
-                db.execute(f"PRAGMA user_version = {self._contents.version}")
+
+    def _version(self, *, may_be_empty: bool) -> int:
+        """How many steps the file has taken; raises `StoreError` unless it is one of ours."""
+        contents, (version, tables) = self._contents, _found(self._db)
+        if version > len(contents.steps) and tables & contents.tables(len(contents.steps)):
+            raise StoreError(
+                f"A newer Cardsharp made the {contents.name} {self._path}; "
+                f"install that one or set {contents.setting} to another file."
+            )
+        known = version in range(0 if may_be_empty else 1, len(contents.steps) + 1)
+        if not known or tables != contents.tables(version):
+            raise StoreError(
+                f"The file {self._path} is no {contents.name} of Cardsharp's; "
+                f"set {contents.setting} to another file."
+            )
+        return version
+
+    def _take_steps(self, found: int) -> None:
+        """Take the steps that the file has not taken."""
+        for step in self._contents.steps[found:]:
+            for statement in filter(str.strip, step.split(";")):
+                self._db.execute(statement)
+        self._db.execute(f"PRAGMA user_version = {len(self._contents.steps)}")
+
+
+def _found(db: sqlite3.Connection) -> tuple[int, set[str]]:
+    """The version that a file calls itself, and its tables, at one moment."""
+    version, tables = db.execute(
+        "SELECT user_version, (SELECT json_group_array(name) FROM sqlite_master "
+        "WHERE type = 'table' AND name NOT LIKE 'sqlite%') FROM pragma_user_version"
+    ).fetchone()
+    return version, set(json.loads(tables))
 
 
 def _is_busy(error: Exception) -> bool:

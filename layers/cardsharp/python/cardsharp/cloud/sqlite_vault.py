@@ -8,21 +8,18 @@ from cardsharp.cloud.ports import Body, Clock
 from cardsharp.cloud.sqlite_file import Contents, SqliteFile
 from cardsharp.cloud.vault import LIFE
 
-_VAULT = Contents(
-    "vault",
-    "CARDSHARP_STORE",
-    "CREATE TABLE secrets (id TEXT PRIMARY KEY, body TEXT NOT NULL, expires_at INTEGER NOT NULL)",
-)
-_OWNER_ONLY = 0o600
+_FIRST = """
+CREATE TABLE secrets (id TEXT PRIMARY KEY, body TEXT NOT NULL, expires_at INTEGER NOT NULL)
+"""
+
+_VAULT = Contents("vault", "CARDSHARP_STORE", (_FIRST,))
 
 
 class SqliteVault:
     """A `Vault` in the file that belongs to the match log at `log`."""
 
     def __init__(self, log: Path, clock: Clock) -> None:
-        path = log.with_name(f"{log.name}.vault")
-        self._file = SqliteFile(path, _VAULT)
-        path.chmod(_OWNER_ONLY)
+        self._file = SqliteFile(log.with_name(f"{log.name}.vault"), _VAULT)
         self._clock = clock
 
     def close(self) -> None:

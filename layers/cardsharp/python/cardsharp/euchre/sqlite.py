@@ -15,11 +15,8 @@ from cardsharp.euchre.cards import Card
 from cardsharp.euchre.records import DealKey, Event, Record, decode_event, encode_event
 from cardsharp.euchre.store import LIFE
 
-_DEALS = Contents(
-    "file of deals",
-    "EUCHRE_STORE",
-    """
-CREATE TABLE IF NOT EXISTS deals (
+_FIRST = """
+CREATE TABLE deals (
   token TEXT NOT NULL,
   game INTEGER NOT NULL,
   deal INTEGER NOT NULL,
@@ -30,18 +27,22 @@ CREATE TABLE IF NOT EXISTS deals (
   expires INTEGER NOT NULL,
   PRIMARY KEY (token, game, deal)
 ) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS deals_by_expiry ON deals (expires);
-""",
-)
+CREATE INDEX deals_by_expiry ON deals (expires);
+"""
+
+_DEALS = Contents("file of deals", "EUCHRE_STORE", (_FIRST,))
 _THIS = "token = ? AND game = ? AND deal = ?"
 
 
 class SqliteDeals:
-    """A `DealStore` in the SQLite file at `path`, made with its folder if it is not there."""
+    """A `DealStore` in the SQLite file at `path`, made with its folder if it is not there.
 
-    def __init__(self, path: str | Path, clock: Clock) -> None:
+    With `to_read` it must be there, and is only read.
+    """
+
+    def __init__(self, path: str | Path, clock: Clock, *, to_read: bool = False) -> None:
         self._clock = clock
-        self._file = SqliteFile(path, _DEALS)
+        self._file = SqliteFile(path, _DEALS, to_read=to_read)
 
     def close(self) -> None:
         """Close the file; the store cannot be used afterwards."""

@@ -1,0 +1,162 @@
+"""The files that stores are: who may read them, and whose files they touch."""
+
+import os
+import sqlite3
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from support.arena import running_arena
+from support.cloud_clock import FakeClock
+
+from cardsharp.blef.sqlite import SqliteGames
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.sqlite import SqliteLog
+from cardsharp.cloud.sqlite_file import Contents, SqliteFile
+from cardsharp.cloud.sqlite_vault import SqliteVault
+from cardsharp.errors import ConfigError, StoreError
+from cardsharp.euchre.sqlite import SqliteDeals
+from workbench.arena.storage import SqliteStorage
+from workbench.show.lookup import open_to_read
+
+MAKERS: dict[str, Callable[[Path], object]] = {
+    "log": lambda path: SqliteLog(path, SystemClock()),
+    "vault": lambda path: SqliteVault(path, SystemClock()),
+    "blef": lambda path: SqliteGames(path, SystemClock()),
+    "euchre": lambda path: SqliteDeals(path, SystemClock()),
+    "arena": SqliteStorage,
+}
+
+
+@pytest.fixture(params=MAKERS)
+def make(request: pytest.FixtureRequest) -> Callable[[Path], object]:
+    return MAKERS[request.param]
+
+
+@pytest.fixture(autouse=True)
+def _generous() -> Iterator[None]:
+    """The usual umask, under which everybody may read what a careless program makes."""
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
+
+
+def modes(folder: Path) -> dict[str, int]:
+    return {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
+
+
+def tables(path: Path) -> set[str]:
+    with closing(sqlite3.connect(path)) as db:
+        return {name for (name,) in db.execute("SELECT name FROM sqlite_master")}
+
+
+def test_a_store_and_all_files_beside_it_are_its_owners_alone(
+    tmp_path: Path, make: Callable[[Path], object]
+) -> None:
+    """While it is open, which is when there are files beside it."""
+    store = make(tmp_path / "new" / "store.db")
+    found = modes(tmp_path / "new")
+    store.close()  # type: ignore[attr-defined]
+    assert len(found) >= 2
+    assert set(found.values()) == {0o600}
+    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o700
+
+
+def test_a_store_of_before_is_narrowed_and_a_folder_of_somebody_elses_is_not(
+    tmp_path: Path, make: Callable[[Path], object]
+) -> None:
+    path, folder = tmp_path / "f" / "store.db", tmp_path / "f"
+    make(path).close()  # type: ignore[attr-defined]
+    for file in folder.iterdir():
+        file.chmod(0o644)
+    folder.chmod(0o755)
+    store = make(path)
+    found = modes(folder)
+    store.close()  # type: ignore[attr-defined]
+    assert set(found.values()) == {0o600}
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o755
+
+
+FOREIGN = "CREATE TABLE bookmarks (url TEXT); INSERT INTO bookmarks VALUES ('https://example.org')"
+
+
+@pytest.mark.parametrize("version", [0, 1, 2, 99])
+def test_a_foreign_file_is_refused_and_left_as_it_is(
+    tmp_path: Path, make: Callable[[Path], object], version: int
+) -> None:
+    """Somebody else's database, whatever version it calls itself."""
+    path = tmp_path / ("store.db.vault" if make is MAKERS["vault"] else "store.db")
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(FOREIGN)
+        db.execute(f"PRAGMA user_version = {version}")
+    before = path.read_bytes()
+    with pytest.raises((StoreError, ConfigError), match=r"store\.db.* is no "):
+        make(tmp_path / "store.db")
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("kind", ["foreign", "empty", "arena", "text"])
+def test_to_read_a_file_that_is_no_match_log_changes_nothing(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "some.db"
+    if kind == "foreign":
+        with closing(sqlite3.connect(path)) as db:
+            db.executescript(FOREIGN)
+    elif kind == "arena":
+        SqliteStorage(path).close()
+    else:
+        path.write_text("no database, but text\n" * 100 if kind == "text" else "")
+    path.chmod(0o644)
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match=r"some\.db"), open_to_read(f"sqlite:{path}"):
+        pass
+    assert path.read_bytes() == before
+    assert modes(tmp_path) == {"some.db": 0o644}
+
+
+def test_who_reads_cannot_write_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    path = tmp_path / "log.db"
+    with closing(SqliteLog(path, SystemClock())) as log:
+        log.announce("m", FakeClock().now() - FakeClock().now())
+    with open_to_read(f"sqlite:{path}") as log:
+        assert [one.match_id for one in log.matches()] == ["m"]
+        with pytest.raises(StoreError, match="readonly"):
+            log.note("m", "kind", {})
+    assert modes(tmp_path) == {"log.db": 0o600}
+
+
+def test_a_file_is_brought_from_version_to_version(tmp_path: Path) -> None:
+    """By those steps that it has not taken; one that fails leaves the file as it was."""
+    path, words = tmp_path / "store.db", ("store", "SETTING")
+    first = "CREATE TABLE a (x); INSERT INTO a VALUES (1)"
+    second = "CREATE TABLE b (x); INSERT INTO b SELECT x + 1 FROM a"
+    failing = f"{second}; DROP TABLE nowhere"
+    SqliteFile(path, Contents(*words, (first,))).close()
+    with pytest.raises(StoreError, match="no such table: nowhere"):
+        SqliteFile(path, Contents(*words, (first, failing)))
+    assert tables(path) == {"a"}
+    for _ in range(2):
+        file = SqliteFile(path, Contents(*words, (first, second)))
+        with closing(file), file.reading() as db:
+            assert [tuple(row) for row in db.execute("SELECT x FROM b")] == [(2,)]
+    with pytest.raises(StoreError, match="newer Cardsharp"):
+        SqliteFile(path, Contents(*words, (first,)))
+
+
+def test_reading_brings_an_older_file_of_ours_up_to_date(tmp_path: Path) -> None:
+    path, words = tmp_path / "store.db", ("store", "SETTING")
+    SqliteFile(path, Contents(*words, ("CREATE TABLE a (x)",))).close()
+    newer = Contents(*words, ("CREATE TABLE a (x)", "CREATE TABLE b (x)"))
+    SqliteFile(path, newer, to_read=True).close()
+    assert tables(path) == {"a", "b"}
+
+
+def test_the_arena_takes_no_match_log_for_its_data(tmp_path: Path) -> None:
+    path = tmp_path / "log.db"
+    SqliteLog(path, SystemClock()).close()
+    with (
+        pytest.raises(ConfigError, match=r"is no arena's data file"),
+        running_arena(tmp_path, data=path),
+    ):
+        pass
