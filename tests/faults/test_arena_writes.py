@@ -2,10 +2,14 @@
 
 import hashlib
 import json
+import socket
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
+from time import monotonic
+from types import SimpleNamespace
+from typing import Any
 from urllib.request import parse_http_list, parse_keqv_list
 
 import pytest
@@ -28,6 +32,7 @@ from support.fault_server import (
     then_close,
 )
 
+from cardsharp import exchange
 from cardsharp.deadmansdraw.actions import DRAW, EffectType, respond
 from cardsharp.deadmansdraw.cards import Card, Suit
 from cardsharp.deadmansdraw.client import ArenaClient, Credentials, Limits, MatchClosed
@@ -73,6 +78,32 @@ def test_an_action_is_sent_as_the_arena_reads_it_and_answered_with_events() -> N
         EventType.DRAW,
         EventType.CARD_PLACED_TO_PLAY_AREA,
     ]
+
+
+@every_write
+def test_r26_a_write_is_not_sent_when_it_took_too_long_to_connect(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A name that was looked up for an hour; no limit of a socket holds for that."""
+    hour = 0.0
+    look_up = socket.getaddrinfo
+
+    def slow(*question: Any, **more: Any) -> Any:  # noqa: ANN401 - whatever the real one takes
+        nonlocal hour
+        hour = 3600
+        return look_up(*question, **more)
+
+    monkeypatch.setattr(socket, "getaddrinfo", slow)
+    monkeypatch.setattr(exchange, "time", SimpleNamespace(monotonic=lambda: monotonic() + hour))
+    with FaultServer(answer(body=bodies.DRAWN)) as arena:
+        with (
+            ArenaClient(arena.url, CREDENTIALS, LIMITS) as client,
+            pytest.raises(Unreachable, match="not sent") as caught,
+        ):
+            write(client)
+        assert not caught.value.doubtful
+        arena.wait_until_hung_up()
+        assert arena.seen == []
 
 
 def test_matches_are_created_and_ended_by_their_id() -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from requests.adapters import HTTPAdapter
 from support.bot_arena import BenchArena
 from support.bot_bench import HARD, Bench, played
 from support.bot_faults import Kind, suffering
@@ -19,6 +20,7 @@ from support.bot_naive import NaiveBot
 from support.bot_wire import Tools
 from support.size import cases
 
+from cardsharp import exchange
 from cardsharp.cloud import hold
 from cardsharp.cloud.ports import Body
 from cardsharp.deadmansdraw.replay import turns_of
@@ -169,6 +171,16 @@ def test_the_suite_misses_the_wait_of_a_sender_in_doubt(folder: Path, steps: lis
     hasty = replace(HARD, act=timedelta(0))
     acts = suffering(steps, Kind.LATE_BY_CALLS)
     found = [run(folder, {at: Kind.LATE_BY_CALLS}, timing=hasty).found for at in acts[:4]]
+    assert any("was meant for move" in fault for faults in found for fault in faults)
+
+
+@pytest.mark.parametrize("kind", [Kind.BEYOND, Kind.CRASH_BEYOND])
+def test_the_suite_misses_the_reset_of_a_closed_connection(
+    folder: Path, steps: list[str], monkeypatch: pytest.MonkeyPatch, kind: Kind
+) -> None:
+    """Mutation guard: what the kernel keeps of a connection that was only closed arrives later."""
+    monkeypatch.setattr(exchange, "_Connections", lambda _limit: HTTPAdapter())
+    found = [run(folder, {at: kind}).found for at in suffering(steps, kind)[:4]]
     assert any("was meant for move" in fault for faults in found for fault in faults)
 
 

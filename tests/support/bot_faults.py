@@ -35,6 +35,8 @@ class Kind(StrEnum):
     LATE_BY_CALLS = "response lost, effect two calls later"
     CRASH_LATE = "crash, late effect"
     CRASH_LATE_BY_CALLS = "crash, effect after the successor's look"
+    BEYOND = "no answer in time, the bytes still with our kernel"
+    CRASH_BEYOND = "crash, the bytes still with our kernel"
     HTTP_500 = "500, no effect"
     HTTP_500_DONE = "500, effect"
     HTTP_409 = "409 although it is our turn"
@@ -76,6 +78,8 @@ WRITE_KINDS = (
     Kind.LATE_BY_CALLS,
     Kind.CRASH_LATE,
     Kind.CRASH_LATE_BY_CALLS,
+    Kind.BEYOND,
+    Kind.CRASH_BEYOND,
 )
 STORE_KINDS = (*CRASHES, Kind.RESPONSE_LOST, Kind.THROTTLED, Kind.DOWN)
 GUARDED = {"renew", "describe", "intend", "record", "withdraw", "finish"}

@@ -6,6 +6,8 @@ is recorded with the state it met and with what its worker had meant.
 
 import io
 import json
+import socket
+import struct
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -15,6 +17,7 @@ from urllib.parse import urlsplit
 import requests
 from requests.adapters import HTTPAdapter
 from urllib3.response import HTTPResponse
+from urllib3.util import Timeout
 
 from cardsharp.cloud.attend import Meet
 from cardsharp.cloud.offering import Offering
@@ -24,7 +27,7 @@ from cardsharp.cloud.vault import Vault
 from cardsharp.exchange import Client, Limits
 from cardsharp.web.events import Handler
 from support.bot_clock import StillClock
-from support.bot_faults import Crash, FaultPlan, Intent, Kind, Meant
+from support.bot_faults import STEP, Crash, FaultPlan, Intent, Kind, Meant
 from workbench.cloud.context import LambdaContext
 from workbench.cloud.http_events import Answered, Asked, http_event, read_answer
 
@@ -34,6 +37,9 @@ RETRY_AFTER = timedelta(seconds=2)
 ACT = timedelta(milliseconds=2500)
 LATENESS = ACT * 0.98
 """An action that is under way arrives before its limit, and hardly before."""
+
+RESET = (socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+"""The option of a socket that leaves no bytes to the kernel when it is closed."""
 
 LIMITS = Limits(attempts=1, act=ACT, read=Timing().look, body=200_000)
 """One attempt a request, so that each is a step of its own."""
@@ -50,9 +56,12 @@ class Tools:
     meant: Meant
 
     def through(self, client: C) -> C:
-        """The client, whose every request passes the plan."""
+        """The client, whose every request passes the plan; of its own sockets the options stay."""
+        session = client._exchange._session
+        pool = cast("HTTPAdapter", session.get_adapter("https://")).poolmanager
+        self.wire.resets = RESET in pool.connection_pool_kw.get("socket_options", ())
         for scheme in ("http://", "https://"):
-            client._exchange._session.mount(scheme, self.wire)
+            session.mount(scheme, self.wire)
         return client
 
 
@@ -189,7 +198,12 @@ class Gate:
 
 
 class FaultyWire(HTTPAdapter):
-    """Carries a worker's requests to the place, or does to them what the plan says."""
+    """Carries a worker's requests to the place, or does to them what the plan says.
+
+    `resets` says whether a closed connection takes its bytes with it, as the real kernel has it.
+    """
+
+    resets = False
 
     def __init__(self, gate: Gate, plan: FaultPlan, meant: Meant) -> None:
         super().__init__()
@@ -199,7 +213,7 @@ class FaultyWire(HTTPAdapter):
         self._not_before = gate.clock.now()
 
     def send(  # type: ignore[override]  # of all that requests passes, only the limit matters
-        self, request: requests.PreparedRequest, timeout: tuple[float, float], **_rest: object
+        self, request: requests.PreparedRequest, timeout: Timeout, **_rest: object
     ) -> requests.Response:
         gate = self._gate
         step = gate.place.step_of(request)
@@ -214,7 +228,8 @@ class FaultyWire(HTTPAdapter):
                 self._plan.pause()
             return self.build_response(request, answer)
         assert fault is not None
-        return self._fail(request, fault, timeout[1])
+        assert isinstance(timeout.total, float)
+        return self._fail(request, fault, timeout.total)
 
     def _fail(
         self, request: requests.PreparedRequest, fault: Kind, limit: float
@@ -225,9 +240,11 @@ class FaultyWire(HTTPAdapter):
         if fault in LATE:
             due, step = gate.clock.now() + LATENESS, len(self._plan.steps) + LATE[fault]
             gate.late.append(Late(due, step, request, meant))
-        if fault in {Kind.CRASH_AFTER, Kind.CRASH_LATE, Kind.CRASH_LATE_BY_CALLS}:
+        if fault in BEYOND and not self.resets:
+            gate.late.append(Late(gate.clock.now() + BEYOND[fault], NEVER, request, meant))
+        if fault in CRASHED:
             raise Crash(f"during {request.path_url}")
-        if fault is Kind.TIMED_OUT:
+        if fault in {Kind.TIMED_OUT, Kind.BEYOND}:
             gate.clock.advance(timedelta(seconds=limit))
             raise requests.ReadTimeout(f"no answer within {limit}")
         made_up = self._made_up(fault)
@@ -258,14 +275,23 @@ DONE = {
 }
 """The faults after which the server has done what was asked."""
 
+NEVER = 1_000_000
 LATE: Mapping[Kind, int] = {
-    Kind.LATE: 1_000_000,
-    Kind.PAGE_LATE: 1_000_000,
+    Kind.LATE: NEVER,
+    Kind.PAGE_LATE: NEVER,
     Kind.LATE_BY_CALLS: 3,
-    Kind.CRASH_LATE: 1_000_000,
+    Kind.CRASH_LATE: NEVER,
     Kind.CRASH_LATE_BY_CALLS: 5,
 }
 """After how many steps an action arrives, if its time has not come before."""
+
+BEYOND: Mapping[Kind, timedelta] = {
+    Kind.BEYOND: ACT + 4 * STEP,
+    Kind.CRASH_BEYOND: ACT + timedelta(seconds=0.5),
+}
+"""When an action arrives that its sender, or whoever comes after him, no longer waits for."""
+
+CRASHED = {Kind.CRASH_AFTER, Kind.CRASH_LATE, Kind.CRASH_LATE_BY_CALLS, Kind.CRASH_BEYOND}
 
 PAGES = {Kind.PAGE, Kind.PAGE_DONE, Kind.PAGE_LATE}
 PAGE_STATUSES = (400, 401, 403, 404, 408, 409, 410, 413, 421)
@@ -291,8 +317,7 @@ def response_of(status: int, headers: dict[str, str], body: bytes) -> HTTPRespon
 
 def body_of(request: requests.PreparedRequest) -> bytes:
     """What a request carries."""
-    raw = request.body or b""
-    return raw.encode() if isinstance(raw, str) else cast("bytes", raw)
+    return b"".join(cast("Iterable[bytes]", request.body or ()))
 
 
 def asked_of(handler: Handler, request: requests.PreparedRequest, clock: Clock) -> Answered:

@@ -5,16 +5,24 @@ DELETE) are sent once and never again**, by nobody: `requests` and urllib3 retry
 The only second sending is the answer to a Digest challenge, and what was challenged was not
 carried out.
 
+**What was sent in vain is not sent later**, by the kernel either, which keeps the bytes of a
+broken connection and sends them again until they arrive. Every connection is reset when it is
+closed, be it by the end of our process, and given up when nothing was acknowledged for as long as
+an action may take, be our process frozen. A write whose connection took too long is not sent.
+
 The environment is not asked for proxies or a .netrc (`trust_env` is off): the password goes to
 the given address and nowhere else, and no request pays for reading the environment. Who needs a
 proxy passes a session that names it.
 """
 
+import json
 import logging
+import socket
+import struct
 import time
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -28,6 +36,7 @@ import stamina
 import urllib3
 from requests.adapters import HTTPAdapter
 from requests.auth import AuthBase, HTTPBasicAuth, HTTPDigestAuth
+from urllib3.connection import HTTPConnection
 
 from cardsharp.errors import ArenaError, ConfigError, Garbled, Unreachable
 from cardsharp.patience import Patience
@@ -60,8 +69,9 @@ class Limits:
 
     `read`, `long_poll` and `act` hold for a whole answer, to its last byte; a server that falls
     silent in the middle is given up at twice the limit at the latest. `long_poll` must be above
-    the server's 30 s. `total` bounds a read with all its repetitions; a long poll gets it on
-    top. `slow_down` is the longest the server delays on purpose (docs/spec/arena.md section 2).
+    the server's 30 s. A write leaves within `connect` of its call, or not at all. `total` bounds
+    a read with all its repetitions; a long poll gets it on top. `slow_down` is the longest the
+    server delays on purpose (docs/spec/arena.md section 2).
     """
 
     connect: timedelta = timedelta(seconds=3)
@@ -148,7 +158,7 @@ class Exchange:
         self._limits = limits
         self._session = session if session is not None else _new_session()
         for scheme in ("https://", "http://"):
-            self._session.mount(scheme, HTTPAdapter(max_retries=0))
+            self._session.mount(scheme, _Connections(limits.act))
         self._auth = None if credentials is None else _auth(credentials, digest=digest)
         self._secrets = () if credentials is None else _secrets_of(credentials)
         self.counts: Counter[str] = Counter()
@@ -201,16 +211,22 @@ class Exchange:
         raise refusal(response, body, self._secrets, writes=call.writes)
 
     def _open(self, call: Call, limit: timedelta) -> requests.Response:
-        connect = min(self._limits.connect, limit)
+        connect = min(self._limits.connect, limit).total_seconds()
+        # Compressed bodies could grow beyond the size limit while they are unpacked.
+        headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
+        if call.body is not None:
+            headers["Content-Type"] = "application/json"
         return self._session.request(
             call.method,
             self._base + call.path,
             params=call.params,
-            json=call.body,
-            # Compressed bodies could grow beyond the size limit while they are unpacked.
-            headers={"Accept": "application/json", "Accept-Encoding": "identity"},
+            data=None if call.body is None else _Prompt(call, time.monotonic() + connect),
+            headers=headers,
             auth=self._auth,
-            timeout=(connect.total_seconds(), limit.total_seconds()),
+            # The stubs of requests know no limit for connecting and waiting together.
+            timeout=urllib3.Timeout(  # type: ignore[arg-type]
+                total=limit.total_seconds(), connect=connect
+            ),
             allow_redirects=False,
             stream=True,
         )
@@ -322,6 +338,57 @@ class _Digest(HTTPDigestAuth):
         # The stubs of requests leave this method untyped.
         answer: requests.Response = super().handle_401(r, **kwargs)  # type: ignore[no-untyped-call]
         return answer
+
+
+class _Connections(HTTPAdapter):
+    """Connections without retries, that leave no byte to the kernel (see the module).
+
+    `limit` is how long the kernel may try to deliver what was written.
+    """
+
+    def __init__(self, limit: timedelta) -> None:
+        self._options = [
+            *HTTPConnection.default_socket_options,
+            (socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)),
+        ]
+        if hasattr(socket, "TCP_USER_TIMEOUT"):  # Linux; elsewhere a frozen process is as it was
+            milliseconds = limit // timedelta(milliseconds=1)
+            self._options.append((socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, milliseconds))
+        super().__init__(max_retries=0)
+
+    def init_poolmanager(
+        self, connections: int, maxsize: int, block: bool = False, **rest: object
+    ) -> None:
+        """Make the pool of direct connections."""
+        options = self._options
+        super().init_poolmanager(connections, maxsize, block, socket_options=options, **rest)
+
+    def proxy_manager_for(self, proxy: str, **rest: object) -> urllib3.ProxyManager:
+        """The pool of connections to a proxy."""
+        made: urllib3.ProxyManager = super().proxy_manager_for(
+            proxy, socket_options=self._options, **rest
+        )
+        return made
+
+
+class _Prompt:
+    """The body of a write, which leaves before the monotonic second `until`, or not at all.
+
+    It is asked for when the connection stands, however long that took: a name to be looked up,
+    keys to be exchanged, a process that was stopped. The headers alone have no effect.
+    """
+
+    def __init__(self, call: Call, until: float) -> None:
+        self._call, self._until = call, until
+        self._body = json.dumps(call.body).encode()
+
+    def __len__(self) -> int:
+        return len(self._body)
+
+    def __iter__(self) -> Iterator[bytes]:
+        if time.monotonic() >= self._until:
+            raise Unreachable(f"{self._call}: not sent, for it took too long to connect.")
+        yield self._body
 
 
 def _unreachable(call: Call, error: Exception, limit: timedelta) -> ArenaError:
