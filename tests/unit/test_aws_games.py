@@ -119,11 +119,11 @@ def test_a_game_ends_before_its_api_stops_waiting_and_has_its_limits(game: str) 
     assert 0 < stage["DefaultRouteSettings"]["ThrottlingRateLimit"] <= 50
     assert 0 < stage["DefaultRouteSettings"]["ThrottlingBurstLimit"] <= 100
     limited, (own, given, needed), unlimited = _branches(told["ReservedConcurrentExecutions"])
-    assert (limited, own, unlimited) == ("ServicesLimited", "OwnServiceLimit", NOTHING)
+    assert (limited, own, unlimited) == ("Reserved", "OwnServiceLimit", NOTHING)
     assert given == {"Ref": "ServiceConcurrency"}
     assert 0 < needed <= 50
     conditions = template()["Conditions"]
-    assert conditions[limited] == {"Fn::Not": [{"Fn::Equals": [given, "0"]}]}
+    assert conditions[limited] == {"Fn::Equals": [{"Ref": "Reserve"}, "yes"]}
     assert conditions[own] == {"Fn::Not": [{"Fn::Equals": [given, ""]}]}
 
 
@@ -154,4 +154,7 @@ def test_what_is_logged_of_a_request_names_neither_path_nor_query_nor_client(gam
     }
     assert json.loads(settings["Format"]).keys() >= {"status", "ms"}
     assert settings["DestinationArn"] == {"Fn::GetAtt": f"{game}AccessLogs.Arn"}
-    assert properties(f"{game}AccessLogs")["RetentionInDays"] == {"Ref": "LogDays"}
+    assert (
+        properties(f"{game}AccessLogs")["RetentionInDays"]
+        == properties("PollerLogs")["RetentionInDays"]
+    )

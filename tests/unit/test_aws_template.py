@@ -11,6 +11,7 @@ from support.aws_template import allowed_actions, listed, of_kind, properties, s
 from cardsharp.deadmansdraw.settings import Settings
 from workbench.build.deploy import CONFIG, stack_tags
 from workbench.cloud.template import TEMPLATE, services
+from workbench.operate.preflight import default_plan, judge_quota
 
 DAY = 86_400
 TICK = 60
@@ -215,12 +216,45 @@ def test_a_function_runs_on_a_current_runtime_and_logs_for_a_limited_time(functi
     assert told["TracingConfig"] == {"Mode": "Active"}
     group = told["LoggingConfig"]["LogGroup"]["Ref"]
     assert group == f"{function.removesuffix('Service')}Logs"
-    assert properties(group)["RetentionInDays"] == {"Ref": "LogDays"}
+    assert properties(group)["RetentionInDays"]["Fn::If"][1] == {"Ref": "LogDays"}
     assert {"Fn::GetAtt": f"{group}.Arn"} in [
         resource
         for statement in statements(FUNCTIONS[function])
         for resource in listed(statement["Resource"])
     ]
+
+
+def test_what_a_stage_has_is_the_same_however_it_is_deployed() -> None:
+    """An override of any parameter drops the whole list of samconfig.toml."""
+    for environment, parameters in tomllib.loads(CONFIG.read_text()).items():
+        if environment != "version":
+            told = parameters["deploy"]["parameters"]["parameter_overrides"]
+            assert told == f"Stage={environment.replace('default', 'dev')}"
+    kept = properties("PollerLogs")["RetentionInDays"]["Fn::If"][2]
+    assert kept == {"Fn::If": ["IsProd", 90, 7]}
+    assert template()["Parameters"]["LogDays"]["Default"] == ""
+
+
+@pytest.mark.parametrize(
+    "file", ["docs/first-deployment.md", "docs/operations.md", ".github/workflows/aws.yml"]
+)
+def test_whoever_overrides_parameters_is_told_to_say_the_stage(file: str) -> None:
+    written = (TEMPLATE.parent / file).read_text().replace("\\\n", " ")
+    commands = re.findall(r"--parameter-overrides(.+)", written)
+    assert commands
+    assert all(re.match(r"\s+\"?Stage=", one) for one in commands)
+
+
+def test_a_new_account_takes_the_defaults() -> None:
+    """It has ten concurrent executions, and none that could be reserved."""
+    assert judge_quota(10, default_plan())
+    parameters = template()["Parameters"]
+    reserved = properties("Poller")["ReservedConcurrentExecutions"]
+    assert parameters["Reserve"]["Default"] == "no"
+    assert reserved == {"Fn::If": ["Reserved", 2, {"Ref": "AWS::NoValue"}]}
+    for game in services():
+        limit = properties(f"{game}Service")["ReservedConcurrentExecutions"]["Fn::If"]
+        assert (limit[0], limit[2]) == ("Reserved", {"Ref": "AWS::NoValue"})
 
 
 def test_every_resource_that_can_be_tagged_is_by_the_stack_and_none_by_hand() -> None:

@@ -17,9 +17,11 @@ from workbench.cli.commands import command
 from workbench.operate.letters import Letter, find_letter, list_letters, replay
 from workbench.operate.orders import arena_url, practise, rotate_secret
 from workbench.operate.pausing import pause, resume
+from workbench.operate.preflight import Plan, default_plan, preflight
 from workbench.operate.stack import DEFAULT_NAME, Stack, account_clients, find_stack
 from workbench.operate.status import Look, look_at
 from workbench.operate.story import Line, lines_about, problem_lines
+from workbench.show.checks import report
 from workbench.show.exits import Exit
 from workbench.show.options import Json
 from workbench.show.output import print_error, print_json, results
@@ -41,6 +43,20 @@ class StackOptions:
     def find(self) -> Stack:
         """The stack."""
         return find_stack(self.stack, account_clients(self.region))
+
+
+@cloud.command(name="preflight")
+def preflight_(
+    *,
+    match_limit: Annotated[
+        int | None, Parameter(validator=validators.Number(gte=2), help="MatchLimit to deploy with.")
+    ] = None,
+    reserve: Annotated[bool, Parameter(negative=(), help="With Reserve=yes.")] = False,
+    options: StackOptions = StackOptions(),
+) -> int:
+    """Before the first deployment: does the account take it, and if not, what to change."""
+    plan = Plan(match_limit or default_plan().matches, reserve or default_plan().reserve)
+    return report(preflight(account_clients(options.region), plan), as_json=options.as_json)
 
 
 @cloud.command

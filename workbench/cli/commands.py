@@ -64,6 +64,7 @@ COMMANDS = (
         "The account and region are those of the environment, as for AWS's own command line. "
         "docs/operations.md says when to use what. Every one takes --stack, --region and --json.",
         (
+            ("cardsharp cloud preflight", "does the account take it? before the first deployment"),
             ("cardsharp cloud status", "does it listen, play, and is it well?"),
             ("cardsharp cloud practice -n 5", "have it play five matches against itself"),
             ("cardsharp cloud logs MATCH", "what all functions logged about a match"),

@@ -171,6 +171,8 @@ class Emulator:
             "SFTP_ENABLED": "0",
             "IOT_MTLS_ENABLED": "0",
             "MINISTACK_REGION": REGION,
+            # What a new account has.
+            "LAMBDA_ACCOUNT_CONCURRENCY": "10",
             **dict.fromkeys(("HOME", "TMPDIR", "STATE_DIR", "S3_DATA_DIR"), folder),
         }
         with self._log.open("wb") as log:

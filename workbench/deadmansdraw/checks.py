@@ -3,11 +3,9 @@
 import os
 import platform
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
-from enum import StrEnum
 
 import requests
 
@@ -17,6 +15,7 @@ from cardsharp.deadmansdraw.game import GAME
 from cardsharp.deadmansdraw.settings import Settings
 from cardsharp.errors import CardsharpError
 from workbench.deadmansdraw.connection import ArenaOptions, client_for, variables_for
+from workbench.show.checks import Check, Finding, Skipped, attempt
 from workbench.show.lookup import open_log, store_or_default
 from workbench.strategy_file import strategy_named
 
@@ -26,37 +25,6 @@ MOST_SKEW = timedelta(seconds=5)
 """Beyond it a clock is wrong; the Date header itself is in whole seconds."""
 
 PATIENCE = timedelta(seconds=10)
-
-
-class Finding(StrEnum):
-    """What a check found."""
-
-    OK = "ok"
-    FAILED = "failed"
-    SKIPPED = "skipped"
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One thing that was looked at; `text` says what is so and, if need be, what to do."""
-
-    name: str
-    finding: Finding
-    text: str
-
-
-class Skipped(CardsharpError):
-    """There is nothing to check; the message says why."""
-
-
-def attempt(name: str, look: Callable[[], str]) -> Check:
-    """What `look` found, or why it failed, as a check."""
-    try:
-        return Check(name, Finding.OK, look())
-    except Skipped as skipped:
-        return Check(name, Finding.SKIPPED, str(skipped))
-    except CardsharpError as error:
-        return Check(name, Finding.FAILED, str(error))
 
 
 def all_checks(options: ArenaOptions) -> Iterator[Check]:

@@ -1,0 +1,64 @@
+"""Things that are looked at one after another, each with what was found and what to do."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from rich.table import Table
+from rich.text import Text
+
+from cardsharp.errors import CardsharpError
+from workbench.show.exits import Exit
+from workbench.show.output import print_json, results
+
+
+class Finding(StrEnum):
+    """What a check found."""
+
+    OK = "ok"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+_STYLES = {Finding.OK: "green", Finding.FAILED: "bold red", Finding.SKIPPED: "dim"}
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at; `text` says what is so and, if need be, what to do."""
+
+    name: str
+    finding: Finding
+    text: str
+
+
+class Skipped(CardsharpError):
+    """There is nothing to check; the message says why."""
+
+
+def attempt(name: str, look: Callable[[], str]) -> Check:
+    """What `look` found, or why it failed, as a check."""
+    try:
+        return Check(name, Finding.OK, look())
+    except Skipped as skipped:
+        return Check(name, Finding.SKIPPED, str(skipped))
+    except CardsharpError as error:
+        return Check(name, Finding.FAILED, str(error))
+
+
+def report(checks: Iterable[Check], *, as_json: bool) -> int:
+    """Print what was checked; the exit code, which is 1 if anything failed."""
+    found = list(checks)
+    if as_json:
+        print_json([{"check": c.name, "finding": c.finding, "text": c.text} for c in found])
+    else:
+        results().print(_table(found))
+    failed = any(check.finding is Finding.FAILED for check in found)
+    return Exit.FAILED if failed else Exit.OK
+
+
+def _table(checks: Iterable[Check]) -> Table:
+    table = Table(box=None, show_header=False, padding=(0, 2), pad_edge=False)
+    for check in checks:
+        table.add_row(check.name, Text(check.finding, style=_STYLES[check.finding]), check.text)
+    return table
