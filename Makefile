@@ -16,7 +16,11 @@ UV := UV_PYTHON_DOWNLOADS=never UV_PROJECT_ENVIRONMENT=$(VENV) $(BIN)/uv
 PLAY := $(if $(STRATEGY),--strategy $(STRATEGY)) $(if $(OPPONENT),--opponent $(OPPONENT)) \
   $(if $(MATCHES),--matches $(MATCHES)) $(if $(CLOUD),--cloud $(CLOUD)) $(if $(SEED),--seed $(SEED))
 
-.PHONY: help setup play test test-all research-test planted mutants coverage check lint types format build gates cloud bench bench-wake bench-hold bench-match \
+# `make chaos` takes these: MATCHES=10000 CLOUD=embedded SEED=7 CARDS=25
+CHAOS := $(if $(MATCHES),--matches $(MATCHES)) $(if $(CLOUD),--cloud $(CLOUD)) \
+  $(if $(SEED),--seed $(SEED)) $(if $(CARDS),--cards $(CARDS))
+
+.PHONY: help setup play test test-all research-test planted mutants chaos coverage check lint types format build gates cloud bench bench-wake bench-hold bench-match \
   bench-throughput bench-blef bench-euchre probe-euchre clean
 
 help: ## Print this help
@@ -64,6 +68,9 @@ mutants: setup ## Change the code at random and count what the tests notice: TAR
 	@$(UV) sync --quiet --locked --no-build-isolation --inexact --group mutants
 	@for target in $(or $(TARGETS),deadmansdraw blef euchre attending stores); do \
 	  $(BIN)/python tests/mutation/mutants.py $$target $(if $(SAMPLE),--sample $(SAMPLE)); done
+
+chaos: setup ## Play matches while everything around them fails: MATCHES=200 CLOUD= SEED= CARDS=
+	@$(BIN)/python -m workbench.bench.chaos.night $(CHAOS)
 
 coverage: setup ## Run the fast tests and say what no test reaches; fails below the floor
 	@$(BIN)/pytest -n auto --dist worksteal -m "not timed and not slow" --cov --cov-report=

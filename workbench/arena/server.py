@@ -108,6 +108,10 @@ class ArenaServer:
 
         return self._call(view)
 
+    def end_overdue_turns(self) -> None:
+        """End by force the turns that have run out of time, as the admin's watchdog does."""
+        self._call(lambda: self._arena.referee.end_overdue_turns(frozenset(), None))
+
     def _call(self, work: Callable[[], T]) -> T:
         """What `work` returns in the server's thread, where all matches live."""
         loop = self._background.loop

@@ -1,0 +1,1 @@
+"""Matches played through the whole path while everything around them fails."""

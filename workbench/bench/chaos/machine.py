@@ -1,0 +1,170 @@
+"""A machine of ours: poller, queue and workers in one process, which can be frozen and killed.
+
+`python -m workbench.bench.chaos.machine` reads its orders, one line of JSON, from stdin, says
+READY on stdout and attends matches until stdin ends. So it ends with its parent, however that dies.
+Its settings are those of its environment.
+"""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import requests
+from requests.adapters import HTTPAdapter
+
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.hold import Hold
+from cardsharp.cloud.messages import MatchMessage
+from cardsharp.cloud.ports import Body
+from cardsharp.deadmansdraw.assembly import Assembly
+from cardsharp.deadmansdraw.game import GAME
+from cardsharp.errors import CardsharpError, StoreError
+from workbench.stage.side import Rhythm, assembled, attending
+from workbench.stage.surroundings import telemetry_in
+
+READY = "ready"
+MACHINE, MEANT = "X-Machine", "X-Meant"
+"""The headers by which a request tells who sent it, and an action for which move it was meant."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Orders:
+    """How a machine is run; times in seconds.
+
+    Its clock is `skew` ahead, and every `repeat` it gets some running match's message again.
+    """
+
+    name: str
+    log: str
+    at_once: int
+    breath: float
+    skew: float = 0
+    repeat: float = 5
+
+
+class Machine:
+    """The process as its parent sees it."""
+
+    def __init__(self, orders: Orders, variables: Mapping[str, str]) -> None:
+        self.orders = orders
+        inherited = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+        with Path(orders.log).with_suffix(".err").open("ab") as errors:
+            self._process = subprocess.Popen(  # noqa: S603 - our own module
+                [sys.executable, "-m", __name__],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                env={**inherited, **variables},
+                text=True,
+                # A Ctrl-C at the terminal stops us, and we stop the machine.
+                start_new_session=True,
+            )
+        if self._process.stdin is not None:
+            self._process.stdin.write(json.dumps(asdict(orders)) + "\n")
+            self._process.stdin.flush()
+
+    def await_ready(self) -> None:
+        """Wait until it attends matches; raises `CardsharpError` if it does not."""
+        if self._process.stdout is None or self._process.stdout.readline().strip() != READY:
+            raise CardsharpError(f"A machine did not start; see {self.orders.log} and its .err.")
+
+    def check(self) -> None:
+        """Raise `CardsharpError` if it has ended although nobody killed it."""
+        if self._process.poll() is not None:
+            raise CardsharpError(f"A machine has ended by itself; see {self.orders.log}.")
+
+    def kill(self) -> None:
+        """End it as a power cut does."""
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                pipe.close()
+
+    def freeze(self) -> None:
+        """Stop it in the middle of whatever it does."""
+        self._process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Let it go on."""
+        self._process.send_signal(signal.SIGCONT)
+
+    @property
+    def pid(self) -> int:
+        """The id of its process."""
+        return self._process.pid
+
+
+def main() -> None:
+    """Attend matches as the orders on stdin say."""
+    orders = Orders(**json.loads(sys.stdin.readline()))
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    _set_clocks_ahead(timedelta(seconds=orders.skew))
+    _tell_what_is_meant(orders.name)
+    rhythm = Rhythm(at_once=orders.at_once, breath=timedelta(seconds=orders.breath))
+    with (
+        telemetry_in(Path(orders.log)),
+        assembled(dict(os.environ)) as assembly,
+        attending(assembly, rhythm),
+    ):
+        print(READY, flush=True)  # noqa: T201 - what the parent waits for
+        while True:
+            threading.Event().wait(orders.repeat)
+            _repeat_a_message(assembly)
+
+
+def _repeat_a_message(assembly: Assembly) -> None:
+    """Put the message of some running match on the queue again, as a standard queue may."""
+    try:
+        running = assembly.log.running()
+        if running:
+            match_id = random.choice(running).match_id
+            assembly.queue.send(MatchMessage(match_id=match_id, game=GAME.name).body)
+    except StoreError:
+        return
+
+
+def _set_clocks_ahead(by: timedelta) -> None:
+    """Let every clock of this process be wrong."""
+    right = SystemClock.now
+
+    def now(self: SystemClock) -> datetime:
+        return right(self) + by
+
+    SystemClock.now = now  # type: ignore[method-assign]
+
+
+def _tell_what_is_meant(name: str) -> None:
+    """Let requests say where they come from, and actions for which move they were meant."""
+    meant, intend = threading.local(), Hold.intend
+
+    def remember(hold: Hold, sequence: int, intent: Body) -> bool:
+        meant.sequence = sequence
+        return intend(hold, sequence, intent)
+
+    def add_headers(
+        _adapter: HTTPAdapter, request: requests.PreparedRequest, **_settings: object
+    ) -> None:
+        request.headers[MACHINE] = name
+        if request.method == "POST":
+            request.headers[MEANT] = str(getattr(meant, "sequence", None))
+
+    Hold.intend = remember  # type: ignore[method-assign, assignment]
+    HTTPAdapter.add_headers = add_headers  # type: ignore[method-assign, assignment]
+
+
+def _end_with_parent() -> None:
+    sys.stdin.read()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()
