@@ -31,6 +31,9 @@ from workbench.stage.side import Rhythm, assembled, attending
 from workbench.stage.surroundings import telemetry_in
 
 READY = "ready"
+INHERITED = ("PATH", "PYTHONPATH", "HOME")
+"""What a machine gets of our environment; nothing of anybody's settings."""
+
 MACHINE, MEANT = "X-Machine", "X-Meant"
 """The headers by which a request tells who sent it, and an action for which move it was meant."""
 
@@ -55,7 +58,7 @@ class Machine:
 
     def __init__(self, orders: Orders, variables: Mapping[str, str]) -> None:
         self.orders = orders
-        inherited = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+        inherited = {name: os.environ[name] for name in INHERITED if name in os.environ}
         with Path(orders.log).with_suffix(".err").open("ab") as errors:
             self._process = subprocess.Popen(  # noqa: S603 - our own module
                 [sys.executable, "-m", __name__],
