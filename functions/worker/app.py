@@ -12,7 +12,7 @@ from aws_lambda_powertools.utilities.batch.types import PartialItemFailureRespon
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from cardsharp.cloud.messages import parse_message, records_of
+from cardsharp.cloud.messages import MatchMessage, parse_message, records_of
 from cardsharp.cloud.telemetry import logger, meter, watch_retries
 from cardsharp.errors import CardsharpError, Malformed
 from cardsharp.game import Attend
@@ -41,22 +41,29 @@ def handler(event: dict[str, Any], context: LambdaContext) -> PartialItemFailure
 
 
 def attempt(record: SQSRecord, context: LambdaContext) -> str:
-    """`play`, with a log line where it fails: the batch answer itself tells only an id."""
+    """`play`, with a log line where it fails: the batch answer itself tells only an id.
+
+    Raises:
+        Malformed: the record names no match.
+        CardsharpError: the match could not be attended.
+    """
+    about = {"message_id": record.message_id}
     try:
-        return play(record, context)
+        message = parse_message(record.body)
+        about["match_id"] = message.match_id
+        return play(message, context)
     except CardsharpError:
-        logger.exception("a message failed", extra={"message_id": record.message_id})
+        logger.exception("a message failed", extra=about)
         raise
 
 
-def play(record: SQSRecord, context: LambdaContext) -> str:
-    """Attend the match that a record names; how that ended.
+def play(message: MatchMessage, context: LambdaContext) -> str:
+    """Attend the match that a message names; how that ended.
 
     Raises:
-        Malformed: the record names no match, or a game that nobody plays here.
+        Malformed: it is of a game that nobody plays here.
         CardsharpError: the match could not be attended.
     """
-    message = parse_message(record.body)
     attend = attending(message.game)
     job = job_of(context, os.environ, meter)
     attended = attend(message.match_id, job)

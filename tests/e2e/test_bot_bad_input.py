@@ -84,6 +84,8 @@ def test_a_wrong_password_fails_the_message_and_leaves_the_match_alone_for_a_whi
     assert answer == {"batchItemFailures": [{"itemIdentifier": "0"}]}
     assert "check the user and the password" in lines.getvalue()
     assert "not-alices" not in lines.getvalue()
+    (failed,) = (line for line in lines.getvalue().splitlines() if "a message failed" in line)
+    assert json.loads(failed)["match_id"] == match_id
     assert record is not None
     assert record.status is Status.RUNNING
 

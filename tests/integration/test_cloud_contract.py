@@ -182,6 +182,28 @@ def test_a_lease_of_an_unknown_match_can_write_nothing(bench: LogBench) -> None:
     assert bench.log.notes("ghost") == []
 
 
+def test_it_is_known_since_when_nobody_holds_a_match(bench: LogBench) -> None:
+    log = bench.log
+
+    def left() -> timedelta | None:
+        match = log.match("m")
+        assert match is not None
+        return None if match.left is None else match.left - bench.clock.now()
+
+    log.announce("m", TTL)
+    assert left() is None
+    lease = taken(log)
+    assert left() == TTL
+    bench.clock.advance(2 * TTL)
+    assert left() == -TTL
+    lease = log.renew(lease, TTL)
+    log.release(lease)
+    assert left() == timedelta(0)
+    log.finish(taken(log), {})
+    bench.clock.advance(TTL)
+    assert left() == -TTL
+
+
 def test_describing_a_match_replaces_its_header(log: MatchLog) -> None:
     lease = taken(log)
     log.describe(lease, {"players": ["a", "b"]})

@@ -4,6 +4,7 @@ It asks the real arena in this process, which answers at once for as long as it 
 anywhere.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -17,6 +18,7 @@ from support.bot_faults import STEP, FaultPlan, Kind
 from support.bot_wire import RETRY_AFTER
 
 from cardsharp.cloud.messages import parse_message
+from cardsharp.cloud.metrics import Metric, NoMeter
 from cardsharp.cloud.offering import SETTLED, Offering
 from cardsharp.cloud.ports import Status
 from cardsharp.deadmansdraw.logbook import missing_body
@@ -30,6 +32,17 @@ SLACK = STEP * 10
 """What a few steps take on this clock."""
 
 
+class Counts(NoMeter):
+    """A meter that knows its counts."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[Metric] = Counter()
+
+    def count(self, metric: Metric, amount: int = 1, **dimensions: str) -> None:
+        del dimensions
+        self.counts[metric] += amount
+
+
 @dataclass
 class Listening:
     """A scout at an arena with one match in which it is our turn."""
@@ -38,6 +51,7 @@ class Listening:
     faults: Mapping[int, Kind | float] = field(default_factory=dict)
     asked: list[datetime] = field(default_factory=list)
     offered: list[tuple[datetime, str]] = field(default_factory=list)
+    meter: Counts = field(default_factory=Counts)
 
     @property
     def arena(self) -> BenchArena:
@@ -50,7 +64,7 @@ class Listening:
         plan = FaultPlan(clock, self.faults, before_step=self._note)
         tools, end = bench.tools(plan), clock.now() + budget
         with self.arena.client(tools) as client:
-            offering = Offering(tools.log, bench.queue, clock, ANNOUNCE)
+            offering = Offering(tools.log, bench.queue, clock, ANNOUNCE, meter=self.meter)
             scout = Scout(client, offering, timing=TIMING)
             count = scout.listen(lambda: end - clock.now())
         assert clock.now() <= end, "it listened longer than it may"
@@ -84,15 +98,36 @@ def test_r15_an_arena_that_answers_at_once_is_asked_at_a_calm_pace(scene: Listen
     assert max(gaps) <= TIMING.pace + SLACK
 
 
-def test_a_match_that_waits_is_offered_at_once_and_once_as_long_as_a_worker_may_come(
-    scene: Listening,
+def test_a_match_that_waits_is_offered_at_once_and_more_and_more_seldom_while_no_worker_comes(
+    scene: Listening, caplog: pytest.LogCaptureFixture
 ) -> None:
     began = scene.bench.clock.now()
-    assert scene.listen(TIMING.long_poll + timedelta(seconds=8)) == 3
+    assert scene.listen(TIMING.long_poll + timedelta(seconds=110)) == 7
     times = [at for at, _ in scene.offered]
     assert times[0] - began <= SLACK
-    assert all(b - a >= ANNOUNCE for a, b in pairwise(times))
+    gaps = [(b - a).total_seconds() for a, b in pairwise(times)]
+    assert gaps == pytest.approx([3, 6, 12, 24, 30, 30], abs=1.5)
     assert {match_id for _, match_id in scene.offered} == {scene.bench.match_id}
+    assert scene.meter.counts[Metric.UNANSWERED] == len(gaps)
+    told = [line for line in caplog.records if line.message.startswith("no worker came")]
+    assert [vars(line)["match_id"] for line in told] == [scene.bench.match_id] * len(gaps)
+
+
+def test_a_worker_that_came_makes_the_next_offer_come_soon_again(scene: Listening) -> None:
+    """Whether it died or gave the match back."""
+    log, clock, match_id = scene.bench.log, scene.bench.clock, scene.bench.match_id
+    scene.listen(TIMING.long_poll + MINUTE)
+    for give_back in (True, False):
+        clock.advance(MINUTE)
+        lease = log.take(match_id, "worker", ANNOUNCE)
+        assert lease is not None
+        if give_back:
+            log.release(lease)
+        scene.offered.clear()
+        scene.listen(TIMING.long_poll + timedelta(seconds=14))
+        times = [at for at, _ in scene.offered]
+        gaps = [(b - a).total_seconds() for a, b in pairwise(times)]
+        assert gaps[:2] == pytest.approx([3, 6], abs=1.5)
 
 
 def test_a_match_whose_worker_died_is_offered_soon_after_its_lease_ran_out(

@@ -123,7 +123,8 @@ class DynamoLog:
     def release(self, lease: Lease) -> None:
         """Give the lease back; quiet if it is already lost."""
         try:
-            self._update_ours(lease, "REMOVE lease_owner, lease_until", {})
+            now = items.moment(self._clock.now())
+            self._update_ours(lease, "SET lease_until = :now REMOVE lease_owner", {":now": now})
         except Conflict:
             return
 
@@ -179,8 +180,8 @@ class DynamoLog:
         try:
             self._update_ours(
                 lease,
-                "SET match_status = :finished, outcome_json = :outcome, finished_at = :now "
-                "REMOVE lease_owner, lease_until, announced_until, announced_by",
+                "SET match_status = :finished, outcome_json = :outcome, finished_at = :now, "
+                "lease_until = :now REMOVE lease_owner, announced_until, announced_by",
                 {
                     ":finished": items.text(Status.FINISHED),
                     ":outcome": items.body(outcome),

@@ -72,19 +72,17 @@ def to_match(item: "Item") -> MatchRecord:
     """A header item as its record."""
     match_id = item["pk"]["S"].partition("#")[2]
     lease = None
-    if "lease_owner" in item:
-        lease = Lease(
-            match_id,
-            item["lease_owner"]["S"],
-            int(item["lease_fence"]["N"]),
-            _moment(item["lease_until"]),
-        )
+    left = _moment(item["lease_until"]) if "lease_until" in item else None
+    if "lease_owner" in item and left is not None:
+        owner, fence = item["lease_owner"]["S"], int(item["lease_fence"]["N"])
+        lease = Lease(match_id, owner, fence, left)
     return MatchRecord(
         match_id=match_id,
         status=Status(item["match_status"]["S"]),
         started=_moment(item["started_at"]),
         header=_body(item, "header_json") or {},
         lease=lease,
+        left=left,
         announced_until=_moment(item["announced_until"]) if "announced_until" in item else None,
         outcome=_body(item, "outcome_json"),
         finished=_moment(item["finished_at"]) if "finished_at" in item else None,

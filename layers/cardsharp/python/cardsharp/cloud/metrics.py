@@ -17,6 +17,7 @@ class Metric(StrEnum):
     DECISION = "DecisionTime"
     POLLS = "SuccessfulPolls"
     OFFERS = "MatchesOffered"
+    UNANSWERED = "OffersUnanswered"
     ARENA_ERRORS = "ArenaErrors"
     LEASE_STEALS = "LeaseSteals"
     RETRIES = "Retries"

@@ -105,13 +105,17 @@ class Lease:
 
 @dataclass(frozen=True, slots=True)
 class MatchRecord:
-    """A match's header as stored; `lease` is the last one not given back, valid or run out."""
+    """A match's header as stored; `lease` is the last one not given back, valid or run out.
+
+    `left` is when the last lease runs out or was given back, None where there never was one.
+    """
 
     match_id: str
     status: Status
     started: datetime
     header: Body
     lease: Lease | None = None
+    left: datetime | None = None
     announced_until: datetime | None = None
     outcome: Body | None = None
     finished: datetime | None = None

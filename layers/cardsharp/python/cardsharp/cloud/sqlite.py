@@ -132,9 +132,9 @@ class SqliteLog:
         """Give the lease back; quiet if it is already lost."""
         with self._file.transaction() as db:
             db.execute(
-                "UPDATE matches SET owner = NULL, lease_until = NULL "
+                "UPDATE matches SET owner = NULL, lease_until = ? "
                 "WHERE id = ? AND fence = ? AND owner = ?",
-                (lease.match_id, lease.fence, lease.owner),
+                (to_micros(self._clock.now()), lease.match_id, lease.fence, lease.owner),
             )
 
     def describe(self, lease: Lease, header: Body) -> None:
@@ -176,6 +176,7 @@ class SqliteLog:
 
     def finish(self, lease: Lease, outcome: Body) -> None:
         """Close the match with its outcome and clear the lease; quiet if it is finished."""
+        now = to_micros(self._clock.now())
         with self._file.transaction() as db:
             record = _match(db, lease.match_id)
             if record is not None and record.status is Status.FINISHED:
@@ -183,8 +184,8 @@ class SqliteLog:
             _check_owned(record, lease)
             db.execute(
                 "UPDATE matches SET status = ?, outcome = ?, finished = ?, owner = NULL, "
-                "lease_until = NULL, announced_until = NULL WHERE id = ?",
-                (Status.FINISHED, encode(outcome), to_micros(self._clock.now()), lease.match_id),
+                "lease_until = ?, announced_until = NULL WHERE id = ?",
+                (Status.FINISHED, encode(outcome), now, now, lease.match_id),
             )
 
     def reopen(self, match: MatchRecord) -> bool:
@@ -313,6 +314,7 @@ def _record(row: sqlite3.Row) -> MatchRecord:
         started=from_micros(row["started"]),
         header=decode(row["header"]),
         lease=lease,
+        left=_moment(row["lease_until"]),
         announced_until=_moment(row["announced_until"]),
         outcome=_decoded(row["outcome"]),
         finished=_moment(row["finished"]),
