@@ -1,12 +1,14 @@
 """A user's own strategy: one Python file with one class, named as `@strategy("mine")` names it.
 
 The file needs nothing else, and works unchanged when it is copied into the game's package of
-strategies.
+strategies. It may import modules that lie beside it.
 """
 
 import importlib.util
 import sys
 import traceback
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -27,9 +29,9 @@ def strategy_named(name_or_file: str, of: Game | None = None) -> str:
     Raises:
         ConfigError: there is no such strategy, or the file cannot be used; it says what to do.
     """
-    is_file = name_or_file.endswith(SUFFIX)
     package = (of or game(None)).strategies
-    name = _load(Path(name_or_file).absolute(), package) if is_file else name_or_file
+    is_file = name_or_file.endswith(SUFFIX)
+    name = _load(Path(name_or_file).absolute(), package).name if is_file else name_or_file
     try:
         strategy = strategies_of(package).build(name, Random(0))
     except ConfigError as error:
@@ -37,25 +39,44 @@ def strategy_named(name_or_file: str, of: Game | None = None) -> str:
     except Exception as error:
         raise ConfigError(
             f"The strategy '{name}' cannot be made: {_said(error)}; "
-            "its __init__ takes a Random besides self."
+            "its __init__ takes one thing besides self, a Random or in Euchre a stopwatch."
         ) from error
     if not callable(getattr(strategy, "decide", None)):
         raise ConfigError(f"The strategy '{name}' has no method decide(self, position); add it.")
     return name
 
 
+def files_of(name_or_file: str, of: Game) -> tuple[Path, ...]:
+    """The file, and the modules beside it that it imports; none for a strategy's name.
+
+    Raises:
+        ConfigError: the file cannot be used.
+    """
+    if not name_or_file.endswith(SUFFIX):
+        return ()
+    return _load(Path(name_or_file).absolute(), of.strategies).files
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    """A strategy file that was imported: the name it registered, and what was read for it."""
+
+    name: str
+    files: tuple[Path, ...]
+
+
 @cache
-def _load(path: Path, package: str) -> str:
-    """The name under which the strategy of a file was registered."""
+def _load(path: Path, package: str) -> _Loaded:
+    """The strategy that a file registers."""
     if not path.is_file():
         raise ConfigError(f"There is no strategy file {path}; check the path.")
     module_name = f"cardsharp_strategy_{path.stem}"
     registry = strategies_of(package)
     before = set(registry.names())
-    _import(path, module_name)
+    files = _import(path, module_name)
     new = sorted(set(registry.names()) - before)
     if len(new) == 1:
-        return new[0]
+        return _Loaded(new[0], files)
     if new:
         raise ConfigError(f"{path} registers {', '.join(new)}; put each strategy in its own file.")
     taken = [name for name in registry.names() if registry.maker(name).__module__ == module_name]
@@ -67,13 +88,15 @@ def _load(path: Path, package: str) -> str:
     )
 
 
-def _import(path: Path, module_name: str) -> None:
-    """Import the file at `path` as a module of that name."""
+def _import(path: Path, module_name: str) -> tuple[Path, ...]:
+    """Import the file at `path` as a module of that name; it, and its own modules beside it."""
     spec = importlib.util.spec_from_file_location(module_name, path)
     if spec is None or spec.loader is None:
         raise ConfigError(f"{path} cannot be imported as Python.")
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module
+    there = set(sys.modules)
+    _look_in(str(path.parent))
     try:
         spec.loader.exec_module(module)
     except Exception as error:
@@ -81,6 +104,32 @@ def _import(path: Path, module_name: str) -> None:
         raise ConfigError(
             f"The strategy file {_place(error, path)} fails: {_said(error)}"
         ) from error
+    return path, *_take_out(set(sys.modules) - there, path.parent)
+
+
+_folders: list[str] = []
+
+
+def _look_in(folder: str) -> None:
+    """Have modules looked for in this folder before those of other strategy files.
+
+    All of them come last, so that no file hides one of Python's modules.
+    """
+    sys.path[:] = [place for place in sys.path if place not in _folders]
+    _folders[:] = [folder, *(place for place in _folders if place != folder)]
+    sys.path += _folders
+
+
+def _take_out(names: set[str], folder: Path) -> Iterator[Path]:
+    """The files of those modules that lie in the folder, which are imported anew by the next file.
+
+    So the same name in another folder is another module: a bot can play its older version.
+    """
+    for name in sorted(names):
+        file = getattr(sys.modules[name], "__file__", None)
+        if file is not None and Path(file).is_relative_to(folder):
+            del sys.modules[name]
+            yield Path(file)
 
 
 def _place(error: Exception, path: Path) -> str:

@@ -238,7 +238,7 @@ def test_a_copied_match_is_the_same_match(tmp_path: Path) -> None:
         ("import nothing_like_it", "line 1, fails: ModuleNotFoundError"),
         ("class A:\n  def f(self)\n", "line 2, fails: SyntaxError"),
         ("@strategy('champion')\nclass A:\n  def __init__(self, r): pass", "takes the name"),
-        ("@strategy('unmade')\nclass A:\n  pass", "takes a Random besides self"),
+        ("@strategy('unmade')\nclass A:\n  pass", "takes one thing besides self"),
         ("@strategy('mute')\nclass A:\n  def __init__(self, r): pass", "no method decide"),
         (
             "@strategy('two-1')\n@strategy('two-2')\nclass A:\n  pass",

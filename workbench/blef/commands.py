@@ -19,6 +19,7 @@ from workbench.blef.bot import News, in_words, told_of
 from workbench.blef.play import Left, TerminalGame
 from workbench.lab.duel import Duel
 from workbench.lab.following import followed
+from workbench.lab.guard import guarded
 from workbench.lab.plan import Plan
 from workbench.show.exits import Exit
 from workbench.show.lookup import LAST, data_folder, read_match
@@ -26,6 +27,7 @@ from workbench.show.options import Json, Match, Store
 from workbench.show.output import messages, print_json, results
 from workbench.stage.ordered import GLANCE, attending
 from workbench.stage.surroundings import telemetry_in
+from workbench.strategy_file import strategy_named
 
 _EXAMPLES = """\
 Examples:
@@ -45,7 +47,9 @@ def play(
     bots: Annotated[
         int, Parameter(validator=validators.Number(gte=1, lte=7), help="How many bots.")
     ] = 1,
-    strategy: Annotated[str, Parameter(help="Who the bots are: a strategy's name.")] = "bayes",
+    strategy: Annotated[
+        str, Parameter(help="Who the bots are: a strategy's name, or a FILE.py with one.")
+    ] = "bayes",
     seed: Annotated[
         str | None, Parameter(help="The same seed deals the same cards; without it, chance.")
     ] = None,
@@ -72,7 +76,8 @@ def play(
 
     # Dice of their own, so that whatever is said does not change what is dealt.
     own = [SystemRandom() if seed is None else Random(f"{seed}/{bot}") for bot in range(bots)]
-    players = [build(strategy, one) for one in own]
+    named = strategy_named(strategy, GAME)
+    players = [guarded(strategy, build(named, one)) for one in own]
     table = TerminalGame(players, dice.randrange(bots + 1), ask, tell, why, console.width)
     winner: int | None = None
     try:
@@ -153,7 +158,7 @@ class SeatOptions:
     url: Annotated[str, Parameter(help="The service's address, e.g. http://127.0.0.1:8000.")]
     game: Annotated[str, Parameter(help="The game's uuid; it must not have started.")]
     nickname: Annotated[str, Parameter(help="What the bot is called there.")] = "Cardsharp"
-    strategy: Annotated[str, Parameter(help="A strategy's name.")] = "bayes"
+    strategy: Annotated[str, Parameter(help="A strategy's name, or a FILE.py with one.")] = "bayes"
     data: Annotated[
         Path | None, Parameter(help="SQLite file of the match log; else our own for Blef.")
     ] = None
@@ -166,8 +171,7 @@ class SeatOptions:
 def bot(*, options: SeatOptions) -> int:
     """Join a game and play it to its end, each choice explained; the same again takes it up."""
     wanted = {"url": options.url, "game": options.game, "nickname": options.nickname}
-    order = SeatOrder.parse({**wanted, "strategy": options.strategy})
-    build(options.strategy, Random())
+    order = SeatOrder.parse({**wanted, "strategy": strategy_named(options.strategy, GAME)})
     store = options.data or data_folder() / "blef.db"
 
     def say(sentence: str) -> None:

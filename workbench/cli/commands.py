@@ -23,6 +23,18 @@ Exit codes: 0 it worked (a lost match did), 1 it failed,
 
 COMMANDS = (
     Command(
+        "new",
+        "Write a strategy of your own to begin with.",
+        "A commented file that plays at once. It may import modules that lie beside it. Where it "
+        "fails, the error names its line, and what it prints is kept with the decision (why).",
+        (
+            ("cardsharp new mine.py", "for Dead Man's Draw"),
+            ("cardsharp new bluff.py --game blef", "for Blef; euchre likewise"),
+            ("cardsharp play --strategy mine.py --strict", "play it, and stop at its first fault"),
+        ),
+        place=1,
+    ),
+    Command(
         "strategies",
         "List the strategies that can play.",
         "Each name works for --strategy and --opponent.",

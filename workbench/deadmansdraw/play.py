@@ -18,7 +18,15 @@ from cardsharp.cloud.ports import MatchLog
 from cardsharp.cloud.private import make_private
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.errors import CardsharpError, ConfigError, StoreError
-from workbench.deadmansdraw.report import Played, Report, played_of, print_table, requests_text
+from workbench.deadmansdraw.report import (
+    Played,
+    Report,
+    played_of,
+    print_faults,
+    print_table,
+    requests_text,
+    stop_at_fault,
+)
 from workbench.deadmansdraw.watching import Printed, Watch, watch_many
 from workbench.show.exits import Exit
 from workbench.show.lookup import data_folder, open_log, own_store
@@ -67,6 +75,9 @@ class PlayOptions:
         Path | None,
         Parameter(help="Folder for the match log and the program's own log."),
     ] = None
+    strict: Annotated[
+        bool, Parameter(negative=(), help="Stop with exit code 1 at our strategy's first fault.")
+    ] = False
     as_json: Annotated[
         bool, Parameter(name="--json", negative=(), help="Print one JSON document.")
     ] = False
@@ -148,12 +159,19 @@ def _perform(script: Script, options: PlayOptions, work: Path, store: str) -> Re
 
 def _play_matches(stage: Stage, options: PlayOptions) -> list[str]:
     """The ids of the matches, in the order in which they ended."""
-    if options.as_json or options.matches > 1:
-        ended = stage.look_on(options.matches, lambda _running: None)
-        return list(ended) if options.as_json else watch_many(ended, stage.log, options.matches)
+    one = options.matches == 1 and not options.as_json
     watch = Watch(stage.log, Printed(results(), options.opponent_name, tagged=False))
-    ids = list(stage.look_on(options.matches, watch.glance))
-    watch.glance(ids)
+
+    def glance(running: Sequence[str]) -> None:
+        if one:
+            watch.glance(running)
+        if options.strict:
+            stop_at_fault(stage.log, running)
+
+    ended = stage.look_on(options.matches, glance)
+    alone = one or options.as_json
+    ids = list(ended) if alone else watch_many(ended, stage.log, options.matches)
+    glance(ids)
     return ids
 
 
@@ -186,8 +204,8 @@ def _print_end(report: Report, options: PlayOptions) -> None:
         print_table(console, report)
         whole = "every log complete, equal to the arena's" if report.complete else "LOGS DIFFER"
         console.print(f"{whole}: {sum(m.verdict.moves for m in report.played)} moves")
-    for fault in dict.fromkeys(report.faults):
-        print_error(f"A safe action replaced a decision: {fault}.")
+    store = "" if options.keep is None else f" --store {shlex.quote(report.store)}"
+    print_faults(report.played, store)
     if report.store:
         _print_next_steps(console, report, options)
 

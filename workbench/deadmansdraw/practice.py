@@ -21,12 +21,12 @@ from practice.app import handler as create_matches
 from workbench.cloud.context import Function
 from workbench.deadmansdraw.cards import parse_cards
 from workbench.deadmansdraw.connection import ArenaOptions, client_for, variables_for
-from workbench.deadmansdraw.report import Played, played_of
+from workbench.deadmansdraw.report import Played, played_of, print_faults, stop_at_fault
 from workbench.deadmansdraw.watching import Printed, Watch, watch_many
 from workbench.show.exits import Exit
 from workbench.show.lookup import data_folder, open_log
 from workbench.show.options import Json
-from workbench.show.output import print_error, print_json, results
+from workbench.show.output import print_json, results
 from workbench.stage.archive import copy_match
 from workbench.stage.clouds import embedded_in
 from workbench.stage.following import StallGuard, until_ended
@@ -108,6 +108,9 @@ class PracticeOptions:
     create_only: Annotated[
         bool, Parameter(negative=(), help="Create the matches and leave them to others.")
     ] = False
+    strict: Annotated[
+        bool, Parameter(negative=(), help="Stop with exit code 1 at our strategy's first fault.")
+    ] = False
     as_json: Json = False
 
 
@@ -159,7 +162,13 @@ def _play(assembly: Assembly, ids: Sequence[str], options: PracticeOptions) -> l
     log, one = assembly.log, len(ids) == 1 and not options.as_json
     watch = Watch(log, Printed(results(), tagged=False))
     stall = StallGuard(log, assembly.clock, PATIENCE)
-    glance = watch.glance if one else lambda _running: None
+
+    def glance(running: Sequence[str]) -> None:
+        if one:
+            watch.glance(running)
+        if options.strict:
+            stop_at_fault(log, running)
+
     rhythm = Rhythm(at_once=min(options.at_once, len(ids)))
     with attending(assembly, rhythm) as side:
         ended = until_ended(log, side.assembly.clock, ids, glance, stall)
@@ -194,5 +203,4 @@ def _print_played(played: Sequence[Played]) -> None:
         console.print(
             f"{match.match_id}  {match.outcome.result}, {ours} : {theirs}; {match.verdict}"
         )
-        for fault in dict.fromkeys(match.faults):
-            print_error(f"A safe action replaced a decision: {fault}.")
+    print_faults(played, "")

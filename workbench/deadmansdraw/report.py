@@ -1,21 +1,32 @@
 """What came of the matches that `play` and `practice` played, for people and for programs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 
 from rich.console import Console
 from rich.table import Table
 
-from cardsharp.cloud.ports import MatchRecord, MoveRecord
-from cardsharp.deadmansdraw.replay import turns_of
-from cardsharp.errors import StoreError
+from cardsharp.cloud.ports import MatchReader, MatchRecord, MoveRecord
+from cardsharp.deadmansdraw.replay import Turn, turns_of
+from cardsharp.errors import StoreError, StrategyFault
 from cardsharp.replay import Outcome, header_of, outcome_of
 from workbench.deadmansdraw.drawing import Labels
 from workbench.lab.interval import interval
+from workbench.show.output import print_error, program
 from workbench.stage.verdict import Verdict
 
 _POINTS = {"won": 1.0, "tied": 0.5, "lost": 0.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why a safe action replaced a decision, and in which turn of which match."""
+
+    match_id: str
+    turn: int
+    text: str
+    trace: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +39,7 @@ class Played:
     match_id: str
     outcome: Outcome
     verdict: Verdict
-    faults: tuple[str, ...] = ()
+    faults: tuple[Fault, ...] = ()
     us: int | None = 0
     longest_turn: int = 1
 
@@ -50,7 +61,10 @@ class Played:
             "terminated": self.outcome.terminated,
             "logComplete": self.verdict.complete,
             "log": str(self.verdict),
-            "faults": list(self.faults),
+            "faults": [
+                {"turn": fault.turn, "fault": fault.text, "trace": fault.trace.splitlines()}
+                for fault in self.faults
+            ],
         }
 
 
@@ -70,11 +84,6 @@ class Report:
     def complete(self) -> bool:
         """Whether every log equals the arena's history."""
         return all(match.verdict.complete for match in self.played)
-
-    @property
-    def faults(self) -> list[str]:
-        """Everything that went wrong in a decision."""
-        return [fault for match in self.played for fault in match.faults]
 
     def count(self, result: str) -> int:
         """How many matches ended so for us."""
@@ -121,11 +130,42 @@ def played_of(record: MatchRecord, moves: Sequence[MoveRecord], verdict: Verdict
     if outcome is None:
         raise StoreError(f"The match {record.match_id} is not finished in the log.")
     turns = turns_of(moves)
-    intents = (step.ours for turn in turns for step in turn.decisions)
-    faults = tuple(intent.fault for intent in intents if intent is not None and intent.fault)
+    faults = tuple(faults_of(record.match_id, turns))
     longest = max(turns, key=lambda turn: len(turn.decisions), default=None)
     us, number = Labels.of(header_of(record)).us, 1 if longest is None else longest.number
     return Played(record.match_id, outcome, verdict, faults, us, number)
+
+
+def faults_of(match_id: str, turns: Sequence[Turn]) -> Iterator[Fault]:
+    """Every decision of those turns that a safe action replaced."""
+    for turn in turns:
+        for step in turn.decisions:
+            if step.ours is not None and step.ours.fault:
+                yield Fault(match_id, turn.number, step.ours.fault, step.ours.trace)
+
+
+def stop_at_fault(log: MatchReader, matches: Sequence[str]) -> None:
+    """Raise `StrategyFault` with the first decision in one of these that was replaced."""
+    for match_id in matches:
+        for fault in faults_of(match_id, turns_of(log.moves(match_id))):
+            where = f"In turn {fault.turn} of match {match_id}"
+            raise StrategyFault(f"{where}: {fault.text}.\n{fault.trace}".rstrip())
+
+
+def print_faults(played: Sequence[Played], store: str) -> None:
+    """Each kind of fault: how often it came, what it was, and how to open the first decision.
+
+    `store` is what a command must be told to find the matches.
+    """
+    kinds: dict[str, list[Fault]] = {}
+    for match in played:
+        for fault in match.faults:
+            kinds.setdefault(fault.text, []).append(fault)
+    for text, faults in kinds.items():
+        first, number = faults[0], len(faults)
+        many = "a decision" if number == 1 else f"{number} decisions"
+        print_error(f"A safe action replaced {many}: {text}.\n{first.trace}".rstrip())
+        print_error(f"See {program()} why {first.match_id} {first.turn}{store}")
 
 
 def print_table(console: Console, report: Report) -> None:

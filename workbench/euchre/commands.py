@@ -11,6 +11,7 @@ from cyclopts import Parameter, validators
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.errors import ConfigError
 from cardsharp.euchre.assembly import DEFAULT_STRATEGY, STORES
+from cardsharp.euchre.game import GAME
 from cardsharp.euchre.journal import NoJournal
 from cardsharp.euchre.routes import API
 from cardsharp.euchre.service import EuchreService
@@ -24,11 +25,13 @@ from workbench.euchre.remote import RemotePlayer
 from workbench.euchre.terminal import Left, TerminalPlayer
 from workbench.lab.duel import Duel
 from workbench.lab.following import followed
+from workbench.lab.guard import guarded
 from workbench.lab.plan import Plan
 from workbench.show.options import Json
 from workbench.show.output import print_json, results
 from workbench.show.progress import Bar
 from workbench.stage.serving import IN_MEMORY, Place, front
+from workbench.strategy_file import strategy_named
 
 _EXAMPLES = """\
 Examples:
@@ -56,7 +59,9 @@ Count = validators.Number(gte=1)
 @app.command
 def play(
     *,
-    partner: Annotated[str, Parameter(help="Who sits opposite: a strategy.")] = DEFAULT_STRATEGY,
+    partner: Annotated[
+        str, Parameter(help="Who sits opposite: a strategy's name, or a FILE.py with one.")
+    ] = DEFAULT_STRATEGY,
     opponents: Annotated[str, Parameter(help="Who sits left and right.")] = DEFAULT_STRATEGY,
     seed: Annotated[
         int | None, Parameter(help="The same seed deals the same cards; without it, chance.")
@@ -68,7 +73,7 @@ def play(
     highest card, the other jack of its colour the second. `quit` leaves the table.
     """
     you = TerminalPlayer(input, lambda line: results().print(line, soft_wrap=True))
-    left, partners = StrategyPlayer(build(opponents)), StrategyPlayer(build(partner))
+    left, partners = (_player(name) for name in (opponents, partner))
     try:
         game = play_game((you, left, partners, left), Random(seed), you.result)
     except Left:
@@ -78,12 +83,19 @@ def play(
     results().print(f"\n{won}, {game.points[0]} to {game.points[1]} after {game.deals} deals.")
 
 
+def _player(name_or_file: str) -> StrategyPlayer:
+    """A player of a terminal game."""
+    return StrategyPlayer(guarded(name_or_file, build(strategy_named(name_or_file, GAME))))
+
+
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class ServeOptions:
     """What is served, and where."""
 
-    strategy: Annotated[str, Parameter(help="Who decides.")] = DEFAULT_STRATEGY
+    strategy: Annotated[
+        str, Parameter(help="Who decides: a strategy's name, or a FILE.py with one.")
+    ] = DEFAULT_STRATEGY
     port: Annotated[
         int,
         Parameter(validator=validators.Number(gte=0, lte=65535), help="0 takes any free one."),
@@ -121,7 +133,9 @@ def serve(*, options: ServeOptions = ServeOptions()) -> None:
         results().print("Ctrl-C stops it.", style="dim")
 
     place = Place(options.host, options.port)
-    serving.serve(options.strategy, place, announce, options.store, options.log)
+    serving.serve(
+        strategy_named(options.strategy, GAME), place, announce, options.store, options.log
+    )
     if not options.as_json:
         results().print("Euchre is closed.")
 

@@ -9,8 +9,10 @@ from random import Random
 from time import process_time
 from typing import Any
 
+from cardsharp.errors import RulesError, StrategyFault
 from cardsharp.simulation import S, Simulation
 from workbench.lab.extras import Extras, Guest, Player, extras_of
+from workbench.lab.guard import Guarded
 from workbench.lab.plan import Plan
 from workbench.lab.players import strategy_of
 from workbench.lab.results import Pair, Result
@@ -22,17 +24,50 @@ Past = list[tuple[int, Any]]
 class Thinking:
     """A strategy that plays; it is shown its position and nothing else."""
 
-    def __init__(self, simulation: Simulation[Any, Any, Any], strategy: Any) -> None:  # noqa: ANN401
+    def __init__(
+        self,
+        simulation: Simulation[Any, Any, Any],
+        strategy: Any,  # noqa: ANN401 - any game's
+        match: str = "",
+    ) -> None:
+        self._simulation, self._strategy, self._match = simulation, strategy, match
         self._position, self._decide = simulation.position, strategy.decide
         self.seconds: list[float] = []
 
     def decide(self, state: Any) -> Any:  # noqa: ANN401 - any game's
-        """What the strategy decides."""
+        """What the strategy decides.
+
+        Raises:
+            StrategyFault: it is a user's, and fails or breaks the rules; says when and where.
+        """
         position = self._position(state)
         began = process_time()
-        decision = self._decide(position)
-        self.seconds.append(process_time() - began)
+        try:
+            decision = self._decide(position)
+        except StrategyFault as fault:
+            raise self._placed(str(fault), position) from None
+        took = process_time() - began
+        if isinstance(self._strategy, Guarded):
+            self._check(state, position, decision.action)
+        self.seconds.append(took)
         return decision.action
+
+    def _check(self, state: Any, position: Any, action: Any) -> None:  # noqa: ANN401
+        """Raise where the rules refuse the action; here it is known whose it is."""
+        try:
+            self._simulation.act(state, action, Random(0))
+        except RulesError as error:
+            fault = f"the rules refuse '{action}': {error}"
+        except (AttributeError, TypeError):
+            fault = f"the strategy chose {action!r}, which is no action."
+        else:
+            return
+        raise self._placed(f"{self._strategy.name}: {fault}", position)
+
+    def _placed(self, fault: str, position: Any) -> StrategyFault:  # noqa: ANN401
+        """The fault with the match and the position in which it came."""
+        number = len(self.seconds) + 1
+        return StrategyFault(f"{fault}\nIt was decision {number} {self._match} on {position!r}")
 
     def ended(self, state: Any) -> None:  # noqa: ANN401
         """Nothing is to be told."""
@@ -73,10 +108,10 @@ class _Series:
         for side, seats in enumerate(self.simulation.sides):
             dice = self.extras.dice(self.plan.seed, number)
             others = [one for one in self.simulation.sides if one != seats]
-            first = self._player(0, seats, dice.first)
+            first = self._player(0, seats, dice.first, number)
             players: dict[int, Player] = dict.fromkeys(seats, first)
             for other in others:
-                players |= dict.fromkeys(other, self._player(1, other, dice.second))
+                players |= dict.fromkeys(other, self._player(1, other, dice.second, number))
             opening = self.simulation.deal(dice.deal)
             seated = [players[seat] for seat in sorted(players)]
             state = play(self.simulation, opening, seated, dice.chance)
@@ -86,12 +121,13 @@ class _Series:
             self.past[1].append((others[0][0], state))
             yield self._result(state, side, first)
 
-    def _player(self, which: int, seats: tuple[int, ...], dice: Random) -> Player:
+    def _player(self, which: int, seats: tuple[int, ...], dice: Random, number: int) -> Player:
         guest = self.guests[which]
         if guest is not None:
             return guest.seated(seats)
         name = (self.plan.first, self.plan.second)[which]
-        return Thinking(self.simulation, strategy_of(self.plan, name, dice, self.past[which]))
+        strategy = strategy_of(self.plan, name, dice, self.past[which])
+        return Thinking(self.simulation, strategy, f"of pair {number}, seed {self.plan.seed},")
 
     def _result(self, state: Any, side: int, first: Player) -> Result:  # noqa: ANN401
         sides, points = self.simulation.sides, self.simulation.points(state)

@@ -9,8 +9,9 @@ from typing import Any
 
 from cardsharp.games import game
 from workbench.lab.extras import extras_of
+from workbench.lab.guard import guarded
 from workbench.lab.plan import Plan
-from workbench.strategy_file import SUFFIX, strategy_named
+from workbench.strategy_file import SUFFIX, files_of, strategy_named
 
 
 def strategy_of(
@@ -25,7 +26,7 @@ def strategy_of(
     if own is not None:
         return own
     name = _name(plan.game, name_or_file)
-    return plan.simulation.strategy(name, dice, past)
+    return guarded(name_or_file, plan.simulation.strategy(name, dice, past))
 
 
 def check_players(plan: Plan) -> None:
@@ -45,11 +46,12 @@ def _name(game_name: str, name_or_file: str) -> str:
 
 
 def fingerprint(plan: Plan) -> str:
-    """A short word that changes when the strategies' code or weights do, or a player's file."""
+    """A short word that changes when the strategies' code or weights do, or a player's files."""
     digest = sha256()
     folder = Path(str(files(game(plan.game).strategies)))
     shipped = (f for f in folder.rglob("*") if f.is_file() and f.parent.name != "__pycache__")
-    own = (Path(name) for name in (plan.first, plan.second) if name.endswith(SUFFIX))
+    players = (files_of(name, game(plan.game)) for name in (plan.first, plan.second))
+    own = (file for files in players for file in files)
     for file in (*sorted(shipped), *own):
         digest.update(file.read_bytes())
     return digest.hexdigest()[:12]

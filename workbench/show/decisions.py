@@ -24,6 +24,9 @@ def print_decision(
     console.print(Text.assemble(*chosen))
     if thought.fault:
         console.print(Text.assemble(("fault   ", "dim"), (thought.fault, "red")))
+    for name, lines in (("at      ", thought.trace), ("printed ", thought.printed)):
+        if lines.strip():
+            console.print(Text.assemble((name, "dim"), _indented(lines)))
     console.print(Text.assemble(("then    ", "dim"), then))
     console.print(Text.assemble(("by      ", "dim"), _by(step, thought)))
 
@@ -36,6 +39,11 @@ def decision_text(thought: Thought | None, *, brief: bool = False) -> Text:
     if thought.fault and not brief:
         text.append(f" [{thought.fault}]", style="red")
     return text
+
+
+def _indented(lines: str) -> str:
+    """Lines of text, those after the first below it."""
+    return "\n        ".join(lines.rstrip().splitlines())
 
 
 def _options(thought: Thought) -> Table:

@@ -1,31 +1,33 @@
-"""A decision that may be sent: in time, legal, not refused before; else a safe one says why not.
+"""A decision that may be sent: in time, legal, not refused before; else a safe one says why not."""
 
-A strategy is anybody's code and may be late or broken.
-"""
-
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
-from queue import Empty, SimpleQueue
+from math import isfinite
+from numbers import Real
 from typing import Any, Generic, TypeVar
 
-from cardsharp.strategy import Decision, Strategy
+from cardsharp.strategy import Decision, Option, Strategy
+from cardsharp.trying import Unfit, tried
 
 P = TypeVar("P")
 A = TypeVar("A")
 D_co = TypeVar("D_co", covariant=True)
 DA = TypeVar("DA", bound=Decision[Any])
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Decided(Generic[D_co]):
-    """A decision, how long it took, and what went wrong where a safe one replaced it."""
+    """A decision, how long it took, and what went wrong where a safe one replaced it.
+
+    `trace` are the strategy's lines that led to an error, `printed` is what it printed.
+    """
 
     decision: D_co
     took: timedelta = timedelta(0)
     fault: str | None = None
+    trace: str = ""
+    printed: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +36,13 @@ class Decider(Generic[P, A, DA]):
 
     `refusal` says why the rules refuse an action in a position, None where they do not; `safe`
     is the action that risks least, those that were refused before coming last; `make` is the
-    game's `Decision`.
+    game's `Decision`, and `kinds` are the types of its actions.
     """
 
     refusal: Callable[[P, A], str | None]
     safe: Callable[[P, frozenset[A]], A]
-    make: Callable[[A, str], DA]
+    make: type[DA]
+    kinds: tuple[type, ...]
 
     def decide(
         self,
@@ -55,41 +58,61 @@ class Decider(Generic[P, A, DA]):
         `limit` the strategy keeps its own time, and no thread is started for it.
         """
 
-        def work() -> DA | str:
-            decision = strategy.decide(position)
-            return self._fault(position, decision.action, refused) or decision
+        def work() -> DA:
+            return self.fit(position, strategy.decide(position), refused)
 
         began = monotonic()
-        found = _tried(work) if limit is None else _within(limit, work)
-        fault = found if isinstance(found, str) else None
-        if isinstance(found, str):
-            found = self.make(self.safe(position, refused), f"Safe action: {fault}.")
-        return Decided(found, timedelta(seconds=monotonic() - began), fault)
+        found = tried(work, strategy, limit)
+        decision = found.result
+        if decision is None:
+            decision = self.make(self.safe(position, refused), f"Safe action: {found.fault}.")
+        took = timedelta(seconds=monotonic() - began)
+        return Decided(decision, took, found.fault, found.trace, found.printed)
 
-    def _fault(self, position: P, action: A, refused: frozenset[A]) -> str | None:
-        """Why an action must not be sent, None for nothing."""
+    def fit(self, position: P, decision: object, refused: frozenset[A] = frozenset()) -> DA:
+        """The decision, if it is one that may be sent.
+
+        Raises:
+            Unfit: it is none, or holds what is none; the text says what.
+        """
+        fit = shaped(decision, self.make)
+        action: A = fit.action
+        if type(action) not in self.kinds:
+            raise Unfit(f"the strategy chose {_named(action)}, which is no action")
         if action in refused:
-            return f"the arena refused '{action}'"
-        return self.refusal(position, action)
+            raise Unfit(f"the arena refused '{action}'")
+        refusal = self.refusal(position, action)
+        if refusal is not None:
+            raise Unfit(refusal)
+        return fit
 
 
-def _within(limit: timedelta, work: Callable[[], T | str]) -> T | str:
-    """What `work` returns, or what was wrong with it.
+def shaped(decision: object, make: type[DA]) -> DA:
+    """The decision, if it is a `make` that a log can hold, whatever its action.
 
-    It runs in a thread of its own, which is left behind if it is late: a thread cannot be
-    stopped, and as a daemon it keeps no process from ending.
+    Raises:
+        Unfit: it is not; the text says why.
     """
-    answers: SimpleQueue[T | str] = SimpleQueue()
-    threading.Thread(target=lambda: answers.put(_tried(work)), name="decision", daemon=True).start()
-    try:
-        return answers.get(timeout=limit.total_seconds())
-    except Empty:
-        return f"no decision within {limit.total_seconds():g} s"
+    if not isinstance(decision, make):
+        raise Unfit(f"the strategy returned {_named(decision)}, which is no Decision")
+    if not isinstance(decision.reason, str):
+        raise Unfit(f"the reason of its decision is {_named(decision.reason)}, no text")
+    _check_options(decision.options)
+    return decision
 
 
-def _tried(work: Callable[[], T | str]) -> T | str:
-    """What `work` returns, or what it failed of."""
-    try:
-        return work()
-    except Exception as error:  # noqa: BLE001 - a strategy is anybody's code; the turn must go on
-        return f"the strategy failed: {type(error).__name__}: {error}"
+def _check_options(options: object) -> None:
+    """Raise `Unfit` for options that no log could hold."""
+    if not isinstance(options, tuple):
+        raise Unfit(f"the options of its decision are {_named(options)}, no tuple of Option")
+    for option in options:
+        if not isinstance(option, Option):
+            raise Unfit(f"an option of its decision is {_named(option)}, which is no Option")
+        value = option.value
+        if value is not None and not (isinstance(value, Real) and isfinite(value)):
+            raise Unfit(f"the value of an option is {_named(value)}, no finite number")
+
+
+def _named(thing: object) -> str:
+    """A thing and its type, such as `5 (int)`; None is named alone."""
+    return "None" if thing is None else f"{thing!r:.60} ({type(thing).__name__})"

@@ -15,6 +15,7 @@ CardsharpError
 │   │   ├── NotYourTurn                     409
 │   │   └── MatchOver(closing)              410: the match has ended
 │   └── RateLimited(retry_after)          429, or 503 with Retry-After
+├── StrategyFault                       a strategy's own code failed, or broke the rules
 ├── ConfigError                         a setting, flag or file that cannot be used
 └── StoreError                          the match log or the queue failed
     └── Conflict                          a condition did not hold: somebody else was first
@@ -134,6 +135,10 @@ class RateLimited(ArenaError):
 
 def _answered(status: int, message: str) -> str:
     return f"The arena answered {status}: {message}"
+
+
+class StrategyFault(CardsharpError):
+    """A strategy's own code failed or broke the rules; the message names its line."""
 
 
 class ConfigError(CardsharpError):

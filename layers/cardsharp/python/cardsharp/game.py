@@ -84,6 +84,8 @@ class Game:
     about: str
     strategies: str
     default_strategy: str
+    starter: str | None = None
+    """A module, imported by nobody, whose text a user's own strategy begins with."""
     settings: Part[type["Workplace"]] | None = None
     attend: Part[Attend] | None = None
     order: Part[Order] | None = None

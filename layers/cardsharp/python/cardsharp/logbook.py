@@ -25,6 +25,7 @@ def intent_body(
     `named` says how the log names an action.
     """
     decision = decided.decision
+    heard = {"trace": decided.trace, "printed": decided.printed}
     return {
         "action": named(decision.action),
         "reason": decision.reason,
@@ -37,4 +38,5 @@ def intent_body(
         "decidedAt": at.isoformat(),
         "decisionMs": round(decided.took / timedelta(milliseconds=1), 3),
         "worker": worker,
+        **{name: text for name, text in heard.items() if text},
     }

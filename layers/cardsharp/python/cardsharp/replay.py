@@ -81,7 +81,8 @@ class Weighed(Stored):
 class Thought(Stored):
     """A decision of ours: what, why, what else was weighed, by whom, on which position.
 
-    `fault` says why a safe action replaced the strategy's own.
+    `fault` says why a safe action replaced the strategy's own; `trace` are the lines of the
+    strategy that led to an error, and `printed` is what it printed.
     """
 
     seat: int | None = None
@@ -91,6 +92,8 @@ class Thought(Stored):
     options: tuple[Weighed, ...] = ()
     strategy: str = ""
     fault: str | None = None
+    trace: str = ""
+    printed: str = ""
     decided_at: datetime | None = None
     decision_ms: float | None = None
     worker: str = ""

@@ -16,8 +16,4 @@ def _refusal(position: Position, action: Action) -> str | None:
     return None if action in position.legal_actions() else f"the rules refuse {action}"
 
 
-def _decision(action: Action, reason: str) -> Decision[Action]:
-    return Decision(action, reason)
-
-
-decide = Decider(_refusal, safe_action, _decision).decide
+decide = Decider(_refusal, safe_action, Decision, (Action,)).decide

@@ -8,6 +8,7 @@ GAME = Game(
     about="Serve Blef, play it, and let its strategies duel.",
     strategies="cardsharp.blef.strategies",
     default_strategy="bayes",
+    starter="workbench.blef.starter",
     attend=Part("cardsharp.blef.bot:attend"),
     order=Part("cardsharp.blef.bot:order"),
     order_keys=frozenset({"url", "nickname"}),

@@ -66,4 +66,4 @@ def _refusal(position: Position, action: Action) -> str | None:
     return None
 
 
-_DECIDER = Decider(_refusal, safe_action, Decision)
+_DECIDER = Decider(_refusal, safe_action, Decision, (Action,))

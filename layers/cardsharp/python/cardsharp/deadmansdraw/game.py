@@ -8,6 +8,7 @@ GAME = Game(
     about="Play Dead Man's Draw: the commands above, by name.",
     strategies="cardsharp.deadmansdraw.strategies",
     default_strategy="captain",
+    starter="workbench.deadmansdraw.starter",
     settings=Part("cardsharp.deadmansdraw.settings:Settings"),
     attend=Part("cardsharp.deadmansdraw.assembly:attend"),
     order=Part("cardsharp.deadmansdraw.practice:order"),

@@ -42,4 +42,4 @@ def _refusal(position: Position, action: Action) -> str | None:
     return None if action in position.choices else f"the strategy may not {action}"
 
 
-_DECIDER = Decider(_refusal, safe_action, Decision)
+_DECIDER = Decider(_refusal, safe_action, Decision, (Bid, Discard, Defend, Play))

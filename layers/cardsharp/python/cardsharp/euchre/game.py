@@ -8,6 +8,7 @@ GAME = Game(
     about="Serve Euchre's engine, play it, probe it.",
     strategies="cardsharp.euchre.strategies",
     default_strategy="pimc",
+    starter="workbench.euchre.starter",
     service=Part("cardsharp.euchre.assembly:SERVICE"),
     visit=Part("workbench.euchre.visit:visit"),
     simulation=Part("cardsharp.euchre.simulation:Euchre"),

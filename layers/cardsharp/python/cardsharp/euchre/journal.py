@@ -98,6 +98,10 @@ def decision_entry(
         entry["cut"] = True
     if decided.fault is not None:
         entry["fault"] = decided.fault
+    if decided.trace:
+        entry["trace"] = decided.trace
+    if decided.printed:
+        entry["printed"] = decided.printed
     return entry
 
 

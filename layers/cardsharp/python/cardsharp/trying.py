@@ -1,0 +1,167 @@
+"""A strategy's code, tried: what it returns, what it prints, and where in it an error arose.
+
+A strategy is anybody's code: it may be late, fail, or print into what a program reads.
+"""
+
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from types import TracebackType
+from typing import Any, ClassVar, Generic, TypeVar
+
+T = TypeVar("T")
+
+MOST_PRINTED = 4_000
+"""Characters that are kept of what one decision prints."""
+
+_MOST_SAID = 300
+
+
+class Unfit(Exception):
+    """What a strategy returned cannot be used; the text is the whole fault."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tried(Generic[T]):
+    """What came of it: a result, or a `fault` in a sentence that names the line it arose in.
+
+    `trace` are the strategy's own lines that led there, outermost first, where they are several,
+    one in a line of text; `printed` is what it wrote to stdout meanwhile.
+    """
+
+    result: T | None = None
+    fault: str | None = None
+    trace: str = ""
+    printed: str = ""
+
+
+def tried(work: Callable[[], T], owner: object, limit: timedelta | None = None) -> Tried[T]:
+    """What came of `work`, which is code of the `owner`; after `limit` it is not waited for.
+
+    With a limit it runs in a thread of its own, which is left behind if it is late: a thread
+    cannot be stopped, and as a daemon it keeps no process from ending.
+    """
+    page = _Page()
+    if limit is None:
+        return _tried(work, owner, page)
+    answers: SimpleQueue[Tried[T]] = SimpleQueue()
+    threading.Thread(
+        target=lambda: answers.put(_tried(work, owner, page)), name="decision", daemon=True
+    ).start()
+    try:
+        return answers.get(timeout=limit.total_seconds())
+    except Empty:
+        late = f"no decision within {limit.total_seconds():g} s"
+        return Tried(fault=late, printed=page.text)
+
+
+def _tried(work: Callable[[], T], owner: object, page: "_Page") -> Tried[T]:
+    with _heard(page):
+        try:
+            return Tried(work(), printed=page.text)
+        except Unfit as unfit:
+            return Tried(fault=str(unfit), printed=page.text)
+        except Exception as error:  # noqa: BLE001 - anybody's code; the turn must go on
+            lines = own_lines(error, owner)
+            fault = f"the strategy failed: {_said(error)}"
+            place = f" ({lines[-1]})" if lines else ""
+            trace = "\n".join(lines) if len(lines) > 1 else ""
+            return Tried(fault=fault + place, trace=trace, printed=page.text)
+
+
+def own_lines(error: BaseException, owner: object) -> list[str]:
+    """The lines that led to an error in the file of the owner's class and in those beside it.
+
+    Each as `mine.py, line 14, in decide: legal = position.nosuch`, the outermost first.
+    """
+    module = sys.modules.get(type(owner).__module__)
+    file = getattr(module, "__file__", None)
+    if file is None:
+        return []
+    home = Path(file).parent
+    frames = traceback.extract_tb(_after_this_house(error.__traceback__))
+    return [
+        f"{Path(frame.filename).relative_to(home)}, line {frame.lineno}, "
+        f"in {frame.name}: {frame.line}"
+        for frame in frames
+        if Path(frame.filename).is_relative_to(home)
+    ]
+
+
+def _after_this_house(trace: TracebackType | None) -> TracebackType | None:
+    """The traceback without the first frames, which are ours: this module's and its callers'."""
+    while trace is not None and Path(trace.tb_frame.f_code.co_filename).parent == _HERE:
+        trace = trace.tb_next
+    return trace
+
+
+_HERE = Path(__file__).parent
+
+
+def _said(error: BaseException) -> str:
+    """An error's kind and text in one line, cut where it is long."""
+    text = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(": ")
+    return text if len(text) <= _MOST_SAID else f"{text[:_MOST_SAID]} ..."
+
+
+# --- what is printed -----------------------------------------------------------------------------
+
+
+class _Page:
+    """What was printed, up to `MOST_PRINTED` characters."""
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def write(self, text: str) -> int:
+        """Keep the text as far as there is room."""
+        if len(self.text) < MOST_PRINTED:
+            self.text = (self.text + text)[:MOST_PRINTED]
+        return len(text)
+
+
+_page: ContextVar[_Page | None] = ContextVar("page", default=None)
+_lock = threading.Lock()
+
+
+class _Ear:
+    """Stands before stdout while strategies decide: what they print goes to their pages."""
+
+    decisions: ClassVar[int] = 0
+    """How many are being made now."""
+
+    def __init__(self, stdout: Any) -> None:  # noqa: ANN401 - whatever stdout is
+        self.stdout = stdout
+
+    def write(self, text: str) -> int:
+        """Write to the page of the decision that prints, else to stdout."""
+        written: int = (_page.get() or self.stdout).write(text)
+        return written
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+        return getattr(self.stdout, name)
+
+
+@contextmanager
+def _heard(page: _Page) -> Iterator[None]:
+    """What this thread prints meanwhile goes to the page."""
+    token = _page.set(page)
+    with _lock:
+        _Ear.decisions += 1
+        if not isinstance(sys.stdout, _Ear):
+            sys.stdout = _Ear(sys.stdout)
+    try:
+        yield
+    finally:
+        _page.reset(token)
+        with _lock:
+            _Ear.decisions -= 1
+            if not _Ear.decisions and isinstance(sys.stdout, _Ear):
+                sys.stdout = sys.stdout.stdout

@@ -1,0 +1,117 @@
+"""A strategy of one's own: written by a command, played anywhere, and every fault explained."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from support.cli import Cli, clean
+
+from cardsharp.games import games
+from workbench.lab import guard
+
+FAILING = """
+from cardsharp.deadmansdraw.strategies import Decision, strategy
+
+
+@strategy("{name}")
+class Mine:
+    def __init__(self, rng):
+        pass
+
+    def decide(self, position):
+        {body}
+"""
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
+    clean(monkeypatch, tmp_path / "data")
+    monkeypatch.setattr(guard, "LIMIT", timedelta(seconds=0.2))
+    return Cli(capsys)
+
+
+def failing(folder: Path, name: str, body: str) -> str:
+    path = folder / f"{name}.py"
+    path.write_text(FAILING.format(name=name, body=body))
+    return str(path)
+
+
+@pytest.mark.parametrize("game", [one.name for one in games()])
+def test_a_new_strategy_plays_as_it_is(cli: Cli, tmp_path: Path, game: str) -> None:
+    file = tmp_path / f"new_{game}.py"
+    made = cli("new", str(file), "--game", game)
+    assert made.code == 0, made.err
+    duel = next(line for line in made.out.splitlines() if "lab duel" in line)
+    arguments = duel.partition("#")[0].split()
+    played = cli(*arguments[arguments.index("lab") :], "--pairs", "1", "--json")
+    assert played.code == 0, played.err
+    assert played.json()["players"][0] == str(file)
+
+
+def test_what_is_there_already_is_not_written_over(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text("precious")
+    made = cli("new", str(file))
+    assert made.code == 2
+    assert "is there already; choose another name" in made.err
+    assert file.read_text() == "precious"
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [("mine.txt", "must end in .py"), ("_.py", "gives the strategy no name")],
+)
+def test_a_name_that_is_none_says_so(cli: Cli, tmp_path: Path, file: str, said: str) -> None:
+    made = cli("new", str(tmp_path / file))
+    assert made.code == 2
+    assert said in made.err
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "said"),
+    [
+        ("errs", "return position.nosuch", "errs.py, line 11, in decide: return position.nosuch"),
+        ("empty", "return None", "the strategy returned None, which is no Decision"),
+        ("wrong", "return Decision('Draw', '')", "the strategy chose 'Draw', which is no action"),
+        ("endless", "while True: pass", "no decision within 0.2 s of processor time (endless.py"),
+    ],
+)
+def test_the_lab_stops_at_a_fault_and_says_whose_it_is(
+    cli: Cli, tmp_path: Path, name: str, body: str, said: str
+) -> None:
+    duel = cli("lab", "duel", failing(tmp_path, name, body), "draw-2", "--pairs", "1")
+    assert duel.code == 1
+    assert said in duel.err
+    assert "decision 1 of pair 0, seed 1, on Position(" in duel.err
+    assert "fault of Cardsharp" not in duel.err
+
+
+def test_a_fault_in_a_match_is_counted_placed_and_can_be_opened(cli: Cli, tmp_path: Path) -> None:
+    played = cli("play", "--strategy", failing(tmp_path, "counts", "return position.nosuch"))
+    assert played.code == 0
+    assert "decisions: the strategy failed: AttributeError:" in played.err
+    assert "(counts.py, line 11, in decide: return position.nosuch)" in played.err
+    command = played.err.rpartition("cardsharp why ")[2].split()
+    why = cli("why", *command)
+    assert why.code == 0, why.err
+    assert "counts.py, line 11" in "".join(why.out.split("\n        "))
+
+
+def test_strict_stops_at_the_first_fault(cli: Cli, tmp_path: Path) -> None:
+    played = cli("play", "--strict", "--strategy", failing(tmp_path, "strict", "return 1 / 0"))
+    assert played.code == 1
+    assert "strict.py, line 11, in decide: return 1 / 0" in played.err
+
+
+def test_what_it_prints_is_kept_with_the_decision_and_out_of_the_output(
+    cli: Cli, tmp_path: Path
+) -> None:
+    body = "print('I see', len(position.unseen)); return Decision(position.legal_actions()[0], '')"
+    file = failing(tmp_path, "talks", body)
+    assert cli("lab", "duel", file, "draw-2", "--pairs", "1", "--json").json()["matches"] == 2
+    assert cli("play", "--strategy", file, "--json").json()["logComplete"] is True
+    shown = cli("show", "last", "--json").json()
+    thoughts = [move["decision"] for turn in shown["turns"] for move in turn["moves"]]
+    printed = [thought["printed"] for thought in thoughts if thought is not None]
+    assert printed
+    assert all(text.startswith("I see ") for text in printed)

@@ -1,0 +1,169 @@
+"""What a strategy returns, prints and fails of is told of itself, not of what called it."""
+
+import sys
+import threading
+from datetime import timedelta
+from pathlib import Path
+from random import Random
+
+import pytest
+from support.bot_positions import opening
+
+from cardsharp.deadmansdraw.actions import DRAW
+from cardsharp.deadmansdraw.fallback import decide
+from cardsharp.deadmansdraw.strategies import Decision, Option, Strategy, build
+from cardsharp.deciding import Decided
+from cardsharp.trying import MOST_PRINTED, tried
+from workbench.strategy_file import strategy_named
+
+
+class Answers:
+    """A strategy that gives one answer."""
+
+    def __init__(self, answer: object) -> None:
+        self.answer = answer
+
+    def decide(self, _position: object) -> Decision:
+        return self.answer  # type: ignore[return-value]  # that is what is tried
+
+
+def decided(strategy: Strategy, limit: timedelta = timedelta(seconds=10)) -> Decided[Decision]:
+    return decide(strategy, opening(), limit, lambda: 0.0)
+
+
+def built(folder: Path, body: str, name: str) -> Strategy:
+    """The strategy of a file with this in its `decide`, and of a helper beside it."""
+    (folder / f"{name}_helper.py").write_text("def best(position):\n    return position.nosuch\n")
+    (folder / f"{name}.py").write_text(
+        f"from {name}_helper import best\n"
+        "from cardsharp.deadmansdraw.actions import DRAW\n"
+        "from cardsharp.deadmansdraw.strategies import Decision, strategy\n"
+        f"@strategy('{name}')\n"
+        "class Mine:\n"
+        "    def __init__(self, rng): pass\n"
+        "    def decide(self, position):\n" + body
+    )
+    return build(strategy_named(str(folder / f"{name}.py")), Random(0))
+
+
+def test_an_error_points_at_the_line_of_the_users_file(tmp_path: Path) -> None:
+    found = decided(built(tmp_path, "        return position.draw()\n", "points"))
+    assert found.fault == (
+        "the strategy failed: AttributeError: 'Position' object has no attribute 'draw' "
+        "(points.py, line 8, in decide: return position.draw())"
+    )
+
+
+def test_an_error_in_a_module_beside_it_is_traced_through_both(tmp_path: Path) -> None:
+    found = decided(built(tmp_path, "        return best(position)\n", "beside"))
+    assert found.fault is not None
+    assert found.fault.endswith("(beside_helper.py, line 2, in best: return position.nosuch)")
+    assert found.trace.splitlines() == [
+        "beside.py, line 8, in decide: return best(position)",
+        "beside_helper.py, line 2, in best: return position.nosuch",
+    ]
+
+
+def test_a_module_of_the_same_name_beside_another_file_is_another_module(tmp_path: Path) -> None:
+    reasons = []
+    for folder in (tmp_path / "old", tmp_path / "new"):
+        folder.mkdir()
+        (folder / "advice.py").write_text(f"WHY = '{folder.name}'\n")
+        (folder / f"says_{folder.name}.py").write_text(
+            "from advice import WHY\n"
+            "from cardsharp.deadmansdraw.actions import DRAW\n"
+            "from cardsharp.deadmansdraw.strategies import Decision, strategy\n"
+            f"@strategy('says-{folder.name}')\n"
+            "class Mine:\n"
+            "    def __init__(self, rng): pass\n"
+            "    def decide(self, position): return Decision(DRAW, WHY)\n"
+        )
+        name = strategy_named(str(folder / f"says_{folder.name}.py"))
+        reasons.append(decided(build(name, Random(0))).decision.reason)
+    assert reasons == ["old", "new"]
+
+
+def test_an_error_of_ours_that_it_caused_points_at_its_line_too(tmp_path: Path) -> None:
+    found = decided(built(tmp_path, "        return position.own.with_cards(3)\n", "causes"))
+    assert found.fault is not None
+    assert found.fault.endswith("(causes.py, line 8, in decide: return position.own.with_cards(3))")
+    assert not found.trace
+
+
+@pytest.mark.parametrize(
+    ("answer", "fault"),
+    [
+        (None, "the strategy returned None, which is no Decision"),
+        (DRAW, "the strategy returned Action(verb=<Verb.DRAW: 'Draw'>"),
+        (Decision("Draw", "why"), "the strategy chose 'Draw' (str), which is no action"),  # type: ignore[arg-type]
+        (Decision(DRAW, None), "the reason of its decision is None, no text"),  # type: ignore[arg-type]
+        (Decision(DRAW, "", [DRAW]), "the options of its decision are ["),  # type: ignore[arg-type]
+        (Decision(DRAW, "", (DRAW,)), "an option of its decision is Action("),  # type: ignore[arg-type]
+        (
+            Decision(DRAW, "", (Option(DRAW, float("nan")),)),
+            "the value of an option is nan (float)",
+        ),
+    ],
+)
+def test_what_is_no_decision_is_named(answer: object, fault: str) -> None:
+    found = decided(Answers(answer))
+    assert found.fault is not None
+    assert found.fault.startswith(fault)
+    assert found.decision.action == DRAW
+    assert not found.trace
+
+
+def test_what_it_prints_goes_to_its_decision_and_not_to_stdout(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    body = "        print('three left')\n        return Decision(DRAW, 'more')\n"
+    found = decided(built(tmp_path, body, "prints"))
+    assert found.printed == "three left\n"
+    sys.stdout.write("after\n")
+    assert capsys.readouterr().out == "after\n"
+
+
+def test_what_two_print_at_once_is_kept_apart_and_others_reach_stdout(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    both = threading.Barrier(2)
+
+    def work(name: str) -> None:
+        both.wait()
+        sys.stdout.write(f"{name}\n")
+        both.wait()
+
+    found: dict[str, str] = {}
+
+    def one(name: str) -> None:
+        found[name] = tried(lambda: work(name), work).printed
+
+    threads = [threading.Thread(target=one, args=(name,)) for name in ("a", "b")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    sys.stdout.write("ours\n")
+    assert found == {"a": "a\n", "b": "b\n"}
+    assert capsys.readouterr().out == "ours\n"
+
+
+def test_what_it_prints_is_bounded_and_a_late_one_is_heard_too() -> None:
+    assert (
+        len(tried(lambda: sys.stdout.write("x" * 10 * MOST_PRINTED), None).printed) == MOST_PRINTED
+    )
+    over = threading.Event()
+
+    def late() -> None:
+        sys.stdout.write("still thinking\n")
+        over.wait()
+
+    before = sys.stdout
+    found = tried(late, None, timedelta(seconds=0.2))
+    waiting = [thread for thread in threading.enumerate() if thread.name == "decision"]
+    over.set()
+    for thread in waiting:
+        thread.join()
+    assert found.fault == "no decision within 0.2 s"
+    assert found.printed == "still thinking\n"
+    assert sys.stdout is before

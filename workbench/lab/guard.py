@@ -1,0 +1,81 @@
+"""A user's strategy in the lab: where it fails, it is named with its line, and the run stops.
+
+A duel with a strategy that fails says nothing of it, so no safe action replaces its own here.
+"""
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from types import FrameType
+from typing import Any
+
+from cardsharp.deciding import shaped
+from cardsharp.errors import StrategyFault
+from cardsharp.strategy import Decision, Strategy
+from cardsharp.trying import own_lines, tried
+from workbench.strategy_file import SUFFIX
+
+LIMIT = timedelta(seconds=2)
+"""What a decision may take of the processor; at a table it is the same on the clock."""
+
+
+class TooLong(BaseException):
+    """A decision took too long; no `except Exception` of the strategy's own takes it."""
+
+
+class Guarded:
+    """A strategy of a user's file; `name` is how the user calls it."""
+
+    def __init__(self, name: str, strategy: Strategy[Any, Decision[Any]]) -> None:
+        self.name, self._strategy = name, strategy
+
+    def decide(self, position: Any) -> Decision[Any]:  # noqa: ANN401 - any game's
+        """Its decision; what it prints is not kept.
+
+        Raises:
+            StrategyFault: it fails, takes too long, or returns what is no decision.
+        """
+
+        def work() -> Decision[Any]:
+            return shaped(self._strategy.decide(position), Decision)
+
+        try:
+            with _processor_limit():
+                found = tried(work, self._strategy)
+        except TooLong as late:
+            lines = own_lines(late, self._strategy)
+            place = f" ({lines[-1]})" if lines else ""
+            took = f"no decision within {LIMIT.total_seconds():g} s of processor time"
+            raise StrategyFault(f"{self.name}: {took}{place}.") from None
+        if found.result is None:
+            raise StrategyFault(f"{self.name}: {found.fault}.\n{found.trace}".rstrip())
+        return found.result
+
+
+def guarded(name_or_file: str, strategy: Any) -> Any:  # noqa: ANN401 - any game's
+    """The strategy; guarded where it comes from a user's file."""
+    return Guarded(name_or_file, strategy) if name_or_file.endswith(SUFFIX) else strategy
+
+
+@contextmanager
+def _processor_limit() -> Iterator[None]:
+    """Raise `TooLong` in the block when it has had its share of the processor.
+
+    Only a main thread can be interrupted so; elsewhere, as on a cluster's worker, nothing is
+    limited.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    signal.signal(signal.SIGPROF, _ring)
+    signal.setitimer(signal.ITIMER_PROF, LIMIT.total_seconds())
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+def _ring(_number: int, _frame: FrameType | None) -> None:
+    raise TooLong
