@@ -156,7 +156,7 @@ def test_the_arena_takes_no_match_log_for_its_data(tmp_path: Path) -> None:
     path = tmp_path / "log.db"
     SqliteLog(path, SystemClock()).close()
     with (
-        pytest.raises(ConfigError, match=r"is no arena's data file"),
+        pytest.raises(ConfigError, match=r"arena's data file .*log\.db; "),
         running_arena(tmp_path, data=path),
     ):
         pass

@@ -5,6 +5,7 @@ exactly the table it was on even where the rules' code has changed meanwhile, an
 one short row a match, however long the histories are.
 """
 
+import logging
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol
@@ -26,6 +27,7 @@ CREATE TABLE moves (
 # Exclusive: a second arena on the same file would overwrite the first one's matches.
 _DATA = Contents("arena's data file", "--data", (_FIRST,), exclusive=True)
 
+_log = logging.getLogger(__name__)
 _MATCH = TypeAdapter(Match)
 _MOVE = TypeAdapter(Move)
 
@@ -71,22 +73,27 @@ class SqliteStorage:
         try:
             self._file = SqliteFile(path, _DATA)
         except StoreError as error:
-            raise ConfigError(f"{error} Perhaps another arena is running on it.") from None
+            hint = " Perhaps another arena is running on it." if "locked" in str(error) else ""
+            raise ConfigError(f"{error}{hint}") from None
 
     def matches(self) -> Iterable[Match]:
-        """All stored matches."""
-        try:
-            with self._file.reading() as db:
-                rows = db.execute("SELECT body FROM matches").fetchall()
-            return [_MATCH.validate_json(body) for (body,) in rows]
-        except (StoreError, ValidationError) as error:
-            raise ConfigError(str(error)) from None
+        """All stored matches; one that cannot be read is left out, and the log says so."""
+        with self._file.reading() as db:
+            rows = db.execute("SELECT id, body FROM matches").fetchall()
+        for match_id, body in rows:
+            try:
+                yield _MATCH.validate_json(body)
+            except ValidationError:
+                _log.warning("The stored match %s cannot be read and is left out.", match_id)
 
     def history(self, match_id: str) -> list[Move]:
         """The moves of a stored match, in order."""
         query = "SELECT body FROM moves WHERE match_id = ? ORDER BY sequence"
-        with self._file.reading() as db:
-            return [_MOVE.validate_json(body) for (body,) in db.execute(query, (match_id,))]
+        try:
+            with self._file.reading() as db:
+                return [_MOVE.validate_json(body) for (body,) in db.execute(query, (match_id,))]
+        except ValidationError:
+            raise StoreError(f"The stored moves of match {match_id} cannot be read.") from None
 
     def save(self, match: Match, move: Move) -> None:
         """Store a match and its newest move together; they are safe when this returns."""

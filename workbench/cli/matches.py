@@ -8,7 +8,7 @@ from cyclopts import Parameter, validators
 from rich.table import Table
 
 from cardsharp.cloud.ports import MatchRecord, Status
-from cardsharp.replay import header_of, outcome_of
+from cardsharp.replay import fault_of, header_of, outcome_of
 from workbench.deadmansdraw.drawing import Labels
 from workbench.show.lookup import open_to_read, store_or_default
 from workbench.show.options import Json, Store
@@ -57,6 +57,8 @@ def _day(options: MatchesOptions) -> date | None:
 
 
 def _cells(record: MatchRecord) -> tuple[str, ...]:
+    if fault_of(record) is not None:
+        return record.match_id, "", "", "cannot be read", "", ""
     labels = Labels.of(header_of(record))
     outcome = outcome_of(record)
     started = record.started.strftime("%Y-%m-%d %H:%M:%S")
@@ -75,4 +77,5 @@ def _document(record: MatchRecord) -> dict[str, object]:
         "finished": None if record.finished is None else record.finished.isoformat(),
         "header": dict(record.header),
         "outcome": None if record.outcome is None else dict(record.outcome),
+        "fault": fault_of(record),
     }

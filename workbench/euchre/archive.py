@@ -10,7 +10,7 @@ from pathlib import Path
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import Body, MatchRecord, MoveRecord, NoteRecord, Status
-from cardsharp.errors import ConfigError
+from cardsharp.errors import ConfigError, StoreError
 from cardsharp.euchre.records import DealKey
 from cardsharp.euchre.replay import asked_of, event_of, header_body, moves_of
 from cardsharp.euchre.sqlite import SqliteDeals
@@ -58,7 +58,10 @@ class DealArchive:
         return []
 
     def _record(self, key: DealKey, began: datetime) -> MatchRecord | None:
-        record = self.deals.read(key)
+        try:
+            record = self.deals.read(key)
+        except StoreError as error:
+            return MatchRecord(_id(key), Status.RUNNING, began, {}, fault=str(error))
         if record is None:
             return None
         return MatchRecord(_id(key), Status.RUNNING, began, header_body(record))

@@ -12,16 +12,20 @@ from cardsharp.cloud.codec import WITHDRAWN
 from cardsharp.cloud.ports import MatchLog, MatchReader, MatchRecord, MoveRecord
 from cardsharp.cloud.private import FOLDER, narrow
 from cardsharp.cloud.sqlite import SqliteLog
-from cardsharp.errors import ConfigError
+from cardsharp.errors import ConfigError, StoreError
 from cardsharp.game import Game
 from cardsharp.games import game as game_called
-from cardsharp.replay import header_of
+from cardsharp.replay import fault_of, header_of
+from workbench.show.output import print_error
 
 LAST = "last"
 """The word that means the match that started last."""
 
 _ENOUGH = 100_000
 """Matches that are looked through for an abbreviated id."""
+
+_NEWEST = 20
+"""Matches among which the last one is that can be read."""
 
 _SQLITE = "sqlite:"
 
@@ -92,17 +96,41 @@ class Found(NamedTuple):
 def read_match(word: str, store: str | None, game: Game | None = None) -> Found:
     """The match that `word` means; one of that game where one is named.
 
+    A move that cannot be read is named on stderr and left out.
+
     Raises:
         ConfigError: no match, more than one, or one of another game.
+        StoreError: it cannot be read.
     """
     opened = open_to_read if game is None or game.archive is None else game.archive.load()
     with opened(store) as log:
         record = find_match(log, word, game)
+        if fault := fault_of(record):
+            raise StoreError(fault)
         moves, notes = log.moves(record.match_id), log.notes(record.match_id)
     if game is not None and game_of(record) != game:
         raise ConfigError(f"{record.match_id} is no match of {game.title}; see `cardsharp show`.")
+    moves = [move for move in moves if _is_readable(move, record)]
     withdrawn = [note.body["sequence"] for note in notes if note.kind == WITHDRAWN]
     return Found(record, moves, withdrawn)
+
+
+def _is_readable(move: MoveRecord, record: MatchRecord) -> bool:
+    """Whether a move can be shown; says why one cannot."""
+    fault, replay = move.fault, game_of(record).replay
+    try:
+        if fault is None and replay is not None:
+            list(replay.load()(record, [move]))
+    except StoreError as error:
+        fault = str(error)
+    if fault is not None:
+        print_error(f"Move {move.sequence} of match {record.match_id} cannot be read: {fault}")
+    return fault is None
+
+
+def _is_of(game: Game | None, record: MatchRecord) -> bool:
+    """Whether a match can be read and is one of that game, or of any."""
+    return fault_of(record) is None and game in {None, game_of(record)}
 
 
 def find_match(log: MatchReader, word: str, game: Game | None = None) -> MatchRecord:
@@ -114,8 +142,8 @@ def find_match(log: MatchReader, word: str, game: Game | None = None) -> MatchRe
         ConfigError: no match, or more than one.
     """
     if word == LAST:
-        newest = log.matches(limit=1 if game is None else _ENOUGH)
-        found = next((one for one in newest if game in {None, game_of(one)}), None)
+        newest = log.matches(limit=_NEWEST if game is None else _ENOUGH)
+        found = next((one for one in newest if _is_of(game, one)), None)
         if found is None:
             raise ConfigError("The match log is empty; run `cardsharp play`.")
         return found

@@ -127,11 +127,11 @@ class Step:
     ours: Thought | None = None
 
 
-def parse(kind: type[M], body: Body) -> M:
+def parse(kind: type[M], body: Body, holder: str = "The match log") -> M:
     """The body of a match log as a record of that kind.
 
     Raises:
-        StoreError: it is not one; the text names the first fault.
+        StoreError: it is not one; the text names the first fault, and `holder`.
     """
     try:
         return kind.model_validate(dict(body))
@@ -140,18 +140,31 @@ def parse(kind: type[M], body: Body) -> M:
         place = ".".join(str(part) for part in fault["loc"])
         name = kind.__name__.lower()
         raise StoreError(
-            f"The match log holds {name} that cannot be read: {place}: {fault['msg']}."
+            f"{holder} has {name} that cannot be read: {place}: {fault['msg']}."
         ) from None
 
 
 def header_of(record: MatchRecord) -> Header:
     """The header of a match."""
-    return parse(Header, record.header)
+    return parse(Header, record.header, f"Match {record.match_id}")
 
 
 def outcome_of(record: MatchRecord) -> Outcome | None:
     """The outcome of a match, None while it is not finished."""
-    return None if record.outcome is None else parse(Outcome, record.outcome)
+    holder = f"Match {record.match_id}"
+    return None if record.outcome is None else parse(Outcome, record.outcome, holder)
+
+
+def fault_of(record: MatchRecord) -> str | None:
+    """Why a match cannot be read, None if it can."""
+    try:
+        header_of(record)
+        outcome_of(record)
+    except StoreError as error:
+        return str(error)
+    if record.fault is None:
+        return None
+    return f"Match {record.match_id} cannot be read: {record.fault}."
 
 
 def document(step: Step) -> dict[str, object]:

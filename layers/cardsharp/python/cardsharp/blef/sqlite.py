@@ -4,6 +4,7 @@ Every method is one transaction, so the condition and what is written under it a
 """
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 from cardsharp.blef.codec import decode_game, decode_round, encode_game, encode_round
@@ -13,6 +14,7 @@ from cardsharp.blef.store import Listing, Saved
 from cardsharp.cloud.codec import from_micros, to_micros
 from cardsharp.cloud.ports import Clock
 from cardsharp.cloud.sqlite_file import Contents, SqliteFile
+from cardsharp.cloud.telemetry import logger
 from cardsharp.errors import Conflict
 
 _FIRST = """
@@ -116,9 +118,7 @@ class SqliteGames:
                 "WHERE public = 1 AND changed > ? AND expires > ? ORDER BY uuid",
                 (to_micros(now - RECENT), to_micros(now)),
             ).fetchall()
-        return [
-            Listing(uuid, tuple(json.loads(names)), bool(started)) for uuid, names, started in rows
-        ]
+        return [one for row in rows for one in _listing(*row)]
 
     def count_active(self) -> int:
         """How many games changed recently."""
@@ -146,3 +146,13 @@ class SqliteGames:
             query = f"SELECT COUNT(*) FROM games WHERE {condition}"  # noqa: S608 - our own texts
             count: int = db.execute(query, (moment,)).fetchone()[0]
         return count
+
+
+def _listing(uuid: str, names: str, started: int) -> Iterator[Listing]:
+    """Yield a game as it is listed; one that cannot be read is left out, and the log says so."""
+    try:
+        nicknames = tuple(json.loads(names))
+    except (ValueError, TypeError):
+        logger.warning("a stored game cannot be read", extra={"game": uuid})
+        return
+    yield Listing(uuid, nicknames, bool(started))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from cardsharp.cloud.codec import NOTE_LIFE, decode, encode, from_micros, to_micros
+from cardsharp.cloud.codec import NOTE_LIFE, decode, encode, from_micros, readable, to_micros
 from cardsharp.cloud.ports import Body, Lease, MatchRecord, MoveRecord, NoteRecord, Status
 
 if TYPE_CHECKING:
@@ -76,23 +76,26 @@ def to_match(item: "Item") -> MatchRecord:
     if "lease_owner" in item and left is not None:
         owner, fence = item["lease_owner"]["S"], int(item["lease_fence"]["N"])
         lease = Lease(match_id, owner, fence, left)
+    bodies, fault = readable(header=_text(item, "header_json"), outcome=_text(item, "outcome_json"))
     return MatchRecord(
         match_id=match_id,
         status=Status(item["match_status"]["S"]),
         started=_moment(item["started_at"]),
-        header=_body(item, "header_json") or {},
+        header=bodies["header"] or {},
         lease=lease,
         left=left,
         announced_until=_moment(item["announced_until"]) if "announced_until" in item else None,
-        outcome=_body(item, "outcome_json"),
+        outcome=bodies["outcome"],
         finished=_moment(item["finished_at"]) if "finished_at" in item else None,
+        fault=fault,
     )
 
 
 def to_move(item: "Item") -> MoveRecord:
     """A move item as its record."""
     sequence = int(item["sk"]["S"].removeprefix(MOVE))
-    return MoveRecord(sequence, _body(item, "intent_json"), _body(item, "facts_json"))
+    bodies, fault = readable(intent=_text(item, "intent_json"), facts=_text(item, "facts_json"))
+    return MoveRecord(sequence, **bodies, fault=fault)
 
 
 def to_note(item: "Item") -> NoteRecord:
@@ -116,5 +119,5 @@ def _moment(value: "Value") -> datetime:
     return from_micros(int(value["N"]))
 
 
-def _body(item: "Item", name: str) -> Body | None:
-    return decode(item[name]["S"]) if name in item else None
+def _text(item: "Item", name: str) -> str | None:
+    return item[name]["S"] if name in item else None

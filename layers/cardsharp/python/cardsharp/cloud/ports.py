@@ -119,6 +119,8 @@ class MatchRecord:
     announced_until: datetime | None = None
     outcome: Body | None = None
     finished: datetime | None = None
+    fault: str | None = None
+    """What of it cannot be read, and is empty here."""
 
     def attended(self, now: datetime) -> bool:
         """Whether a worker holds the match, or a message for it is under way."""
@@ -134,6 +136,8 @@ class MoveRecord:
     sequence: int
     intent: Body | None
     facts: Body | None
+    fault: str | None = None
+    """What of it cannot be read, and is None here."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,12 @@ from cardsharp.cloud.codec import (
     decode,
     encode,
     from_micros,
+    readable,
     reopened,
     to_micros,
     withdrawn,
 )
+from cardsharp.cloud.packing import pack
 from cardsharp.cloud.ports import (
     Body,
     Clock,
@@ -62,7 +64,10 @@ CREATE TABLE notes (
 CREATE INDEX notes_by_match ON notes (match_id, at);
 """
 
-_LOG = Contents("match log", "CARDSHARP_STORE", (_FIRST,))
+# The tables stay as they are, but an older version could not read them.
+_INTENTS_AND_FACTS_ARE_PACKED = ""
+
+_LOG = Contents("match log", "CARDSHARP_STORE", (_FIRST, _INTENTS_AND_FACTS_ARE_PACKED))
 
 
 class SqliteLog:
@@ -151,7 +156,7 @@ class SqliteLog:
                 "INSERT INTO moves (match_id, sequence, intent) VALUES (?, ?, ?) "
                 "ON CONFLICT (match_id, sequence) DO UPDATE SET intent = excluded.intent "
                 "WHERE facts IS NULL",
-                (lease.match_id, sequence, encode(intent)),
+                (lease.match_id, sequence, pack(encode(intent))),
             ).rowcount
             if written != 1:
                 raise Conflict(f"Move {sequence} of match {lease.match_id} was already played.")
@@ -163,7 +168,7 @@ class SqliteLog:
                 "INSERT INTO moves (match_id, sequence, facts) VALUES (?, ?, ?) "
                 "ON CONFLICT (match_id, sequence) DO UPDATE SET facts = excluded.facts "
                 "WHERE facts IS NULL",
-                [(lease.match_id, sequence, encode(body)) for sequence, body in facts.items()],
+                [(lease.match_id, move, pack(encode(body))) for move, body in facts.items()],
             )
 
     def withdraw(self, lease: Lease, sequence: int) -> None:
@@ -268,9 +273,13 @@ def _moves(db: sqlite3.Connection, match_id: str, first: int = 0) -> list[MoveRe
         "SELECT * FROM moves WHERE match_id = ? AND sequence >= ? ORDER BY sequence",
         (match_id, first),
     ).fetchall()
-    return [
-        MoveRecord(row["sequence"], _decoded(row["intent"]), _decoded(row["facts"])) for row in rows
-    ]
+    return [_move(row) for row in rows]
+
+
+def _move(row: sqlite3.Row) -> MoveRecord:
+    """A row of the moves table as its record."""
+    bodies, fault = readable(intent=row["intent"], facts=row["facts"])
+    return MoveRecord(row["sequence"], **bodies, fault=fault)
 
 
 def _insert(db: sqlite3.Connection, match_id: str, started: datetime) -> None:
@@ -304,25 +313,32 @@ def _check_owned(record: MatchRecord | None, lease: Lease) -> None:
 
 
 def _record(row: sqlite3.Row) -> MatchRecord:
-    """A row of the matches table as its record."""
+    """A row of the matches table as its record; nobody shall attend one without a meaning."""
+    try:
+        return _understood(row)
+    except (TypeError, ValueError, OverflowError) as error:
+        return MatchRecord(
+            str(row["id"]), Status.FINISHED, from_micros(0), {}, fault=f"its row is broken: {error}"
+        )
+
+
+def _understood(row: sqlite3.Row) -> MatchRecord:
     lease = None
     if row["owner"] is not None:
         lease = Lease(row["id"], row["owner"], row["fence"], from_micros(row["lease_until"]))
+    bodies, fault = readable(header=row["header"], outcome=row["outcome"])
     return MatchRecord(
         match_id=row["id"],
         status=Status(row["status"]),
         started=from_micros(row["started"]),
-        header=decode(row["header"]),
+        header=bodies["header"] or {},
         lease=lease,
         left=_moment(row["lease_until"]),
         announced_until=_moment(row["announced_until"]),
-        outcome=_decoded(row["outcome"]),
+        outcome=bodies["outcome"],
         finished=_moment(row["finished"]),
+        fault=fault,
     )
-
-
-def _decoded(text: str | None) -> Body | None:
-    return None if text is None else decode(text)
 
 
 def _moment(micros: int | None) -> datetime | None:

@@ -67,6 +67,8 @@ class SqliteFile:
             # What is kept in memory goes when nobody has it any more, without a call of `close`.
             self._end = weakref.finalize(self, self._db.close)
             self._db.row_factory = sqlite3.Row
+            # One damaged letter must not hide the other rows of an answer.
+            self._db.text_factory = lambda raw: raw.decode(errors="replace")
             try:
                 self._prepare(to_read)
             except BaseException:

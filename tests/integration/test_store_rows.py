@@ -1,0 +1,228 @@
+"""A match log's rows: small, readable in every later version, and a broken one hides no other."""
+
+import lzma
+import sqlite3
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from support.arena import ALICE, BOB, running_arena
+from support.cli import Cli, clean
+from support.cloud_clock import START, FakeClock
+
+from cardsharp.blef.records import Game
+from cardsharp.blef.sqlite import SqliteGames
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.codec import decode, encode
+from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
+from cardsharp.cloud.sqlite import SqliteLog
+from cardsharp.deadmansdraw.replay import turns_of
+from cardsharp.errors import StoreError
+from cardsharp.euchre.records import DealKey
+from cardsharp.euchre.sqlite import SqliteDeals
+
+SAMPLE = Path(__file__).parents[1] / "samples" / "match_log_v1.db.xz"
+"""A match log of version 1, as 0.2.0 wrote it: one match that `cardsharp play` played."""
+
+OLD = "6b02cce1a0e6aea65b5ee74b"
+TTL = timedelta(hours=1)
+MOVE = MoveRecord(1, {"action": "Draw", "reason": "why"}, {"event": "what"})
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
+    clean(monkeypatch, tmp_path)
+    return Cli(capsys)
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    path = tmp_path / "old.db"
+    path.write_bytes(lzma.decompress(SAMPLE.read_bytes()))
+    return path
+
+
+def change(path: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(path)) as db:
+        for statement in statements:
+            assert db.execute(statement).rowcount == 1
+        db.commit()
+
+
+def read(path: Path, match_id: str) -> tuple[MatchRecord, list[MoveRecord]]:
+    with closing(SqliteLog(path, FakeClock(), to_read=True)) as log:
+        record = log.match(match_id)
+        assert record is not None
+        return record, log.moves(match_id)
+
+
+def copied(record: MatchRecord, moves: list[MoveRecord], log: SqliteLog, name: str) -> None:
+    lease = log.take(name, "me", TTL, record.header)
+    assert lease is not None
+    assert record.outcome is not None
+    for move in moves:
+        if move.intent is not None:
+            log.intend(lease, move.sequence, move.intent)
+    log.record(lease, {move.sequence: move.facts for move in moves if move.facts is not None})
+    log.finish(lease, record.outcome)
+
+
+def test_a_log_of_the_first_version_opens_shows_and_is_written_on(cli: Cli, old: Path) -> None:
+    store = ("--store", f"sqlite:{old}")
+    assert cli("matches", *store, "--json").json()[0]["match"] == OLD
+    shown = cli("show", "last", *store, "--json").json()
+    assert len(shown["turns"]) == shown["outcome"]["turns"] == 17
+    assert "captain (us) v champion" in cli("show", "last", *store).out
+    assert "chosen  Draw" in cli("why", "last", "9", *store).out
+    record, moves = read(old, OLD)
+    with closing(SqliteLog(old, FakeClock())) as log:
+        copied(record, moves, log, "new")
+    assert [one for one in cli("matches", *store, "--json").json() if one["match"] == "new"]
+    assert read(old, "new")[1] == moves
+
+
+def test_a_match_takes_a_ninth_of_what_it_took_in_the_first_version(
+    old: Path, tmp_path: Path
+) -> None:
+    """And nothing of it is lost."""
+    record, moves = read(old, OLD)
+    path = tmp_path / "new.db"
+    with closing(SqliteLog(path, FakeClock())) as log:
+        for number in range(9):
+            copied(record, moves, log, f"m{number}")
+    assert path.stat().st_size < old.stat().st_size
+    assert read(path, "m7")[1] == moves
+    assert len(turns_of(moves)) == 17
+
+
+@pytest.mark.parametrize("name", ["ok", "é", "🂏", "\ud800 half a letter", "a\0b\nc"])
+def test_every_text_is_kept_as_it_came(tmp_path: Path, name: str) -> None:
+    """Also half of a surrogate pair, which no UTF-8 has and any player may be called."""
+    body = {"names": [name]}
+    assert decode(encode(body)) == body
+    with closing(SqliteLog(tmp_path / "log.db", FakeClock())) as log:
+        lease = log.take("m", "me", TTL, body)
+        assert lease is not None
+        log.record(lease, {1: body})
+        log.note("m", "kind", body)
+        record = log.match("m")
+        assert record is not None
+        assert record.header == log.moves("m")[0].facts == log.notes("m")[0].body == body
+
+
+BROKEN = {
+    "header": "UPDATE matches SET header = '{\"names\": [\"a' WHERE id = 'bad'",
+    "header that is a list": "UPDATE matches SET header = '[1]' WHERE id = 'bad'",
+    "header of wrong types": "UPDATE matches SET header = '{\"names\": 7}' WHERE id = 'bad'",
+    "outcome": "UPDATE matches SET outcome = 'won' WHERE id = 'bad'",
+    "outcome of wrong types": "UPDATE matches SET outcome = '{\"turns\": \"x\"}' WHERE id = 'bad'",
+    "status": "UPDATE matches SET status = 'lost' WHERE id = 'bad'",
+    "start": "UPDATE matches SET started = 'soon' WHERE id = 'bad'",
+    "letter": "UPDATE matches SET header = CAST(x'7bff7d' AS TEXT) WHERE id = 'bad'",
+    "packed": "UPDATE matches SET header = x'00ff' WHERE id = 'bad'",
+}
+
+
+@pytest.fixture
+def three(old: Path, tmp_path: Path) -> Path:
+    """A log of the matches first, bad and last."""
+    record, moves = read(old, OLD)
+    path, clock = tmp_path / "three.db", FakeClock()
+    with closing(SqliteLog(path, clock)) as log:
+        for name in ("first", "bad", "last"):
+            clock.advance(TTL)
+            copied(record, moves, log, name)
+    return path
+
+
+@pytest.mark.parametrize("statement", BROKEN.values(), ids=BROKEN)
+def test_a_broken_row_is_named_and_the_others_are_listed(
+    cli: Cli, three: Path, statement: str
+) -> None:
+    change(three, statement)
+    store = ("--store", f"sqlite:{three}")
+    listed = cli("matches", *store)
+    assert (listed.code, listed.err) == (0, "")
+    rows = {line.split()[0]: line for line in listed.out.splitlines()}
+    assert {"first", "bad", "last"} <= rows.keys()
+    assert "cannot be read" in rows["bad"]
+    assert "cannot be read" not in rows["first"] + rows["last"]
+    document = {one["match"]: one for one in cli("matches", *store, "--json").json()}
+    assert [name for name, one in document.items() if one["fault"]] == ["bad"]
+    assert "17 turns" in cli("show", "last", *store).out
+    refused = cli("show", "bad", *store)
+    assert refused.code == 1
+    assert "bad" in refused.err
+    assert "cannot be read" in refused.err
+    assert "fault of Cardsharp" not in refused.err
+
+
+@pytest.mark.parametrize("broken", ["'{\"sequenceId\": 40, '", "x'1234'", "'{\"sequenceId\": 4}'"])
+def test_a_broken_move_is_named_and_the_others_are_shown(
+    cli: Cli, three: Path, broken: str
+) -> None:
+    change(three, f"UPDATE moves SET facts = {broken} WHERE match_id = 'bad' AND sequence = 40")  # noqa: S608 - our own texts
+    shown = cli("show", "bad", "--store", f"sqlite:{three}")
+    assert shown.code == 0
+    assert "move 40 of match bad cannot be read" in shown.err.lower()
+    assert "won, 55 : 54, in 17 turns" in shown.out
+    assert len(shown.err.splitlines()) == 1
+
+
+def test_a_match_with_a_broken_header_is_played_on(tmp_path: Path) -> None:
+    """Its lease is as good as any, and its worker writes the header anew."""
+    path = tmp_path / "log.db"
+    with closing(SqliteLog(path, FakeClock())) as log:
+        lease = log.take("bad", "me", TTL, {"names": ["a", "b"]})
+        assert lease is not None
+        change(path, "UPDATE matches SET header = 'x' WHERE id = 'bad'")
+        [record] = log.running()
+        assert (record.lease, record.header, record.status) == (lease, {}, Status.RUNNING)
+        assert record.fault
+        log.renew(lease, TTL)
+        log.describe(lease, {"names": ["a", "b"]})
+        mended = log.match("bad")
+        assert mended is not None
+        assert mended.header == {"names": ["a", "b"]}
+        assert mended.fault is None
+
+
+def test_what_is_no_json_object_is_no_body() -> None:
+    for text in ("", "{", "[1]", "7", "null", b"", b"{}", "[" * 100_000):
+        with pytest.raises(StoreError, match="no JSON object"):
+            decode(text)
+
+
+def test_a_broken_game_of_blef_is_left_out_of_the_list(tmp_path: Path) -> None:
+    path, clock = tmp_path / "games.db", FakeClock()
+    with closing(SqliteGames(path, clock)) as games:
+        for name in ("a", "b", "c"):
+            games.create(Game(name, START, public=True))
+        change(path, "UPDATE games SET nicknames = '[' WHERE uuid = 'b'")
+        assert [one.uuid for one in games.listed()] == ["a", "c"]
+
+
+def test_a_broken_deal_of_euchre_hides_no_other(tmp_path: Path, cli: Cli) -> None:
+    path = tmp_path / "deals.db"
+    with closing(SqliteDeals(path, SystemClock())) as deals:
+        for number in (1, 2):
+            deals.begin(DealKey("t", 1, number), tuple(range(24)))
+    change(path, "UPDATE deals SET events = 'x' WHERE deal = 2")
+    store = ("--store", f"sqlite:{path}")
+    assert "deal 1" in cli("euchre", "show", "last", *store).out
+    refused = cli("euchre", "show", "t-1-2", *store)
+    assert (refused.code, "t-1-2 cannot be read" in refused.err) == (1, True)
+
+
+def test_a_broken_match_of_an_arena_is_left_out_and_named(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "arena.db"
+    with running_arena(tmp_path, data=path) as (arena, _):
+        good, bad = (arena.create_match([ALICE, BOB]) for _ in range(2))
+    change(path, f"UPDATE matches SET body = '{{' WHERE id = '{bad}'")  # noqa: S608 - our own
+    with running_arena(tmp_path, data=path) as (_, client):
+        assert client.get(f"/api/matches/{good}", ALICE).status == 200
+        assert client.get(f"/api/matches/{bad}", ALICE).status == 404
+    assert f"match {bad} cannot be read" in caplog.text
