@@ -19,7 +19,7 @@ from cardsharp.errors import CardsharpError, ConfigError, Unauthorized
 from workbench.build.deploy import stack_tags
 from workbench.build.makefiles import ROOT
 from workbench.cli import main
-from workbench.operate.letters import list_letters, replay
+from workbench.operate.letters import drop, list_letters, replay
 from workbench.operate.orders import arena_url, practise, rotate_secret
 from workbench.operate.pausing import pause, resume
 from workbench.operate.publish import publish
@@ -173,8 +173,19 @@ def test_dead_letters_are_listed_and_replayed_and_change_nothing(
     sqs.purge_queue(QueueUrl=url)
     # R11: the worker finds that nothing is left to do.
     assert cloud.stack.log.match(played.match_id) == played
-    with pytest.raises(ConfigError, match="no letter begins with nothing"):
-        replay(cloud.stack, "nothing")
+    for choose in (replay, drop):
+        with pytest.raises(ConfigError, match="no letter begins with nothing"):
+            choose(cloud.stack, "nothing")
+
+
+def test_letters_are_dropped_one_or_all_whatever_they_are(cloud: Trial) -> None:
+    sqs, url = cloud.emulator.client("sqs"), cloud.stack.output("DeadLetterUrl")
+    for body in (STRANGE, "another"):
+        sqs.send_message(QueueUrl=url, MessageBody=body)
+    first, second = list_letters(cloud.stack)
+    assert [one.letter_id for one in drop(cloud.stack, first.letter_id)] == [first.letter_id]
+    assert [one.letter_id for one in drop(cloud.stack, None)] == [second.letter_id]
+    assert list_letters(cloud.stack) == []
 
 
 def test_s15_a_rotated_secret_is_used_without_a_deploy(cloud: Trial) -> None:
@@ -183,8 +194,11 @@ def test_s15_a_rotated_secret_is_used_without_a_deploy(cloud: Trial) -> None:
     def refuse(_user: str, _password: str) -> None:
         raise Unauthorized(401, "no")
 
+    ticks = cloud.stack.output("PollerDeadLetterUrl")
+    cloud.emulator.client("sqs").send_message(QueueUrl=ticks, MessageBody="a tick that failed")
     with pytest.raises(Unauthorized):
         rotate_secret(cloud.stack, US[0], "wrong-word", refuse)
+    assert look_at(cloud.stack).failed_ticks == 1
     old = json.dumps({"username": US[0], "password": "old-word"})
     manager.put_secret_value(SecretId=name, SecretString=old)
     secrets._provider.cache_clear()
@@ -198,6 +212,7 @@ def test_s15_a_rotated_secret_is_used_without_a_deploy(cloud: Trial) -> None:
             assert scout.arena.whoami().name == "Team One"
     kept = json.loads(manager.get_secret_value(SecretId=name)["SecretString"])
     assert kept == {"username": US[0], "password": US[1]}
+    assert look_at(cloud.stack).failed_ticks == 0, "it failed for want of this password"
     assert arena_url(cloud.stack) == (cloud.arena.url, "basic")
 
 

@@ -62,8 +62,7 @@ def healthy(tmp_path_factory: pytest.TempPathFactory) -> list[Sample]:
         assert here.assembly.log.match(match_id).outcome  # type: ignore[union-attr]
         for game in GAMES:
             assert here.serve(game) == 200
-        for queue in ("DeadLetters", "PollerDeadLetters"):
-            here.note_depth(queue, 0)
+        here.note_depth("DeadLetters", 0)
         here.note_age(timedelta(0))
         return here.samples
 
@@ -99,6 +98,20 @@ def test_an_arena_that_refuses_us_is_noticed_at_once_and_counts_no_poll(tmp_path
             "PollerFailed",
             "TickDeadLetter",
         }
+
+
+def test_a_tick_that_failed_before_there_was_a_password_is_no_alarm_afterwards(
+    healthy: list[Sample], tmp_path: Path
+) -> None:
+    with recorder(tmp_path, Scene(password="wrong")) as here:
+        here.listen()
+        here.note_depth("PollerDeadLetters", 1)
+        failed = here.samples
+    letter = [one for one in failed if one.metric.name == "ApproximateNumberOfMessagesVisible"]
+    after = every_minute(shifted(healthy, failed[0].at - healthy[0].at + 5 * MINUTE), 5)
+    lying = every_minute(shifted(letter, 5 * MINUTE), 5)
+    assert "TickDeadLetter" in on(failed)
+    assert on([*after, *lying]) == set(), "though the letter is kept for 14 days"
 
 
 def test_a_match_in_which_nobody_acts_for_ten_minutes_is_noticed(

@@ -79,7 +79,7 @@ class Recorder:
         self.note("AWS/Lambda", "Errors", {"FunctionName": name}, failed)
         self.note("AWS/Lambda", "Throttles", {"FunctionName": name}, 0)
         if name == "Poller":
-            self.note_depth("PollerDeadLetters", int(failed))
+            self.note_sent("PollerDeadLetters", int(failed))
         return done
 
     def serve(self, game: str) -> int:
@@ -98,6 +98,9 @@ class Recorder:
     def note_depth(self, queue: str, messages: int) -> None:
         name = "ApproximateNumberOfMessagesVisible"
         self.note("AWS/SQS", name, {"QueueName": queue}, messages)
+
+    def note_sent(self, queue: str, messages: int) -> None:
+        self.note("AWS/SQS", "NumberOfMessagesSent", {"QueueName": queue}, messages)
 
     def note_age(self, oldest: timedelta) -> None:
         name = "ApproximateAgeOfOldestMessage"

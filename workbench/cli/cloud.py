@@ -14,7 +14,7 @@ from cardsharp.cloud.ports import MatchRecord
 from cardsharp.deadmansdraw.client import ArenaClient, Credentials
 from cardsharp.errors import ConfigError
 from workbench.cli.commands import command
-from workbench.operate.letters import Letter, find_letter, list_letters, replay
+from workbench.operate.letters import Letter, drop, find_letter, list_letters, replay
 from workbench.operate.orders import arena_url, practise, rotate_secret
 from workbench.operate.pausing import pause, resume
 from workbench.operate.preflight import Plan, default_plan, preflight
@@ -27,7 +27,7 @@ from workbench.show.options import Json
 from workbench.show.output import print_error, print_json, results
 
 cloud = cyclopts.App(name="cloud", help_epilogue=command("cloud").epilogue)
-letters = cyclopts.App(name="dlq", help="Look at dead letters, and send them once more.")
+letters = cyclopts.App(name="dlq", help="Look at dead letters, send them once more, or drop them.")
 cloud.command(letters)
 
 
@@ -224,18 +224,37 @@ def replay_(
     options: StackOptions = StackOptions(),
 ) -> int:
     """Send dead letters to the worker once more, which is safe at any time."""
+    _check_choice(letter, everything=everything)
+    return _counted("sent", replay(options.find(), letter), options)
+
+
+@letters.command(name="drop")
+def drop_(
+    letter: Annotated[str | None, Parameter(help="A letter's id or its beginning.")] = None,
+    /,
+    *,
+    everything: Annotated[bool, Parameter(name="--all", negative=(), help="All letters.")] = False,
+    which: Annotated[_Letters, Parameter(name="*")] = _Letters(),
+) -> int:
+    """Delete dead letters whose cause is gone; of --ticks all, unless one is named."""
+    if not which.ticks:
+        _check_choice(letter, everything=everything)
+    dropped = drop(which.options.find(), letter, ticks=which.ticks)
+    return _counted("dropped", dropped, which.options)
+
+
+def _check_choice(letter: str | None, *, everything: bool) -> None:
     if (letter is None) is not everything:
         raise ConfigError("Give a letter's id, or --all.")
-    sent = replay(options.find(), letter)
+
+
+def _counted(done: str, found: list[Letter], options: StackOptions) -> int:
     if options.as_json:
-        print_json([one.document() for one in sent])
-        return Exit.OK
-    results().print(f"sent {_counted(sent)} once more")
+        print_json([one.document() for one in found])
+    else:
+        letters_told = "1 letter" if len(found) == 1 else f"{len(found)} letters"
+        results().print(f"{done} {letters_told}")
     return Exit.OK
-
-
-def _counted(sent: list[Letter]) -> str:
-    return "1 letter" if len(sent) == 1 else f"{len(sent)} letters"
 
 
 def _done(options: StackOptions, sentence: str) -> int:

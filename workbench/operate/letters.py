@@ -1,4 +1,4 @@
-"""Dead letters: messages that failed for good, looked at and sent once more.
+"""Dead letters: messages that failed for good, looked at, sent once more, or dropped.
 
 Looking takes a message and gives it back at once, so a letter may be missing from a list while
 somebody else looks. Replaying is safe at any time: the message names a match, and the worker
@@ -15,12 +15,10 @@ from cardsharp.cloud.aws import Unmet, call
 from cardsharp.errors import ConfigError
 from workbench.operate.stack import Client, Stack
 
-_HIDDEN = 30
+_HIDDEN = 120
 """Seconds that a letter is invisible to others while we look; given back before."""
 
 _BATCH = 10
-_ROUNDS = 50
-"""Receives at most: 500 letters are enough for anybody to look at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +63,7 @@ def find_letter(stack: Stack, letter_id: str, *, ticks: bool = False) -> Letter:
     Raises:
         ConfigError: there is none, or several.
     """
-    found = [one for one in list_letters(stack, ticks=ticks) if one.letter_id.startswith(letter_id)]
-    if len(found) != 1:
-        many = "several letters begin" if found else "no letter begins"
-        raise ConfigError(f"There {many} with {letter_id}; see `cardsharp cloud dlq list`.")
-    return found[0]
+    return _the_one(list_letters(stack, ticks=ticks), letter_id)
 
 
 def replay(stack: Stack, wanted: str | None) -> list[Letter]:
@@ -81,19 +75,43 @@ def replay(stack: Stack, wanted: str | None) -> list[Letter]:
     Raises:
         ConfigError: there is no such letter.
     """
-    if wanted is not None:
-        wanted = find_letter(stack, wanted).letter_id
-    sqs, source = stack.client("sqs"), stack.output(_url(ticks=False))
-    sent = []
+    sqs, target = stack.client("sqs"), stack.output("MatchQueueUrl")
     with _held(stack, _url(ticks=False)) as letters:
-        for letter in letters:
-            if letter.match_id is None or wanted not in {None, letter.letter_id}:
-                continue
-            target = stack.output("MatchQueueUrl")
+        sent = [one for one in _chosen(letters, wanted) if one.match_id is not None]
+        for letter in sent:
             call("match queue", sqs.send_message, QueueUrl=target, MessageBody=letter.body)
-            call("dead letters", sqs.delete_message, QueueUrl=source, ReceiptHandle=letter.receipt)
-            sent.append(letter)
+            _delete(stack, letter, _url(ticks=False))
     return sent
+
+
+def drop(stack: Stack, wanted: str | None, *, ticks: bool = False) -> list[Letter]:
+    """Delete letters: the one of an id or the beginning of one, or all for None.
+
+    Raises:
+        ConfigError: there is no such letter, or there are several.
+    """
+    with _held(stack, _url(ticks=ticks)) as letters:
+        dropped = _chosen(letters, wanted)
+        for letter in dropped:
+            _delete(stack, letter, _url(ticks=ticks))
+    return dropped
+
+
+def _chosen(letters: list[Letter], wanted: str | None) -> list[Letter]:
+    return letters if wanted is None else [_the_one(letters, wanted)]
+
+
+def _the_one(letters: list[Letter], letter_id: str) -> Letter:
+    found = [one for one in letters if one.letter_id.startswith(letter_id)]
+    if len(found) != 1:
+        many = "several letters begin" if found else "no letter begins"
+        raise ConfigError(f"There {many} with {letter_id}; see `cardsharp cloud dlq list`.")
+    return found[0]
+
+
+def _delete(stack: Stack, letter: Letter, output: str) -> None:
+    delete = stack.client("sqs").delete_message
+    call("dead letters", delete, QueueUrl=stack.output(output), ReceiptHandle=letter.receipt)
 
 
 def _url(*, ticks: bool) -> str:
@@ -104,7 +122,7 @@ def _url(*, ticks: bool) -> str:
 def _held(stack: Stack, output: str) -> Iterator[list[Letter]]:
     """Yield all letters of a queue; those that are not deleted meanwhile are given back."""
     sqs, url = stack.client("sqs"), stack.output(output)
-    letters = list({letter.letter_id: letter for letter in _received(sqs, url)}.values())
+    letters = list(_received(sqs, url).values())
     try:
         yield letters
     finally:
@@ -120,8 +138,11 @@ def _held(stack: Stack, output: str) -> Iterator[list[Letter]]:
                 )
 
 
-def _received(sqs: Client, url: str) -> Iterator[Letter]:
-    for _ in range(_ROUNDS):
+def _received(sqs: Client, url: str) -> dict[str, Letter]:
+    """All letters by their ids: received until nothing new comes."""
+    found: dict[str, Letter] = {}
+    while True:
+        known = len(found)
         answer = call(
             "dead letters",
             sqs.receive_message,
@@ -131,14 +152,14 @@ def _received(sqs: Client, url: str) -> Iterator[Letter]:
             WaitTimeSeconds=1,
             MessageSystemAttributeNames=["SentTimestamp", "ApproximateReceiveCount"],
         )
-        if not answer.get("Messages"):
-            return
-        for message in answer["Messages"]:
+        for message in answer.get("Messages", []):
             told = message["Attributes"]
-            yield Letter(
+            found[message["MessageId"]] = Letter(
                 letter_id=message["MessageId"],
                 body=message["Body"],
                 sent_at=datetime.fromtimestamp(int(told["SentTimestamp"]) / 1000, UTC),
                 receives=int(told["ApproximateReceiveCount"]),
                 receipt=message["ReceiptHandle"],
             )
+        if len(found) == known:
+            return found

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from cardsharp.cloud.aws import call
 from cardsharp.cloud.redaction import register
 from cardsharp.errors import CardsharpError, ConfigError
+from workbench.operate.letters import drop
 from workbench.operate.stack import Stack
 
 
@@ -30,7 +31,8 @@ def rotate_secret(
 ) -> None:
     """Put user and password into the stack's secret, after `check` has tried them.
 
-    Functions take the new ones within a minute, without a deploy. Other keys of the secret stay.
+    Functions take the new ones within minutes, without a deploy. Other keys of the secret stay.
+    Ticks that failed for want of them are dropped, so that nobody is told of them any more.
 
     Raises:
         ConfigError: one of the two is empty.
@@ -44,6 +46,7 @@ def rotate_secret(
     kept = json.loads(call("secret", manager.get_secret_value, SecretId=name)["SecretString"])
     told = json.dumps({**kept, "username": username, "password": password})
     call("secret", manager.put_secret_value, SecretId=name, SecretString=told)
+    drop(stack, None, ticks=True)
 
 
 def arena_url(stack: Stack) -> tuple[str, str]:

@@ -1,9 +1,10 @@
 """The whole cloud on this machine: `python -m workbench.operate.trial [--stay]`.
 
-Builds the artifacts for this machine, creates the stack of the unmodified template in the
-emulator, sets the secret and has matches played as an operator would: one that the practice
-function creates, one that an opponent creates and the scheduled poller finds, and one during
-which the stack is deployed again. With `--stay` everything keeps running for other commands.
+Builds the artifacts for this machine, looks at the account, creates the stack of the unmodified
+template in the emulator, sets the secret and has matches played, in the order of
+docs/first-deployment.md: one that the practice function creates, one that an opponent creates and
+the scheduled poller finds, and one during which the stack is deployed again. With `--stay`
+everything keeps running for other commands.
 """
 
 import argparse
@@ -26,7 +27,7 @@ from urllib.parse import urlsplit
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import MatchRecord, Status
 from cardsharp.deadmansdraw.client import ArenaClient, Credentials
-from cardsharp.errors import CardsharpError
+from cardsharp.errors import CardsharpError, ConfigError
 from workbench.arena.config import ArenaConfig
 from workbench.arena.server import ArenaServer
 from workbench.build.artifacts import Build
@@ -39,9 +40,11 @@ from workbench.cloud.events import Event, schedule_event
 from workbench.cloud.http_events import is_served, sample_requests
 from workbench.cloud.template import services
 from workbench.operate.orders import practise, rotate_secret
+from workbench.operate.preflight import default_plan, preflight
 from workbench.operate.publish import publish
 from workbench.operate.stack import DEFAULT_NAME, Stack, find_stack
 from workbench.operate.status import look_at
+from workbench.show.checks import Finding
 from workbench.stage.opponent import Order
 from workbench.stage.opponent_process import opponent_at_play
 
@@ -127,9 +130,11 @@ def trial(built: Build | None = None) -> Iterator[Trial]:
         emulator = stack.enter_context(Emulator(STACK_SERVICES))
         order = Order(arena.url, *OPPONENT, "steady")
         stack.enter_context(opponent_at_play(order, folder / "opponent.log")).await_ready()
+        _preflight(emulator)
         say("deploying template.yaml into the emulator ...")
         deploy(emulator, built, DEFAULT_NAME, parameters(arena.url))
         found = find_stack(DEFAULT_NAME, emulator.client)
+        say("setting the password ...")
         rotate_secret(found, *US, lambda user, word: _check(arena.url, user, word))
         yield Trial(found, arena, emulator, built)
 
@@ -144,6 +149,14 @@ def parameters(arena: str, log_level: str = "INFO") -> dict[str, str]:
         "Watch": "alarms",
         "Services": ",".join(services()),
     }
+
+
+def _preflight(emulator: Emulator) -> None:
+    """Look at the account, which has the limits of a new one."""
+    for check in preflight(emulator.client, default_plan()):
+        say(f"  {check.name}: {check.finding}, {check.text}")
+        if check.finding is Finding.FAILED:
+            raise ConfigError(check.text)
 
 
 def _check(url: str, user: str, password: str) -> None:
