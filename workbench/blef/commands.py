@@ -24,7 +24,7 @@ from workbench.lab.plan import Plan
 from workbench.show.exits import Exit
 from workbench.show.lookup import LAST, data_folder, read_match
 from workbench.show.options import Json, Match, Store
-from workbench.show.output import messages, print_json, results
+from workbench.show.output import messages, print_json, print_lines, results
 from workbench.stage.ordered import GLANCE, attending
 from workbench.stage.surroundings import telemetry_in
 from workbench.strategy_file import strategy_named
@@ -83,7 +83,8 @@ def play(
     try:
         winner = table.play(lambda cards: tuple(dice.sample(DECK, cards)))
     except Left:
-        tell("\nYou have left the table.")
+        tell("")
+        tell("You have left the table.")
     else:
         tell("You have won!" if winner == table.you else f"{table.name(winner)} has won.")
     if as_json:
@@ -129,7 +130,7 @@ def duel(
     if options.as_json:
         print_json(_figures(played))
     else:
-        results().print(str(played), soft_wrap=True)
+        print_lines(str(played))
         results().print(f"  {first}: {played.slowest:.1f} ms a decision (95th percentile)")
 
 

@@ -24,7 +24,7 @@ from workbench.operate.story import Line, lines_about, problem_lines
 from workbench.show.checks import report
 from workbench.show.exits import Exit
 from workbench.show.options import Json
-from workbench.show.output import print_error, print_json, results
+from workbench.show.output import print_error, print_json, print_lines, results
 
 cloud = cyclopts.App(name="cloud", help_epilogue=command("cloud").epilogue)
 letters = cyclopts.App(name="dlq", help="Look at dead letters, send them once more, or drop them.")
@@ -209,9 +209,9 @@ def show(
     if which.options.as_json:
         print_json({**found.document(), "story": [line.document() for line in story]})
         return Exit.OK
-    results().print(json.dumps(found.document(), indent=2))
+    print_lines(json.dumps(found.document(), indent=2))
     for line in story:
-        results().print(str(line), soft_wrap=True)
+        print_lines(str(line))
     return Exit.OK
 
 
@@ -290,7 +290,7 @@ def _print_lines(lines: list[Line], options: StackOptions) -> int:
         print_json([line.document() for line in lines])
     else:
         for line in lines:
-            results().print(str(line), soft_wrap=True)
+            print_lines(str(line))
     return Exit.OK
 
 

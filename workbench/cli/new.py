@@ -69,6 +69,7 @@ def _name(file: Path) -> str:
 def _print_next_steps(file: Path, tries: str) -> None:
     """The commands of the starter, ready to be copied."""
     console = results()
-    console.print(f"wrote {file}, a strategy that plays as it is. Try it, then change it:\n")
+    console.print(f"wrote {file}, a strategy that plays as it is. Try it, then change it:")
+    console.print()
     for line in tries.splitlines():
         console.print(line.replace("cardsharp", program(), 1), style="dim", soft_wrap=True)

@@ -28,7 +28,7 @@ from workbench.lab.following import followed
 from workbench.lab.guard import guarded
 from workbench.lab.plan import Plan
 from workbench.show.options import Json
-from workbench.show.output import print_json, results
+from workbench.show.output import print_json, print_lines, results
 from workbench.show.progress import Bar
 from workbench.stage.serving import IN_MEMORY, Place, front
 from workbench.strategy_file import strategy_named
@@ -77,10 +77,10 @@ def play(
     try:
         game = play_game((you, left, partners, left), Random(seed), you.result)
     except Left:
-        results().print("\nYou have left the table.")
+        print_lines("\nYou have left the table.")
         return
     won = "You win" if game.winner == 0 else "You lose"
-    results().print(f"\n{won}, {game.points[0]} to {game.points[1]} after {game.deals} deals.")
+    print_lines(f"\n{won}, {game.points[0]} to {game.points[1]} after {game.deals} deals.")
 
 
 def _player(name_or_file: str) -> StrategyPlayer:
@@ -191,7 +191,7 @@ def duel(
     if options.as_json:
         print_json(_figures(played))
     else:
-        results().print(str(played), soft_wrap=True)
+        print_lines(str(played))
 
 
 def _figures(played: Duel) -> dict[str, object]:

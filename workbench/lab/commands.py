@@ -28,7 +28,7 @@ from workbench.lab.profile import profile
 from workbench.lab.runs import all_cores
 from workbench.show.exits import Exit
 from workbench.show.options import Json
-from workbench.show.output import messages, print_json, results
+from workbench.show.output import messages, print_json, print_lines, results
 from workbench.show.progress import Bar
 
 _EXAMPLES = """\
@@ -129,7 +129,7 @@ def duel(
     if options.as_json:
         print_json(played.as_json())
     else:
-        results().print(str(played), soft_wrap=True)
+        print_lines(str(played))
 
 
 @app.command(name="difference")

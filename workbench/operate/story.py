@@ -25,7 +25,9 @@ class Line:
         told = f"{self.fields.get('level', '')} {self.fields.get('message', self.text)}".strip()
         usual = {"level", "message", "location", "timestamp", "service", "match_id"}
         more = " ".join(f"{key}={value}" for key, value in self.fields.items() if key not in usual)
-        return f"{self.at:%Y-%m-%d %H:%M:%S} {self.function:8} {told} {more}".rstrip()
+        line = f"{self.at:%Y-%m-%d %H:%M:%S} {self.function:8} {told} {more}".rstrip()
+        # Whatever was logged, no other line begins where a line of ours would.
+        return line.replace("\n", "\n    ")
 
     def document(self) -> dict[str, object]:
         """The line as a JSON document."""

@@ -4,11 +4,14 @@ import json
 import os
 import shutil
 import sys
+import unicodedata
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.text import Text
 
 PLAIN_WIDTH = 110
@@ -16,6 +19,9 @@ PLAIN_WIDTH = 110
 
 MOST_WIDTH = 120
 """Columns beyond which lines are hard to read."""
+
+_PICTURES = 0x2400
+"""Where Unicode has the pictures of the control characters, in their order."""
 
 
 def results() -> Console:
@@ -29,10 +35,22 @@ def messages() -> Console:
 
 
 def print_json(document: object) -> None:
-    """Print one JSON document, in lines where somebody looks at it."""
+    """Print one JSON document, in lines where somebody looks at it.
+
+    Names are strangers' words: what a terminal would obey is escaped, as JSON may.
+    """
     indent = 2 if sys.stdout.isatty() else None
-    sys.stdout.write(json.dumps(document, indent=indent, ensure_ascii=False, default=str) + "\n")
+    text = json.dumps(document, indent=indent, ensure_ascii=False, default=str)
+    if not text.isprintable():
+        text = "".join(c if _is_seen(c) or c == "\n" else json.dumps(c)[1:-1] for c in text)
+    sys.stdout.write(text + "\n")
     sys.stdout.flush()
+
+
+def print_lines(text: str) -> None:
+    """Print a text of our own that has several lines."""
+    for line in text.split("\n"):
+        results().print(line, soft_wrap=True)
 
 
 def print_error(message: str) -> None:
@@ -52,8 +70,23 @@ def program() -> str:
     return str(called)
 
 
-class _Piped(Console):
-    """A console whose reader may go away before the end, as `head` does."""
+class _Shown(Console):
+    """A console for strangers' words, and whose reader may go away before the end, as `head` does.
+
+    Whatever is printed, a name may be part of it. So no text steers the terminal or begins a line:
+    characters that would are shown as pictures of themselves, and each text is one line.
+    """
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        """The segments of anything that is printed, and of every text in it."""
+        if isinstance(renderable, str):
+            renderable = self.render_str(renderable, markup=False)
+        if isinstance(renderable, Text) and not renderable.plain.isprintable():
+            renderable = renderable.copy()
+            renderable.plain = "".join(map(picture, renderable.plain))
+        return super().render(renderable, options)
 
     def on_broken_pipe(self) -> None:
         """Leave the end of the program to whoever started it; rich would exit with 1."""
@@ -61,8 +94,20 @@ class _Piped(Console):
 
 
 def _console(stream: IO[str]) -> Console:
-    console = _Piped(file=stream, highlight=False, markup=False, emoji=False)
+    console = _Shown(file=stream, highlight=False, markup=False, emoji=False)
     if "COLUMNS" not in os.environ:
         width = console.width if console.is_terminal else PLAIN_WIDTH
         console.width = min(width, MOST_WIDTH)
     return console
+
+
+def _is_seen(character: str) -> bool:
+    """Whether a character is no more than what it looks like."""
+    return character.isprintable() or unicodedata.category(character) == "Zs"
+
+
+def picture(character: str) -> str:
+    """The character, or one that shows it and does nothing."""
+    if _is_seen(character):
+        return character
+    return chr(_PICTURES + ord(character)) if character < " " else "\N{REPLACEMENT CHARACTER}"

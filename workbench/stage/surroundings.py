@@ -11,6 +11,7 @@ from cardsharp.cloud.private import make_private
 from cardsharp.cloud.redaction import redact
 from cardsharp.cloud.settings import PREFIX
 from cardsharp.cloud.telemetry import redirect
+from workbench.show.output import picture
 
 AWS_PREFIX = "AWS_"
 
@@ -58,7 +59,11 @@ def telemetry_in(path: Path) -> Iterator[None]:
 
 
 class _Redacting(logging.Formatter):
-    """Redacts registered secrets in the finished line."""
+    """Redacts registered secrets in the finished line, which no stranger's word can end."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's name
+        """The line without what a terminal would obey."""
+        return "".join(map(picture, super().formatMessage(record)))
 
     def format(self, record: logging.LogRecord) -> str:
         """The line without secrets."""

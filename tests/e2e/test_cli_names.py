@@ -1,0 +1,127 @@
+"""Names and tags are strangers' words: none steers the terminal or forges a line of ours."""
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+from support.cli import ONE, ONE_PASSWORD, TWO, Cli, Outcome, clean, program
+
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.sqlite import SqliteLog
+from cardsharp.euchre.records import DealKey
+from cardsharp.euchre.sqlite import SqliteDeals
+from workbench.arena.config import ArenaConfig
+from workbench.arena.server import ArenaServer
+
+FORGED = "match 6b00: we won"
+SERVED = (
+    f"\x1b]0;title\x07\x1b[2J\x1b[31m\x9b2J\r\n{FORGED}\n\u2028{FORGED}\x85\u202egnorw\u200b\x7f"
+)
+HOSTILE = SERVED + "\ud800"
+"""With half a letter, which an arena of ours refuses and another may tell."""
+
+SHORT = [["Key", 3], ["Map", 5], ["Mermaid", 9], ["Sword", 4]]
+ADMIN_PASSWORD = "adminpass"
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
+    clean(monkeypatch, tmp_path / "data")
+    monkeypatch.setenv("CARDSHARP_PASSWORD", ONE_PASSWORD)
+    return Cli(capsys)
+
+
+@pytest.fixture
+def arena(tmp_path: Path) -> Iterator[ArenaServer]:
+    """An arena where the other team has a hostile name."""
+    names = {ONE: "Team One", TWO: SERVED}
+    players = [{"_id": i, "name": n, "password": ONE_PASSWORD} for i, n in names.items()]
+    (tmp_path / "players.json").write_text(json.dumps(players))
+    config = ArenaConfig(players=tmp_path / "players.json", admin_password=ADMIN_PASSWORD)
+    with ArenaServer(config) as server:
+        yield server
+
+
+def unharmed(said: Outcome) -> Outcome:
+    """Nothing but what can be seen and ends of lines, of which none begins with what was forged."""
+    for text in (said.out, said.err):
+        assert [c for c in text if not c.isprintable() and c != "\n"] == []
+        assert not [line for line in text.split("\n") if line.lstrip().startswith(FORGED)]
+    assert "fault of Cardsharp" not in said.err
+    return said
+
+
+def ended_by_somebody_else(arena: ArenaServer, match_id: str) -> None:
+    """The other team ends the match by turns that take nothing."""
+    url = f"{arena.url}/api/matches/{match_id}"
+    with requests.Session() as session:
+        session.auth = (TWO, ONE_PASSWORD)
+        while session.get(f"{url}?waitactive=1", timeout=40).status_code == 200:
+            session.post(url, json={"etype": "Draw", "autopick": True}, timeout=10)
+            session.post(url, json={"etype": "EndTurn"}, timeout=10)
+
+
+def test_a_hostile_opponent_is_shown_and_harms_nothing(cli: Cli, arena: ArenaServer) -> None:
+    """In `bot` while it plays, and in `matches`, `show` and `why` afterwards."""
+    match_id = arena.create_match([TWO, ONE], drawPile=SHORT, tags=[SERVED])
+    other = threading.Thread(target=ended_by_somebody_else, args=(arena, match_id))
+    other.start()
+    with program("bot", "--url", arena.url, "--user", ONE, "--once", "--strategy", "draw-3") as run:
+        out, err = run.communicate(timeout=60)
+        said = unharmed(Outcome(run.returncode, out, err))
+    other.join(timeout=30)
+    assert said.code == 0, said.err
+    assert f"match {match_id}: draw-3 (us) v ␛]0;title" in said.out
+    unharmed(cli("matches"))
+    shown = unharmed(cli("show", "last"))
+    assert shown.out.startswith(f"match {match_id}: draw-3 (us) v ␛]0;title")
+    assert "tags ␛]0;title" in shown.out
+    turns = {t["player"]: str(t["turn"]) for t in cli("show", "last", "--json").json()["turns"]}
+    assert unharmed(cli("why", "last", turns[1])).code == 0
+    refused = unharmed(cli("why", "last", turns[0]))
+    assert "not decided by us but by ␛]0;title" in refused.err
+    kept = unharmed(cli("matches", "--json")).json()[0]["header"]
+    assert (kept["names"][0], kept["tags"]) == (SERVED, [SERVED]), "the log keeps the truth"
+
+
+def test_hostile_nicknames_in_blef_harm_nothing(cli: Cli, tmp_path: Path) -> None:
+    """However they came into the log: its games are told by their players' names."""
+    path = tmp_path / "blef.db"
+    with closing(SqliteLog(path, SystemClock())) as log:
+        ours = {"names": ["Cardsharp"], "seats": {"0": "bayes"}}
+        header = {"game": "blef", "tags": [HOSTILE], **ours}
+        lease = log.take("m", "me", timedelta(hours=1), header)
+        assert lease is not None
+        told: dict[str, Any] = {"round": 1, "player": HOSTILE, "action": HOSTILE, "actionId": 3}
+        log.record(lease, {101: told, 102: {**told, "hands": {HOSTILE: ["9c"]}, "actionId": 89}})
+        log.finish(lease, {"result": "lost", "winnerName": HOSTILE, "turns": 1})
+    store = ("--store", f"sqlite:{path}")
+    for command in (("show", "last"), ("blef", "show", "m"), ("matches",)):
+        said = unharmed(cli(*command, *store))
+        assert said.code == 0, said.err
+        assert unharmed(cli(*command, *store, "--json")).json()
+    assert "␛]0;title" in cli("show", "last", *store).out
+
+
+def test_a_hostile_token_of_euchre_harms_nothing(cli: Cli, tmp_path: Path) -> None:
+    path, key = tmp_path / "deals.db", DealKey(SERVED, 1, 1)
+    with closing(SqliteDeals(path, SystemClock())) as deals:
+        deals.begin(key, tuple(range(24)))
+    store = ("--store", f"sqlite:{path}")
+    said = unharmed(cli("euchre", "show", "last", *store))
+    assert said.code == 0, said.err
+    assert "␛]0;title" in said.out
+    unharmed(cli("euchre", "show", "last", *store, "--json"))
+
+
+def test_what_we_say_in_lines_stays_in_lines(cli: Cli) -> None:
+    """A duel's result has a line for each player."""
+    said = cli("euchre", "duel", "rules", "random", "--games", "2", "--seed", "1")
+    assert "␊" not in said.out
+    assert len(said.out.splitlines()) > 1
