@@ -1,10 +1,11 @@
 """Changes the code at random, a little at a time, and counts what the tests notice.
 
-python tests/mutation/mutants.py TARGET [--sample N] [--seed S]
+python tests/mutation/mutants.py TARGET [--sample N] [--seed S] [--report]
 
 mutmut changes the files of a target in a copy (`.mutants/TARGET`), as it wants packages to lie in
-one folder, and runs fast tests that are meant to notice. What was run before is kept, so that a run
-can be stopped and goes on. Prints how many changes were noticed, and each that was not.
+one folder, and runs fast tests that are meant to notice; a test that waits for ever is stopped, and
+has noticed. What was tried before is kept, so that a run can be stopped and goes on; `--report`
+tells how far it is. Prints how many changes were noticed, and each that was not.
 """
 
 import argparse
@@ -32,8 +33,11 @@ pytest_add_cli_args = ["-m", "not slow and not timed", "-k", "not ministack and 
 pytest_add_cli_args_test_selection = {tests}
 use_git_change_detection = false
 track_dependencies = false
+timeout_multiplier = 4.0
+timeout_constant = 60.0
 
 [tool.pytest.ini_options]
+timeout = 60
 addopts = ["--import-mode=importlib"]
 markers = ["slow: left out here", "timed: left out here"]
 pythonpath = ["tests", "tests/samples/games"]
@@ -124,6 +128,7 @@ def main() -> None:
     parser.add_argument("target", choices=TARGETS)
     parser.add_argument("--sample", type=int, help="how many changes to try; all without it")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--report", action="store_true", help="try nothing, tell what was tried")
     given = parser.parse_args()
     folder = ROOT / ".mutants" / given.target
     if not folder.exists():
@@ -135,11 +140,11 @@ def main() -> None:
     said = ""
     chosen = Random(given.seed).sample(names, given.sample) if given.sample else []
     left = [name for name in chosen if results(folder)[name] is None]
-    if left or not chosen:  # mutmut would try what it is given by name again
-        said = mutmut(folder, "run", "--max-children", str(os.cpu_count()), *left)
+    if not given.report and (left or not chosen):  # mutmut would try what it is given by name again
+        said = mutmut(folder, "run", "--max-children", str(len(os.sched_getaffinity(0))), *left)
     found = results(folder)
-    tried = {name: found[name] for name in chosen or found}
-    if None in tried.values():
+    tried = {name: found[name] for name in chosen or found if found[name] is not None}
+    if not tried:
         sys.exit(said[-3000:])
     missed = sorted(name for name, code in tried.items() if code in {SURVIVED, UNTESTED})
     for name in missed:
@@ -147,7 +152,7 @@ def main() -> None:
     noticed = len(tried) - len(missed)
     share = f"{noticed / len(tried):.1%}"
     print(f"{given.target}: {noticed} of {len(tried)} changes noticed, {share}")  # noqa: T201
-    print(f"of {len(found)}; tried: {'all' if not chosen else f'seed {given.seed}'}")  # noqa: T201
+    print(f"{len(tried)} of {len(chosen or found)} tried, of {len(found)} in all")  # noqa: T201
 
 
 if __name__ == "__main__":

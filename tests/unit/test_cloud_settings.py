@@ -201,6 +201,6 @@ def test_a_store_that_is_no_database_is_named_in_the_error(tmp_path: Path) -> No
 
 def test_what_another_game_is_told_is_no_mistake_where_it_is_known() -> None:
     environment = {**GOOD, "CARDSHARP_READ_SECONDS": "35"}
-    assert Workplace.load(environment, Settings.names()).read == timedelta(seconds=35)
+    assert Workplace.load(environment, Settings.names).read == timedelta(seconds=35)
     with pytest.raises(ConfigError, match="CARDSHARP_ARENA_URL is no setting"):
         Workplace.load(environment)

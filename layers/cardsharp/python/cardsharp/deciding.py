@@ -1,11 +1,10 @@
 """A decision that may be sent: in time, legal, not refused before; else a safe one says why not."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import timedelta
 from math import isfinite
 from numbers import Real
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from cardsharp.strategy import Decision, Option, Strategy
 from cardsharp.trying import Unfit, tried
@@ -16,8 +15,7 @@ D_co = TypeVar("D_co", covariant=True)
 DA = TypeVar("DA", bound=Decision[Any])
 
 
-@dataclass(frozen=True, slots=True)
-class Decided(Generic[D_co]):
+class Decided(NamedTuple, Generic[D_co]):
     """A decision, how long it took, and what went wrong where a safe one replaced it.
 
     `trace` are the strategy's lines that led to an error, `printed` is what it printed.
@@ -30,8 +28,7 @@ class Decided(Generic[D_co]):
     printed: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Decider(Generic[P, A, DA]):
+class Decider(NamedTuple, Generic[P, A, DA]):
     """What a game knows of decisions: which it refuses, and which is safe when none is left.
 
     `refusal` says why the rules refuse an action in a position, None where they do not; `safe`

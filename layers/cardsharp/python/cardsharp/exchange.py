@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from types import TracebackType
-from typing import Self
+from typing import NamedTuple, Self
 from urllib.parse import urlsplit
 
 import requests
@@ -86,8 +86,7 @@ class Limits:
     body: int = 2 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
+class Budget(NamedTuple):
     """What the X-SlowDown headers said last: beyond `limit` a window, the server delays."""
 
     limit: int

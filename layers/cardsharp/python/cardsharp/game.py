@@ -1,13 +1,13 @@
 """What a game says of itself, once, in the `game.py` of its folder; everybody else reads it.
 
 Each part is named by the place of what makes it, so that reading about a game imports nothing of
-it: the worker that plays one game does not load another's.
+it: the worker that plays one game does not load another's. Tuples, because every function makes
+these when it starts, and a dataclass takes five times as long to define.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
 
 if TYPE_CHECKING:  # so that a list of games is there at once, whatever they are made of
     from random import Random
@@ -24,30 +24,30 @@ T = TypeVar("T")
 W = TypeVar("W", bound="Workplace")
 
 
-@dataclass(frozen=True)
-class Part(Generic[T]):
+class Part(NamedTuple, Generic[T]):
     """A part of a game as `module:name`, imported when it is asked for."""
 
     place: str
 
     def load(self) -> T:
         """The part; raises `ImportError` or `AttributeError` where the place is wrong."""
-        return cast("T", resolve_name(self.place))
+        module, _, name = self.place.partition(":")
+        found = import_module(module)
+        return cast("T", getattr(found, name) if name else found)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
+class Job(NamedTuple):
     """What an invocation brings: settings, where figures go, the worker's name, and its time.
 
-    `others` are the names of settings that some game may be told, so that no other takes them
-    for mistakes.
+    `others` brings the names of the settings that any game may be told, so that no other takes
+    them for mistakes.
     """
 
     environment: Mapping[str, str]
-    others: Collection[str] = ()
     meter: "Meter"
     worker: str
     remaining: "Remaining"
+    others: Callable[[], Collection[str]] = tuple
 
     def settings(self, kind: type[W]) -> W:
         """The settings of that kind; raises `ConfigError`."""
@@ -70,8 +70,7 @@ Replay = Callable[["MatchRecord", "Sequence[MoveRecord]"], "Iterable[Step]"]
 """The steps of a stored match, with our reasons beside them."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Game:
+class Game(NamedTuple):
     """A game, and what it has: `None` is what it has not.
 
     `about` is its line in the list of commands; `strategies` is the package in which each module

@@ -33,10 +33,10 @@ def game(name: str | None) -> Game:
     Raises:
         Malformed: no game is called that; the message lists those that are.
     """
-    there = games()
+    there = map(mounted, MOUNTED)
     found = next((one for one in there if name in {None, one.name}), None)
     if found is None:
-        names = ", ".join(one.name for one in there)
+        names = ", ".join(one.name for one in games())
         raise Malformed(f"No game is called '{name}' here. There are: {names}.")
     return found
 
@@ -54,13 +54,17 @@ class Context(Protocol):
         ...
 
 
+def settings_names() -> frozenset[str]:
+    """The names of all settings that any game may be told."""
+    told = (one.settings.load() for one in games() if one.settings is not None)
+    return frozenset(name for settings in told for name in settings.names())
+
+
 def job_of(context: Context, environment: Mapping[str, str], meter: Meter) -> Job:
     """The job of an invocation of Lambda."""
-    told = (one.settings.load() for one in games() if one.settings is not None)
-    names = (name for settings in told for name in settings.names())
     return Job(
         environment=environment,
-        others=frozenset(names),
+        others=settings_names,
         meter=meter,
         worker=context.aws_request_id,
         remaining=lambda: timedelta(milliseconds=context.get_remaining_time_in_millis()),

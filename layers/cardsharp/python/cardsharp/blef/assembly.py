@@ -7,10 +7,13 @@ from cardsharp.blef.service import Blef
 from cardsharp.blef.store import GameStore
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.stores import Stores
+from cardsharp.game import Part
 from cardsharp.web.service import Service
 
 STORES: Stores[GameStore] = Stores(
-    "BLEF_STORE", "cardsharp.blef.sqlite:SqliteGames", "cardsharp.blef.dynamodb:DynamoGames"
+    "BLEF_STORE",
+    Part("cardsharp.blef.sqlite:SqliteGames"),
+    Part("cardsharp.blef.dynamodb:DynamoGames"),
 )
 
 

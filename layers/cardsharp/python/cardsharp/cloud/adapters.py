@@ -10,14 +10,17 @@ from cardsharp.cloud.settings import Workplace
 from cardsharp.cloud.stores import Stores
 from cardsharp.cloud.vault import Vault
 from cardsharp.errors import ConfigError
+from cardsharp.game import Part
 
 _LOGS: Stores[MatchLog] = Stores(
-    "CARDSHARP_STORE", "cardsharp.cloud.sqlite:SqliteLog", "cardsharp.cloud.dynamodb:DynamoLog"
+    "CARDSHARP_STORE",
+    Part("cardsharp.cloud.sqlite:SqliteLog"),
+    Part("cardsharp.cloud.dynamodb:DynamoLog"),
 )
 _VAULTS: Stores[Vault] = Stores(
     "CARDSHARP_STORE",
-    "cardsharp.cloud.sqlite_vault:SqliteVault",
-    "cardsharp.cloud.dynamodb_vault:DynamoVault",
+    Part("cardsharp.cloud.sqlite_vault:SqliteVault"),
+    Part("cardsharp.cloud.dynamodb_vault:DynamoVault"),
 )
 
 

@@ -4,7 +4,7 @@ All faults are found at once and told in one sentence each; no sentence ever sho
 """
 
 import difflib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import timedelta
 from typing import Annotated, Self
 
@@ -57,7 +57,11 @@ class Workplace(BaseModel):
     """
 
     model_config = ConfigDict(
-        frozen=True, extra="forbid", hide_input_in_errors=True, validate_by_name=True
+        frozen=True,
+        extra="forbid",
+        hide_input_in_errors=True,
+        validate_by_name=True,
+        defer_build=True,  # most often it is only derived from
     )
 
     store: str = Field(
@@ -133,10 +137,12 @@ class Workplace(BaseModel):
         return value
 
     @classmethod
-    def load(cls, environment: Mapping[str, str], others: Collection[str] = ()) -> Self:
+    def load(
+        cls, environment: Mapping[str, str], others: Callable[[], Collection[str]] = tuple
+    ) -> Self:
         """The settings in `environment`; an empty value counts as not set.
 
-        `others` are the names of settings that are meant for somebody else.
+        `others` brings the names of settings that are meant for somebody else.
 
         Raises:
             ConfigError: with one line a fault.
@@ -147,8 +153,7 @@ class Workplace(BaseModel):
             if key.startswith(PREFIX) and value.strip()
         }
         known = {name: value for name, value in given.items() if name in cls.names()}
-        there = cls.names().keys() | set(others)
-        faults = [*_unknown(given.keys() - there, there), *cls._missing(known)]
+        faults = [*_unknown(given.keys() - known.keys(), cls.names(), others), *cls._missing(known)]
         try:
             settings = cls.model_validate(known)
         except ValidationError as error:
@@ -170,9 +175,12 @@ class Workplace(BaseModel):
         }
 
 
-def _unknown(names: Iterable[str], there: Iterable[str]) -> Iterator[str]:
+def _unknown(
+    strange: Collection[str], own: Collection[str], others: Callable[[], Collection[str]]
+) -> Iterator[str]:
     """A sentence for each variable that no setting has, with the nearest that one has."""
-    for name in names:
+    there = {*own, *others()} if strange else set()
+    for name in sorted(set(strange) - there):
         near = difflib.get_close_matches(name, there, n=1, cutoff=0.5)
         hint = f"did you mean {PREFIX}{near[0].upper()}?" if near else "remove it."
         yield f"{PREFIX}{name.upper()} is no setting; {hint}"

@@ -1,27 +1,26 @@
 """Which adapter a store's name means: `sqlite:FILE` or `dynamodb:TABLE`."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
-from pkgutil import resolve_name
-from typing import Generic, TypeVar, cast
+from typing import Generic, NamedTuple, TypeVar
 
 from cardsharp.cloud.ports import Clock
 from cardsharp.errors import ConfigError
+from cardsharp.game import Part
 
 T_co = TypeVar("T_co", covariant=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Stores(Generic[T_co]):
-    """The adapters of one port, as `module:name`, each made of a place and a clock.
+class Stores(NamedTuple, Generic[T_co]):
+    """The adapters of one port, each made of a place and a clock.
 
     Only the one that is meant is imported: SQLite is not needed in the cloud, and boto3 is slow.
     `variable` is the environment variable that names the store.
     """
 
     variable: str
-    sqlite: str
-    dynamodb: str
+    sqlite: Part[Callable[[Path, Clock], T_co]]
+    dynamodb: Part[Callable[[str, Clock], T_co]]
 
     def open(self, name: str, clock: Clock) -> T_co:
         """The store of that name; in that of a file `~` is the home folder.
@@ -31,10 +30,7 @@ class Stores(Generic[T_co]):
         """
         kind, _, place = name.partition(":")
         if kind == "sqlite" and place:
-            return self._make(self.sqlite, Path(place).expanduser(), clock)
+            return self.sqlite.load()(Path(place).expanduser(), clock)
         if kind == "dynamodb" and place:
-            return self._make(self.dynamodb, place, clock)
+            return self.dynamodb.load()(place, clock)
         raise ConfigError(f"{self.variable} must be sqlite:FILE or dynamodb:TABLE, not {name!r}.")
-
-    def _make(self, adapter: str, place: str | Path, clock: Clock) -> T_co:
-        return cast("T_co", resolve_name(adapter)(place, clock))

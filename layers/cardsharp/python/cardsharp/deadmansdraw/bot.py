@@ -7,8 +7,8 @@ from each view; where both are, the same worker plays both.
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from cardsharp.cloud.attend import After, Facts, Meet, Sight, Turn
 from cardsharp.cloud.ports import Body, MatchReader
@@ -53,8 +53,7 @@ def meeting(players: Players, log: MatchReader) -> Meet:
     return meet
 
 
-@dataclass(frozen=True, slots=True)
-class ArenaMatch:
+class ArenaMatch(NamedTuple):
     """A match at an arena, on whose seats we play as some of these players."""
 
     match_id: str
@@ -112,8 +111,7 @@ class ArenaMatch:
         return ReadTurn(self.match_id, seat, position, alone=len(seats) == 1)
 
 
-@dataclass(frozen=True, slots=True)
-class ReadTurn:
+class ReadTurn(NamedTuple):
     """A turn whose position is known; `alone` says that the other seat is not ours."""
 
     match_id: str
@@ -142,11 +140,10 @@ class ReadTurn:
         except Exception:  # noqa: BLE001 - as above; a new look tells what is so
             _log.exception("cannot follow the match", extra={"match_id": self.match_id})
             position = None
-        return After.LOOK if position is None else replace(self, position=position)
+        return After.LOOK if position is None else self._replace(position=position)
 
 
-@dataclass(frozen=True, slots=True)
-class BlindTurn:
+class BlindTurn(NamedTuple):
     """A turn in a match that cannot be read: an action that the arena completes itself."""
 
     match_id: str

@@ -7,7 +7,7 @@ in the log. Without a log that can be read the match is played as against a stra
 
 import logging
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 
 from pydantic import ValidationError
@@ -47,7 +47,7 @@ class BriefedPlayers(Players):
         opponent = view.player_ids[1 - index]
         if opponent not in self._briefed:
             past = self._past(opponent)
-            self._briefed[opponent] = replace(seat, strategy=briefed(seat.strategy, past))
+            self._briefed[opponent] = seat._replace(strategy=briefed(seat.strategy, past))
         return self._briefed[opponent]
 
     def _past(self, opponent: str) -> list[PastMatch]:

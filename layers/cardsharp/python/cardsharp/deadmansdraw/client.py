@@ -11,10 +11,13 @@ from cardsharp.deadmansdraw.actions import Action
 from cardsharp.errors import Garbled, MatchOver, NotFound, NotYourTurn
 from cardsharp.exchange import Budget, Call, Client, Credentials, Exchange, Limits
 
-__all__ = ["ArenaClient", "Budget", "Credentials", "Limits", "MatchClosed"]
+__all__ = ["DUMMY_ID", "ArenaClient", "Budget", "Credentials", "Limits", "MatchClosed"]
 
 _T = TypeVar("_T")
 _OK, _GONE = 200, 410
+
+DUMMY_ID = "000000000000000000000000"
+"""The player who accepts any match (docs/spec/arena.md section 4)."""
 
 
 class MatchClosed(MatchOver):

@@ -8,9 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from cardsharp.cloud.offering import Offering
 from cardsharp.deadmansdraw.assembly import assembly_of
-from cardsharp.deadmansdraw.client import ArenaClient
+from cardsharp.deadmansdraw.client import DUMMY_ID, ArenaClient
 from cardsharp.deadmansdraw.game import GAME
-from cardsharp.deadmansdraw.seats import DUMMY_ID
 from cardsharp.deadmansdraw.wire import MatchParams
 from cardsharp.deadmansdraw.wire_views import Cards
 from cardsharp.errors import ConfigError, Malformed

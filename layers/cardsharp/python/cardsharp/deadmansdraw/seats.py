@@ -1,17 +1,14 @@
 """Which seats of a match are ours to play."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from cardsharp.deadmansdraw.client import ArenaClient
+from cardsharp.deadmansdraw.client import DUMMY_ID, ArenaClient
 from cardsharp.deadmansdraw.strategies import Strategy
 from cardsharp.deadmansdraw.wire_views import MatchView
 
-DUMMY_ID = "000000000000000000000000"
-"""The player who accepts any match (docs/spec/arena.md section 4)."""
 
-
-@dataclass(frozen=True, slots=True)
-class Seat:
+class Seat(NamedTuple):
     """Somebody we play as: the client that speaks for the player, and the strategy."""
 
     player_id: str

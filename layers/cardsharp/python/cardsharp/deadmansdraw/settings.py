@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from typing import Literal
 
-from pydantic import Field, SecretStr, field_validator
+from pydantic import ConfigDict, Field, SecretStr, field_validator
 
 from cardsharp.cloud.settings import Duration, Names, Workplace
 from cardsharp.errors import ConfigError
@@ -13,6 +13,8 @@ from cardsharp.exchange import checked_address
 
 class Settings(Workplace):
     """The workplace, and an arena that names its matches."""
+
+    model_config = ConfigDict(defer_build=False)
 
     arena_url: str = Field(
         description="the arena's address, https (http on this machine only), "

@@ -5,9 +5,8 @@ short sentence, never the body, where it is not what it should be. The views and
 out on purpose (the random seed!) are in `views.py`; they are offered here as well.
 """
 
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -61,8 +60,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MatchParams:
+class MatchParams(NamedTuple):
     """A match to create; what is None is left to the server (docs/spec/arena.md section 4).
 
     Without `player_ids` it is a practice match against oneself.

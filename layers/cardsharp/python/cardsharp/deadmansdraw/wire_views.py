@@ -13,10 +13,9 @@ Field names are those of openapi.json in snake case, e.g. `match_ended_winner_id
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from pydantic import (
     AfterValidator,
@@ -228,6 +227,8 @@ class MatchCreated(_View):
 class WhoAmI(_View):
     """Who the arena takes us for; `name` is None for the admin."""
 
+    model_config = ConfigDict(defer_build=True)
+
     username: str
     name: str | None = None
     role: str | None = None
@@ -235,6 +236,8 @@ class WhoAmI(_View):
 
 class Hello(_View):
     """The arena's greeting."""
+
+    model_config = ConfigDict(defer_build=True)
 
     message: str
 
@@ -245,8 +248,7 @@ class Ending(_View):
     events: tuple[EventView, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Closing:
+class Closing(NamedTuple):
     """What a 410 tells about the end of a match.
 
     A GET brings the whole `view`; a POST only the closing `events` and no view. `events` are

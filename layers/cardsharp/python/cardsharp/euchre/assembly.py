@@ -10,10 +10,13 @@ from cardsharp.euchre.routes import API
 from cardsharp.euchre.service import EuchreService
 from cardsharp.euchre.store import DealStore
 from cardsharp.euchre.strategies import build
+from cardsharp.game import Part
 from cardsharp.web.service import Service
 
 STORES: Stores[DealStore] = Stores(
-    "EUCHRE_STORE", "cardsharp.euchre.sqlite:SqliteDeals", "cardsharp.euchre.dynamodb:DynamoDeals"
+    "EUCHRE_STORE",
+    Part("cardsharp.euchre.sqlite:SqliteDeals"),
+    Part("cardsharp.euchre.dynamodb:DynamoDeals"),
 )
 STRATEGY = "EUCHRE_STRATEGY"
 DEFAULT_STRATEGY = "pimc"

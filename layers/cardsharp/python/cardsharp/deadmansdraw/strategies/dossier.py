@@ -5,15 +5,13 @@ from the match log, or in the lab from the series that is being played.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from cardsharp.deadmansdraw.position import Played
 from cardsharp.deadmansdraw.strategies.base import Strategy
 
 
-@dataclass(frozen=True, slots=True)
-class PastMatch:
+class PastMatch(NamedTuple):
     """A match that was played: the opponent's player index in it, and every recorded move."""
 
     opponent: int
