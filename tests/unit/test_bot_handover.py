@@ -132,7 +132,7 @@ def test_r06_a_broken_strategy_ends_no_match_and_every_failure_is_noted(
         notes = bench.log.notes(bench.match_id)
         faults = {str(note.body["fault"]) for note in notes if note.kind == "decision"}
         intents = [move.intent for move in bench.log.moves(bench.match_id) if move.intent]
-    assert "the strategy failed: ValueError: no idea" in faults
+    assert any(fault.startswith("the strategy failed: ValueError: no idea") for fault in faults)
     assert any(fault.startswith("the rules refuse 'EndTurn'") for fault in faults)
     assert all(intent["fault"] in faults for intent in intents)
     assert "the strategy failed" in caplog.text
