@@ -1,7 +1,9 @@
 """`matches`, `show` and `why`: what a match log tells when the match is long over."""
 
 import json
+import sqlite3
 import stat
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -187,3 +189,82 @@ def test_strategies_lists_every_name_with_a_line(cli: Cli) -> None:
     assert all(found.values())
     table = cli("strategies").out
     assert all(name in table for name in found)
+
+
+# --- prune -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def aged(home: Path, tmp_path: Path) -> Path:
+    """The log's two matches as if they had ended 40 and 20 days ago, and one that runs."""
+    path = tmp_path / "aged.db"
+    with (
+        closing(sqlite3.connect(home / "cardsharp" / "matches.db")) as whole,
+        closing(sqlite3.connect(path)) as db,
+    ):
+        whole.backup(db)
+        ids = [row[0] for row in db.execute("SELECT id FROM matches ORDER BY started")]
+        for match_id, days in zip(ids, (40, 20), strict=True):
+            age = days * 24 * 60 * 60 * 1_000_000
+            db.execute("UPDATE matches SET finished = finished - ? WHERE id = ?", (age, match_id))
+        db.execute("INSERT INTO matches (id, status, started) VALUES ('runs', 'running', 0)")
+        db.commit()
+    return path
+
+
+def kept(path: Path) -> tuple[int, int]:
+    """How many matches there are, and how many have moves."""
+    with closing(sqlite3.connect(path)) as db:
+        query = "SELECT (SELECT count(*) FROM matches), count(DISTINCT match_id) FROM moves"
+        matches, with_moves = db.execute(query).fetchone()
+        return matches, with_moves
+
+
+def test_prune_says_what_it_would_delete_and_asks(
+    cli: Cli, aged: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prune = ("matches", "prune", "--store", f"sqlite:{aged}", "--older-than")
+    said = cli(*prune, "30d", "--dry-run")
+    assert (said.code, said.out) == (0, "1 match would be deleted\n")
+    refused = cli(*prune, "30d")
+    assert (refused.code, refused.out) == (2, "")
+    assert "1 match would be deleted; say --yes" in refused.err
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    monkeypatch.setattr("builtins.input", lambda: "n")
+    assert cli(*prune, "30d").out == "1 match kept\n"
+    assert kept(aged) == (3, 2)
+    monkeypatch.setattr("builtins.input", lambda: "y")
+    assert cli(*prune, "30d").out == "1 match deleted\n"
+    assert kept(aged) == (2, 1)
+    assert cli(*prune, "30d").out == "no match ended so long ago\n"
+
+
+def test_prune_deletes_all_that_is_old_and_gives_the_room_back(cli: Cli, aged: Path) -> None:
+    """Never what still runs, however long ago it began."""
+    before = aged.stat().st_size
+    prune = ("matches", "prune", "--store", f"sqlite:{aged}")
+    said = cli(*prune, "--older-than", "12h", "--yes", "--json").json()
+    assert (len(said["matches"]), said["deleted"]) == (2, True)
+    assert kept(aged) == (1, 0)
+    assert aged.stat().st_size < before / 2
+    assert cli("matches", "--store", f"sqlite:{aged}").out.count("runs") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--older-than", "soon"), "30d or 12h"),
+        (("--older-than", "3 days"), "30d or 12h"),
+        ((), "older-than"),
+        (("--older-than", "3d", "--store", "dynamodb:t"), "is no sqlite:FILE"),
+        (("--older-than", "3d", "--store", "sqlite:/nowhere/m.db"), "There is no match log"),
+    ],
+)
+def test_a_prune_that_is_not_clear_deletes_nothing(
+    cli: Cli, arguments: tuple[str, ...], sentence: str
+) -> None:
+    refused = cli("matches", "prune", "--yes", *arguments)
+    assert refused.code == 2
+    assert sentence in refused.err
+    assert len(refused.err.splitlines()) == 1
+    assert len(listed(cli)) == 2

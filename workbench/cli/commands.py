@@ -49,7 +49,9 @@ COMMANDS = (
             ("cardsharp matches", "the last twenty"),
             ("cardsharp matches --status running", "those that run now"),
             ("cardsharp matches --day 2026-11-20", "those of a day (UTC)"),
+            ("cardsharp matches prune --older-than 30d", "delete those that ended long ago"),
         ),
+        group=True,
         place=2,
     ),
     Command(

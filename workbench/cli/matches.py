@@ -1,18 +1,25 @@
-"""`cardsharp matches`: what is in the match log."""
+"""`cardsharp matches`: what is in the match log, and what need not be any longer."""
 
+import re
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Annotated
 
-from cyclopts import Parameter, validators
+import cyclopts
+from cyclopts import Parameter, Token, validators
 from rich.table import Table
 
 from cardsharp.cloud.ports import MatchRecord, Status
+from cardsharp.errors import ConfigError
 from cardsharp.replay import fault_of, header_of, outcome_of
+from workbench.cli.commands import command
 from workbench.deadmansdraw.drawing import Labels
-from workbench.show.lookup import open_to_read, store_or_default
+from workbench.show.exits import Exit
+from workbench.show.lookup import open_file, open_to_read, store_or_default
 from workbench.show.options import Json, Store
-from workbench.show.output import print_json, results
+from workbench.show.output import messages, print_json, results
 
 
 @Parameter(name="*")
@@ -33,7 +40,11 @@ class MatchesOptions:
     as_json: Json = False
 
 
-def matches(*, options: MatchesOptions = MatchesOptions()) -> None:
+matches = cyclopts.App(name="matches", help_epilogue=command("matches").epilogue)
+
+
+@matches.default
+def listed(*, options: MatchesOptions = MatchesOptions()) -> None:
     """Print matches, the last started first."""
     with open_to_read(options.store) as log:
         found = log.matches(_day(options), options.status, options.limit)
@@ -50,6 +61,60 @@ def matches(*, options: MatchesOptions = MatchesOptions()) -> None:
     for record in found:
         table.add_row(*_cells(record))
     console.print(table)
+
+
+def _age(_kind: object, tokens: Sequence[Token]) -> timedelta:
+    """The duration that "30d" or "12h" means; raises ValueError for anything else."""
+    found = re.fullmatch(r"(\d{1,6})([dh])", tokens[0].value)
+    if found is None:
+        raise ValueError("It must be a number of days or hours, e.g. 30d or 12h.")
+    return int(found[1]) * {"d": timedelta(days=1), "h": timedelta(hours=1)}[found[2]]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class PruneOptions:
+    """Which matches to delete, and whether to ask first."""
+
+    older_than: Annotated[
+        timedelta, Parameter(converter=_age, help="Ended longer ago than this, e.g. 30d or 12h.")
+    ]
+    dry_run: Annotated[bool, Parameter(negative=(), help="Only say what would be deleted.")] = False
+    yes: Annotated[bool, Parameter(negative=(), help="Do not ask.")] = False
+    store: Store = None
+    as_json: Json = False
+
+
+@matches.command
+def prune(*, options: PruneOptions) -> int:
+    """Delete matches that ended long ago from a SQLite match log; running ones are kept."""
+    now = datetime.now(UTC)
+    with open_file(options.store) as log:
+        ids = log.finished_before(now - options.older_than)
+        deleted = bool(ids) and not options.dry_run and (options.yes or _agreed(len(ids)))
+        if deleted:
+            for match_id in ids:
+                log.forget(match_id)
+            if not any(record.attended(now) for record in log.running()):
+                log.shrink()
+    if options.as_json:
+        print_json({"matches": ids, "deleted": deleted})
+        return Exit.OK
+    told = "deleted" if deleted else "would be deleted" if options.dry_run else "kept"
+    results().print(f"{_counted(len(ids))} {told}" if ids else "no match ended so long ago")
+    return Exit.OK
+
+
+def _agreed(number: int) -> bool:
+    """Whether somebody at the terminal agrees."""
+    if not sys.stdin.isatty():
+        raise ConfigError(f"{_counted(number)} would be deleted; say --yes, or --dry-run to look.")
+    messages().print(f"Delete {_counted(number)} for good? [y/N] ", end="")
+    return input().strip().lower() in {"y", "yes"}
+
+
+def _counted(number: int) -> str:
+    return f"{number} {'match' if number == 1 else 'matches'}"
 
 
 def _day(options: MatchesOptions) -> date | None:

@@ -74,6 +74,16 @@ def open_to_read(store: str | None) -> Iterator[MatchLog]:
         yield log
 
 
+@contextmanager
+def open_file(store: str | None) -> Iterator[SqliteLog]:
+    """A match log that is a SQLite file and there already, to be written; raises `ConfigError`."""
+    name = store_or_default(store)
+    if not name.startswith(_SQLITE):
+        raise ConfigError(f"{name} is no sqlite:FILE, and of no other log anything is deleted.")
+    with open_to_read(name), closing(SqliteLog(_file_of(name), SystemClock())) as log:
+        yield log
+
+
 def _file_of(name: str) -> Path:
     return Path(name.removeprefix(_SQLITE)).expanduser()
 

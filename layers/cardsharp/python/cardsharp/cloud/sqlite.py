@@ -253,6 +253,31 @@ class SqliteLog:
             NoteRecord(row["kind"], from_micros(row["at"]), decode(row["body"])) for row in rows
         ]
 
+    def finished_before(self, moment: datetime) -> list[str]:
+        """The ids of the matches that finished before a moment, the oldest first."""
+        query = "SELECT id FROM matches WHERE status = ? AND finished < ? ORDER BY finished"
+        with self._file.reading() as db:
+            return [row["id"] for row in db.execute(query, (Status.FINISHED, to_micros(moment)))]
+
+    def forget(self, match_id: str) -> None:
+        """Delete a finished match with all that belongs to it; quiet about any other."""
+        with self._file.transaction() as db:
+            if db.execute(
+                "DELETE FROM matches WHERE id = ? AND status = ?", (match_id, Status.FINISHED)
+            ).rowcount:
+                db.execute("DELETE FROM moves WHERE match_id = ?", (match_id,))
+                db.execute("DELETE FROM notes WHERE match_id = ?", (match_id,))
+
+    def shrink(self) -> None:
+        """Give back the room of what was deleted; nobody else can write meanwhile.
+
+        Raises:
+            StoreError: somebody writes just now, or the disk has no room for a copy.
+        """
+        with self._file.reading() as db:
+            db.execute("VACUUM")
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
     @contextmanager
     def _owned(self, lease: Lease) -> Iterator[sqlite3.Connection]:
         """Yield a transaction in which the lease is ours; raises `Conflict` if it is not."""
