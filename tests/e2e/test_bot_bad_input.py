@@ -67,10 +67,10 @@ def arena(tmp_path: Path) -> Iterator[ArenaServer]:
 
 def test_a_wrong_password_is_told_by_the_poller(tmp_path: Path, arena: ArenaServer) -> None:
     with (
-        settings(tmp_path, arena.url, CARDSHARP_PASSWORD="not-alices"),
+        settings(tmp_path, arena.url, CARDSHARP_PASSWORD="not-alices", CARDSHARP_READ_SECONDS="1"),
         pytest.raises(Unauthorized, match="check the user and the password"),
     ):
-        poller.app.handler({}, context())
+        poller.app.handler({}, context(2))
 
 
 def test_a_wrong_password_fails_the_message_and_leaves_the_match_alone_for_a_while(

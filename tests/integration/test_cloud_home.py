@@ -65,7 +65,7 @@ def running(
     """Run a home, and see that it stops."""
     watched = Watched()
     home = Home(
-        Function("poller", poller),
+        Function("poller", poller, timedelta(seconds=100)),
         Function("worker", worker),
         source or matches()[0],
         clock or SystemClock(),
@@ -146,17 +146,23 @@ def test_a_poller_that_takes_longer_than_a_tick_is_followed_at_once_by_the_next(
         assert list(began.queue) == [0, 70, 140, 210]
 
 
-def test_a_failing_poller_is_ticked_again(caplog: pytest.LogCaptureFixture) -> None:
+def test_r29_a_poller_that_fails_is_followed_after_a_moment_and_later_while_it_goes_on_failing(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     clock = FakeClock()
+    began: list[float] = []
 
     def fail(_event: object, _context: object) -> None:
+        began.append(clock.monotonic())
         raise ConnectionError("arena down")
 
     with caplog.at_level(logging.ERROR), running(poller=fail, clock=clock) as (_home, watched):
-        assert watched.next("poller").error == "ConnectionError: arena down"
-        clock.until_waiting()
-        clock.advance(timedelta(minutes=1))
-        assert watched.next("poller").error == "ConnectionError: arena down"
+        for seconds in (1, 2, 4, 8, 16, 32, 60, 60):
+            assert watched.next("poller").error == "ConnectionError: arena down"
+            clock.until_waiting()
+            clock.advance(timedelta(seconds=seconds))
+        watched.next("poller")
+    assert began == [0, 1, 3, 7, 15, 31, 63, 123, 183]
     assert "poller failed: ConnectionError: arena down" in caplog.messages
 
 

@@ -12,6 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from support.arena import ALICE, PASSWORDS
 from support.bot_arena import BenchArena
 from support.bot_bench import Bench
 from support.bot_faults import STEP, FaultPlan, Kind
@@ -21,9 +22,11 @@ from cardsharp.cloud.messages import parse_message
 from cardsharp.cloud.metrics import Metric, NoMeter
 from cardsharp.cloud.offering import SETTLED, Offering
 from cardsharp.cloud.ports import Status
+from cardsharp.deadmansdraw.client import ArenaClient, Credentials
 from cardsharp.deadmansdraw.logbook import missing_body
-from cardsharp.deadmansdraw.scout import Scout, ScoutTiming
-from cardsharp.errors import StoreError
+from cardsharp.deadmansdraw.scout import Post, Scout, ScoutTiming
+from cardsharp.errors import StoreError, Unauthorized
+from workbench.cloud.template import TEMPLATE, load_resources
 
 MINUTE = timedelta(minutes=1)
 TIMING = ScoutTiming()
@@ -43,6 +46,21 @@ class Counts(NoMeter):
         self.counts[metric] += amount
 
 
+class Shifts:
+    """A relay in which the next one begins when the test says so."""
+
+    number = 1
+    failing = False
+
+    def begin(self) -> int:
+        return 1
+
+    def newest(self) -> int:
+        if self.failing:
+            raise StoreError("The relay is throttled.")
+        return self.number
+
+
 @dataclass
 class Listening:
     """A scout at an arena with one match in which it is our turn."""
@@ -52,6 +70,15 @@ class Listening:
     asked: list[datetime] = field(default_factory=list)
     offered: list[tuple[datetime, str]] = field(default_factory=list)
     meter: Counts = field(default_factory=Counts)
+    passwords: Iterator[str] = field(default_factory=lambda: iter(()))
+    takes: timedelta = timedelta(0)
+    successors: list[datetime] = field(default_factory=list)
+    """When later pollers begin."""
+
+    def __post_init__(self) -> None:
+        self.shifts = Shifts()
+        self.post = Post(self.shifts)
+        self.ended = self.bench.clock.now()
 
     @property
     def arena(self) -> BenchArena:
@@ -65,16 +92,37 @@ class Listening:
         tools, end = bench.tools(plan), clock.now() + budget
         with self.arena.client(tools) as client:
             offering = Offering(tools.log, bench.queue, clock, ANNOUNCE, meter=self.meter)
-            scout = Scout(client, offering, timing=TIMING)
-            count = scout.listen(lambda: end - clock.now())
-        assert clock.now() <= end, "it listened longer than it may"
+            self.new_password(client)
+            scout = Scout(
+                client, offering, (), TIMING, self.post, lambda: self.new_password(client)
+            )
+            try:
+                count = scout.listen(lambda: end - clock.now())
+            finally:
+                self.ended = clock.now()
+        assert self.ended <= end, "it listened longer than it may"
         while message := bench.queue.receive(timedelta(0)):
             self.offered.append((message.sent_at, parse_message(message.body).match_id))
         return count
 
+    def new_password(self, client: ArenaClient) -> None:
+        """Sign in by the next password, as long as there is one."""
+        client.sign_in(Credentials(ALICE, next(self.passwords, PASSWORDS[ALICE])))
+
+    def fall_silent(self) -> None:
+        """Have the dummy to move, who never does: a question takes the arena's 30 s now."""
+        for body in ({"etype": "Draw"}, {"etype": "EndTurn"}):
+            self.arena.act_as_alice(body)
+        attend(self, timedelta(hours=1))
+        self.takes = timedelta(seconds=30)
+
     def _note(self, step: str) -> None:
+        clock = self.bench.clock
         if step == "list":
-            self.asked.append(self.bench.clock.now())
+            self.asked.append(clock.now())
+            clock.advance(self.takes)
+        begun = [at for at in self.successors if at <= clock.now()]
+        self.shifts.number = 1 + len(begun)
 
 
 @pytest.fixture
@@ -202,6 +250,82 @@ def test_a_failing_arena_is_asked_again_at_the_same_pace(scene: Listening, kind:
     scene.listen(3 * TIMING.long_poll)
     assert scene.asked[1] - scene.asked[0] >= TIMING.pace
     assert len(scene.asked) > 5
+
+
+def test_r29_a_refusal_is_asked_again_after_a_moment_by_the_newest_password(
+    scene: Listening,
+) -> None:
+    scene.passwords = iter(["the old one"])
+    scene.listen(TIMING.long_poll + timedelta(seconds=8))
+    assert scene.asked[1] - scene.asked[0] == pytest.approx(TIMING.pace, abs=SLACK)
+    assert scene.offered != []
+
+
+def test_r29_an_arena_that_goes_on_refusing_is_asked_more_and_more_seldom_and_told_at_the_end(
+    scene: Listening,
+) -> None:
+    scene.passwords = iter(["a wrong one"] * 100)
+    with pytest.raises(Unauthorized):
+        scene.listen(TIMING.long_poll + timedelta(seconds=110))
+    gaps = [(b - a).total_seconds() for a, b in pairwise(scene.asked)]
+    assert gaps == pytest.approx([3, 6, 12, 24, 30, 30], abs=1.5)
+
+
+# --- from one poller to the next -------------------------------------------------------------
+
+LIFE = timedelta(seconds=load_resources(TEMPLATE)["Poller"].properties["Timeout"])
+START = timedelta(seconds=6)
+"""More than a poller takes from its tick to its first question."""
+
+
+def unheard(scene: Listening, until: datetime) -> timedelta:
+    """The longest time until a moment in which no question was under way."""
+    ends = [min(at + scene.takes, until) for at in scene.asked]
+    begins = [at for at in scene.asked[1:] if at < until]
+    return max((b - e for e, b in zip(ends, [*begins, until], strict=False)), default=LIFE)
+
+
+@pytest.mark.parametrize("later", [30, 60, 61, 64, 90, 119])
+def test_r28_a_poller_listens_until_its_successor_does_however_late_that_is(
+    scene: Listening, later: int
+) -> None:
+    scene.fall_silent()
+    successor = scene.bench.clock.now() + timedelta(seconds=later) + START
+    scene.successors = [successor]
+    scene.listen(LIFE)
+    assert successor <= scene.ended <= successor + scene.takes + TIMING.pace
+    assert unheard(scene, successor) <= TIMING.pace + SLACK
+
+
+def test_r28_a_successor_that_comes_with_the_next_tick_makes_no_poll_twice(
+    scene: Listening,
+) -> None:
+    scene.fall_silent()
+    scene.successors = [scene.bench.clock.now() + timedelta(seconds=61)]
+    scene.listen(LIFE)
+    assert len(scene.asked) == 2
+    assert scene.ended <= scene.successors[0] + TIMING.watch + SLACK
+
+
+@pytest.mark.parametrize("first", [60, 119])
+def test_r29_one_of_two_pollers_listens_until_two_others_do(scene: Listening, first: int) -> None:
+    """So any one of them may die."""
+    scene.fall_silent()
+    scene.post.listeners = 2
+    began = scene.bench.clock.now()
+    scene.successors = [began + timedelta(seconds=after) + START for after in (first, 179)]
+    scene.listen(LIFE)
+    assert scene.ended >= scene.successors[1]
+    assert unheard(scene, scene.successors[1]) <= TIMING.pace + SLACK
+
+
+def test_r28_a_poller_that_cannot_ask_for_its_successor_goes_on(scene: Listening) -> None:
+    scene.fall_silent()
+    scene.shifts.failing = True
+    began = scene.bench.clock.now()
+    scene.successors = [began + MINUTE]
+    scene.listen(LIFE)
+    assert scene.ended - began > LIFE - TIMING.long_poll - scene.takes
 
 
 def test_a_store_that_fails_for_a_while_stops_no_listening(scene: Listening) -> None:

@@ -31,6 +31,9 @@ class CostOptions:
     match_seconds: Annotated[
         float, Parameter(validator=Positive, help="How long a match takes, mostly their thinking.")
     ] = 60
+    pollers: Annotated[
+        int, Parameter(validator=validators.Number(gte=1, lte=2), help="How many listen at a time.")
+    ] = 1
     memory: Annotated[int, Parameter(validator=Positive, help="Megabytes of the worker.")] = 512
     poller_memory: Annotated[
         int, Parameter(validator=Positive, help="Megabytes of the poller.")
@@ -56,6 +59,7 @@ class CostOptions:
             hours_listening=self.hours_listening,
             days=self.days,
             match_seconds=self.match_seconds,
+            pollers=self.pollers,
             poller_memory=self.poller_memory,
             worker_memory=self.memory,
             architecture=self.architecture,

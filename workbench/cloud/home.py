@@ -38,8 +38,9 @@ class Plan:
 class Home:
     """Ticks the schedule of the poller and feeds the queue to the worker.
 
-    The poller runs once at a time; a tick that is due while it still runs comes right after it. In
-    the cloud two overlap for a moment (docs/decisions/0007), so that no second is without one.
+    The poller runs once at a time; a tick that is due while it still runs comes right after it, and
+    one that failed is followed after a moment, longer and longer while it goes on failing. In the
+    cloud two overlap for a moment (docs/decisions/0007), so that no second is without one.
     Workers run up to `concurrency` at once. A message is deleted when its invocation succeeds; a
     failed one comes back after the queue's visibility timeout.
     """
@@ -112,13 +113,15 @@ class Home:
 
     def _tick(self) -> None:
         """Invoke the poller whenever a tick is due."""
-        due = self._clock.monotonic()
+        due, failures = self._clock.monotonic(), 0
         while not self._stop.is_set():
             context = self._tick_context = self._poller.context(self._clock)
             event = schedule_event(self._clock.now(), self._poller.name)
-            self._report(invoke(self._poller, event, context, self._clock))
-            now = self._clock.monotonic()
-            due = max(due + self._plan.tick.total_seconds(), now)
+            invocation = invoke(self._poller, event, context, self._clock)
+            self._report(invocation)
+            failures = 0 if invocation.error is None else failures + 1
+            now, tick = self._clock.monotonic(), self._plan.tick.total_seconds()
+            due = max(due + tick, now) if not failures else now + min(tick, 2.0 ** (failures - 1))
             self._clock.wait(self._stop, timedelta(seconds=due - now))
 
     def _feed(self) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import worker.app
+from cardsharp.cloud.adapters import build_relay
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.telemetry import meter, redirect
 from cardsharp.deadmansdraw.assembly import Assembly
@@ -197,8 +198,9 @@ def _listen(at: Bench) -> None:
 
 
 def _look(at: Bench) -> None:
-    """Look once for matches that nobody attends, as the poller does after each poll."""
+    """Look once for matches that nobody attends and for a successor, as a waiting poller does."""
     at.assembly.offering.offer()
+    build_relay(at.assembly.settings.store).newest()
 
 
 def _look_while_running(at: Bench) -> None:

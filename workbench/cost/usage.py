@@ -20,8 +20,8 @@ _MINUTES = 60
 MAPPING_REQUESTS = 15
 """A minute: five readers of the queue mapping, each waiting up to 20 s for a message."""
 
-TICK_SECONDS = 60.5
-"""Billed of each tick: two long polls of 30 s, and the work between them."""
+TICK_SECONDS = 61
+"""Billed of each tick: two long polls of 30 s, the work around them, the wait for a successor."""
 
 COLD_STARTS = 0.1
 """Part of the worker's invocations that begin with an init."""
@@ -79,6 +79,7 @@ class Plan:
     hours_listening: float = 24
     days: float = 30
     match_seconds: float = 60
+    pollers: int = 1
     poller_memory: int = 128
     worker_memory: int = 512
     architecture: str = "arm64"
@@ -122,7 +123,7 @@ def usage(plan: Plan, measured: Measured) -> dict[str, float]:
 
 def _compute(plan: Plan) -> dict[str, float]:
     invocations = plan.matches * max(1, plan.match_seconds / 245)  # handed on after that long
-    poller = plan.ticks * TICK_SECONDS * plan.poller_memory / _MB
+    poller = plan.ticks * plan.pollers * TICK_SECONDS * plan.poller_memory / _MB
     init = invocations * COLD_STARTS * 2  # seconds, at a worker's share of a processor
     worker = (plan.matches * plan.match_seconds + init) * plan.worker_memory / _MB
     return {
@@ -142,10 +143,12 @@ def _data(plan: Plan, measured: Measured) -> dict[str, float]:
     mapping = MAPPING_REQUESTS * 24 * _MINUTES * plan.days
     reads = plan.ticks * measured.idle_minute_read_units
     reads += busy_minutes * measured.busy_minute_read_units
+    reads *= plan.pollers
     stored = plan.matches * measured.match_stored_bytes / _GB
     return {
         "SQS requests": mapping + plan.matches * measured.match_queue_requests,
-        "DynamoDB write units": plan.matches * (measured.match_write_units + renewals),
+        # Each tick begins a generation of the poller.
+        "DynamoDB write units": plan.matches * (measured.match_write_units + renewals) + plan.ticks,
         "DynamoDB read units": plan.matches * measured.match_read_units + reads,
         "DynamoDB storage GB": stored,
         "DynamoDB recovery GB": stored,

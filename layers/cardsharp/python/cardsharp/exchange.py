@@ -158,13 +158,21 @@ class Exchange:
         self._session = session if session is not None else _new_session()
         for scheme in ("https://", "http://"):
             self._session.mount(scheme, _Connections(limits.act))
-        self._auth = None if credentials is None else _auth(credentials, digest=digest)
-        self._secrets = () if credentials is None else _secrets_of(credentials)
+        self._digest = digest
+        self._auth: AuthBase | None = None
+        self._secrets: tuple[str, ...] = ()
+        if credentials is not None:
+            self.sign_in(credentials)
         self.counts: Counter[str] = Counter()
         self.budget: Budget | None = None
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._base!r})"
+
+    def sign_in(self, credentials: Credentials) -> None:
+        """Ask by these credentials from now on."""
+        self._auth = _auth(credentials, digest=self._digest)
+        self._secrets = (*self._secrets, *_secrets_of(credentials))
 
     def close(self) -> None:
         """Close the connections."""

@@ -6,6 +6,7 @@ from cardsharp.cloud.metrics import Meter
 from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.pause import NeverPaused, PauseSwitch
 from cardsharp.cloud.ports import Clock, MatchLog, Queue
+from cardsharp.cloud.relay import Alone, Relay
 from cardsharp.cloud.settings import Workplace
 from cardsharp.cloud.stores import Stores
 from cardsharp.cloud.vault import Vault
@@ -52,6 +53,17 @@ def build_queue(queue: str, clock: Clock) -> Queue:
 
         return SqsQueue(queue)
     raise ConfigError(f"CARDSHARP_QUEUE must be memory:NAME or a queue's URL, not {queue!r}.")
+
+
+def build_relay(store: str) -> Relay:
+    """The relay of the pollers that share a match log."""
+    kind, _, place = store.partition(":")
+    if kind != "dynamodb":
+        return Alone()
+    from cardsharp.cloud.dynamodb_relay import DynamoRelay  # noqa: PLC0415 - boto3 is slow to import
+    from cardsharp.cloud.dynamodb_table import DynamoTable  # noqa: PLC0415 - as above
+
+    return DynamoRelay(DynamoTable(place))
 
 
 def build_pause(store: str, clock: Clock) -> PauseSwitch:

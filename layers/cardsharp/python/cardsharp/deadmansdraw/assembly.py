@@ -5,14 +5,14 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 
-from cardsharp.cloud.adapters import build_offering
+from cardsharp.cloud.adapters import build_offering, build_relay
 from cardsharp.cloud.metrics import Meter
 from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.ports import Clock, MatchLog, Queue
 from cardsharp.cloud.secrets import credentials
 from cardsharp.cloud.timing import limits_of
 from cardsharp.deadmansdraw.client import ArenaClient, Credentials
-from cardsharp.deadmansdraw.scout import Scout, ScoutTiming
+from cardsharp.deadmansdraw.scout import Post, Scout, ScoutTiming
 from cardsharp.deadmansdraw.settings import Settings
 from cardsharp.errors import ConfigError, StoreError, Unauthorized
 from cardsharp.game import Job
@@ -42,11 +42,20 @@ class Assembly:
 
     @contextmanager
     def scout(self) -> Iterator[Scout]:
-        """A scout that speaks to the arena as ourselves."""
+        """A scout that speaks to the arena as ourselves, by a new password as soon as there is one.
+
+        It is one of as many as the settings say.
+        """
         settings = self.settings
         timing = ScoutTiming(pace=settings.pace, watch=settings.watch, long_poll=settings.read)
+        post = Post(build_relay(settings.store), settings.pollers)
         with self.client() as client:
-            yield Scout(client, self.offering, settings.tags, timing)
+
+            def sign_in() -> None:
+                with suppress(StoreError, ConfigError):
+                    client.sign_in(credentials(settings, fresh=True))
+
+            yield Scout(client, self.offering, settings.tags, timing, post, sign_in)
 
     @contextmanager
     def client(self) -> Iterator[ArenaClient]:

@@ -54,6 +54,10 @@ class ArenaClient(Client):
     ) -> None:
         super().__init__(Exchange(base_url, credentials, limits, digest, session), limits)
 
+    def sign_in(self, credentials: Credentials) -> None:
+        """Ask by these credentials from now on, as after a new password."""
+        self._exchange.sign_in(credentials)
+
     @property
     def counts(self) -> Counter[str]:
         """Requests sent so far by kind, plus "retries" and "slowed" (see `Exchange`)."""

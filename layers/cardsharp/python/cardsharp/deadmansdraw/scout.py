@@ -4,17 +4,20 @@ The arena answers at once for as long as it is our turn anywhere, so while every
 is attended the scout asks at a calm pace and looks at the leases meanwhile (architecture, "The
 life of a match"). A match whose worker died is found twice over: the arena names it when it is
 our turn, and the match log knows it as running with a lease that ran out.
+
+A scout is relieved by a later one, and listens until it sees that one in the relay.
 """
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
 
 from cardsharp.cloud.metrics import Metric
 from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.ports import Remaining
-from cardsharp.cloud.trouble import count_error, pause_after
+from cardsharp.cloud.relay import Alone, Relay
+from cardsharp.cloud.trouble import Denied, count_error, pause_after
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.errors import ArenaError, StoreError, Unauthorized
 
@@ -25,38 +28,76 @@ _log = logging.getLogger("cardsharp.scout")
 class ScoutTiming:
     """`pace`: least time between two questions to the arena; `watch`: between looks at leases.
 
-    `long_poll` is the limit of one question.
+    `long_poll` is the limit of one question, `longest` the pause where the arena goes on refusing.
+    After `tick` the successor is due, and is waited for a moment before the next question.
     """
 
     pace: timedelta = timedelta(seconds=3)
     watch: timedelta = timedelta(milliseconds=500)
     long_poll: timedelta = timedelta(seconds=40)
+    longest: timedelta = timedelta(seconds=30)
+    tick: timedelta = timedelta(minutes=1)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
+class Post:
+    """The scout's place in a relay in which so many `listeners` are to listen at any time."""
+
+    relay: Relay = field(default_factory=Alone)
+    listeners: int = 1
+    generation: int = 0
+
+    def take(self) -> None:
+        """Begin a generation; raises `StoreError`."""
+        self.generation = self.relay.begin()
+
+    def is_relieved(self) -> bool:
+        """Whether enough later ones listen; not so where nobody can tell."""
+        try:
+            return self.relay.newest() - self.generation >= self.listeners
+        except StoreError as error:
+            _log.warning("%s", error)
+            return False
+
+
+@dataclass(slots=True)
 class Scout:
-    """Everything the poller needs to find work."""
+    """Everything the poller needs to find work; `sign_in` fetches the newest password."""
 
     arena: ArenaClient
     offering: Offering
     tags: tuple[str, ...] = ()
     timing: ScoutTiming = field(default_factory=ScoutTiming)
+    post: Post = field(default_factory=Post)
+    sign_in: Callable[[], None] = lambda: None
+    _denied: Denied = field(default_factory=Denied)
+    _refusal: ArenaError | None = None
 
     def listen(self, remaining: Remaining) -> int:
-        """Offer matches until the time is nearly up; how many were put on the queue.
+        """Offer matches until relieved or the time is nearly up; how many were put on the queue.
 
         Raises:
-            Unauthorized: the arena does not accept our credentials.
+            Rejected: the arena has refused us to the end, more than once.
             StoreError: the match log or the queue failed at the first look; later it may.
         """
         offered, clock = self.offering.offer(), self.offering.clock
-        while remaining() > self.timing.long_poll:
+        self.post.take()
+        due = clock.monotonic() + self.timing.tick.total_seconds()
+        while remaining() > self.timing.long_poll and not self.post.is_relieved():
             asked = clock.monotonic()
             named, pause = self._ask()
             offered += self._look(named)
-            while self._since(asked) < pause and remaining() > 2 * self.timing.watch:
-                clock.sleep(min(self.timing.watch, pause - self._since(asked)))
+            now = clock.monotonic()
+            until = asked + pause.total_seconds()
+            if now >= due:
+                until = max(until, now + self.timing.pace.total_seconds())
+            while (left := timedelta(seconds=until - clock.monotonic())) > timedelta(0):
+                if remaining() <= 2 * self.timing.watch or self.post.is_relieved():
+                    break
+                clock.sleep(min(self.timing.watch, left))
                 offered += self._look(named)
+        if self._refusal is not None:
+            raise self._refusal
         return offered
 
     def _look(self, named: Iterable[str]) -> int:
@@ -67,19 +108,19 @@ class Scout:
             _log.warning("%s", error)
             return 0
 
-    def _since(self, moment: float) -> timedelta:
-        return timedelta(seconds=self.offering.clock.monotonic() - moment)
-
     def _ask(self) -> tuple[list[str], timedelta]:
         """The matches that wait for us, and the least time until the next question."""
-        meter = self.offering.meter
+        meter, pace = self.offering.meter, self.timing.pace
         try:
             named = [match.id for match in self.arena.waiting_matches(self.tags)]
-        except Unauthorized:
-            raise
         except ArenaError as error:
             count_error(meter, error)
             _log.warning("%s", error)
-            return [], pause_after(error, self.timing.pace)
+            lasts = self._denied.lasts(error, self.offering.clock.monotonic())
+            self._refusal = error if lasts else None
+            if isinstance(error, Unauthorized):
+                self.sign_in()
+            return [], pause_after(error, min(pace + lasts, self.timing.longest))
+        self._denied, self._refusal = Denied(), None
         meter.count(Metric.POLLS)
-        return named, self.timing.pace
+        return named, pace

@@ -42,6 +42,10 @@ class Settings(Workplace):
         description="a positive number of seconds: the poller's pause while all is attended",
     )
 
+    pollers: int = Field(
+        default=1, ge=1, le=2, description="1 or 2: how many pollers listen at any time"
+    )
+
     @field_validator("arena_url")
     @classmethod
     def _check_url(cls, value: str) -> str:

@@ -1,0 +1,30 @@
+"""The generations of the poller: each begins one, and listens until it sees a later one.
+
+So no second is without a listener, however unevenly the schedule starts them.
+"""
+
+from typing import Protocol
+
+
+class Relay(Protocol):
+    """The line of pollers as each of them sees it; methods raise `StoreError`."""
+
+    def begin(self) -> int:
+        """A new generation's number, one more than any before."""
+        ...
+
+    def newest(self) -> int:
+        """The number of the generation that began last, as of now."""
+        ...
+
+
+class Alone:
+    """The relay of a home on this machine, which runs one poller at a time."""
+
+    def begin(self) -> int:
+        """0, always."""
+        return 0
+
+    def newest(self) -> int:
+        """0, always."""
+        return 0
