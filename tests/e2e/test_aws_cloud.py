@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,9 @@ from cardsharp.errors import CardsharpError, ConfigError, Unauthorized
 from workbench.build.deploy import stack_tags
 from workbench.build.makefiles import ROOT
 from workbench.cli import main
-from workbench.operate.letters import drop, list_letters, replay
-from workbench.operate.orders import arena_url, practise, rotate_secret
+from workbench.operate import letters
+from workbench.operate.letters import drop, list_letters
+from workbench.operate.orders import arena_url, practise, ring, rotate_secret
 from workbench.operate.pausing import pause, resume
 from workbench.operate.publish import publish
 from workbench.operate.stack import find_stack
@@ -89,9 +91,10 @@ def test_a_practice_match_is_played_from_the_function_to_the_table(
 def test_what_was_logged_of_a_match_is_found_across_the_functions(
     cloud: Trial, played: MatchRecord
 ) -> None:
-    lines = lines_about(cloud.stack, played.match_id, HOUR)
+    since = datetime.now(UTC) - HOUR
+    lines = lines_about(cloud.stack, played.match_id, since)
     while not any("attended" in str(line) for line in lines):
-        lines = lines_about(cloud.stack, played.match_id, HOUR)
+        lines = lines_about(cloud.stack, played.match_id, since)
     assert {line.function for line in lines} == {"practice", "worker"}
     assert [line.at for line in lines] == sorted(line.at for line in lines)
 
@@ -102,6 +105,7 @@ def test_the_metrics_that_functions_log_reach_status(cloud: Trial, played: Match
     assert look.results["both seats"] == 1
     assert look.problems == ()
     assert played.match_id not in look.running
+    assert look.quota == 10, "what a new account has"
 
 
 @pytest.mark.parametrize(
@@ -119,6 +123,29 @@ def test_the_command_line_does_the_same_and_speaks_json(
 
 # The emulator's alarms do not look at dimensions: an error of any function turns on all alarms on
 # errors. So what follows upsets them.
+
+
+def test_an_alarm_goes_on_for_a_test(cloud: Trial) -> None:
+    name = ring(cloud.stack, datetime.now(UTC))
+    told = cloud.emulator.client("cloudwatch").describe_alarms(AlarmNames=[name])["MetricAlarms"]
+    assert "A test by cardsharp cloud" in told[0]["StateReason"]
+
+
+def test_a_message_that_a_worker_has_is_in_flight_and_not_waiting(cloud: Trial) -> None:
+    sqs, url = cloud.emulator.client("sqs"), cloud.stack.output("DeadLetterUrl")
+    sqs.send_message(QueueUrl=url, MessageBody=STRANGE)
+    held = sqs.receive_message(QueueUrl=url, VisibilityTimeout=60)["Messages"]
+    stack = replace(cloud.stack, outputs={**cloud.stack.outputs, "MatchQueueUrl": url})
+    look = look_at(stack)
+    assert (look.waiting, look.in_flight) == (0, 1)
+    sqs.delete_message(QueueUrl=url, ReceiptHandle=held[0]["ReceiptHandle"])
+
+
+def test_a_production_stack_that_can_be_deleted_is_a_problem(cloud: Trial) -> None:
+    prod = replace(cloud.stack, parameters={"Stage": "prod"})
+    assert any("update-termination-protection" in one for one in look_at(prod).problems)
+    kept = replace(prod, protected=True)
+    assert not any("update-termination-protection" in one for one in look_at(kept).problems)
 
 
 def test_an_order_that_cannot_be_used_is_refused_with_its_fault(cloud: Trial) -> None:
@@ -151,7 +178,7 @@ def test_r19_the_schedule_can_be_stopped_when_nothing_runs(cloud: Trial) -> None
     pause(cloud.stack, stop_schedule=True)
     look = look_at(cloud.stack)
     assert (look.paused, look.schedule) == (True, "DISABLED")
-    assert "The schedule is disabled" in look.problems[0]
+    assert "nobody listens until `cardsharp cloud resume`" in look.problems[0]
     resume(cloud.stack)
     look = look_at(cloud.stack)
     assert (look.paused, look.schedule) == (False, "ENABLED")
@@ -168,12 +195,12 @@ def test_dead_letters_are_listed_and_replayed_and_change_nothing(
     look = look_at(cloud.stack)
     assert look.dead_letters == 2
     assert "2 messages failed for good" in look.problems[0]
-    assert [letter.match_id for letter in replay(cloud.stack, None)] == [played.match_id]
+    assert [letter.match_id for letter in letters.replay(cloud.stack, None)] == [played.match_id]
     assert [letter.body for letter in list_letters(cloud.stack)] == [STRANGE], "no message of ours"
     sqs.purge_queue(QueueUrl=url)
     # R11: the worker finds that nothing is left to do.
     assert cloud.stack.log.match(played.match_id) == played
-    for choose in (replay, drop):
+    for choose in (letters.replay, drop):
         with pytest.raises(ConfigError, match="no letter begins with nothing"):
             choose(cloud.stack, "nothing")
 

@@ -154,7 +154,7 @@ def test_what_is_logged_of_a_request_names_neither_path_nor_query_nor_client(gam
     }
     assert json.loads(settings["Format"]).keys() >= {"status", "ms"}
     assert settings["DestinationArn"] == {"Fn::GetAtt": f"{game}AccessLogs.Arn"}
-    assert (
-        properties(f"{game}AccessLogs")["RetentionInDays"]
-        == properties("PollerLogs")["RetentionInDays"]
-    )
+    assert properties(f"{game}AccessLogs") == {
+        "LogGroupName": {"Fn::Sub": f"/aws/vendedlogs/${{AWS::StackName}}/{game}"},
+        **properties("PollerLogs"),
+    }

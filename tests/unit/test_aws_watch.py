@@ -160,6 +160,13 @@ def test_the_dashboard_shows_every_alarm_of_the_bot_and_no_widgets_overlap() -> 
     assert max(x for x, _ in cells) < 24, "CloudWatch has 24 columns"
 
 
+def test_the_dashboard_has_a_name_and_an_address() -> None:
+    assert properties("Dashboard")["DashboardName"] == {"Ref": "AWS::StackName"}
+    output = template()["Outputs"]["DashboardUrl"]
+    assert output["Condition"] == "WatchAll"
+    assert output["Value"]["Fn::Sub"].endswith("#dashboards:name=${Dashboard}")
+
+
 def test_a_saved_query_follows_a_match_through_all_functions() -> None:
     query = properties("MatchStory")
     groups = {one["Ref"] for one in query["LogGroupNames"]}

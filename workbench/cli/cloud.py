@@ -4,22 +4,24 @@ import getpass
 import json
 import sys
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
 import cyclopts
 from cyclopts import Parameter, validators
 
+from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import MatchRecord
 from cardsharp.deadmansdraw.client import ArenaClient, Credentials
 from cardsharp.errors import ConfigError
 from workbench.cli.commands import command
+from workbench.operate import story
 from workbench.operate.letters import Letter, drop, find_letter, list_letters, replay
-from workbench.operate.orders import arena_url, practise, rotate_secret
+from workbench.operate.orders import arena_url, practise, ring, rotate_secret
 from workbench.operate.pausing import pause, resume
 from workbench.operate.preflight import Plan, default_plan, preflight
 from workbench.operate.stack import DEFAULT_NAME, Stack, account_clients, find_stack
-from workbench.operate.status import Look, look_at
+from workbench.operate.status import Look, look_at, spend
 from workbench.operate.story import Line, lines_about, problem_lines
 from workbench.show.checks import report
 from workbench.show.exits import Exit
@@ -60,14 +62,31 @@ def preflight_(
 
 
 @cloud.command
-def status(*, options: StackOptions = StackOptions()) -> int:
+def status(
+    *,
+    costs: Annotated[
+        bool, Parameter(negative=(), help="Also what was spent this month; AWS takes a cent.")
+    ] = False,
+    options: StackOptions = StackOptions(),
+) -> int:
     """Say whether the stack listens, plays and is well; exits with 1 where it is not."""
-    look = look_at(options.find())
+    stack = options.find()
+    look = look_at(stack)
+    spent = {"spent": spend(stack.client, datetime.now(UTC))} if costs else {}
     if options.as_json:
-        print_json(look.document())
+        print_json(look.document() | spent)
     else:
         _print_look(look)
+        for text in spent.values():
+            results().print(f"spent     {text}")
     return Exit.FAILED if look.problems else Exit.OK
+
+
+@cloud.command(name="test-alarm")
+def alarm(*, options: StackOptions = StackOptions()) -> int:
+    """Set off an alarm for some minutes, to see that its mail arrives."""
+    name = ring(options.find(), datetime.now(UTC))
+    return _done(options, f"the alarm {name} is on for some minutes; its mail should arrive now")
 
 
 @cloud.command(name="pause")
@@ -138,14 +157,24 @@ def logs(
         bool, Parameter(negative=(), help="Warnings, errors and timeouts instead.")
     ] = False,
     hours: Annotated[float, Parameter(help="How far back.")] = 24,
+    follow: Annotated[
+        bool, Parameter(negative=(), help="Go on with what is logged from now on, until Ctrl-C.")
+    ] = False,
     options: StackOptions = StackOptions(),
 ) -> int:
     """Print what all functions logged about a match, or their problems, in the order of time."""
     if (match is None) is not problems:
         raise ConfigError("Give a match's id, or --problems.")
-    stack, since = options.find(), timedelta(hours=hours)
-    found = problem_lines(stack, since) if match is None else lines_about(stack, match, since)
-    return _print_lines(found, options)
+    stack, since = options.find(), datetime.now(UTC) - timedelta(hours=hours)
+
+    def look(since: datetime) -> list[Line]:
+        return problem_lines(stack, since) if match is None else lines_about(stack, match, since)
+
+    if not follow:
+        return _print_lines(look(since), options)
+    for line in story.follow(look, since, SystemClock()):
+        _print_lines([line], options)
+    return Exit.OK
 
 
 @cloud.command(name="rotate-secret")
@@ -205,12 +234,13 @@ def show(
     """Show a dead letter, and what the functions logged about its match."""
     stack = which.options.find()
     found = find_letter(stack, letter, ticks=which.ticks)
-    story = lines_about(stack, found.match_id, timedelta(days=14)) if found.match_id else []
+    since = datetime.now(UTC) - timedelta(days=14)
+    about = lines_about(stack, found.match_id, since) if found.match_id else []
     if which.options.as_json:
-        print_json({**found.document(), "story": [line.document() for line in story]})
+        print_json({**found.document(), "story": [line.document() for line in about]})
         return Exit.OK
     print_lines(json.dumps(found.document(), indent=2))
-    for line in story:
+    for line in about:
         print_lines(str(line))
     return Exit.OK
 
@@ -277,7 +307,10 @@ def _print_look(look: Look) -> None:
     last = "never" if look.last_poll is None else f"{look.last_poll:%H:%M} UTC"
     console.print(f"stack     {look.stack}{', paused' if look.paused else ''}")
     console.print(f"listening schedule {look.schedule.lower()}, last successful poll {last}")
-    console.print(f"playing   {', '.join(look.running) or 'nothing'}; {look.waiting} waiting")
+    console.print(
+        f"playing   {', '.join(look.running) or 'nothing'}; {look.waiting} waiting, "
+        f"{look.in_flight} in flight, {look.quota} executions at once"
+    )
     counted = ", ".join(f"{number} {result}" for result, number in look.results.items())
     console.print(f"results   {counted or 'none yet'}")
     console.print(f"match log dynamodb:{look.table}")
@@ -302,3 +335,7 @@ def _match_document(record: MatchRecord) -> dict[str, object]:
         "header": record.header,
         "outcome": record.outcome,
     }
+
+
+for _name in (one for one in cloud if not one.startswith("-")):
+    cloud[_name].help_epilogue = command("cloud").epilogue_of(_name)

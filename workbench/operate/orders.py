@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from datetime import datetime
 
 from cardsharp.cloud.aws import call
 from cardsharp.cloud.redaction import register
@@ -47,6 +48,18 @@ def rotate_secret(
     told = json.dumps({**kept, "username": username, "password": password})
     call("secret", manager.put_secret_value, SecretId=name, SecretString=told)
     drop(stack, None, ticks=True)
+
+
+def ring(stack: Stack, now: datetime) -> str:
+    """Set off the alarm TurnTimedOut, whose mail must then arrive; its name in CloudWatch.
+
+    It goes off by itself within minutes, when it is next evaluated.
+    """
+    name = stack.ids["TurnTimedOut"]
+    told = f"A test by cardsharp cloud test-alarm at {now:%H:%M} UTC; nothing is wrong."
+    set_state = stack.client("cloudwatch").set_alarm_state
+    call("alarm", set_state, AlarmName=name, StateValue="ALARM", StateReason=told)
+    return name
 
 
 def arena_url(stack: Stack) -> tuple[str, str]:

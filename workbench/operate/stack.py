@@ -28,11 +28,13 @@ DEFAULT_NAME = "cardsharp-dev"
 class Stack:
     """A stack by its name, with its outputs and its physical ids by logical name.
 
-    `changed` is when it was created or last updated.
+    `changed` is when it was created or last updated; `protected` is whether it cannot be deleted.
     """
 
     name: str
     changed: datetime
+    protected: bool
+    parameters: Mapping[str, str]
     outputs: Mapping[str, str]
     ids: Mapping[str, str]
     client: Clients = field(repr=False)
@@ -97,7 +99,9 @@ def find_stack(name: str, client: Clients) -> Stack:
     listed = call(f"stack {name}", lambda: [one for page in pages for one in _summaries(page)])
     outputs = {one["OutputKey"]: one["OutputValue"] for one in found.get("Outputs", [])}
     changed = found.get("LastUpdatedTime") or found["CreationTime"]
-    return Stack(name, changed, outputs, dict(listed), client)
+    given = {one["ParameterKey"]: one["ParameterValue"] for one in found.get("Parameters", [])}
+    protected = bool(found.get("EnableTerminationProtection"))
+    return Stack(name, changed, protected, given, outputs, dict(listed), client)
 
 
 def _summaries(page: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -7,7 +7,7 @@ from cardsharp.cloud.aws import call
 from cardsharp.cloud.metrics import Metric
 from cardsharp.cloud.ports import Status
 from cardsharp.cloud.telemetry import NAMESPACE
-from workbench.operate.stack import Stack
+from workbench.operate.stack import Clients, Stack
 
 FRESH = timedelta(minutes=3)
 """As long as this after its last successful poll a stack counts as listening."""
@@ -26,6 +26,10 @@ class Look:
     last_poll: datetime | None
     running: tuple[str, ...]
     waiting: int
+    in_flight: int
+    """Messages that a worker has, which are not counted as waiting."""
+    quota: int
+    """Concurrent executions of the account, for all functions together."""
     dead_letters: int
     failed_ticks: int
     alarms: tuple[str, ...]
@@ -42,6 +46,8 @@ class Look:
             "lastPoll": None if self.last_poll is None else self.last_poll.isoformat(),
             "running": list(self.running),
             "waiting": self.waiting,
+            "inFlight": self.in_flight,
+            "quota": self.quota,
             "deadLetters": self.dead_letters,
             "failedTicks": self.failed_ticks,
             "alarms": list(self.alarms),
@@ -69,12 +75,15 @@ def look_at(stack: Stack, now: datetime | None = None) -> Look:
         last_poll=last_poll,
         running=tuple(record.match_id for record in stack.log.running()),
         waiting=_depth(stack, "MatchQueueUrl"),
+        in_flight=_depth(stack, "MatchQueueUrl", "ApproximateNumberOfMessagesNotVisible"),
+        quota=_quota(stack),
         dead_letters=dead,
         failed_ticks=failed,
         alarms=alarms,
         results=_results(stack),
         problems=(
             *_schedule_problems(schedule, now - heard),
+            *_protection_problems(stack),
             *([f"{dead} messages failed for good: `cardsharp cloud dlq list`."] if dead else []),
             *([f"{failed} ticks failed: `cardsharp cloud dlq list --ticks`."] if failed else []),
             *(f"The alarm {name} is on (docs/operations.md)." for name in alarms),
@@ -84,10 +93,24 @@ def look_at(stack: Stack, now: datetime | None = None) -> Look:
 
 def _schedule_problems(schedule: str, silence: timedelta) -> list[str]:
     if schedule != "ENABLED":
-        return [f"The schedule is {schedule.lower()}, so nobody listens; deploy the stack again."]
+        return [
+            f"The schedule is {schedule.lower()}: nobody listens until `cardsharp cloud resume`."
+        ]
     if silence > FRESH:
         return ["No poll has succeeded for 3 minutes: `cardsharp cloud logs --problems`."]
     return []
+
+
+def _protection_problems(stack: Stack) -> list[str]:
+    if stack.protected or stack.parameters.get("Stage") != "prod":
+        return []
+    cure = "aws cloudformation update-termination-protection --enable-termination-protection"
+    return [f"The stack can be deleted by mistake: `{cure} --stack-name {stack.name}`."]
+
+
+def _quota(stack: Stack) -> int:
+    told = call("account's settings", stack.client("lambda").get_account_settings)
+    return int(told["AccountLimit"]["ConcurrentExecutions"])
 
 
 def _schedule(stack: Stack) -> str:
@@ -113,8 +136,7 @@ def _last_poll(stack: Stack, now: datetime) -> datetime | None:
     return max(moments, default=None)
 
 
-def _depth(stack: Stack, queue: str) -> int:
-    name = "ApproximateNumberOfMessages"
+def _depth(stack: Stack, queue: str, name: str = "ApproximateNumberOfMessages") -> int:
     answer = call(
         queue,
         stack.client("sqs").get_queue_attributes,
@@ -145,3 +167,22 @@ def _results(stack: Stack) -> dict[str, int]:
         result = str((record.outcome or {}).get("result"))
         counted[result] = counted.get(result, 0) + 1
     return counted
+
+
+def spend(client: Clients, now: datetime) -> str:
+    """What all of our stacks have cost since the month began, as AWS bills it; a cent to ask.
+
+    Nothing is counted before the billing console makes `project` a cost allocation tag.
+    """
+    month = now.date().replace(day=1)
+    answer = call(
+        "bill",
+        client("ce").get_cost_and_usage,
+        TimePeriod={"Start": str(month), "End": str(now.date() + timedelta(days=1))},
+        Granularity="MONTHLY",
+        Metrics=["UnblendedCost"],
+        Filter={"Tags": {"Key": "project", "Values": ["cardsharp"]}},
+    )
+    costs = [one["Total"]["UnblendedCost"] for one in answer["ResultsByTime"] if one["Total"]]
+    amount = sum(float(one["Amount"]) for one in costs)
+    return f"{amount:.2f} {costs[0]['Unit'] if costs else 'USD'} since {month}"

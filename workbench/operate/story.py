@@ -1,15 +1,22 @@
 """What the functions logged about a match, or what went wrong lately, in the order of time."""
 
 import json
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from cardsharp.cloud.aws import call
+from cardsharp.cloud.ports import Clock
 from workbench.operate.stack import Stack
 
 PROBLEMS = '?WARNING ?ERROR ?CRITICAL ?Traceback ?"Task timed out"'
 """What a line has in which something went wrong."""
+
+_LATE = timedelta(minutes=1)
+"""How far a look goes back, for lines that came late."""
+
+_PAUSE = timedelta(seconds=2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,25 +36,45 @@ class Line:
         # Whatever was logged, no other line begins where a line of ours would.
         return line.replace("\n", "\n    ")
 
+    @property
+    def key(self) -> tuple[datetime, str, str]:
+        """What tells it apart from other lines."""
+        return self.at, self.function, self.text
+
     def document(self) -> dict[str, object]:
         """The line as a JSON document."""
         told = self.fields or {"message": self.text}
         return {"at": self.at.isoformat(), "function": self.function, **told}
 
 
-def lines_about(stack: Stack, match_id: str, since: timedelta) -> list[Line]:
+def lines_about(stack: Stack, match_id: str, since: datetime) -> list[Line]:
     """Every line of every function about a match."""
     # The text is looked for, not the field, so that a traceback with the id is found too.
     return _lines(stack, f'"{match_id}"', since)
 
 
-def problem_lines(stack: Stack, since: timedelta) -> list[Line]:
+def problem_lines(stack: Stack, since: datetime) -> list[Line]:
     """Warnings, errors and timeouts of every function."""
     return _lines(stack, PROBLEMS, since)
 
 
-def _lines(stack: Stack, pattern: str, since: timedelta) -> list[Line]:
-    start = round((datetime.now(UTC) - since).timestamp() * 1000)
+def follow(look: Callable[[datetime], list[Line]], since: datetime, clock: Clock) -> Iterator[Line]:
+    """What `look` finds from a moment on, each line once, for as long as somebody asks.
+
+    A line may reach CloudWatch late, so each look goes back by a while.
+    """
+    told: set[tuple[datetime, str, str]] = set()
+    while True:
+        now = clock.now()
+        fresh = [line for line in look(since) if line.key not in told]
+        told |= {line.key for line in fresh}
+        yield from fresh
+        since = max(since, now - _LATE)
+        clock.sleep(_PAUSE)
+
+
+def _lines(stack: Stack, pattern: str, since: datetime) -> list[Line]:
+    start = round(since.timestamp() * 1000)
     found = [
         _line(function, event["timestamp"], event["message"])
         for function, group in stack.log_groups.items()

@@ -1,6 +1,6 @@
 """A sub-command as the list of commands shows it, before its module is imported."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import cyclopts
@@ -36,9 +36,20 @@ class Command:
     @property
     def epilogue(self) -> str:
         """The examples, one a line, explained."""
-        width = max(len(line) for line, _ in self.examples)
-        lines = (f"  {line:{width}}  {meaning}" for line, meaning in self.examples)
-        return "Examples:\n" + "\n".join(lines)
+        return _explained(self.examples)
+
+    def epilogue_of(self, name: str) -> str:
+        """Those of its examples that are of its own sub-command `name`; nothing if none is."""
+        start = f"cardsharp {self.name} {name}"
+        return _explained([one for one in self.examples if f"{one[0]} ".startswith(f"{start} ")])
+
+
+def _explained(examples: Sequence[tuple[str, str]]) -> str:
+    if not examples:
+        return ""
+    width = max(len(line) for line, _ in examples)
+    lines = (f"  {line:{width}}  {meaning}" for line, meaning in examples)
+    return "Examples:\n" + "\n".join(lines)
 
 
 def mount(app: cyclopts.App, commands: Iterable[Command]) -> None:

@@ -1,0 +1,53 @@
+"""What an operator is told, as far as no stack is needed for it."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+
+import boto3
+import pytest
+from moto import mock_aws
+from support.cloud_clock import FakeClock
+
+from workbench.cli import main
+from workbench.operate.status import spend
+from workbench.operate.story import Line, follow
+
+NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
+SECOND = timedelta(seconds=1)
+
+
+def line(text: str, at: datetime) -> Line:
+    return Line(at, "worker", text, {})
+
+
+def test_following_tells_each_line_once_also_one_that_comes_late() -> None:
+    clock = FakeClock()
+    began = clock.now()
+    first, late = line("first", began + SECOND), line("late", began)
+    looks: Iterator[list[Line]] = iter([[first], [first], [late, first]])
+    asked: list[datetime] = []
+
+    def look(since: datetime) -> list[Line]:
+        asked.append(since)
+        return next(looks)
+
+    assert list(islice(follow(look, began, clock), 2)) == [first, late]
+    assert asked == [began] * 3, "each look goes back a while"
+
+
+def test_what_was_spent_is_asked_for_by_our_tag_since_the_month_began() -> None:
+    with mock_aws():
+        told = spend(lambda name: boto3.client(name, "us-east-1"), NOW)
+    assert told == "0.00 USD since 2026-11-01"
+
+
+@pytest.mark.parametrize("name", ["resume", "practice", "logs"])
+def test_a_command_of_the_cloud_has_examples_of_its_own(
+    capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    main(["cloud", name, "--help"])
+    told = capsys.readouterr().out.partition("Examples:")[2]
+    commands = [one for one in told.splitlines() if "cardsharp cloud" in one]
+    assert commands
+    assert all(f"cardsharp cloud {name}" in one for one in commands)
