@@ -17,6 +17,7 @@ import poller.app
 import web.app
 import worker.app
 from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.memory import MemoryQueue
 from cardsharp.cloud.ports import Message
 from cardsharp.cloud.telemetry import SERVICE, meter, redirect
 from cardsharp.deadmansdraw.assembly import Assembly
@@ -102,9 +103,16 @@ class Recorder:
     def note_sent(self, queue: str, messages: int) -> None:
         self.note("AWS/SQS", "NumberOfMessagesSent", {"QueueName": queue}, messages)
 
-    def note_age(self, oldest: timedelta) -> None:
-        name = "ApproximateAgeOfOldestMessage"
-        self.note("AWS/SQS", name, {"QueueName": "MatchQueue"}, oldest.total_seconds())
+    def note_queue(self, queue: MemoryQueue, age: timedelta) -> None:
+        """What SQS tells of the match queue, whose oldest message was sent so long ago.
+
+        A message in flight counts as old, as some sources have it, and never as visible.
+        """
+        in_flight, name = {"QueueName": "MatchQueue"}, "ApproximateNumberOfMessages"
+        self.note("AWS/SQS", f"{name}Visible", in_flight, queue.visible)
+        self.note("AWS/SQS", f"{name}NotVisible", in_flight, len(queue) - queue.visible)
+        oldest = age.total_seconds() if len(queue) else 0
+        self.note("AWS/SQS", "ApproximateAgeOfOldestMessage", in_flight, oldest)
 
     def note(self, namespace: str, name: str, dimensions: Mapping[str, str], value: float) -> None:
         self.extra.append(sample(namespace, name, dimensions, datetime.now(UTC), value))

@@ -48,7 +48,8 @@ def test_every_promised_alarm_is_there() -> None:
         "NotActing",
         "MatchDeadLetter",
         "TickDeadLetter",
-        "OldMessage",
+        "NotTakenUp",
+        "NobodyComes",
         "SlowPickUp",
         "SlowDecision",
         "TurnTimedOut",
@@ -67,7 +68,8 @@ def test_every_promised_alarm_is_there() -> None:
         ("NotListening", 1, 3),
         ("NotActing", 0, 10),
         ("MatchDeadLetter", 0, 1),
-        ("OldMessage", 60, 1),
+        ("NotTakenUp", 0, 2),
+        ("NobodyComes", 1, 2),
         ("SlowPickUp", 3000, 5),
         ("TurnTimedOut", 0, 1),
         *((f"{game}Failing", 0, 1) for game in GAMES),
@@ -122,9 +124,8 @@ def test_every_alarm_has_its_cause_and_cure_in_the_runbook(name: str) -> None:
 
 def test_the_bot_is_not_playing_when_it_does_not_listen_or_act_or_take_up() -> None:
     (composite,) = COMPOSITES
-    assert composite == Composite(
-        "NotPlaying", 'ALARM("NotListening") OR ALARM("NotActing") OR ALARM("OldMessage")'
-    )
+    causes = ("NotListening", "NotActing", "NotTakenUp", "NobodyComes")
+    assert composite == Composite("NotPlaying", " OR ".join(f'ALARM("{one}")' for one in causes))
 
 
 def test_the_dashboard_answers_its_questions_from_metrics_that_exist() -> None:

@@ -57,6 +57,13 @@ class MemoryQueue:
         with self._changed:
             return len(self._entries)
 
+    @property
+    def visible(self) -> int:
+        """How many messages anybody could receive now; the others are in flight."""
+        with self._changed:
+            now = self._clock.monotonic()
+            return sum(entry.visible_at <= now for entry in self._entries.values())
+
     def send(self, body: str) -> None:
         """Put a message at the end of the queue and wake one receiver."""
         entry = _Entry(body, str(uuid.uuid4()), self._clock.now(), self._clock.monotonic())
