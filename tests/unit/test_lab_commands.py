@@ -109,3 +109,34 @@ def test_a_profile_is_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     told = document(capsys, "profile", "third", "-n", "30")
     assert told["milliseconds"]["all"]["number"] == 30
     assert told["nodes"] == {}
+
+
+def test_a_sequential_test_says_what_it_tells_apart_and_what_came_out(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    lab("duel", "champion", "example-node", "--sprt", "--elo1", "300", "--workers", "1")
+    said = capsys.readouterr()
+    assert "until FIRST is shown to be 300 Elo stronger, or no more than 0" in said.err
+    assert "champion is stronger: Elo " in said.out
+    assert "the test says stronger: Elo 300 rather than 0, after " in said.out
+
+
+def test_a_file_is_dealt_anew_each_time_and_named_where_it_is_not_steady(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "wavers.py"
+    file.write_text(
+        "import random\n"
+        "from cardsharp.deadmansdraw.strategies import Decision, strategy\n"
+        "@strategy('wavers')\n"
+        "class Wavers:\n"
+        "    def __init__(self, rng): pass\n"
+        "    def decide(self, position):\n"
+        "        return Decision(random.choice(position.legal_actions()), 'who knows')\n"
+    )
+    said = []
+    for _ in range(2):
+        lab("duel", str(file), "draw-2", "-n", "1")
+        said.append(capsys.readouterr().err)
+    assert len({text.partition("(seed ")[2].partition(")")[0] for text in said}) == 2
+    assert "wavers.py decided otherwise when a deal was played again" in said[0]

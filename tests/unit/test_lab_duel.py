@@ -72,8 +72,10 @@ def test_the_figures_are_those_that_the_game_names() -> None:
     two = Result(0.5, {"scores": (5, 5), "turns": (4, 5), "actions": (8, 9), "busts": (1, 3)})
     lines = str(Duel(plan, ((one, two),))).splitlines()
     assert lines[0].startswith("champion v third: 75.0 % of the points in 2 matches (95 %: ")
-    assert lines[1] == "  champion: 7.0 points, 4.0 turns, 8.0 actions, 25.0 % of turns bust"
-    assert lines[2] == "  third: 4.0 points, 5.0 turns, 9.0 actions, 50.0 % of turns bust"
+    assert lines[1].startswith("  it is not shown who is stronger: Elo +191 (95 %: ")
+    assert lines[1].endswith("; from either seat 100.0 % and 50.0 %")
+    assert lines[2] == "  champion: 7.0 points, 4.0 turns, 8.0 actions, 25.0 % of turns bust"
+    assert lines[3] == "  third: 4.0 points, 5.0 turns, 9.0 actions, 50.0 % of turns bust"
 
 
 class Guessing:

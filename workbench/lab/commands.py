@@ -1,13 +1,16 @@
 """`cardsharp lab`: strategies against each other, and looked at closely."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from random import SystemRandom
+from typing import Annotated, Literal
 
 import cyclopts
 from cyclopts import Parameter, validators
 
+from cardsharp.errors import ConfigError
 from workbench.lab.coverage import coverage_table
+from workbench.lab.duel import TWO
 from workbench.lab.extras import extras_of
 from workbench.lab.following import followed
 from workbench.lab.league import play_league
@@ -25,11 +28,13 @@ from workbench.lab.printing import (
 )
 from workbench.lab.probe import probe
 from workbench.lab.profile import profile
-from workbench.lab.runs import all_cores
+from workbench.lab.runs import all_cores, unsteady
+from workbench.lab.sprt import Sequential, Sprt
 from workbench.show.exits import Exit
 from workbench.show.options import Json
-from workbench.show.output import messages, print_json, print_lines, results
+from workbench.show.output import messages, print_error, print_json, print_lines, results
 from workbench.show.progress import Bar
+from workbench.strategy_file import SUFFIX
 
 _EXAMPLES = """\
 Examples:
@@ -55,9 +60,25 @@ app.command(
 )
 
 
+MOST_TESTED = 20_000
+"""Pairs after which a sequential test gives up."""
+
+MOST_SEEDS = 1_000_000
+
+USUAL = 500
+"""Pairs of a duel whose length nobody says."""
+
 Positive = validators.Number(gte=1)
+Chance = validators.Number(gt=0, lt=0.5)
 Player = Annotated[str, Parameter(help="A strategy, or a FILE.py with one.")]
 Seed = Annotated[int, Parameter(help="The same seed plays the same matches.")]
+MaybeSeed = Annotated[
+    int | Literal["random"] | None,
+    Parameter(
+        help="The same seed plays the same matches; random is another each time. Else 1, but "
+        "random for a FILE.py, which would come to fit the deals that it is tried on."
+    ),
+]
 Workers = Annotated[int | None, Parameter(validator=Positive, help="Processes; else one a core.")]
 Cluster = Annotated[
     str | None, Parameter(help="A Dask scheduler, tcp://HOST:PORT, whose workers play instead.")
@@ -72,13 +93,15 @@ class RunOptions:
 
     game: GameName = DEFAULT_GAME
     pairs: Annotated[
-        int,
-        Parameter(alias="-n", validator=Positive, help="Deals; each is played from every side."),
-    ] = 500
+        int | None,
+        Parameter(
+            alias="-n", validator=Positive, help="Deals, each played from every side; else 500."
+        ),
+    ] = None
     copies: Annotated[
         int, Parameter(validator=Positive, help="How many play as SECOND, where a game allows.")
     ] = 1
-    seed: Seed = 1
+    seed: MaybeSeed = None
     workers: Workers = None
     cluster: Cluster = None
     series: Annotated[
@@ -94,18 +117,44 @@ class RunOptions:
         """How many processes play."""
         return self.workers or all_cores()
 
-    def plan(self, first: str, second: str) -> Plan:
-        """The plan of a duel with these options."""
+    def plan(self, first: str, second: str, most: int | None = None) -> Plan:
+        """The plan of a duel with these options; of `most` pairs where no number is given."""
+        tuned = first.endswith(SUFFIX) or second.endswith(SUFFIX)
+        seed = self.seed or ("random" if tuned else 1)
         return Plan(
             game=self.game,
             first=first,
             second=second,
-            pairs=self.pairs,
-            seed=self.seed,
+            pairs=self.pairs or most or USUAL,
+            seed=SystemRandom().randrange(1, MOST_SEEDS) if seed == "random" else seed,
             copies=self.copies,
             series=self.series,
             plain=self.plain,
         )
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class SprtOptions:
+    """A sequential test, and what it is to tell apart."""
+
+    sprt: Annotated[
+        bool, Parameter(negative=(), help="Stop as soon as it is shown whether FIRST is stronger.")
+    ] = False
+    elo0: Annotated[float, Parameter(help="No stronger than this is not stronger.")] = 0.0
+    elo1: Annotated[float, Parameter(help="This much is stronger.")] = 20.0
+    alpha: Annotated[float, Parameter(validator=Chance, help="Wrongly called stronger.")] = 0.05
+    beta: Annotated[float, Parameter(validator=Chance, help="Wrongly not called so.")] = 0.05
+
+    def tested(self, plan: Plan) -> Sequential | None:
+        """The test, None where none is asked for; raises `ConfigError` for one that is none."""
+        if not self.sprt:
+            return None
+        if self.elo0 >= self.elo1:
+            raise ConfigError("--elo0 must be lower than --elo1: the test tells the two apart.")
+        if plan.matches_a_pair != TWO:
+            raise ConfigError("--sprt is for one against one; leave out --copies.")
+        return Sequential(Sprt(self.elo0, self.elo1, self.alpha, self.beta))
 
 
 # --- duel ------------------------------------------------------------------------------------
@@ -120,16 +169,28 @@ def duel(
         Path | None,
         Parameter(name=["--out", "--resume"], help="Keep each pair there, and go on from it."),
     ] = None,
+    sequential: SprtOptions = SprtOptions(),
     options: RunOptions = RunOptions(),
 ) -> None:
-    """Let two strategies play each deal from every side; prints FIRST's points."""
-    plan = options.plan(first, second)
-    messages().print(plan.stop_rule(), soft_wrap=True)
-    played = followed(plan, options.processes, out=out, cluster=options.cluster)
+    """Let two strategies play each deal from every side; prints FIRST's points and who is stronger.
+
+    With --sprt it goes on only until the question is answered; --pairs is then the most.
+    """
+    if out is not None and options.seed is None:
+        options = replace(options, seed=1)  # else the file could not be gone on with
+    plan = options.plan(first, second, most=MOST_TESTED if sequential.sprt else None)
+    tested = sequential.tested(plan)
+    rule = None if tested is None else tested.sprt.rule()
+    messages().print(plan.stop_rule(rule), soft_wrap=True)
+    played = followed(plan, options.processes, out=out, cluster=options.cluster, tested=tested)
+    for name in unsteady(played):
+        print_error(f"{name} decided otherwise when a deal was played again with the same dice.")
     if options.as_json:
-        print_json(played.as_json())
-    else:
-        print_lines(str(played))
+        print_json({**played.as_json(), **({} if tested is None else {"sprt": tested.document()})})
+        return
+    print_lines(str(played))
+    if tested is not None:
+        print_lines(f"  {tested.verdict}, after {played.plan.pairs:,} pairs")
 
 
 @app.command(name="difference")
@@ -166,7 +227,7 @@ def league(*players: Player, options: RunOptions = RunOptions()) -> None:
         messages().print("cardsharp: A league needs two strategies or more, each named once.")
         raise SystemExit(Exit.USAGE)
     with pool_of(options.processes, options.cluster) as pool:
-        table = play_league(players, options.plan(*players[:2]), pool, tell)
+        table = play_league(players, options.plan(players[0], players[1]), pool, tell)
     if options.as_json:
         print_json(league_document(table))
     else:

@@ -1,15 +1,19 @@
 """What came of a duel: points with their interval, and what else a game counts."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from statistics import fmean
 
 from cardsharp.simulation import Figure
 from workbench.lab.interval import Interval, interval
 from workbench.lab.plan import Plan
 from workbench.lab.results import Pair, Result
+from workbench.lab.sprt import elo_of
 
 MS = 1000
+EVEN = 50.0
+TWO = 2
 
 
 def share_of(pair: Pair) -> float:
@@ -61,13 +65,32 @@ class Duel:
         fair = f"; equal players: {100 * plan.fair:.1f}" if plan.copies > 1 else ""
         points = f"{self.points:.1f} % of the points in {len(self.matches)} matches"
         bounded = f"(95 %: {bounds.low:.1f} to {bounds.high:.1f}{fair})"
-        lines = [f"{plan.title}: {points} {bounded}"]
+        lines = [f"{plan.title}: {points} {bounded}", *self._verdict()]
         own, shared = _by_owner(plan.simulation.figures, self)
         for player, name in enumerate((plan.first, plan.second) if own else ()):
             lines.append(self._line(name, own, player))
         if shared:
             lines.append(self._line("a match", shared, 0))
         return "\n".join(lines)
+
+    def _verdict(self) -> Iterator[str]:
+        """Who is stronger, in Elo, and what each side brought; nothing against several copies."""
+        plan, bounds = self.plan, self.interval
+        if plan.copies > 1 or plan.matches_a_pair != TWO:
+            return
+        elo, low, high = (_elo(share) for share in (self.points, bounds.low, bounds.high))
+        sides = " and ".join(f"{100 * share:.1f} %" for share in self.by_side)
+        shown = "it is not shown who is stronger"
+        if not bounds.low <= EVEN <= bounds.high:
+            shown = f"{plan.first if self.points > EVEN else plan.second} is stronger"
+        yield f"  {shown}: Elo {elo} (95 %: {low} to {high}); from either seat {sides}"
+
+    @property
+    def by_side(self) -> tuple[float, ...]:
+        """The first player's share of the points from each side."""
+        return tuple(
+            fmean(match.points for match in side) for side in zip(*self.pairs, strict=True)
+        )
 
     def _line(self, name: str, figures: Sequence[Figure], player: int) -> str:
         told = ", ".join(one.text.format(self.figure(one, player)) for one in figures)
@@ -89,11 +112,18 @@ class Duel:
             "lower": round(bounds.low, 3),
             "upper": round(bounds.high, 3),
             "margin": round(bounds.margin, 3),
+            "bySide": [round(100 * share, 3) for share in self.by_side],
             "counts": {
                 name: [self.total(name, at) for at in range(len(values))]
                 for name, values in counted.items()
             },
         }
+
+
+def _elo(points: float) -> str:
+    """The Elo difference of that many points in a hundred, such as `+12`."""
+    elo = elo_of(points / 100)
+    return f"{elo:+.0f}" if isfinite(elo) else "unbounded"
 
 
 def _by_owner(figures: Sequence[Figure], played: Duel) -> tuple[list[Figure], list[Figure]]:

@@ -7,11 +7,17 @@ from workbench.lab.ledger import Ledger
 from workbench.lab.plan import Plan
 from workbench.lab.pools import pool_of
 from workbench.lab.runs import Numbered, run
+from workbench.lab.sprt import Sequential
 from workbench.show.progress import Bar
 
 
 def followed(
-    plan: Plan, processes: int, *, out: Path | None = None, cluster: str | None = None
+    plan: Plan,
+    processes: int,
+    *,
+    out: Path | None = None,
+    cluster: str | None = None,
+    tested: Sequential | None = None,
 ) -> Duel:
     """The duel of a plan, with a bar while somebody looks; kept in the file `out`."""
     ledger = None if out is None else Ledger(out, plan)
@@ -23,4 +29,4 @@ def followed(
                 ledger.add(played)
             bar.advance(len(played))
 
-        return run(plan, pool, kept, tell)
+        return run(plan, pool, kept, tell, tested)

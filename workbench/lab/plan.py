@@ -59,12 +59,12 @@ class Plan:
         """How many matches are played of each deal."""
         return len(self.simulation.sides)
 
-    def stop_rule(self) -> str:
-        """When the run ends, said before it begins."""
-        return (
-            f"{self.title}: fixed sample size of {self.pairs:,} pairs of matches "
-            f"(seed {self.seed}); 95 % score interval, from the pairs."
-        )
+    def stop_rule(self, test: str | None = None) -> str:
+        """When the run ends, said before it begins; `test` are the words of a sequential one."""
+        sample = f"fixed sample size of {self.pairs:,} pairs of matches"
+        if test is not None:
+            sample = f"{test}, at most {self.pairs:,} pairs of matches"
+        return f"{self.title}: {sample} (seed {self.seed}); 95 % score interval, from the pairs."
 
     def missing(self, kept: dict[int, Any]) -> list[range]:
         """The series of which pairs are still to be played."""

@@ -31,8 +31,10 @@ def pool_of(processes: int, cluster: str | None = None) -> Iterator[Executor | N
         local = ProcessPoolExecutor(processes, get_context("spawn"))
         try:
             yield local
-        finally:
+        except BaseException:
             local.shutdown(wait=False, cancel_futures=True)
+            raise
+        local.shutdown(cancel_futures=True)
 
 
 @contextmanager

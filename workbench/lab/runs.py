@@ -1,15 +1,20 @@
 """A duel as a run: played by processes here or on a cluster, kept pair by pair, taken up again."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Executor, Future, as_completed
+from contextlib import closing
+from dataclasses import replace
+from itertools import count, takewhile
 
-from workbench.lab.duel import Duel
+from workbench.lab.duel import Duel, share_of
 from workbench.lab.extras import PlaySeries, extras_of
 from workbench.lab.matches import play_series
 from workbench.lab.plan import Plan
 from workbench.lab.players import check_players
 from workbench.lab.results import Pair
+from workbench.lab.sprt import Sequential
+from workbench.strategy_file import SUFFIX
 
 Numbered = tuple[int, Pair]
 """A pair and its number in the run."""
@@ -31,26 +36,53 @@ def run(
     pool: Executor | None = None,
     kept: dict[int, Pair] | None = None,
     tell: Tell = lambda _played: None,
+    tested: Sequential | None = None,
 ) -> Duel:
     """The duel of `plan`; `kept` pairs are not played again, and `tell` hears of each new one.
 
-    Without a pool it is played in this process. The result is the same in any way.
+    Without a pool it is played in this process. The result is the same in any way, also where it
+    is `tested`: then it ends with the pair, in the order of their numbers, that decides the test.
 
     Raises:
         ConfigError: a player of the plan does not exist.
     """
     check_players(plan)
     done = dict(kept or {})
-    for played in _play_missing(plan, plan.missing(done), pool):
-        fresh = [(number, pair) for number, pair in played if number not in done]
-        done |= fresh
-        tell(fresh)
-    return Duel(plan, tuple(done[number] for number in range(plan.pairs)))
+    if not _decided(tested, done):
+        with closing(_play_missing(plan, plan.missing(done), pool)) as batches:
+            for played in batches:
+                fresh = [(number, pair) for number, pair in played if number not in done]
+                done |= fresh
+                tell(fresh)
+                if _decided(tested, done):
+                    break
+    pairs = plan.pairs if tested is None else tested.number
+    return Duel(replace(plan, pairs=pairs), tuple(done[number] for number in range(pairs)))
+
+
+def unsteady(played: Duel) -> tuple[str, ...]:
+    """Which users' files decide otherwise when the first deal is played again.
+
+    Where both players are files and one does, both are named.
+    """
+    files = tuple(name for name in (played.plan.first, played.plan.second) if name.endswith(SUFFIX))
+    if not files:
+        return ()
+    [(_, again)] = play_task(played.plan, [range(1)])
+    return () if again == played.pairs[0] else tuple(dict.fromkeys(files))
+
+
+def _decided(tested: Sequential | None, done: dict[int, Pair]) -> bool:
+    """Whether the pairs that are there without a gap decide the test."""
+    if tested is None:
+        return False
+    there = takewhile(done.__contains__, count(tested.number))
+    return tested.take(share_of(done[number]) for number in there)
 
 
 def _play_missing(
     plan: Plan, missing: list[range], pool: Executor | None
-) -> Iterator[list[Numbered]]:
+) -> Generator[list[Numbered]]:
     size = max(1, min(len(missing) // _TASKS, 500))
     tasks = [missing[at : at + size] for at in range(0, len(missing), size)]
     if pool is None or len(tasks) == 1:
