@@ -162,10 +162,12 @@ def test_r19_a_pause_takes_up_no_new_match_and_leaves_running_ones_be(cloud: Tri
             practise(cloud.stack, {})
         lease = assembly.log.take("orphan", "a worker that died", timedelta(microseconds=1))
         assert lease is not None
+        assert assembly.offering.offer([fresh]) == 0, "somebody may hold it"
         assert assembly.offering.offer([fresh]) == 1, "the orphan only"
         with pytest.raises(ConfigError, match="still playing orphan"):
             pause(cloud.stack, stop_schedule=True)
-        with LeaseKeeper(assembly.log, lease, Keeping(HOUR, HOUR), assembly.clock):
+        now = assembly.clock.monotonic()
+        with LeaseKeeper(assembly.log, lease, Keeping(HOUR, HOUR), assembly.clock, now):
             assembly.log.finish(lease, {"result": "ended"})
         resume(cloud.stack)
         assert assembly.offering.offer([fresh]) == 1

@@ -187,8 +187,8 @@ def test_the_suite_misses_the_reset_of_a_closed_connection(
 def test_the_suite_misses_the_wait_of_a_successor(
     folder: Path, steps: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Mutation guard: a successor that does not read the intent's limit acts too early."""
-    monkeypatch.setattr(hold, "latest_arrival", lambda *_: None)
+    """Mutation guard: a successor that waits for no predecessor's action acts too early."""
+    monkeypatch.setattr(hold.Hold, "outwait", lambda *_: False)
     acts = suffering(steps, Kind.CRASH_LATE_BY_CALLS)
     found = [run(folder, {at: Kind.CRASH_LATE_BY_CALLS}).found for at in acts[:4]]
     assert any("was meant for move" in fault for faults in found for fault in faults)

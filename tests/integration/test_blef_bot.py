@@ -166,12 +166,13 @@ def test_the_functions_order_offer_and_play_a_seat(
 
 
 def test_a_seat_whose_worker_died_is_offered_by_its_game(tmp_path: Path) -> None:
-    """By the poller, which looks at every match of the log."""
+    """By the poller, which looks at every match of the log, and twice at one that is held."""
     clock = SystemClock()
     queue = named(f"scout-{tmp_path.name}", clock)
     with closing(SqliteLog(tmp_path / "log", clock)) as log:
         log.take("abc", "dead", timedelta(microseconds=1), {"game": GAME.name})
-        assert Offering(log, queue, clock).offer() == 1
+        offering = Offering(log, queue, clock)
+        assert [offering.offer(), offering.offer()] == [0, 1]
     message = queue.receive(timedelta(0))
     assert message is not None
     assert parse_message(message.body) == MatchMessage(match_id="abc", game=GAME.name)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from support.cloud_benches import LogBench, dynamo_log, sqlite_log
 
-from cardsharp.cloud.ports import Lease, MatchLog, MoveRecord, Status
+from cardsharp.cloud.ports import Lease, MatchLog, MoveRecord, Outwaited, Status
 from cardsharp.errors import Conflict, StoreError
 
 TTL = timedelta(seconds=3)
@@ -38,16 +38,22 @@ def taken(log: MatchLog, owner: str = "ann", name: str = "m") -> Lease:
     return lease
 
 
-def test_an_unattended_match_is_announced_to_one_caller_until_the_announcement_runs_out(
+def seen(log: MatchLog, idle: timedelta = TTL) -> Outwaited:
+    """What an onlooker tells of the match who has seen it as it is now for so long."""
+    match = log.match("m")
+    assert match is not None
+    return Outwaited(match.beat, idle)
+
+
+def test_an_unattended_match_is_announced_to_one_caller_until_somebody_has_outwaited_that(
     bench: LogBench,
 ) -> None:
     assert bench.log.announce("m", TTL)
     assert not bench.log.announce("m", TTL)
     assert bench.log.announce("other", TTL)
-    bench.clock.advance(TTL - timedelta(microseconds=1))
-    assert not bench.reopen().announce("m", TTL)
-    bench.clock.advance(timedelta(microseconds=1))
-    assert bench.reopen().announce("m", TTL)
+    waited = seen(bench.log)
+    assert bench.reopen().announce("m", TTL, waited)
+    assert not bench.log.announce("m", TTL, waited), "it is another announcement by now"
 
 
 def test_an_announced_match_is_known_before_any_worker_takes_it(bench: LogBench) -> None:
@@ -56,27 +62,81 @@ def test_an_announced_match_is_known_before_any_worker_takes_it(bench: LogBench)
     assert match is not None
     assert (match.status, match.header, match.lease) == (Status.ANNOUNCED, {}, None)
     assert match.started == bench.clock.now()
-    assert match.announced_until == bench.clock.now() + TTL
-    assert match.attended(bench.clock.now())
-    assert not match.attended(bench.clock.now() + TTL)
+    assert (match.announced, match.ttl) == (True, TTL)
 
 
-def test_a_leased_match_is_not_announced_until_the_lease_runs_out(bench: LogBench) -> None:
-    taken(bench.log)
+def test_a_leased_match_is_announced_only_to_who_has_outwaited_the_lease(bench: LogBench) -> None:
+    lease = taken(bench.log)
+    before = seen(bench.log)
     assert not bench.log.announce("m", TTL)
-    bench.clock.advance(TTL)
-    assert bench.log.announce("m", TTL)
+    bench.log.renew(lease, TTL)
+    assert not bench.log.announce("m", TTL, before)
+    assert bench.log.announce("m", TTL, seen(bench.log))
+
+
+@pytest.mark.parametrize("skew", [timedelta(hours=1), -timedelta(hours=1)])
+def test_a_clock_that_is_wrong_neither_ends_a_lease_nor_prolongs_it(
+    bench: LogBench, skew: timedelta
+) -> None:
+    """Its holder's, its successor's or the onlooker's: no moment that another wrote is read."""
+    lease = taken(bench.log)
+    bench.clock.advance(skew)
+    assert bench.log.take("m", "bob", TTL) is None
+    assert not bench.log.announce("m", TTL)
+    bench.log.renew(lease, TTL)
+    waited = seen(bench.log)
+    bench.clock.advance(-skew)
+    assert bench.log.announce("m", TTL, waited)
+    assert taken(bench.log, "bob").idle == TTL
+
+
+@pytest.mark.parametrize("write", ["renew", "intend", "record", "describe", "withdraw", "note"])
+def test_whatever_a_holder_writes_keeps_onlookers_waiting(log: MatchLog, write: str) -> None:
+    """But what needs no lease, and is written by anybody."""
+    lease = taken(log)
+    waited = seen(log)
+    {
+        "renew": lambda: log.renew(lease, TTL),
+        "intend": lambda: log.intend(lease, 1, {}),
+        "record": lambda: log.record(lease, {1: {}}),
+        "describe": lambda: log.describe(lease, {}),
+        "withdraw": lambda: log.withdraw(lease, 1),
+        "note": lambda: log.note("m", "kind", {}),
+    }[write]()
+    assert log.announce("m", TTL, waited) is (write == "note")
+
+
+def test_a_lease_that_was_outwaited_can_be_renewed_until_it_is_taken(log: MatchLog) -> None:
+    lease = taken(log)
+    assert log.announce("m", TTL, seen(log))
+    log.renew(lease, TTL)
+    assert log.take("m", "bob", TTL) is None
+    assert log.announce("m", TTL, seen(log))
+    assert taken(log, "bob").fence == lease.fence + 1
+    with pytest.raises(Conflict):
+        log.renew(lease, TTL)
+
+
+def test_a_take_tells_how_long_nobody_held_the_match_before(log: MatchLog) -> None:
+    first = taken(log)
+    assert first.idle == timedelta(0)
+    log.announce("m", TTL, seen(log, TTL * 2))
+    second = taken(log, "bob")
+    assert second.idle == TTL * 2
+    log.release(second)
+    assert log.announce("m", TTL)
+    assert taken(log).idle == timedelta(0), "it was given back just now, for all that one knows"
 
 
 def test_the_first_take_stores_the_header_and_uses_up_the_announcement(bench: LogBench) -> None:
     bench.log.announce("m", TTL)
     lease = bench.log.take("m", "ann", TTL, {"players": ["a", "b"]})
-    assert lease == Lease("m", "ann", 1, bench.clock.now() + TTL)
+    assert lease == Lease("m", "ann", 1)
     match = bench.reopen().match("m")
     assert match is not None
     assert (match.status, match.lease) == (Status.RUNNING, lease)
     assert match.header == {"players": ["a", "b"]}
-    assert match.announced_until is None
+    assert (match.announced, match.ttl) == (False, TTL)
 
 
 def test_a_match_nobody_announced_can_be_taken(log: MatchLog) -> None:
@@ -86,13 +146,12 @@ def test_a_match_nobody_announced_can_be_taken(log: MatchLog) -> None:
     assert (match.status, match.header) == (Status.RUNNING, {})
 
 
-def test_a_valid_lease_keeps_every_other_owner_out(bench: LogBench) -> None:
-    taken(bench.log)
-    bench.clock.advance(TTL - timedelta(microseconds=1))
-    assert bench.log.take("m", "bob", TTL) is None
-    bench.clock.advance(timedelta(microseconds=1))
-    assert bench.log.take("m", "bob", TTL, {"late": True}) is not None
-    match = bench.log.match("m")
+def test_a_lease_keeps_every_other_owner_out_until_it_is_outwaited(log: MatchLog) -> None:
+    taken(log)
+    assert log.take("m", "bob", TTL) is None
+    assert log.announce("m", TTL, seen(log))
+    assert log.take("m", "bob", TTL, {"late": True}) is not None
+    match = log.match("m")
     assert match is not None
     assert match.header == {"tags": ["x"]}, "the first header stays"
 
@@ -103,7 +162,7 @@ def test_the_same_owner_may_take_again_and_its_older_lease_is_void(log: MatchLog
     assert second.fence == first.fence + 1
     with pytest.raises(Conflict):
         log.renew(first, TTL)
-    assert log.renew(second, TTL).fence == second.fence
+    log.renew(second, TTL)
 
 
 def test_fences_grow_by_one_with_every_take_also_after_a_release(bench: LogBench) -> None:
@@ -115,20 +174,12 @@ def test_fences_grow_by_one_with_every_take_also_after_a_release(bench: LogBench
     assert fences == [1, 2, 3]
 
 
-def test_a_renewed_lease_lasts_longer_with_the_same_fence(bench: LogBench) -> None:
-    lease = taken(bench.log)
-    bench.clock.advance(timedelta(seconds=2))
-    renewed = bench.log.renew(lease, TTL)
-    assert renewed == Lease("m", "ann", lease.fence, bench.clock.now() + TTL)
-    bench.clock.advance(timedelta(seconds=2))
-    assert bench.log.take("m", "bob", TTL) is None
-
-
-def test_a_lease_that_ran_out_untaken_can_still_be_renewed(bench: LogBench) -> None:
-    lease = taken(bench.log)
-    bench.clock.advance(TTL * 10)
-    assert bench.log.renew(lease, TTL).until == bench.clock.now() + TTL
-    assert bench.log.take("m", "bob", TTL) is None
+def test_a_renewed_lease_lasts_as_long_as_is_said_then(log: MatchLog) -> None:
+    lease = taken(log)
+    log.renew(lease, TTL * 20)
+    match = log.match("m")
+    assert match is not None
+    assert (match.lease, match.ttl) == (lease, TTL * 20)
 
 
 def test_a_released_match_is_free_at_once_and_its_old_lease_void(log: MatchLog) -> None:
@@ -144,7 +195,7 @@ def test_a_stale_lease_can_write_nothing(bench: LogBench) -> None:
     log = bench.log
     stale = taken(log)
     log.intend(stale, 1, {"draw": 1})
-    bench.clock.advance(TTL)
+    log.announce("m", TTL, seen(log))
     fresh = taken(log, "bob")
     for write in (
         lambda: log.renew(stale, TTL),
@@ -167,7 +218,7 @@ def test_a_stale_lease_can_write_nothing(bench: LogBench) -> None:
 
 
 def test_a_lease_of_an_unknown_match_can_write_nothing(bench: LogBench) -> None:
-    ghost = Lease("ghost", "ann", 1, bench.clock.now() + TTL)
+    ghost = Lease("ghost", "ann", 1)
     for write in (
         lambda: bench.log.renew(ghost, TTL),
         lambda: bench.log.intend(ghost, 1, {}),
@@ -180,28 +231,6 @@ def test_a_lease_of_an_unknown_match_can_write_nothing(bench: LogBench) -> None:
     assert bench.log.match("ghost") is None
     assert bench.log.moves("ghost") == []
     assert bench.log.notes("ghost") == []
-
-
-def test_it_is_known_since_when_nobody_holds_a_match(bench: LogBench) -> None:
-    log = bench.log
-
-    def left() -> timedelta | None:
-        match = log.match("m")
-        assert match is not None
-        return None if match.left is None else match.left - bench.clock.now()
-
-    log.announce("m", TTL)
-    assert left() is None
-    lease = taken(log)
-    assert left() == TTL
-    bench.clock.advance(2 * TTL)
-    assert left() == -TTL
-    lease = log.renew(lease, TTL)
-    log.release(lease)
-    assert left() == timedelta(0)
-    log.finish(taken(log), {})
-    bench.clock.advance(TTL)
-    assert left() == -TTL
 
 
 def test_describing_a_match_replaces_its_header(log: MatchLog) -> None:
@@ -312,7 +341,9 @@ def test_a_finished_match_is_opened_again_by_one_caller_and_keeps_all_it_had(
     assert log.reopen(closed)
     assert not log.reopen(closed), "somebody else has"
     opened = log.match("m")
-    assert opened == replace(closed, status=Status.RUNNING, outcome=None, finished=None)
+    assert opened == replace(
+        closed, status=Status.RUNNING, outcome=None, finished=None, beat=closed.beat + 1
+    )
     assert log.running() == [opened]
     assert log.matches(status=Status.FINISHED) == []
     assert log.moves("m") == [MoveRecord(1, None, {"drew": 1})]
@@ -428,9 +459,7 @@ def test_the_running_matches_are_found_with_their_leases(bench: LogBench) -> Non
     found = {match.match_id: match for match in bench.reopen().running()}
     assert set(found) == {"held", "free"}
     assert found["held"].lease == held
-    assert found["held"].attended(bench.clock.now())
-    assert not found["held"].attended(bench.clock.now() + TTL)
-    assert not found["free"].attended(bench.clock.now())
+    assert (found["held"].ttl, found["free"].ttl) == (TTL, None)
 
 
 def test_notes_need_no_lease_and_expire_while_matches_stay(bench: LogBench) -> None:

@@ -1,9 +1,9 @@
 """A whole match under a fault plan, whatever its game: workers die, others find the match again."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from itertools import count
 from pathlib import Path
 from typing import Protocol, cast
@@ -13,6 +13,7 @@ from cardsharp.cloud.memory import MemoryQueue
 from cardsharp.cloud.messages import parse_message
 from cardsharp.cloud.metrics import Meter, NoMeter
 from cardsharp.cloud.offering import Offering
+from cardsharp.cloud.onlooker import Onlooker
 from cardsharp.cloud.ports import MatchLog, MoveRecord
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.cloud.sqlite_vault import SqliteVault
@@ -41,6 +42,12 @@ HARD = Timing(
 class Attender(Protocol):
     """Somebody who can play a match, well or badly."""
 
+    def outwait(self, duration: timedelta) -> None:
+        """Let so much time pass, seen by whoever offers matches."""
+        self.offering().offer()
+        self.clock.advance(duration)
+        self.offering().offer()
+
     def attend(self, match_id: str, remaining: Callable[[], timedelta]) -> object:
         """Play until the match ends, or an exception ends the worker."""
         ...
@@ -59,6 +66,8 @@ class Bench:
     """How far another worker gets while one is paused, None for the end of the match."""
 
     clock: StillClock = field(default_factory=StillClock)
+    skews: Sequence[timedelta] = (timedelta(0),)
+    """By how much the clocks of the workers' machines are wrong, in turn."""
 
     def __post_init__(self) -> None:
         self.place = self.make_place(self.folder, self.clock)
@@ -67,12 +76,12 @@ class Bench:
         self.vault = SqliteVault(self.folder / "log", self.clock)
         self.gate = Gate(self.place, self.log, self.clock)
         self.plan = FaultPlan(self.clock, self.faults, pause=self.meanwhile)
+        self.onlooker = Onlooker()
         self.queue = MemoryQueue(self.clock, visibility=HOUR)
         self.numbers, self.workers = count(1), 0
         self.found: list[str] = []
         self.moves: list[MoveRecord] = []
         self.notes: list[str] = []
-        self.ended_at: datetime | None = None
 
     def close(self) -> None:
         self.place.close()
@@ -84,18 +93,22 @@ class Bench:
         # In one step, for two threads may ask at once, and one name would be one holder of a lease.
         number = next(self.numbers)
         plan, meant = plan or self.plan, Meant()
-        log = cast("MatchLog", FaultyLog(self.log, plan, meant))
+        clock = self.clock.as_seen_by(self.skews[number % len(self.skews)])
+        log = cast("MatchLog", FaultyLog(self.log, plan, meant, clock))
         return Tools(
             wire=FaultyWire(self.gate, plan, meant),
             log=log,
             vault=cast("Vault", FaultyVault(self.vault, plan)),
             name=f"worker-{number}",
             meant=meant,
+            clock=clock,
         )
 
-    def offering(self, log: MatchLog | None = None, meter: Meter = NO_METER) -> Offering:
-        """What offers matches by this log."""
-        return Offering(log or self.log, self.queue, self.clock, meter=meter)
+    def offering(self, tools: Tools | None = None, meter: Meter = NO_METER) -> Offering:
+        """What offers matches, on the bench's own machine or on that of these tools."""
+        if tools is not None:
+            return Offering(tools.log, self.queue, tools.clock, meter=meter)
+        return Offering(self.log, self.queue, self.clock, onlooker=self.onlooker)
 
     def worker(self, plan: FaultPlan | None = None) -> Attender:
         """A new worker."""
@@ -107,7 +120,7 @@ class Bench:
         for _ in range(3):
             try:
                 tools = self.tools()
-                self.place.order(tools, self.offering(tools.log))
+                self.place.order(tools, self.offering(tools))
             except (Crash, StoreError):
                 self.clock.advance(OUTAGE)
                 continue
@@ -131,11 +144,17 @@ class Bench:
 
     def meanwhile(self) -> None:
         """What happens while a worker is paused: its lease runs out and another comes."""
-        self.clock.advance(PAUSE)
+        self.outwait(PAUSE)
         self.place.go_on()
         steps = self.successor_steps
         end: dict[int, Kind | float] = {} if steps is None else {steps: Kind.CRASH_BEFORE}
         self.attend(self.match_id, FaultPlan(self.clock, end))
+
+    def outwait(self, duration: timedelta) -> None:
+        """Let so much time pass, seen by whoever offers matches."""
+        self.offering().offer()
+        self.clock.advance(duration)
+        self.offering().offer()
 
     def attend(self, match_id: str, plan: FaultPlan | None = None) -> object:
         """One worker's time, whatever ends it."""
@@ -165,7 +184,6 @@ class Bench:
         record = self.log.match(self.match_id)
         if record is None or record.finished is None:
             return [*found, "the log does not know that the match has ended"]
-        self.ended_at = record.finished
         found += [] if record.lease is None else ["the lease is still held"]
         played, ours = [one.sequence for one in accepted], list(self.place.ours())
         found += [] if played == ours else [f"played were {played}, and {ours} count as ours"]
@@ -186,7 +204,7 @@ class Bench:
 
 def bot_of(bench: Bench, tools: Tools, meter: Meter = NO_METER) -> Bot:
     """The bot as it is."""
-    place, offering = bench.place, bench.offering(tools.log, meter)
+    place, offering = bench.place, bench.offering(tools, meter)
     return Bot(place.game, place.meet(tools), offering, tools.name, bench.timing)
 
 

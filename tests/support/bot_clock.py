@@ -1,5 +1,6 @@
 """A clock that stands still but for sleeps and steps, so that every run is the same."""
 
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from cardsharp.cloud.ports import Signal
@@ -32,6 +33,30 @@ class StillClock:
         del timeout
         return signal.wait()
 
+    def as_seen_by(self, skew: timedelta) -> "SkewedClock":
+        """The same time on a machine whose clock is wrong by so much."""
+        return SkewedClock(self, skew)
+
     def advance(self, duration: timedelta) -> None:
         """Let `duration` pass."""
         self.passed += max(duration, timedelta(0))
+
+
+@dataclass(frozen=True)
+class SkewedClock:
+    """A machine's clock that is wrong; how it counts seconds begins anywhere."""
+
+    true: StillClock
+    skew: timedelta
+
+    def now(self) -> datetime:
+        return self.true.now() + self.skew
+
+    def monotonic(self) -> float:
+        return self.true.monotonic() + abs(self.skew).total_seconds()
+
+    def sleep(self, duration: timedelta) -> None:
+        self.true.sleep(duration)
+
+    def wait(self, signal: Signal, timeout: timedelta) -> bool:
+        return self.true.wait(signal, timeout)

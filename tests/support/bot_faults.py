@@ -6,6 +6,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TypeVar
 
+from cardsharp.cloud.ports import Clock
+from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.cloud.vault import Vault
 from cardsharp.errors import Conflict, StoreError
 from support.bot_clock import StillClock
@@ -156,10 +158,14 @@ class FaultPlan:
 
 
 class FaultyLog:
-    """A match log of which any call can go wrong; it is its `MatchLog` in all else."""
+    """A match log of which any call can go wrong; it is its `MatchLog` in all else.
 
-    def __init__(self, log: object, plan: FaultPlan, meant: "Meant") -> None:
+    It is opened on a machine with that clock, which is the log's own while a call lasts.
+    """
+
+    def __init__(self, log: SqliteLog, plan: FaultPlan, meant: "Meant", clock: Clock) -> None:
         self._log = log
+        self._clock = clock
         self._plan = plan
         self._meant = meant
 
@@ -168,13 +174,20 @@ class FaultyLog:
         if name not in STORE_STEPS:
             return method
 
+        def work(*args: object) -> object:
+            before, self._log._clock = self._log._clock, self._clock
+            try:
+                return method(*args)
+            finally:
+                self._log._clock = before
+
         def step(*args: object) -> object:
             if name == "intend":
                 _, sequence, intent = args
                 assert isinstance(sequence, int)
                 assert isinstance(intent, Mapping)
                 self._meant.intended = sequence, intent
-            return faulty_store(self._plan, name, lambda: method(*args))
+            return faulty_store(self._plan, name, lambda: work(*args))
 
         return step
 

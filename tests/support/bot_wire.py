@@ -54,6 +54,7 @@ class Tools:
     vault: Vault
     name: str
     meant: Meant
+    clock: Clock
 
     def through(self, client: C) -> C:
         """The client, whose every request passes the plan; of its own sockets the options stay."""

@@ -94,18 +94,27 @@ class Desk:
     clock: StillClock
     queue: MemoryQueue
 
+    def __post_init__(self) -> None:
+        self.offering = Offering(self.log, self.queue, self.clock)
+
     def attend(self, match: Count, life: timedelta = HOUR) -> Attended:
         end = self.clock.now() + life
-        offering = Offering(self.log, self.queue, self.clock)
-        bot = Bot("count", lambda _: nullcontext(match), offering, "worker", TIMING)
+        bot = Bot("count", lambda _: nullcontext(match), self.offering, "worker", TIMING)
         return bot.attend("m", lambda: end - self.clock.now())
 
     def free_after(self) -> timedelta:
-        """How long nobody else may take the match."""
+        """How long nobody else may take the match, from the last sign of life on."""
         record = self.log.match("m")
         assert record is not None
         assert record.lease is not None
-        return record.lease.until - self.clock.now()
+        assert record.ttl is not None
+        return record.ttl
+
+    def outwait(self) -> None:
+        """Let the lease of a worker run out, and somebody see that."""
+        self.offering.offer()
+        self.clock.advance(self.free_after())
+        assert self.offering.offer() == 1
 
 
 @pytest.fixture
@@ -180,7 +189,7 @@ def test_a_match_that_we_have_played_is_free_again_when_its_lease_has_run_out(de
         match.errors["look"] = [*fine, *[DENIAL] * FOR_GOOD]
         assert desk.attend(match) is Attended.UNKNOWN
         assert desk.free_after() <= TIMING.lease
-        desk.clock.advance(TIMING.lease)
+        desk.outwait()
     match.errors.clear()
     assert desk.attend(match) is Attended.FINISHED
 

@@ -20,7 +20,7 @@ from cardsharp.deadmansdraw.reading import rebuild
 from cardsharp.deadmansdraw.strategies import names
 from cardsharp.deadmansdraw.wire import parse_view
 
-OF_THE_MOMENT = {"decidedAt", "decisionMs", "arrivesBefore", "worker"}
+OF_THE_MOMENT = {"decidedAt", "decisionMs", "worker"}
 """What an intent says about when and by whom it was decided."""
 
 

@@ -36,8 +36,8 @@ def hold(log: SqliteLog, clock: StillClock, left: timedelta) -> Hold:
     """A hold by a worker who has so much time left, whatever the clock says."""
     lease = log.take("m", "worker", TIMING.lease)
     assert lease is not None
-    keeper = LeaseKeeper(log, lease, Keeping(TIMING.lease, TIMING.renew), clock)
-    return Hold(keeper, log, clock, NoMeter(), TIMING, lambda: left)
+    keeper = LeaseKeeper(log, lease, Keeping(TIMING.lease, TIMING.renew), clock, clock.monotonic())
+    return Hold(keeper, log, clock, NoMeter(), TIMING, lambda: left, clock.monotonic())
 
 
 def test_a_wait_begins_only_with_time_for_all_of_it_and_for_handing_on(
@@ -75,6 +75,8 @@ def test_a_pause_ends_in_time_to_hand_on(
 def test_an_action_without_an_answer_is_let_arrive(
     log: SqliteLog, clock: StillClock, error: ArenaError, ago: timedelta, slept: timedelta
 ) -> None:
+    sent = clock.monotonic()
+    clock.advance(ago)
     began = clock.now()
-    hold(log, clock, timedelta(hours=1)).let_arrive(error, began - ago)
+    hold(log, clock, timedelta(hours=1)).let_arrive(error, sent)
     assert clock.now() - began == slept

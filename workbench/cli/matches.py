@@ -95,7 +95,7 @@ def prune(*, options: PruneOptions) -> int:
         if deleted:
             for match_id in ids:
                 log.forget(match_id)
-            if not any(record.attended(now) for record in log.running()):
+            if all(record.ttl is None for record in log.running()):
                 log.shrink()
     if options.as_json:
         print_json({"matches": ids, "deleted": deleted})

@@ -157,7 +157,7 @@ class Exchange:
         self._limits = limits
         self._session = session if session is not None else _new_session()
         for scheme in ("https://", "http://"):
-            self._session.mount(scheme, _Connections(limits.act))
+            self._session.mount(scheme, _Connections(limits))
         self._digest = digest
         self._auth: AuthBase | None = None
         self._secrets: tuple[str, ...] = ()
@@ -348,18 +348,17 @@ class _Digest(HTTPDigestAuth):
 
 
 class _Connections(HTTPAdapter):
-    """Connections without retries, that leave no byte to the kernel (see the module).
+    """Connections without retries, that leave no byte to the kernel (see the module)."""
 
-    `limit` is how long the kernel may try to deliver what was written.
-    """
-
-    def __init__(self, limit: timedelta) -> None:
+    def __init__(self, limits: Limits) -> None:
         self._options = [
             *HTTPConnection.default_socket_options,
             (socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)),
         ]
         if hasattr(socket, "TCP_USER_TIMEOUT"):  # Linux; elsewhere a frozen process is as it was
-            milliseconds = limit // timedelta(milliseconds=1)
+            # So much of an action's time is left, at least, when its body is written.
+            patience = limits.act - min(limits.connect, limits.act / 2)
+            milliseconds = patience // timedelta(milliseconds=1)
             self._options.append((socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, milliseconds))
         super().__init__(max_retries=0)
 

@@ -161,7 +161,8 @@ class Bot:
 
     def _attend(self, match: Match[Any], match_id: str, remaining: Remaining) -> Attended:
         log, meter = self.offering.log, self.offering.meter
-        known = log.match(match_id)
+        clock, known = self.offering.clock, log.match(match_id)
+        asked = clock.monotonic()
         lease = log.take(match_id, self.worker, self.timing.lease, match.header)
         if lease is None:
             return Attended.ELSEWHERE
@@ -169,8 +170,9 @@ class Bot:
             meter.count(Metric.LEASE_STEALS)
         described = known is not None and bool(known.header)
         try:
-            with LeaseKeeper(log, lease, self._keeping, self.offering.clock) as keeper:
-                hold = Hold(keeper, log, self.offering.clock, meter, self.timing, remaining)
+            with LeaseKeeper(log, lease, self._keeping, clock, asked) as keeper:
+                taken = clock.monotonic()
+                hold = Hold(keeper, log, clock, meter, self.timing, remaining, taken)
                 ended = _Attendance(hold, match, described=described).run()
         except Conflict as conflict:
             _log.warning("%s", conflict, extra={"match_id": match_id})
@@ -246,7 +248,7 @@ class _Attendance(Generic[A]):
         # Now that the lease is ours; before it was, somebody may still have written.
         moves = hold.log.moves(hold.match_id)
         self.known = {move.sequence: move.facts for move in moves if move.facts is not None}
-        asked = hold.clock.now()
+        asked = hold.clock.monotonic()
         sight = self._look()
         if sight is None:
             return None
@@ -319,7 +321,7 @@ class _Attendance(Generic[A]):
             self._note("decision", {**intent, "sequence": sequence})
         if not hold.intend(sequence, intent):
             return After.LOOK
-        sent = hold.clock.now()
+        sent = hold.clock.monotonic()
         try:
             then = turn.act(action)
         except MatchOver:

@@ -2,15 +2,16 @@
 
 | pk       | sk          | attributes                                                         |
 |----------|-------------|--------------------------------------------------------------------|
-| match#ID | header      | match_status, match_day, started_at, header_json, lease_owner,     |
-|          |             | lease_fence, lease_until, announced_until, announced_by,           |
-|          |             | outcome_json, finished_at                                          |
+| match#ID | header      | match_status, match_day, started_at, header_json, claim_beat,      |
+|          |             | claim_ttl, lease_owner, lease_fence, lease_idle, announced_by,     |
+|          |             | announced_idle, outcome_json, finished_at                          |
 | match#ID | move#000012 | intent_json, facts_json                                            |
 | match#ID | note#AT#…   | kind, body_json, expires_at (seconds; the table's time to live)    |
 
 The indexes by-day (match_day, started_at) and by-status (match_status, started_at) hold keys
-only, so renewing a lease writes nothing to them. Bodies are JSON texts, moments microseconds.
-Actions used: GetItem, BatchGetItem, Query, PutItem, UpdateItem, ConditionCheckItem.
+only, so renewing a lease writes nothing to them. Bodies are JSON texts, moments and durations
+microseconds.
+Actions used: GetItem, BatchGetItem, Query, PutItem, UpdateItem.
 """
 
 import heapq
@@ -31,6 +32,7 @@ from cardsharp.cloud.ports import (
     MatchRecord,
     MoveRecord,
     NoteRecord,
+    Outwaited,
     Status,
 )
 from cardsharp.errors import Conflict
@@ -42,9 +44,10 @@ if TYPE_CHECKING:
     from cardsharp.cloud.dynamodb_items import Item, Value
 
 _OURS = "lease_fence = :fence AND lease_owner = :owner"
-_UNHELD = "(attribute_not_exists(lease_until) OR lease_until <= :now)"
-_UNANNOUNCED = "(attribute_not_exists(announced_until) OR announced_until <= :now)"
+_BEAT = "claim_beat = if_not_exists(claim_beat, :zero) + :one"
+_GIVEN_BACK = " REMOVE lease_owner, lease_idle, claim_ttl, announced_by, announced_idle"
 _BORN = "started_at = if_not_exists(started_at, :now), match_day = if_not_exists(match_day, :day), "
+_ONE: "Mapping[str, Value]" = {":zero": {"N": "0"}, ":one": {"N": "1"}}
 _CHUNK = 50
 """Moves in one transaction: below the 100 actions and, with the largest bodies, the 4 MB."""
 
@@ -62,20 +65,25 @@ class DynamoLog:
     def close(self) -> None:
         """Leave the connections open: they are for the whole process."""
 
-    def announce(self, match_id: str, ttl: timedelta) -> bool:
-        """Announce a running match that nobody attends: True for exactly one caller."""
-        now = self._clock.now()
+    def announce(self, match_id: str, ttl: timedelta, seen: Outwaited | None = None) -> bool:
+        """Announce a running match that is free, or still as it was seen: True for one caller."""
+        is_open, idle = "attribute_not_exists(claim_ttl)", timedelta(0)
+        values = self._birth()
+        if seen is not None:
+            is_open, idle = f"({is_open} OR claim_beat = :seen)", seen.idle
+            values[":seen"] = items.number(seen.beat)
         try:
             self._table.update(
                 items.header_key(match_id),
-                f"SET {_BORN}match_status = if_not_exists(match_status, :announced), "
-                "announced_until = :until, announced_by = :us",
+                f"SET {_BORN}{_BEAT}, match_status = if_not_exists(match_status, :announced), "
+                "claim_ttl = :ttl, announced_by = :us, announced_idle = :idle",
                 # A repeat after a lost answer meets its own announcement.
                 f"attribute_not_exists(pk) OR announced_by = :us OR "
-                f"(match_status <> :finished AND {_UNHELD} AND {_UNANNOUNCED})",
+                f"(match_status <> :finished AND {is_open})",
                 {
-                    **_now(now),
-                    ":until": items.moment(now + ttl),
+                    **values,
+                    ":ttl": items.span(ttl),
+                    ":idle": items.span(idle),
                     ":us": items.text(str(uuid.uuid4())),
                     ":announced": items.text(Status.ANNOUNCED),
                     ":finished": items.text(Status.FINISHED),
@@ -88,23 +96,22 @@ class DynamoLog:
     def take(
         self, match_id: str, owner: str, ttl: timedelta, header: Body | None = None
     ) -> Lease | None:
-        """Take the lease; None if another owner's is valid or the match is finished."""
-        now = self._clock.now()
+        """Take the lease of a match that is free, announced or this owner's; else None."""
         try:
             item = self._table.update(
                 items.header_key(match_id),
-                f"SET {_BORN}match_status = :running, lease_owner = :owner, lease_until = :until, "
-                "lease_fence = if_not_exists(lease_fence, :zero) + :one, "
+                f"SET {_BORN}{_BEAT}, match_status = :running, lease_owner = :owner, "
+                "lease_fence = if_not_exists(lease_fence, :zero) + :one, claim_ttl = :ttl, "
+                "lease_idle = if_not_exists(announced_idle, :zero), "
                 "header_json = if_not_exists(header_json, :header) "
-                "REMOVE announced_until, announced_by",
-                f"attribute_not_exists(pk) OR "
-                f"(match_status <> :finished AND ({_UNHELD} OR lease_owner = :owner))",
+                "REMOVE announced_by, announced_idle",
+                "attribute_not_exists(pk) OR (match_status <> :finished AND "
+                "(attribute_not_exists(lease_owner) OR attribute_exists(announced_idle) "
+                "OR lease_owner = :owner))",
                 {
-                    **_now(now),
+                    **self._birth(),
                     ":owner": items.text(owner),
-                    ":until": items.moment(now + ttl),
-                    ":zero": items.number(0),
-                    ":one": items.number(1),
+                    ":ttl": items.span(ttl),
                     ":header": items.body(header or {}),
                     ":running": items.text(Status.RUNNING),
                     ":finished": items.text(Status.FINISHED),
@@ -114,23 +121,21 @@ class DynamoLog:
             return None
         return items.to_match(item).lease
 
-    def renew(self, lease: Lease, ttl: timedelta) -> Lease:
+    def renew(self, lease: Lease, ttl: timedelta) -> None:
         """Renew the lease; raises `Conflict` if it is no longer ours."""
-        until = self._clock.now() + ttl
-        self._update_ours(lease, "SET lease_until = :until", {":until": items.moment(until)})
-        return Lease(lease.match_id, lease.owner, lease.fence, until)
+        update = ", claim_ttl = :ttl REMOVE announced_by, announced_idle"
+        self._update_ours(lease, update, {":ttl": items.span(ttl)})
 
     def release(self, lease: Lease) -> None:
         """Give the lease back; quiet if it is already lost."""
         try:
-            now = items.moment(self._clock.now())
-            self._update_ours(lease, "SET lease_until = :now REMOVE lease_owner", {":now": now})
+            self._update_ours(lease, _GIVEN_BACK, {})
         except Conflict:
             return
 
     def describe(self, lease: Lease, header: Body) -> None:
         """Replace the match's header facts."""
-        self._update_ours(lease, "SET header_json = :header", {":header": items.body(header)})
+        self._update_ours(lease, ", header_json = :header", {":header": items.body(header)})
 
     def intend(self, lease: Lease, sequence: int, intent: Body) -> None:
         """Write what move `sequence` is going to be; `Conflict` if it already has facts."""
@@ -180,8 +185,8 @@ class DynamoLog:
         try:
             self._update_ours(
                 lease,
-                "SET match_status = :finished, outcome_json = :outcome, finished_at = :now, "
-                "lease_until = :now REMOVE lease_owner, announced_until, announced_by",
+                ", match_status = :finished, outcome_json = :outcome, finished_at = :now"
+                f"{_GIVEN_BACK}",
                 {
                     ":finished": items.text(Status.FINISHED),
                     ":outcome": items.body(outcome),
@@ -204,9 +209,11 @@ class DynamoLog:
             "Update": {
                 "TableName": self._table.name,
                 "Key": items.header_key(match.match_id),
-                "UpdateExpression": "SET match_status = :running REMOVE outcome_json, finished_at",
+                "UpdateExpression": f"SET {_BEAT}, match_status = :running "
+                "REMOVE outcome_json, finished_at",
                 "ConditionExpression": "finished_at = :finished",
                 "ExpressionAttributeValues": {
+                    **_ONE,
                     ":running": items.text(Status.RUNNING),
                     ":finished": items.moment(match.finished),
                 },
@@ -259,11 +266,20 @@ class DynamoLog:
         listed = self._headers(self._by_status(Status.RUNNING, None), None)
         return [record for record in listed if record.status is Status.RUNNING]
 
+    def _birth(self) -> "dict[str, Value]":
+        """What the birth of a header and the next beat need."""
+        now = self._clock.now()
+        day = str(now.astimezone(UTC).date())
+        return {**_ONE, ":now": items.moment(now), ":day": items.text(day)}
+
     def _update_ours(self, lease: Lease, update: str, values: "Mapping[str, Value]") -> None:
         """Update the header while the lease is ours; raises `Conflict` if it is not."""
         try:
             self._table.update(
-                items.header_key(lease.match_id), update, _OURS, {**values, **_ours(lease)}
+                items.header_key(lease.match_id),
+                f"SET {_BEAT}{update}",
+                _OURS,
+                {**values, **_ONE, **_ours(lease)},
             )
         except Unmet as unmet:
             raise _lost(lease) from unmet
@@ -275,16 +291,17 @@ class DynamoLog:
             Conflict: the lease is lost.
             Unmet: a condition of one of `writes` does not hold.
         """
-        check: TransactWriteItemTypeDef = {
-            "ConditionCheck": {
+        beat: TransactWriteItemTypeDef = {
+            "Update": {
                 "TableName": self._table.name,
                 "Key": items.header_key(lease.match_id),
+                "UpdateExpression": f"SET {_BEAT}",
                 "ConditionExpression": _OURS,
-                "ExpressionAttributeValues": _ours(lease),
+                "ExpressionAttributeValues": {**_ONE, **_ours(lease)},
             }
         }
         try:
-            self._table.write([check, *writes])
+            self._table.write([beat, *writes])
         except Unmet as unmet:
             if unmet.index == 0:
                 raise _lost(lease) from unmet
@@ -344,11 +361,6 @@ def _distinct(names: Iterable[str]) -> Iterator[str]:
         if name not in seen:
             seen.add(name)
             yield name
-
-
-def _now(now: datetime) -> "dict[str, Value]":
-    """What a condition on time and the birth of a header need."""
-    return {":now": items.moment(now), ":day": items.text(str(now.astimezone(UTC).date()))}
 
 
 def _ours(lease: Lease) -> "dict[str, Value]":

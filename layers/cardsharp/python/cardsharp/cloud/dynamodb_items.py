@@ -33,6 +33,11 @@ def moment(value: datetime) -> "Value":
     return number(to_micros(value))
 
 
+def span(value: timedelta) -> "Value":
+    """A duration as an attribute."""
+    return number(value // timedelta(microseconds=1))
+
+
 def body(value: Body) -> "Value":
     """A body as an attribute."""
     return text(encode(value))
@@ -72,19 +77,23 @@ def to_match(item: "Item") -> MatchRecord:
     """A header item as its record."""
     match_id = item["pk"]["S"].partition("#")[2]
     lease = None
-    left = _moment(item["lease_until"]) if "lease_until" in item else None
-    if "lease_owner" in item and left is not None:
-        owner, fence = item["lease_owner"]["S"], int(item["lease_fence"]["N"])
-        lease = Lease(match_id, owner, fence, left)
+    if "lease_owner" in item:
+        lease = Lease(
+            match_id,
+            item["lease_owner"]["S"],
+            int(item["lease_fence"]["N"]),
+            _span(item["lease_idle"]) if "lease_idle" in item else timedelta(0),
+        )
     bodies, fault = readable(header=_text(item, "header_json"), outcome=_text(item, "outcome_json"))
     return MatchRecord(
         match_id=match_id,
         status=Status(item["match_status"]["S"]),
         started=_moment(item["started_at"]),
         header=bodies["header"] or {},
+        beat=int(item["claim_beat"]["N"]) if "claim_beat" in item else 0,
+        ttl=_span(item["claim_ttl"]) if "claim_ttl" in item else None,
         lease=lease,
-        left=left,
-        announced_until=_moment(item["announced_until"]) if "announced_until" in item else None,
+        announced="announced_idle" in item,
         outcome=bodies["outcome"],
         finished=_moment(item["finished_at"]) if "finished_at" in item else None,
         fault=fault,
@@ -121,3 +130,7 @@ def _moment(value: "Value") -> datetime:
 
 def _text(item: "Item", name: str) -> str | None:
     return item[name]["S"] if name in item else None
+
+
+def _span(value: "Value") -> timedelta:
+    return timedelta(microseconds=int(value["N"]))

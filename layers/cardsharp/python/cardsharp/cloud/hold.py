@@ -4,14 +4,13 @@ Three rules keep every action one that was decided on the state it met (docs/rel
 The intent is in the match log before the action is sent, under a lease that is valid until it is
 sent. An action is sent once and, after any doubtful answer, the state is read again, once the
 action can no longer be under way. And whoever takes over a match waits as long for what its
-predecessor may have sent: the intent says until when that is.
+predecessor may have sent, counted from the take: by its own clock, as all here.
 """
 
 import logging
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import TypeVar
 
 from cardsharp.cloud.lease import LeaseKeeper
@@ -22,9 +21,6 @@ from cardsharp.cloud.trouble import Denied, count_error, pause_after
 from cardsharp.errors import ArenaError
 
 _log = logging.getLogger("cardsharp.bot")
-
-_ARRIVES = "arrivesBefore"
-"""The key of an intent under which it says until when its action can arrive."""
 
 T = TypeVar("T")
 
@@ -39,10 +35,12 @@ class Hold:
     meter: Meter
     timing: Timing
     remaining: Remaining
+    taken: float
+    """The monotonic second at which the lease was there."""
 
     @property
     def lease(self) -> Lease:
-        """The lease as last renewed."""
+        """The lease."""
         return self.keeper.lease
 
     @property
@@ -97,15 +95,16 @@ class Hold:
                 self.keeper.ensure(timedelta(0))
         return None
 
-    def outwait(self, moves: list[MoveRecord], sequence: int, since: datetime) -> bool:
+    def outwait(self, moves: list[MoveRecord], sequence: int, since: float) -> bool:
         """Wait until no action that was meant for move `sequence` or later can be under way.
 
-        Whether one could arrive after `since`, so that what was seen then is out of date.
+        Later ones there are where the arena went back. Whether one could arrive after the
+        monotonic second `since`, so that what was seen then is out of date.
         """
-        arrives = latest_arrival(moves, sequence)
-        if arrives is None or arrives <= since:
+        arrival = self.taken + (self._under_way - self.lease.idle).total_seconds()
+        if arrival <= since or not any(m.sequence >= sequence and m.intent for m in moves):
             return False
-        self.clock.sleep(arrives - self.clock.now())
+        self.clock.sleep(timedelta(seconds=arrival - self.clock.monotonic()))
         return True
 
     def note_error(self, error: ArenaError, action: object = None) -> None:
@@ -129,32 +128,20 @@ class Hold:
         The lease is ours for another `renew`, and in that time the action is sent, or not at all.
         """
         lease = self.keeper.ensure(self.timing.renew)
-        last_moment = self.clock.now() + self.timing.renew
-        arrives = last_moment + self.timing.act
-        self.log.intend(lease, sequence, {**intent, _ARRIVES: arrives.isoformat()})
-        in_time = self.clock.now() <= last_moment
+        last_moment = self.clock.monotonic() + self.timing.renew.total_seconds()
+        self.log.intend(lease, sequence, intent)
+        in_time = self.clock.monotonic() <= last_moment
         if not in_time:
             _log.warning("an intent took too long", extra={"match_id": self.match_id})
         return in_time
 
-    def let_arrive(self, error: ArenaError, sent: datetime) -> None:
+    def let_arrive(self, error: ArenaError, sent: float) -> None:
         """After an action without an answer: pause until it can no longer be under way."""
-        arrival = sent + self.timing.act - self.clock.now()
+        arrival = self.timing.act - timedelta(seconds=self.clock.monotonic() - sent)
         least = max(arrival, timedelta(0)) if error.doubtful else self.timing.breath
         self.pause(pause_after(error, least))
 
-
-def latest_arrival(moves: list[MoveRecord], sequence: int) -> datetime | None:
-    """Until when an action that was meant for move `sequence` or later can arrive; None for none.
-
-    Later ones there are where the arena went back: they would meet a state not meant for them.
-    """
-    intents = [m.intent for m in moves if m.sequence >= sequence and m.intent is not None]
-    return max(filter(None, map(_arrival, intents)), default=None)
-
-
-def _arrival(intent: Body) -> datetime | None:
-    """Until when the action of an intent can arrive; None where it does not say."""
-    with suppress(ValueError):
-        return datetime.fromisoformat(str(intent.get(_ARRIVES)))
-    return None
+    @property
+    def _under_way(self) -> timedelta:
+        """How long after its intent an action may arrive."""
+        return self.timing.renew + self.timing.act

@@ -22,16 +22,21 @@ class Keeping:
 class LeaseKeeper:
     """Renews a lease in the background between enter and exit.
 
+    It was asked for at the monotonic second `asked`, and is counted as valid from then on.
+
     Leaving without an exception gives the lease back. Leaving with one lets it run out, so that
     a match that cannot be played is not taken again at once. The thread has ended either way:
     Lambda freezes a process after its answer, and a frozen keeper would wake up too late.
     """
 
-    def __init__(self, book: LeaseBook, lease: Lease, keeping: Keeping, clock: Clock) -> None:
+    def __init__(
+        self, book: LeaseBook, lease: Lease, keeping: Keeping, clock: Clock, asked: float
+    ) -> None:
+        self.lease = lease
         self._book = book
         self._keeping = keeping
         self._clock = clock
-        self._lease = lease
+        self._asked = asked
         self._lost: Conflict | None = None
         self._guard = threading.Lock()
         self._stop = threading.Event()
@@ -40,9 +45,9 @@ class LeaseKeeper:
         )
 
     @property
-    def lease(self) -> Lease:
-        """The lease as last renewed."""
-        return self._lease
+    def left(self) -> timedelta:
+        """For how long the lease is valid yet; negative when it has run out."""
+        return self._keeping.ttl - timedelta(seconds=self._clock.monotonic() - self._asked)
 
     def ensure(self, margin: timedelta) -> Lease:
         """The lease, valid for `margin` or more: renewed on the spot if it is not.
@@ -52,12 +57,12 @@ class LeaseKeeper:
         """
         with self._guard:
             self._raise_if_lost()
-            if self._lease.remaining(self._clock.now()) < margin:
+            if self.left < margin:
                 self._renew()
             self._raise_if_lost()
-            if self._lease.remaining(self._clock.now()) < margin:
-                raise Conflict(f"The lease of match {self._lease.match_id} cannot be kept.")
-            return self._lease
+            if self.left < margin:
+                raise Conflict(f"The lease of match {self.lease.match_id} cannot be kept.")
+            return self.lease
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -72,7 +77,7 @@ class LeaseKeeper:
         self._stop.set()
         self._thread.join()
         if error is None and self._lost is None:
-            _quietly(lambda: self._book.release(self._lease))
+            _quietly(lambda: self._book.release(self.lease))
 
     def _keep(self) -> None:
         while self._lost is None and not self._clock.wait(self._stop, self._keeping.every):
@@ -81,8 +86,10 @@ class LeaseKeeper:
 
     def _renew(self) -> None:
         """Renew once; the guard is held. A failing store is tried again at the next turn."""
+        asked = self._clock.monotonic()
         try:
-            self._lease = self._book.renew(self._lease, self._keeping.ttl)
+            self._book.renew(self.lease, self._keeping.ttl)
+            self._asked = asked
         except Conflict as conflict:
             self._lost = conflict
         except StoreError:

@@ -6,7 +6,7 @@ them and parses them again at its own edge. Adapters raise `StoreError` for a fa
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from enum import StrEnum
 from typing import Protocol
@@ -87,46 +87,51 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """The right to attend one match until `until`.
+    """The right to attend one match, for as long as it is renewed.
 
     `fence` grows by one with every take of the match, so a writer that was away too long is told
-    apart from its successor.
+    apart from its successor. `idle` is for how long, at least, nobody had held the match when it
+    was taken. There is no moment in it, for no two machines agree on one: its holder counts by its
+    own clock since the last renewal, and everybody else is an onlooker (`Outwaited`).
     """
 
     match_id: str
     owner: str
     fence: int
-    until: datetime
-
-    def remaining(self, now: datetime) -> timedelta:
-        """How long the lease is still valid; negative when it has run out."""
-        return self.until - now
+    idle: timedelta = field(default=timedelta(0), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class MatchRecord:
-    """A match's header as stored; `lease` is the last one not given back, valid or run out.
+    """A match's header as stored; `lease` is the last one not given back, alive or not.
 
-    `left` is when the last lease runs out or was given back, None where there never was one.
+    `beat` grows with every announcement, take and write under a lease. Such a write keeps others
+    away for `ttl`; None is for a match that is free. `announced` says that a message is under way.
     """
 
     match_id: str
     status: Status
     started: datetime
     header: Body
+    beat: int = 0
+    ttl: timedelta | None = None
     lease: Lease | None = None
-    left: datetime | None = None
-    announced_until: datetime | None = None
+    announced: bool = False
     outcome: Body | None = None
     finished: datetime | None = None
     fault: str | None = None
     """What of it cannot be read, and is empty here."""
 
-    def attended(self, now: datetime) -> bool:
-        """Whether a worker holds the match, or a message for it is under way."""
-        leased = self.lease is not None and self.lease.until > now
-        announced = self.announced_until is not None and self.announced_until > now
-        return leased or announced
+
+@dataclass(frozen=True, slots=True)
+class Outwaited:
+    """That a match stood at this beat for as long as its `ttl` or longer: for `idle`.
+
+    Whoever says so has measured it by its own clock, from one look to another.
+    """
+
+    beat: int
+    idle: timedelta
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,23 +157,25 @@ class NoteRecord:
 class LeaseBook(Protocol):
     """Who attends which match: announcements and leases."""
 
-    def announce(self, match_id: str, ttl: timedelta) -> bool:
-        """Announce a running match that nobody attends: True for exactly one caller.
+    def announce(self, match_id: str, ttl: timedelta, seen: Outwaited | None = None) -> bool:
+        """Announce a running match that is free, or still as it was seen: True for one caller.
 
-        That caller sends the message; the announcement is valid for `ttl` or until the take.
+        That caller sends the message; the announcement keeps others from it for `ttl`, or until
+        the take. A lease that it passes over can still be renewed until then.
         """
         ...
 
     def take(
         self, match_id: str, owner: str, ttl: timedelta, header: Body | None = None
     ) -> Lease | None:
-        """Take the lease; None if another owner's is valid or the match is finished.
+        """Take the lease of a match that is free, announced or this owner's; else None.
 
-        The first take makes the match "running" and stores `header`; later ones keep it.
+        The first take makes the match "running" and stores `header`; later ones keep it. A
+        finished match cannot be taken.
         """
         ...
 
-    def renew(self, lease: Lease, ttl: timedelta) -> Lease:
+    def renew(self, lease: Lease, ttl: timedelta) -> None:
         """Renew the lease; raises `Conflict` if it is no longer ours.
 
         A lease that ran out and that nobody took is still ours.

@@ -27,6 +27,7 @@ from cardsharp.cloud.ports import (
     MatchRecord,
     MoveRecord,
     NoteRecord,
+    Outwaited,
     Status,
 )
 from cardsharp.cloud.sqlite_file import Contents, SqliteFile
@@ -67,7 +68,19 @@ CREATE INDEX notes_by_match ON notes (match_id, at);
 # The tables stay as they are, but an older version could not read them.
 _INTENTS_AND_FACTS_ARE_PACKED = ""
 
-_LOG = Contents("match log", "CARDSHARP_STORE", (_FIRST, _INTENTS_AND_FACTS_ARE_PACKED))
+_WITHOUT_MOMENTS = """
+ALTER TABLE matches ADD COLUMN beat INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE matches ADD COLUMN ttl INTEGER;
+ALTER TABLE matches ADD COLUMN announced INTEGER;
+UPDATE matches SET ttl = 3000000 WHERE owner IS NOT NULL;
+ALTER TABLE matches DROP COLUMN lease_until;
+ALTER TABLE matches DROP COLUMN announced_until;
+"""
+"""Durations in microseconds; `announced` is how long nobody had held the match by then."""
+
+_LOG = Contents(
+    "match log", "CARDSHARP_STORE", (_FIRST, _INTENTS_AND_FACTS_ARE_PACKED, _WITHOUT_MOMENTS)
+)
 
 
 class SqliteLog:
@@ -84,62 +97,60 @@ class SqliteLog:
         """Close the file; the log cannot be used afterwards."""
         self._file.close()
 
-    def announce(self, match_id: str, ttl: timedelta) -> bool:
-        """Announce a running match that nobody attends: True for exactly one caller."""
-        now = self._clock.now()
+    def announce(self, match_id: str, ttl: timedelta, seen: Outwaited | None = None) -> bool:
+        """Announce a running match that is free, or still as it was seen: True for one caller."""
         with self._file.transaction() as db:
             record = _match(db, match_id)
             if record is None:
-                _insert(db, match_id, now)
-            elif record.status is Status.FINISHED or record.attended(now):
+                _insert(db, match_id, self._clock.now())
+            elif record.status is Status.FINISHED or not _is_open(record, seen):
                 return False
+            idle = timedelta(0) if seen is None else seen.idle
             db.execute(
-                "UPDATE matches SET announced_until = ? WHERE id = ?",
-                (to_micros(now + ttl), match_id),
+                "UPDATE matches SET beat = beat + 1, ttl = ?, announced = ? WHERE id = ?",
+                (_micros(ttl), _micros(idle), match_id),
             )
         return True
 
     def take(
         self, match_id: str, owner: str, ttl: timedelta, header: Body | None = None
     ) -> Lease | None:
-        """Take the lease; None if another owner's is valid or the match is finished."""
-        now = self._clock.now()
+        """Take the lease of a match that is free, announced or this owner's; else None."""
         with self._file.transaction() as db:
             record = _match(db, match_id)
             if record is None:
-                _insert(db, match_id, now)
-            elif record.status is Status.FINISHED or _held_by_other(record, owner, now):
+                _insert(db, match_id, self._clock.now())
+            elif record.status is Status.FINISHED or _held_by_other(record, owner):
                 return None
             if record is None or record.status is Status.ANNOUNCED:
                 db.execute(
                     "UPDATE matches SET status = ?, header = ? WHERE id = ?",
                     (Status.RUNNING, encode(header or {}), match_id),
                 )
+            before = db.execute("SELECT * FROM matches WHERE id = ?", (match_id,)).fetchone()
             db.execute(
-                "UPDATE matches SET fence = fence + 1, owner = ?, lease_until = ?, "
-                "announced_until = NULL WHERE id = ?",
-                (owner, to_micros(now + ttl), match_id),
+                "UPDATE matches SET fence = fence + 1, owner = ?, beat = beat + 1, ttl = ?, "
+                "announced = NULL WHERE id = ?",
+                (owner, _micros(ttl), match_id),
             )
-            row = db.execute("SELECT fence FROM matches WHERE id = ?", (match_id,)).fetchone()
-        return Lease(match_id, owner, row["fence"], now + ttl)
+        idle = timedelta(microseconds=before["announced"] or 0)
+        return Lease(match_id, owner, before["fence"] + 1, idle)
 
-    def renew(self, lease: Lease, ttl: timedelta) -> Lease:
+    def renew(self, lease: Lease, ttl: timedelta) -> None:
         """Renew the lease; raises `Conflict` if it is no longer ours."""
-        until = self._clock.now() + ttl
         with self._owned(lease) as db:
             db.execute(
-                "UPDATE matches SET lease_until = ? WHERE id = ?",
-                (to_micros(until), lease.match_id),
+                "UPDATE matches SET ttl = ?, announced = NULL WHERE id = ?",
+                (_micros(ttl), lease.match_id),
             )
-        return Lease(lease.match_id, lease.owner, lease.fence, until)
 
     def release(self, lease: Lease) -> None:
         """Give the lease back; quiet if it is already lost."""
         with self._file.transaction() as db:
             db.execute(
-                "UPDATE matches SET owner = NULL, lease_until = ? "
+                "UPDATE matches SET owner = NULL, beat = beat + 1, ttl = NULL, announced = NULL "
                 "WHERE id = ? AND fence = ? AND owner = ?",
-                (to_micros(self._clock.now()), lease.match_id, lease.fence, lease.owner),
+                (lease.match_id, lease.fence, lease.owner),
             )
 
     def describe(self, lease: Lease, header: Body) -> None:
@@ -189,8 +200,8 @@ class SqliteLog:
             _check_owned(record, lease)
             db.execute(
                 "UPDATE matches SET status = ?, outcome = ?, finished = ?, owner = NULL, "
-                "lease_until = ?, announced_until = NULL WHERE id = ?",
-                (Status.FINISHED, encode(outcome), now, now, lease.match_id),
+                "beat = beat + 1, ttl = NULL, announced = NULL WHERE id = ?",
+                (Status.FINISHED, encode(outcome), now, lease.match_id),
             )
 
     def reopen(self, match: MatchRecord) -> bool:
@@ -200,7 +211,8 @@ class SqliteLog:
             if now is None or now.finished is None or now.finished != match.finished:
                 return False
             db.execute(
-                "UPDATE matches SET status = ?, outcome = NULL, finished = NULL WHERE id = ?",
+                "UPDATE matches SET status = ?, outcome = NULL, finished = NULL, beat = beat + 1 "
+                "WHERE id = ?",
                 (Status.RUNNING, match.match_id),
             )
             _keep_note(db, match.match_id, reopened(match, self._clock.now()))
@@ -283,6 +295,7 @@ class SqliteLog:
         """Yield a transaction in which the lease is ours; raises `Conflict` if it is not."""
         with self._file.transaction() as db:
             _check_owned(_match(db, lease.match_id), lease)
+            db.execute("UPDATE matches SET beat = beat + 1 WHERE id = ?", (lease.match_id,))
             yield db
 
 
@@ -324,10 +337,15 @@ def _keep_note(db: sqlite3.Connection, match_id: str, note: NoteRecord) -> None:
     )
 
 
-def _held_by_other(record: MatchRecord, owner: str, now: datetime) -> bool:
-    """Whether a valid lease of another owner covers the match."""
+def _is_open(record: MatchRecord, seen: Outwaited | None) -> bool:
+    """Whether a match is free, or as somebody saw it who has waited for long enough."""
+    return record.ttl is None or (seen is not None and seen.beat == record.beat)
+
+
+def _held_by_other(record: MatchRecord, owner: str) -> bool:
+    """Whether a lease of another owner covers the match, and nobody has outwaited it."""
     lease = record.lease
-    return lease is not None and lease.owner != owner and lease.until > now
+    return lease is not None and lease.owner != owner and not record.announced
 
 
 def _check_owned(record: MatchRecord | None, lease: Lease) -> None:
@@ -350,20 +368,25 @@ def _record(row: sqlite3.Row) -> MatchRecord:
 def _understood(row: sqlite3.Row) -> MatchRecord:
     lease = None
     if row["owner"] is not None:
-        lease = Lease(row["id"], row["owner"], row["fence"], from_micros(row["lease_until"]))
+        lease = Lease(row["id"], row["owner"], row["fence"])
     bodies, fault = readable(header=row["header"], outcome=row["outcome"])
     return MatchRecord(
         match_id=row["id"],
         status=Status(row["status"]),
         started=from_micros(row["started"]),
         header=bodies["header"] or {},
+        beat=row["beat"],
+        ttl=None if row["ttl"] is None else timedelta(microseconds=row["ttl"]),
         lease=lease,
-        left=_moment(row["lease_until"]),
-        announced_until=_moment(row["announced_until"]),
+        announced=row["announced"] is not None,
         outcome=bodies["outcome"],
         finished=_moment(row["finished"]),
         fault=fault,
     )
+
+
+def _micros(duration: timedelta) -> int:
+    return duration // timedelta(microseconds=1)
 
 
 def _moment(micros: int | None) -> datetime | None:
