@@ -10,12 +10,16 @@ from datetime import timedelta
 from typing import Literal, TypedDict, Unpack
 
 import uvicorn
-from starlette.types import ASGIApp
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from cardsharp.errors import ConfigError
 
 GRACE = timedelta(seconds=3)
 """How long a stop waits for answers that are being written."""
+
+BODY_LIMIT = timedelta(seconds=10)
+"""From the head of a request to the end of its body."""
 
 START_LIMIT = timedelta(seconds=20)
 
@@ -46,6 +50,43 @@ def url_of(listening: socket.socket) -> str:
     return f"http://{shown}:{port}"
 
 
+class Prompt:
+    """An application whose clients have sent their bodies after a time; who has not, is told so."""
+
+    def __init__(self, app: ASGIApp, limit: timedelta) -> None:
+        self._app = app
+        self._limit = limit
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request; to the application a client that is late has gone."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        end = asyncio.get_running_loop().time() + self._limit.total_seconds()
+        whole = late = False
+
+        async def received() -> Message:
+            nonlocal whole, late
+            try:
+                # What comes after a whole body is the client's going, whenever that is.
+                async with asyncio.timeout_at(None if whole else end):
+                    message = await receive()
+            except TimeoutError:
+                late = True
+                return {"type": "http.disconnect"}
+            whole = not message.get("more_body")
+            return message
+
+        async def sent(message: Message) -> None:
+            if not late:
+                await send(message)
+
+        await self._app(scope, received, sent)
+        if late:
+            text = f"The body did not come within {self._limit.total_seconds():g} s.\n"
+            await PlainTextResponse(text, 408, {"Connection": "close"})(scope, receive, send)
+
+
 class Options(TypedDict, total=False):
     """What our servers differ in; see uvicorn's settings of these names."""
 
@@ -67,7 +108,7 @@ class Server(uvicorn.Server):
     ) -> None:
         super().__init__(
             uvicorn.Config(
-                app,
+                Prompt(app, BODY_LIMIT),
                 log_config=None,
                 log_level=logging.WARNING,
                 access_log=False,  # a query string may hold a secret

@@ -129,10 +129,41 @@ def test_an_answer_does_not_serve_for_another_request(
     _, client, _ = running
     overheard = str(digest.ask("/api/whoami").request.headers["Authorization"])
     headers = {"Authorization": overheard}
-    assert client.ask("GET", "/api/whoami", headers=headers).status == 200
     assert client.ask("GET", "/api/sessioninfo", headers=headers).status == 401
     assert client.ask("GET", "/api/whoami?x=1", headers=headers).status == 401
     assert client.ask("POST", "/api/matches", headers=headers).status == 401
+
+
+def test_an_answer_serves_once(running: Running, digest: DigestSession) -> None:
+    """The count of a nonce rises with each request; what was overheard does not, and is stale."""
+    _, client, _ = running
+    first = str(digest.ask("/api/whoami").request.headers["Authorization"])
+    second = str(digest.ask("/api/whoami").request.headers["Authorization"])
+    assert ("nc=00000001" in first, "nc=00000002" in second) == (True, True)
+    for overheard in (first, second):
+        again = client.ask("GET", "/api/whoami", headers={"Authorization": overheard})
+        assert again.status == 401
+        assert "stale=true" in again.headers["www-authenticate"][0]
+    assert digest.ask("/api/whoami").history == []
+
+
+def test_a_browser_with_several_connections_asks_once_more(digest: DigestSession) -> None:
+    """A count that comes after a higher one is asked again with a new nonce, not its user."""
+    for _ in range(3):
+        digest.ask("/api/whoami")
+    digest.auth._thread_local.nonce_count = 1
+    late = digest.ask("/api/whoami")
+    assert (late.status_code, len(late.history)) == (200, 1)
+
+
+@pytest.mark.parametrize("count", ["", "x", "-1", "0", "00000001 "])
+def test_a_count_that_is_none_is_refused(
+    running: Running, digest: DigestSession, count: str
+) -> None:
+    _, client, _ = running
+    header = str(digest.ask("/api/whoami").request.headers["Authorization"])
+    changed = header.replace("nc=00000001", f'nc="{count}"')
+    assert client.ask("GET", "/api/whoami", headers={"Authorization": changed}).status == 401
 
 
 def test_a_nonce_of_another_arena_is_worth_nothing(running: Running, tmp_path: Path) -> None:

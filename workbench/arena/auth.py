@@ -15,6 +15,8 @@ from workbench.arena.players import Book, User
 REALM = "SLCEE-2023-PC"
 NONCE_LIFE = timedelta(minutes=10)
 _STAMP_BYTES = 5
+_CHANCE_BYTES = 8
+_COUNT = re.compile("[0-9a-fA-F]{8}")
 _FIELD = re.compile(r'(\w+)=(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))')
 
 
@@ -34,6 +36,8 @@ class Gatekeeper:
         self._book = book
         self._clock = clock
         self._key = secrets.token_bytes(32)
+        self._counts: dict[str, int] = {}
+        """The highest count that each nonce was answered with, the oldest nonce first."""
         # A stranger's password is compared with this one, so that it takes as long.
         self._nobody = secrets.token_hex(16)
 
@@ -44,8 +48,7 @@ class Gatekeeper:
             case "basic":
                 name = self._basic(rest.strip())
             case "digest":
-                fields = _fields(rest)
-                name = self._digest(fields, asked) if self._fresh(fields.get("nonce", "")) else None
+                name = self._counted(_fields(rest), asked)
             case _:
                 name = None
         return None if name is None else self._book.user(name)
@@ -53,8 +56,8 @@ class Gatekeeper:
     def challenges(self, asked: Asked) -> tuple[str, str]:
         """The values of the two WWW-Authenticate headers.
 
-        A right answer to a nonce that has expired is called stale, so that a browser answers
-        the new one by itself instead of asking its user again.
+        A right answer is called stale where the nonce has expired or its count does not rise, so
+        that a browser answers the new one by itself instead of asking its user again.
         """
         scheme, _, rest = asked.authorization.partition(" ")
         stale = scheme.lower() == "digest" and self._digest(_fields(rest), asked) is not None
@@ -90,24 +93,39 @@ class Gatekeeper:
         same = hmac.compare_digest(given, expected.encode())
         return name if same and known is not None else None
 
+    def _counted(self, fields: dict[str, str], asked: Asked) -> str | None:
+        """The user, where the nonce is fresh and was never answered with this count or a higher."""
+        nonce, count = fields.get("nonce", ""), fields.get("nc", "")
+        if not self._fresh(nonce) or not _COUNT.fullmatch(count):
+            return None
+        name = self._digest(fields, asked)
+        if name is None or int(count, 16) <= self._counts.get(nonce, 0):
+            return None
+        while self._counts and not self._fresh(oldest := next(iter(self._counts))):
+            del self._counts[oldest]
+        self._counts[nonce] = int(count, 16)
+        return name
+
     def _nonce(self) -> str:
-        """A nonce that carries its own time and seal: nothing needs to be remembered."""
+        """A nonce of its own for each who is asked; it carries its time and its seal."""
         stamp = int(self._clock().timestamp()).to_bytes(_STAMP_BYTES)
-        return base64.urlsafe_b64encode(stamp + self._seal(stamp)).decode()
+        text = stamp + secrets.token_bytes(_CHANCE_BYTES)
+        return base64.urlsafe_b64encode(text + self._seal(text)).decode()
 
     def _fresh(self, nonce: str) -> bool:
         try:
             raw = base64.urlsafe_b64decode(nonce.encode())
         except (binascii.Error, ValueError):
             return False
-        stamp, seal = raw[:_STAMP_BYTES], raw[_STAMP_BYTES:]
-        age = self._clock().timestamp() - int.from_bytes(stamp)
+        end = _STAMP_BYTES + _CHANCE_BYTES
+        text, seal = raw[:end], raw[end:]
+        age = self._clock().timestamp() - int.from_bytes(text[:_STAMP_BYTES])
         # A nonce is stamped in whole seconds, so it can seem to be a little in the future.
         young = -1 <= age <= NONCE_LIFE.total_seconds()
-        return young and hmac.compare_digest(seal, self._seal(stamp))
+        return young and hmac.compare_digest(seal, self._seal(text))
 
-    def _seal(self, stamp: bytes) -> bytes:
-        return hmac.digest(self._key, stamp, "sha256")[:19]
+    def _seal(self, text: bytes) -> bytes:
+        return hmac.digest(self._key, text, "sha256")[:19]
 
 
 def _fields(text: str) -> dict[str, str]:

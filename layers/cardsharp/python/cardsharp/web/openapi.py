@@ -11,6 +11,20 @@ from cardsharp.web.api import Api
 from cardsharp.web.reading import REFERENCE, Json, reference
 from cardsharp.web.route import Route, S
 
+
+class GatewayAnswer(BaseModel):
+    """What the gateway before the service answers by itself."""
+
+    message: str
+
+
+_BY_ITSELF = (
+    HTTPStatus.TOO_MANY_REQUESTS,
+    HTTPStatus.INTERNAL_SERVER_ERROR,
+    HTTPStatus.SERVICE_UNAVAILABLE,
+)
+"""The statuses of its own with which a gateway may answer anything."""
+
 _STATUS_TEXTS = {
     200: "Done.",
     202: "Accepted and done.",
@@ -19,7 +33,7 @@ _STATUS_TEXTS = {
     404: "There is no such path.",
     409: "Somebody else has what is asked for.",
     413: "The body is too large.",
-    429: "There are too many games.",
+    429: "There are too many games or requests.",
     500: "The service failed; what was asked may or may not have been done.",
     503: "The service is busy or cannot reach its store; please try again.",
 }
@@ -66,6 +80,11 @@ def _responses(api: Api[S], route: Route[S], method: str) -> Json:
     }
     if names_in(route.path):
         models[HTTPStatus.NOT_FOUND] = (api.error,)
+    for status in (
+        *_BY_ITSELF,
+        *([HTTPStatus.REQUEST_ENTITY_TOO_LARGE] if method != "GET" else []),
+    ):
+        models[status] = (*models.get(status, ()), GatewayAnswer)
     answers = {str(int(status)): _response(status, models[status]) for status in sorted(models)}
     if route.headers:
         answers["200"]["headers"] = dict(route.headers)
@@ -95,7 +114,7 @@ def _itself() -> Json:
 def _schemas(api: Api[S]) -> Json:
     """The schemas of all bodies; what is sent otherwise is described where its parameters are."""
     modes: dict[type[BaseModel], JsonSchemaMode]
-    modes = dict.fromkeys((api.error, *_answered(api.routes)), "serialization")
+    modes = dict.fromkeys((api.error, GatewayAnswer, *_answered(api.routes)), "serialization")
     modes |= dict.fromkeys(_sent(api), "validation")
     ordered = sorted(modes.items(), key=lambda item: item[0].__name__)
     _, schemas = models_json_schema(ordered, ref_template=REFERENCE)
