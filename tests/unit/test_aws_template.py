@@ -37,11 +37,20 @@ def setting(name: str) -> float:
 
 def test_r28_a_poller_has_the_time_to_listen_until_its_successors_do() -> None:
     """Of two that listen until the second one after them; ticks lie 1 to 119 s apart."""
-    most = template()["Parameters"]["Pollers"]["AllowedValues"][-1]
+    most = int(template()["Parameters"]["Pollers"]["AllowedValues"][-1])
     latest = (most + 1) * TICK - 1 + START
     assert properties("Poller")["Timeout"] - setting("read") >= latest
     reserved = properties("Poller")["ReservedConcurrentExecutions"]["Fn::If"][1]
     assert reserved >= 2 * most, "as many may be in their last long poll"
+
+
+def test_what_a_function_is_told_is_text() -> None:
+    """Where a parameter is a number, the emulator hands on a number, which no process can get."""
+    parameters = template()["Parameters"]
+    for function in BOT:
+        for told in properties(function)["Environment"]["Variables"].values():
+            name = told.get("Ref") if isinstance(told, dict) else None
+            assert parameters.get(name, {}).get("Type") != "Number", name
 
 
 def test_the_schedule_fires_each_minute_and_never_again() -> None:
