@@ -189,6 +189,13 @@ def test_the_offered_cards_are_the_choices_even_if_we_would_allow_more(
     assert scribe.views[-1].choices == (Play(4), Play(8))
 
 
+def test_an_illegal_card_among_the_offered_ones_is_left_out(deal: Messages, scribe: Scribe) -> None:
+    """Else one wrong card would switch the strategy off for the decision."""
+    deal.tell_bid(1, 0, SPADES)
+    deal.ask_play(0, 0, 0, [4, 8, 23])
+    assert scribe.views[-1].choices == (Play(4), Play(8))
+
+
 @pytest.mark.parametrize("cards", [[-1, -1, 4, -1], [4, 4]])
 def test_padding_and_repeats_in_the_offered_cards_do_no_harm(
     deal: Messages, cards: list[int]

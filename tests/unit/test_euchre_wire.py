@@ -108,6 +108,20 @@ def test_a_notice_is_answered_with_no_suggestion(service: Service) -> None:
     assert answer == {**BID, "suit": None, "alone": None}
 
 
+@pytest.mark.parametrize("token", ["ü", "玩", "x" * 400, " "])
+@pytest.mark.parametrize("alone", [None, False])
+def test_any_text_is_a_token_and_null_is_not_alone(
+    service: Service, token: str, alone: bool | None
+) -> None:
+    assert service.ok("POST", "/bid", {**BID, "token": token, "alone": alone})["token"] == token
+
+
+@pytest.mark.parametrize("info", [None, 7, ["12", 3], {"score": "12:3"}, "12:3"])
+def test_what_is_said_for_people_may_be_anything(service: Service, info: object) -> None:
+    body = {"token": "a1", "status": "complete", "info": info}
+    assert service.ok("PATCH", "/session", body)["status"] == "complete"
+
+
 @pytest.mark.parametrize(
     ("change", "named"),
     [
@@ -124,8 +138,7 @@ def test_a_notice_is_answered_with_no_suggestion(service: Service) -> None:
         ({"turnCard": 24}, "turnCard"),
         ({"token": ""}, "token"),
         ({"token": 7}, "token"),
-        ({"token": "ü"}, "token"),
-        ({"token": "x" * 129}, "token"),
+        ({"token": "x" * 401}, "token"),
     ],
 )
 def test_what_cannot_be_played_on_is_refused_by_its_name(

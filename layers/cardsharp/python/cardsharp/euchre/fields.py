@@ -5,7 +5,7 @@ What only has to be sent back is taken in any range: every refusal ends the clie
 
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
 _LARGE = 2**31
 
@@ -20,10 +20,7 @@ _WHOLE = BeforeValidator(_whole)
 
 Token = Annotated[
     str,
-    Field(
-        pattern=r"^[ -~]{1,128}$",
-        description="Session identifier: any printable ASCII, 1 to 128 characters.",
-    ),
+    Field(min_length=1, max_length=400, description="Session identifier: any text."),
 ]
 Number = Annotated[int, Field(ge=0, lt=_LARGE), _WHOLE]
 Echoed = Annotated[int, Field(ge=-_LARGE, lt=_LARGE), _WHOLE]
@@ -77,7 +74,18 @@ Dealt = Annotated[
         json_schema_extra={"uniqueItems": True},
     ),
 ]
-Alone = Annotated[bool, Field(description="Whether the caller plays alone.")]
-DefendAlone = Annotated[bool, Field(description="Whether the defender plays alone.")]
+_YES_OR_NO = BeforeValidator(lambda value: False if value is None else value)
+_NULLABLE = {"anyOf": [{"type": "boolean"}, {"type": "null"}]}
+
+Alone = Annotated[
+    bool,
+    _YES_OR_NO,
+    WithJsonSchema({**_NULLABLE, "description": "Whether the caller plays alone; null is no."}),
+]
+DefendAlone = Annotated[
+    bool,
+    _YES_OR_NO,
+    WithJsonSchema({**_NULLABLE, "description": "Whether the defender plays alone; null is no."}),
+]
 Status = Annotated[str, Field(max_length=64, description="Only echoed, or ignored.")]
-Info = Annotated[str | None, Field(max_length=4096, description="For people; ignored.")]
+Info = Annotated[object, Field(description="Anything, for people; ignored.")]

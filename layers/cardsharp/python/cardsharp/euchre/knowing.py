@@ -13,7 +13,8 @@ from cardsharp.euchre.table import DEALER, Table, ToAct, turn
 def position_of(record: Record, ask: Ask[Event]) -> Position | None:
     """What the seat that is asked knows, None where the record cannot have led to the question.
 
-    The choices are those that the client offers: it is the authority on what is legal.
+    The choices are what the client offers, as far as the rules allow it: it is the authority on
+    what is legal, but an offer may hold a card that is not.
     """
     table = ask.table(record)
     if not _same_turn(record, ask) or table is None or turn(table) != ToAct(ask.seat, ask.question):
@@ -27,7 +28,7 @@ def position_of(record: Record, ask: Ask[Event]) -> Position | None:
     if ask.offered is None:
         return position
     choices = tuple(action for action in position.choices if _card(action) in ask.offered)
-    return replace(position, choices=choices) if len(choices) == len(ask.offered) else None
+    return replace(position, choices=choices) if choices else None
 
 
 def _same_turn(record: Record, ask: Ask[Event]) -> bool:
