@@ -112,6 +112,24 @@ def test_r12_queues_are_encrypted_and_speak_tls_only(queue: str) -> None:
     assert {"Fn::GetAtt": f"{queue}.Arn"} in denial["Resource"]
 
 
+def test_a_worker_may_hand_its_match_on_as_often_as_it_takes() -> None:
+    """AWS ends a loop of function and queue after about 16 rounds, 65 minutes of a match."""
+    writers = [name for name, role in BOT.items() if "SendMessage" in allowed_actions(role, "sqs")]
+    assert "Worker" in writers
+    assert properties("WorkerMatch")["EventSourceArn"] == {"Fn::GetAtt": "MatchQueue.Arn"}
+    assert properties("Worker")["RecursiveLoop"] == "Allow"
+    assert not any("RecursiveLoop" in properties(name) for name in FUNCTIONS if name != "Worker")
+
+
+def test_a_budget_guards_what_is_spent_where_one_is_set() -> None:
+    assert template()["Parameters"]["MonthlyBudget"]["Default"] == 0
+    assert template()["Resources"]["Spending"]["Condition"] == "GuardSpending"
+    limit = properties("Spending")["Budget"]["BudgetLimit"]
+    assert limit == {"Amount": {"Ref": "MonthlyBudget"}, "Unit": "USD"}
+    for told in properties("Spending")["NotificationsWithSubscribers"]:
+        assert told["Subscribers"][0]["Address"] == {"Ref": "AlarmEmail"}
+
+
 # --- table and secret ----------------------------------------------------------------------------
 
 

@@ -39,6 +39,9 @@ ASKED = (
 )
 """One action of each kind that a deployment takes, and what it does that to."""
 
+RESERVED = 4
+"""What `Reserve=yes` takes for the pollers."""
+
 POLLERS, PRACTICE = 2, 1
 """How many pollers overlap for a moment, and an operator's order besides."""
 
@@ -97,13 +100,13 @@ def judge_quota(quota: int, plan: Plan) -> str:
             f"{quota} concurrent executions are too few for {plan.matches} matches at once, which "
             f"take {plan.needed}; deploy with MatchLimit={fits}, {raise_it}."
         )
-    if plan.reserve and quota - POLLERS < UNRESERVED:
+    if plan.reserve and quota - RESERVED < UNRESERVED:
         raise ConfigError(
             f"Of {quota} concurrent executions none can be reserved; deploy with Reserve=no, "
             f"{raise_it}."
         )
     told = f"{quota} concurrent executions, {plan.needed} of them used at most"
-    if not plan.reserve and quota - POLLERS >= UNRESERVED:
+    if not plan.reserve and quota - RESERVED >= UNRESERVED:
         told += "; there is room for Reserve=yes and a larger MatchLimit"
     return told
 

@@ -156,7 +156,7 @@ class Bot:
         with self.meet(match_id) as match:
             attended = self._attend(match, match_id, remaining)
         if attended is Attended.HANDED_ON:
-            self.offering.offer_one(match_id, self.game)
+            self.offering.hand_on(match_id, self.game)
         return attended
 
     def _attend(self, match: Match[Any], match_id: str, remaining: Remaining) -> Attended:

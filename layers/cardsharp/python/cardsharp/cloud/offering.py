@@ -15,6 +15,9 @@ from cardsharp.errors import StoreError
 MISSING = "unknown"
 """The result of a match that was closed because the arena said that there is none."""
 
+GIVEN_UP = "given up"
+"""The result of a match that was closed because it took longer than any may."""
+
 SETTLED = timedelta(seconds=10)
 """Whoever names a match for so long after its end has lost the end; before, it may be old news."""
 
@@ -26,7 +29,8 @@ class Offering:
     """Everything that it takes to offer a match; made once a process, for it remembers its looks.
 
     `announce` is for how long a match is on its way. Where no worker came meanwhile, it is offered
-    again for longer and longer, at most for `longest`.
+    again for longer and longer, at most for `longest`. One that began longer than `oldest` ago and
+    that no arena names is given up.
     """
 
     log: MatchLog
@@ -36,6 +40,7 @@ class Offering:
     meter: Meter = field(default_factory=NoMeter)
     pause: PauseSwitch = field(default_factory=NeverPaused)
     longest: timedelta = timedelta(seconds=30)
+    oldest: timedelta = timedelta(days=7)
     onlooker: Onlooker = field(default_factory=Onlooker)
 
     def offer(self, named: Iterable[str] = ()) -> int:
@@ -46,12 +51,13 @@ class Offering:
         """
         running = {record.match_id: record for record in self.log.running()}
         self.meter.count(Metric.RUNNING, len(running))
+        named = tuple(named)
         known = {i: running.get(i) or self.log.match(i) for i in named} | running
         self.onlooker.forget_all_but(known)
         waiting = {i: one for i, one in known.items() if one is None or self._outwaited(one)}
         if not running.keys() >= waiting.keys() and self.pause.is_on():
             waiting = {i: one for i, one in waiting.items() if i in running}
-        return sum(self._offer(i, record) for i, record in waiting.items())
+        return sum(self._offer(i, record, named=i in named) for i, record in waiting.items())
 
     def watch(self, every: timedelta, remaining: Callable[[], timedelta]) -> int:
         """Offer what the log has until the time is nearly up; how many were put on the queue.
@@ -71,12 +77,24 @@ class Offering:
         """Put a match on the queue unless somebody may attend it or be on the way."""
         return self._send(match_id, game, self.announce)
 
-    def _offer(self, match_id: str, record: MatchRecord | None) -> bool:
+    def hand_on(self, match_id: str, game: str) -> bool:
+        """Offer a match that its worker has no time for any more, unless it is too old for that.
+
+        The next look of the poller then gives it up, or goes on with it if the arena names it.
+        """
+        return not self._is_old(self.log.match(match_id)) and self.offer_one(match_id, game)
+
+    def _is_old(self, record: MatchRecord | None) -> bool:
+        return record is not None and self.clock.now() - record.started > self.oldest
+
+    def _offer(self, match_id: str, record: MatchRecord | None, *, named: bool) -> bool:
         """Offer a match that nobody attends, as far as this record says."""
         if record is None:
             return self.offer_one(match_id)
         if record.status is Status.FINISHED:
             return self._reopened(record) and self.offer_one(match_id, game_of(record))
+        if not named and self._is_old(record):
+            return self._given_up(record)
         in_vain = record.ttl if record.announced else None
         ttl = self.announce if in_vain is None else min(2 * in_vain, self.longest)
         if not self._send(match_id, game_of(record), ttl, self._outwaited(record)):
@@ -106,6 +124,15 @@ class Offering:
             return False
         _log.warning("opened again, for the arena names it", extra={"match_id": match.match_id})
         return True
+
+    def _given_up(self, record: MatchRecord) -> bool:
+        """Close a match that nobody attends, so that it takes no more workers; never offered."""
+        if self.log.announce(record.match_id, self.announce, self._outwaited(record)):
+            lease = self.log.take(record.match_id, GIVEN_UP, self.announce)
+            if lease is not None:
+                self.log.finish(lease, {"result": GIVEN_UP})
+                _log.warning("given up after %s", self.oldest, extra={"match_id": lease.match_id})
+        return False
 
     def _goes_on(self, match: MatchRecord) -> bool:
         """Whether a closed match that the arena names was closed as missing, or its end is lost."""
