@@ -5,7 +5,8 @@ With Dead Man's Draw, whose server alone would take the same action twice.
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
+from contextlib import closing
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -13,9 +14,9 @@ from typing import Any
 
 import pytest
 from requests.adapters import HTTPAdapter
-from support.bot_arena import BenchArena
+from support.bot_arena import TABLE, BenchArena
 from support.bot_bench import HARD, Bench, played
-from support.bot_faults import Kind, suffering
+from support.bot_faults import FaultPlan, Kind, suffering
 from support.bot_naive import NaiveBot
 from support.bot_wire import Tools
 from support.size import cases
@@ -23,6 +24,7 @@ from support.size import cases
 from cardsharp import exchange
 from cardsharp.cloud import hold
 from cardsharp.cloud.ports import Body
+from cardsharp.deadmansdraw.bot import ArenaMatch
 from cardsharp.deadmansdraw.replay import turns_of
 
 LONG = 10
@@ -136,6 +138,68 @@ def test_r23_an_action_that_was_not_refused_as_such_is_decided_again_as_it_was(
     assert [at for at, played in hit.items() if [one.body for one in played] != meant] == []
 
 
+LIMIT = timedelta(seconds=8)
+OVERDUE = timedelta(milliseconds=350)
+"""So long a worker is held up between decision and POST, and not so long that it notices."""
+
+
+@dataclass
+class WatchedArena(BenchArena):
+    """An arena with a limit a move and a watchdog, and a match in mid-turn."""
+
+    table: Mapping[str, Any] = field(default_factory=lambda: {**TABLE, "timeout": 8})
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.act_as_alice({"etype": "Draw"})
+
+    def held_up(self) -> None:
+        """Somebody is held up for so long that the watchdog and the opponent come between."""
+        self.clock.advance(OVERDUE)
+        self.arena.referee.end_overdue_turns(frozenset(), None)
+        self.go_on()
+
+
+@pytest.mark.parametrize("left", [OVERDUE / 7, OVERDUE / 2, OVERDUE, timedelta(seconds=1.2)])
+def test_r31_no_action_opens_a_turn_that_it_was_not_meant_for(
+    folder: Path, left: timedelta
+) -> None:
+    """The arena ends our turn while its action is between decision and POST."""
+    assert harm_between_decision_and_post(folder, left) == []
+
+
+def harm_between_decision_and_post(folder: Path, left: timedelta) -> list[str]:
+    """What is wrong with the actions of a worker that is held up with so much of its turn left."""
+    with closing(Bench(WatchedArena, folder)) as bench:
+        place = bench.place
+        assert isinstance(place, WatchedArena)
+        bench.clock.advance(LIMIT - left)
+        faults: dict[int, Kind | float] = {}
+
+        def after_first_intent(step: str) -> None:
+            if step == "intend" and not faults:
+                faults[len(plan.steps)] = Kind.PAUSE_AFTER
+
+        plan = FaultPlan(bench.clock, faults, after_first_intent, place.held_up)
+        bench.attend(bench.match_id, plan)
+        assert plan.hits
+        return [fault for one in bench.gate.accepted for fault in one.faults]
+
+
+@pytest.mark.parametrize("gone", [LIMIT / 2, LIMIT * 2], ids=["in time", "overdue"])
+@pytest.mark.parametrize("ahead", [timedelta(0), timedelta(hours=1)], ids=["dated", "misdated"])
+def test_r31_a_match_with_a_limit_is_played_on_whatever_the_dates_say(
+    folder: Path, gone: timedelta, ahead: timedelta
+) -> None:
+    """Also where only an action ends a turn that is overdue, and where a gateway dates answers."""
+    bench = Bench(WatchedArena, folder)
+    assert isinstance(bench.place, WatchedArena)
+    bench.place.dates_ahead = ahead
+    bench.clock.advance(gone)
+    faults = [one for one in played(bench).found if not one.startswith("played were")]
+    assert faults == []
+
+
 # --- the suite itself ------------------------------------------------------------------------
 
 
@@ -172,6 +236,13 @@ def test_the_suite_misses_the_wait_of_a_sender_in_doubt(folder: Path, steps: lis
     acts = suffering(steps, Kind.LATE_BY_CALLS)
     found = [run(folder, {at: Kind.LATE_BY_CALLS}, timing=hasty).found for at in acts[:4]]
     assert any("was meant for move" in fault for faults in found for fault in faults)
+
+
+def test_the_suite_misses_the_end_of_a_turn(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Mutation guard: who does not know when its turn ends opens the next one."""
+    monkeypatch.setattr(ArenaMatch, "_end_of_turn", lambda *_: None)
+    found = harm_between_decision_and_post(folder, OVERDUE / 2)
+    assert any("was meant for move" in fault for fault in found)
 
 
 @pytest.mark.parametrize("kind", [Kind.BEYOND, Kind.CRASH_BEYOND])

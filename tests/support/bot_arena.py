@@ -4,6 +4,8 @@ import asyncio
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
+from email.utils import format_datetime
 from pathlib import Path
 from random import Random
 from shutil import copyfile
@@ -70,6 +72,9 @@ class BenchArena:
     player: Strategy | None = None
     """Who plays for us, where it is nobody of that name."""
 
+    dates_ahead: timedelta = timedelta(0)
+    """By how much the date of an answer is ahead of the clock of the matches."""
+
     data: Path | None = None
     """The file in which the arena keeps the match, where it is to go back."""
 
@@ -121,7 +126,7 @@ class BenchArena:
     def meet(self, tools: Tools) -> Meet:
         strategy = self.player or build(self.strategy, Random(1))
         seat = Seat(ALICE, self.client(tools), strategy, self.strategy)
-        return meeting(Players(seat), tools.log)
+        return meeting(Players(seat), tools.log, tools.clock)
 
     def client(self, tools: Tools) -> ArenaClient:
         """Alice's."""
@@ -212,7 +217,9 @@ class BenchArena:
             "server": ("127.0.0.1", 9),
         }
         await self.arena.app(scope, receive, send)
-        headers = tuple((k.decode(), v.decode()) for k, v in answer.get("headers", ()))
+        dated = self.clock.now() + self.dates_ahead
+        date = ("Date", format_datetime(dated, usegmt=True))
+        headers = (date, *((k.decode(), v.decode()) for k, v in answer.get("headers", ())))
         return Answered(answer["status"], headers, answer["body"])
 
 

@@ -6,6 +6,7 @@ from typing import cast
 import pytest
 from support.arena import ALICE, BOB, DUMMY
 from support.arena_bodies import RUNNING
+from support.bot_clock import StillClock
 from support.recorded import SAMPLE, looks
 
 from cardsharp.deadmansdraw.bot import ArenaMatch
@@ -54,6 +55,8 @@ def test_a_match_of_others_has_no_seat_of_ours() -> None:
 class Shown:
     """A client to which every match looks the same."""
 
+    told_at = None
+
     def __init__(self, shown: MatchView) -> None:
         self.shown = shown
 
@@ -64,7 +67,7 @@ class Shown:
 def timeouts_of(player_id: str, shown: MatchView) -> int:
     """How many timeouts of a match a bot takes for its own."""
     me = Seat(player_id, cast("ArenaClient", Shown(shown)), cast("Strategy", None), "any")
-    return ArenaMatch("match", Players(me)).look({}).timeouts
+    return ArenaMatch("match", Players(me), StillClock()).look({}).timeouts
 
 
 def test_the_opponents_timeouts_are_not_counted_as_ours() -> None:

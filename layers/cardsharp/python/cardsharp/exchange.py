@@ -26,6 +26,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from ipaddress import ip_address
 from types import TracebackType
 from typing import NamedTuple, Self
@@ -138,6 +139,7 @@ class Exchange:
 
     Without credentials it asks as nobody. `counts` counts every request sent by its kind, and the
     repetitions among them as "retries".
+    `told_at` is the date of the last answer, by the arena's own clock, None where it had none.
     `budget` is None until the arena sends slow-down headers. When nothing of it remains, the
     server delays each further request by a growing time, at most 10 s. We do not wait as well:
     one thread with one request at a time is slowed enough, and our own wait could only cost the
@@ -165,6 +167,7 @@ class Exchange:
             self.sign_in(credentials)
         self.counts: Counter[str] = Counter()
         self.budget: Budget | None = None
+        self.told_at: datetime | None = None
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._base!r})"
@@ -209,6 +212,7 @@ class Exchange:
         try:
             with self._open(call, limit) as response:
                 self.counts[call.kind] += len(response.history)  # a Digest challenge
+                self.told_at = _date_of(response.headers)
                 self._note_budget(response.headers)
                 body = self._read(call, response, deadline)
         except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
@@ -395,6 +399,12 @@ class _Prompt:
         if time.monotonic() >= self._until:
             raise Unreachable(f"{self._call}: not sent, for it took too long to connect.")
         yield self._body
+
+
+def _date_of(headers: Mapping[str, str]) -> datetime | None:
+    with suppress(ValueError):
+        return parsedate_to_datetime(headers.get("Date", "")).replace(tzinfo=UTC)
+    return None
 
 
 def _unreachable(call: Call, error: Exception, limit: timedelta) -> ArenaError:

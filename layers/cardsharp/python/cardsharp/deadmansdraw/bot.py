@@ -11,8 +11,8 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from cardsharp.cloud.attend import After, Facts, Meet, Sight, Turn
-from cardsharp.cloud.ports import Body, MatchReader
-from cardsharp.deadmansdraw.actions import Action
+from cardsharp.cloud.ports import Body, Clock, MatchReader
+from cardsharp.deadmansdraw.actions import END_TURN, Action
 from cardsharp.deadmansdraw.briefing import BriefedPlayers
 from cardsharp.deadmansdraw.cards import Card
 from cardsharp.deadmansdraw.client import MatchClosed
@@ -39,25 +39,32 @@ from cardsharp.strategy import Decision
 
 _log = logging.getLogger("cardsharp.bot")
 
+GRAIN = timedelta(seconds=1)
+"""By so much an answer may be later than its date says, which has whole seconds."""
+
 NO_SUCH_MATCH = "Match does not exist."
 """The arena's own words (docs/spec/arena.md section 4)."""
 
 
-def meeting(players: Players, log: MatchReader) -> Meet:
+def meeting(players: Players, log: MatchReader, clock: Clock) -> Meet:
     """How these players meet a match: learning strategies know what the log has of an opponent."""
 
     @contextmanager
     def meet(match_id: str) -> Iterator[ArenaMatch]:
-        yield ArenaMatch(match_id, BriefedPlayers(players.me, players.dummy, log=log))
+        yield ArenaMatch(match_id, BriefedPlayers(players.me, players.dummy, log=log), clock)
 
     return meet
 
 
-class ArenaMatch(NamedTuple):
-    """A match at an arena, on whose seats we play as some of these players."""
+class ArenaMatch:
+    """A match at an arena, on whose seats we play as some of these players.
 
-    match_id: str
-    players: Players
+    `dated` says whether the dates of its answers are believed.
+    """
+
+    def __init__(self, match_id: str, players: Players, clock: Clock) -> None:
+        self.match_id, self.players, self.clock = match_id, players, clock
+        self.dated = True
 
     @property
     def header(self) -> None:
@@ -65,23 +72,24 @@ class ArenaMatch(NamedTuple):
 
     def look(self, known: Facts) -> Sight[Action]:
         """The match as it is now."""
-        return self._sight(self.players.me.client.view(self.match_id), known)
+        asked = self.clock.monotonic()
+        return self._sight(self.players.me.client.view(self.match_id), known, asked)
 
     def wait(self, known: Facts) -> Sight[Action] | None:
         """The match when we are to act or it has ended, None where that took too long."""
-        client = self.players.me.client
+        client, asked = self.players.me.client, self.clock.monotonic()
         try:
             view = client.wait_for_turn(self.match_id)
         except MatchClosed as closed:
             view = closed.closing.view or client.view(self.match_id)
-        return None if view is None else self._sight(view, known)
+        return None if view is None else self._sight(view, known, asked)
 
     def gone(self, denied: Rejected) -> Body | None:
         """The outcome where the arena says that there is no such match."""
         missing = isinstance(denied, NotFound) and denied.message == NO_SUCH_MATCH
         return missing_body() if missing else None
 
-    def _sight(self, view: MatchView, known: Facts) -> Sight[Action]:
+    def _sight(self, view: MatchView, known: Facts, asked: float) -> Sight[Action]:
         seats = self.players.seats(view)
         if not seats:
             raise NotFound(404, "the match has no seat of ours; check the user's id")
@@ -92,12 +100,12 @@ class ArenaMatch(NamedTuple):
             facts=facts_beyond(view, known),
             timeouts=sum(late),
             outcome=outcome_body(view, set(seats)) if view.finished else None,
-            turn=None if view.finished else self._turn(view, seats),
+            turn=None if view.finished else self._turn(view, seats, asked),
             acted_at=instant(view.last_move_at),
             header=header_body(view, names),
         )
 
-    def _turn(self, view: MatchView, seats: dict[int, Seat]) -> Turn[Action] | None:
+    def _turn(self, view: MatchView, seats: dict[int, Seat], asked: float) -> Turn[Action] | None:
         active = view.active_player_index
         seat = None if active is None else seats.get(active)
         if active is None or seat is None:
@@ -108,21 +116,48 @@ class ArenaMatch(NamedTuple):
             _log.exception("cannot read the match", extra={"match_id": self.match_id})
             area = () if view.move_count_in_turn is None else view.state.play_area
             return BlindTurn(self.match_id, seat, area, str(error))
-        return ReadTurn(self.match_id, seat, position, alone=len(seats) == 1)
+        ends = self._end_of_turn(view, asked)
+        return ReadTurn(self, seat, position, len(seats) == 1, view.creation_params.timeout, ends)
+
+    def _end_of_turn(self, view: MatchView, asked: float) -> float | None:
+        """Our monotonic second until which, at least, the arena lets us act; None if unknown.
+
+        Its limit runs from the last move; both that and the answer are dated by its own clock.
+        """
+        limit, moved = view.creation_params.timeout, instant(view.last_move_at)
+        told = self.players.me.client.told_at
+        if not self.dated or limit is None or moved is None or told is None:
+            return None
+        gone = max(told - moved, timedelta(0)) + GRAIN
+        return asked + (limit - gone).total_seconds()
 
 
 class ReadTurn(NamedTuple):
-    """A turn whose position is known; `alone` says that the other seat is not ours."""
+    """A turn whose position is known; `alone` says that the other seat is not ours.
 
-    match_id: str
+    `limit` is what the arena gives us from one move to the next, and `ends` the monotonic second
+    until which we may act at least. What arrived later could open our next turn.
+    """
+
+    match: ArenaMatch
     seat: Seat
     position: Position
     alone: bool
+    limit: timedelta | None
+    ends: float | None
 
     def decide(
         self, limit: timedelta, monotonic: Callable[[], float], refused: frozenset[Action]
     ) -> Decided[Decision[Action]]:
-        """The decision of the strategy that plays this seat."""
+        """The decision of the strategy that plays this seat; EndTurn when the time is over.
+
+        That alone can do no harm when it is late: the arena ends the turn by force, or refuses.
+        """
+        left = self._left
+        if left is not None and left <= timedelta(0):
+            reason = "the time of this turn is over"
+            return Decided(Decision(END_TURN, f"Safe action: {reason}."), fault=reason)
+        limit = limit if left is None else min(limit, left)
         return decide(self.seat.strategy, self.position, limit, monotonic, refused)
 
     def intent(self, decided: Decided[Decision[Action]], at: datetime, worker: str) -> Body:
@@ -130,17 +165,35 @@ class ReadTurn(NamedTuple):
         return intent_body(self.position, decided, at, worker, self.seat.strategy_name)
 
     def act(self, action: Action) -> "ReadTurn | After":
-        """Send the action and follow the events that it caused."""
-        answer = self.seat.client.act(self.match_id, action)
+        """Send the action, if it arrives in this turn, and follow the events that it caused."""
+        sent, left = self.match.clock.monotonic(), self._left
+        try:
+            answer = self.seat.client.act(
+                self.match.match_id, action, None if action == END_TURN else left
+            )
+        except Rejected:
+            if action == END_TURN and left is not None and left < -GRAIN:
+                self.match.dated = False  # the turn was not over: the dates are somebody else's
+            raise
         if ends_turn(answer):
             goes_on = end_of(answer) is None
             return After.WAIT if goes_on and self.alone else After.LOOK
         try:
             position = follow(self.position, action, answer)
         except Exception:  # noqa: BLE001 - as above; a new look tells what is so
-            _log.exception("cannot follow the match", extra={"match_id": self.match_id})
+            _log.exception("cannot follow the match", extra={"match_id": self.match.match_id})
             position = None
-        return After.LOOK if position is None else self._replace(position=position)
+        if position is None:
+            return After.LOOK
+        ends = None if self.limit is None else sent + self.limit.total_seconds()
+        return self._replace(position=position, ends=ends)
+
+    @property
+    def _left(self) -> timedelta | None:
+        """For how long we may act yet, None where nobody says."""
+        if self.ends is None:
+            return None
+        return timedelta(seconds=self.ends - self.match.clock.monotonic())
 
 
 class BlindTurn(NamedTuple):

@@ -2,13 +2,14 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta
 from typing import TypeVar
 
 import requests
 
 from cardsharp.deadmansdraw import wire
 from cardsharp.deadmansdraw.actions import Action
-from cardsharp.errors import Garbled, MatchOver, NotFound, NotYourTurn
+from cardsharp.errors import Garbled, MatchOver, NotFound, NotYourTurn, Unreachable
 from cardsharp.exchange import Budget, Call, Client, Credentials, Exchange, Limits
 
 __all__ = ["DUMMY_ID", "ArenaClient", "Budget", "Credentials", "Limits", "MatchClosed"]
@@ -67,6 +68,11 @@ class ArenaClient(Client):
     def budget(self) -> Budget | None:
         """What the slow-down headers said last, None before any."""
         return self._exchange.budget
+
+    @property
+    def told_at(self) -> datetime | None:
+        """When the arena gave its last answer, by its own clock, to the second."""
+        return self._exchange.told_at
 
     def hello(self) -> str:
         """The arena's greeting; needs no valid password."""
@@ -142,22 +148,30 @@ class ArenaClient(Client):
             raise MatchClosed(wire.parse_closing_view(answer.body))
         return wire.parse_view(answer.body)
 
-    def act(self, match_id: str, action: Action) -> list[wire.EventView]:
+    def act(
+        self, match_id: str, action: Action, within: timedelta | None = None
+    ) -> list[wire.EventView]:
         """What `action` of ours caused, in order; sent exactly once, whatever happens.
 
+        It arrives `within` that time or not at all, as far as our side of the network goes.
+
         Raises:
+            Unreachable: without `doubtful`, there was no time left to send it.
             MatchClosed: the match has ended; only `closing.events` is known.
             NotYourTurn, Rejected: nothing was carried out; `message` says why.
             ArenaError: with `doubtful`, it may have been carried out: read the match again.
         """
+        limit = self._limits.act if within is None else min(within, self._limits.act)
         call = Call(
             kind="act",
             method="POST",
             path=_match_path(match_id),
             body=wire.action_body(action),
-            limit=self._limits.act,
+            limit=limit,
             accept=frozenset({_OK, _GONE}),
         )
+        if limit <= timedelta(0):
+            raise Unreachable(f"{call}: not sent, for it would arrive too late.")
         return self._ask(call, wire.parse_events)
 
     def create_match(self, params: wire.MatchParams) -> wire.MatchCreated:

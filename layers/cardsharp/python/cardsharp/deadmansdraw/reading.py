@@ -77,6 +77,9 @@ def follow(position: Position, action: Action, answer: Sequence[EventView]) -> P
     events = tuple(event for event in events_of(answer) if not isinstance(event, TurnStarted))
     if any(isinstance(event, TurnEnded | MatchEnded | Comment) for event in events):
         return None
+    opened = any(event.event_type == EventType.TURN_STARTED for event in answer)
+    if opened and position.play_area:  # it met another turn of ours
+        return None
     drawn = tuple(event.card for event in events if isinstance(event, Drawn))
     peeked = _peeked(events)
     front = dict.fromkeys((*drawn, *([peeked] if peeked else ())))
