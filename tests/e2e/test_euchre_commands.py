@@ -114,7 +114,9 @@ def test_a_killed_server_goes_on_where_it_was_and_explains_each_decision(
         assert {"seat", "answer", "candidates", "worlds", "decision_ms", "deal_num"} <= set(line)
         assert "fault" not in line
     store = f"sqlite:{tmp_path}/deals.db"
-    steps = cli("euchre", "show", "--store", store, "--json").json()["steps"]
+    told = cli("euchre", "show", "--store", store, "--json").json()
+    assert told["status"] == "finished"
+    steps = told["steps"]
     ours = [step for step in steps if step["decision"]]
     assert len(ours) == player.asked
     assert all(step["happened"] == step["decision"]["action"] for step in ours)
@@ -267,7 +269,7 @@ def test_a_person_plays_a_whole_game_by_number() -> None:
     text = "\n".join(told)
     assert {prompt.partition("?")[0] for prompt in asked} >= {"Your bid", "Your card"}
     assert f"The score: you {game.points[0]}, the others {game.points[1]}." in text
-    assert text.count("New deal") == game.deals
+    assert text.count("New deal") == len(game.deals)
     assert "You have to play " in text
     assert " picks up " in text
 

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import date, datetime
+from itertools import islice
 from pathlib import Path
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import Body, MatchRecord, MoveRecord, NoteRecord, Status
 from cardsharp.errors import ConfigError, StoreError
 from cardsharp.euchre.records import DealKey
-from cardsharp.euchre.replay import asked_of, event_of, header_body, moves_of
+from cardsharp.euchre.replay import asked_of, event_of, header_body, is_over, moves_of
 from cardsharp.euchre.sqlite import SqliteDeals
 from workbench.show.lookup import data_folder
 
@@ -30,13 +31,13 @@ class DealArchive:
     def matches(
         self, day: date | None = None, status: Status | None = None, limit: int = 100
     ) -> list[MatchRecord]:
-        """Headers, the last begun first; no deal says that it is over."""
+        """Headers, the last begun first."""
         began = self.deals.began()
         if day is not None:
             began = [(key, moment) for key, moment in began if moment.date() == day]
         found = (self._record(key, moment) for key, moment in began)
-        wanted = status in {None, Status.RUNNING}
-        return [record for record in found if record is not None][: limit if wanted else 0]
+        wanted = (one for one in found if one is not None and status in {None, one.status})
+        return list(islice(wanted, limit))
 
     def match(self, match_id: str) -> MatchRecord | None:
         """The header of a deal, or None if there is none."""
@@ -64,7 +65,8 @@ class DealArchive:
             return MatchRecord(_id(key), Status.RUNNING, began, {}, fault=str(error))
         if record is None:
             return None
-        return MatchRecord(_id(key), Status.RUNNING, began, header_body(record))
+        status = Status.FINISHED if is_over(record) else Status.RUNNING
+        return MatchRecord(_id(key), status, began, header_body(record))
 
     def _said(self, key: DealKey, began: datetime) -> dict[tuple[object, ...], list[Body]]:
         """Our decisions in a deal by question, seat and answer."""

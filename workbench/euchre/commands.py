@@ -79,8 +79,8 @@ def play(
     except Left:
         print_lines("\nYou have left the table.")
         return
-    won = "You win" if game.winner == 0 else "You lose"
-    print_lines(f"\n{won}, {game.points[0]} to {game.points[1]} after {game.deals} deals.")
+    won = "You win" if game.points[0] > game.points[1] else "You lose"
+    print_lines(f"\n{won}, {game.points[0]} to {game.points[1]} after {len(game.deals)} deals.")
 
 
 def _player(name_or_file: str) -> StrategyPlayer:

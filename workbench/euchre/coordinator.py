@@ -5,7 +5,6 @@ this process or a service behind HTTP makes no difference to it.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from random import Random
 from typing import Protocol
 
@@ -13,7 +12,7 @@ from cardsharp.euchre.actions import Action
 from cardsharp.euchre.cards import Card
 from cardsharp.euchre.position import project
 from cardsharp.euchre.rules import Result, apply, score, start, turn
-from cardsharp.euchre.simulation import CHAIRS, WINNING, shuffled
+from cardsharp.euchre.simulation import CHAIRS, Euchre, Match
 from cardsharp.euchre.state import Deal
 from cardsharp.euchre.strategies import Strategy
 
@@ -60,19 +59,6 @@ class StrategyPlayer:
         """Remember nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Game:
-    """A finished game: points of the chairs 0 and 2, and of 1 and 3."""
-
-    points: tuple[int, int]
-    deals: int
-
-    @property
-    def winner(self) -> int:
-        """0 for the chairs 0 and 2, 1 for the others."""
-        return int(self.points[1] > self.points[0])
-
-
 def play_deal(cards: tuple[Card, ...], players: Players) -> tuple[Deal, Result]:
     """Play one deal; `players` are by seat here, from the dealer's left to the dealer.
 
@@ -89,19 +75,17 @@ def play_deal(cards: tuple[Card, ...], players: Players) -> tuple[Deal, Result]:
     return deal, score(deal.table)
 
 
-def play_game(players: Players, rng: Random, watch: Watcher | None = None) -> Game:
+def play_game(players: Players, rng: Random, watch: Watcher | None = None) -> Match:
     """Play to ten points; `rng` draws the first dealer and shuffles, and does nothing else."""
-    dealer, points, deals = rng.randrange(CHAIRS), [0, 0], 0
-    while max(points) < WINNING:
-        first = (dealer + 1) % CHAIRS
-        seated = [players[(first + seat) % CHAIRS] for seat in range(CHAIRS)]
-        deal, result = play_deal(shuffled(rng), seated)
-        for seat in (0, 1):
-            points[(first + seat) % 2] += result.points[seat]
+    match = Euchre().deal(rng)
+    while not match.is_over:
+        dealt = match.now
+        seated = [players[dealt.chair(seat)] for seat in range(CHAIRS)]
+        deal, result = play_deal(dealt.deal.cards, seated)
+        match = match.after(deal, rng)
         if watch is not None:
-            watch(deal, result, first)
-        dealer, deals = first, deals + 1
-    return Game((points[0], points[1]), deals)
+            watch(deal, result, dealt.first)
+    return match
 
 
 def _seats(players: Players) -> Iterable[tuple[Player, frozenset[int]]]:

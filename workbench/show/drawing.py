@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cardsharp.cloud.ports import MatchRecord, MoveRecord
+from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
 from cardsharp.errors import ConfigError
 from cardsharp.game import Game, Replay
 from cardsharp.replay import Header, Outcome, Step, document, header_of, outcome_of
@@ -143,7 +143,8 @@ def print_end(console: Console, record: MatchRecord, outcome: Outcome | None, sc
     """How the match ended, if it has."""
     console.print()
     if outcome is None:
-        console.print(f"{record.status.value}, not finished", style="bold")
+        rest = "" if record.status is Status.FINISHED else ", not finished"
+        console.print(f"{record.status.value}{rest}", style="bold")
         return
     won = f", {score}" if score else ""
     console.print(f"{outcome.result}{won}, in {outcome.turns} turns", style="bold")

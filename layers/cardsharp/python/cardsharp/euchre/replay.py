@@ -19,7 +19,7 @@ from cardsharp.euchre.records import (
     encode_event,
 )
 from cardsharp.euchre.state import TURN
-from cardsharp.euchre.table import DEALER
+from cardsharp.euchre.table import DEALER, TRICKS
 from cardsharp.replay import Step, Thought, parse
 
 SEATS = ("first", "second", "third", "dealer")
@@ -32,6 +32,16 @@ def moves_of(record: Record) -> list[MoveRecord]:
         MoveRecord(number, None, {"event": encode_event(event)})
         for number, event in enumerate(record.events)
     ]
+
+
+def is_over(record: Record) -> bool:
+    """Whether all tricks were told, or eight passes; no event says that a deal is over."""
+    actions = [action for _, _, action in map(asked_of, record.events)]
+    bids = [action for action in actions if isinstance(action, Bid)]
+    if all(bid.suit is None for bid in bids):
+        return len(bids) == 2 * len(SEATS)
+    alone = sum(isinstance(action, Bid | Defend) and action.alone for action in actions)
+    return sum(isinstance(action, Play) for action in actions) == TRICKS * (len(SEATS) - alone)
 
 
 def header_body(record: Record) -> dict[str, object]:

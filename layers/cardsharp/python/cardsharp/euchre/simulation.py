@@ -1,4 +1,4 @@
-"""Euchre in one process: deals to ten points, by the tournament's rules (SPEC.md section 1)."""
+"""Euchre in one process: deals to ten points, as docs/spec/euchre.md section 1 has it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -53,6 +53,15 @@ class Match:
         """All deals of it."""
         return (*self.past, self.now)
 
+    def after(self, deal: Deal, dice: Random) -> "Match":
+        """The match when its running deal has ended so: the next is dealt unless a side has won."""
+        now, made = replace(self.now, deal=deal), score(deal.table).points
+        sides = made if now.first % 2 == 0 else made[::-1]
+        ended = Match(now, self.past, (self.points[0] + sides[0], self.points[1] + sides[1]))
+        if ended.is_over:
+            return ended
+        return Match(Dealt(start(shuffled(dice)), now.chair(1)), ended.deals, ended.points)
+
 
 def shuffled(dice: Random) -> tuple[Card, ...]:
     """The 24 cards in random order."""
@@ -106,17 +115,10 @@ class Euchre(Simulation[Match, Position, Action]):
 
     def act(self, state: Match, action: Action, dice: Random) -> Match:
         """The match after the answer, the next deal dealt; raises `Illegal`."""
-        now = replace(state.now, deal=apply(state.now.deal, action))
-        if turn(now.deal.table) is not None:
-            return replace(state, now=now)
-        made = score(now.deal.table).points
-        sides = made if now.first % 2 == 0 else made[::-1]
-        points = state.points[0] + sides[0], state.points[1] + sides[1]
-        ended = Match(now, state.past, points)
-        if ended.is_over:
-            return ended
-        following = Dealt(start(shuffled(dice)), now.chair(1))
-        return Match(following, ended.deals, points)
+        deal = apply(state.now.deal, action)
+        if turn(deal.table) is None:
+            return state.after(deal, dice)
+        return replace(state, now=replace(state.now, deal=deal))
 
     def points(self, state: Match) -> tuple[float, ...]:
         """A half for each chair of the winners; raises `Illegal` before the end."""
