@@ -14,7 +14,6 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
 from typing import Self, cast
 
 JSON = "application/json; charset=utf-8"
@@ -119,12 +118,7 @@ class FaultServer:
         threading.Thread(target=self._server.serve_forever, args=(0.005,), daemon=True).start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._server.over.set()
         self._server.shutdown()
         self._server.server_close()

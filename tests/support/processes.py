@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from workbench.build.runtime_api import RuntimeApi, RuntimeFault
@@ -74,12 +73,7 @@ class ProcessHandler:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _why(self, process: "_Process", context: LambdaContext, fault: str) -> str:

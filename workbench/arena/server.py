@@ -10,7 +10,6 @@ import socket
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import timedelta
-from types import TracebackType
 from typing import Self, TypeVar
 
 from cardsharp.errors import ConfigError
@@ -60,12 +59,7 @@ class ArenaServer:
     def __enter__(self) -> Self:
         return self.start()
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     @property

@@ -14,7 +14,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from cardsharp.errors import ConfigError
@@ -114,12 +113,7 @@ class Sandbox:
             self._stack = stack.pop_all()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stack.close()
 
     def invoke(self, event: object, timeout: timedelta) -> Any:  # noqa: ANN401 - any JSON

@@ -2,7 +2,6 @@
 
 import threading
 from collections import Counter
-from types import TracebackType
 from typing import Any, Self
 
 import botocore.handlers
@@ -29,12 +28,7 @@ class UseMeter:
         botocore.handlers.BUILTIN_HANDLERS.extend(self._handlers)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for handler in self._handlers:
             botocore.handlers.BUILTIN_HANDLERS.remove(handler)
 
