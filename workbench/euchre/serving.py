@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from cardsharp.cloud.private import make_private
 from cardsharp.cloud.telemetry import redirect
 from cardsharp.errors import ConfigError
 from cardsharp.euchre.assembly import STRATEGY
@@ -14,6 +13,7 @@ from cardsharp.euchre.game import GAME
 from workbench.show.lookup import data_folder
 from workbench.stage import serving
 from workbench.stage.serving import Place
+from workbench.stage.surroundings import LogFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +51,7 @@ def serve(
 def _written_to(log: Path) -> Iterator[None]:
     """Send our log lines and metrics to the end of that file."""
     try:
-        make_private(log)
-        stream = log.open("a", encoding="utf-8")
+        stream = LogFile(log)
     except OSError as error:
         raise ConfigError(
             f"The log {log} cannot be written: {error.strerror}. Name another with --log."

@@ -3,7 +3,7 @@
 import io
 import logging
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from cardsharp.cloud.private import make_private
 from cardsharp.cloud.redaction import redact
 from cardsharp.cloud.settings import PREFIX
 from cardsharp.cloud.telemetry import redirect
-from workbench.show.output import picture
+from workbench.show.output import picture, print_error
 
 AWS_PREFIX = "AWS_"
 
@@ -43,9 +43,8 @@ def _replace(old: Mapping[str, str], new: Mapping[str, str]) -> None:
 @contextmanager
 def telemetry_in(path: Path) -> Iterator[None]:
     """Send logs and metrics of handlers and home to the end of a file, away from the terminal."""
-    make_private(path)
     root = logging.getLogger()
-    with path.open("a", encoding="utf-8") as stream:
+    with LogFile(path) as stream:
         handler = logging.StreamHandler(stream)
         handler.setFormatter(_Redacting("%(asctime)s %(levelname)s %(name)s: %(message)s"))
         redirect(stream)
@@ -56,6 +55,43 @@ def telemetry_in(path: Path) -> Iterator[None]:
             root.removeHandler(handler)
             # A thread that is left behind must not meet a closed file, nor write to the terminal.
             redirect(io.StringIO())
+
+
+class LogFile(io.TextIOWrapper):
+    """The end of a file for its owner's eyes; where it takes no more, that is said once, and all.
+
+    What is logged about a program must not stop it.
+
+    Raises:
+        OSError: it cannot be opened.
+    """
+
+    def __init__(self, path: Path) -> None:
+        make_private(path)
+        self._path = path
+        self._full = False
+        super().__init__(path.open("ab"), encoding="utf-8")
+
+    def write(self, text: str) -> int:
+        """Write, as long as that is possible; the length of the text."""
+        self._attempt(lambda: super(LogFile, self).write(text))
+        return len(text)
+
+    def flush(self) -> None:
+        """Write what is still in memory."""
+        self._attempt(super().flush)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._attempt(super().close)
+
+    def _attempt(self, act: Callable[[], object]) -> None:
+        try:
+            if not self._full:
+                act()
+        except OSError as error:
+            self._full = True
+            print_error(f"The log {self._path} ends here: {error.strerror}.")
 
 
 class _Redacting(logging.Formatter):
