@@ -4,6 +4,7 @@ The runs are those of the real handlers; only their times are shifted, so that m
 need no minutes here.
 """
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,7 +15,7 @@ from support.alarm_states import composite_is_on, fired, is_on, minutes
 from support.alarms import read_alarms
 from support.arena import ALICE, BOB, HandClock
 from support.aws_recording import GAMES, STACK, Recorder, Scene, opponent, recorder
-from support.aws_template import template
+from support.aws_template import properties, template
 from support.cloud_clock import FakeClock
 
 from cardsharp.cloud.adapters import build_log
@@ -27,10 +28,26 @@ from cardsharp.deadmansdraw.reading import rebuild
 from cardsharp.deadmansdraw.strategies import build
 from workbench.arena.config import utc_now
 from workbench.cloud.samples import Sample, sample, shifted
+from workbench.operate.story import PROBLEMS
 
 ALARMS, COMPOSITES = read_alarms(template(), STACK)
 MINUTE = timedelta(minutes=1)
 VISIBILITY = timedelta(minutes=30)
+DEATHS = [
+    "2026-11-22T12:00:00.000Z 1f Task timed out after 300.00 seconds",
+    "RequestId: 1f Error: Runtime exited with error: signal: killed",
+    "REPORT RequestId: 1f Duration: 9 ms Status: error Error Type: Runtime.OutOfMemory",
+    "REPORT RequestId: 1f Duration: 300000.00 ms Status: timeout",
+    "[ERROR] Runtime.ImportModuleError: Unable to import module 'worker.app'",
+]
+"""As Lambda writes of a function that was stopped, ran out of memory, or cannot be imported."""
+
+LIVES = [
+    "INIT_START Runtime Version: python:3.13.v1",
+    "START RequestId: 1f Version: $LATEST",
+    "END RequestId: 1f",
+    "REPORT RequestId: 1f Duration: 9.00 ms Billed Duration: 9 ms Memory Size: 128 MB",
+]
 
 
 def on(samples: list[Sample], tail: timedelta = MINUTE) -> set[str]:
@@ -48,6 +65,17 @@ def on_amid(healthy: list[Sample], samples: list[Sample]) -> set[str]:
     start = min(one.at for one in samples) - healthy[0].at
     before_and_after = [shifted(healthy, start + MINUTE * n) for n in range(-6, 7)]
     return on([*samples, *(one for part in before_and_after for one in part)])
+
+
+def matches(pattern: str, line: str) -> bool:
+    """Whether a filter pattern of CloudWatch that asks for any of some terms finds a line."""
+    return any(term.strip('"') in line for term in re.findall(r'\?("[^"]+"|\S+)', pattern))
+
+
+def error_lines(lines: list[str]) -> list[str]:
+    """The lines that the metric filter of the worker's log group counts."""
+    pattern = properties("WorkerErrorLines")["FilterPattern"]
+    return [line for line in lines if matches(pattern, line)]
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +106,7 @@ def quiet(tmp_path: Path) -> Iterator[Recorder]:
 def test_a_healthy_run_says_everything_that_alarms_listen_to(healthy: list[Sample]) -> None:
     said = {one.metric for one in healthy}
     watched = {series.metric for alarm in ALARMS for series in alarm.series.values()}
-    assert {one.name for one in watched - said} <= {Metric.UNANSWERED}, "a fault itself"
+    assert {one.name for one in watched - said} <= {Metric.UNANSWERED, "ErrorLines"}, "faults"
 
 
 def test_no_alarm_goes_on_while_all_is_well(healthy: list[Sample]) -> None:
@@ -187,6 +215,24 @@ def test_a_match_whose_worker_fails_before_its_lease_is_noticed(
         offering.offer(["m"])
         clock.advance(timedelta(seconds=1))
     assert on_amid(healthy, found) == {"NobodyComes"}
+
+
+def test_a_line_of_a_function_that_failed_or_died_is_noticed(
+    healthy: list[Sample], quiet: Recorder
+) -> None:
+    assert error_lines(quiet.lines.getvalue().splitlines()) == []
+    queue = MemoryQueue(FakeClock(), VISIBILITY)
+    queue.send("this is no match message")
+    message = queue.receive(timedelta(0))
+    assert message is not None
+    quiet.deliver(message)
+    (ours,) = error_lines(quiet.lines.getvalue().splitlines())
+    assert '"a message failed"' in ours
+    assert error_lines(DEATHS) == DEATHS
+    assert error_lines(LIVES) == []
+    quiet.note(STACK, "ErrorLines", {}, 1)
+    assert on_amid(healthy, quiet.samples) == {"ErrorLogged"}
+    assert [line for line in DEATHS if matches(PROBLEMS, line)] == DEATHS
 
 
 def test_a_worker_that_fails_is_noticed(healthy: list[Sample], quiet: Recorder) -> None:

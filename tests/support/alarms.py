@@ -104,7 +104,7 @@ def _one_series(metric: Mapping[str, Any], statistic: str, period: int, stack: s
     dimensions = frozenset(
         (one["Name"], _plain(one["Value"], stack)) for one in metric.get("Dimensions", [])
     )
-    identity = Metric(metric["Namespace"], metric["MetricName"], dimensions)
+    identity = Metric(_plain(metric["Namespace"], stack), metric["MetricName"], dimensions)
     return Series(identity, statistic, timedelta(seconds=int(period)))
 
 

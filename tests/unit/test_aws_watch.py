@@ -50,6 +50,7 @@ def test_every_promised_alarm_is_there() -> None:
         "TickDeadLetter",
         "NotTakenUp",
         "NobodyComes",
+        "ErrorLogged",
         "SlowPickUp",
         "SlowDecision",
         "TurnTimedOut",

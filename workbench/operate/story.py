@@ -10,7 +10,11 @@ from cardsharp.cloud.aws import call
 from cardsharp.cloud.ports import Clock
 from workbench.operate.stack import Stack
 
-PROBLEMS = '?WARNING ?ERROR ?CRITICAL ?Traceback ?"Task timed out"'
+PROBLEMS = (
+    "?WARNING ?ERROR ?CRITICAL ?Traceback "
+    # What Lambda says of a function that was stopped, ran out of memory, or died otherwise.
+    '?"Task timed out" ?"Runtime exited" ?"Status: error" ?"Status: timeout"'
+)
 """What a line has in which something went wrong."""
 
 _LATE = timedelta(minutes=1)
