@@ -21,7 +21,7 @@ CHAOS := $(if $(MATCHES),--matches $(MATCHES)) $(if $(CLOUD),--cloud $(CLOUD)) \
   $(if $(SEED),--seed $(SEED)) $(if $(CARDS),--cards $(CARDS))
 
 .PHONY: help setup play test test-all research-test planted mutants chaos coverage check lint types format build gates cloud bench bench-wake bench-hold bench-match \
-  bench-throughput bench-blef bench-euchre probe-euchre clean
+  bench-throughput bench-load bench-blef bench-euchre probe-euchre clean
 
 help: ## Print this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort \
@@ -119,6 +119,10 @@ bench-match: setup ## Requests and CPU seconds a match, for the bot and for the 
 
 bench-throughput: setup ## Matches a minute, 1 and 50 at once
 	@$(BIN)/python -m workbench.bench.bot_bench throughput
+
+bench-load: setup ## Many matches at once, in all of which it is our turn: AT_ONCE="100 300 1000"
+	@for number in $(or $(AT_ONCE),10 100 300 1000); do \
+	  $(BIN)/python -m workbench.bench.load_bench $$number || exit; done
 
 bench-blef: setup ## What a request and a game of Blef cost, beside the original's figures
 	@$(BIN)/python -m workbench.bench.blef_bench cpu

@@ -1,5 +1,6 @@
 """The protocol of attending, as every game has it: what a denial leads to, and the handing on."""
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
@@ -11,6 +12,7 @@ from support.bot_clock import StillClock
 
 from cardsharp.cloud.attend import After, Bot, Facts, Sight
 from cardsharp.cloud.attended import Attended
+from cardsharp.cloud.line import Line
 from cardsharp.cloud.memory import MemoryQueue
 from cardsharp.cloud.messages import MatchMessage, parse_message
 from cardsharp.cloud.metrics import Metric, NoMeter
@@ -309,3 +311,39 @@ def test_how_late_a_turn_is_picked_up_is_measured(
     bot = Bot("count", lambda _: nullcontext(match), offering, "worker", TIMING)
     assert bot.attend("m", lambda: HOUR) is Attended.FINISHED
     assert meter.late == late
+
+
+@dataclass
+class Slow(Count):
+    """Count, at an arena that answers an action when it is told to."""
+
+    sent: threading.Event = field(default_factory=threading.Event)
+    answer: threading.Event = field(default_factory=threading.Event)
+
+    def act(self, action: int) -> After:
+        self.sent.set()
+        assert self.answer.wait(30)
+        return super().act(action)
+
+
+def test_matches_of_one_process_act_one_after_the_other(desk: Desk) -> None:
+    line = Line(desk.clock, places=1)
+    first, second = Slow(), Count()
+
+    def attend(match_id: str, match: Count) -> threading.Thread:
+        offering = Offering(desk.log, desk.queue, desk.clock)
+        bot = Bot("count", lambda _: nullcontext(match), offering, match_id, TIMING, line)
+        thread = threading.Thread(target=bot.attend, args=(match_id, lambda: HOUR), daemon=True)
+        thread.start()
+        return thread
+
+    threads = [attend("m", first)]
+    assert first.sent.wait(30)
+    threads.append(attend("n", second))
+    while not line.wait:
+        threading.Event().wait(0.001)
+    assert second.asked == []
+    first.answer.set()
+    for thread in threads:
+        thread.join(30)
+    assert (first.counted, second.counted) == (ACTIONS, ACTIONS)

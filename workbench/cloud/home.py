@@ -3,7 +3,7 @@
 import logging
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from types import TracebackType
@@ -21,11 +21,17 @@ def ignore(_invocation: Invocation) -> None:
     """Observe nothing."""
 
 
+def always() -> bool:
+    """Whatever runs already, there is room for more."""
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """How a home is run; the defaults are those of template.yaml.
 
-    `breath` bounds a wait for messages, and so how long a stop can take while all is idle.
+    `breath` bounds a wait for messages, and so how long a stop can take while all is idle. While
+    `keeps_up` says no, messages are left on the queue.
     """
 
     tick: timedelta = timedelta(minutes=1)
@@ -33,6 +39,7 @@ class Plan:
     batch_size: int = 1
     breath: timedelta = timedelta(seconds=1)
     observe: Observer = field(default=ignore)
+    keeps_up: Callable[[], bool] = field(default=always)
 
 
 class Home:
@@ -125,8 +132,11 @@ class Home:
             self._clock.wait(self._stop, timedelta(seconds=due - now))
 
     def _feed(self) -> None:
-        """Hand batches of messages to free workers."""
+        """Hand batches of messages to free workers, while those that play keep up."""
         while not self._stop.is_set():
+            if not self._plan.keeps_up():
+                self._clock.wait(self._stop, self._plan.breath)
+                continue
             if not self._slots.acquire(timeout=self._plan.breath.total_seconds()):
                 continue
             batch = [] if self._stop.is_set() else self._batch()

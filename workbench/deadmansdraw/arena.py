@@ -37,7 +37,10 @@ class ServeOptions:
         Parameter(help='JSON list of {"_id", "name", "password"}; else the dummy and two teams.'),
     ] = DEFAULT_FILE
     data: Annotated[
-        Path | None, Parameter(help="SQLite file that keeps matches; without it, memory.")
+        Path | None,
+        Parameter(
+            help="SQLite file that keeps matches; without it, all stay in memory until the end."
+        ),
     ] = None
     random: Annotated[
         Randomness, Parameter(help="original repeats the competition server's draws exactly.")

@@ -12,7 +12,7 @@ from typing import Annotated
 
 from cyclopts import Parameter, validators
 
-from cardsharp.cloud.ports import MatchLog
+from cardsharp.cloud.ports import Clock, MatchLog
 from cardsharp.cloud.redaction import redact
 from cardsharp.replay import UNKNOWN, outcome_of
 from workbench.cloud.context import Invocation
@@ -26,7 +26,10 @@ from workbench.stage.surroundings import telemetry_in
 from workbench.strategy_file import strategy_named
 
 GLANCE = timedelta(milliseconds=200)
-"""How often the match log is looked at."""
+"""How often the match log is looked at; less often where looking takes long."""
+
+NEWS = 0.1
+"""The part of the time that may go into looking: the matches need the processor more."""
 
 REPEAT = timedelta(seconds=30)
 """For how long a warning is not said again."""
@@ -35,7 +38,7 @@ WORKER_TIME = timedelta(days=1)
 """Nothing limits a worker at home, so it stays with its match."""
 
 LATEST = 50
-"""Matches that are looked at for news; more never run at once."""
+"""Matches that are looked at for news besides those that run."""
 
 
 @Parameter(name="*")
@@ -59,8 +62,8 @@ class BotOptions:
     )
     at_once: Annotated[
         int,
-        Parameter(validator=validators.Number(gte=1, lte=50), help="Matches played in parallel."),
-    ] = 4
+        Parameter(validator=validators.Number(gte=1, lte=1000), help="Matches played in parallel."),
+    ] = 100
     as_json: Annotated[
         bool, Parameter(name="--json", negative=(), help="Print one JSON document a line.")
     ] = False
@@ -109,7 +112,7 @@ def _attend(side: Side, news: "_News", once: bool, say: Callable[[str], None]) -
     with _leaving() as leaving:
         while not (leaving.asked or (once and news.ended)):
             side.assembly.clock.sleep(GLANCE)
-            news.tell()
+            news.tell_calmly(side.assembly.clock)
         if leaving.asked:
             say("no new matches.")
         side.home.wind_down()
@@ -119,7 +122,7 @@ def _attend(side: Side, news: "_News", once: bool, say: Callable[[str], None]) -
             if leaving.insisted:
                 raise KeyboardInterrupt
             side.assembly.clock.sleep(GLANCE)
-            news.tell()
+            news.tell_calmly(side.assembly.clock)
         news.tell()
 
 
@@ -132,6 +135,7 @@ class _News:
         audience = AsJson() if options.as_json else Printed(results(), tagged=True)
         self._watch = Watch(log, audience)
         self._known: list[str] = []
+        self._due = 0.0
 
     @property
     def ended(self) -> bool:
@@ -143,6 +147,14 @@ class _News:
         record = self._log.match(match_id)
         outcome = None if record is None else outcome_of(record)
         return outcome is not None and outcome.result != UNKNOWN
+
+    def tell_calmly(self, clock: Clock) -> None:
+        """Tell what is new, unless the last time took so long that it would be too much."""
+        began = clock.monotonic()
+        if began >= self._due:
+            self.tell()
+            now = clock.monotonic()
+            self._due = now + (now - began) / NEWS
 
     def tell(self) -> None:
         """Tell what is new."""

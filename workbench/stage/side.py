@@ -9,6 +9,7 @@ from datetime import timedelta
 
 import poller.app
 import worker.app
+from cardsharp.cloud.line import OURS
 from cardsharp.cloud.ports import MatchLog
 from cardsharp.cloud.telemetry import meter
 from cardsharp.deadmansdraw.assembly import Assembly, assemble
@@ -102,7 +103,12 @@ def attending(
     busy = Busy()
     poll = Function("poller", poller.app.handler, POLLER_TIME)
     work = Function("worker", busy, rhythm.worker_time)
-    plan = Plan(concurrency=rhythm.at_once, breath=rhythm.breath, observe=rhythm.observe)
+    plan = Plan(
+        concurrency=rhythm.at_once,
+        breath=rhythm.breath,
+        observe=rhythm.observe,
+        keeps_up=lambda: OURS.keeps_up,
+    )
     home = Home(poll, work, assembly.queue, assembly.clock, plan)
     home.start()
     try:

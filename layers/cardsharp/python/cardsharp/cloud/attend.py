@@ -19,6 +19,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from cardsharp.cloud.attended import Attended
 from cardsharp.cloud.hold import Hold
 from cardsharp.cloud.lease import Keeping, LeaseKeeper
+from cardsharp.cloud.line import OURS, Line
 from cardsharp.cloud.metrics import Metric
 from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.ports import Body, Lease, Remaining
@@ -142,6 +143,7 @@ class Bot:
     offering: Offering
     worker: str
     timing: Timing = field(default_factory=Timing)
+    line: Line = OURS
 
     def attend(self, match_id: str, remaining: Remaining) -> Attended:
         """Play a match until it ends, the time is up, or another worker holds it.
@@ -173,7 +175,7 @@ class Bot:
             with LeaseKeeper(log, lease, self._keeping, clock, asked) as keeper:
                 taken = clock.monotonic()
                 hold = Hold(keeper, log, clock, meter, self.timing, remaining, taken)
-                ended = _Attendance(hold, match, described=described).run()
+                ended = _Attendance(hold, match, self.line, described=described).run()
         except Conflict as conflict:
             _log.warning("%s", conflict, extra={"match_id": match_id})
             return Attended.ELSEWHERE
@@ -210,9 +212,10 @@ class _Attendance(Generic[A]):
     `described` says whether the match log has the match's header already.
     """
 
-    def __init__(self, hold: Hold, match: Match[A], *, described: bool) -> None:
+    def __init__(self, hold: Hold, match: Match[A], line: Line, *, described: bool) -> None:
         self.hold = hold
         self.match = match
+        self.line = line
         self.described = described
         self.known: dict[int, Body] = {}
         self.refused: dict[int, frozenset[A]] = {}
@@ -240,7 +243,11 @@ class _Attendance(Generic[A]):
 
     def _look(self) -> Sight[A] | None:
         """The match as it is; None when the time is up before the arena answers."""
-        return self.hold.patiently(lambda: self.match.look(self.known))
+        return self.hold.patiently(self._see)
+
+    def _see(self) -> Sight[A]:
+        with self.line.place():
+            return self.match.look(self.known)
 
     def _first_look(self) -> Sight[A] | None:
         """The match, once no action of a predecessor can be under way any more."""
@@ -313,17 +320,18 @@ class _Attendance(Generic[A]):
     def _act(self, turn: Turn[A], sequence: int) -> Turn[A] | After:
         """Decide, log the intent, send the action once; after any doubt, look what is so."""
         hold, refused = self.hold, self.refused.get(sequence, frozenset())
-        decided = turn.decide(hold.timing.decision, hold.clock.monotonic, refused)
-        hold.note_decision(decided.took, decided.fault)
-        action = decided.decision.action
-        intent = turn.intent(decided, hold.clock.now(), hold.worker)
-        if decided.fault is not None:
-            self._note("decision", {**intent, "sequence": sequence})
-        if not hold.intend(sequence, intent):
-            return After.LOOK
-        sent = hold.clock.monotonic()
         try:
-            then = turn.act(action)
+            with self.line.place():
+                decided = turn.decide(hold.timing.decision, hold.clock.monotonic, refused)
+                hold.note_decision(decided.took, decided.fault)
+                action = decided.decision.action
+                intent = turn.intent(decided, hold.clock.now(), hold.worker)
+                if decided.fault is not None:
+                    self._note("decision", {**intent, "sequence": sequence})
+                if not hold.intend(sequence, intent):
+                    return After.LOOK
+                sent = hold.clock.monotonic()
+                then = turn.act(action)
         except MatchOver:
             return After.LOOK
         except ArenaError as error:

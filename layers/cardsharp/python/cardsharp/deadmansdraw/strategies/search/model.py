@@ -53,6 +53,9 @@ SIZES: dict[str, int] = {
 STARTS: dict[str, int] = dict(zip(SIZES, accumulate(SIZES.values(), initial=0), strict=False))
 NUMBERS = sum(SIZES.values())
 
+MOST = 2048
+"""Sums that are remembered of one number of cards left; about 15 MB of all."""
+
 _LEAD_FIELD, _ON_FIELD = 56, 80
 _VALUE_HALF, _VALUE_MASK = 1 << 55, (1 << 56) - 1
 _LEAD_HALF, _LEAD_MASK = 1 << 23, (1 << 24) - 1
@@ -122,8 +125,9 @@ class Model:
 
 
 class SuitParts(dict[int, int]):
-    """By a suit's key, what it adds with `left` cards left; worked out when first asked for.
+    """By a suit's key, what it adds with `left` cards left; worked out when it is asked for.
 
+    A process plays for days and there are 80,000 keys, so all are forgotten when there are `MOST`.
     V, the lead and D share one number, 56 and 24 bits apart, so that one addition serves all.
     """
 
@@ -146,6 +150,8 @@ class SuitParts(dict[int, int]):
         lead = points(suit, tops[MOVER]) - points(suit, tops[OTHER])
         on = self._on(suit, tops, numbers[PILE], lies=bool(lies))
         found = value + (lead << _LEAD_FIELD) + (on << _ON_FIELD)
+        if len(self) >= MOST:
+            self.clear()
         self[key] = found
         return found
 

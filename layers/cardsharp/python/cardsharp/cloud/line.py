@@ -1,0 +1,86 @@
+"""The line before this process's processor: matches come to act in the order in which they ask.
+
+One interpreter serves all matches that a process attends. Where all act at once, all are late
+together, and their leases with them: so a few act at a time, and the others stand in line. How
+long a newcomer would stand there says whether one more match could be kept up. A function in the
+cloud attends one match and always finds the line empty.
+"""
+
+import threading
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.ports import Clock
+
+_GUESS = timedelta(milliseconds=10)
+"""What an action takes, before there were any."""
+
+_WEIGHT = 0.05
+"""How much the last action counts beside all earlier ones."""
+
+
+class Line:
+    """Room for `places` at a time, first come first served.
+
+    Actions wait for the arena too, so there are more places than processors. A wait of more than
+    `bearable` for one action would make a turn, which has some five, too long for its limit.
+    """
+
+    def __init__(
+        self, clock: Clock, places: int = 8, bearable: timedelta = timedelta(seconds=2)
+    ) -> None:
+        self._clock = clock
+        self._bearable = bearable
+        self._free = places
+        self._guard = threading.Lock()
+        self._waiting: deque[threading.Event] = deque()
+        self._pace = _GUESS.total_seconds()
+        self._left: float | None = None
+
+    @property
+    def wait(self) -> timedelta:
+        """How long whoever came now would wait, at the pace of late."""
+        with self._guard:
+            return timedelta(seconds=len(self._waiting) * self._pace)
+
+    @property
+    def keeps_up(self) -> bool:
+        """Whether one more match could be played beside those that are."""
+        return self.wait <= self._bearable
+
+    @contextmanager
+    def place(self) -> Iterator[None]:
+        """Wait for a place, and have it as long as the block runs."""
+        self._enter()
+        try:
+            yield
+        finally:
+            self._leave()
+
+    def _enter(self) -> None:
+        with self._guard:
+            if self._free:
+                self._free -= 1
+                return
+            called = threading.Event()
+            self._waiting.append(called)
+        called.wait()
+
+    def _leave(self) -> None:
+        """Pass the place to whoever has waited longest; the pace is that of a line that moves."""
+        with self._guard:
+            if not self._waiting:
+                self._free, self._left = self._free + 1, None
+                return
+            now = self._clock.monotonic()
+            if self._left is not None:
+                self._pace += _WEIGHT * (now - self._left - self._pace)
+            self._left = now
+            self._waiting.popleft().set()
+
+
+OURS = Line(SystemClock())
+"""The line of this process."""
