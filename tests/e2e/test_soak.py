@@ -1,15 +1,17 @@
 """What stays in a process that plays match after match: nothing that grows with their number."""
 
 import os
-from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from cardsharp.cloud.attended import Attended
+from cardsharp.cloud.telemetry import meter
+from cardsharp.deadmansdraw.attending import attend
 from cardsharp.deadmansdraw.client import DUMMY_ID, ArenaClient
 from cardsharp.deadmansdraw.wire import MatchParams
+from cardsharp.game import Job
 from workbench.bench.measuring import served
 from workbench.stage.clouds import embedded_in
 from workbench.stage.side import assembled
@@ -36,22 +38,21 @@ def test_a_worker_keeps_nothing_of_the_matches_that_it_has_played(tmp_path: Path
         served("arena") as arena,
         telemetry_in(tmp_path / "bot.log"),
         ArenaClient(arena.url, credentials_of(us)) as client,
-        assembled(
-            {
-                **variables_of("captain", arena.url, us, embedded_in(tmp_path / "bot.db")),
-                "CARDSHARP_DUMMY_STRATEGY": "draw-3",
-            }
-        ) as assembly,
     ):
+        variables = {
+            **variables_of("captain", arena.url, us, embedded_in(tmp_path / "bot.db")),
+            "CARDSHARP_DUMMY_STRATEGY": "draw-3",
+        }
+        job = Job(variables, meter, "worker", lambda: timedelta(hours=1))
 
-        def play(attend: Callable[[str, Callable[[], timedelta]], Attended], number: int) -> None:
+        def play(number: int) -> None:
             for _ in range(number):
                 match_id = client.create_match(MatchParams(player_ids=(us.id, DUMMY_ID))).id
-                assert attend(match_id, lambda: timedelta(hours=1)) is Attended.FINISHED
+                assert attend(match_id, job) is Attended.FINISHED
 
-        with assembly.bot("worker") as bot:
-            play(bot.attend, WARM)
+        with assembled(variables):
+            play(WARM)
             before = resident()
-            play(bot.attend, MORE)
+            play(MORE)
             grown = resident() - before
     assert grown < MORE * MOST_A_MATCH
