@@ -341,18 +341,18 @@ def test_an_answer_is_read_as_the_queue_mapping_reads_it(answer: object, failed:
 
 
 def test_what_cannot_be_kept_up_is_left_on_the_queue() -> None:
-    source, keeps_up, asked = matches()[0], threading.Event(), threading.Semaphore(0)
+    source, borne, asked = matches()[0], threading.Event(), threading.Semaphore(0)
     source.send("{}")
 
-    def looked() -> bool:
+    def bears(workers: int) -> bool:
         asked.release()
-        return keeps_up.is_set()
+        return borne.is_set() and workers == 1
 
-    with running(source=source, plan=replace(PLAN, keeps_up=looked)) as (_, watched):
+    with running(source=source, plan=replace(PLAN, bears=bears)) as (_, watched):
         for _ in range(3):
             assert asked.acquire(timeout=10)
         message = source.receive(timedelta(0))
         assert message is not None
         assert message.receive_count == 1
-        keeps_up.set()
+        borne.set()
         assert watched.next("worker").error is None

@@ -1,4 +1,4 @@
-"""The line before the processor: who comes when, and when it says that no more can be kept up."""
+"""The line before the processor: who comes when, and how many it bears."""
 
 import threading
 from datetime import timedelta
@@ -7,8 +7,6 @@ import pytest
 from support.cloud_clock import FakeClock
 
 from cardsharp.cloud.line import Line
-
-TENTH = timedelta(seconds=0.1)
 
 
 class Crowd:
@@ -37,9 +35,13 @@ class Crowd:
             self._in[who].set()
             self._go[who].wait(30)
 
+    def has_place(self, who: int) -> bool:
+        """Whether one gets a place within half a minute."""
+        return self._in[who].wait(30)
+
     def leave(self, who: int) -> None:
         """Let one that has a place leave it."""
-        assert self._in[who].wait(30)
+        assert self.has_place(who)
         self._go[who].set()
         self._threads[who].join(30)
 
@@ -47,10 +49,13 @@ class Crowd:
 def test_a_line_serves_so_many_at_a_time_and_in_the_order_in_which_they_came() -> None:
     crowd = Crowd(Line(FakeClock(), places=2))
     crowd.come(6)
-    assert sorted(crowd.served) == [0, 1]
-    for who in range(6):
+    assert crowd.served == [0, 1]
+    for who in range(4):
         crowd.leave(who)
+        assert crowd.has_place(who + 2)
     assert crowd.served == [0, 1, 2, 3, 4, 5]
+    crowd.leave(4)
+    crowd.leave(5)
 
 
 def test_a_place_is_free_again_after_a_failure() -> None:
@@ -61,18 +66,28 @@ def test_a_place_is_free_again_after_a_failure() -> None:
     assert line.wait == timedelta(0)
 
 
-def test_a_line_that_has_become_slow_keeps_no_more_up() -> None:
+def test_how_many_matches_a_line_bears_follows_from_its_pace() -> None:
     clock = FakeClock()
-    line = Line(clock, places=1, bearable=timedelta(seconds=1))
+    line = Line(clock, places=1, bearable=timedelta(seconds=4))
     crowd = Crowd(line)
-    crowd.come(60)
-    assert line.keeps_up  # 59 wait, at 10 ms each
-    for who in range(20):
-        clock.advance(TENTH)
+    assert line.bears(200)
+    assert not line.bears(201)  # before anything was seen, 20 ms each
+    crowd.come(90)
+    for who in range(45):
+        clock.advance(timedelta(seconds=1))
         crowd.leave(who)
-    assert not line.keeps_up  # 39 wait, at nearly 100 ms each
-    assert timedelta(seconds=2) < line.wait < timedelta(seconds=4)
-    for who in range(20, 60):
+    assert not line.bears(25)  # a second each of late
+    assert line.bears(15)
+    for who in range(45, 90):
         crowd.leave(who)
-    assert line.keeps_up
-    assert line.wait == timedelta(0)
+    assert line.bears(20)  # no time passed: better again
+
+
+def test_the_time_without_a_line_says_nothing_of_its_pace() -> None:
+    clock = FakeClock()
+    line = Line(clock, places=1)
+    for _ in range(100):
+        clock.advance(timedelta(minutes=1))
+        with line.place():
+            clock.advance(timedelta(minutes=1))
+    assert line.bears(200)

@@ -21,8 +21,8 @@ def ignore(_invocation: Invocation) -> None:
     """Observe nothing."""
 
 
-def always() -> bool:
-    """Whatever runs already, there is room for more."""
+def always(_workers: int) -> bool:
+    """Bear any number."""
     return True
 
 
@@ -30,8 +30,8 @@ def always() -> bool:
 class Plan:
     """How a home is run; the defaults are those of template.yaml.
 
-    `breath` bounds a wait for messages, and so how long a stop can take while all is idle. While
-    `keeps_up` says no, messages are left on the queue.
+    `breath` bounds a wait for messages, and so how long a stop can take while all is idle. Messages
+    are left on the queue where `bears` says that so many workers could not be kept up.
     """
 
     tick: timedelta = timedelta(minutes=1)
@@ -39,7 +39,7 @@ class Plan:
     batch_size: int = 1
     breath: timedelta = timedelta(seconds=1)
     observe: Observer = field(default=ignore)
-    keeps_up: Callable[[], bool] = field(default=always)
+    bears: Callable[[int], bool] = field(default=always)
 
 
 class Home:
@@ -67,6 +67,7 @@ class Home:
         self._plan = plan or Plan()
         self._stop = threading.Event()
         self._slots = threading.Semaphore(self._plan.concurrency)
+        self._workers: set[threading.Thread] = set()
         self._tick_context: LambdaContext | None = None
         self._threads = [
             threading.Thread(target=loop, name=loop.__name__, daemon=True)
@@ -132,16 +133,18 @@ class Home:
             self._clock.wait(self._stop, timedelta(seconds=due - now))
 
     def _feed(self) -> None:
-        """Hand batches of messages to free workers, while those that play keep up."""
+        """Hand batches of messages to free workers, as many as can be kept up."""
         while not self._stop.is_set():
-            if not self._plan.keeps_up():
+            if not self._plan.bears(len(self._workers) + 1):
                 self._clock.wait(self._stop, self._plan.breath)
                 continue
             if not self._slots.acquire(timeout=self._plan.breath.total_seconds()):
                 continue
             batch = [] if self._stop.is_set() else self._batch()
             if batch:
-                threading.Thread(target=self._work, args=(batch,), daemon=True).start()
+                thread = threading.Thread(target=self._work, args=(batch,), daemon=True)
+                self._workers.add(thread)
+                thread.start()
             else:
                 self._slots.release()
 
@@ -169,6 +172,7 @@ class Home:
             self._settle(batch, invocation)
             self._report(invocation)
         finally:
+            self._workers.discard(threading.current_thread())
             self._slots.release()
 
     def _settle(self, batch: Sequence[Message], invocation: Invocation) -> None:

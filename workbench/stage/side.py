@@ -107,7 +107,7 @@ def attending(
         concurrency=rhythm.at_once,
         breath=rhythm.breath,
         observe=rhythm.observe,
-        keeps_up=lambda: OURS.keeps_up,
+        bears=OURS.bears,
     )
     home = Home(poll, work, assembly.queue, assembly.clock, plan)
     home.start()

@@ -2,8 +2,8 @@
 
 One interpreter serves all matches that a process attends. Where all act at once, all are late
 together, and their leases with them: so a few act at a time, and the others stand in line. How
-long a newcomer would stand there says whether one more match could be kept up. A function in the
-cloud attends one match and always finds the line empty.
+fast it moves says how many matches can be kept up. A function in the cloud attends one match and
+always finds the line empty.
 """
 
 import threading
@@ -15,22 +15,22 @@ from datetime import timedelta
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import Clock
 
-_GUESS = timedelta(milliseconds=10)
-"""What an action takes, before there were any."""
+_GUESS = timedelta(milliseconds=20)
+"""The pace before there was any: that of a slow machine, as matches once taken up are kept."""
 
-_WEIGHT = 0.05
-"""How much the last action counts beside all earlier ones."""
+_WEIGHT = 0.005
+"""How much the last action counts beside all earlier ones: a moment's haste lets nobody in."""
 
 
 class Line:
     """Room for `places` at a time, first come first served.
 
-    Actions wait for the arena too, so there are more places than processors. A wait of more than
-    `bearable` for one action would make a turn, which has some five, too long for its limit.
+    Actions wait for the arena too, so there are more places than processors. Nobody is to wait for
+    more than `bearable`: a turn has some five actions, and 30 s.
     """
 
     def __init__(
-        self, clock: Clock, places: int = 8, bearable: timedelta = timedelta(seconds=2)
+        self, clock: Clock, places: int = 8, bearable: timedelta = timedelta(seconds=4)
     ) -> None:
         self._clock = clock
         self._bearable = bearable
@@ -46,10 +46,10 @@ class Line:
         with self._guard:
             return timedelta(seconds=len(self._waiting) * self._pace)
 
-    @property
-    def keeps_up(self) -> bool:
-        """Whether one more match could be played beside those that are."""
-        return self.wait <= self._bearable
+    def bears(self, matches: int) -> bool:
+        """Whether so many could be kept up at the pace of late, were all of them to act at once."""
+        with self._guard:
+            return timedelta(seconds=matches * self._pace) <= self._bearable
 
     @contextmanager
     def place(self) -> Iterator[None]:
