@@ -20,7 +20,7 @@ PLAY := $(if $(STRATEGY),--strategy $(STRATEGY)) $(if $(OPPONENT),--opponent $(O
 CHAOS := $(if $(MATCHES),--matches $(MATCHES)) $(if $(CLOUD),--cloud $(CLOUD)) \
   $(if $(SEED),--seed $(SEED)) $(if $(CARDS),--cards $(CARDS))
 
-.PHONY: help setup play test test-all research-test planted mutants chaos coverage check lint types format build gates cloud bench bench-wake bench-hold bench-match \
+.PHONY: help setup play test test-all research-test planted mutants faults-all chaos coverage check lint types format build gates cloud bench bench-wake bench-hold bench-match \
   bench-throughput bench-load bench-blef bench-euchre probe-euchre clean
 
 help: ## Print this help
@@ -68,6 +68,9 @@ mutants: setup ## Change the code at random and count what the tests notice: TAR
 	@$(UV) sync --quiet --locked --no-build-isolation --inexact --group mutants
 	@for target in $(or $(TARGETS),deadmansdraw blef euchre attending stores); do \
 	  $(BIN)/python tests/mutation/mutants.py $$target $(if $(SAMPLE),--sample $(SAMPLE)); done
+
+faults-all: setup ## Play every kind of fault at every I/O step, and pairs: PAIRS=1000 SEED=1
+	@$(BIN)/python tests/faults/every_fault.py $(if $(PAIRS),--pairs $(PAIRS)) $(if $(SEED),--seed $(SEED))
 
 chaos: setup ## Play matches while everything around them fails: MATCHES=200 CLOUD= SEED= CARDS=
 	@$(BIN)/python -m workbench.bench.chaos.night $(CHAOS)

@@ -39,13 +39,13 @@ def test_the_game_of_the_bench_is_worth_it(bench: Bench) -> None:
     counts = Counter(bench.plan.steps)
     assert counts["join"] == 1
     assert len({one.sequence // 100 for one in bench.gate.accepted}) >= 2
-    assert {"vault add", "vault find", "take", "view", "wait", "intend", "record"} <= counts.keys()
+    assert {"add", "find", "take", "view", "wait", "intend", "record"} <= counts.keys()
 
 
 def test_at_a_service_that_gives_out_the_uuids_the_given_one_is_kept(tmp_path: Path) -> None:
     bench = played(Bench(GIVING, tmp_path))
     assert bench.found == []
-    assert Counter(bench.plan.steps)["vault replace"] == 1
+    assert Counter(bench.plan.steps)["replace"] == 1
 
 
 def test_a_seat_that_another_worker_has_joined_meanwhile_is_played_by_the_uuid_it_was_given(
@@ -53,7 +53,7 @@ def test_a_seat_that_another_worker_has_joined_meanwhile_is_played_by_the_uuid_i
 ) -> None:
     """What the vault said before the lease was taken is old; joining again would be refused."""
     steps = played(Bench(GIVING, tmp_path)).plan.steps
-    joined = steps.index("vault replace") - steps.index("vault find")
+    joined = steps.index("replace") - steps.index("find")
     bench = Bench(GIVING, tmp_path)
     early = FaultPlan(bench.clock, {joined: Kind.CRASH_AFTER})
 
@@ -66,7 +66,7 @@ def test_a_seat_that_another_worker_has_joined_meanwhile_is_played_by_the_uuid_i
         bench.order()
         bench.plan.before_step = come_between
         bench.attend(bench.match_id)
-        assert early.steps[-1] == "vault replace"
+        assert early.steps[-1] == "replace"
         assert bench.faults_found() == []
     finally:
         bench.close()

@@ -82,6 +82,9 @@ class BlefPlace:
     def order(self, tools: Tools, offering: Offering) -> None:
         order_seat(GAME.name, self.wanted, str(SECRET), tools.vault, offering)
 
+    def poll(self, _tools: Tools, offering: Offering) -> None:
+        offering.offer()
+
     def named(self) -> tuple[str, ...]:
         return ()
 

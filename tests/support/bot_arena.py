@@ -120,6 +120,11 @@ class BenchArena:
     def order(self, tools: Tools, offering: Offering) -> None:
         """Nobody orders: the arena names the match."""
 
+    def poll(self, tools: Tools, offering: Offering) -> None:
+        with self.client(tools) as client:
+            named = [match.id for match in client.waiting_matches()]
+        offering.offer(named)
+
     def named(self) -> list[str]:
         return [self.match_id] if self.match.active_player == ALICE else []
 

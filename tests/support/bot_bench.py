@@ -2,26 +2,23 @@
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from itertools import count
 from pathlib import Path
 from typing import Protocol, cast
 
 from cardsharp.cloud.attend import Bot
-from cardsharp.cloud.memory import MemoryQueue
 from cardsharp.cloud.messages import parse_message
 from cardsharp.cloud.metrics import Meter, NoMeter
 from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.onlooker import Onlooker
 from cardsharp.cloud.ports import MatchLog, MoveRecord
-from cardsharp.cloud.sqlite import SqliteLog
-from cardsharp.cloud.sqlite_vault import SqliteVault
 from cardsharp.cloud.timing import Timing
-from cardsharp.cloud.vault import Vault
 from cardsharp.errors import ArenaError, StoreError
 from support.bot_clock import StillClock
-from support.bot_faults import OUTAGE, Crash, FaultPlan, FaultyLog, FaultyVault, Kind, Meant
+from support.bot_faults import OUTAGE, Crash, FaultPlan, Kind, Meant, Mindful
+from support.bot_homes import Home, at_home
 from support.bot_wire import FaultyWire, Gate, Place, Tools
 
 HOUR = timedelta(hours=1)
@@ -42,12 +39,6 @@ HARD = Timing(
 class Attender(Protocol):
     """Somebody who can play a match, well or badly."""
 
-    def outwait(self, duration: timedelta) -> None:
-        """Let so much time pass, seen by whoever offers matches."""
-        self.offering().offer()
-        self.clock.advance(duration)
-        self.offering().offer()
-
     def attend(self, match_id: str, remaining: Callable[[], timedelta]) -> object:
         """Play until the match ends, or an exception ends the worker."""
         ...
@@ -60,6 +51,7 @@ class Bench:
     make_place: Callable[[Path, StillClock], Place]
     folder: Path
     faults: Mapping[int, Kind | float] = field(default_factory=dict)
+    home: Home = at_home
     timing: Timing = HARD
     make: "Callable[[Bench, Tools], Attender] | None" = None
     successor_steps: int | None = None
@@ -72,12 +64,15 @@ class Bench:
     def __post_init__(self) -> None:
         self.place = self.make_place(self.folder, self.clock)
         self.match_id = self.place.match_id
-        self.log = SqliteLog(Path(":memory:"), self.clock)
-        self.vault = SqliteVault(self.folder / "log", self.clock)
+        self.stores = self.home(self.folder, self.clock)
+        self.log, self.vault, self.queue = (
+            self.stores.log,
+            self.stores.vault,
+            self.stores.queue,
+        )
         self.gate = Gate(self.place, self.log, self.clock)
         self.plan = FaultPlan(self.clock, self.faults, pause=self.meanwhile)
         self.onlooker = Onlooker()
-        self.queue = MemoryQueue(self.clock, visibility=HOUR)
         self.numbers, self.workers = count(1), 0
         self.found: list[str] = []
         self.moves: list[MoveRecord] = []
@@ -85,8 +80,7 @@ class Bench:
 
     def close(self) -> None:
         self.place.close()
-        self.log.close()
-        self.vault.close()
+        self.stores.close()
 
     def tools(self, plan: FaultPlan | None = None) -> Tools:
         """What a new worker is given, whose every I/O step passes the plan."""
@@ -94,11 +88,12 @@ class Bench:
         number = next(self.numbers)
         plan, meant = plan or self.plan, Meant()
         clock = self.clock.as_seen_by(self.skews[number % len(self.skews)])
-        log = cast("MatchLog", FaultyLog(self.log, plan, meant, clock))
+        log, vault, queue = self.stores.faulty(plan, clock)
         return Tools(
             wire=FaultyWire(self.gate, plan, meant),
-            log=log,
-            vault=cast("Vault", FaultyVault(self.vault, plan)),
+            log=cast("MatchLog", Mindful(log, meant)),
+            vault=vault,
+            queue=queue,
             name=f"worker-{number}",
             meant=meant,
             clock=clock,
@@ -107,7 +102,7 @@ class Bench:
     def offering(self, tools: Tools | None = None, meter: Meter = NO_METER) -> Offering:
         """What offers matches, on the bench's own machine or on that of these tools."""
         if tools is not None:
-            return Offering(tools.log, self.queue, tools.clock, meter=meter)
+            return Offering(tools.log, tools.queue, tools.clock, meter=meter)
         return Offering(self.log, self.queue, self.clock, onlooker=self.onlooker)
 
     def worker(self, plan: FaultPlan | None = None) -> Attender:
@@ -130,17 +125,28 @@ class Bench:
         """Have the match ordered, and attended by worker after worker until it has ended."""
         self.order()
         for _ in range(PATIENCE):
-            self.gate.deliver(len(self.plan.steps))
+            self.gate.deliver(self.plan.looks)
             self.place.go_on()
-            named = list(self.place.named())
-            self.offering().offer(named)
+            self.poll()
+            self.plan.deliver()
             message = self.queue.receive(timedelta(0))
             if message is None:
-                if self.finished and not named:
+                if self.finished and not [*self.place.named(), *self.plan.late]:
                     return
                 self.clock.advance(timedelta(milliseconds=500))
                 continue
             self.attend(parse_message(message.body).match_id)
+
+    def poll(self) -> None:
+        """One look of the poller, which may fail or die as a worker may; another comes then."""
+        tools = replace(self.tools(), clock=self.clock)
+        offering = replace(self.offering(tools), onlooker=self.onlooker)
+        try:
+            self.place.poll(tools, offering)
+        except Crash:
+            self.onlooker = Onlooker()
+        except (ArenaError, StoreError) as error:
+            logging.getLogger("bench").info("the poller failed: %s", error)
 
     def meanwhile(self) -> None:
         """What happens while a worker is paused: its lease runs out and another comes."""
@@ -171,8 +177,7 @@ class Bench:
 
     def everything(self) -> str:
         """All that the log has, as text."""
-        with self.log._file.reading() as db:
-            return "\n".join(db.iterdump())
+        return self.stores.dump()
 
     def faults_found(self) -> list[str]:
         """Everything that is wrong with the match, in sentences."""

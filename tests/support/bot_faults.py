@@ -1,14 +1,12 @@
 """The nemesis: every I/O step of a worker is numbered, and a plan says which of them go wrong."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import TypeVar
+from typing import TypeVar, cast
 
-from cardsharp.cloud.ports import Clock
-from cardsharp.cloud.sqlite import SqliteLog
-from cardsharp.cloud.vault import Vault
+from cardsharp.cloud.ports import Lease, MatchLog
 from cardsharp.errors import Conflict, StoreError
 from support.bot_clock import StillClock
 
@@ -19,6 +17,10 @@ STEP = timedelta(milliseconds=25)
 
 OUTAGE = timedelta(seconds=4)
 """How long a store that is down stays down."""
+
+
+LATENESS = timedelta(seconds=20)
+"""How late a message may come: everything has gone on by then."""
 
 
 class Crash(BaseException):
@@ -34,7 +36,7 @@ class Kind(StrEnum):
     RESPONSE_LOST = "response lost"
     TIMED_OUT = "no answer in time"
     LATE = "response lost, late effect"
-    LATE_BY_CALLS = "response lost, effect two calls later"
+    LATE_BY_CALLS = "response lost, effect after the next look"
     CRASH_LATE = "crash, late effect"
     CRASH_LATE_BY_CALLS = "crash, effect after the successor's look"
     BEYOND = "no answer in time, the bytes still with our kernel"
@@ -46,6 +48,8 @@ class Kind(StrEnum):
     PAGE_DONE = "a 4xx page, effect"
     PAGE_LATE = "a 4xx page, late effect"
     DENIED = "denied once in the arena's own words"
+    HTTP_408 = "408"
+    HTTP_408_DONE = "408, effect"
     HTTP_429 = "429"
     HTTP_503 = "503 with Retry-After"
     GARBAGE = "garbage"
@@ -53,7 +57,10 @@ class Kind(StrEnum):
     CONFLICT = "store conflict"
     THROTTLED = "store throttled"
     DOWN = "store down for a while"
-    PAUSE_AFTER = "paused after"
+    LOST = "message lost"
+    TWICE = "message twice"
+    DELAYED = "message late"
+    PAUSE_AFTER = "frozen after"
 
 
 CRASHES = (Kind.CRASH_BEFORE, Kind.CRASH_AFTER)
@@ -63,17 +70,20 @@ READ_KINDS = (
     Kind.RESPONSE_LOST,
     Kind.TIMED_OUT,
     Kind.HTTP_500,
+    Kind.HTTP_408,
     Kind.HTTP_429,
     Kind.HTTP_503,
     Kind.GARBAGE,
     Kind.CUT,
     Kind.PAGE,
     Kind.DENIED,
+    Kind.PAUSE_AFTER,
 )
 WRITE_KINDS = (
     *READ_KINDS,
     Kind.HTTP_409,
     Kind.HTTP_500_DONE,
+    Kind.HTTP_408_DONE,
     Kind.PAGE_DONE,
     Kind.PAGE_LATE,
     Kind.LATE,
@@ -83,11 +93,20 @@ WRITE_KINDS = (
     Kind.BEYOND,
     Kind.CRASH_BEYOND,
 )
-STORE_KINDS = (*CRASHES, Kind.RESPONSE_LOST, Kind.THROTTLED, Kind.DOWN)
+STORE_KINDS = (*CRASHES, Kind.RESPONSE_LOST, Kind.THROTTLED, Kind.DOWN, Kind.PAUSE_AFTER)
+AWS_KINDS = (*STORE_KINDS, Kind.REQUEST_LOST, Kind.HTTP_500, Kind.HTTP_500_DONE)
+MESSAGE_KINDS = (Kind.LOST, Kind.TWICE, Kind.DELAYED)
+
 GUARDED = {"renew", "describe", "intend", "record", "withdraw", "finish"}
 """The calls of a match log that are refused to whoever has lost the lease."""
 
-STORE_STEPS = GUARDED | {"take", "release", "note", "match", "moves", "running", "announce"}
+CALLS = GUARDED | {"take", "release", "note", "match", "moves", "running", "announce", "reopen"}
+CALLS |= {"add", "replace", "find", "send"}
+"""The calls of match log, vault and queue in which something can go wrong."""
+
+REQUESTS = {"get_item", "update_item", "put_item", "query", "batch_get_item"}
+REQUESTS |= {"transact_write_items", "send_message"}
+"""The requests to DynamoDB and SQS in which something can go wrong."""
 
 
 def kinds_for(step: str) -> tuple[Kind, ...]:
@@ -96,7 +115,10 @@ def kinds_for(step: str) -> tuple[Kind, ...]:
         return WRITE_KINDS
     if step in {"view", "wait", "list"}:
         return READ_KINDS
-    return (*STORE_KINDS, Kind.CONFLICT) if step in GUARDED else STORE_KINDS
+    kinds = AWS_KINDS if step in REQUESTS else STORE_KINDS
+    if step in GUARDED | {"transact_write_items"}:
+        return (*kinds, Kind.CONFLICT)
+    return (*kinds, *MESSAGE_KINDS) if step in {"send", "send_message"} else kinds
 
 
 def suffering(steps: Sequence[str], kind: Kind) -> list[int]:
@@ -132,6 +154,8 @@ class FaultPlan:
     steps: list[str] = field(default_factory=list)
     hits: list[tuple[datetime, int, str, Kind]] = field(default_factory=list)
     down_until: timedelta = timedelta(0)
+    late: list[tuple[timedelta, Callable[[], object]]] = field(default_factory=list)
+    """Messages that are under way, and when by the clock each arrives."""
 
     def next(self, step: str) -> Kind | None:
         """The fault of the next step, None for most."""
@@ -152,70 +176,85 @@ class FaultPlan:
         return fault
 
     @property
+    def looks(self) -> int:
+        """How many looks at the match lie before the step that was begun last."""
+        return self.steps[:-1].count("view")
+
+    def deliver(self) -> None:
+        """Let those late messages arrive whose time has come."""
+        due = [one for one in self.late if self.clock.passed >= one[0]]
+        self.late = [one for one in self.late if one not in due]
+        for _, send in due:
+            send()
+
+    @property
     def store_is_down(self) -> bool:
         """Whether the step that was just begun meets a store that does not answer."""
         return self.clock.passed < self.down_until
 
 
-class FaultyLog:
-    """A match log of which any call can go wrong; it is its `MatchLog` in all else.
+class Mindful:
+    """A match log that tells what its worker means to do; it is its `MatchLog` in all else."""
 
-    It is opened on a machine with that clock, which is the log's own while a call lasts.
-    """
-
-    def __init__(self, log: SqliteLog, plan: FaultPlan, meant: "Meant", clock: Clock) -> None:
+    def __init__(self, log: object, meant: Meant) -> None:
         self._log = log
-        self._clock = clock
-        self._plan = plan
         self._meant = meant
 
-    def __getattr__(self, name: str) -> Callable[..., object]:
-        method: Callable[..., object] = getattr(self._log, name)
-        if name not in STORE_STEPS:
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._log, name)
+
+    def intend(self, lease: Lease, sequence: int, intent: Mapping[str, object]) -> None:
+        self._meant.intended = sequence, intent
+        cast("MatchLog", self._log).intend(lease, sequence, intent)
+
+
+Errors = Mapping[Kind, Callable[[], Exception]]
+"""What a store raises: for these faults before it has done anything, for others after it."""
+
+DONE = {Kind.RESPONSE_LOST, Kind.HTTP_500_DONE}
+
+OURS: Errors = {
+    Kind.THROTTLED: lambda: StoreError("The store is throttled."),
+    Kind.CONFLICT: lambda: Conflict("Somebody else was first."),
+    Kind.DOWN: lambda: StoreError("The store is down."),
+    Kind.RESPONSE_LOST: lambda: StoreError("The store did not answer."),
+}
+"""In the words of our own ports."""
+
+
+@dataclass(frozen=True)
+class Faulty:
+    """A store, or a client of one; what it is asked by one of `names` can go wrong."""
+
+    thing: object
+    plan: FaultPlan
+    names: Collection[str] = frozenset(CALLS)
+    errors: Errors = field(default_factory=lambda: OURS)
+
+    def __getattr__(self, name: str) -> object:
+        method = getattr(self.thing, name)
+        if name not in self.names:
             return method
+        return lambda *args, **named: self._suffer(name, lambda: method(*args, **named))
 
-        def work(*args: object) -> object:
-            before, self._log._clock = self._log._clock, self._clock
-            try:
-                return method(*args)
-            finally:
-                self._log._clock = before
-
-        def step(*args: object) -> object:
-            if name == "intend":
-                _, sequence, intent = args
-                assert isinstance(sequence, int)
-                assert isinstance(intent, Mapping)
-                self._meant.intended = sequence, intent
-            return faulty_store(self._plan, name, lambda: work(*args))
-
-        return step
-
-
-class FaultyVault:
-    """A vault of which any call can go wrong."""
-
-    def __init__(self, vault: Vault, plan: FaultPlan) -> None:
-        self._vault = vault
-        self._plan = plan
-
-    def __getattr__(self, name: str) -> Callable[..., object]:
-        method: Callable[..., object] = getattr(self._vault, name)
-        return lambda *args: faulty_store(self._plan, f"vault {name}", lambda: method(*args))
-
-
-def faulty_store(plan: FaultPlan, name: str, work: Callable[[], T]) -> T:
-    """What `work` at the match log returns, if the plan lets it."""
-    fault = plan.next(name)
-    if plan.store_is_down or fault is Kind.THROTTLED:
-        raise StoreError("The match log is throttled.")
-    if fault is Kind.CONFLICT:
-        raise Conflict("Somebody else was first.")
-    result = work()
-    if fault is Kind.CRASH_AFTER:
-        raise Crash(f"after {name}")
-    if fault is Kind.RESPONSE_LOST:
-        raise StoreError("The match log did not answer.")
-    if fault is Kind.PAUSE_AFTER:
-        plan.pause()
-    return result
+    def _suffer(self, name: str, work: Callable[[], T]) -> T | None:
+        """What `work` returns, if the plan lets it."""
+        plan = self.plan
+        fault = plan.next(name)
+        if plan.store_is_down:
+            fault = Kind.DOWN
+        error = None if fault is None else self.errors.get(fault)
+        if error is not None and fault not in DONE:
+            raise error()
+        if fault is Kind.DELAYED:
+            plan.late.append((plan.clock.passed + LATENESS, work))
+        result = None if fault in {Kind.LOST, Kind.DELAYED} else work()
+        if fault is Kind.TWICE:
+            work()
+        if fault is Kind.CRASH_AFTER:
+            raise Crash(f"after {name}")
+        if fault is Kind.PAUSE_AFTER:
+            plan.pause()
+        if error is not None:
+            raise error()
+        return result

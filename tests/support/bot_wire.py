@@ -21,7 +21,7 @@ from urllib3.util import Timeout
 
 from cardsharp.cloud.attend import Meet
 from cardsharp.cloud.offering import Offering
-from cardsharp.cloud.ports import Body, Clock, MatchLog
+from cardsharp.cloud.ports import Body, Clock, MatchLog, Queue
 from cardsharp.cloud.timing import Timing
 from cardsharp.cloud.vault import Vault
 from cardsharp.exchange import Client, Limits
@@ -52,6 +52,7 @@ class Tools:
     wire: "FaultyWire"
     log: MatchLog
     vault: Vault
+    queue: Queue
     name: str
     meant: Meant
     clock: Clock
@@ -83,6 +84,10 @@ class Place(Protocol):
 
     def order(self, tools: Tools, offering: Offering) -> None:
         """Have the bot play the match, where somebody must order that."""
+        ...
+
+    def poll(self, tools: Tools, offering: Offering) -> None:
+        """One look of what finds matches that nobody attends."""
         ...
 
     def named(self) -> Iterable[str]:
@@ -146,7 +151,7 @@ class Late:
     """An action that is still on its way."""
 
     due: datetime
-    due_step: int
+    due_look: int | None
     request: requests.PreparedRequest
     meant: Intent | None
 
@@ -161,9 +166,14 @@ class Gate:
     accepted: list[Accepted] = field(default_factory=list)
     late: list[Late] = field(default_factory=list)
 
-    def deliver(self, step: int) -> None:
-        """Let those late actions arrive whose time has come."""
-        due = [one for one in self.late if self.clock.now() >= one.due or step >= one.due_step]
+    def deliver(self, looks: int) -> None:
+        """Let those late actions arrive whose time has come, or so many looks."""
+        now = self.clock.now()
+        due = [
+            one
+            for one in self.late
+            if now >= one.due or (one.due_look is not None and looks >= one.due_look)
+        ]
         self.late = [one for one in self.late if one not in due]
         for one in due:
             self.ask(one.request, one.meant)
@@ -219,7 +229,7 @@ class FaultyWire(HTTPAdapter):
         gate = self._gate
         step = gate.place.step_of(request)
         fault = self._plan.next(step)
-        gate.deliver(len(self._plan.steps))
+        gate.deliver(self._plan.looks)
         assert gate.clock.now() >= self._not_before, "asked before Retry-After was over"
         if step in {"view", "wait"}:
             gate.place.go_on()
@@ -239,10 +249,10 @@ class FaultyWire(HTTPAdapter):
         if fault in DONE:
             gate.ask(request, meant)
         if fault in LATE:
-            due, step = gate.clock.now() + LATENESS, len(self._plan.steps) + LATE[fault]
-            gate.late.append(Late(due, step, request, meant))
+            look = self._plan.looks + 1 if fault in AFTER_A_LOOK else None
+            gate.late.append(Late(gate.clock.now() + LATENESS, look, request, meant))
         if fault in BEYOND and not self.resets:
-            gate.late.append(Late(gate.clock.now() + BEYOND[fault], NEVER, request, meant))
+            gate.late.append(Late(gate.clock.now() + BEYOND[fault], None, request, meant))
         if fault in CRASHED:
             raise Crash(f"during {request.path_url}")
         if fault in {Kind.TIMED_OUT, Kind.BEYOND}:
@@ -276,15 +286,11 @@ DONE = {
 }
 """The faults after which the server has done what was asked."""
 
-NEVER = 1_000_000
-LATE: Mapping[Kind, int] = {
-    Kind.LATE: NEVER,
-    Kind.PAGE_LATE: NEVER,
-    Kind.LATE_BY_CALLS: 3,
-    Kind.CRASH_LATE: NEVER,
-    Kind.CRASH_LATE_BY_CALLS: 5,
-}
-"""After how many steps an action arrives, if its time has not come before."""
+AFTER_A_LOOK = {Kind.LATE_BY_CALLS, Kind.CRASH_LATE_BY_CALLS}
+"""The faults after which an action arrives when somebody has looked whether it has arrived."""
+
+LATE = {Kind.LATE, Kind.PAGE_LATE, Kind.CRASH_LATE, *AFTER_A_LOOK}
+"""The faults after which an action arrives just within the time that is allowed to it."""
 
 BEYOND: Mapping[Kind, timedelta] = {
     Kind.BEYOND: ACT + 4 * STEP,
@@ -318,7 +324,8 @@ def response_of(status: int, headers: dict[str, str], body: bytes) -> HTTPRespon
 
 def body_of(request: requests.PreparedRequest) -> bytes:
     """What a request carries."""
-    return b"".join(cast("Iterable[bytes]", request.body or ()))
+    body = request.body or b""
+    return body if isinstance(body, bytes) else b"".join(cast("Iterable[bytes]", body))
 
 
 def asked_of(handler: Handler, request: requests.PreparedRequest, clock: Clock) -> Answered:

@@ -57,6 +57,9 @@ class NimPlace:
     def order(self, tools: Tools, offering: Offering) -> None:
         order_seat(GAME.name, self.wanted, OURS, tools.vault, offering)
 
+    def poll(self, _tools: Tools, offering: Offering) -> None:
+        offering.offer()
+
     def named(self) -> tuple[str, ...]:
         return ()
 

@@ -165,6 +165,7 @@ class Gateway:
             await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
             if not answer.done():
                 answer.cancel()
+                await asyncio.wait({answer})
                 return None
         heard = await answer
         self._observe(asked, heard)

@@ -11,6 +11,9 @@ from workbench.arena.dto import Json
 from workbench.bench.chaos.faults import Suffered
 from workbench.bench.judge import actions_of, intent_faults, is_forced, log_faults
 
+MANY = 2
+"""So many things must have happened in a turn that it may be lost."""
+
 
 @dataclass(frozen=True, slots=True)
 class Lost:
@@ -40,7 +43,7 @@ class Verdict:
     def well(self) -> bool:
         """Whether no promise was broken; a turn may be lost where more than one thing happened."""
         faults = self.missing or self.doubled or self.unintended or self.wrong
-        return not faults and all(len(turn.why) > 1 for turn in self.lost)
+        return not faults and all(len(turn.why) >= MANY for turn in self.lost)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -134,7 +134,9 @@ class Nemesis:
 
     def _kill(self) -> tuple[Undo, float]:
         number, skew = self._chance.randrange(1, len(self._fleet.machines)), self._skew()
-        self._plan.befall("machine killed", str(number))
+        wrong = self._fleet.machines[number].orders.skew
+        clock = f" with a clock {wrong:+g} s wrong" if wrong else ""
+        self._plan.befall(f"machine killed{clock}", str(number))
         self._fleet.replace(number, skew)
         return lambda: None, 0
 

@@ -17,8 +17,8 @@ import shutil
 import sys
 import tempfile
 import time
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -39,7 +39,7 @@ from workbench.arena.dto import cards_json
 from workbench.arena.server import ArenaServer
 from workbench.bench.chaos.faults import Plan
 from workbench.bench.chaos.gateway import Gateway, Heard
-from workbench.bench.chaos.judging import Evidence, Verdict, judge
+from workbench.bench.chaos.judging import MANY, Evidence, Verdict, judge
 from workbench.bench.chaos.machine import MEANT, Machine, Orders
 from workbench.bench.chaos.nemesis import SKEWS, CutOff, Fleet, Nemesis, Rhythm, SqliteStore, Store
 from workbench.stage.clouds import Cloud, CloudKind, opened
@@ -306,13 +306,13 @@ def night(  # noqa: PLR0913 - a command's options
     cloud: Annotated[CloudKind | None, Parameter(help="One of both homes; else both.")] = None,
     seed: str | None = None,
     rate: float = 0.05,
-    every: float = 3,
+    every: float = 4,
     cards: int = 50,
     at_once: int = 16,
     machines: int = 3,
     strategy: str = "draw-3",
     opponent: str = "draw-3",
-    turn_limit: float = 10,
+    turn_limit: float = 20,
     skew: bool = True,
 ) -> int:
     """Play matches under everything that can go wrong at once.
@@ -363,6 +363,7 @@ def play(setting: Setting) -> bool:
     with prepared(setting, folder) as stage:
         said, playing = time.monotonic(), Night(setting, stage)
         for report in playing.play():
+            _complain(report.verdicts[-1:])
             if time.monotonic() - said > SAY.total_seconds():
                 said = time.monotonic()
                 console.print(f"{setting.cloud.value}: {report}")
@@ -375,6 +376,20 @@ def play(setting: Setting) -> bool:
     return report.kept
 
 
+def _complain(verdicts: Sequence[Verdict]) -> None:
+    """Print at once which promises were broken."""
+    for verdict in verdicts:
+        for sentence in verdict.wrong:
+            console.print(f"match {verdict.match_id}: {sentence[:500]}")
+        for turn in verdict.lost:
+            if len(turn.why) < MANY:
+                why = ", ".join(turn.why) or "nothing"
+                seconds = turn.took.total_seconds()
+                console.print(
+                    f"match {turn.match_id}: move {turn.number} lost ({seconds:.1f} s): {why}"
+                )
+
+
 def _tell(report: Report, faults: Mapping[str, int]) -> None:
     """Print all that is to be said of a night."""
     verdicts = report.verdicts
@@ -385,18 +400,12 @@ def _tell(report: Report, faults: Mapping[str, int]) -> None:
     console.print(f"logs that differ: {sum(bool(v.wrong) for v in verdicts)}")
     console.print(f"matches that stood still: {len(report.stuck)} {' '.join(report.stuck)}")
     lost = [turn for verdict in verdicts for turn in verdict.lost]
-    console.print(f"turns lost: {len(lost)}")
-    for turn in lost:
-        why = ", ".join(turn.why) or "nothing that we did"
-        seconds = turn.took.total_seconds()
-        console.print(f"  match {turn.match_id} move {turn.number} after {seconds:.1f} s: {why}")
+    causes = Counter(why.split(" for ")[0] for turn in lost for why in set(turn.why))
+    console.print(f"turns lost: {len(lost)}; in them: {_listed(causes)}")
     longest = max((v.longest for v in verdicts), default=timedelta(0)).total_seconds()
     console.print(f"longest time that a turn of ours waited: {longest:.1f} s")
     for name, (first, *_, last) in report.sizes.items():
         console.print(f"{name}: {first} after the first {WARM} matches, {last} at the end")
-    for verdict in verdicts:
-        if verdict.wrong:
-            console.print(f"match {verdict.match_id}: {'; '.join(verdict.wrong)}"[:1000])
 
 
 def _listed(faults: Mapping[str, int]) -> str:

@@ -1,0 +1,140 @@
+"""The two homes of a match log on the fault bench, and where in each something can go wrong.
+
+At home every call of match log, vault and queue is a step. In the cloud every request to DynamoDB
+and SQS is one, those too that an adapter repeats; moto answers them in this process.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from copy import copy
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import count
+from pathlib import Path
+from typing import Any, cast
+
+import stamina
+from botocore.exceptions import ClientError, EndpointConnectionError, ReadTimeoutError
+
+from cardsharp.cloud.dynamodb import DynamoLog
+from cardsharp.cloud.dynamodb_vault import DynamoVault
+from cardsharp.cloud.memory import MemoryQueue
+from cardsharp.cloud.ports import Clock, MatchLog, Queue
+from cardsharp.cloud.sqlite import SqliteLog
+from cardsharp.cloud.sqlite_file import MEMORY
+from cardsharp.cloud.sqlite_vault import SqliteVault
+from cardsharp.cloud.sqs import SqsQueue
+from cardsharp.cloud.vault import Vault
+from support.bot_clock import StillClock
+from support.bot_faults import REQUESTS, Errors, FaultPlan, Faulty, Kind
+from support.cloud_benches import environment
+from workbench.cloud.template import TEMPLATE, load_resources, table_request
+
+HOUR = timedelta(hours=1)
+
+Trio = tuple[MatchLog, Vault, Queue]
+
+
+@dataclass(frozen=True)
+class Stores:
+    """Match log, vault and queue of one match; `faulty` are those of a worker under a plan."""
+
+    log: MatchLog
+    vault: Vault
+    queue: Queue
+    faulty: Callable[[FaultPlan, Clock], Trio]
+    dump: Callable[[], str]
+    """All that the log has, as text."""
+
+    close: Callable[[], None]
+
+
+Home = Callable[[Path, StillClock], Stores]
+
+
+def at_home(folder: Path, clock: StillClock) -> Stores:
+    """SQLite and memory."""
+    log, vault = SqliteLog(Path(MEMORY), clock), SqliteVault(folder / "log", clock)
+    queue = MemoryQueue(clock, visibility=HOUR)
+
+    def faulty(plan: FaultPlan, there: Clock) -> Trio:
+        seen = copy(log)  # the same file, opened on a machine with that clock
+        seen._clock = there
+        return cast("Trio", tuple(Faulty(one, plan) for one in (seen, vault, queue)))
+
+    def dump() -> str:
+        with log._file.reading() as db:
+            return "\n".join(db.iterdump())
+
+    def close() -> None:
+        log.close()
+        vault.close()
+
+    return Stores(log, vault, queue, faulty, dump, close)
+
+
+@contextmanager
+def in_the_cloud() -> Iterator[Home]:
+    """DynamoDB and SQS, as long as the block runs; attempts as in production, without pauses."""
+    # Here, for they take seconds to import.
+    from boto3.session import Session  # noqa: PLC0415
+    from moto import mock_aws  # noqa: PLC0415
+
+    region = {"AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "x"}
+    with environment(region), mock_aws(), stamina.set_testing(True, attempts=5, cap=True):
+        session = Session(region_name="us-east-1")
+        yield _Cloud(session.client("dynamodb"), session.client("sqs")).home
+
+
+class _Cloud:
+    """An AWS in which every match gets a table and a queue of its own."""
+
+    def __init__(self, dynamodb: Any, sqs: Any) -> None:  # noqa: ANN401 - boto3's
+        self._dynamodb, self._sqs = dynamodb, sqs
+        self._numbers = count()
+        self._table = table_request(load_resources(TEMPLATE)["Matches"].properties)
+
+    def home(self, _folder: Path, clock: StillClock) -> Stores:
+        name = f"matches-{next(self._numbers)}"
+        self._dynamodb.create_table(TableName=name, **self._table)
+        hidden = {"VisibilityTimeout": str(int(HOUR.total_seconds()))}
+        url = self._sqs.create_queue(QueueName=name, Attributes=hidden)["QueueUrl"]
+
+        def trio(dynamodb: Any, sqs: Any, there: Clock) -> Trio:  # noqa: ANN401 - boto3's
+            vault = DynamoVault(name, there, dynamodb)
+            return DynamoLog(name, there, dynamodb), vault, SqsQueue(url, sqs)
+
+        def faulty(plan: FaultPlan, there: Clock) -> Trio:
+            dynamodb, sqs = (Faulty(c, plan, REQUESTS, AWS) for c in (self._dynamodb, self._sqs))
+            return trio(dynamodb, sqs, there)
+
+        def dump() -> str:
+            items = self._dynamodb.scan(TableName=name)["Items"]
+            return json.dumps([one for one in items if not one["pk"]["S"].startswith("vault#")])
+
+        def close() -> None:
+            self._dynamodb.delete_table(TableName=name)
+            self._sqs.delete_queue(QueueUrl=url)
+
+        return Stores(*trio(self._dynamodb, self._sqs, clock), faulty, dump, close)
+
+
+def _refused(code: str, status: int, **more: object) -> ClientError:
+    metadata = {"HTTPStatusCode": status}
+    body = {"Error": {"Code": code, "Message": code}, "ResponseMetadata": metadata, **more}
+    return ClientError(cast("Any", body), "Anything")
+
+
+AWS: Errors = {
+    Kind.THROTTLED: lambda: _refused("ThrottlingException", 400),
+    Kind.CONFLICT: lambda: _refused(
+        "TransactionCanceledException", 400, CancellationReasons=[{"Code": "TransactionConflict"}]
+    ),
+    Kind.DOWN: lambda: EndpointConnectionError(endpoint_url="https://aws.example"),
+    Kind.REQUEST_LOST: lambda: EndpointConnectionError(endpoint_url="https://aws.example"),
+    Kind.RESPONSE_LOST: lambda: ReadTimeoutError(endpoint_url="https://aws.example"),
+    Kind.HTTP_500: lambda: _refused("InternalServerError", 500),
+    Kind.HTTP_500_DONE: lambda: _refused("InternalServerError", 500),
+}
+"""In the words of boto3."""

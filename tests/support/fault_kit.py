@@ -1,0 +1,107 @@
+"""Every kind of fault at every I/O step, of every bot and at both homes of a match log."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+from support.blef_bot import BlefPlace
+from support.bot_arena import BenchArena
+from support.bot_bench import Bench, played
+from support.bot_clock import StillClock
+from support.bot_faults import Kind, kinds_for
+from support.bot_homes import Home, at_home, in_the_cloud
+from support.bot_wire import Place
+from support.nim_bot import NimPlace
+
+PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
+BEGIN, END = "<!-- written by make faults-all -->\n", "<!-- end -->"
+
+PLACES: Mapping[str, Callable[[Path, StillClock], Place]] = {
+    BenchArena.game: BenchArena,
+    BlefPlace.game: BlefPlace,
+    NimPlace.game: NimPlace,
+}
+HOMES: Mapping[str, Callable[[], AbstractContextManager[Home]]] = {
+    "SQLite": lambda: nullcontext(at_home),
+    "DynamoDB and SQS": in_the_cloud,
+}
+
+NONE = "-"
+
+Faults = Mapping[int, Kind | float]
+Counts = Counter[tuple[Kind, str]]
+"""How often a kind of fault hit a step of that name."""
+
+NEXT = 12
+"""The second fault of a pair befalls one of so many steps after the first."""
+
+
+@dataclass(frozen=True)
+class Kit:
+    """Matches of one bot at one home, each under its own faults."""
+
+    game: str
+    home: Home
+    folder: Path
+
+    def run(self, faults: Faults) -> Bench:
+        """A match under faults, after it has ended or was given up."""
+        return played(Bench(PLACES[self.game], self.folder, faults, self.home))
+
+    def steps(self) -> list[str]:
+        """The names of the I/O steps of a match in which nothing goes wrong."""
+        return self.run({}).plan.steps
+
+
+def singles(steps: list[str]) -> Iterator[tuple[int, Kind]]:
+    """Every kind of fault at every step that can suffer it."""
+    return ((at, kind) for at, step in enumerate(steps) for kind in kinds_for(step))
+
+
+def pairs(steps: list[str], number: int, seed: int) -> Iterator[Faults]:
+    """So many pairs of faults by chance, the second soon after the first."""
+    rng = Random(seed)
+    for _ in range(number):
+        first = rng.randrange(len(steps) - 1)
+        yield {first: rng.random(), first + rng.randint(1, NEXT): rng.random()}
+
+
+def counted(steps: list[str]) -> Counts:
+    """How often each kind hits each step, all singles together."""
+    return Counter((kind, steps[at]) for at, kind in singles(steps))
+
+
+def table(counts: Mapping[str, Counts]) -> str:
+    """A row a kind of fault, a column a home: at which steps it was played, and how often."""
+    lines = [f"| fault | {' | '.join(counts)} |", "|---" * (len(counts) + 1) + "|"]
+    for kind in Kind:
+        cells = (_cell(kind, each) for each in counts.values())
+        lines.append(f"| {kind} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _cell(kind: Kind, counts: Counts) -> str:
+    found = sorted((step, number) for (one, step), number in counts.items() if one is kind)
+    return ", ".join(f"{step} {number}" for step, number in found) or NONE
+
+
+def write(summary: str, counts: Mapping[str, Counts]) -> None:
+    """Put summary and table between the marks of the page."""
+    before, rest = PAGE.read_text().split(BEGIN)
+    after = rest.split(END, 1)[1]
+    PAGE.write_text(f"{before}{BEGIN}{summary}\n\n{table(counts)}{END}{after}")
+
+
+def shown() -> dict[str, set[tuple[str, str]]]:
+    """The faults and steps of the table as the page has it, of each home."""
+    text = PAGE.read_text().split(BEGIN)[1].split(END, 1)[0]
+    head, _, *rows = [line.strip("| ").split(" | ") for line in text.splitlines() if "|" in line]
+    found: dict[str, set[tuple[str, str]]] = {home: set() for home in head[1:]}
+    for kind, *cells in rows:
+        for home, cell in zip(head[1:], cells, strict=True):
+            steps = cell.split(", ") if cell != NONE else []
+            found[home] |= {(kind, step.rpartition(" ")[0]) for step in steps}
+    return found
