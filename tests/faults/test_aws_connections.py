@@ -4,6 +4,7 @@ import os
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -16,8 +17,11 @@ from botocore.exceptions import (
     ParamValidationError,
     SSLError,
 )
+from support.cloud_benches import environment
+from support.fault_server import FaultServer, hang
 
 from cardsharp.cloud.aws import call, config, connect
+from cardsharp.cloud.sqs import SqsQueue
 from cardsharp.errors import ConfigError, StoreError
 
 URL = "http://127.0.0.1:1"
@@ -105,3 +109,16 @@ def test_an_operator_is_told_in_one_sentence() -> None:
     assert told.stdout == ""
     (sentence,) = told.stderr.splitlines()
     assert sentence.startswith("cardsharp: The stack cardsharp-dev cannot be reached")
+
+
+@pytest.mark.slow
+def test_a_message_that_is_not_taken_keeps_its_sender_for_some_seconds() -> None:
+    """A receive may wait for 20 s; a poller that waits so long to send offers no other match."""
+    region = {"AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "x"}
+    with FaultServer(hang()) as aws, stamina.set_testing(True, attempts=1):
+        there = {**region, "AWS_ENDPOINT_URL": aws.url, "AWS_DEFAULT_REGION": "eu-central-1"}
+        began = time.monotonic()
+        with environment(there), pytest.raises(StoreError, match="Read timeout"):
+            SqsQueue(f"{aws.url}/queue").send("{}")
+        assert time.monotonic() - began < 20
+        assert len(aws.seen) == 1

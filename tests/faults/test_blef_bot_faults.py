@@ -60,7 +60,7 @@ def test_a_seat_that_another_worker_has_joined_meanwhile_is_played_by_the_uuid_i
     def come_between(step: str) -> None:
         if step == "take" and not early.steps:
             bench.attend(bench.match_id, early)
-            bench.clock.advance(HARD.lease)
+            bench.outwait(HARD.lease)
 
     try:
         bench.order()

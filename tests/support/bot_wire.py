@@ -294,7 +294,7 @@ LATE = {Kind.LATE, Kind.PAGE_LATE, Kind.CRASH_LATE, *AFTER_A_LOOK}
 
 BEYOND: Mapping[Kind, timedelta] = {
     Kind.BEYOND: ACT + 4 * STEP,
-    Kind.CRASH_BEYOND: ACT + timedelta(seconds=0.5),
+    Kind.CRASH_BEYOND: ACT + timedelta(seconds=0.75),
 }
 """When an action arrives that its sender, or whoever comes after him, no longer waits for."""
 

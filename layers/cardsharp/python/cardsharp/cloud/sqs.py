@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 _LONGEST_WAIT = 20
 """Seconds, by the rules of SQS."""
 
+_ANSWER = 5
+"""Seconds within which SQS answers what waits for nothing."""
+
 
 class SqsQueue:
     """A `Queue` on the standard SQS queue at `url`, in the region of AWS_DEFAULT_REGION.
@@ -28,12 +31,11 @@ class SqsQueue:
 
     @cached_property
     def _client(self) -> "SQSClient":
-        if self._given is not None:
-            return self._given
-        from boto3.session import Session  # noqa: PLC0415 - slow to import, and not at every start
+        return self._given or _connected(_ANSWER)
 
-        waits = config(read_timeout=_LONGEST_WAIT + 10)
-        return connect(lambda: Session().client("sqs", config=waits))
+    @cached_property
+    def _listener(self) -> "SQSClient":
+        return self._given or _connected(_LONGEST_WAIT + _ANSWER)
 
     def send(self, body: str) -> None:
         """Put a message at the end of the queue."""
@@ -44,7 +46,7 @@ class SqsQueue:
         seconds = min(math.ceil(wait.total_seconds()), _LONGEST_WAIT)
         answer = call(
             self._thing,
-            self._client.receive_message,
+            self._listener.receive_message,
             QueueUrl=self._url,
             MaxNumberOfMessages=1,
             WaitTimeSeconds=seconds,
@@ -72,3 +74,10 @@ class SqsQueue:
             )
         except Unmet:
             return
+
+
+def _connected(patience: int) -> "SQSClient":
+    """A client that waits so many seconds for an answer."""
+    from boto3.session import Session  # noqa: PLC0415 - slow to import, and not at every start
+
+    return connect(lambda: Session().client("sqs", config=config(read_timeout=patience)))
