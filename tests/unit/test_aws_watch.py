@@ -9,7 +9,7 @@ import pytest
 from support.alarms import Alarm, Composite, read_alarms
 from support.aws_template import STACK, of_kind, properties, template
 
-from cardsharp.cloud.metrics import Metric
+from cardsharp.cloud.metrics import ALARMED, Metric
 from cardsharp.cloud.telemetry import NAMESPACE
 from cardsharp.deadmansdraw.settings import Settings
 from workbench.cloud.template import services
@@ -103,6 +103,19 @@ def test_our_own_metrics_are_ones_that_the_functions_count() -> None:
                 assert series.metric.dimensions == frozenset({("service", STACK)})
     variables = template()["Resources"]["Worker"]["Properties"]["Environment"]["Variables"]
     assert variables["POWERTOOLS_SERVICE_NAME"] == {"Ref": "AWS::StackName"}
+
+
+def test_a_stack_without_all_has_the_metrics_of_its_alarms_and_ten_of_them_at_most() -> None:
+    """Ten metrics and the metrics of ten alarms are free."""
+    resources = template()["Resources"]
+    ours = [one for one in ALARMS if not one.name.startswith(GAMES)]
+    plain = [one for one in ours if "Condition" not in resources[one.name]]
+    series = [series for one in plain for series in one.series.values()]
+    assert len(series) <= 10
+    assert {one.metric.name for one in series if one.metric.namespace == NAMESPACE} == ALARMED
+    variables = properties("Worker")["Environment"]["Variables"]
+    assert variables["METRICS"] == {"Fn::If": ["WatchAll", "all", "alarmed"]}
+    assert template()["Parameters"]["Watch"]["Default"] == "alarms"
 
 
 def test_every_alarm_tells_the_topic_when_it_goes_on_and_when_it_goes_off() -> None:

@@ -16,7 +16,7 @@ import stamina
 from stamina.instrumentation import get_on_retry_hooks, set_on_retry_hooks
 from support.cloud_threads import at_once
 
-from cardsharp.cloud.metrics import Metric
+from cardsharp.cloud.metrics import ALARMED, Metric
 from cardsharp.cloud.redaction import BLOT, redact, register
 from cardsharp.cloud.secrets import guarded
 from cardsharp.cloud.telemetry import (
@@ -135,6 +135,21 @@ def test_metrics_of_an_invocation_are_one_line_that_cloudwatch_reads() -> None:
     (described,) = line["_aws"]["CloudWatchMetrics"]
     assert described["Namespace"] == "Cardsharp"
     assert {"Name": "DecisionTime", "Unit": "Milliseconds"} in described["Metrics"]
+
+
+def test_what_no_alarm_watches_is_logged_without_becoming_a_metric() -> None:
+    meter = Meter(kept=ALARMED)
+    meter.stream = io.StringIO()
+    meter.count(Metric.POLLS)
+    meter.count(Metric.MATCHES_WON)
+    meter.flush()
+    meter.count(Metric.ARENA_ERRORS, status="429")
+    mixed, error = metric_lines(meter.stream)
+    assert mixed["MatchesWon"] == [1.0]
+    (described,) = mixed["_aws"]["CloudWatchMetrics"]
+    assert [one["Name"] for one in described["Metrics"]] == ["SuccessfulPolls"]
+    assert (error["ArenaErrors"], error["status"]) == ([1.0], "429")
+    assert "_aws" not in error
 
 
 def test_a_metric_with_a_dimension_is_a_line_of_its_own() -> None:

@@ -43,7 +43,7 @@ class CostOptions:
     ] = "arm64"
     watch: Annotated[
         Literal["all", "alarms"], Parameter(help="The template's parameter Watch.")
-    ] = "all"
+    ] = "alarms"
     measure: Annotated[
         bool,
         Parameter(

@@ -18,6 +18,7 @@ from typing import Any
 import worker.app
 from cardsharp.cloud.adapters import build_relay
 from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.metrics import ALARMED
 from cardsharp.cloud.telemetry import meter, redirect
 from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.errors import CardsharpError
@@ -104,7 +105,8 @@ def measure(matches: int = 10) -> Measured:
         busy = at.used(lambda: _look_while_running(at))
         metrics = {one.metric for one in read_emf(at.logged.getvalue().splitlines())}
         renewal = 1 / at.assembly.settings.renew.total_seconds()
-    return _means(matches, played, idle, busy, Fixed(stored, len(metrics), renewal))
+    fixed = Fixed(stored, len(metrics), len({one.name for one in metrics} & ALARMED), renewal)
+    return _means(matches, played, idle, busy, fixed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,7 @@ class Fixed:
 
     stored: int
     metrics: int
+    alarmed: int
     renewals: float
 
 
@@ -137,6 +140,7 @@ def _means(
         idle_minute_log_bytes=idle["log bytes"] + PLATFORM_BYTES,
         busy_minute_read_units=busy["read units"] * _LOOKS_A_SECOND * 60,
         metrics=fixed.metrics,
+        alarmed_metrics=fixed.alarmed,
     )
 
 

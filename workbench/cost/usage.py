@@ -64,6 +64,7 @@ class Measured(BaseModel):
     idle_minute_log_bytes: Amount
     busy_minute_read_units: Amount
     metrics: Amount
+    alarmed_metrics: Amount
     requests: dict[str, RequestUse] = {}
 
 
@@ -83,7 +84,7 @@ class Plan:
     poller_memory: int = 128
     worker_memory: int = 512
     architecture: str = "arm64"
-    watch_all: bool = True
+    watch_all: bool = False
 
     @property
     def matches(self) -> float:
@@ -170,9 +171,10 @@ def _metrics_of(alarm: dict[str, Any]) -> int:
 
 
 def _watching(plan: Plan, measured: Measured) -> dict[str, float]:
+    metrics = measured.metrics if plan.watch_all else measured.alarmed_metrics
     written = plan.matches * measured.match_log_bytes + plan.ticks * measured.idle_minute_log_bytes
     return {
-        "CloudWatch metrics": measured.metrics * plan.share * plan.hours_listening / 24,
+        "CloudWatch metrics": metrics * plan.share * plan.hours_listening / 24,
         "CloudWatch alarm metrics": alarm_metrics(plan.watch_all) * plan.share,
         "CloudWatch composite alarms": plan.share * plan.watch_all,
         "CloudWatch dashboards": plan.share * plan.watch_all,

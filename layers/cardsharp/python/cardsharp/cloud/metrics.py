@@ -25,6 +25,10 @@ class Metric(StrEnum):
     TIMEOUTS = "TurnTimeouts"
 
 
+ALARMED = frozenset({Metric.POLLS, Metric.UNANSWERED, Metric.PICK_UP, Metric.TIMEOUTS})
+"""What an alarm watches that every stack has; each other metric is paid for where it is wanted."""
+
+
 class Meter(Protocol):
     """Takes counts and durations; one is told from another by identity."""
 

@@ -9,15 +9,16 @@ import logging
 import os
 import sys
 import threading
+from collections.abc import Collection
 from datetime import timedelta
-from typing import IO
+from typing import IO, Any
 
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.logging.formatter import LambdaPowertoolsFormatter
 from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit
 from stamina.instrumentation import RetryDetails, set_on_retry_hooks
 
-from cardsharp.cloud.metrics import Metric
+from cardsharp.cloud.metrics import ALARMED, Metric
 from cardsharp.cloud.redaction import redact
 
 LOGGER = "cardsharp"
@@ -27,6 +28,9 @@ SERVICE = os.environ.get("POWERTOOLS_SERVICE_NAME", LOGGER)
 """What the metrics are told apart by; template.yaml gives each stack its own name."""
 
 NAMESPACE = "Cardsharp"
+
+KEPT = ALARMED if os.environ.get("METRICS") == "alarmed" else frozenset(Metric)
+"""What becomes a metric of CloudWatch, which has a price; the rest is only logged."""
 
 
 class RedactingFormatter(LambdaPowertoolsFormatter):
@@ -40,14 +44,16 @@ class RedactingFormatter(LambdaPowertoolsFormatter):
 class Meter:
     """Collects metrics from any thread; `flush` writes them as one line.
 
-    A metric with dimensions, such as the status of an arena error, is a line of its own.
+    A metric with dimensions, such as the status of an arena error, is a line of its own. What is
+    not in `kept` stands in the line, and CloudWatch makes no metric of it.
     """
 
     _FULL = 50
     """Values after which a line is written early: below the 100 that EMF allows a metric."""
 
-    def __init__(self) -> None:
+    def __init__(self, kept: Collection[str] = KEPT) -> None:
         self.stream: IO[str] | None = None
+        self._kept = kept
         self._lock = threading.Lock()
         self._pending: list[tuple[Metric, MetricUnit, float]] = []
 
@@ -87,7 +93,12 @@ class Meter:
             metrics.add_dimension(name, dimension)
         for metric, unit, value in values:
             metrics.add_metric(metric, unit, value)
-        line = json.dumps(metrics.serialize_metric_set(), separators=(",", ":"))
+        told: dict[str, Any] = {**metrics.serialize_metric_set()}
+        (directive,) = told["_aws"]["CloudWatchMetrics"]
+        directive["Metrics"] = [one for one in directive["Metrics"] if one["Name"] in self._kept]
+        if not directive["Metrics"]:
+            del told["_aws"]
+        line = json.dumps(told, separators=(",", ":"))
         stream = self.stream or sys.stdout
         stream.write(f"{line}\n")
         stream.flush()
