@@ -1,6 +1,8 @@
 """The worker: plays the matches that the queue names, each until it ends or time is up."""
 
 import os
+from contextlib import suppress
+from datetime import timedelta
 from typing import Any
 
 from aws_lambda_powertools.utilities.batch import (
@@ -12,11 +14,17 @@ from aws_lambda_powertools.utilities.batch.types import PartialItemFailureRespon
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from cardsharp.cloud.adapters import build_queue
+from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.messages import MatchMessage, parse_message, records_of
+from cardsharp.cloud.settings import Workplace
 from cardsharp.cloud.telemetry import logger, meter, watch_retries
-from cardsharp.errors import CardsharpError, Malformed
+from cardsharp.errors import CardsharpError, ConfigError, Malformed
 from cardsharp.game import Attend
 from cardsharp.games import game, job_of
+
+AGAIN = timedelta(seconds=45)
+"""How long a message that failed is out of sight."""
 
 watch_retries()
 
@@ -26,18 +34,24 @@ def handler(event: dict[str, Any], context: LambdaContext) -> PartialItemFailure
 
     Raises:
         Malformed: the event is not one of SQS.
+        ConfigError: a setting cannot be used, so no match can be played: Lambda counts the error.
     """
     if not records_of(event):
         return {"batchItemFailures": []}
+    processor = BatchProcessor(EventType.SQS, raise_on_entire_batch_failure=False)
     try:
-        return process_partial_response(
+        answer = process_partial_response(
             event=event,
             record_handler=lambda record: attempt(record, context),
-            processor=BatchProcessor(EventType.SQS, raise_on_entire_batch_failure=False),
+            processor=processor,
             context=context,
         )
     finally:
         meter.flush()
+    for _, error, _ in processor.exceptions:
+        if isinstance(error, ConfigError):
+            raise error
+    return answer
 
 
 def attempt(record: SQSRecord, context: LambdaContext) -> str:
@@ -54,7 +68,15 @@ def attempt(record: SQSRecord, context: LambdaContext) -> str:
         return play(message, context)
     except CardsharpError:
         logger.exception("a message failed", extra=about)
+        postpone(record, context)
         raise
+
+
+def postpone(record: SQSRecord, context: LambdaContext) -> None:
+    """Have a message that failed received again soon, long before its worker would time out."""
+    with suppress(CardsharpError):  # it comes back by itself, only later
+        queue = job_of(context, os.environ, meter).settings(Workplace).queue
+        build_queue(queue, SystemClock()).postpone(record.receipt_handle, AGAIN)
 
 
 def play(message: MatchMessage, context: LambdaContext) -> str:

@@ -149,9 +149,16 @@ def test_a_production_stack_that_can_be_deleted_is_a_problem(cloud: Trial) -> No
     assert not any("update-termination-protection" in one for one in look_at(kept).problems)
 
 
+def test_the_deployed_functions_say_whether_they_could_play(
+    cloud: Trial, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_cli(cloud, "doctor") == 0
+    assert "strategy and password can be used" in capsys.readouterr().out
+
+
 def test_an_order_that_cannot_be_used_is_refused_with_its_fault(cloud: Trial) -> None:
     with pytest.raises(CardsharpError, match="practice order cannot be used"):
-        practise(cloud.stack, {"matches": 0})
+        practise(cloud.stack, {"matches": -1})
 
 
 def test_r19_a_pause_takes_up_no_new_match_and_leaves_running_ones_be(cloud: Trial) -> None:

@@ -148,8 +148,9 @@ def test_only_the_message_that_is_none_fails(
 
 
 def test_r10_a_poison_message_becomes_a_dead_letter_after_its_last_receive_while_others_go_on(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(worker.app, "AGAIN", timedelta(seconds=0.2))
     clock, poison = SystemClock(), "this is no match message"
     dead = MemoryQueue(clock)
     register("poisoned", MemoryQueue(clock, timedelta(seconds=0.2), Redrive(MAX_RECEIVES, dead)))

@@ -2,10 +2,11 @@
 
 import io
 import json
+import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,18 +15,23 @@ from support.arena import ADMIN_PASSWORD, ALICE, PASSWORDS, write_players
 from support.bot_events import EVENTS, context, event_of, message
 from support.bot_stage import ours
 from support.cloud_benches import environment
+from support.cloud_clock import FakeClock
 
 import poller.app
+import practice.app
 import worker.app
 from cardsharp.cloud import secrets as secrets_module
+from cardsharp.cloud.memory import MemoryQueue, register
 from cardsharp.cloud.messages import MatchMessage, parse_message
 from cardsharp.cloud.ports import Status
 from cardsharp.cloud.telemetry import redirect
 from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.deadmansdraw.game import GAME
+from cardsharp.errors import ConfigError
 from workbench.arena.config import ArenaConfig
 from workbench.arena.server import ArenaServer
 from workbench.bench.judge import log_faults
+from workbench.cloud.events import sqs_event
 from workbench.stage.clouds import embedded_in
 from workbench.stage.side import assembled
 
@@ -91,6 +97,45 @@ def test_the_poller_answers_every_sample_event(place: Place, sample: str) -> Non
     sent = place.assembly.queue.receive(timedelta(0))
     assert sent is not None
     assert sent.body == message(match_id)
+
+
+def test_a_strategy_that_does_not_exist_stops_worker_poller_and_practice(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With an error of the invocation, which Lambda counts and an alarm watches."""
+    monkeypatch.setenv("CARDSHARP_STRATEGY", "captian")
+    match_id = place.arena.create_match([ALICE, ALICE])
+    place.assembly.queue.send(message(match_id))
+    held = place.assembly.queue.receive(timedelta(0))
+    assert held is not None
+    wrong = pytest.raises(ConfigError, match="No strategy is called 'captian'")
+    with wrong:
+        worker.app.handler(sqs_event([held], datetime.now(UTC)), context())
+    with wrong:
+        poller.app.handler({}, context(1.2))
+    with wrong:
+        practice.app.handler({"matches": 0}, context())
+    assert f'"match_id":"{match_id}"' in place.said.getvalue()
+
+
+def test_a_message_that_failed_is_seen_again_within_a_minute(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CARDSHARP_STRATEGY", "captian")
+    clock = FakeClock()
+    queue = MemoryQueue(clock)
+    register(os.environ["CARDSHARP_QUEUE"].removeprefix("memory:"), queue)
+    queue.send(message(place.arena.create_match([ALICE, ALICE])))
+    held = queue.receive(timedelta(0))
+    assert held is not None
+    with suppress(ConfigError):
+        worker.app.handler(sqs_event([held], datetime.now(UTC)), context())
+    clock.advance(timedelta(seconds=29))
+    assert queue.receive(timedelta(0)) is None
+    clock.advance(timedelta(seconds=31))
+    again = queue.receive(timedelta(0))
+    assert again is not None
+    assert again.receive_count == 2
 
 
 def test_two_matches_in_one_event_are_both_played(place: Place) -> None:

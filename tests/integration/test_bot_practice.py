@@ -46,7 +46,7 @@ def test_an_empty_order_is_one_match_against_ourselves() -> None:
 @pytest.mark.parametrize(
     ("event", "place"),
     [
-        ({"matches": 0}, "matches"),
+        ({"matches": -1}, "matches"),
         ({"matches": MOST + 1}, "matches"),
         ({"opponent": "champion"}, "opponent"),
         ({"tags": "evening"}, "tags"),

@@ -80,6 +80,19 @@ def test_a_deleted_message_never_comes_back(bench: QueueBench) -> None:
     assert bench.later() is None
 
 
+def test_a_postponed_message_comes_back_when_it_was_postponed_to(bench: QueueBench) -> None:
+    bench.queue.send("a")
+    message = received(bench.queue)
+    bench.queue.postpone(message.receipt, timedelta(hours=1))
+    assert bench.queue.receive(NOW) is None
+    bench.queue.postpone(message.receipt, NOW)
+    assert received(bench.queue).receive_count == 2
+    gone = bench.later()
+    if gone is not None:
+        bench.queue.delete(gone)
+        bench.queue.postpone(gone.receipt, NOW)
+
+
 def test_an_undeleted_message_comes_back_with_a_higher_count(bench: QueueBench) -> None:
     bench.queue.send("a")
     first = received(bench.queue)

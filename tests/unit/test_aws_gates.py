@@ -7,6 +7,8 @@ import yaml
 
 from cardsharp.errors import ConfigError
 from workbench.build import gates, makefiles
+from workbench.build.artifacts import write_template
+from workbench.build.sam import name_strategies
 from workbench.build.translate import translate, translated, with_code
 from workbench.cloud.template import load_template, services
 
@@ -119,3 +121,15 @@ def test_no_environment_gets_two_packages_of_one_import_name() -> None:
     for file in (makefiles.ROOT / "requirements").glob("*.txt"):
         pinned = {line.partition("==")[0] for line in file.read_text().splitlines()}
         assert not {"detect-secrets", "bc-detect-secrets"} <= pinned, file.name
+
+
+def test_a_built_template_takes_no_strategy_that_was_not_built(tmp_path: Path) -> None:
+    """So that CloudFormation refuses a wrong name before anything is deployed."""
+    built = tmp_path / "template.yaml"
+    write_template(makefiles.TEMPLATE, built, {})
+    name_strategies(built)
+    told = yaml.safe_load(built.read_text())["Parameters"]
+    for parameter in ("Strategy", "DummyStrategy"):
+        assert {"", "captain", "steady"} <= set(told[parameter]["AllowedValues"])
+        assert "captian" not in told[parameter]["AllowedValues"]
+        assert "AllowedPattern" not in told[parameter]

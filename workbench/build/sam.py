@@ -10,7 +10,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import yaml
+
 from cardsharp.errors import CardsharpError, ConfigError
+from cardsharp.games import games
+from cardsharp.registry import strategies_of
 from workbench.build.artifacts import LIMIT, Build
 from workbench.build.interpreter import find_python
 from workbench.build.makefiles import ROOT, BuildError
@@ -66,7 +70,18 @@ def sam_build(into: Path = BUILD) -> Build:
     )
     if done.returncode != 0:
         raise BuildError(f"sam build failed:\n{done.stdout}{done.stderr}".rstrip())
+    name_strategies(into / "template.yaml")
     return Build(into)
+
+
+def name_strategies(template: Path) -> None:
+    """Write into a built template which strategies were built, so that AWS takes no other name."""
+    whole = yaml.safe_load(template.read_text())
+    names = strategies_of(games()[0].strategies).names()
+    for parameter in ("Strategy", "DummyStrategy"):
+        whole["Parameters"][parameter].pop("AllowedPattern", None)
+        whole["Parameters"][parameter]["AllowedValues"] = ["", *names]
+    template.write_text(yaml.safe_dump(whole, sort_keys=False))
 
 
 def main() -> None:

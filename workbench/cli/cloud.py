@@ -23,7 +23,7 @@ from workbench.operate.preflight import Plan, default_plan, preflight
 from workbench.operate.stack import DEFAULT_NAME, Stack, account_clients, find_stack
 from workbench.operate.status import Look, look_at, spend
 from workbench.operate.story import Line, lines_about, problem_lines
-from workbench.show.checks import report
+from workbench.show.checks import attempt, report
 from workbench.show.exits import Exit
 from workbench.show.options import Json
 from workbench.show.output import print_error, print_json, print_lines, results
@@ -59,6 +59,18 @@ def preflight_(
     """Before the first deployment: does the account take it, and if not, what to change."""
     plan = Plan(match_limit or default_plan().matches, reserve or default_plan().reserve)
     return report(preflight(account_clients(options.region), plan), as_json=options.as_json)
+
+
+@cloud.command
+def doctor(*, options: StackOptions = StackOptions()) -> int:
+    """Have the deployed functions say whether settings, strategy and password can be used."""
+    stack = options.find()
+
+    def ask() -> str:
+        practise(stack, {"matches": 0})
+        return "settings, strategy and password can be used"
+
+    return report([attempt("functions", ask)], as_json=options.as_json)
 
 
 @cloud.command

@@ -83,6 +83,15 @@ class MemoryQueue:
                 self._clock.wait(self._changed, timedelta(seconds=max(0.0, due - now)))
             return entry.delivered()
 
+    def postpone(self, receipt: str, delay: timedelta) -> None:
+        """Have the message of this receipt visible again after `delay`; quiet if it is gone."""
+        with self._changed:
+            visible_at = self._clock.monotonic() + delay.total_seconds()
+            for name, entry in self._entries.items():
+                if entry.receipt == receipt:
+                    self._entries[name] = replace(entry, visible_at=visible_at)
+            self._changed.notify()
+
     def delete(self, message: Message) -> None:
         """Remove the message if this receipt is its latest, as SQS does; quiet otherwise."""
         with self._changed:

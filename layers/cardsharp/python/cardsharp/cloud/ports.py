@@ -72,6 +72,10 @@ class Queue(Protocol):
         """Receive a visible message, waiting at most `wait` for one."""
         ...
 
+    def postpone(self, receipt: str, delay: timedelta) -> None:
+        """Have a received message visible again after `delay`; quiet if it is already gone."""
+        ...
+
     def delete(self, message: Message) -> None:
         """Remove a received message for good; quiet if it is already gone."""
         ...

@@ -1,6 +1,7 @@
 """The queue on SQS; visibility timeout and dead letters are properties of the queue there."""
 
 import math
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -62,6 +63,17 @@ class SqsQueue:
                 sent_at=datetime.fromtimestamp(int(attributes["SentTimestamp"]) / 1000, UTC),
             )
         return None
+
+    def postpone(self, receipt: str, delay: timedelta) -> None:
+        """Have a received message visible again after whole seconds; quiet if it is gone."""
+        with suppress(Unmet):
+            call(
+                self._thing,
+                self._client.change_message_visibility,
+                QueueUrl=self._url,
+                ReceiptHandle=receipt,
+                VisibilityTimeout=math.ceil(delay.total_seconds()),
+            )
 
     def delete(self, message: Message) -> None:
         """Remove a received message for good; quiet if it is already gone."""

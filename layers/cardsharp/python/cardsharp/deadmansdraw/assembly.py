@@ -12,10 +12,12 @@ from cardsharp.cloud.ports import Clock, MatchLog, Queue
 from cardsharp.cloud.secrets import credentials
 from cardsharp.cloud.timing import limits_of
 from cardsharp.deadmansdraw.client import ArenaClient, Credentials
+from cardsharp.deadmansdraw.game import GAME
 from cardsharp.deadmansdraw.scout import Post, Scout, ScoutTiming
 from cardsharp.deadmansdraw.settings import Settings
 from cardsharp.errors import ConfigError, StoreError, Unauthorized
 from cardsharp.game import Job
+from cardsharp.registry import strategies_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,14 @@ class Assembly:
 
 @lru_cache(maxsize=8)
 def assemble(settings: Settings, meter: Meter) -> Assembly:
-    """The assembly for `settings`, made once a process: its stores keep their connections."""
+    """The assembly for `settings`, made once a process: its stores keep their connections.
+
+    Raises:
+        ConfigError: a strategy is named that does not exist. Also the poller and whoever orders
+            matches find that, so that none begins which nobody can play.
+    """
+    for name in filter(None, (settings.strategy, settings.dummy_strategy)):
+        strategies_of(GAME.strategies).maker(name)
     return Assembly(settings, build_offering(settings, meter))
 
 

@@ -24,7 +24,8 @@ class PracticeOrder(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
-    matches: Annotated[int, Field(ge=1, le=MOST)] = 1
+    matches: Annotated[int, Field(ge=0, le=MOST)] = 1
+    """None only looks whether one could be created: the settings, and who we are at the arena."""
     opponent: Literal["self", "dummy"] = "self"
     tags: tuple[str, ...] = ()
     seed: str | None = None
@@ -61,6 +62,9 @@ def order(event: Mapping[str, Any], job: Job) -> Sequence[str]:
     """
     wanted, assembly = parse_order(event), assembly_of(job)
     with assembly.client() as client:
+        if not wanted.matches:
+            client.whoami()
+            return []
         return list(create(wanted, assembly.player_id, client, assembly.offering))
 
 
