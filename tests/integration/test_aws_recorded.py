@@ -6,6 +6,7 @@ need no minutes here.
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
@@ -33,6 +34,9 @@ from workbench.operate.story import PROBLEMS
 ALARMS, COMPOSITES = read_alarms(template(), STACK)
 MINUTE = timedelta(minutes=1)
 VISIBILITY = timedelta(minutes=30)
+QUICK = 500
+"""Milliseconds that are late for nobody."""
+
 DEATHS = [
     "2026-11-22T12:00:00.000Z 1f Task timed out after 300.00 seconds",
     "RequestId: 1f Error: Runtime exited with error: signal: killed",
@@ -94,7 +98,13 @@ def healthy(tmp_path_factory: pytest.TempPathFactory) -> list[Sample]:
             assert here.serve(game) == 200
         here.note_depth("DeadLetters", 0)
         here.note_queue(MemoryQueue(FakeClock()), timedelta(0))
-        return here.samples
+        return [in_time(one) for one in here.samples]
+
+
+def in_time(one: Sample) -> Sample:
+    """A sample of a machine that nobody else uses: how busy this one is just now is no fault."""
+    timed = one.metric.name in {Metric.PICK_UP, Metric.DECISION}
+    return replace(one, value=min(one.value, QUICK)) if timed else one
 
 
 @pytest.fixture
