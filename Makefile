@@ -20,7 +20,7 @@ PLAY := $(if $(STRATEGY),--strategy $(STRATEGY)) $(if $(OPPONENT),--opponent $(O
 CHAOS := $(if $(MATCHES),--matches $(MATCHES)) $(if $(CLOUD),--cloud $(CLOUD)) \
   $(if $(SEED),--seed $(SEED)) $(if $(CARDS),--cards $(CARDS))
 
-.PHONY: help setup play test test-all research-test planted mutants faults-all chaos coverage check lint types format build gates cloud bench bench-wake bench-hold bench-match \
+.PHONY: help setup play test test-all research-test planted mutants faults-all explore chaos coverage check lint types format build gates cloud bench bench-wake bench-hold bench-match \
   bench-throughput bench-load bench-blef bench-euchre probe-euchre clean
 
 help: ## Print this help
@@ -60,6 +60,9 @@ test-all: check research-test ## Run everything: also duels, all recorded data, 
 research-test: setup ## Run the tests of research/
 	@$(UV) sync --quiet --locked --no-build-isolation --inexact --group research
 	@$(BIN)/pytest -n auto --dist worksteal research/tests
+
+explore: setup ## Explore all interleavings of the real code in small matches: JOBS=8 DOCUMENT=1
+	@PYTHONPATH=tests $(BIN)/python -m explore $(if $(JOBS),--jobs $(JOBS)) $(if $(DOCUMENT),--document)
 
 planted: setup ## Plant 30 wrong rules in a clone with nothing beside it, and see each one caught
 	@$(BIN)/pytest -n auto -q -rP tests/mutation

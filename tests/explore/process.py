@@ -1,0 +1,325 @@
+"""The real code of a worker or a poller as a function: from what it was answered to what it asks.
+
+It runs from its start, its questions at the ports answered from a list, until there is one without
+an answer. Where it stands then, and all that its frames hold, is what it is: two runs of which
+that is the same will do the same, so one of them is enough.
+"""
+
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from copy import copy
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from types import FrameType, SimpleNamespace
+from typing import Any
+from unittest import mock
+
+from cardsharp.cloud.ports import MatchRecord, Outwaited
+from explore.frames import live
+from explore.values import UNIT, Beat, Moment, Opaque, Print, moment, shifted
+
+ONLY_COUNTED = {"offered", "ports"}
+"""Variables that count for a report and decide nothing; they would never be the same again."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of which port; moments in it are told from when it was asked.
+
+    Two with the same `key` are the same question.
+    """
+
+    port: str = field(compare=False)
+    name: str = field(compare=False)
+    args: tuple[Any, ...] = field(compare=False)
+    key: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer so many units after the one before; `keeper` says that it is the lease keeper's.
+
+    `value` is what the port returns, or the error that it raises, its moments told from now.
+    """
+
+    after: int
+    value: Any
+    keeper: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """Where a run of a process is: what it asks, since when, or how it ended.
+
+    `keeper` is what its lease keeper would ask, were it to wake up now.
+    """
+
+    answers: tuple[Answer, ...]
+    asks: Question | None = None
+    asked: int = 0
+    """How many units ago."""
+
+    keeper: Question | None = None
+    end: Any = None
+
+
+_questions: dict[Any, Question] = {}
+
+
+def _question(port: str, name: str, args: tuple[Any, ...]) -> Question:
+    shape = Print(0, 1000).of((port, name, args))
+    if shape not in _questions:
+        _questions[shape] = Question(port, name, args, len(_questions))
+    return _questions[shape]
+
+
+class _Halt(BaseException):
+    """There is no answer yet."""
+
+
+Program = Callable[["Ports"], object]
+
+
+class Port(Opaque):
+    """One side of a process: every method asks."""
+
+    def __init__(self, run: "_Run", name: str) -> None:
+        self._run, self.name = run, name
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        return lambda *args: self._run.ask(self.name, name, args)
+
+
+class _Clock(Opaque):
+    """Shows the moment of the last answer; sleeping is a question."""
+
+    def __init__(self, run: "_Run") -> None:
+        self._run = run
+
+    def now(self) -> datetime:
+        return moment(self._run.at)
+
+    def monotonic(self) -> float:
+        return Moment(self._run.at * UNIT.total_seconds())
+
+    def sleep(self, duration: timedelta) -> None:
+        if duration > timedelta(0):
+            self._run.ask("clock", "sleep", (duration,))
+
+    def wait(self, signal: object, timeout: timedelta) -> bool:
+        """Asked by the lease keeper's loop only: whether to leave it."""
+        del signal, timeout
+        woken, self._run.wakes = self._run.wakes, False
+        return not woken
+
+
+class Ports(Opaque):
+    """All that a process is given."""
+
+    def __init__(self, run: "_Run") -> None:
+        self.clock = _Clock(run)
+        self.log, self.queue, self.arena = (Port(run, name) for name in ("log", "queue", "arena"))
+
+
+class _Run(Opaque):
+    """One run of a program."""
+
+    def __init__(self, program: Program, answers: tuple[Answer, ...], past: int) -> None:
+        self._program, self._answers, self._past = program, answers, past
+        self._given = self._beat = 0
+        self.at = 0
+        self.wakes = False
+        self.loop: Callable[[], None] | None = None
+        """What the lease keeper's thread does, while it lives."""
+
+        self._in_keeper = False
+        self._stand: Stand | None = None
+        self._print: Any = None
+
+    def go(self) -> tuple[Stand, Any]:
+        """Where the run stops, and by what to know that."""
+        try:
+            end: Any = ("returned", self._program(Ports(self)))
+        except _Halt:
+            assert self._stand is not None
+            return self._stand, self._print
+        except Exception as error:  # noqa: BLE001 - however it ends, that is how
+            end = ("raised", type(error), error.args)
+        return Stand(self._answers, end=end), ("end", repr(end))
+
+    def ask(self, port: str, name: str, args: tuple[Any, ...]) -> Any:  # noqa: ANN401
+        """The answer, once it is given; the lease keeper may wake up before."""
+        asked = self.at
+        while self._given < len(self._answers):
+            answer = self._answers[self._given]
+            if answer.keeper is self._in_keeper:
+                self._given += 1
+                self.at += answer.after
+                if isinstance(answer.value, Exception):
+                    raise copy(answer.value)
+                return self._seen(shifted(answer.value, self.at))
+            self._wake()
+        question = _question(port, name, tuple(self._told(shifted(one, -asked)) for one in args))
+        if self._in_keeper:
+            raise _Asked(question)
+        self._stand = Stand(self._answers, question, self.at - asked, self._keeper_asks())
+        self._print = (question.key, self._where(sys._getframe(2), asked))
+        raise _Halt
+
+    def _seen(self, value: Any) -> Any:  # noqa: ANN401
+        """An answer; a record in it says by its beat only whether that is another than before."""
+        if isinstance(value, list):
+            return [self._seen(one) for one in value]
+        if not isinstance(value, MatchRecord):
+            return value
+        self._beat += value.beat
+        return replace(value, beat=Beat(self._beat))
+
+    def _told(self, value: Any) -> Any:  # noqa: ANN401
+        """An argument; a beat in it says only whether it is the last that was seen."""
+        if isinstance(value, MatchRecord):
+            return replace(value, beat=0)
+        if not isinstance(value, Outwaited):
+            return value
+        return Outwaited(max(value.beat - self._beat, -1), min(value.idle, self._past * UNIT))
+
+    def _wake(self) -> None:
+        assert self.loop is not None, "no lease keeper to be answered"
+        self._in_keeper = self.wakes = True
+        try:
+            self.loop()
+        finally:
+            self._in_keeper = False
+
+    def _keeper_asks(self) -> Question | None:
+        """What the lease keeper would ask; None if there is none, or it waits for its guard."""
+        if self.loop is None or self.loop.__self__._guard.locked():  # type: ignore[attr-defined]
+            return None
+        try:
+            self._wake()
+        except _Asked as asked:
+            return asked.question
+        finally:
+            self.wakes = False
+        return None
+
+    def _where(self, frame: FrameType | None, asked: int) -> Any:  # noqa: ANN401
+        """The place in the code and all variables, from the question up to the program."""
+        prints, shape = [], Print(self.at, self._past, self._beat)
+        while frame is not None and frame.f_code is not _Run.go.__code__:
+            code, held = frame.f_code, frame.f_locals
+            names = (live(code, frame.f_lasti) | {".0"}) & held.keys() - ONLY_COUNTED
+            told = tuple([(name, shape.of(held[name])) for name in sorted(names)])
+            prints.append((code, frame.f_lasti, told))
+            frame = frame.f_back
+        return min(self.at - asked, self._past), tuple(prints)
+
+
+class _Asked(BaseException):
+    def __init__(self, question: Question) -> None:
+        super().__init__()
+        self.question = question
+
+
+_running: list[_Run] = []
+
+
+class _Thread(Opaque):
+    """A thread that does not run by itself: the run wakes the loop when it is its turn."""
+
+    def __init__(self, target: Callable[[], None], **_rest: object) -> None:
+        self._target = target
+
+    def start(self) -> None:
+        _running[-1].loop = self._target
+
+    def join(self) -> None:
+        _running[-1].loop = None
+
+
+@contextmanager
+def no_threads() -> Iterator[None]:
+    """Within it a lease keeper needs no thread."""
+    fake = SimpleNamespace(Thread=_Thread, Lock=threading.Lock, Event=threading.Event)
+    with mock.patch("cardsharp.cloud.lease.threading", fake):
+        yield
+
+
+class Processes:
+    """Every stand that any process has come to, by number.
+
+    Without `merge` each run is one of its own, whatever it holds: the long way, for a check.
+    """
+
+    def __init__(self, past: int, *, merge: bool = True) -> None:
+        self._past, self._merge = past, merge
+        self.stands: list[Stand] = []
+        self.programs: list[Program] = []
+        self._numbers: dict[Any, int] = {}
+        self._next: dict[Any, int] = {}
+        self.runs = 0
+
+    def start(self, program: Program) -> int:
+        """A process at its start."""
+        return self._come(program, ())
+
+    def on(
+        self, number: int, after: int, value: int, values: "Values", *, keeper: bool = False
+    ) -> int:
+        """The stand after an answer that comes so many units after the last."""
+        key = (number, after, value, keeper)
+        found = self._next.get(key)
+        if found is None:
+            answer = Answer(after, values.all[value], keeper)
+            stand = self.stands[number]
+            found = self._come(self.programs[number], (*stand.answers, answer))
+            self._next[key] = found
+        return found
+
+    def _come(self, program: Program, answers: tuple[Answer, ...]) -> int:
+        run = _Run(program, answers, self._past)
+        _running.append(run)
+        try:
+            stand, shape = run.go()
+        finally:
+            _running.pop()
+        self.runs += 1
+        key = program, shape if self._merge else self.runs
+        number = self._numbers.setdefault(key, len(self.stands))
+        if number == len(self.stands):
+            self.stands.append(stand)
+            self.programs.append(program)
+        return number
+
+
+class Values:
+    """Every answer that was ever given, by number."""
+
+    def __init__(self, past: int) -> None:
+        self._past = past
+        self.all: list[Any] = []
+        self._numbers: dict[Any, int] = {}
+        self._older: dict[tuple[int, int], int] = {}
+        self._by_id: dict[int, tuple[Any, int]] = {}
+
+    def number(self, value: Any) -> int:  # noqa: ANN401
+        """The number of a value whose moments are told from now, and that nobody changes."""
+        kept = self._by_id.get(id(value))
+        if kept is None:
+            kept = self._by_id[id(value)] = value, self._number(value)
+        return kept[1]
+
+    def _number(self, value: Any) -> int:  # noqa: ANN401
+        found = self._numbers.setdefault(Print(0, self._past).of(value), len(self.all))
+        if found == len(self.all):
+            self.all.append(value)
+        return found
+
+    def older(self, number: int, by: int) -> int:
+        """The same value when so much more time has passed."""
+        key = number, by
+        if key not in self._older:
+            self._older[key] = self.number(shifted(self.all[number], -by))
+        return self._older[key]

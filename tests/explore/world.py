@@ -1,0 +1,511 @@
+"""All that can happen next: workers and pollers at their questions, the arena, and the time.
+
+A state is what the arena has, what the match log holds, which actions are still on their way, and
+where each process is. Any process may be slow, or gone, at any of its questions; any question may
+fail; a message may come to any worker that is free, at any time and as often as it likes.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+from cardsharp.cloud.offering import MISSING
+from cardsharp.cloud.timing import Timing
+from cardsharp.errors import (
+    ArenaError,
+    Foreign,
+    MatchOver,
+    NotFound,
+    NotYourTurn,
+    StoreError,
+    Unreachable,
+)
+from explore.cards import (
+    MATCH,
+    NO_SUCH_MATCH,
+    Named,
+    Rules,
+    facts,
+    mistakes,
+    onlooker,
+    scout,
+    worker,
+)
+from explore.process import Processes, Question, Stand, Values
+from explore.stores import Asker, Stores
+from explore.values import UNIT
+
+TICK = 2
+"""Units by which time passes at a time."""
+
+IDLE = -1
+
+
+class Pace(IntEnum):
+    """How fast a process is."""
+
+    PROMPT = 0
+    SLOW = 1
+    """Its network or store is, for as long as it takes; its lease keeper goes on."""
+
+    FROZEN = 2
+    """All of it stands still."""
+
+
+class Proc(NamedTuple):
+    """A process: where it stands, for how long, and the answer that is on its way to it."""
+
+    stand: int = IDLE
+    waited: int = 0
+    """Units since its last answer."""
+
+    holds: bool = False
+    """Whether the lease that it may have is the last one."""
+
+    knows: bool = False
+    """Whether the log's beat is still that which it saw."""
+
+    pace: int = Pace.PROMPT
+    answer: int = -1
+
+
+class State(NamedTuple):
+    """Everything at one moment; `flying` are the actions whose sender is not waiting any more.
+
+    Of each: the action, the moves on which it was decided, and in how many units it is too late.
+    """
+
+    moves: str
+    store: int
+    flying: tuple[tuple[str, str, int], ...]
+    procs: tuple[Proc, ...]
+    messages: int = 0
+    """How many are on the queue, where they are counted."""
+
+    alone: int = 0
+    """For how many units nobody has attended the match, where that is counted."""
+
+
+class Step(NamedTuple):
+    """What happens, in words, the state after it, and what is wrong with that."""
+
+    words: str
+    state: State
+    fault: bool = False
+    """Whether something went wrong on the way."""
+
+    wrong: str | None = None
+
+
+class Effect(NamedTuple):
+    """What a question does to the world, and its answer."""
+
+    words: str
+    moves: str
+    store: int
+    value: Any
+    flies: int = 0
+    """For how long its action may still arrive."""
+
+    holds: bool = False
+    """Whether it is now the last who took the lease."""
+
+    knows: bool = False
+    """Whether it has seen the log's beat."""
+
+    beats: bool = False
+    """Whether that is another now."""
+
+    sends: int = 0
+    """How many messages."""
+
+    fault: bool = False
+    wrong: str | None = None
+
+
+TIGHT = Timing(
+    lease=timedelta(seconds=2),
+    renew=timedelta(seconds=1),
+    act=timedelta(seconds=2.5),
+    denial=timedelta(seconds=2),
+)
+"""A lease is shorter than the limit of an action, so successors come while one is under way."""
+
+
+# What an arena answers that says no, and a store that fails.
+PAGE = Foreign(403, "a page")
+LOST = Foreign(403, "a page", doubtful=True)
+DENIED = NotFound(404, NO_SUCH_MATCH)
+NEVER = Unreachable("no connection")
+OVER, NOT_YOURS = MatchOver(), NotYourTurn(409, "not your turn")
+NAMED: list[Named] = [Named(MATCH)]
+NONE: list[Named] = []
+FAILED = StoreError("The match log did not answer.")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What is explored; `skews` is by how much the clock of each worker is wrong.
+
+    The onlookers offer what nobody attends, as pollers do.
+    """
+
+    cards: int = 2
+    skews: tuple[timedelta, ...] = (timedelta(0),) * 2
+    onlookers: int = 1
+    bound: timedelta | None = None
+    """For how long nobody may attend a match; None where a message comes to anybody at any time."""
+
+    timing: Timing = field(default_factory=lambda: TIGHT)
+    watch: timedelta = timedelta(seconds=1)
+    """Between two looks of an onlooker."""
+
+    @property
+    def past(self) -> int:
+        """The units after which everything has run out."""
+        longest = max(self.timing.lease, self.timing.renew + self.timing.act, self.timing.denial)
+        return -(-longest // UNIT) + 1
+
+
+TWO_CARDS = Setting()
+ONE_WORKER = Setting(skews=(timedelta(0),))
+"""One at a time: whoever begins after it is another."""
+
+WATCHED = Setting(cards=1, bound=timedelta(seconds=5))
+
+
+class World:
+    """The transitions of a setting."""
+
+    def __init__(self, setting: Setting, *, merge: bool = True) -> None:
+        self.setting = setting
+        self.rules = Rules(setting.cards)
+        self.past = setting.past
+        self.processes = Processes(self.past, merge=merge)
+        self.values = Values(self.past)
+        self.stores = Stores(self.past)
+        self._workers, self._counts = len(setting.skews), setting.bound is not None
+        self.longest = 0
+        """For how many units at most nobody attended the match."""
+
+        self._words: dict[int, str] = {}
+        self.act = setting.timing.act // UNIT
+        begin = self.processes.start
+        clocks = {skew: begin(worker(self.rules, setting.timing, skew)) for skew in setting.skews}
+        self.starts = [clocks[skew] for skew in setting.skews]
+        looks = onlooker if setting.bound is None else scout
+        self.starts += [begin(looks(setting.watch))] * setting.onlookers
+        self.symmetric = len(setting.skews) == 2 and len(clocks) == 1
+
+    def start(self) -> State:
+        """Before anything has happened."""
+        return State("", 0, (), (Proc(),) * len(self.starts))
+
+    def steps(self, state: State) -> Iterator[Step]:
+        """Everything that can happen next."""
+        if self.rules.rivals(state.moves):
+            yield Step("the rival plays", state._replace(moves=self.rules.rival_plays(state.moves)))
+        yield from self._arrivals(state)
+        for place, proc in enumerate(state.procs):
+            if proc.stand != IDLE:
+                yield from self._of(state, place, proc)
+            elif self._may_begin(state, place):
+                begun = _with(state, place, Proc(self.starts[place]))
+                if self._counts and place < self._workers:
+                    begun = begun._replace(messages=state.messages - 1)
+                yield Step(f"{self._who(place)} begins", begun)
+        if all(self._may_wait(state, place) for place in range(len(state.procs))):
+            yield self._later(state)
+
+    def canonical(self, state: State) -> State:
+        """The same state as all others that differ from it in names only."""
+        flying = tuple(sorted(set(state.flying)))
+        if flying != state.flying:
+            state = state._replace(flying=flying)
+        if not self.symmetric:
+            return state
+        one, other, *rest = state.procs
+        if one < other:
+            return state
+        swapped = self.stores.swapped(state.store)
+        if one == other and state.store <= swapped:
+            return state
+        return state._replace(store=swapped, procs=(other, one, *rest))
+
+    # --- the arena ---------------------------------------------------------------------------
+
+    def _arrivals(self, state: State) -> Iterator[Step]:
+        for one in state.flying:
+            action, meant, _ = one
+            moves, _, wrong = self._acted(state, action, meant)
+            rest = tuple(other for other in state.flying if other != one)
+            words = f"the late {action} arrives"
+            yield Step(words, state._replace(moves=moves, flying=rest), wrong=wrong)
+
+    def _acted(self, state: State, action: str, meant: str) -> tuple[str, Any, str | None]:
+        """The moves after an action of ours arrived, its answer, and what is wrong with that."""
+        if self.rules.over(state.moves):
+            return state.moves, OVER, None
+        if not self.rules.ours(state.moves):
+            return state.moves, NOT_YOURS, None
+        intents = self.stores.record(state.store).intents
+        return state.moves + action, None, mistakes(state.moves, action, meant, intents)
+
+    # --- processes ---------------------------------------------------------------------------
+
+    def _of(self, state: State, place: int, proc: Proc) -> Iterator[Step]:
+        """What can happen to a process."""
+        stand, who = self.processes.stands[proc.stand], self._who(place)
+        assert stand.asks is not None
+        yield Step(f"{who} dies", self._gone(state, place, proc, stand), fault=True)
+        if proc.pace and proc.waited == 0:
+            return
+        if proc.answer >= 0:
+            yield self._on(state, place, proc, proc.answer, f"{who} goes on")
+            return
+        if not proc.pace and stand.asks.port != "clock":
+            for pace in Pace.SLOW, Pace.FROZEN:
+                stays = _with(state, place, proc._replace(pace=pace))
+                yield Step(
+                    f"{who} is {pace.name.lower()} before {stand.asks.name}", stays, fault=True
+                )
+        for effect in self._effects(state, place, proc, stand):
+            after, here = self._after(state, proc, stand, effect)
+            value = self.values.number(effect.value)
+            words = f"{who}: {effect.words}"
+            step = self._on(after, place, here, value, words)
+            yield step._replace(fault=effect.fault, wrong=effect.wrong or step.wrong)
+            if not effect.fault and not proc.pace and stand.asks.port != "clock":
+                for pace in Pace.SLOW, Pace.FROZEN:
+                    stays = _with(after, place, here._replace(pace=pace, answer=value))
+                    said = f"{words}, and is {pace.name.lower()}"
+                    yield Step(said, stays, fault=True, wrong=effect.wrong)
+
+    def _after(self, state: State, proc: Proc, stand: Stand, effect: Effect) -> tuple[State, Proc]:
+        """The world and the process after an effect, but for the answer."""
+        assert stand.asks is not None
+        flying = state.flying
+        if effect.flies > 0:
+            action, meant = stand.asks.args
+            flying = (*flying, (action, meant, effect.flies))
+        after = state._replace(moves=effect.moves, store=effect.store, flying=flying)
+        if effect.sends and self._counts:
+            after = after._replace(messages=min(state.messages + 1, 2))
+        if effect.holds:
+            after = after._replace(procs=tuple(p._replace(holds=False) for p in after.procs))
+            proc = proc._replace(holds=True)
+        if effect.beats:
+            after, proc = _beaten(after), proc._replace(knows=False)
+        return after, proc._replace(knows=True) if effect.knows else proc
+
+    def _may_begin(self, state: State, place: int) -> bool:
+        """Whether an idle process can begin: an onlooker always, a worker by a message."""
+        if self._finished(state):
+            return False
+        return not self._counts or place >= self._workers or state.messages > 0
+
+    def _may_wait(self, state: State, place: int) -> bool:
+        """Whether time can pass without an answer to this process: it is not prompt, or waits."""
+        proc = state.procs[place]
+        if proc.stand == IDLE:
+            return not self._counts or not self._may_begin(state, place)
+        if proc.pace:
+            return True
+        stand = self.processes.stands[proc.stand]
+        assert stand.asks is not None
+        if stand.asks.name == "sleep":
+            return stand.asked + proc.waited < stand.asks.args[0] // UNIT
+        return (
+            stand.asks.name == "wait"
+            and not self.rules.ours(state.moves)
+            and not self.rules.over(state.moves)
+        )
+
+    def _kept(self, state: State, place: int) -> State:
+        """The state when the lease keeper in the background has renewed."""
+        proc = state.procs[place]
+        question = None if proc.stand == IDLE else self.processes.stands[proc.stand].keeper
+        if question is None or proc.pace == Pace.FROZEN:
+            return state
+        told = self.stores.ask(state.store, question, Asker(place, proc.holds, proc.knows))
+        number = self.values.number(told.value)
+        stand = self.processes.on(proc.stand, proc.waited, number, self.values, keeper=True)
+        after = state._replace(store=told.store)
+        if told.beats:
+            after, proc = _beaten(after), proc._replace(knows=False)
+        return _with(after, place, proc._replace(stand=stand, waited=0))
+
+    def _on(self, state: State, place: int, proc: Proc, value: int, words: str) -> Step:
+        """The process goes on with an answer, up to its next question or its end."""
+        number = self.processes.on(proc.stand, proc.waited, value, self.values)
+        stand = self.processes.stands[number]
+        if stand.asks is None:
+            gone = self._gone(state, place, Proc(number), stand)
+            return Step(f"{words}; it ends, {stand.end[1]}", gone, wrong=_odd_end(stand.end))
+        return Step(words, _with(state, place, Proc(number, 0, proc.holds, proc.knows)))
+
+    def _gone(self, state: State, place: int, proc: Proc, stand: Stand) -> State:
+        """The process is no more; what it sent may still arrive."""
+        flying = state.flying
+        if proc.answer < 0 and stand.asks is not None and stand.asks.name == "act":
+            left = self.act - stand.asked - proc.waited
+            if left > 0:
+                flying = (*flying, (*stand.asks.args, left))
+        store = self.stores.without(state.store, place)
+        return _with(state._replace(store=store, flying=flying), place, Proc())
+
+    # --- what a question does ----------------------------------------------------------------
+
+    def _effects(self, state: State, place: int, proc: Proc, stand: Stand) -> Iterator[Effect]:
+        question = stand.asks
+        assert question is not None
+        age = min(stand.asked + proc.waited, self.past)
+        moves, store = state.moves, state.store
+        if question.port == "log":
+            yield from self._logged(state, place, proc, question)
+        elif question.port == "clock":
+            if age >= question.args[0] // UNIT:
+                yield Effect("wakes up", moves, store, None)
+        elif question.port == "queue":
+            yield Effect("sends a message", moves, store, None, sends=1)
+            yield Effect("sends a message in vain", moves, store, None, fault=True)
+        elif question.name == "act":
+            yield from self._acting(state, question, self.act - age)
+        else:
+            yield from self._looking(state, question)
+
+    def _logged(self, state: State, place: int, proc: Proc, question: Question) -> Iterator[Effect]:
+        moves, name = state.moves, f"{question.name} at the log"
+        asker = Asker(place, proc.holds, proc.knows)
+        store, value, beats = self.stores.ask(state.store, question, asker)
+        wrong = self._log_faults(moves, store) if store != state.store else None
+        if question.name == "finish" and question.args[1]["result"] == MISSING:
+            wrong = wrong or _hasty(self.processes.stands[proc.stand])
+        done = Effect(
+            f"{name} -> {self._short(value)}",
+            moves,
+            store,
+            value,
+            holds=question.name == "take" and value is not None,
+            knows=question.name in {"match", "running"} and bool(value),
+            beats=beats,
+            wrong=wrong,
+        )
+        yield done
+        yield Effect(f"{name} fails", moves, state.store, FAILED, fault=True)
+        if store != state.store or beats:
+            words = f"{name}, the answer is lost"
+            yield done._replace(words=words, value=FAILED, fault=True)
+
+    def _log_faults(self, moves: str, store: int) -> str | None:
+        """What is wrong with the log, None for nothing."""
+        record, history = self.stores.record(store), facts(moves)
+        for number, fact in record.facts.items():
+            if history.get(number) != fact:
+                return f"the log has {fact} as move {number} of '{moves}'"
+        ended = record.outcome is not None and record.outcome["result"] != MISSING
+        if ended and (record.facts != history or not self.rules.over(moves)):
+            return f"the log is closed with {len(record.facts)} moves of '{moves}'"
+        return None
+
+    def _acting(self, state: State, question: Question, left: int) -> Iterator[Effect]:
+        action, meant = question.args
+        moves, store = state.moves, state.store
+        if left > 0:
+            after, answer, wrong = self._acted(state, action, meant)
+            words = f"{action} meets '{moves}' -> {self._short(answer)}"
+            yield Effect(words, after, store, answer, wrong=wrong)
+            words = f"{action} meets '{moves}', answered with a page"
+            yield Effect(words, after, store, LOST, fault=True, wrong=wrong)
+        words = f"{action} is answered with a page, and may arrive"
+        yield Effect(words, moves, store, LOST, flies=left, fault=True)
+        yield Effect(f"{action} is falsely denied", moves, store, DENIED, fault=True)
+        if left == self.act:
+            yield Effect(f"{action} finds no connection", moves, store, NEVER, fault=True)
+
+    def _looking(self, state: State, question: Question) -> Iterator[Effect]:
+        moves, store, name = state.moves, state.store, question.name
+        waits = not self.rules.ours(moves)
+        if name == "waiting_matches":
+            yield Effect("asks for matches", moves, store, NONE if waits else NAMED)
+        elif name == "wait" and waits and not self.rules.over(moves):
+            yield Effect("waits in vain", moves, store, None)
+        else:
+            yield Effect(f"{name} shows '{moves}'", moves, store, moves)
+        yield Effect(f"{name} is answered with a page", moves, store, PAGE, fault=True)
+        yield Effect(f"{name} is falsely denied", moves, store, DENIED, fault=True)
+
+    # --- time --------------------------------------------------------------------------------
+
+    def _later(self, state: State) -> Step:
+        """A second passes, and the lease keepers of those that are not frozen have renewed."""
+        procs = tuple(self._aged(proc) for proc in state.procs)
+        flying = tuple((a, m, left - TICK) for a, m, left in state.flying if left > TICK)
+        store = self.stores.later(state.store, TICK)
+        later = state._replace(store=store, flying=flying, procs=procs)
+        for place in range(len(procs)):
+            later = self._kept(later, place)
+        if not self._counts:
+            return Step("a second passes", later)
+        counts = not self._attended(later) and self._listens(later)
+        later = later._replace(alone=later.alone + TICK if counts else 0)
+        self.longest = max(self.longest, later.alone)
+        wrong = None
+        if later.alone * UNIT > (self.setting.bound or later.alone * UNIT):
+            wrong = f"nobody has attended the match for {later.alone * UNIT}"
+        return Step("a second passes", later, wrong=wrong)
+
+    def _attended(self, state: State) -> bool:
+        """Whether a worker holds the match who is not frozen; or it is over and closed."""
+        return self._finished(state) or any(p.holds and p.pace < Pace.FROZEN for p in state.procs)
+
+    def _listens(self, state: State) -> bool:
+        """Whether a poller is at work."""
+        return any(p.stand != IDLE and not p.pace for p in state.procs[self._workers :])
+
+    def _aged(self, proc: Proc) -> Proc:
+        if proc.stand == IDLE:
+            return proc
+        answer = self.values.older(proc.answer, TICK) if proc.answer >= 0 else proc.answer
+        waited = min(proc.waited + TICK, self.past)
+        return proc._replace(waited=waited, answer=answer)
+
+    # --- small things ------------------------------------------------------------------------
+
+    def _short(self, value: Any) -> str:  # noqa: ANN401
+        number = self.values.number(value)
+        if number not in self._words:
+            said = type(value).__name__ if isinstance(value, Exception) else repr(value)
+            self._words[number] = said[:160]
+        return self._words[number]
+
+    def _finished(self, state: State) -> bool:
+        return self.stores.record(state.store).status == "finished"
+
+    def _who(self, place: int) -> str:
+        workers = self._workers
+        return f"worker {place + 1}" if place < workers else f"onlooker {place - workers + 1}"
+
+
+def _beaten(state: State) -> State:
+    """The state in which nobody has seen the log's beat."""
+    return state._replace(procs=tuple(proc._replace(knows=False) for proc in state.procs))
+
+
+def _with(state: State, place: int, proc: Proc) -> State:
+    procs = list(state.procs)
+    procs[place] = proc
+    return state._replace(procs=tuple(procs))
+
+
+def _hasty(stand: Stand) -> str | None:
+    denials = sum(isinstance(answer.value, NotFound) for answer in stand.answers)
+    return "a match was closed for one denial" if denials < 2 else None
+
+
+def _odd_end(end: Any) -> str | None:  # noqa: ANN401
+    if end[0] == "raised" and not issubclass(end[1], ArenaError | StoreError):
+        return f"a process ended by {end[1].__name__}: {end[2]}"
+    return None
