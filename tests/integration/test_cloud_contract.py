@@ -1,15 +1,21 @@
 """One contract for every match log: leases, fences, moves, and what a repeat does."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from support.cloud_benches import LogBench, dynamo_log, sqlite_log
+from support.cloud_clock import FakeClock
 
+from cardsharp.cloud.dynamodb import DynamoLog
 from cardsharp.cloud.ports import Lease, MatchLog, MoveRecord, Outwaited, Status
 from cardsharp.errors import Conflict, StoreError
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb.client import DynamoDBClient
 
 TTL = timedelta(seconds=3)
 
@@ -281,6 +287,46 @@ def test_moves_that_are_withdrawn_stay_as_notes_and_may_be_played_anew(bench: Lo
     assert log.moves("m")[1:] == [MoveRecord(1, {"draw": "again"}, {"drew": "other"})]
     log.withdraw(lease, 2)
     assert len(log.notes("m")) == 3, "nothing was there to be withdrawn"
+
+
+class Frozen(DynamoLog):
+    """The log of a worker that stands still between the check of its lease and its facts."""
+
+    def __init__(self, table: str, client: "DynamoDBClient", meanwhile: Callable[[], None]) -> None:
+        super().__init__(table, FakeClock(), client)
+        self._meanwhile = meanwhile
+
+    def _update_ours(self, *args: Any) -> None:  # noqa: ANN401 - as it comes
+        super()._update_ours(*args)
+        self._meanwhile()
+
+
+def test_facts_that_come_late_undo_nothing_that_a_later_holder_wrote(
+    moto: "DynamoDBClient",
+) -> None:
+    """An arena lost its moves from 1 on, while a worker was about to write them down."""
+    with dynamo_log(moto) as bench:
+        log, table = bench.log, moto.list_tables()["TableNames"][-1]
+        early = taken(log, "ann")
+        log.record(early, {n: {"drew": n} for n in range(3)})
+
+        def meanwhile() -> None:
+            assert log.announce("m", TTL, seen(log))
+            later = taken(log, "bob")
+            log.withdraw(later, 2)
+            log.record(later, {3: {"drew": "anew"}})
+
+        late = Frozen(table, moto, meanwhile)
+        late.record(early, {n: {"drew": n} for n in range(1, 6)})
+        facts = {move.sequence: (move.facts or {})["drew"] for move in log.moves("m")}
+        assert facts == {0: 0, 1: 1, 3: "anew", 4: 4, 5: 5}
+        newest = log.take("m", "bob", TTL)
+        assert newest is not None
+        log.record(newest, {4: {"drew": "anew"}, 5: {"drew": 5}})
+        assert log.moves("m")[-2:] == [
+            MoveRecord(4, None, {"drew": "anew"}),
+            MoveRecord(5, None, {"drew": 5}),
+        ]
 
 
 def test_a_whole_match_can_be_withdrawn(log: MatchLog) -> None:

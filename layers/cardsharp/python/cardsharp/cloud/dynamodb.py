@@ -5,7 +5,7 @@
 | match#ID | header      | match_status, match_day, started_at, header_json, claim_beat,      |
 |          |             | claim_ttl, lease_owner, lease_fence, lease_idle, announced_by,     |
 |          |             | announced_idle, outcome_json, finished_at                          |
-| match#ID | move#000012 | intent_json, facts_json                                            |
+| match#ID | move#000012 | intent_json, facts_json, fence                                     |
 | match#ID | note#AT#…   | kind, body_json, expires_at (seconds; the table's time to live)    |
 
 The indexes by-day (match_day, started_at) and by-status (match_status, started_at) hold keys
@@ -18,6 +18,7 @@ import heapq
 import itertools
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING
 
@@ -49,7 +50,7 @@ _GIVEN_BACK = " REMOVE lease_owner, lease_idle, claim_ttl, announced_by, announc
 _BORN = "started_at = if_not_exists(started_at, :now), match_day = if_not_exists(match_day, :day), "
 _ONE: "Mapping[str, Value]" = {":zero": {"N": "0"}, ":one": {"N": "1"}}
 _CHUNK = 50
-"""Moves in one transaction: below the 100 actions and, with the largest bodies, the 4 MB."""
+"""Writes in one transaction: below the 100 actions and, with the largest bodies, the 4 MB."""
 
 _BATCH = 100
 """Items in one batch read, by the rules of DynamoDB."""
@@ -157,20 +158,11 @@ class DynamoLog:
 
     def record(self, lease: Lease, facts: Mapping[int, Body]) -> None:
         """Write the facts of moves by sequence; a move that already has facts keeps them."""
-        updates: list[TransactWriteItemTypeDef] = [
-            {
-                "Update": {
-                    "TableName": self._table.name,
-                    "Key": items.move_key(lease.match_id, sequence),
-                    "UpdateExpression": "SET facts_json = if_not_exists(facts_json, :facts)",
-                    "ExpressionAttributeValues": {":facts": items.body(body)},
-                }
-            }
-            for sequence, body in facts.items()
-        ]
+        bodies = {sequence: items.body(facts[sequence]) for sequence in sorted(facts)}
         # Without facts the lease is still checked.
-        for start in range(0, max(1, len(updates)), _CHUNK):
-            self._write_ours(lease, updates[start : start + _CHUNK])
+        self._update_ours(lease, "", {})
+        for sequence, body in bodies.items():
+            self._record(lease, sequence, body)
 
     def withdraw(self, lease: Lease, sequence: int) -> None:
         """Take out the moves from `sequence` on; each is kept as a note."""
@@ -307,6 +299,17 @@ class DynamoLog:
                 raise _lost(lease) from unmet
             raise
 
+    def _record(self, lease: Lease, sequence: int, facts: "Value") -> None:
+        """Write a move's facts, unless they are there; those of an older lease give way."""
+        with suppress(Unmet):
+            self._table.update(
+                items.move_key(lease.match_id, sequence),
+                "SET facts_json = :facts, fence = :fence",
+                "fence < :fence OR (attribute_not_exists(facts_json) "
+                "AND (attribute_not_exists(fence) OR fence = :fence))",
+                {":facts": facts, ":fence": items.number(lease.fence)},
+            )
+
     def _withdrawing(self, lease: Lease, move: MoveRecord) -> "list[TransactWriteItemTypeDef]":
         """The emptying of a move, without the right to delete, and the keeping of what it was."""
         note = withdrawn(move, self._clock.now())
@@ -314,7 +317,8 @@ class DynamoLog:
             "Update": {
                 "TableName": self._table.name,
                 "Key": items.move_key(lease.match_id, move.sequence),
-                "UpdateExpression": "REMOVE intent_json, facts_json",
+                "UpdateExpression": "SET fence = :fence REMOVE intent_json, facts_json",
+                "ExpressionAttributeValues": {":fence": items.number(lease.fence)},
             }
         }
         kept = items.note_item(lease.match_id, note, unique=str(uuid.uuid4()))
