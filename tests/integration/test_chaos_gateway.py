@@ -78,4 +78,5 @@ def test_a_match_suffers_the_same_whatever_is_played_beside_it() -> None:
         second.append(beside.of_arena(look("m")))
     assert first == second
     assert 10 < sum(fault is not None for fault in first) < 30
-    assert [one.name for one in alone.suffered("m")] == [one.name for one in first if one]
+    names = [f"{one.name} (look)" for one in first if one]
+    assert [one.name for one in alone.suffered("m")] == names

@@ -72,7 +72,13 @@ def test_a_log_that_tells_a_move_otherwise_is_found(
 
 
 @pytest.mark.parametrize(
-    ("names", "well"), [([], False), (["reset"], False), (["reset", "cut"], True)]
+    ("names", "well"),
+    [
+        ([], False),
+        (["no answer (act)"], False),
+        (["no answer (wait)"], True),
+        (["no answer (act)", "machine killed"], True),
+    ],
 )
 def test_a_lost_turn_is_told_with_what_happened_in_it(
     evidence: Evidence, log: MatchLog, names: list[str], well: bool

@@ -150,5 +150,6 @@ class Plan:
                 fault = replace(fault, held=fault.held * 1.5 * chance.random())
             self.counts[fault.name] += 1
             if match_id in self.numbers:
-                self._suffered[match_id].append(Suffered(datetime.now(UTC), fault.name))
+                name = f"{fault.name} ({kind})"
+                self._suffered[match_id].append(Suffered(datetime.now(UTC), name))
             return fault

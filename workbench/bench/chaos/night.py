@@ -19,7 +19,7 @@ import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
@@ -39,7 +39,7 @@ from workbench.arena.dto import cards_json
 from workbench.arena.server import ArenaServer
 from workbench.bench.chaos.faults import Plan
 from workbench.bench.chaos.gateway import Gateway, Heard
-from workbench.bench.chaos.judging import MANY, Evidence, Verdict, judge
+from workbench.bench.chaos.judging import Evidence, Verdict, judge
 from workbench.bench.chaos.machine import MEANT, Machine, Orders
 from workbench.bench.chaos.nemesis import SKEWS, CutOff, Fleet, Nemesis, Rhythm, SqliteStore, Store
 from workbench.stage.clouds import Cloud, CloudKind, opened
@@ -184,7 +184,6 @@ class Night:
                 self.report.seconds = time.monotonic() - began
                 yield self.report
         stage.nemesis.rest()
-        self._weigh()
 
     def _begin(self, number: int) -> str:
         """The id of a new match, of which the deck depends on the seed and its number."""
@@ -228,9 +227,9 @@ class Night:
         )
         self.report.verdicts.append(judge(evidence, self.stage.log))
         if len(self.report.verdicts) % WARM == 1:
-            self._weigh()
+            self.weigh()
 
-    def _weigh(self) -> None:
+    def weigh(self) -> None:
         """Note what the bench, with its arena, and the machine that is never killed hold now."""
         self.report.sizes["arena and bench"].append(Size.of(os.getpid()))
         self.report.sizes["first machine"].append(Size.of(self.stage.fleet.machines[0].pid))
@@ -357,17 +356,22 @@ def night(  # noqa: PLR0913 - a command's options
 
 
 def play(setting: Setting) -> bool:
-    """Play what the setting says and print what became of it; whether every promise was kept."""
+    """Play what the setting says and print what became of it; whether every promise was kept.
+
+    Ctrl-C ends it early.
+    """
     console.print(f"{setting.cloud.value}: {setting.matches} matches, seed {setting.seed}")
     folder = Path(tempfile.mkdtemp(prefix="cardsharp-chaos-"))
     with prepared(setting, folder) as stage:
         said, playing = time.monotonic(), Night(setting, stage)
-        for report in playing.play():
-            _complain(report.verdicts[-1:])
-            if time.monotonic() - said > SAY.total_seconds():
-                said = time.monotonic()
-                console.print(f"{setting.cloud.value}: {report}")
         report = playing.report
+        with suppress(KeyboardInterrupt):
+            for _ in playing.play():
+                _complain(report.verdicts[-1:])
+                if time.monotonic() - said > SAY.total_seconds():
+                    said = time.monotonic()
+                    console.print(f"{setting.cloud.value}: {report}")
+        playing.weigh()
     _tell(report, stage.plan.counts)
     if report.kept:
         shutil.rmtree(folder, ignore_errors=True)
@@ -382,7 +386,7 @@ def _complain(verdicts: Sequence[Verdict]) -> None:
         for sentence in verdict.wrong:
             console.print(f"match {verdict.match_id}: {sentence[:500]}")
         for turn in verdict.lost:
-            if len(turn.why) < MANY:
+            if not turn.excused:
                 why = ", ".join(turn.why) or "nothing"
                 seconds = turn.took.total_seconds()
                 console.print(
