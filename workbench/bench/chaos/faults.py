@@ -46,11 +46,13 @@ ACTIONS = (
     Fault(name="409", answer=_error(409, "Authenticated user is not the current player.")),
 )
 _THROTTLED = b'{"__type":"com.amazonaws.dynamodb.v20120810#ThrottlingException","message":"slow"}'
+RARER = 5
+"""So many times more seldom a request to a store fails: there are more of them, for all matches."""
+
 STORE = (
     Fault(name="store reset"),
     Fault(name="store answer lost", passes=True),
     Fault(name="store late", held=timedelta(seconds=1.5), only_late=True),
-    Fault(name="store silent", silence=True),
     Fault(name="store 500", answer=said(500, b"{}")),
     Fault(name="store 500 after effect", passes=True, answer=said(500, b"{}")),
     Fault(name="store throttled", answer=said(400, _THROTTLED, "application/x-amz-json-1.0")),
@@ -84,8 +86,8 @@ class Plan:
     senders: dict[str, str] = field(default_factory=dict)
     """Which machine asked last about a match."""
 
-    cut_store: bool = False
-    """Whether nobody reaches the store."""
+    cut_store: Fault | None = None
+    """What every request to the store suffers while it is out of reach."""
 
     _seen: Counter[tuple[object, str]] = field(default_factory=Counter)
     _suffered: defaultdict[str, list[Suffered]] = field(default_factory=lambda: defaultdict(list))
@@ -112,9 +114,9 @@ class Plan:
         kind = asked.headers.get("x-amz-target", "").rpartition(".")[2]
         if kind in {"ReceiveMessage", "DeleteMessage"}:
             return None
-        if self.cut_store:
-            return Fault(name="store cut off")
-        return self._choose("", kind, STORE)
+        if self.cut_store is not None:
+            return self.cut_store
+        return self._choose("", kind, STORE, RARER)
 
     def befall(self, name: str, machine: str | None = None) -> None:
         """Note what happened to a machine's matches, None for those of all."""
@@ -134,7 +136,9 @@ class Plan:
                 self._seen.pop((match_id, kind), None)
             return self._suffered.pop(match_id, [])
 
-    def _choose(self, match_id: str, kind: str, faults: Sequence[Fault]) -> Fault | None:
+    def _choose(
+        self, match_id: str, kind: str, faults: Sequence[Fault], rarer: int = 1
+    ) -> Fault | None:
         with self._guard:
             left = self._cut_until - time.monotonic()
             if left > 0 and faults is not STORE:
@@ -143,7 +147,7 @@ class Plan:
             self._seen[which] += 1
             number = self.numbers.get(match_id, 0)
             chance = Random(f"{self.seed}/{number}/{kind}/{self._seen[which]}")
-            if chance.random() >= self.rate:
+            if chance.random() >= self.rate / rarer:
                 return None
             fault = chance.choice(faults)
             if fault.held:

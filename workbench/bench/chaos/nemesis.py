@@ -6,11 +6,13 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import cycle
 from pathlib import Path
 from random import Random
 from typing import Protocol
 
 from workbench.bench.chaos.faults import Plan
+from workbench.bench.chaos.gateway import Fault
 from workbench.bench.chaos.machine import Machine
 
 SKEWS = (0, 0, 0.4, -0.4, 5, -5, 3600, -3600)
@@ -51,19 +53,20 @@ class SqliteStore:
             self._db.execute("ROLLBACK")
 
 
-@dataclass(frozen=True, slots=True)
 class CutOff:
-    """DynamoDB and SQS, out of reach."""
+    """DynamoDB and SQS, out of reach: by turns connections are reset, and nobody answers."""
 
-    plan: Plan
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._ways = cycle((Fault(name="reset"), Fault(name="silence", silence=True)))
 
     def lock(self) -> None:
         """Let nothing pass."""
-        self.plan.cut_store = True
+        self._plan.cut_store = next(self._ways)
 
     def unlock(self) -> None:
         """Let everything pass again."""
-        self.plan.cut_store = False
+        self._plan.cut_store = None
 
 
 @dataclass(frozen=True, slots=True)
