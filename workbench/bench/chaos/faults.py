@@ -3,7 +3,7 @@
 import json
 import threading
 import time
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -11,7 +11,6 @@ from random import Random
 from urllib.parse import parse_qs, urlsplit
 
 from workbench.bench.chaos.gateway import Fault, Heard, said
-from workbench.bench.chaos.machine import MACHINE
 
 _PAGE = b"<!DOCTYPE html><html><body>Request blocked</body></html>"
 _HTML, _WAIT = "text/html; charset=utf-8", "1"
@@ -46,6 +45,9 @@ ACTIONS = (
     Fault(name="409", answer=_error(409, "Authenticated user is not the current player.")),
 )
 _THROTTLED = b'{"__type":"com.amazonaws.dynamodb.v20120810#ThrottlingException","message":"slow"}'
+LATEST = 200
+"""What befell so long ago is no reason for anything any more."""
+
 RARER = 5
 """So many times more seldom a request to a store fails: there are more of them, for all matches."""
 
@@ -83,14 +85,12 @@ class Plan:
     numbers: dict[str, int] = field(default_factory=dict)
     """The matches that run, as they are counted by whoever begins them."""
 
-    senders: dict[str, str] = field(default_factory=dict)
-    """Which machine asked last about a match."""
-
     cut_store: Fault | None = None
     """What every request to the store suffers while it is out of reach."""
 
     _seen: Counter[tuple[object, str]] = field(default_factory=Counter)
     _suffered: defaultdict[str, list[Suffered]] = field(default_factory=lambda: defaultdict(list))
+    _befallen: deque[Suffered] = field(default_factory=lambda: deque(maxlen=LATEST))
     _guard: threading.Lock = field(default_factory=threading.Lock)
     _cut_until: float = 0
 
@@ -102,8 +102,6 @@ class Plan:
         """What a request to the arena suffers."""
         parts = urlsplit(asked.path)
         match_id = parts.path.rpartition("/")[2]
-        if match_id in self.numbers:
-            self.senders[match_id] = asked.headers.get(MACHINE.lower(), "")
         if asked.method == "POST":
             return self._choose(match_id, "act", ACTIONS)
         kind = "wait" if "waitactive" in parse_qs(parts.query) else "look"
@@ -118,23 +116,19 @@ class Plan:
             return self.cut_store
         return self._choose("", kind, STORE, RARER)
 
-    def befall(self, name: str, machine: str | None = None) -> None:
-        """Note what happened to a machine's matches, None for those of all."""
+    def befall(self, name: str) -> None:
+        """Note what happened to a machine or a store; every match may feel it."""
         with self._guard:
             self.counts[name.split(" for ", maxsplit=1)[0]] += 1
-            now = datetime.now(UTC)
-            for match_id in self.numbers:
-                if machine in {None, self.senders.get(match_id)}:
-                    self._suffered[match_id].append(Suffered(now, name))
+            self._befallen.append(Suffered(datetime.now(UTC), name))
 
     def suffered(self, match_id: str) -> Sequence[Suffered]:
-        """What was done to the requests of a match, which is forgotten then."""
+        """What befell anything, and the requests of a match, of which all is forgotten then."""
         with self._guard:
             self.numbers.pop(match_id, None)
-            self.senders.pop(match_id, None)
             for kind in ("act", "wait", "look"):
                 self._seen.pop((match_id, kind), None)
-            return self._suffered.pop(match_id, [])
+            return [*self._befallen, *self._suffered.pop(match_id, [])]
 
     def _choose(
         self, match_id: str, kind: str, faults: Sequence[Fault], rarer: int = 1

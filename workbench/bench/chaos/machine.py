@@ -34,8 +34,8 @@ READY = "ready"
 INHERITED = ("PATH", "PYTHONPATH", "HOME")
 """What a machine gets of our environment; nothing of anybody's settings."""
 
-MACHINE, MEANT = "X-Machine", "X-Meant"
-"""The headers by which a request tells who sent it, and an action for which move it was meant."""
+MEANT = "X-Meant"
+"""The header by which an action tells for which move it was meant."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,6 @@ class Orders:
     Its clock is `skew` ahead, and every `repeat` it gets some running match's message again.
     """
 
-    name: str
     log: str
     at_once: int
     breath: float
@@ -111,7 +110,7 @@ def main() -> None:
     orders = Orders(**json.loads(sys.stdin.readline()))
     threading.Thread(target=_end_with_parent, daemon=True).start()
     _set_clocks_ahead(timedelta(seconds=orders.skew))
-    _tell_what_is_meant(orders.name)
+    _tell_what_is_meant()
     rhythm = Rhythm(at_once=orders.at_once, breath=timedelta(seconds=orders.breath))
     with (
         telemetry_in(Path(orders.log)),
@@ -145,8 +144,8 @@ def _set_clocks_ahead(by: timedelta) -> None:
     SystemClock.now = now  # type: ignore[method-assign]
 
 
-def _tell_what_is_meant(name: str) -> None:
-    """Let requests say where they come from, and actions for which move they were meant."""
+def _tell_what_is_meant() -> None:
+    """Let every action name the move for which it was meant, so that its arrival can be judged."""
     meant, intend = threading.local(), Hold.intend
 
     def remember(hold: Hold, sequence: int, intent: Body) -> bool:
@@ -156,7 +155,6 @@ def _tell_what_is_meant(name: str) -> None:
     def add_headers(
         _adapter: HTTPAdapter, request: requests.PreparedRequest, **_settings: object
     ) -> None:
-        request.headers[MACHINE] = name
         if request.method == "POST":
             request.headers[MEANT] = str(getattr(meant, "sequence", None))
 

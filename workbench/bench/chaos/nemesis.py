@@ -139,7 +139,7 @@ class Nemesis:
         number, skew = self._chance.randrange(1, len(self._fleet.machines)), self._skew()
         wrong = self._fleet.machines[number].orders.skew
         clock = f" with a clock {wrong:+g} s wrong" if wrong else ""
-        self._plan.befall(f"machine killed{clock}", str(number))
+        self._plan.befall(f"machine killed{clock}")
         self._fleet.replace(number, skew)
         return lambda: None, 0
 
@@ -147,7 +147,7 @@ class Nemesis:
         number, lasts = self._chance.randrange(len(self._fleet.machines)), self._between(FREEZE)
         machine = self._fleet.machines[number]
         machine.freeze()
-        self._plan.befall(f"machine frozen for {lasts:.1f} s", str(number))
+        self._plan.befall(f"machine frozen for {lasts:.1f} s")
         return machine.thaw, lasts
 
     def _cut(self) -> tuple[Undo, float]:

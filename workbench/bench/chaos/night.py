@@ -256,7 +256,6 @@ def prepared(setting: Setting, folder: Path) -> Iterator[Stage]:
 
         def start(number: int, skew: float) -> Machine:
             orders = Orders(
-                name=str(number),
                 log=str(folder / f"machine-{number}.log"),
                 at_once=setting.at_once,
                 breath=cloud.breath.total_seconds(),
@@ -305,7 +304,7 @@ def night(  # noqa: PLR0913 - a command's options
     cloud: Annotated[CloudKind | None, Parameter(help="One of both homes; else both.")] = None,
     seed: str | None = None,
     rate: float = 0.05,
-    every: float = 4,
+    every: float = 10,
     cards: int = 50,
     at_once: int = 16,
     machines: int = 3,
