@@ -41,6 +41,7 @@ SEARCHES = (
         "the same, the workers' clocks an hour before and behind",
         Setting(cards=1, skews=(HOUR, -HOUR)),
     ),
+    Search("two workers and an onlooker, two cards", TWO_CARDS),
     Search("two workers and a poller, one card", WATCHED),
 )
 
