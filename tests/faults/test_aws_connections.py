@@ -20,7 +20,9 @@ from botocore.exceptions import (
 from support.cloud_benches import environment
 from support.fault_server import FaultServer, hang
 
+from cardsharp.cloud import aws
 from cardsharp.cloud.aws import call, config, connect
+from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.cloud.sqs import SqsQueue
 from cardsharp.errors import ConfigError, StoreError
 
@@ -122,3 +124,23 @@ def test_a_message_that_is_not_taken_keeps_its_sender_for_some_seconds() -> None
             SqsQueue(f"{aws.url}/queue").send("{}")
         assert time.monotonic() - began < 20
         assert len(aws.seen) == 1
+
+
+def test_a_process_keeps_what_it_knows_of_aws_only_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A session has 10 MB, and a poller with five of them had 123 of 128 MB."""
+    made: list[Session] = []
+
+    class Counted(Session):
+        def __init__(self) -> None:
+            super().__init__("none", "none", region_name="eu-central-1")
+            made.append(self)
+
+    monkeypatch.setattr("boto3.session.Session", Counted)
+    aws.session.cache_clear()
+    try:
+        for name in ("matches", "the same, for another purpose"):
+            assert DynamoTable(name)._client
+        assert SqsQueue("https://sqs.eu-central-1.amazonaws.com/1/q")._client
+        assert len(made) == 1
+    finally:
+        aws.session.cache_clear()

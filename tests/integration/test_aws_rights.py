@@ -17,7 +17,7 @@ from support.blef import Client
 
 import worker.app
 from cardsharp.blef.assembly import STORES
-from cardsharp.cloud import secrets
+from cardsharp.cloud import aws, secrets
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.deadmansdraw.practice import PracticeOrder, create
@@ -64,10 +64,12 @@ def seen() -> Iterator[Seen]:
 
     handler: tuple[str, Any] = ("before-parameter-build", note)
     botocore.handlers.BUILTIN_HANDLERS.append(handler)
+    aws.session.cache_clear()
     try:
         yield found
     finally:
         botocore.handlers.BUILTIN_HANDLERS.remove(handler)
+        aws.session.cache_clear()
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,8 @@ from typing import Any, Self
 
 import botocore.handlers
 
+from cardsharp.cloud.aws import session
+
 WRITES = {"PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "BatchWriteItem"}
 
 
@@ -24,13 +26,15 @@ class UseMeter:
         ]
 
     def __enter__(self) -> Self:
-        # Every session copies these when it is made, so clients of the handlers count too.
+        # A session copies these when it is made, so the process makes a new one.
         botocore.handlers.BUILTIN_HANDLERS.extend(self._handlers)
+        session.cache_clear()
         return self
 
     def __exit__(self, *_: object) -> None:
         for handler in self._handlers:
             botocore.handlers.BUILTIN_HANDLERS.remove(handler)
+        session.cache_clear()
 
     @property
     def counts(self) -> Counter[str]:

@@ -4,8 +4,10 @@ A refused condition is no failure: it is raised as `Unmet` for the adapter to re
 """
 
 import logging
+import threading
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from functools import cache
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import stamina
 from botocore.exceptions import (
@@ -21,6 +23,7 @@ from botocore.exceptions import (
 from cardsharp.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:
+    from boto3.session import Session
     from botocore.config import Config
 
 # Unless somebody listens, a retry would be a bare line on a terminal; functions count and log them.
@@ -64,6 +67,9 @@ _MISSING = frozenset(
     }
 )
 
+_connecting = threading.Lock()
+"""A session is not for several threads at once, but its clients are."""
+
 _BROKEN = (HTTPClientError, ConnectTimeoutError, EndpointConnectionError)
 """Connections that broke off or did not come about; not those whose certificate is wrong."""
 
@@ -96,6 +102,21 @@ def connect(make: Callable[[], Answer]) -> Answer:
         raise ConfigError(
             "No AWS region is set; set AWS_DEFAULT_REGION, e.g. to eu-central-1."
         ) from error
+
+
+def client(service: str, read_timeout: float) -> Any:  # noqa: ANN401 - typed by a literal name
+    """A client of a service that waits so many seconds for an answer; raises as `connect`."""
+    with _connecting:
+        waits = config(read_timeout)
+        return connect(lambda: session().client(service, config=waits))  # type: ignore[call-overload]
+
+
+@cache
+def session() -> "Session":
+    """This process's session: each keeps 10 MB of what it knows of AWS, so there is one."""
+    from boto3.session import Session  # noqa: PLC0415 - slow to import, and not needed at home
+
+    return Session()
 
 
 def call(

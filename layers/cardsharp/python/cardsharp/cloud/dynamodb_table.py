@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from cardsharp.cloud.aws import call, config, connect
+from cardsharp.cloud.aws import call, client
 from cardsharp.cloud.dynamodb_items import text
 
 if TYPE_CHECKING:
@@ -27,11 +27,8 @@ class DynamoTable:
 
     @cached_property
     def _client(self) -> "DynamoDBClient":
-        if self._given is not None:
-            return self._given
-        from boto3.session import Session  # noqa: PLC0415 - slow to import, and not at every start
-
-        return connect(lambda: Session().client("dynamodb", config=config(read_timeout=5)))
+        made: DynamoDBClient = self._given or client("dynamodb", read_timeout=5)
+        return made
 
     def get(self, key: "Mapping[str, Value]") -> "Item | None":
         """An item as of now, or None."""

@@ -94,6 +94,6 @@ def _provider() -> "SecretsProvider":
         SecretsProvider,
     )
 
-    from cardsharp.cloud.aws import config, connect  # noqa: PLC0415 - as above
+    from cardsharp.cloud.aws import client  # noqa: PLC0415 - as above
 
-    return connect(lambda: SecretsProvider(boto_config=config(read_timeout=5)))
+    return SecretsProvider(boto3_client=client("secretsmanager", read_timeout=5))

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from cardsharp.cloud.aws import Unmet, call, config, connect
+from cardsharp.cloud.aws import Unmet, call, client
 from cardsharp.cloud.ports import Message
 
 if TYPE_CHECKING:
@@ -90,6 +90,5 @@ class SqsQueue:
 
 def _connected(patience: int) -> "SQSClient":
     """A client that waits so many seconds for an answer."""
-    from boto3.session import Session  # noqa: PLC0415 - slow to import, and not at every start
-
-    return connect(lambda: Session().client("sqs", config=config(read_timeout=patience)))
+    made: SQSClient = client("sqs", read_timeout=patience)
+    return made
