@@ -66,7 +66,8 @@ def test_a_turn_that_the_arena_ended_for_want_of_time_is_counted(
     tmp_path: Path, counts: Counts
 ) -> None:
     """The first look takes longer than a turn may; nothing else is lost."""
-    bench = played(tmp_path, counts, {3: Kind.TIMED_OUT}, lost=1, timeout=5)
+    look = played(tmp_path, Counts(), {}, timeout=5).plan.steps.index("view")
+    bench = played(tmp_path, counts, {look: Kind.TIMED_OUT}, lost=1, timeout=5)
     assert isinstance(bench.place, BenchArena)
     assert bench.place.match.state.timeouts == 1
     assert counts.counted[Metric.TIMEOUTS] == 1
@@ -77,7 +78,12 @@ def test_only_a_death_counts_as_a_stolen_lease(tmp_path: Path, counts: Counts) -
         for _ in range(2):
             bench.worker().attend(bench.match_id, lambda: timedelta(seconds=3))
         assert counts.counted[Metric.LEASE_STEALS] == 0, "it was handed on"
-        bench.plan.faults = {len(bench.plan.steps) + 4: Kind.CRASH_AFTER}
+
+        def die_once(step: str) -> None:
+            if step == "record" and not bench.plan.hits:
+                bench.plan.faults = {len(bench.plan.steps): Kind.CRASH_AFTER}
+
+        bench.plan.before_step = die_once
         bench.play()
     assert counts.counted[Metric.LEASE_STEALS] == 1
 
