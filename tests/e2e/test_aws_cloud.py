@@ -226,7 +226,7 @@ def test_letters_are_dropped_one_or_all_whatever_they_are(cloud: Trial) -> None:
 
 
 def test_s15_a_rotated_secret_is_used_without_a_deploy(cloud: Trial) -> None:
-    manager, name = cloud.emulator.client("secretsmanager"), cloud.stack.output("SecretName")
+    store, name = cloud.emulator.client("ssm"), cloud.stack.output("SecretName")
 
     def refuse(_user: str, _password: str) -> None:
         raise Unauthorized(401, "no")
@@ -237,7 +237,7 @@ def test_s15_a_rotated_secret_is_used_without_a_deploy(cloud: Trial) -> None:
         rotate_secret(cloud.stack, US[0], "wrong-word", refuse)
     assert look_at(cloud.stack).failed_ticks == 1
     old = json.dumps({"username": US[0], "password": "old-word"})
-    manager.put_secret_value(SecretId=name, SecretString=old)
+    store.put_parameter(Name=name, Value=old, Type="SecureString", Overwrite=True)
     secrets._provider.cache_clear()
     with handlers(cloud) as assembly:
         assert assembly.player_id == US[0], "and so the old one is cached"
@@ -247,8 +247,9 @@ def test_s15_a_rotated_secret_is_used_without_a_deploy(cloud: Trial) -> None:
             scout.arena.whoami()
         with assembly.scout() as scout:
             assert scout.arena.whoami().name == "Team One"
-    kept = json.loads(manager.get_secret_value(SecretId=name)["SecretString"])
-    assert kept == {"username": US[0], "password": US[1]}
+    kept = store.get_parameter(Name=name, WithDecryption=True)["Parameter"]
+    assert kept["Type"] == "SecureString"
+    assert json.loads(kept["Value"]) == {"username": US[0], "password": US[1]}
     assert look_at(cloud.stack).failed_ticks == 0, "it failed for want of this password"
     assert arena_url(cloud.stack) == (cloud.arena.url, "basic")
 

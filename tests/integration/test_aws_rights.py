@@ -91,9 +91,8 @@ def arena(tmp_path: Path) -> Iterator[ArenaServer]:
 def deployed(cloud: Emulator, arena: ArenaServer, name: str) -> Iterator[tuple[Assembly, Seen]]:
     """What a deployed function is made of, on a stack of its own, and the actions that it uses."""
     made = cloud.create(TEMPLATE, prefix=name)
-    cloud.client("secretsmanager").create_secret(
-        Name=name, SecretString=f'{{"username": "{ALICE}", "password": "{PASSWORDS[ALICE]}"}}'
-    )
+    secret = f'{{"username": "{ALICE}", "password": "{PASSWORDS[ALICE]}"}}'
+    cloud.client("ssm").put_parameter(Name=name, Value=secret, Type="SecureString")
     variables = {
         **cloud.environment,
         "CARDSHARP_ARENA_URL": arena.url,
@@ -152,7 +151,7 @@ def test_s13_the_poller_may_do_what_it_does(cloud: Emulator, arena: ArenaServer)
             assert scout.listen(lambda: next(left, timedelta(0))) == 1
     assert actions["dynamodb"] == allowed_actions("PollerRole", "dynamodb")
     assert actions["sqs"] == DLQ == allowed_actions("PollerRole", "sqs")
-    assert actions["secretsmanager"] == allowed_actions("PollerRole", "secretsmanager")
+    assert actions["ssm"] == allowed_actions("PollerRole", "ssm")
 
 
 def test_s13_the_worker_may_do_what_it_does(cloud: Emulator, arena: ArenaServer) -> None:
@@ -169,7 +168,7 @@ def test_s13_the_worker_may_do_what_it_does(cloud: Emulator, arena: ArenaServer)
         assembly.log.note(match_id, "refused", {})
     assert actions["dynamodb"] == allowed_actions("WorkerRole", "dynamodb")
     assert actions["sqs"] | OF_LAMBDA == allowed_actions("WorkerRole", "sqs")
-    assert actions["secretsmanager"] <= allowed_actions("WorkerRole", "secretsmanager")
+    assert actions["ssm"] <= allowed_actions("WorkerRole", "ssm")
 
 
 def test_s13_the_practice_function_may_do_what_it_does(cloud: Emulator, arena: ArenaServer) -> None:
@@ -178,4 +177,4 @@ def test_s13_the_practice_function_may_do_what_it_does(cloud: Emulator, arena: A
         assert list(create(order, me, client, assembly.offering))
     assert actions["dynamodb"] == allowed_actions("PracticeRole", "dynamodb")
     assert actions["sqs"] == allowed_actions("PracticeRole", "sqs")
-    assert actions["secretsmanager"] == allowed_actions("PracticeRole", "secretsmanager")
+    assert actions["ssm"] == allowed_actions("PracticeRole", "ssm")

@@ -36,7 +36,7 @@ from workbench.stage.clouds import embedded_in
 from workbench.stage.side import assembled
 
 if TYPE_CHECKING:
-    from types_boto3_secretsmanager.client import SecretsManagerClient
+    from types_boto3_ssm.client import SSMClient
 
 QUICK = {
     "CARDSHARP_DENIAL_SECONDS": "0.1",
@@ -171,7 +171,7 @@ def test_s15_a_rotated_password_is_used_by_the_next_question(tmp_path: Path) -> 
     """The one that was refused is forgotten at once, although it is kept for a minute else."""
     config = ArenaConfig(players=write_players(tmp_path), admin_password=ADMIN_PASSWORD)
     with moto_secrets() as secrets, ArenaServer(config) as arena:
-        secrets.create_secret(Name="arena", SecretString=secret("an old password"))
+        secrets.put_parameter(Name="arena", Value=secret("an old password"), Type="SecureString")
         variables = {
             "CARDSHARP_ARENA_URL": arena.url,
             "CARDSHARP_SECRET_ID": "arena",
@@ -181,7 +181,7 @@ def test_s15_a_rotated_password_is_used_by_the_next_question(tmp_path: Path) -> 
         }
         with assembled(variables) as assembly:
             assert assembly.player_id == ALICE
-            secrets.put_secret_value(SecretId="arena", SecretString=secret(PASSWORDS[ALICE]))
+            secrets.put_parameter(Name="arena", Value=secret(PASSWORDS[ALICE]), Overwrite=True)
             arena.create_match([ALICE, ALICE])
             assert poller.app.handler({}, context(2)) == {"offered": 1}
 
@@ -191,12 +191,12 @@ def secret(password: str) -> str:
 
 
 @contextmanager
-def moto_secrets() -> "Iterator[SecretsManagerClient]":
-    """Secrets Manager in this process, and a provider that asks it."""
+def moto_secrets() -> "Iterator[SSMClient]":
+    """Parameter Store in this process, and a provider that asks it."""
     from boto3.session import Session  # noqa: PLC0415 - these take a second to import
     from moto import mock_aws  # noqa: PLC0415
 
     with environment({"AWS_DEFAULT_REGION": "us-east-1"}), mock_aws():
         secrets_module._provider.cache_clear()
-        yield Session(region_name="us-east-1").client("secretsmanager")
+        yield Session(region_name="us-east-1").client("ssm")
     secrets_module._provider.cache_clear()

@@ -117,13 +117,13 @@ def secret_names() -> Iterator[None]:
 
 @pytest.mark.usefixtures("secret_names")
 def test_a_rotated_password_needs_no_deploy(aws: Emulator) -> None:
-    manager = aws.client("secretsmanager")
-    manager.create_secret(Name="arena", SecretString='{"username": "6364", "password": "first-1"}')
+    store = aws.client("ssm")
+    first = '{"username": "6364", "password": "first-1"}'
+    store.put_parameter(Name="arena", Value=first, Type="SecureString")
     settings = arena("arena")
     assert credentials(settings) == Credentials("6364", "first-1")
-    manager.put_secret_value(
-        SecretId="arena", SecretString='{"username": "6364", "password": "second-2", "more": 1}'
-    )
+    second = '{"username": "6364", "password": "second-2", "more": 1}'
+    store.put_parameter(Name="arena", Value=second, Type="SecureString", Overwrite=True)
     assert credentials(settings).password == "first-1", "kept for a short while"
     assert credentials(settings, fresh=True).password == "second-2"
     assert credentials(settings).password == "second-2"
@@ -131,9 +131,9 @@ def test_a_rotated_password_needs_no_deploy(aws: Emulator) -> None:
 
 @pytest.mark.usefixtures("secret_names")
 def test_a_secret_of_another_shape_is_refused_without_being_shown(aws: Emulator) -> None:
-    manager = aws.client("secretsmanager")
+    store = aws.client("ssm")
     for name, value in {"text": CANARY, "half": f'{{"password": "{CANARY}"}}'}.items():
-        manager.create_secret(Name=name, SecretString=value)
+        store.put_parameter(Name=name, Value=value, Type="SecureString")
         with pytest.raises(ConfigError, match=f"The secret {name} must be a JSON like") as caught:
             credentials(arena(name))
         assert CANARY not in f"{caught.value!r}{caught.value.__cause__}"
@@ -141,7 +141,7 @@ def test_a_secret_of_another_shape_is_refused_without_being_shown(aws: Emulator)
 
 @pytest.mark.usefixtures("secret_names", "aws")
 def test_a_missing_secret_is_named_with_what_to_do() -> None:
-    with pytest.raises(StoreError, match=r"did not give the secret nope: .* Create it, or allow"):
+    with pytest.raises(StoreError, match=r"did not give the secret nope: .* Set it with"):
         credentials(arena("nope"))
 
 

@@ -154,11 +154,9 @@ def test_credentials_are_no_parameter_and_no_variable() -> None:
     assert not any("NoEcho" in one for one in template()["Parameters"].values())
     for name in BOT:
         variables = properties(name)["Environment"]["Variables"]
-        assert variables["CARDSHARP_SECRET_ID"] == {"Ref": "ArenaSecret"}
+        assert variables["CARDSHARP_SECRET_ID"] == {"Fn::Sub": "/${AWS::StackName}/arena"}
         assert not {"CARDSHARP_USER", "CARDSHARP_PASSWORD"} & variables.keys()
-    secret = properties("ArenaSecret")
-    assert "SecretString" not in secret, "the placeholder's password is AWS's own invention"
-    assert secret["GenerateSecretString"]["GenerateStringKey"] == "password"
+    assert not of_kind("AWS::SSM::Parameter"), "none that a template makes is encrypted"
 
 
 # --- rights --------------------------------------------------------------------------------------
@@ -194,7 +192,7 @@ def test_s13_only_the_worker_takes_messages_and_nobody_changes_secrets() -> None
     for role in ("PollerRole", "PracticeRole"):
         assert allowed_actions(role, "sqs") == {"SendMessage"}
     for role in BOT.values():
-        assert allowed_actions(role, "secretsmanager") == {"GetSecretValue"}
+        assert allowed_actions(role, "ssm") == {"GetParameter"}
     for role in FUNCTIONS.values():
         assert allowed_actions(role, "logs") == {"CreateLogStream", "PutLogEvents"}
 

@@ -46,7 +46,7 @@ TRACING = 16 * 1024 * 1024
 """What Lambda takes for tracing, at most, of the memory that a function has."""
 
 MEMORY_AIM = 128 * 1024 * 1024 - TRACING
-_CREDENTIALS = "artifact-run/arena"
+_CREDENTIALS = "/artifact-run/arena"
 _POLLER_TIME = timedelta(seconds=48)
 """It begins polls while 40 s remain: for 8 s, in which the slowest machine gets one answered."""
 
@@ -131,10 +131,12 @@ def scene(build: Build, python: Path) -> Iterator[Scene]:
 
 
 def _function_environment(emulator: Emulator, made: Stack, arena: str) -> dict[str, str]:
-    """What the functions' configuration adds; the credentials lie in Secrets Manager."""
+    """What the functions' configuration adds; the credentials lie in Parameter Store."""
     user, password = US
-    emulator.client("secretsmanager").create_secret(
-        Name=_CREDENTIALS, SecretString=f'{{"username": "{user}", "password": "{password}"}}'
+    emulator.client("ssm").put_parameter(
+        Name=_CREDENTIALS,
+        Value=f'{{"username": "{user}", "password": "{password}"}}',
+        Type="SecureString",
     )
     return {
         **emulator.environment,

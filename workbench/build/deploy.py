@@ -29,9 +29,9 @@ STACK_SERVICES = (
     "monitoring",
     "s3",
     "scheduler",
-    "secretsmanager",
     "sns",
     "sqs",
+    "ssm",
     "sts",
 )
 """What the emulator must offer for the template."""

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from types_boto3_sqs.literals import QueueAttributeNameType
 
 HOST = "127.0.0.1"
-SERVICES = ("dynamodb", "sqs", "secretsmanager")
+SERVICES = ("dynamodb", "sqs", "ssm")
 """What the adapters need; a whole stack needs more."""
 
 _DUMMY = "test"

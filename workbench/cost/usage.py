@@ -125,16 +125,16 @@ def usage(plan: Plan, measured: Measured) -> dict[str, float]:
 def _compute(plan: Plan) -> dict[str, float]:
     invocations = plan.matches * max(1, plan.match_seconds / 245)  # handed on after that long
     poller = plan.ticks * plan.pollers * TICK_SECONDS * plan.poller_memory / _MB
+    # The poller's process goes on from tick to tick and asks when what it keeps is too old.
+    secret = plan.ticks * _MINUTES / MAX_AGE + invocations
     init = invocations * COLD_STARTS * 2  # seconds, at a worker's share of a processor
     worker = (plan.matches * plan.match_seconds + init) * plan.worker_memory / _MB
     return {
         f"Lambda GB-seconds {plan.architecture}": poller + worker,
         "Lambda requests": plan.ticks + invocations,
         "Schedule invocations": plan.ticks,
-        # The poller's process goes on from tick to tick and asks when what it keeps is too old.
-        "Secret reads": plan.ticks * _MINUTES / MAX_AGE + invocations,
         "X-Ray traces": plan.ticks + invocations,
-        "KMS requests": plan.ticks / 5,  # the table's key, asked for every five minutes
+        "KMS requests": plan.ticks / 5 + secret,  # the table's key, asked for every five minutes
     }
 
 
@@ -179,5 +179,4 @@ def _watching(plan: Plan, measured: Measured) -> dict[str, float]:
         "CloudWatch composite alarms": plan.share * plan.watch_all,
         "CloudWatch dashboards": plan.share * plan.watch_all,
         "Logs GB written": written / _GB,
-        "Secrets": plan.share,
     }

@@ -32,7 +32,7 @@ def rotate_secret(
 ) -> None:
     """Put user and password into the stack's secret, after `check` has tried them.
 
-    Functions take the new ones within minutes, without a deploy. Other keys of the secret stay.
+    Functions take the new ones within minutes, without a deploy.
     Ticks that failed for want of them are dropped, so that nobody is told of them any more.
 
     Raises:
@@ -43,10 +43,14 @@ def rotate_secret(
         raise ConfigError("User and password are both needed.")
     register(password)
     check(username, password)
-    manager, name = stack.client("secretsmanager"), stack.output("SecretName")
-    kept = json.loads(call("secret", manager.get_secret_value, SecretId=name)["SecretString"])
-    told = json.dumps({**kept, "username": username, "password": password})
-    call("secret", manager.put_secret_value, SecretId=name, SecretString=told)
+    call(
+        "secret",
+        stack.client("ssm").put_parameter,
+        Name=stack.output("SecretName"),
+        Value=json.dumps({"username": username, "password": password}),
+        Type="SecureString",
+        Overwrite=True,
+    )
     drop(stack, None, ticks=True)
 
 

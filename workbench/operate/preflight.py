@@ -26,10 +26,7 @@ ASKED = (
     ("dynamodb:CreateTable", "arn:aws:dynamodb:{region}:{account}:table/cardsharp-dev-any"),
     ("sqs:CreateQueue", "arn:aws:sqs:{region}:{account}:cardsharp-dev-any"),
     ("sns:CreateTopic", "arn:aws:sns:{region}:{account}:cardsharp-dev-any"),
-    (
-        "secretsmanager:CreateSecret",
-        "arn:aws:secretsmanager:{region}:{account}:secret:ArenaSecret-any",
-    ),
+    ("ssm:PutParameter", "arn:aws:ssm:{region}:{account}:parameter/cardsharp-dev/arena"),
     (
         "scheduler:CreateSchedule",
         "arn:aws:scheduler:{region}:{account}:schedule/default/cardsharp-dev-any",

@@ -1,4 +1,4 @@
-"""The arena's credentials: given in the settings, or from Secrets Manager with a short cache."""
+"""The arena's credentials: given in the settings, or from Parameter Store with a short cache."""
 
 import base64
 from functools import cache
@@ -11,14 +11,14 @@ from cardsharp.errors import ConfigError, StoreError
 from cardsharp.exchange import Credentials
 
 if TYPE_CHECKING:
-    from aws_lambda_powertools.utilities.parameters import SecretsProvider
+    from aws_lambda_powertools.utilities.parameters import SSMProvider
 
 MAX_AGE = 300
 """Seconds that a fetched secret is kept, so that a rotation needs no deploy; a 401 ends them."""
 
 
 class Login(Protocol):
-    """Settings that say who we are: user and password, or the name of a secret with both."""
+    """Settings that say who we are: user and password, or the name of a parameter with both."""
 
     @property
     def user(self) -> str | None:
@@ -32,12 +32,12 @@ class Login(Protocol):
 
     @property
     def secret_id(self) -> str | None:
-        """The secret's name in Secrets Manager."""
+        """The name of an encrypted parameter in Parameter Store."""
         ...
 
 
 class _Secret(BaseModel):
-    """The JSON in Secrets Manager; other keys, such as a rotation's, are ignored."""
+    """The JSON in the parameter; other keys are ignored."""
 
     username: str
     password: SecretStr
@@ -55,7 +55,7 @@ def credentials(settings: Login, *, fresh: bool = False) -> Credentials:
 
     Raises:
         ConfigError: the settings name none, or the secret is no JSON with username and password.
-        StoreError: Secrets Manager did not give the secret.
+        StoreError: Parameter Store did not give the secret.
     """
     if settings.user is not None and settings.password is not None:
         return guarded(settings.user, settings.password.get_secret_value())
@@ -71,11 +71,11 @@ def _fetch(name: str, *, fresh: bool) -> Credentials:
     )
 
     try:
-        text = _provider().get(name, max_age=MAX_AGE, force_fetch=fresh)
+        text = _provider().get(name, max_age=MAX_AGE, force_fetch=fresh, decrypt=True)
     except GetParameterError as error:
         raise StoreError(
-            f"Secrets Manager did not give the secret {name}: {error}. Create it, or allow "
-            "secretsmanager:GetSecretValue in the role's policy."
+            f"Parameter Store did not give the secret {name}: {error}. Set it with "
+            "`cardsharp cloud rotate-secret`, or allow ssm:GetParameter in the role's policy."
         ) from error
     try:
         secret = _Secret.model_validate_json(str(text))
@@ -88,12 +88,12 @@ def _fetch(name: str, *, fresh: bool) -> Credentials:
 
 
 @cache
-def _provider() -> "SecretsProvider":
+def _provider() -> "SSMProvider":
     """The one provider, which holds the cache."""
     from aws_lambda_powertools.utilities.parameters import (  # noqa: PLC0415 - as above
-        SecretsProvider,
+        SSMProvider,
     )
 
     from cardsharp.cloud.aws import client  # noqa: PLC0415 - as above
 
-    return SecretsProvider(boto3_client=client("secretsmanager", read_timeout=5))
+    return SSMProvider(boto3_client=client("ssm", read_timeout=5))

@@ -23,7 +23,8 @@ class Settings(Workplace):
     arena_auth: Literal["basic", "digest"] = Field(default="basic", description="basic or digest")
     tags: Names = Field(default=(), description="a comma list of match tags; empty means all")
     secret_id: str | None = Field(
-        default=None, description="the Secrets Manager name of a JSON with username and password"
+        default=None,
+        description="the name of an encrypted parameter, a JSON with username and password",
     )
     user: str | None = Field(default=None, description="the arena's user id")
     password: SecretStr | None = Field(default=None, description="the arena's password")
