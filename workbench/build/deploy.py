@@ -70,7 +70,8 @@ def deploy(emulator: Emulator, build: Build, name: str, parameters: Mapping[str,
     )
     given = {
         "StackName": name,
-        "TemplateBody": json.dumps(template),
+        # Without spaces: a request holds 51,200 characters. `sam deploy` sends it by a bucket.
+        "TemplateBody": json.dumps(template, separators=(",", ":")),
         "Parameters": [
             {"ParameterKey": key, "ParameterValue": value} for key, value in parameters.items()
         ],
