@@ -15,6 +15,8 @@ from cardsharp.deadmansdraw.strategies import Decision, strategy
 
 @strategy("{name}")
 class Mine:
+    'Fails.'
+
     def __init__(self, rng):
         pass
 
@@ -70,7 +72,7 @@ def test_a_name_that_is_none_says_so(cli: Cli, tmp_path: Path, file: str, said: 
 @pytest.mark.parametrize(
     ("name", "body", "said"),
     [
-        ("errs", "return position.nosuch", "errs.py, line 11, in decide: return position.nosuch"),
+        ("errs", "return position.nosuch", "errs.py, line 13, in decide: return position.nosuch"),
         ("empty", "return None", "the strategy returned None, which is no Decision"),
         ("wrong", "return Decision('Draw', '')", "the strategy chose 'Draw', which is no action"),
         ("endless", "while True: pass", "no decision within 0.2 s of processor time (endless.py"),
@@ -79,7 +81,7 @@ def test_a_name_that_is_none_says_so(cli: Cli, tmp_path: Path, file: str, said: 
 def test_the_lab_stops_at_a_fault_and_says_whose_it_is(
     cli: Cli, tmp_path: Path, name: str, body: str, said: str
 ) -> None:
-    duel = cli("lab", "duel", failing(tmp_path, name, body), "draw-2", "--pairs", "1")
+    duel = cli("lab", "duel", failing(tmp_path, name, body), "draw-2", "-n", "1", "--seed", "1")
     assert duel.code == 1
     assert said in duel.err
     assert "decision 1 of pair 0, seed 1, on Position(" in duel.err
@@ -90,17 +92,17 @@ def test_a_fault_in_a_match_is_counted_placed_and_can_be_opened(cli: Cli, tmp_pa
     played = cli("play", "--strategy", failing(tmp_path, "counts", "return position.nosuch"))
     assert played.code == 0
     assert "decisions: the strategy failed: AttributeError:" in played.err
-    assert "(counts.py, line 11, in decide: return position.nosuch)" in played.err
+    assert "(counts.py, line 13, in decide: return position.nosuch)" in played.err
     command = played.err.rpartition("cardsharp why ")[2].split()
     why = cli("why", *command)
     assert why.code == 0, why.err
-    assert "counts.py, line 11" in "".join(why.out.split("\n        "))
+    assert "counts.py, line 13" in "".join(why.out.split("\n        "))
 
 
 def test_strict_stops_at_the_first_fault(cli: Cli, tmp_path: Path) -> None:
     played = cli("play", "--strict", "--strategy", failing(tmp_path, "strict", "return 1 / 0"))
     assert played.code == 1
-    assert "strict.py, line 11, in decide: return 1 / 0" in played.err
+    assert "strict.py, line 13, in decide: return 1 / 0" in played.err
 
 
 def test_what_it_prints_is_kept_with_the_decision_and_out_of_the_output(

@@ -166,5 +166,7 @@ def test_a_stranger_is_asked_for_digest_or_basic_in_two_headers(conversation: Co
     digest, basic = answer.headers["www-authenticate"]
     assert (answer.status, answer.raw) == (401, b"Unauthorized")
     assert "content-type" not in answer.headers
-    assert re.fullmatch(r'Digest realm="SLCEE-2023-PC", nonce="[\w-]{32}", qop="auth"', digest)
+    assert re.fullmatch(
+        r'Digest realm="SLCEE-2023-PC", nonce="[\w-]{32,}={0,2}", qop="auth"', digest
+    )
     assert basic == 'Basic realm="SLCEE-2023-PC"'

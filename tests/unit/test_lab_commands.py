@@ -130,6 +130,7 @@ def test_a_file_is_dealt_anew_each_time_and_named_where_it_is_not_steady(
         "from cardsharp.deadmansdraw.strategies import Decision, strategy\n"
         "@strategy('wavers')\n"
         "class Wavers:\n"
+        "    'Not steady.'\n"
         "    def __init__(self, rng): pass\n"
         "    def decide(self, position):\n"
         "        return Decision(random.choice(position.legal_actions()), 'who knows')\n"

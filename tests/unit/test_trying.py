@@ -40,6 +40,7 @@ def built(folder: Path, body: str, name: str) -> Strategy:
         "from cardsharp.deadmansdraw.strategies import Decision, strategy\n"
         f"@strategy('{name}')\n"
         "class Mine:\n"
+        "    'Tried.'\n"
         "    def __init__(self, rng): pass\n"
         "    def decide(self, position):\n" + body
     )
@@ -50,7 +51,7 @@ def test_an_error_points_at_the_line_of_the_users_file(tmp_path: Path) -> None:
     found = decided(built(tmp_path, "        return position.draw()\n", "points"))
     assert found.fault == (
         "the strategy failed: AttributeError: 'Position' object has no attribute 'draw' "
-        "(points.py, line 8, in decide: return position.draw())"
+        "(points.py, line 9, in decide: return position.draw())"
     )
 
 
@@ -59,7 +60,7 @@ def test_an_error_in_a_module_beside_it_is_traced_through_both(tmp_path: Path) -
     assert found.fault is not None
     assert found.fault.endswith("(beside_helper.py, line 2, in best: return position.nosuch)")
     assert found.trace.splitlines() == [
-        "beside.py, line 8, in decide: return best(position)",
+        "beside.py, line 9, in decide: return best(position)",
         "beside_helper.py, line 2, in best: return position.nosuch",
     ]
 
@@ -75,6 +76,7 @@ def test_a_module_of_the_same_name_beside_another_file_is_another_module(tmp_pat
             "from cardsharp.deadmansdraw.strategies import Decision, strategy\n"
             f"@strategy('says-{folder.name}')\n"
             "class Mine:\n"
+            "    'Tried.'\n"
             "    def __init__(self, rng): pass\n"
             "    def decide(self, position): return Decision(DRAW, WHY)\n"
         )
@@ -86,7 +88,7 @@ def test_a_module_of_the_same_name_beside_another_file_is_another_module(tmp_pat
 def test_an_error_of_ours_that_it_caused_points_at_its_line_too(tmp_path: Path) -> None:
     found = decided(built(tmp_path, "        return position.own.with_cards(3)\n", "causes"))
     assert found.fault is not None
-    assert found.fault.endswith("(causes.py, line 8, in decide: return position.own.with_cards(3))")
+    assert found.fault.endswith("(causes.py, line 9, in decide: return position.own.with_cards(3))")
     assert not found.trace
 
 
