@@ -110,7 +110,14 @@ def test_the_metrics_that_functions_log_reach_status(cloud: Trial, played: Match
 
 @pytest.mark.parametrize(
     "asked",
-    [["status"], ["matches"], ["dlq list"], ["logs --problems"], ["pause", "resume"]],
+    [
+        ["status"],
+        ["matches"],
+        ["dlq list"],
+        ["logs --problems"],
+        ["pause", "resume"],
+        ["listen --for 1h"],
+    ],
 )
 def test_the_command_line_does_the_same_and_speaks_json(
     cloud: Trial, capsys: pytest.CaptureFixture[str], asked: list[str]

@@ -1,6 +1,7 @@
 """The pollers' generations in the match log's table."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from support.cloud_benches import dynamo_log
@@ -9,6 +10,8 @@ from cardsharp.cloud.dynamodb import DynamoLog
 from cardsharp.cloud.dynamodb_relay import DynamoRelay
 from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.cloud.relay import Alone
+
+NOW = datetime(2026, 11, 22, tzinfo=UTC)
 
 
 @pytest.fixture(params=["ministack", "moto"])
@@ -31,6 +34,16 @@ def test_each_poller_begins_the_next_generation_and_all_see_it(
     assert one.newest() == 0
     assert [one.begin(), other.begin(), one.begin()] == [1, 2, 3]
     assert one.newest() == other.newest() == 3
+
+
+def test_an_operator_keeps_quiet_pollers_awake_for_a_while(
+    relays: tuple[DynamoRelay, DynamoRelay],
+) -> None:
+    one, operator = relays
+    assert one.awake_until() < NOW
+    operator.stay_awake(NOW + timedelta(hours=4))
+    assert one.awake_until() == NOW + timedelta(hours=4)
+    assert Alone().awake_until() > NOW
 
 
 def test_a_poller_at_home_has_no_successor() -> None:

@@ -71,6 +71,17 @@ def test_listening_is_paid_by_hours_and_megabytes() -> None:
     assert large[item_name] == pytest.approx(per_hour * hours * 2)
 
 
+def test_a_quiet_poller_is_paid_by_the_matches_it_finds() -> None:
+    measured, seconds = load_measured(), "Lambda GB-seconds arm64"
+    silent = usage(Plan(matches_per_day=0, quiet=True), measured)[seconds]
+    assert silent < usage(Plan(matches_per_day=0), measured)[seconds] / 25
+    one = usage(Plan(matches_per_day=1, days=1, quiet=True), measured)[seconds]
+    none = usage(Plan(matches_per_day=0, days=1, quiet=True), measured)[seconds]
+    assert one - none == pytest.approx(60 / 2 + 2 * 59 / 8, rel=0.01)
+    busy = Plan(matches_per_day=2000, quiet=True)
+    assert busy.waking == busy.ticks, "never more than always"
+
+
 def test_matches_are_paid_by_their_writes_and_their_time() -> None:
     measured = load_measured()
     one = usage(Plan(matches_per_day=1, days=1, match_seconds=60), measured)
@@ -121,6 +132,7 @@ def test_the_bill_is_printed_and_spoken_in_json(capsys: pytest.CaptureFixture[st
         "--matches-per-day 50 --hours-listening 2 --days 7",
         "--matches-per-day 300 --days 1",
         "--matches-per-day 100",
+        "--matches-per-day 100 --quiet",
     ],
 )
 def test_the_docs_tell_the_figures_of_today(

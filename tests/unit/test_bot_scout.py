@@ -7,7 +7,7 @@ anywhere.
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 
@@ -51,6 +51,7 @@ class Shifts:
 
     number = 1
     failing = False
+    awake = datetime.min.replace(tzinfo=UTC)
 
     def begin(self) -> int:
         return 1
@@ -59,6 +60,9 @@ class Shifts:
         if self.failing:
             raise StoreError("The relay is throttled.")
         return self.number
+
+    def awake_until(self) -> datetime:
+        return self.awake
 
 
 @dataclass
@@ -111,8 +115,7 @@ class Listening:
 
     def fall_silent(self) -> None:
         """Have the dummy to move, who never does: a question takes the arena's 30 s now."""
-        for body in ({"etype": "Draw"}, {"etype": "EndTurn"}):
-            self.arena.act_as_alice(body)
+        leave_to_the_dummy(self)
         attend(self, timedelta(hours=1))
         self.takes = timedelta(seconds=30)
 
@@ -135,6 +138,63 @@ def scene(tmp_path: Path) -> Iterator[Listening]:
 def attend(scene: Listening, ttl: timedelta) -> None:
     """Let a worker hold the match for so long and then be gone."""
     assert scene.bench.log.take(scene.bench.match_id, "worker", ttl) is not None
+
+
+def leave_to_the_dummy(scene: Listening) -> None:
+    """Have the dummy to move, who never does."""
+    for body in ({"etype": "Draw"}, {"etype": "EndTurn"}):
+        scene.arena.act_as_alice(body)
+
+
+def test_r37_a_quiet_scout_asks_once_and_goes_while_nothing_waits(scene: Listening) -> None:
+    scene.post.quiet = True
+    leave_to_the_dummy(scene)
+    began = scene.bench.clock.now()
+    assert scene.listen(2 * MINUTE) == 0
+    assert len(scene.asked) == 1
+    assert scene.ended - began <= SLACK
+
+
+def test_r37_a_quiet_scout_that_cannot_tell_whether_it_may_rest_listens(
+    scene: Listening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene.post.quiet = True
+    leave_to_the_dummy(scene)
+
+    def fail() -> datetime:
+        raise StoreError("The relay is throttled.")
+
+    monkeypatch.setattr(scene.shifts, "awake_until", fail)
+    scene.listen(2 * MINUTE)
+    assert len(scene.asked) > 20
+
+
+def test_r37_a_quiet_scout_goes_when_there_is_no_reason_left(scene: Listening) -> None:
+    scene.post.quiet = True
+    leave_to_the_dummy(scene)
+    began = scene.bench.clock.now()
+    scene.shifts.awake = began + MINUTE
+    scene.takes = timedelta(seconds=30)
+    scene.listen(4 * MINUTE)
+    assert MINUTE <= scene.ended - began <= MINUTE + scene.takes + TIMING.pace + SLACK
+
+
+@pytest.mark.parametrize("why", ["a match waits", "a match runs", "an operator wants it"])
+def test_r37_a_quiet_scout_listens_like_any_other_while_there_is_reason_to(
+    scene: Listening, why: str
+) -> None:
+    scene.post.quiet = True
+    if why != "a match waits":
+        leave_to_the_dummy(scene)
+    if why == "a match runs":
+        attend(scene, timedelta(hours=1))
+    if why == "an operator wants it":
+        scene.shifts.awake = scene.bench.clock.now() + timedelta(hours=4)
+    scene.listen(2 * MINUTE)
+    assert len(scene.asked) > 20
+    assert [match for _, match in scene.offered[:1]] == (
+        [scene.bench.match_id] if why == "a match waits" else []
+    )
 
 
 def test_r15_an_arena_that_answers_at_once_is_asked_at_a_calm_pace(scene: Listening) -> None:

@@ -25,7 +25,7 @@ from workbench.operate.status import Look, look_at, spend
 from workbench.operate.story import Line, lines_about, problem_lines
 from workbench.show.checks import attempt, report
 from workbench.show.exits import Exit
-from workbench.show.options import Json
+from workbench.show.options import Json, span
 from workbench.show.output import print_error, print_json, print_lines, results
 
 cloud = cyclopts.App(name="cloud", help_epilogue=command("cloud").epilogue)
@@ -119,6 +119,20 @@ def resume_(*, options: StackOptions = StackOptions()) -> int:
     """Take up new matches again."""
     resume(options.find())
     return _done(options, "resumed: new matches are taken up")
+
+
+@cloud.command
+def listen(
+    *,
+    time: Annotated[
+        timedelta, Parameter(name="--for", converter=span, help="How long, e.g. 4h or 2d.")
+    ],
+    options: StackOptions = StackOptions(),
+) -> int:
+    """Have a stack with Listening=quiet listen at all times for a while."""
+    until = datetime.now(UTC) + time
+    options.find().relay.stay_awake(until)
+    return _done(options, f"it listens until {until:%Y-%m-%d %H:%M} UTC")
 
 
 @cloud.command

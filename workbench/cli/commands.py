@@ -83,6 +83,7 @@ COMMANDS = (
             ("cardsharp cloud practice -n 5", "have it play five matches against itself"),
             ("cardsharp cloud logs MATCH", "what all functions logged about a match"),
             ("cardsharp cloud logs --problems --follow", "what goes wrong, as it happens"),
+            ("cardsharp cloud listen --for 4h", "a tournament, for a stack that is quiet else"),
             ("cardsharp cloud pause", "no new matches before an upgrade"),
             ("cardsharp cloud resume", "new matches after it, and listening where it was stopped"),
         ),

@@ -44,6 +44,7 @@ class CostOptions:
     watch: Annotated[
         Literal["all", "alarms"], Parameter(help="The template's parameter Watch.")
     ] = "alarms"
+    quiet: Annotated[bool, Parameter(negative=(), help="With Listening=quiet.")] = False
     measure: Annotated[
         bool,
         Parameter(
@@ -64,6 +65,7 @@ class CostOptions:
             worker_memory=self.memory,
             architecture=self.architecture,
             watch_all=self.watch == "all",
+            quiet=self.quiet,
         )
 
 

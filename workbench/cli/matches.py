@@ -1,14 +1,12 @@
 """`cardsharp matches`: what is in the match log, and what need not be any longer."""
 
-import re
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Annotated
 
 import cyclopts
-from cyclopts import Parameter, Token, validators
+from cyclopts import Parameter, validators
 from rich.table import Table
 
 from cardsharp.cloud.ports import MatchRecord, Status
@@ -18,7 +16,7 @@ from workbench.cli.commands import command
 from workbench.deadmansdraw.drawing import Labels
 from workbench.show.exits import Exit
 from workbench.show.lookup import open_file, open_to_read, store_or_default
-from workbench.show.options import Json, Store
+from workbench.show.options import Json, Store, span
 from workbench.show.output import messages, print_json, results
 
 
@@ -63,21 +61,13 @@ def listed(*, options: MatchesOptions = MatchesOptions()) -> None:
     console.print(table)
 
 
-def _age(_kind: object, tokens: Sequence[Token]) -> timedelta:
-    """The duration that "30d" or "12h" means; raises ValueError for anything else."""
-    found = re.fullmatch(r"(\d{1,6})([dh])", tokens[0].value)
-    if found is None:
-        raise ValueError("It must be a number of days or hours, e.g. 30d or 12h.")
-    return int(found[1]) * {"d": timedelta(days=1), "h": timedelta(hours=1)}[found[2]]
-
-
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class PruneOptions:
     """Which matches to delete, and whether to ask first."""
 
     older_than: Annotated[
-        timedelta, Parameter(converter=_age, help="Ended longer ago than this, e.g. 30d or 12h.")
+        timedelta, Parameter(converter=span, help="Ended longer ago than this, e.g. 30d or 12h.")
     ]
     dry_run: Annotated[bool, Parameter(negative=(), help="Only say what would be deleted.")] = False
     yes: Annotated[bool, Parameter(negative=(), help="Do not ask.")] = False

@@ -23,6 +23,9 @@ MAPPING_REQUESTS = 15
 TICK_SECONDS = 61
 """Billed of each tick: two long polls of 30 s, the work around them, the wait for a successor."""
 
+QUIET_SECONDS = 2
+"""Billed of a tick of a quiet poller in which it finds nothing: one question, and no wait."""
+
 COLD_STARTS = 0.1
 """Part of the worker's invocations that begin with an init."""
 
@@ -85,6 +88,7 @@ class Plan:
     worker_memory: int = 512
     architecture: str = "arm64"
     watch_all: bool = False
+    quiet: bool = False
 
     @property
     def matches(self) -> float:
@@ -95,6 +99,12 @@ class Plan:
     def ticks(self) -> float:
         """All starts of the poller."""
         return self.hours_listening * _MINUTES * self.days
+
+    @property
+    def waking(self) -> float:
+        """The starts of the poller after which it listens; a quiet one's, matches one by one."""
+        minutes = self.matches * (self.match_seconds / _MINUTES + 1)
+        return min(minutes, self.ticks) if self.quiet else self.ticks
 
     @property
     def share(self) -> float:
@@ -124,7 +134,8 @@ def usage(plan: Plan, measured: Measured) -> dict[str, float]:
 
 def _compute(plan: Plan) -> dict[str, float]:
     invocations = plan.matches * max(1, plan.match_seconds / 245)  # handed on after that long
-    poller = plan.ticks * plan.pollers * TICK_SECONDS * plan.poller_memory / _MB
+    seconds = plan.waking * TICK_SECONDS + (plan.ticks - plan.waking) * QUIET_SECONDS
+    poller = seconds * plan.pollers * plan.poller_memory / _MB
     # The poller's process goes on from tick to tick and asks when what it keeps is too old.
     secret = plan.ticks * _MINUTES / MAX_AGE + invocations
     init = invocations * COLD_STARTS * 2  # seconds, at a worker's share of a processor
@@ -148,8 +159,9 @@ def _data(plan: Plan, measured: Measured) -> dict[str, float]:
     stored = plan.matches * measured.match_stored_bytes / _GB
     return {
         "SQS requests": mapping + plan.matches * measured.match_queue_requests,
-        # Each tick begins a generation of the poller.
-        "DynamoDB write units": plan.matches * (measured.match_write_units + renewals) + plan.ticks,
+        # Each poller that listens begins a generation.
+        "DynamoDB write units": plan.matches * (measured.match_write_units + renewals)
+        + plan.waking,
         "DynamoDB read units": plan.matches * measured.match_read_units + reads,
         "DynamoDB storage GB": stored,
         "DynamoDB recovery GB": stored,

@@ -12,6 +12,7 @@ from cardsharp.cloud.aws import call, config, connect
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.dynamodb import DynamoLog
 from cardsharp.cloud.dynamodb_pause import DynamoPause
+from cardsharp.cloud.dynamodb_relay import DynamoRelay
 from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.errors import ConfigError, StoreError
 
@@ -55,6 +56,11 @@ class Stack:
         """The stack's pause switch."""
         table = DynamoTable(self.output("MatchTable"), self.client("dynamodb"))
         return DynamoPause(table, SystemClock())
+
+    @cached_property
+    def relay(self) -> DynamoRelay:
+        """The relay of the stack's pollers."""
+        return DynamoRelay(DynamoTable(self.output("MatchTable"), self.client("dynamodb")))
 
     @property
     def log_groups(self) -> dict[str, str]:

@@ -1,8 +1,11 @@
 """Options that several commands take."""
 
+import re
+from collections.abc import Sequence
+from datetime import timedelta
 from typing import Annotated
 
-from cyclopts import Parameter
+from cyclopts import Parameter, Token
 
 Json = Annotated[bool, Parameter(name="--json", negative=(), help="Print one JSON document.")]
 
@@ -14,3 +17,11 @@ Store = Annotated[
 ]
 
 Match = Annotated[str, Parameter(help="An id, a unique beginning or end of one, or the word last.")]
+
+
+def span(_kind: object, tokens: Sequence[Token]) -> timedelta:
+    """The duration that "30d" or "12h" means; raises ValueError for anything else."""
+    found = re.fullmatch(r"(\d{1,6})([dh])", tokens[0].value)
+    if found is None:
+        raise ValueError("It must be a number of days or hours, e.g. 30d or 12h.")
+    return int(found[1]) * {"d": timedelta(days=1), "h": timedelta(hours=1)}[found[2]]

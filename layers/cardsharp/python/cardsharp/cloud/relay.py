@@ -3,6 +3,7 @@
 So no second is without a listener, however unevenly the schedule starts them.
 """
 
+from datetime import UTC, datetime
 from typing import Protocol
 
 
@@ -17,6 +18,10 @@ class Relay(Protocol):
         """The number of the generation that began last, as of now."""
         ...
 
+    def awake_until(self) -> datetime:
+        """Until when an operator wants a quiet poller to listen at all times."""
+        ...
+
 
 class Alone:
     """The relay of a home on this machine, which runs one poller at a time."""
@@ -28,3 +33,7 @@ class Alone:
     def newest(self) -> int:
         """0, always."""
         return 0
+
+    def awake_until(self) -> datetime:
+        """For ever."""
+        return datetime.max.replace(tzinfo=UTC)

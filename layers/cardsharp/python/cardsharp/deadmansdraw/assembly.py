@@ -50,7 +50,9 @@ class Assembly:
         """
         settings = self.settings
         timing = ScoutTiming(pace=settings.pace, watch=settings.watch, long_poll=settings.read)
-        post = Post(build_relay(settings.store), settings.pollers)
+        post = Post(
+            build_relay(settings.store), settings.pollers, quiet=settings.listening == "quiet"
+        )
         with self.client() as client:
 
             def sign_in() -> None:

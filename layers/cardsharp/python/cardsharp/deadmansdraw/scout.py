@@ -5,13 +5,14 @@ is attended the scout asks at a calm pace and looks at the leases meanwhile (arc
 life of a match"). A match whose worker died is found twice over: the arena names it when it is
 our turn, and the match log knows it as running with a lease that ran out.
 
-A scout is relieved by a later one, and listens until it sees that one in the relay.
+A scout is relieved by a later one, and listens until it sees that one in the relay. A quiet one
+asks only once, without waiting, while no match is known and no operator wants it awake.
 """
 
 import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from cardsharp.cloud.metrics import Metric
 from cardsharp.cloud.offering import Offering
@@ -41,15 +42,23 @@ class ScoutTiming:
 
 @dataclass(slots=True)
 class Post:
-    """The scout's place in a relay in which so many `listeners` are to listen at any time."""
+    """The scout's place in a relay in which so many `listeners` are to listen at any time.
+
+    Where it is `quiet`, they are only to do so while an operator wants it.
+    """
 
     relay: Relay = field(default_factory=Alone)
     listeners: int = 1
     generation: int = 0
+    quiet: bool = False
 
     def take(self) -> None:
         """Begin a generation; raises `StoreError`."""
         self.generation = self.relay.begin()
+
+    def may_rest(self, now: datetime) -> bool:
+        """Whether nobody wants it to listen; raises `StoreError`."""
+        return self.quiet and self.relay.awake_until() <= now
 
     def is_relieved(self) -> bool:
         """Whether enough later ones listen; not so where nobody can tell."""
@@ -81,6 +90,8 @@ class Scout:
             StoreError: the match log or the queue failed at the first look; later it may.
         """
         offered, clock = self.offering.offer(), self.offering.clock
+        if self._rests() and not self._ask(wait=False)[0]:
+            return offered
         self.post.take()
         due = clock.monotonic() + self.timing.tick.total_seconds()
         while remaining() > self.timing.long_poll and not self.post.is_relieved():
@@ -96,9 +107,19 @@ class Scout:
                     break
                 clock.sleep(min(self.timing.watch, left))
                 offered += self._look(named)
+            if not named and self._rests():
+                break
         if self._refusal is not None:
             raise self._refusal
         return offered
+
+    def _rests(self) -> bool:
+        """Whether it is quiet and no match is known to run; not so where nobody can tell."""
+        try:
+            return self.post.may_rest(self.offering.clock.now()) and not self.offering.log.running()
+        except StoreError as error:
+            _log.warning("%s", error)
+            return False
 
     def _look(self, named: Iterable[str]) -> int:
         """`offer`, but a failing store only makes it 0: the next look may find it well again."""
@@ -108,11 +129,11 @@ class Scout:
             _log.warning("%s", error)
             return 0
 
-    def _ask(self) -> tuple[list[str], timedelta]:
+    def _ask(self, *, wait: bool = True) -> tuple[list[str], timedelta]:
         """The matches that wait for us, and the least time until the next question."""
         meter, pace = self.offering.meter, self.timing.pace
         try:
-            named = [match.id for match in self.arena.waiting_matches(self.tags)]
+            named = [one.id for one in self.arena.matches(self.tags, active=True, wait=wait)]
         except ArenaError as error:
             count_error(meter, error)
             _log.warning("%s", error)

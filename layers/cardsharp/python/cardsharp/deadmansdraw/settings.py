@@ -47,6 +47,10 @@ class Settings(Workplace):
         default=1, ge=1, le=2, description="1 or 2: how many pollers listen at any time"
     )
 
+    listening: Literal["always", "quiet"] = Field(
+        default="always", description="always, or quiet for one question a minute while idle"
+    )
+
     @field_validator("arena_url")
     @classmethod
     def _check_url(cls, value: str) -> str:
