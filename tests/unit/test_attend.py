@@ -313,6 +313,28 @@ def test_how_late_a_turn_is_picked_up_is_measured(
     assert meter.late == late
 
 
+class Flushes(NoMeter):
+    """Keeps how many actions had been counted whenever it was to hand on what it has."""
+
+    def __init__(self) -> None:
+        self.actions = 0
+        self.flushed: list[int] = []
+
+    def count(self, metric: Metric, amount: int = 1, **_: str) -> None:
+        self.actions += amount if metric is Metric.ACTIONS else 0
+
+    def flush(self) -> None:
+        self.flushed.append(self.actions)
+
+
+def test_what_a_turn_counted_is_handed_on_at_its_end(desk: Desk) -> None:
+    meter = Flushes()
+    offering = Offering(desk.log, desk.queue, desk.clock, meter=meter)
+    bot = Bot("count", lambda _: nullcontext(Count()), offering, "worker", TIMING)
+    assert bot.attend("m", lambda: HOUR) is Attended.FINISHED
+    assert meter.flushed == [1, 2, ACTIONS]
+
+
 @dataclass
 class Slow(Count):
     """Count, at an arena that answers an action when it is told to."""

@@ -14,11 +14,11 @@ from support.bot_faults import Kind
 from support.bot_wire import Tools
 
 from cardsharp.cloud.attend import Bot
-from cardsharp.cloud.metrics import Metric
+from cardsharp.cloud.metrics import Metric, NoMeter
 from cardsharp.cloud.timing import Timing
 
 
-class Counts:
+class Counts(NoMeter):
     """A meter that keeps what was counted; a count with a status is kept by its status too."""
 
     def __init__(self) -> None:

@@ -236,6 +236,7 @@ class _Attendance(Generic[A]):
             if not self.hold.time_to_act():
                 return False
             then = After.WAIT if sight.turn is None else self._play(sight.turn, sight.sequence)
+            self.hold.meter.flush()
             sight = self._wait() if then is After.WAIT else self._look()
         return False
 
@@ -366,9 +367,8 @@ class _Attendance(Generic[A]):
         new = {number: body for number, body in sight.facts.items() if number not in self.known}
         if new:
             self.hold.log.record(self.hold.lease, new)
+            self.hold.meter.count(Metric.TIMEOUTS, sight.timeouts)
             self.known |= new
-            if sight.timeouts:  # each hour of a metric has its price, also where all is 0
-                self.hold.meter.count(Metric.TIMEOUTS, sight.timeouts)
 
     def _note(self, kind: str, body: Body) -> None:
         """Keep a debugging note; a match does not fail for want of one."""

@@ -23,8 +23,8 @@ class DynamoRelay:
         return int(item["generation"]["N"])
 
     def newest(self) -> int:
-        """The number of the generation that began last, as of now."""
-        item = self._table.get(_KEY)
+        """The number of the generation that began last, a moment late at the most."""
+        item = self._table.get(_KEY, of_now=False)
         return 0 if item is None else int(item["generation"]["N"])
 
     def awake_until(self) -> datetime:

@@ -30,10 +30,10 @@ class DynamoTable:
         made: DynamoDBClient = self._given or client("dynamodb", read_timeout=5)
         return made
 
-    def get(self, key: "Mapping[str, Value]") -> "Item | None":
-        """An item as of now, or None."""
+    def get(self, key: "Mapping[str, Value]", *, of_now: bool = True) -> "Item | None":
+        """An item as of now, or as of a moment ago, which costs half as much; or None."""
         answer = call(
-            self._thing, self._client.get_item, TableName=self.name, Key=key, ConsistentRead=True
+            self._thing, self._client.get_item, TableName=self.name, Key=key, ConsistentRead=of_now
         )
         return answer.get("Item")
 

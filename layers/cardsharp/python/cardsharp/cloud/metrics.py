@@ -44,6 +44,10 @@ class Meter(Protocol):
         """Add a duration to a metric."""
         ...
 
+    def flush(self) -> None:
+        """Hand on what was collected, as at the end of a turn and of an invocation."""
+        ...
+
 
 class NoMeter:
     """Takes everything and keeps nothing."""
@@ -53,3 +57,6 @@ class NoMeter:
 
     def time(self, metric: Metric, duration: timedelta, **dimensions: str) -> None:
         """Keep nothing."""
+
+    def flush(self) -> None:
+        """Hand on nothing."""

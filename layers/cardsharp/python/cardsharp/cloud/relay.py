@@ -15,7 +15,7 @@ class Relay(Protocol):
         ...
 
     def newest(self) -> int:
-        """The number of the generation that began last, as of now."""
+        """The number of the generation that began last; told late, a poller listens longer."""
         ...
 
     def awake_until(self) -> datetime:

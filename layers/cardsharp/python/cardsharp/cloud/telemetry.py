@@ -67,7 +67,7 @@ class Meter:
         self._add((metric, MetricUnit.Milliseconds, milliseconds), dimensions)
 
     def flush(self) -> None:
-        """Write what was collected; call it at the end of every invocation."""
+        """Write what was collected; call it at the end of every turn and every invocation."""
         with self._lock:
             self._write(self._pending, {})
             self._pending = []
