@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support import fault_kit
 from support.bot_bench import Bench, played
-from support.bot_faults import REQUESTS, FaultPlan, Kind, suffering
+from support.bot_faults import REQUESTS, STORE_KINDS, FaultPlan, Kind, kinds_for, suffering
 from support.bot_interleaving import Interleaver, SharedClock
 from support.bot_wire import ACT
-from support.fault_kit import HOMES, PLACES, Faults, Kit, pairs, singles
+from support.fault_kit import HOMES, PLACES, Faults, Kit, counted, pairs, singles
 from support.games import GAMES
 from support.size import cases
 
@@ -108,13 +109,26 @@ def test_r01_r03_r17_every_fault_at_every_step_at_both_homes(
     assert {what: faults for what, faults in found.items() if faults} == {}
 
 
-def test_in_the_cloud_every_kind_of_fault_harms_nothing_at_some_step(folder: Path) -> None:
+def test_what_can_go_wrong_in_the_cloud_alone_harms_nothing_at_some_step(folder: Path) -> None:
     with HOMES["DynamoDB and SQS"]() as stores:
         kit = Kit("nim", stores, folder)
         steps = kit.steps()
         hit = {kind: at for at, kind in singles(steps) if steps[at] in REQUESTS}
-        found = {kind: kit.run({at: kind}).found for kind, at in hit.items()}
+        alone = hit.keys() - STORE_KINDS
+        found = {kind: kit.run({at: kind}).found for kind, at in hit.items() if kind in alone}
+    assert len(found) > 5
     assert {kind: faults for kind, faults in found.items() if faults} == {}
+
+
+def test_the_page_lists_the_faults_and_steps_of_the_kit(folder: Path) -> None:
+    """Those of a match at home as they are now; of the cloud, every kind that there is."""
+    home, cloud = HOMES
+    counts = sum((counted(run(game, folder, {}).plan.steps) for game in PLACES), Counter[Any]())
+    shown = fault_kit.shown()
+    assert shown[home] == {(str(kind), step) for kind, step in counts}, "run make faults-all"
+    assert {kind for kind, _ in shown[cloud]} >= {
+        str(kind) for step in REQUESTS for kind in kinds_for(step)
+    }
 
 
 @every_game

@@ -107,9 +107,16 @@ def _at(entry: Json) -> datetime:
 
 def _why(suffered: Sequence[Suffered], began: datetime, took: timedelta) -> tuple[str, ...]:
     """What happened while a turn ran, or so shortly before that it was not over yet."""
-    since = began - SHADOW
-    return tuple(one.name for one in suffered if since <= one.at <= began + took)
+    end = began + took
+    return tuple(
+        one.name
+        for one in suffered
+        if began - (LONG_POLL if one.name in SWALLOWED else SHADOW) <= one.at <= end
+    )
 
+
+LONG_POLL = timedelta(seconds=40)
+"""For so long a wait whose answer was swallowed is waited for."""
 
 SHADOW = timedelta(seconds=15)
 """For so long a fault can be felt: a freeze of 12 s, and the lease that runs out."""
