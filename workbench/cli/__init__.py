@@ -4,6 +4,8 @@ import errno
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
+from io import UnsupportedOperation
 
 import cyclopts
 
@@ -36,13 +38,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print_error("stopped.")
         return Exit.INTERRUPTED
     except BrokenPipeError:
-        # What is left in the buffers goes nowhere, else Python complains at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return Exit.OK
     except Exception as error:  # noqa: BLE001 - the end of the program
-        print_error(_no_room(error) or keep_traceback(error))
+        full = _no_room(error)
+        print_error(full or keep_traceback(error))
+        if full is not None:
+            _drop_output()
         return Exit.FAILED
     return code if isinstance(code, int) else Exit.OK
+
+
+def _drop_output() -> None:
+    """Let what is left in the buffers go nowhere, else Python complains of it at its end."""
+    with suppress(UnsupportedOperation):  # a program that calls us has a stdout of its own
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _no_room(error: Exception) -> str | None:
