@@ -89,7 +89,7 @@ class Port(Opaque):
         self._run, self.name = run, name
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        return lambda *args: self._run.ask(self.name, name, args)
+        return lambda *args, **named: self._run.ask(self.name, name, (*args, *named.values()))
 
 
 class _Clock(Opaque):

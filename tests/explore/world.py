@@ -428,7 +428,7 @@ class World:
     def _looking(self, state: State, question: Question) -> Iterator[Effect]:
         moves, store, name = state.moves, state.store, question.name
         waits = not self.rules.ours(moves)
-        if name == "waiting_matches":
+        if name == "matches":
             yield Effect("asks for matches", moves, store, NONE if waits else NAMED)
         elif name == "wait" and waits and not self.rules.over(moves):
             yield Effect("waits in vain", moves, store, None)
