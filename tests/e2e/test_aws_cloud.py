@@ -312,6 +312,7 @@ def test_a_stack_that_is_not_there_is_named_with_what_to_check(cloud: Trial) -> 
         find_stack("nope", cloud.emulator.client)
 
 
+@pytest.mark.slow
 def test_r19_a_match_is_played_on_while_the_stack_is_deployed_again(cloud: Trial) -> None:
     (match_id,) = practise(cloud.stack, {})
     began = datetime.now(UTC)

@@ -155,6 +155,7 @@ def test_ctrl_c_lets_a_running_match_end_and_a_second_one_does_not(
         assert "Traceback" not in errors
 
 
+@pytest.mark.slow
 def test_a_match_of_another_arena_is_closed_instead_of_offered_for_ever(
     cli: Cli, arena: ArenaServer
 ) -> None:
