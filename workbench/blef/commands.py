@@ -13,7 +13,7 @@ from cyclopts import Parameter, validators
 from cardsharp.blef.cards import DECK
 from cardsharp.blef.game import GAME
 from cardsharp.blef.seats import SeatOrder
-from cardsharp.blef.strategies import build
+from cardsharp.blef.strategies import Strategy, build
 from cardsharp.cloud.redaction import redact
 from workbench.blef.bot import News, in_words, told_of
 from workbench.blef.play import Left, TerminalGame
@@ -74,10 +74,7 @@ def play(
         console.print(prompt, end="", soft_wrap=True)
         return input("")
 
-    # Dice of their own, so that whatever is said does not change what is dealt.
-    own = [SystemRandom() if seed is None else Random(f"{seed}/{bot}") for bot in range(bots)]
-    named = strategy_named(strategy, GAME)
-    players = [guarded(strategy, build(named, one)) for one in own]
+    players = _bots(bots, strategy, seed)
     table = TerminalGame(players, dice.randrange(bots + 1), ask, tell, why, console.width)
     winner: int | None = None
     try:
@@ -90,6 +87,13 @@ def play(
     if as_json:
         name = None if winner is None else table.name(winner)
         print_json({"winner": name, "won": winner == table.you, "left": winner is None})
+
+
+def _bots(number: int, name_or_file: str, seed: str | None) -> list[Strategy]:
+    """The other players, with dice of their own: what is said changes nothing that is dealt."""
+    named = strategy_named(name_or_file, GAME)
+    dice = (SystemRandom() if seed is None else Random(f"{seed}/{bot}") for bot in range(number))
+    return [guarded(name_or_file, build(named, one)) for one in dice]
 
 
 @Parameter(name="*")

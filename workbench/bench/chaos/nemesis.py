@@ -105,22 +105,25 @@ class Rhythm:
 
 
 class Nemesis:
-    """Does one thing after the other, so that any one machine may fail, but never two at once."""
+    """Does one thing after the other, so that any one machine may fail, but never two at once.
+
+    The first is a death, which even a short run is to see; then chance decides.
+    """
 
     def __init__(self, fleet: Fleet, store: Store, plan: Plan, rhythm: Rhythm) -> None:
         self._fleet, self._store, self._plan = fleet, store, plan
         self._rhythm, self._chance = rhythm, rhythm.chance
         self._due = time.monotonic() + self._pause()
         self._undo: Undo | None = None
+        self._deeds: Sequence[Callable[[], tuple[Undo, float]]] = (self._kill,)
 
     def act(self) -> None:
         """Do, or undo, what is due."""
         if time.monotonic() < self._due:
             return
         if self._undo is None:
-            self._undo, lasts = self._chance.choice(
-                (self._kill, self._kill, self._freeze, self._cut, self._lock)
-            )()
+            self._undo, lasts = self._chance.choice(self._deeds)()
+            self._deeds = (self._kill, self._kill, self._freeze, self._cut, self._lock)
         else:
             self._undo()
             self._undo, lasts = None, self._pause()
