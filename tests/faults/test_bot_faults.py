@@ -4,7 +4,7 @@ With Dead Man's Draw, whose server alone would take the same action twice.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -69,6 +69,20 @@ def test_the_match_of_the_bench_is_worth_it(folder: Path, steps: list[str]) -> N
     assert answered - {"None"} == {"Cannon", "Map", "Oracle", "Sword", "Hook"}
     assert Counter(steps)["act"] == len(accepted) == 11
     assert {"renew", "describe", "wait"} <= set(steps)
+
+
+def test_what_has_left_is_not_asked_for_again_however_slow_the_machine(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A body leaves by the real clock, and the bench, which has its own, looked at it later."""
+    leaves = exchange._Prompt.__iter__
+
+    def once(prompt: exchange._Prompt) -> Iterator[bytes]:
+        yield from leaves(prompt)
+        prompt._until = 0
+
+    monkeypatch.setattr(exchange._Prompt, "__iter__", once)
+    assert run(folder, {}).found == []
 
 
 def test_r24_a_match_that_was_denied_long_enough_to_be_closed_is_played_on(
