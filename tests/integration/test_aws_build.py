@@ -30,7 +30,7 @@ from workbench.build.makefiles import ROOT, BuildError, Unreachable, _make, buil
 from workbench.build.reproduce import unlike
 from workbench.build.sandbox import RUNTIME_REQUIREMENTS, plain_variables
 from workbench.build.target import Target, native_architecture, this_machine
-from workbench.cloud.template import TEMPLATE, services
+from workbench.cloud.template import TEMPLATE, load_resources, services
 from workbench.machine import slowness
 
 FUNCTIONS = ["Poller", "Worker", "Practice", *(f"{game}Service" for game in services())]
@@ -222,6 +222,8 @@ def test_the_built_template_is_the_source_with_built_folders(built: Build) -> No
     told = yaml.safe_load(built.template.read_text())
     assert told["Resources"]["Worker"]["Properties"]["CodeUri"] == "Worker"
     assert told["Resources"]["CardsharpLayer"]["Properties"]["ContentUri"] == "CardsharpLayer"
+    assert told["Resources"]["Watching"]["Properties"]["Location"] == "Watching/template.yaml"
+    assert "NotListening" in load_resources(built.nested["Watching"])
     with pytest.raises(ConfigError, match="run `make build`"):
         read_build(built.folder / "nowhere")
 

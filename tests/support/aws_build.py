@@ -8,7 +8,7 @@ import pytest
 from workbench.build.artifacts import Build, digest_of
 from workbench.build.makefiles import ROOT, Unreachable, build
 from workbench.build.target import this_machine
-from workbench.cloud.template import TEMPLATE
+from workbench.cloud.template import TEMPLATE, WATCHING
 
 SOURCES = ("functions", "layers/cardsharp", "layers/dependencies")
 
@@ -32,7 +32,7 @@ def native_build(tmp_path_factory: pytest.TempPathFactory) -> Build:
 
 
 def _fingerprint() -> str:
-    whole = hashlib.sha256(TEMPLATE.read_bytes())
+    whole = hashlib.sha256(TEMPLATE.read_bytes() + WATCHING.read_bytes())
     for source in SOURCES:
         whole.update(digest_of(ROOT / source).encode())
     return whole.hexdigest()[:12]

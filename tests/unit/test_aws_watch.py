@@ -12,12 +12,18 @@ from support.aws_template import STACK, of_kind, properties, template
 from cardsharp.cloud.metrics import ALARMED, Metric
 from cardsharp.cloud.telemetry import NAMESPACE
 from cardsharp.deadmansdraw.settings import Settings
-from workbench.cloud.template import services
+from workbench.build.translate import translated
+from workbench.cloud.template import WATCHING, services
 
 RUNBOOK = Path(__file__).parents[2] / "docs" / "operations.md"
 ALARMS, COMPOSITES = read_alarms(template(), STACK)
 GAMES = services()
 NAMES = [alarm.name for alarm in ALARMS] + [composite.name for composite in COMPOSITES]
+
+
+def test_what_watches_is_given_all_that_it_names() -> None:
+    given = template()["Resources"]["Watching"]["Properties"]["Parameters"]
+    assert given.keys() == translated(WATCHING)["Parameters"].keys()
 
 
 def alarm(name: str) -> Alarm:
@@ -179,7 +185,7 @@ def test_the_dashboard_has_a_name_and_an_address() -> None:
     assert properties("Dashboard")["DashboardName"] == {"Ref": "AWS::StackName"}
     output = template()["Outputs"]["DashboardUrl"]
     assert output["Condition"] == "WatchAll"
-    assert output["Value"]["Fn::Sub"].endswith("#dashboards:name=${Dashboard}")
+    assert output["Value"]["Fn::Sub"].endswith("#dashboards:name=${AWS::StackName}")
 
 
 def test_a_saved_query_follows_a_match_through_all_functions() -> None:

@@ -13,6 +13,7 @@ from workbench.cloud.template import Resource, load_resources, load_template
 
 FUNCTION = "AWS::Serverless::Function"
 LAYER = "AWS::Serverless::LayerVersion"
+NESTED = "AWS::Serverless::Application"
 LIMIT = 20_000_000
 """Bytes that a function and its layers may have unzipped; what we set, AWS allows 250 MiB."""
 
@@ -27,6 +28,16 @@ class Build:
     def template(self) -> Path:
         """The template whose CodeUris and ContentUris are the built folders."""
         return self.folder / "template.yaml"
+
+    @property
+    def nested(self) -> dict[str, Path]:
+        """The built templates of nested applications, by their logical names."""
+        found = load_resources(self.template)
+        return {
+            name: self.folder / str(one.properties["Location"])
+            for name, one in found.items()
+            if one.kind == NESTED
+        }
 
     @property
     def resources(self) -> dict[str, Resource]:
@@ -113,8 +124,17 @@ def read_build(folder: Path) -> Build:
 
 
 def write_template(source: Path, target: Path, folders: Mapping[str, str]) -> None:
-    """Copy a template, with the code of functions and layers taken from `folders`."""
+    """Copy a template, with the code of functions and layers taken from `folders`.
+
+    The templates of nested applications lie below it, each in a folder, as `sam build` has them.
+    """
     whole = load_template(source)
+    for name, resource in whole["Resources"].items():
+        if resource["Type"] == NESTED:
+            nested = target.parent / name / target.name
+            nested.parent.mkdir(exist_ok=True)
+            write_template(source.parent / resource["Properties"]["Location"], nested, {})
+            resource["Properties"]["Location"] = f"{name}/{target.name}"
     for name, place in folders.items():
         resource = whole["Resources"][name]
         key = "CodeUri" if resource["Type"] == FUNCTION else "ContentUri"

@@ -126,13 +126,17 @@ def archive(folder: Path) -> bytes:
 
 
 def _upload(s3: Any, build: Build) -> dict[str, str]:  # noqa: ANN401 - boto3's client
-    """Put each function and layer into a bucket, named by its hash; where they are."""
+    """Put functions, layers and nested templates into a bucket; where each is."""
     s3.create_bucket(Bucket=BUCKET)
     places = {}
     for name, digest in build.digests().items():
         key = f"{name}-{digest[:16]}.zip"
         s3.put_object(Bucket=BUCKET, Key=key, Body=archive(build.folder_of(name)))
         places[name] = f"s3://{BUCKET}/{key}"
+    for name, file in build.nested.items():
+        body = json.dumps(translate(load_template(file)))
+        s3.put_object(Bucket=BUCKET, Key=f"{name}.template", Body=body.encode())
+        places[name] = f"{s3.meta.endpoint_url}/{BUCKET}/{name}.template"
     return places
 
 

@@ -25,7 +25,7 @@ from workbench.build.sam import QUIET, find_sam
 from workbench.build.say import say
 from workbench.build.target import RUNTIME_PYTHON
 from workbench.build.translate import translated
-from workbench.cloud.template import TEMPLATE
+from workbench.cloud.template import TEMPLATE, WATCHING
 
 CHECKS = ROOT / ".venv-checks" / "bin"
 SAM_TOOLS = ROOT / ".venv-sam" / "bin"
@@ -84,7 +84,8 @@ def workflows() -> Iterable[str]:
 def sam_validate() -> Iterable[str]:
     """What SAM and the cfn-lint in it find in the template."""
     command = [str(find_sam()), "validate", "--lint", "--language-extensions"]
-    return _run([*command, "--template", str(TEMPLATE)])
+    for file in (TEMPLATE, WATCHING):
+        yield from _run([*command, "--template", str(file)])
 
 
 def cfn_lint() -> Iterable[str]:
@@ -92,24 +93,30 @@ def cfn_lint() -> Iterable[str]:
     # W3002 and W3005 are about packaging and order, which SAM sees to; what W7001 misses is used
     # by the loops, which are written out.
     ignored = ["--ignore-checks", "W3002", "W3005", "W7001"]
-    with _translation() as file:
-        return _run([str(find_sam().parent / "cfn-lint"), *ignored, "--template", str(file)])
+    with _translations() as files:
+        return _run([str(find_sam().parent / "cfn-lint"), *ignored, *_each("--template", files)])
 
 
 def checkov() -> Iterable[str]:
     """What checkov, which knows no loops, finds in the same besides the reviewed list."""
     config = str(CONFIG / "checkov.yaml")
-    with _translation() as file:
-        return _run([str(_tool("checkov")), "--file", str(file), "--config-file", config])
+    with _translations() as files:
+        return _run([str(_tool("checkov")), *_each("--file", files), "--config-file", config])
 
 
 @contextmanager
-def _translation() -> Iterator[Path]:
-    """The template as CloudFormation gets it, in a file."""
+def _translations() -> Iterator[list[Path]]:
+    """The templates as CloudFormation gets them, in files."""
     with tempfile.TemporaryDirectory(prefix="cardsharp-gate-") as folder:
-        file = Path(folder, "translated.json")
-        file.write_text(json.dumps(translated(), indent=1))
-        yield file
+        files = [Path(folder, f"{source.stem}.json") for source in (TEMPLATE, WATCHING)]
+        for source, file in zip((TEMPLATE, WATCHING), files, strict=True):
+            file.write_text(json.dumps(translated(source), indent=1))
+        yield files
+
+
+def _each(option: str, files: Iterable[Path]) -> list[str]:
+    """An option once for each of the files."""
+    return [part for file in files for part in (option, str(file))]
 
 
 def bandit() -> Iterable[str]:

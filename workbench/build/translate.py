@@ -17,12 +17,14 @@ from samtranslator.parser.parser import Parser  # type: ignore[import-untyped]
 from samtranslator.translator.translator import Translator  # type: ignore[import-untyped]
 
 from cardsharp.errors import ConfigError
-from workbench.build.artifacts import FUNCTION, LAYER
+from workbench.build.artifacts import FUNCTION, LAYER, NESTED
 from workbench.cloud.template import TEMPLATE, load_template
 
 Template = dict[str, Any]
 
 _REGION = "eu-central-1"
+_PLACE = {FUNCTION: "CodeUri", LAYER: "ContentUri", NESTED: "Location"}
+"""The property that says where each is taken from."""
 
 
 def translate(template: Template, region: str = _REGION) -> Template:
@@ -35,8 +37,8 @@ def translate(template: Template, region: str = _REGION) -> Template:
     """
     given = deepcopy(template)
     for name, resource in given["Resources"].items():
-        key = {FUNCTION: "CodeUri", LAYER: "ContentUri"}.get(resource["Type"])
-        if key is not None:
+        key = _PLACE.get(resource["Type"])
+        if key is not None and resource["Type"] != NESTED:
             resource["Properties"].setdefault(key, f"s3://not-uploaded/{name}.zip")
             if not str(resource["Properties"][key]).startswith("s3://"):
                 resource["Properties"][key] = f"s3://not-uploaded/{name}.zip"
@@ -61,11 +63,13 @@ def translated(path: Path = TEMPLATE, region: str = _REGION) -> Template:
 
 
 def with_code(template: Template, places: Mapping[str, str]) -> Template:
-    """A copy of a template whose functions and layers are taken from these s3:// addresses."""
+    """A copy of a template with functions and layers from these s3:// addresses.
+
+    Nested applications are taken from https:// ones.
+    """
     copy = json.loads(json.dumps(template))
     for name, place in places.items():
         resource = copy["Resources"][name]
-        key = "CodeUri" if resource["Type"] == FUNCTION else "ContentUri"
-        resource["Properties"][key] = place
+        resource["Properties"][_PLACE[resource["Type"]]] = place
     result: Template = copy
     return result

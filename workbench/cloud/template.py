@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from types_boto3_sqs.literals import QueueAttributeNameType
 
 TEMPLATE = Path(__file__).parents[2] / "template.yaml"
+WATCHING = TEMPLATE.with_name("watching.yaml")
+"""The template that the one above names as its nested application."""
 
 Properties = Mapping[str, object]
 

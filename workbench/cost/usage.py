@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from cardsharp.cloud.secrets import MAX_AGE
 from cardsharp.errors import ConfigError
-from workbench.cloud.template import TEMPLATE, load_template
+from workbench.cloud.template import WATCHING, load_template
 
 MEASURED = Path(__file__).with_name("measured.toml")
 _MB = 1024
@@ -173,7 +173,7 @@ def alarm_metrics(watch_all: bool) -> int:
     conditions = {None, "WatchAll"} if watch_all else {None}
     return sum(
         _metrics_of(resource["Properties"])
-        for resource in load_template(TEMPLATE)["Resources"].values()
+        for resource in load_template(WATCHING)["Resources"].values()
         if resource["Type"] == "AWS::CloudWatch::Alarm" and resource.get("Condition") in conditions
     )
 

@@ -101,17 +101,21 @@ def find_stack(name: str, client: Clients) -> Stack:
             f"There is no stack {name} in {where}; name it with --stack, and its region with "
             "--region, or deploy it (docs/first-deployment.md)."
         ) from None
-    pages = formation.get_paginator("list_stack_resources").paginate(StackName=name)
-    listed = call(f"stack {name}", lambda: [one for page in pages for one in _summaries(page)])
     outputs = {one["OutputKey"]: one["OutputValue"] for one in found.get("Outputs", [])}
     changed = found.get("LastUpdatedTime") or found["CreationTime"]
     given = {one["ParameterKey"]: one["ParameterValue"] for one in found.get("Parameters", [])}
     protected = bool(found.get("EnableTerminationProtection"))
-    return Stack(name, changed, protected, given, outputs, dict(listed), client)
+    return Stack(name, changed, protected, given, outputs, _physical_ids(formation, name), client)
 
 
-def _summaries(page: Mapping[str, Any]) -> list[tuple[str, str]]:
-    return [
-        (one["LogicalResourceId"], one.get("PhysicalResourceId", ""))
-        for one in page["StackResourceSummaries"]
-    ]
+def _physical_ids(formation: Client, name: str) -> dict[str, str]:
+    """The physical ids in a stack and the stacks nested in it, by logical name."""
+    pages = formation.get_paginator("list_stack_resources").paginate(StackName=name)
+    listed = call(
+        f"stack {name}", lambda: [one for page in pages for one in page["StackResourceSummaries"]]
+    )
+    found = {one["LogicalResourceId"]: one.get("PhysicalResourceId", "") for one in listed}
+    for one in listed:
+        if one["ResourceType"] == "AWS::CloudFormation::Stack":
+            found |= _physical_ids(formation, one["PhysicalResourceId"])
+    return found
