@@ -4,7 +4,7 @@ import ctypes
 from collections.abc import Iterator
 
 import pytest
-from support.matches import Maker, Match
+from support.matches import Maker, RunningMatch
 
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType
 from cardsharp.deadmansdraw.cards import SERVER_DECK
@@ -64,7 +64,7 @@ def _traced(twin: Twin, seed: int, number: int, *found: object) -> list[int]:
 def plain_decisions(maker: Maker, seed: int, number: int) -> Iterator[tuple[Position, int]]:
     """The same match in plain Python: each position and what the strategy decides there."""
     driver, own = dice(seed, number, Purpose.FIRST), dice(seed, number, Purpose.SECOND)
-    match = Match(
+    match = RunningMatch(
         deal(dice(seed, number, Purpose.DECK)), fair_chance(dice(seed, number, Purpose.CHANCE))
     )
     player = maker(own)

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, settings
-from support.blef import Client, Table
+from support.blef import Client, StartedGame
 from support.cloud_clock import FakeClock
 from support.size import cases
 
@@ -31,7 +31,7 @@ class World:
     def __init__(self) -> None:
         self.clock = FakeClock()
         self.client = Client(SqliteGames(MEMORY, self.clock), self.clock)
-        self.tables: list[Table] = []
+        self.tables: list[StartedGame] = []
         self.renew()
 
     def renew(self) -> None:
@@ -41,7 +41,7 @@ class World:
         finished = self.client.started()
         finished.play_out()
         self.tables = [
-            Table(self.client, waiting, uuids),
+            StartedGame(self.client, waiting, uuids),
             self.client.started(),
             self.client.started(3),
             finished,

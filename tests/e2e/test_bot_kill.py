@@ -19,7 +19,7 @@ from workbench.arena.config import ArenaConfig
 from workbench.arena.server import ArenaServer
 from workbench.bench.whole_path import PlayedTable
 from workbench.cloud.context import Function
-from workbench.cloud.home import Home, Plan
+from workbench.cloud.home import Home, HomeOptions
 from workbench.machine import slowness
 from workbench.stage.clouds import embedded_in
 from workbench.stage.side import assembled
@@ -96,7 +96,7 @@ def workers_in_processes(
             Function("worker", workers, timedelta(minutes=5)),
             assembly.queue,
             assembly.clock,
-            Plan(concurrency=2 * AT_ONCE),
+            HomeOptions(concurrency=2 * AT_ONCE),
         )
         home.start()
         table = PlayedTable(arena, assembly.log, statuses, ALICE, turn_limit)

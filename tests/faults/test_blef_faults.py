@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import stamina
-from support.blef import Client, Reply, Table
+from support.blef import Client, Reply, StartedGame
 from support.blef_faults import DEATHS, TROUBLES, FaultyClient, Killed
 from support.cloud_clock import FakeClock
 
@@ -46,7 +46,7 @@ def _without_waiting() -> Iterator[None]:
 class Scene:
     """A game in which a deed is about to be done, and clients with and without a fault."""
 
-    table: Table
+    table: StartedGame
     raw: Any
     name: str
     clock: FakeClock
@@ -94,7 +94,7 @@ def set_up(scene: Scene, deed: str) -> Scene:
         client = scene.table.client
         game = client.create()
         uuids = {name: client.join(game, name) for name in ("ann", "bob")}
-        return replace(scene, table=Table(client, game, uuids))
+        return replace(scene, table=StartedGame(client, game, uuids))
     return scene
 
 

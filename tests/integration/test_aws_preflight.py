@@ -13,8 +13,8 @@ from workbench.cloud.emulator import Emulator
 from workbench.operate.preflight import (
     ASKED,
     RIGHTS,
-    Plan,
-    default_plan,
+    Demand,
+    default_demand,
     judge_quota,
     preflight,
 )
@@ -29,7 +29,7 @@ def account() -> Iterator[Emulator]:
         yield running
 
 
-def found(account: Emulator, caller: str, plan: Plan) -> dict[str, tuple[Finding, str]]:
+def found(account: Emulator, caller: str, plan: Demand) -> dict[str, tuple[Finding, str]]:
     """What preflight finds for somebody; the emulator itself knows its root user only."""
 
     class Sts:
@@ -51,7 +51,7 @@ def user(account: Emulator, name: str, policy: str | None) -> str:
 
 
 def test_a_new_account_takes_the_template_as_it_is(account: Emulator) -> None:
-    told = found(account, user(account, "ann", POLICY.read_text()), default_plan())
+    told = found(account, user(account, "ann", POLICY.read_text()), default_demand())
     assert {name: finding for name, (finding, _) in told.items()} == dict.fromkeys(
         ("region", "credentials", "rights", "quota"), Finding.OK
     ), told
@@ -60,7 +60,7 @@ def test_a_new_account_takes_the_template_as_it_is(account: Emulator) -> None:
 
 def test_what_it_does_not_take_is_told_with_what_to_change(account: Emulator) -> None:
     arn = user(account, "bob", None)
-    told = found(account, arn, Plan(matches=10, reserve=False))
+    told = found(account, arn, Demand(matches=10, reserve=False))
     assert told["quota"][0] is Finding.FAILED
     assert "deploy with MatchLimit=7" in told["quota"][1]
     assert told["rights"][0] is Finding.FAILED
@@ -70,13 +70,13 @@ def test_what_it_does_not_take_is_told_with_what_to_change(account: Emulator) ->
 
 def test_nothing_can_be_reserved_of_ten_and_there_is_room_in_a_thousand() -> None:
     with pytest.raises(ConfigError, match="none can be reserved; deploy with Reserve=no"):
-        judge_quota(10, Plan(matches=6, reserve=True))
-    assert "room for Reserve=yes" in judge_quota(1000, default_plan())
-    assert "room" not in judge_quota(1000, Plan(matches=6, reserve=True))
+        judge_quota(10, Demand(matches=6, reserve=True))
+    assert "room for Reserve=yes" in judge_quota(1000, default_demand())
+    assert "room" not in judge_quota(1000, Demand(matches=6, reserve=True))
 
 
 def test_root_and_strangers_are_not_simulated(account: Emulator) -> None:
-    told = found(account, "arn:aws:iam::000000000000:root", default_plan())
+    told = found(account, "arn:aws:iam::000000000000:root", default_demand())
     assert told["rights"][0] is Finding.SKIPPED
 
 

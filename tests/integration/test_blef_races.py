@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.blef import Client, Reply, Table
+from support.blef import Client, Reply, StartedGame
 from support.cloud_benches import environment
 from support.cloud_threads import at_once
 from support.size import cases
@@ -90,7 +90,7 @@ def test_of_bets_for_one_turn_one_is_accepted(clients: list[Client]) -> None:
     for _ in range(GAMES):
         table = clients[0].started(3)
         mover = table.state()["cp_nickname"]
-        tables = [Table(client, table.game, table.uuids) for client in clients]
+        tables = [StartedGame(client, table.game, table.uuids) for client in clients]
         replies = at_once(
             CLIENTS,
             lambda me, tables=tables, mover=mover: tables[me % 2].play(me + 1, mover),  # type: ignore[misc]

@@ -14,7 +14,7 @@ from support.cloud_clock import START, FakeClock
 from support.game_stores import Bench, dynamo_games, memory_games, sqlite_games
 
 from cardsharp.blef.dynamodb import DynamoGames
-from cardsharp.blef.records import IDLE_LIFE, RECENT, WHOLE_LIFE, Game, Player, Status
+from cardsharp.blef.records import IDLE_LIFE, RECENT, WHOLE_LIFE, GameRecord, Player, Status
 from cardsharp.blef.service import MAX_GAMES
 from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.blef.store import GameStore, Saved
@@ -38,8 +38,10 @@ def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
         yield ready
 
 
-def new(number: int = 0, **facts: Any) -> Game:  # noqa: ANN401 - any field of a game
-    game = Game(UUIDS[number], START, admin="p0", players=(Player("p0", "k0"), Player("p1", "k1")))
+def new(number: int = 0, **facts: Any) -> GameRecord:  # noqa: ANN401 - any field of a game
+    game = GameRecord(
+        UUIDS[number], START, admin="p0", players=(Player("p0", "k0"), Player("p1", "k1"))
+    )
     return replace(game, **facts)
 
 
@@ -49,7 +51,7 @@ def read(store: GameStore, uuid: str = UUIDS[0]) -> Saved:
     return saved
 
 
-def change(store: GameStore, uuid: str = UUIDS[0], **facts: Any) -> Game:  # noqa: ANN401 - the same
+def change(store: GameStore, uuid: str = UUIDS[0], **facts: Any) -> GameRecord:  # noqa: ANN401 - the same
     """Change some fields of a game."""
     saved = read(store, uuid)
     game = replace(saved.game, **facts)
@@ -186,7 +188,7 @@ def test_counts_are_right_after_any_changes_at_any_times(bench: Bench) -> None:
     for step in range(60):
         uuid = UUIDS[random.randrange(20)]
         if uuid not in changed:
-            bench.store.create(Game(uuid, bench.clock.now()))
+            bench.store.create(GameRecord(uuid, bench.clock.now()))
         else:
             change(bench.store, uuid, public=random.random() < 0.5)
         changed[uuid] = bench.clock.now()
@@ -231,7 +233,7 @@ def test_a_list_and_counts_cost_the_same_with_ten_or_many_private_games(
         costs = []
         for crowd in (10, 300):
             for number in range(crowd):
-                bench.store.create(Game(f"{crowd:08}-0000-4000-8000-{number:012}", START))
+                bench.store.create(GameRecord(f"{crowd:08}-0000-4000-8000-{number:012}", START))
             costs.append(items_read(bench, emulator))
         assert costs[1]["list"] == costs[0]["list"] == 1
         # At most eight items for each of the half hour's minutes, however many games there are.
@@ -263,7 +265,7 @@ def items_read(bench: Bench, emulator: Emulator) -> Counter[str]:
 def test_ten_thousand_private_games_do_not_slow_the_embedded_list() -> None:
     store = SqliteGames(MEMORY, FakeClock())
     for number in range(10_000):
-        store.create(Game(f"{number:08}-0000-4000-8000-000000000000", START))
+        store.create(GameRecord(f"{number:08}-0000-4000-8000-000000000000", START))
     with store._file.reading() as db:
         for query in ("public = 1 AND changed > 0", "public IN (0, 1) AND changed > 0"):
             plan = db.execute(f"EXPLAIN QUERY PLAN SELECT 1 FROM games WHERE {query}").fetchall()  # noqa: S608 - our own texts

@@ -8,7 +8,7 @@ import pytest
 import requests
 from support.fault_server import FaultServer, answer
 
-from workbench.bench.chaos.faults import ACTIONS, READS, STORE, Plan
+from workbench.bench.chaos.faults import ACTIONS, READS, STORE, FaultPlan
 from workbench.bench.chaos.gateway import Fault, Gateway, Heard
 
 TRUTH = b'{"it": "is so"}'
@@ -70,7 +70,7 @@ def test_a_match_suffers_the_same_whatever_is_played_beside_it() -> None:
     def look(match_id: str) -> Heard:
         return Heard(f"GET /api/matches/{match_id} HTTP/1.1", {}, b"", b"")
 
-    alone, beside = (Plan("7", 0.5, numbers={"m": 1, "n": 2}) for _ in range(2))
+    alone, beside = (FaultPlan("7", 0.5, numbers={"m": 1, "n": 2}) for _ in range(2))
     first = [alone.of_arena(look("m")) for _ in range(40)]
     second = []
     for _ in range(40):

@@ -21,10 +21,10 @@ from cardsharp.cloud.ports import Clock, Message
 from cardsharp.errors import StoreError
 from workbench.cloud.context import Function, Invocation, LambdaContext, invoke
 from workbench.cloud.events import failed_ids
-from workbench.cloud.home import Home, Plan
+from workbench.cloud.home import Home, HomeOptions
 
 EVENTS = Path(__file__).parents[2] / "events"
-PLAN = Plan(breath=timedelta(milliseconds=20))
+OPTIONS = HomeOptions(breath=timedelta(milliseconds=20))
 PATIENCE = timedelta(seconds=10)
 
 Records = list[dict[str, Any]]
@@ -59,7 +59,7 @@ def running(
     worker: Callable[..., object] = quiet,
     poller: Callable[..., object] = quiet,
     source: MemoryQueue | None = None,
-    plan: Plan = PLAN,
+    options: HomeOptions = OPTIONS,
     clock: Clock | None = None,
 ) -> Iterator[tuple[Home, Watched]]:
     """Run a home, and see that it stops."""
@@ -69,7 +69,7 @@ def running(
         Function("worker", worker),
         source or matches()[0],
         clock or SystemClock(),
-        replace(plan, observe=watched.ended.put),
+        replace(options, observe=watched.ended.put),
     )
     with home:
         yield home, watched
@@ -188,7 +188,11 @@ def test_of_two_records_only_the_failed_one_comes_back() -> None:
 
     source.send("good")
     source.send("bad")
-    with running(one_fails, source=source, plan=replace(PLAN, batch_size=2)) as (_home, watched):
+    batches = replace(OPTIONS, batch_size=2)
+    with running(one_fails, source=source, options=batches) as (
+        _home,
+        watched,
+    ):
         first, second = watched.next("worker"), watched.next("worker")
         assert bodies(first) == ["good", "bad"]
         assert bodies(second) == ["bad"]
@@ -238,8 +242,8 @@ def test_as_many_workers_run_at_once_as_planned_and_no_more() -> None:
 
     for number in range(9):
         source.send(str(number))
-    plan = replace(PLAN, concurrency=3)
-    with running(work, source=source, plan=plan) as (_home, watched):
+    options = replace(OPTIONS, concurrency=3)
+    with running(work, source=source, options=options) as (_home, watched):
         assert [watched.next("worker").error for _ in range(9)] == [None] * 9
     assert most == 3
 
@@ -254,7 +258,7 @@ def test_stopping_lets_running_workers_finish_and_starts_no_more() -> None:
         return {"left": context.get_remaining_time_in_millis()}
 
     source.send("running")
-    with running(work, source=source, plan=replace(PLAN, concurrency=1)) as (home, watched):
+    with running(work, source=source, options=replace(OPTIONS, concurrency=1)) as (home, watched):
         assert begun.wait(10)
         source.send("late")
         assert not home.stop(timedelta(milliseconds=10)), "it still runs"
@@ -348,7 +352,7 @@ def test_what_cannot_be_kept_up_is_left_on_the_queue() -> None:
         asked.release()
         return borne.is_set() and workers == 1
 
-    with running(source=source, plan=replace(PLAN, bears=bears)) as (_, watched):
+    with running(source=source, options=replace(OPTIONS, bears=bears)) as (_, watched):
         for _ in range(3):
             assert asked.acquire(timeout=10)
         message = source.receive(timedelta(0))

@@ -11,7 +11,7 @@ from support.arena import ALICE, BOB, running_arena
 from support.cli import Cli, clean
 from support.cloud_clock import START, FakeClock
 
-from cardsharp.blef.records import Game
+from cardsharp.blef.records import GameRecord
 from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.codec import decode, encode
@@ -198,7 +198,7 @@ def test_a_broken_game_of_blef_is_left_out_of_the_list(tmp_path: Path) -> None:
     path, clock = tmp_path / "games.db", FakeClock()
     with closing(SqliteGames(path, clock)) as games:
         for name in ("a", "b", "c"):
-            games.create(Game(name, START, public=True))
+            games.create(GameRecord(name, START, public=True))
         change(path, "UPDATE games SET nicknames = '[' WHERE uuid = 'b'")
         assert [one.uuid for one in games.listed()] == ["a", "c"]
 

@@ -17,7 +17,7 @@ from support.processes import InvocationError, ProcessHandler
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.memory import MemoryQueue
 from workbench.cloud.context import Function, LambdaContext
-from workbench.cloud.home import Home, Plan
+from workbench.cloud.home import Home, HomeOptions
 
 TESTS = Path(__file__).parents[1]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(TESTS)}
@@ -181,11 +181,11 @@ def test_a_process_does_not_outlive_a_parent_that_was_killed(log: Path, pipe: Pa
 
 def test_a_message_whose_worker_was_killed_is_delivered_to_a_new_one(log: Path, pipe: Path) -> None:
     source = MemoryQueue(SystemClock(), visibility=timedelta(milliseconds=50))
-    plan = Plan(concurrency=1, breath=timedelta(milliseconds=20))
+    options = HomeOptions(concurrency=1, breath=timedelta(milliseconds=20))
     with ProcessHandler("support.cloud_handlers:hang_once", ENVIRONMENT, log) as handler:
         worker = Function("worker", handler)
         poller = Function("poller", lambda *_: None)
-        with Home(poller, worker, source, SystemClock(), plan) as home:
+        with Home(poller, worker, source, SystemClock(), options) as home:
             source.send(str(pipe))
             os.kill(int(pipe.read_text()), signal.SIGKILL)
             ended = SystemClock().monotonic() + 20

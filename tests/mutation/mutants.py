@@ -54,7 +54,7 @@ class Target(NamedTuple):
 FAULTS = "contract/test_attending.py"
 TARGETS = {
     "deadmansdraw": Target(
-        ("deadmansdraw/rules", "deadmansdraw/table", "deadmansdraw/bank"),
+        ("deadmansdraw/rules", "deadmansdraw/draft", "deadmansdraw/bank"),
         ("replay/test_rules_traces.py", "property/test_rules_invariants.py"),
     ),
     "blef": Target(

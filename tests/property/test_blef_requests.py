@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
-from support.blef import Client, Reply, Table, memory_client
+from support.blef import Client, Reply, StartedGame, memory_client
 from support.size import cases
 
 from cardsharp.blef.routes import ROUTES
@@ -22,14 +22,14 @@ VALUES = ("", "0", "1", "-1", "88", "89", "1e1", "0x1F", "Inf", "NaN", "true", "
 
 
 @cache
-def tables() -> tuple[Table, ...]:
+def tables() -> tuple[StartedGame, ...]:
     """One service for all cases, with a game in every status."""
     client = memory_client()
     finished = client.started()
     finished.play_out()
     waiting = client.create()
     uuids = {"p0": client.join(waiting, "p0")}
-    return (client.started(), client.started(5), finished, Table(client, waiting, uuids))
+    return (client.started(), client.started(5), finished, StartedGame(client, waiting, uuids))
 
 
 def secrets() -> list[str]:

@@ -12,7 +12,7 @@ from cardsharp.blef.actions import BETS, CHECK, LOST
 from cardsharp.blef.cards import DECK
 from cardsharp.blef.codec import decode_game, decode_round, encode_game, encode_round
 from cardsharp.blef.position import position_of
-from cardsharp.blef.records import Game, Player, Status, key_of
+from cardsharp.blef.records import GameRecord, Player, Status, key_of
 from cardsharp.blef.state import Round
 from cardsharp.blef.wire import parse_state, position_in, state_body
 
@@ -70,9 +70,9 @@ def test_every_game_ends_in_time_with_one_winner(players: int, seed: int) -> Non
     assert rules.legal_actions(live) == ()
 
 
-def table_of(live: Round | None, names: tuple[str, ...]) -> Game:
+def table_of(live: Round | None, names: tuple[str, ...]) -> GameRecord:
     seated = tuple(Player(name, key_of(name)) for name in names)
-    return Game("", START, admin=names[0], players=seated, public=True, round=live)
+    return GameRecord("", START, admin=names[0], players=seated, public=True, round=live)
 
 
 @given(players=players, seed=seeds)

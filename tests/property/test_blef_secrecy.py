@@ -19,7 +19,7 @@ from support.cloud_clock import START, FakeClock
 
 from cardsharp.blef.cards import DECK, Hand
 from cardsharp.blef.position import position_of
-from cardsharp.blef.records import Game, Player, key_of
+from cardsharp.blef.records import GameRecord, Player, key_of
 from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.blef.state import Round
 from cardsharp.cloud.sqlite_file import MEMORY
@@ -50,7 +50,7 @@ def serving(live: Round) -> Iterator[Client]:
     clock = FakeClock()
     store = SqliteGames(MEMORY, clock)
     players = tuple(Player(f"p{seat}", key_of(uuid_of(seat))) for seat in range(len(live.n_cards)))
-    game = Game(GAME, START, public=True, admin="p0", players=players, round=live)
+    game = GameRecord(GAME, START, public=True, admin="p0", players=players, round=live)
     store.create(game)
     try:
         yield Client(store, clock)
@@ -121,7 +121,7 @@ def test_the_comparison_would_notice_a_leak() -> None:
 
 def test_no_text_made_of_a_game_by_accident_shows_a_card_or_a_key() -> None:
     live = random_round(Random(1), 2)
-    game = Game(GAME, START, players=(Player("p0", key_of(uuid_of(0))),), round=live)
+    game = GameRecord(GAME, START, players=(Player("p0", key_of(uuid_of(0))),), round=live)
     shown = f"{game!r} {live!s}"
     assert "Card" not in shown
     assert key_of(uuid_of(0)) not in shown

@@ -5,7 +5,7 @@ from random import Random
 from statistics import fmean
 
 import pytest
-from support.matches import Match
+from support.matches import RunningMatch
 
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN
 from cardsharp.deadmansdraw.bank import bank_of
@@ -72,7 +72,7 @@ def options(position: Position) -> dict[object, float]:
 def test_the_last_cards_are_weighed_exactly(seed: int) -> None:
     rng = Random(f"calm/{seed}")
     state = calm_opening(rng)
-    weighed = options(Match(state, fair_chance(rng)).position())
+    weighed = options(RunningMatch(state, fair_chance(rng)).position())
     assert weighed[DRAW] == pytest.approx(drawn(state, state.player), abs=1e-12)
     stopped = chance(apply(state, END_TURN, _unasked)[0], state.player)
     assert weighed[END_TURN] == pytest.approx(stopped, abs=1e-12)

@@ -5,7 +5,7 @@ from random import Random
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.matches import Match
+from support.matches import RunningMatch
 from support.positions import KINDS, cards, opening
 
 from cardsharp.deadmansdraw.actions import (
@@ -52,9 +52,9 @@ def cards_of(state: State) -> Counter[Card]:
     ) + Counter((*state.play_area, *offered))
 
 
-def random_match(seed: int, kind: str) -> tuple[Match, Random]:
+def random_match(seed: int, kind: str) -> tuple[RunningMatch, Random]:
     rng = Random(seed)
-    return Match(opening(kind, rng), fair_chance(rng)), rng
+    return RunningMatch(opening(kind, rng), fair_chance(rng)), rng
 
 
 @thorough

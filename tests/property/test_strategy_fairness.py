@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.matches import Match
+from support.matches import RunningMatch
 from support.positions import KINDS, opening
 from support.recorded import SAMPLE, looks
 
@@ -23,7 +23,7 @@ from cardsharp.deadmansdraw.strategies.choices import autopick
 from cardsharp.deadmansdraw.wire import parse_view
 
 SEEDS = st.integers(0, 10**9)
-Seat = Callable[[Match, Random], Strategy]
+Seat = Callable[[RunningMatch, Random], Strategy]
 """Makes a strategy for a match; only a cheat looks at the match itself."""
 
 
@@ -56,7 +56,7 @@ def test_every_action_of_a_search_is_legal(name: str, kind: str) -> None:
 
 def play_legally(name: str, seed: int, kind: str) -> None:
     rng = Random(seed)
-    match = Match(opening(kind, rng), fair_chance(rng))
+    match = RunningMatch(opening(kind, rng), fair_chance(rng))
     player = build(name, Random(seed))
     while match.state.active is not None:
         position = match.position()
@@ -71,7 +71,7 @@ def play_legally(name: str, seed: int, kind: str) -> None:
 def test_our_autopick_is_the_servers(seed: int, kind: str) -> None:
     """Where the rules answer an effect by themselves, they answer it as `autopick` does."""
     rng = Random(seed)
-    match = Match(opening(kind, rng), fair_chance(rng))
+    match = RunningMatch(opening(kind, rng), fair_chance(rng))
     while match.state.active is not None:
         position = match.position()
         pending = position.pending
@@ -86,7 +86,7 @@ def test_our_autopick_is_the_servers(seed: int, kind: str) -> None:
 # --- nothing hidden decides ----------------------------------------------------------------
 
 
-def moments(seed: int, kind: str) -> tuple[Match, Match]:
+def moments(seed: int, kind: str) -> tuple[RunningMatch, RunningMatch]:
     """The same moment of a random match twice, with two hidden futures.
 
     The order of the draw pile and the server's next picks from the discard pile differ; what was
@@ -94,7 +94,7 @@ def moments(seed: int, kind: str) -> tuple[Match, Match]:
     """
     rng = Random(seed)
     first = opening(kind, rng)
-    match, actions = Match(first, fair_chance(Random(seed))), list[Action]()
+    match, actions = RunningMatch(first, fair_chance(Random(seed))), list[Action]()
     for _ in range(rng.randrange(60)):
         action = rng.choice(match.position().legal_actions())
         match.play(action)
@@ -113,8 +113,8 @@ def moments(seed: int, kind: str) -> tuple[Match, Match]:
     return here, there
 
 
-def replayed(first: State, actions: Iterable[Action], chance: int) -> Match:
-    match = Match(first, fair_chance(Random(chance)))
+def replayed(first: State, actions: Iterable[Action], chance: int) -> RunningMatch:
+    match = RunningMatch(first, fair_chance(Random(chance)))
     for action in actions:
         match.play(action)
     return match
@@ -145,7 +145,7 @@ def test_a_position_is_the_same_for_every_hidden_order(seed: int, kind: str) -> 
 class Peeker:
     """A cheat: it knows the next card and stops before one that busts."""
 
-    def __init__(self, match: Match) -> None:
+    def __init__(self, match: RunningMatch) -> None:
         self.match = match
 
     def decide(self, position: Position) -> Decision:
@@ -170,7 +170,7 @@ def test_a_cheat_that_looks_at_the_draw_pile_is_caught() -> None:
 class PickPeeker:
     """A cheat: it knows which cards the server picks next, and draws only if the first is high."""
 
-    def __init__(self, match: Match) -> None:
+    def __init__(self, match: RunningMatch) -> None:
         self.match = match
 
     def decide(self, position: Position) -> Decision:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.expectimax import value
-from support.matches import Match
+from support.matches import RunningMatch
 from support.positions import KINDS, opening, small_opening
 
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, respond
@@ -35,7 +35,7 @@ def options(position: Position) -> list[tuple[Action, float]]:
 def test_values_equal_an_exhaustive_search_by_the_rules(seed: int) -> None:
     """Every option in every state of a small table's first turn has its exact value."""
     rng = Random(seed)
-    match = Match(small_opening(rng), fair_chance(rng))
+    match = RunningMatch(small_opening(rng), fair_chance(rng))
     while match.state.active is not None and not match.state.between_turns:
         position = match.position()
         for action, worth in options(position):
@@ -48,7 +48,7 @@ def test_values_equal_an_exhaustive_search_by_the_rules(seed: int) -> None:
 def test_a_known_card_leads_where_the_rules_lead(seed: int, kind: str) -> None:
     """In whole matches, each unseen card drawn in the search gives the points it really gives."""
     rng = Random(seed)
-    match = Match(opening(kind, rng), fair_chance(rng))
+    match = RunningMatch(opening(kind, rng), fair_chance(rng))
     while match.state.active is not None:
         position = match.position()
         if position.pending is None and position.known_top is None:

@@ -11,7 +11,7 @@ from cardsharp.blef import rules
 from cardsharp.blef.actions import BETS
 from cardsharp.blef.cards import Card
 from cardsharp.blef.position import position_of
-from cardsharp.blef.records import Game, Player
+from cardsharp.blef.records import GameRecord, Player
 from cardsharp.blef.state import Round
 from cardsharp.blef.wire import state_body
 
@@ -30,7 +30,7 @@ def test_every_verdict_on_the_88_sets_is_that_of_the_original() -> None:
         assert verdicts == line["sets"], line["tag"]
 
 
-def shown(game: Game, seen: Round) -> dict[str, Any]:
+def shown(game: GameRecord, seen: Round) -> dict[str, Any]:
     """A round as anybody may see it, in the JSON of the API."""
     return state_body(game, position_of(seen, None)).model_dump(mode="json")
 
@@ -38,7 +38,7 @@ def shown(game: Game, seen: Round) -> dict[str, Any]:
 @pytest.mark.parametrize("trace", GAMES, ids=lambda trace: f"{trace['n_players']} players")
 def test_a_recorded_game_replays(trace: dict[str, Any]) -> None:
     names = [player["nickname"] for player in trace["started"]["players"]]
-    game = Game(
+    game = GameRecord(
         "",
         datetime(2026, 11, 20, tzinfo=UTC),
         admin=trace["join_order"][0],

@@ -48,7 +48,7 @@ class Recorded:
         return picked
 
 
-class Match:
+class TracedMatch:
     """One match as the rules and the counters of moves and turns tell it."""
 
     def __init__(self, trace: dict[str, Any]) -> None:
@@ -106,7 +106,7 @@ class Match:
             self.moves_in_turn += 1
 
 
-def play(match: Match, step: dict[str, Any]) -> tuple[int, object]:
+def play(match: TracedMatch, step: dict[str, Any]) -> tuple[int, object]:
     """Status and body that our rules give to a recorded request of the player to move."""
     chance = Recorded(step["response"])
     comments = [
@@ -136,7 +136,7 @@ def same_error(ours: object, recorded: object) -> bool:
     return ours == recorded or text.startswith(JS_ENGINE_TEXTS)
 
 
-def check_view(match: Match, look: dict[str, Any]) -> None:
+def check_view(match: TracedMatch, look: dict[str, Any]) -> None:
     ours = match.view()
     assert ours == {key: look["view"][key] for key in ours}
     # json equality ignores the order of a bank's suits, which autopick and opponents depend on
@@ -156,7 +156,7 @@ def seen(look: dict[str, Any], before: dict[str, Any] | None) -> dict[str, Any]:
 
 def replay(trace: dict[str, Any]) -> int:
     """Play a trace up to its end or a watchdog call; the number of steps compared."""
-    match, steps = Match(trace), 0
+    match, steps = TracedMatch(trace), 0
     last: dict[str, Any] | None = None
     for step in trace["steps"]:
         if "wait_s" in step:

@@ -21,6 +21,7 @@ from cardsharp.cloud.memory import MemoryQueue
 from cardsharp.cloud.ports import Message
 from cardsharp.cloud.telemetry import SERVICE, meter, redirect
 from cardsharp.deadmansdraw.assembly import Assembly
+from cardsharp.games import games
 from support.arena import ALICE, BOB, PASSWORDS, write_players
 from workbench.arena.config import ArenaConfig, utc_now
 from workbench.arena.server import ArenaServer
@@ -36,8 +37,8 @@ from workbench.stage.surroundings import environment
 
 STACK = SERVICE
 FUNCTIONS: dict[str, Handler] = {"Poller": poller.app.handler, "Worker": worker.app.handler}
-GAMES = {"blef": "blef_1_create.json", "euchre": "euchre_2_post_deal.json"}
-"""A request in events/ that each game keeps something of."""
+GAMES = {game.name: game.service.load().store for game in games() if game.service is not None}
+"""The games with an HTTP service, and the setting that says where each keeps its matches."""
 
 LISTENING = timedelta(seconds=41)
 """A second more than a poller needs to begin a poll at all."""
@@ -84,8 +85,8 @@ class Recorder:
         return done
 
     def serve(self, game: str) -> int:
-        """Ask a game's handler; API Gateway counts what it answers, and a failure as a 5xx."""
-        event = json.loads((ROOT / "events" / GAMES[game]).read_text())
+        """Ask a game's handler its first sample; API Gateway counts a failure as a 5xx."""
+        event = json.loads(min((ROOT / "events").glob(f"{game}_*.json")).read_text())
         function, clock = Function(game, web.app.handler, timedelta(seconds=29)), SystemClock()
         with environment({web.app.GAME: game}):
             done = invoke(function, event, function.context(clock), clock)
@@ -146,7 +147,7 @@ def recorder(folder: Path, scene: Scene = Scene()) -> Iterator[Recorder]:
             "CARDSHARP_PASSWORD": scene.password,
             "CARDSHARP_PACE_SECONDS": "0.3",
             **embedded_in(folder / "matches.db").settings,
-            **{f"{game.upper()}_STORE": f"sqlite:{folder / game}.db" for game in GAMES},
+            **{store: f"sqlite:{folder / game}.db" for game, store in GAMES.items()},
         }
         web.app.api.cache_clear()
         stack.callback(web.app.api.cache_clear)

@@ -80,16 +80,16 @@ class Client:
         uuid: str = self.get(f"/games/{game}/join", nickname=nickname).json["player_uuid"]
         return uuid
 
-    def started(self, players: int = 2) -> "Table":
+    def started(self, players: int = 2) -> "StartedGame":
         """Return a game that has just been started, by nickname the uuids of its players."""
         game = self.create()
         uuids = {f"p{number}": self.join(game, f"p{number}") for number in range(players)}
         assert self.get(f"/games/{game}/start", admin_uuid=uuids["p0"]).status == 202
-        return Table(self, game, uuids)
+        return StartedGame(self, game, uuids)
 
 
 @dataclass(frozen=True)
-class Table:
+class StartedGame:
     """A started game with all the secrets of its players."""
 
     client: Client

@@ -17,7 +17,7 @@ from cardsharp.blef.chance import SecretChance
 from cardsharp.blef.client import NO_GAME, BlefClient
 from cardsharp.blef.game import GAME
 from cardsharp.blef.logbook import SPAN
-from cardsharp.blef.records import Game
+from cardsharp.blef.records import GameRecord
 from cardsharp.blef.seats import SeatOrder
 from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.blef.state import Round
@@ -128,12 +128,12 @@ class BlefPlace:
         live = self.truth().round
         return 0 if live is None else SPAN * live.number + len(live.history)
 
-    def truth(self) -> Game:
+    def truth(self) -> GameRecord:
         saved = self.games.read(self.table)
         assert saved is not None
         return saved.game
 
-    def mistakes(self, truth: Game, sent: Any, intent: Body) -> Iterable[str]:  # noqa: ANN401
+    def mistakes(self, truth: GameRecord, sent: Any, intent: Body) -> Iterable[str]:  # noqa: ANN401
         live = truth.round
         assert live is not None
         assert live.turn is not None

@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from cardsharp.blef.cards import Hand
 from cardsharp.blef.chance import SecretChance
-from cardsharp.blef.records import Game, Player, key_of
+from cardsharp.blef.records import GameRecord, Player, key_of
 from cardsharp.blef.service import MAX_GAMES
 from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.blef.state import Move, Round
@@ -139,16 +139,16 @@ class Recording:
             self._replace(uuid, pair["body"], [self._body(one) for one in closed])
         elif case == "join.full":
             players = self._players(uuid, self._body("state.started.8p"))
-            self.store.create(Game(uuid, START, admin="p0", players=players))
+            self.store.create(GameRecord(uuid, START, admin="p0", players=players))
 
     def _replace(
         self, uuid: str, state: dict[str, Any], closed: Sequence[dict[str, Any]] = ()
     ) -> None:
         """Make the game what a state and some of its past rounds show."""
         if self.store.read(uuid) is None:
-            self.store.create(Game(uuid, START))
+            self.store.create(GameRecord(uuid, START))
         admin, players = state["admin_nickname"], self._players(uuid, state)
-        game = Game(uuid, START, admin=admin, players=players, round=_round(state))
+        game = GameRecord(uuid, START, admin=admin, players=players, round=_round(state))
         for snapshot in (*map(_round, closed), None):
             saved = self.store.read(uuid)
             assert saved is not None
@@ -170,7 +170,7 @@ class Recording:
     def _crowd(self, number: int) -> None:
         """Fill the store up to so many games."""
         for _ in range(number - self.store.count_all()):
-            self.store.create(Game(str(uuid4()), START))
+            self.store.create(GameRecord(str(uuid4()), START))
 
 
 def _round(state: dict[str, Any]) -> Round:

@@ -14,7 +14,7 @@ from workbench.lab.dice import Purpose, dice
 Maker = Callable[[Random], Strategy]
 
 
-class Match:
+class RunningMatch:
     """A match that is played on, move by move."""
 
     def __init__(self, opening: State, chance: Chance) -> None:
@@ -47,7 +47,7 @@ class Match:
 def play_match(
     first: Strategy, second: Strategy, rng: Random, opening: State | None = None
 ) -> dict[str, tuple[float, ...]]:
-    return Match(opening or deal(rng), fair_chance(rng)).finish(first, second)
+    return RunningMatch(opening or deal(rng), fair_chance(rng)).finish(first, second)
 
 
 def play_pairs(first: Maker, second: Maker, pairs: int, seed: int) -> list[dict[str, object]]:
@@ -57,7 +57,7 @@ def play_pairs(first: Maker, second: Maker, pairs: int, seed: int) -> list[dict[
         for seat in (0, 1):
             deck, chance, one, two = (dice(seed, number, purpose) for purpose in Purpose)
             players = first(one), second(two)
-            match = Match(deal(deck), fair_chance(chance))
+            match = RunningMatch(deal(deck), fair_chance(chance))
             counts = match.finish(*(players if seat == 0 else players[::-1]))
             found.append({name: pair if seat == 0 else pair[::-1] for name, pair in counts.items()})
     return found

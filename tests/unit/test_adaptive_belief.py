@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from random import Random
 
 import pytest
-from support.matches import Match
+from support.matches import RunningMatch
 
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN
 from cardsharp.deadmansdraw.position import Position
@@ -41,10 +41,10 @@ def opponent(name: str, rng: Random) -> Strategy:
     return Whim(rng) if name == "whim" else strategy_of(PLAN, name, rng)
 
 
-def played(name: str, seed: int) -> Match:
+def played(name: str, seed: int) -> RunningMatch:
     """A match of that opponent, who is player 1, against a `third`."""
     rng = Random(seed)
-    match = Match(deal(rng), fair_chance(rng))
+    match = RunningMatch(deal(rng), fair_chance(rng))
     match.finish(build("third", rng), opponent(name, rng))
     return match
 
@@ -107,7 +107,7 @@ def test_adaptive_knows_an_opponent_from_past_matches_at_once() -> None:
     """With the past in mind the very first decision of a match is made with its weights."""
     past = [PastMatch(1, played("third", seed).history) for seed in range(2)]
     rng = Random(9)
-    match = Match(deal(rng), fair_chance(rng))
+    match = RunningMatch(deal(rng), fair_chance(rng))
     match.play(DRAW)
     while match.position().legal_actions() == (DRAW,):
         match.play(DRAW)
@@ -122,7 +122,7 @@ def test_adaptive_knows_an_opponent_from_past_matches_at_once() -> None:
 def test_adaptive_decides_the_same_however_often_it_is_made_anew() -> None:
     """A worker rebuilds it for every turn; what it keeps meanwhile only saves time."""
     rng = Random(4)
-    match = Match(deal(rng), fair_chance(rng))
+    match = RunningMatch(deal(rng), fair_chance(rng))
     kept, other = Adaptive(Random(0)), build("champion", rng)
     for _ in range(60):
         position = match.position()

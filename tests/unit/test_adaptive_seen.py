@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from random import Random
 
 import pytest
-from support.matches import Match
+from support.matches import RunningMatch
 from support.positions import card, cards, opening
 from support.recorded import SAMPLE
 
@@ -37,7 +37,7 @@ def shown(history: tuple[Played, ...], player: int, pile: frozenset[Card]) -> li
     return [seen for move in history for seen in witness.decisions(move, player)]
 
 
-def decided(match: Match, rng: Random) -> Iterator[tuple[Position, Action]]:
+def decided(match: RunningMatch, rng: Random) -> Iterator[tuple[Position, Action]]:
     """The choices of a whole match of sensible and random moves, as they were made."""
     players = [build(rng.choice(("champion", "third", "draw-3")), rng) for _ in range(2)]
     while match.state.active is not None:
@@ -54,7 +54,7 @@ def decided(match: Match, rng: Random) -> Iterator[tuple[Position, Action]]:
 def test_every_choice_of_both_players_is_seen_on_its_position(kind: str) -> None:
     for seed in range(6):
         rng = Random(seed)
-        match = Match(opening(kind, rng), fair_chance(rng))
+        match = RunningMatch(opening(kind, rng), fair_chance(rng))
         true = list(decided(match, rng))
         pile = drawn_in(match.history)
         for player in (0, 1):
@@ -70,7 +70,7 @@ def test_an_autopick_answers_and_ends_the_turn_in_one_move() -> None:
     """The example client sends EndTurn with autopick: two decisions, in their order."""
     pile = cards("Key3 Map5 Anchor4 Anchor5")
     first = start(pile, cards("Chest2 Hook2"), 0)
-    match = Match(first, lambda discard, number: discard[:number])
+    match = RunningMatch(first, lambda discard, number: discard[:number])
     match.play(DRAW)
     match.play(DRAW)
     match.play(Action(Verb.END_TURN, autopick=True))
@@ -93,7 +93,7 @@ def test_a_turn_that_timed_out_shows_no_decision() -> None:
 def test_a_match_that_began_with_cards_of_no_event_is_given_up_quietly() -> None:
     for seed in range(8):
         rng = Random(seed)
-        match = Match(opening("debug", rng), fair_chance(rng))
+        match = RunningMatch(opening("debug", rng), fair_chance(rng))
         list(decided(match, rng))
         shown(match.history, 0, drawn_in(match.history))
 

@@ -1,4 +1,4 @@
-"""What a plan costs: units times prices, with the free tier taken off once."""
+"""What a load of matches costs: units times prices, with the free tier taken off once."""
 
 import json
 from datetime import date
@@ -11,10 +11,10 @@ from workbench.cli import main
 from workbench.cost.bill import make_bill
 from workbench.cost.measure import write_measured
 from workbench.cost.prices import Item, Prices, load_prices
-from workbench.cost.usage import Plan, alarm_metrics, load_measured, usage
+from workbench.cost.usage import Load, alarm_metrics, load_measured, usage
 
 DOCS = Path(__file__).parents[2] / "docs" / "cost.md"
-ALWAYS = Plan(matches_per_day=100)
+ALWAYS = Load(matches_per_day=100)
 
 
 def prices(**items: Item) -> Prices:
@@ -60,33 +60,33 @@ def test_a_price_list_whose_source_is_not_described_is_refused(tmp_path: Path) -
 
 def test_listening_is_paid_by_hours_and_megabytes() -> None:
     measured = load_measured()
-    silent = Plan(matches_per_day=0)
+    silent = Load(matches_per_day=0)
     item_name = "Lambda GB-seconds arm64"
     hours = 24 * 30
     per_hour = usage(silent, measured)[item_name] / hours
     assert per_hour == pytest.approx(3600 / 8, rel=0.02), "an eighth of a GB, without a gap"
-    half = usage(Plan(matches_per_day=0, hours_listening=12), measured)
+    half = usage(Load(matches_per_day=0, hours_listening=12), measured)
     assert half[item_name] == pytest.approx(per_hour * hours / 2)
-    large = usage(Plan(matches_per_day=0, poller_memory=256), measured)
+    large = usage(Load(matches_per_day=0, poller_memory=256), measured)
     assert large[item_name] == pytest.approx(per_hour * hours * 2)
 
 
 def test_a_quiet_poller_is_paid_by_the_matches_it_finds() -> None:
     measured, seconds = load_measured(), "Lambda GB-seconds arm64"
-    silent = usage(Plan(matches_per_day=0, quiet=True), measured)[seconds]
-    assert silent < usage(Plan(matches_per_day=0), measured)[seconds] / 25
-    one = usage(Plan(matches_per_day=1, days=1, quiet=True), measured)[seconds]
-    none = usage(Plan(matches_per_day=0, days=1, quiet=True), measured)[seconds]
+    silent = usage(Load(matches_per_day=0, quiet=True), measured)[seconds]
+    assert silent < usage(Load(matches_per_day=0), measured)[seconds] / 25
+    one = usage(Load(matches_per_day=1, days=1, quiet=True), measured)[seconds]
+    none = usage(Load(matches_per_day=0, days=1, quiet=True), measured)[seconds]
     assert one - none == pytest.approx(60 / 2 + 2 * 59 / 8, rel=0.01)
-    busy = Plan(matches_per_day=2000, quiet=True)
+    busy = Load(matches_per_day=2000, quiet=True)
     assert busy.waking == busy.ticks, "never more than always"
 
 
 def test_matches_are_paid_by_their_writes_and_their_time() -> None:
     measured = load_measured()
-    one = usage(Plan(matches_per_day=1, days=1, match_seconds=60), measured)
-    two = usage(Plan(matches_per_day=2, days=1, match_seconds=60), measured)
-    slow = usage(Plan(matches_per_day=1, days=1, match_seconds=120), measured)
+    one = usage(Load(matches_per_day=1, days=1, match_seconds=60), measured)
+    two = usage(Load(matches_per_day=2, days=1, match_seconds=60), measured)
+    slow = usage(Load(matches_per_day=1, days=1, match_seconds=120), measured)
     writes = "DynamoDB write units"
     ticks = one["Schedule invocations"]
     assert two[writes] - ticks == 2 * (one[writes] - ticks), "each tick writes once besides"
@@ -98,8 +98,8 @@ def test_matches_are_paid_by_their_writes_and_their_time() -> None:
 def test_what_is_watched_less_costs_less() -> None:
     assert alarm_metrics(watch_all=True) > 10 >= alarm_metrics(watch_all=False)
     measured = load_measured()
-    plain = usage(Plan(matches_per_day=1, watch_all=False), measured)
-    whole = usage(Plan(matches_per_day=1, watch_all=True), measured)
+    plain = usage(Load(matches_per_day=1, watch_all=False), measured)
+    whole = usage(Load(matches_per_day=1, watch_all=True), measured)
     assert plain["CloudWatch dashboards"] == plain["CloudWatch composite alarms"] == 0
     assert plain["CloudWatch metrics"] < whole["CloudWatch metrics"] == measured.metrics
 

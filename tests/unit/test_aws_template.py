@@ -11,7 +11,7 @@ from support.aws_template import allowed_actions, listed, of_kind, properties, s
 from cardsharp.deadmansdraw.settings import Settings
 from workbench.build.deploy import CONFIG, stack_tags
 from workbench.cloud.template import TEMPLATE, services
-from workbench.operate.preflight import default_plan, judge_quota
+from workbench.operate.preflight import default_demand, judge_quota
 
 DAY = 86_400
 TICK = 60
@@ -276,7 +276,7 @@ def test_whoever_overrides_parameters_is_told_to_say_the_stage(file: str) -> Non
 
 def test_a_new_account_takes_the_defaults() -> None:
     """It has ten concurrent executions, and none that could be reserved."""
-    assert judge_quota(10, default_plan())
+    assert judge_quota(10, default_demand())
     parameters = template()["Parameters"]
     reserved = properties("Poller")["ReservedConcurrentExecutions"]
     assert parameters["Reserve"]["Default"] == "no"

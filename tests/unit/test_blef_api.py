@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from support.blef import Client, Table, logged, memory_client
+from support.blef import Client, StartedGame, logged, memory_client
 from support.cloud_clock import FakeClock
 from support.cloud_threads import at_once
 
@@ -267,7 +267,7 @@ def test_the_table_has_no_stream_and_its_index_no_hand() -> None:
 
 
 def test_a_state_can_be_read_by_a_player_who_was_out_long_ago() -> None:
-    table: Table = memory_client().started(3)
+    table: StartedGame = memory_client().started(3)
     table.play_out()
     final = table.state()
     out = [player["nickname"] for player in final["players"] if player["n_cards"] == 0]

@@ -9,7 +9,7 @@ from support.cloud_clock import START
 
 from cardsharp.blef.cards import DECK
 from cardsharp.blef.chance import SecretChance
-from cardsharp.blef.records import Game
+from cardsharp.blef.records import GameRecord
 
 CHANCE = SecretChance()
 
@@ -47,7 +47,7 @@ def test_every_player_is_compared_with_whoever_asks(
         compared.append((one, two))
         return compare(one, two)
 
-    game = Game("", START)
+    game = GameRecord("", START)
     for name in ("first", "second", "last"):
         game = game.joined_by(name, name)
     monkeypatch.setattr(hmac, "compare_digest", count)

@@ -2,10 +2,10 @@
 
 from datetime import timedelta
 
-from support.blef import Client, Table, memory_client
+from support.blef import Client, StartedGame, memory_client
 from support.cloud_clock import FakeClock
 
-from cardsharp.blef.records import Game
+from cardsharp.blef.records import GameRecord
 from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.blef.store import Saved
 from cardsharp.cloud.sqlite_file import MEMORY
@@ -28,7 +28,7 @@ class Busy(SqliteGames):
         return super().read(game_uuid)
 
 
-def waiting_table() -> tuple[Busy, FakeClock, Table]:
+def waiting_table() -> tuple[Busy, FakeClock, StartedGame]:
     clock = FakeClock()
     store = Busy(clock)
     table = Client(store, clock).started()
@@ -107,4 +107,4 @@ def test_a_game_that_expires_while_it_is_waited_for_is_gone() -> None:
     store.events = {3: lambda: clock.advance(timedelta(days=15))}
     reply = table.client.get(f"/games/{table.game}", wait="true")
     assert (reply.status, reply.json["error"]) == (400, "Game does not exist")
-    assert isinstance(saved.game, Game)
+    assert isinstance(saved.game, GameRecord)

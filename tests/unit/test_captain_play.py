@@ -3,7 +3,7 @@
 from random import Random
 
 import pytest
-from support.matches import Match
+from support.matches import RunningMatch
 from support.positions import KINDS, card, effect, opening, position
 
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, EffectType, Verb, respond
@@ -20,7 +20,7 @@ def test_every_decision_is_legal_and_a_chance_to_win(kind: str) -> None:
     rng = Random(f"captain/{kind}")
     captain = build("captain", rng)
     for _ in range(3 if kind == "debug" else 1):
-        match = Match(opening(kind, rng), fair_chance(rng))
+        match = RunningMatch(opening(kind, rng), fair_chance(rng))
         while match.state.active is not None:
             table = match.position()
             decision = captain.decide(table)
@@ -33,7 +33,7 @@ def test_every_decision_is_legal_and_a_chance_to_win(kind: str) -> None:
 
 def test_same_position_same_decision_by_another_captain() -> None:
     rng = Random(5)
-    match = Match(opening("server", rng), fair_chance(rng))
+    match = RunningMatch(opening("server", rng), fair_chance(rng))
     while match.state.active is not None:
         table = match.position()
         decision = build("captain", Random(1)).decide(table)

@@ -3,7 +3,7 @@
 from random import Random
 
 import pytest
-from support.matches import Match, play_match
+from support.matches import RunningMatch, play_match
 from support.positions import opening
 
 from cardsharp.deadmansdraw.actions import DRAW
@@ -54,7 +54,7 @@ def test_a_position_tells_its_turn_and_what_was_played() -> None:
 
 
 def test_a_finished_match_has_no_position() -> None:
-    match = Match(start((), (), 0), fair_chance(Random(0)))
+    match = RunningMatch(start((), (), 0), fair_chance(Random(0)))
     match.play(DRAW)
     with pytest.raises(Illegal, match="has ended"):
         match.position()

@@ -23,7 +23,7 @@ from rich.table import Table
 
 from cardsharp.blef.assembly import STORES, build_service
 from cardsharp.blef.game import GAME
-from cardsharp.blef.records import Game
+from cardsharp.blef.records import GameRecord
 from cardsharp.blef.routes import API
 from cardsharp.blef.rules import legal_actions
 from cardsharp.blef.service import Blef
@@ -228,7 +228,7 @@ def _crowd(store: GameStore, most: int) -> None:
     made, size = 0, 10
     while size <= most:
         while made < size:
-            store.create(Game(f"{made:08}-0000-4000-8000-000000000000", clock.now()))
+            store.create(GameRecord(f"{made:08}-0000-4000-8000-000000000000", clock.now()))
             made += 1
         listed, active = _milliseconds(blef.listed), _milliseconds(blef.count_active)
         console.print(f"{size:6} private games: list {listed:.2f} ms, active {active:.2f} ms")

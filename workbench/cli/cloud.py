@@ -19,7 +19,7 @@ from workbench.operate import story
 from workbench.operate.letters import Letter, drop, find_letter, list_letters, replay
 from workbench.operate.orders import arena_url, practise, ring, rotate_secret
 from workbench.operate.pausing import pause, resume
-from workbench.operate.preflight import Plan, default_plan, preflight
+from workbench.operate.preflight import Demand, default_demand, preflight
 from workbench.operate.stack import DEFAULT_NAME, Stack, account_clients, find_stack
 from workbench.operate.status import Look, look_at, spend
 from workbench.operate.story import Line, lines_about, problem_lines
@@ -57,8 +57,9 @@ def preflight_(
     options: StackOptions = StackOptions(),
 ) -> int:
     """Before the first deployment: does the account take it, and if not, what to change."""
-    plan = Plan(match_limit or default_plan().matches, reserve or default_plan().reserve)
-    return report(preflight(account_clients(options.region), plan), as_json=options.as_json)
+    usual = default_demand()
+    demand = Demand(match_limit or usual.matches, reserve or usual.reserve)
+    return report(preflight(account_clients(options.region), demand), as_json=options.as_json)
 
 
 @cloud.command

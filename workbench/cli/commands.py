@@ -92,7 +92,7 @@ COMMANDS = (
     ),
     Command(
         "cost",
-        "Say what a plan costs on AWS.",
+        "Say what playing on AWS costs.",
         "From a dated price list and from what matches used on this machine.",
         (
             ("cardsharp cost", "always listening, 100 matches a day, for a month"),

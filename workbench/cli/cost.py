@@ -1,4 +1,4 @@
-"""`cardsharp cost`: what a plan costs on AWS, from a dated price list and measured use."""
+"""`cardsharp cost`: what playing on AWS costs, from a dated price list and measured use."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -8,7 +8,7 @@ from rich.table import Table
 
 from workbench.cost.bill import Bill, make_bill
 from workbench.cost.prices import Prices, load_prices
-from workbench.cost.usage import MEASURED, Measured, Plan, load_measured, usage
+from workbench.cost.usage import MEASURED, Load, Measured, load_measured, usage
 from workbench.show.exits import Exit
 from workbench.show.options import Json
 from workbench.show.output import messages, print_json, results
@@ -53,9 +53,9 @@ class CostOptions:
     ] = False
     as_json: Json = False
 
-    def plan(self) -> Plan:
-        """The plan that the bill is for."""
-        return Plan(
+    def load(self) -> Load:
+        """The load that the bill is for."""
+        return Load(
             matches_per_day=self.matches_per_day,
             hours_listening=self.hours_listening,
             days=self.days,
@@ -70,15 +70,15 @@ class CostOptions:
 
 
 def cost(*, options: CostOptions = CostOptions()) -> int:
-    """Print the bill of a plan."""
+    """Print the bill of a load."""
     if options.measure:
         _measure_anew()
-    prices, measured, plan = load_prices(), load_measured(), options.plan()
-    bill = make_bill(usage(plan, measured), prices)
+    prices, measured, load = load_prices(), load_measured(), options.load()
+    bill = make_bill(usage(load, measured), prices)
     if options.as_json:
-        print_json(_document(plan, prices, measured, bill))
+        print_json(_document(load, prices, measured, bill))
     else:
-        _print(plan, prices, measured, bill)
+        _print(load, prices, measured, bill)
     return Exit.OK
 
 
@@ -91,19 +91,19 @@ def _measure_anew() -> None:
     write_measured(measure().model_copy(update={"requests": request_uses()}), MEASURED)
 
 
-def _document(plan: Plan, prices: Prices, measured: Measured, bill: Bill) -> dict[str, object]:
+def _document(load: Load, prices: Prices, measured: Measured, bill: Bill) -> dict[str, object]:
     return {
         "region": prices.region,
         "pricesOf": str(prices.date),
         "measuredOn": str(measured.date),
-        "days": plan.days,
+        "days": load.days,
         "withoutFreeTier": round(bill.full, 2),
         "afterFreeTier": round(bill.due, 2),
         "lines": [line.document() for line in bill.lines],
     }
 
 
-def _print(plan: Plan, prices: Prices, measured: Measured, bill: Bill) -> None:
+def _print(load: Load, prices: Prices, measured: Measured, bill: Bill) -> None:
     table = Table(box=None, pad_edge=False)
     for title in ("USD for", "units", "free", "without free tier", "after it"):
         table.add_column(title, justify="left" if title == "USD for" else "right")
@@ -119,7 +119,7 @@ def _print(plan: Plan, prices: Prices, measured: Measured, bill: Bill) -> None:
     console = results()
     console.print(table)
     console.print(
-        f"\n{plan.days:g} days in {prices.region}, prices of {prices.date}; what a match uses was "
+        f"\n{load.days:g} days in {prices.region}, prices of {prices.date}; what a match uses was "
         f"measured on {measured.date} ({measured.matches} matches). Where each price is from: "
         "workbench/cost/prices.toml."
     )

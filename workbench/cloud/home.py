@@ -27,7 +27,7 @@ def always(_workers: int) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class HomeOptions:
     """How a home is run; the defaults are those of template.yaml.
 
     `breath` bounds a wait for messages, and so how long a stop can take while all is idle. Messages
@@ -58,15 +58,15 @@ class Home:
         worker: Function,
         queue: Queue,
         clock: Clock,
-        plan: Plan | None = None,
+        options: HomeOptions | None = None,
     ) -> None:
         self._poller = poller
         self._worker = worker
         self._queue = queue
         self._clock = clock
-        self._plan = plan or Plan()
+        self._options = options or HomeOptions()
         self._stop = threading.Event()
-        self._slots = threading.Semaphore(self._plan.concurrency)
+        self._slots = threading.Semaphore(self._options.concurrency)
         self._workers: set[threading.Thread] = set()
         self._tick_context: LambdaContext | None = None
         self._threads = [
@@ -113,7 +113,7 @@ class Home:
             thread.join(max(0.0, end - time.monotonic()))
         free = [
             self._slots.acquire(timeout=max(0.0, end - time.monotonic()))
-            for _ in range(self._plan.concurrency)
+            for _ in range(self._options.concurrency)
         ]
         for _ in filter(None, free):
             self._slots.release()
@@ -128,17 +128,17 @@ class Home:
             invocation = invoke(self._poller, event, context, self._clock)
             self._report(invocation)
             failures = 0 if invocation.error is None else failures + 1
-            now, tick = self._clock.monotonic(), self._plan.tick.total_seconds()
+            now, tick = self._clock.monotonic(), self._options.tick.total_seconds()
             due = max(due + tick, now) if not failures else now + min(tick, 2.0 ** (failures - 1))
             self._clock.wait(self._stop, timedelta(seconds=due - now))
 
     def _feed(self) -> None:
         """Hand batches of messages to free workers, as many as can be kept up."""
         while not self._stop.is_set():
-            if not self._plan.bears(len(self._workers) + 1):
-                self._clock.wait(self._stop, self._plan.breath)
+            if not self._options.bears(len(self._workers) + 1):
+                self._clock.wait(self._stop, self._options.breath)
                 continue
-            if not self._slots.acquire(timeout=self._plan.breath.total_seconds()):
+            if not self._slots.acquire(timeout=self._options.breath.total_seconds()):
                 continue
             batch = [] if self._stop.is_set() else self._batch()
             if batch:
@@ -152,15 +152,15 @@ class Home:
         """The next messages, none if there are none or the queue fails."""
         batch: list[Message] = []
         try:
-            message = self._queue.receive(self._plan.breath)
+            message = self._queue.receive(self._options.breath)
             while message is not None:
                 batch.append(message)
-                if len(batch) == self._plan.batch_size:
+                if len(batch) == self._options.batch_size:
                     break
                 message = self._queue.receive(timedelta(0))
         except StoreError as error:
             logger.warning("The queue failed: %s", error)
-            self._clock.wait(self._stop, self._plan.breath)
+            self._clock.wait(self._stop, self._options.breath)
         return batch
 
     def _work(self, batch: Sequence[Message]) -> None:
@@ -190,4 +190,4 @@ class Home:
     def _report(self, invocation: Invocation) -> None:
         if invocation.error is not None:
             logger.error("%s failed: %s", invocation.function, invocation.error)
-        self._plan.observe(invocation)
+        self._options.observe(invocation)

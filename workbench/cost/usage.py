@@ -1,4 +1,4 @@
-"""How much of everything a plan uses: what was measured, times what is planned."""
+"""How much of everything a load uses: what was measured, times what is planned."""
 
 import tomllib
 from dataclasses import dataclass
@@ -72,7 +72,7 @@ class Measured(BaseModel):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class Load:
     """What is wanted of a stack.
 
     `match_seconds` is how long a match takes, nearly all of it the opponents' thinking, which
@@ -127,42 +127,42 @@ def load_measured(path: Path = MEASURED) -> Measured:
         ) from error
 
 
-def usage(plan: Plan, measured: Measured) -> dict[str, float]:
+def usage(load: Load, measured: Measured) -> dict[str, float]:
     """Units by the names of the price list."""
-    return {**_compute(plan), **_data(plan, measured), **_watching(plan, measured)}
+    return {**_compute(load), **_data(load, measured), **_watching(load, measured)}
 
 
-def _compute(plan: Plan) -> dict[str, float]:
-    invocations = plan.matches * max(1, plan.match_seconds / 245)  # handed on after that long
-    seconds = plan.waking * TICK_SECONDS + (plan.ticks - plan.waking) * QUIET_SECONDS
-    poller = seconds * plan.pollers * plan.poller_memory / _MB
+def _compute(load: Load) -> dict[str, float]:
+    invocations = load.matches * max(1, load.match_seconds / 245)  # handed on after that long
+    seconds = load.waking * TICK_SECONDS + (load.ticks - load.waking) * QUIET_SECONDS
+    poller = seconds * load.pollers * load.poller_memory / _MB
     # The poller's process goes on from tick to tick and asks when what it keeps is too old.
-    secret = plan.ticks * _MINUTES / MAX_AGE + invocations
+    secret = load.ticks * _MINUTES / MAX_AGE + invocations
     init = invocations * COLD_STARTS * 2  # seconds, at a worker's share of a processor
-    worker = (plan.matches * plan.match_seconds + init) * plan.worker_memory / _MB
+    worker = (load.matches * load.match_seconds + init) * load.worker_memory / _MB
     return {
-        f"Lambda GB-seconds {plan.architecture}": poller + worker,
-        "Lambda requests": plan.ticks + invocations,
-        "Schedule invocations": plan.ticks,
-        "X-Ray traces": plan.ticks + invocations,
-        "KMS requests": plan.ticks / 5 + secret,  # the table's key, asked for every five minutes
+        f"Lambda GB-seconds {load.architecture}": poller + worker,
+        "Lambda requests": load.ticks + invocations,
+        "Schedule invocations": load.ticks,
+        "X-Ray traces": load.ticks + invocations,
+        "KMS requests": load.ticks / 5 + secret,  # the table's key, asked for every five minutes
     }
 
 
-def _data(plan: Plan, measured: Measured) -> dict[str, float]:
-    busy_minutes = min(plan.matches * plan.match_seconds / _MINUTES, plan.ticks)
-    renewals = plan.match_seconds * measured.renewals_per_second
-    mapping = MAPPING_REQUESTS * 24 * _MINUTES * plan.days
-    reads = plan.ticks * measured.idle_minute_read_units
+def _data(load: Load, measured: Measured) -> dict[str, float]:
+    busy_minutes = min(load.matches * load.match_seconds / _MINUTES, load.ticks)
+    renewals = load.match_seconds * measured.renewals_per_second
+    mapping = MAPPING_REQUESTS * 24 * _MINUTES * load.days
+    reads = load.ticks * measured.idle_minute_read_units
     reads += busy_minutes * measured.busy_minute_read_units
-    reads *= plan.pollers
-    stored = plan.matches * measured.match_stored_bytes / _GB
+    reads *= load.pollers
+    stored = load.matches * measured.match_stored_bytes / _GB
     return {
-        "SQS requests": mapping + plan.matches * measured.match_queue_requests,
+        "SQS requests": mapping + load.matches * measured.match_queue_requests,
         # Each poller that listens begins a generation.
-        "DynamoDB write units": plan.matches * (measured.match_write_units + renewals)
-        + plan.waking,
-        "DynamoDB read units": plan.matches * measured.match_read_units + reads,
+        "DynamoDB write units": load.matches * (measured.match_write_units + renewals)
+        + load.waking,
+        "DynamoDB read units": load.matches * measured.match_read_units + reads,
         "DynamoDB storage GB": stored,
         "DynamoDB recovery GB": stored,
     }
@@ -182,13 +182,13 @@ def _metrics_of(alarm: dict[str, Any]) -> int:
     return sum("MetricStat" in query for query in alarm.get("Metrics", [])) or 1
 
 
-def _watching(plan: Plan, measured: Measured) -> dict[str, float]:
-    metrics = measured.metrics if plan.watch_all else measured.alarmed_metrics
-    written = plan.matches * measured.match_log_bytes + plan.ticks * measured.idle_minute_log_bytes
+def _watching(load: Load, measured: Measured) -> dict[str, float]:
+    metrics = measured.metrics if load.watch_all else measured.alarmed_metrics
+    written = load.matches * measured.match_log_bytes + load.ticks * measured.idle_minute_log_bytes
     return {
-        "CloudWatch metrics": metrics * plan.share * plan.hours_listening / 24,
-        "CloudWatch alarm metrics": alarm_metrics(plan.watch_all) * plan.share,
-        "CloudWatch composite alarms": plan.share * plan.watch_all,
-        "CloudWatch dashboards": plan.share * plan.watch_all,
+        "CloudWatch metrics": metrics * load.share * load.hours_listening / 24,
+        "CloudWatch alarm metrics": alarm_metrics(load.watch_all) * load.share,
+        "CloudWatch composite alarms": load.share * load.watch_all,
+        "CloudWatch dashboards": load.share * load.watch_all,
         "Logs GB written": written / _GB,
     }

@@ -47,7 +47,7 @@ UNRESERVED = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Demand:
     """What is to be deployed, as far as an account can refuse it."""
 
     matches: int
@@ -59,18 +59,18 @@ class Plan:
         return self.matches + POLLERS + PRACTICE
 
 
-def default_plan() -> Plan:
+def default_demand() -> Demand:
     """What the template asks for by itself."""
     parameters = load_template(TEMPLATE)["Parameters"]
-    return Plan(parameters["MatchLimit"]["Default"], parameters["Reserve"]["Default"] == "yes")
+    return Demand(parameters["MatchLimit"]["Default"], parameters["Reserve"]["Default"] == "yes")
 
 
-def preflight(client: Clients, plan: Plan) -> Iterator[Check]:
+def preflight(client: Clients, demand: Demand) -> Iterator[Check]:
     """Look at region, credentials, rights and quota."""
     yield attempt("region", lambda: str(client("lambda").meta.region_name))
     yield attempt("credentials", lambda: _caller(client))
     yield attempt("rights", lambda: _rights(client, _caller(client)))
-    yield attempt("quota", lambda: judge_quota(_quota(client), plan))
+    yield attempt("quota", lambda: judge_quota(_quota(client), demand))
 
 
 def _caller(client: Clients) -> str:
@@ -84,26 +84,26 @@ def _quota(client: Clients) -> int:
     return int(told["AccountLimit"]["ConcurrentExecutions"])
 
 
-def judge_quota(quota: int, plan: Plan) -> str:
-    """What an account with so many concurrent executions makes of a plan.
+def judge_quota(quota: int, demand: Demand) -> str:
+    """What an account with so many concurrent executions makes of such a demand.
 
     Raises:
         ConfigError: it refuses it, or some matches would wait; the message says what to change.
     """
     raise_it = "or ask Service Quotas for more of Lambda's Concurrent executions"
-    if quota < plan.needed:
-        fits = max(2, quota - plan.needed + plan.matches)
+    if quota < demand.needed:
+        fits = max(2, quota - demand.needed + demand.matches)
         raise ConfigError(
-            f"{quota} concurrent executions are too few for {plan.matches} matches at once, which "
-            f"take {plan.needed}; deploy with MatchLimit={fits}, {raise_it}."
+            f"{quota} concurrent executions are too few for {demand.matches} matches at once, "
+            f"which take {demand.needed}; deploy with MatchLimit={fits}, {raise_it}."
         )
-    if plan.reserve and quota - RESERVED < UNRESERVED:
+    if demand.reserve and quota - RESERVED < UNRESERVED:
         raise ConfigError(
             f"Of {quota} concurrent executions none can be reserved; deploy with Reserve=no, "
             f"{raise_it}."
         )
-    told = f"{quota} concurrent executions, {plan.needed} of them used at most"
-    if not plan.reserve and quota - RESERVED >= UNRESERVED:
+    told = f"{quota} concurrent executions, {demand.needed} of them used at most"
+    if not demand.reserve and quota - RESERVED >= UNRESERVED:
         told += "; there is room for Reserve=yes and a larger MatchLimit"
     return told
 

@@ -40,7 +40,7 @@ from workbench.cloud.events import Event, schedule_event
 from workbench.cloud.http_events import is_served, sample_requests
 from workbench.cloud.template import services
 from workbench.operate.orders import practise, rotate_secret
-from workbench.operate.preflight import default_plan, preflight
+from workbench.operate.preflight import default_demand, preflight
 from workbench.operate.publish import publish
 from workbench.operate.stack import DEFAULT_NAME, Stack, find_stack
 from workbench.operate.status import look_at
@@ -153,7 +153,7 @@ def parameters(arena: str, log_level: str = "INFO") -> dict[str, str]:
 
 def _preflight(emulator: Emulator) -> None:
     """Look at the account, which has the limits of a new one."""
-    for check in preflight(emulator.client, default_plan()):
+    for check in preflight(emulator.client, default_demand()):
         say(f"  {check.name}: {check.finding}, {check.text}")
         if check.finding is Finding.FAILED:
             raise ConfigError(check.text)

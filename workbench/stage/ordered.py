@@ -18,7 +18,7 @@ from cardsharp.game import Game
 from cardsharp.seats import Places, assemble
 from workbench.cloud.context import Function, Invocation, LambdaContext
 from workbench.cloud.events import Event
-from workbench.cloud.home import Home, Plan
+from workbench.cloud.home import Home, HomeOptions
 from workbench.stage.surroundings import environment
 
 WORKER_TIME = timedelta(days=1)
@@ -105,7 +105,7 @@ def attending(game: Game, wanted: Mapping[str, object], store: Path, say: Say) -
             Function("worker", worker.app.handler, WORKER_TIME),
             places.offering.queue,
             places.offering.clock,
-            Plan(breath=_BREATH, observe=observe),
+            HomeOptions(breath=_BREATH, observe=observe),
         )
         home.start()
         stack.callback(home.wind_down)

@@ -16,7 +16,7 @@ from cardsharp.deadmansdraw.assembly import Assembly, assemble
 from cardsharp.deadmansdraw.settings import Settings
 from workbench.cloud.context import Function, LambdaContext, Observer
 from workbench.cloud.events import Event
-from workbench.cloud.home import Home, Plan, ignore
+from workbench.cloud.home import Home, HomeOptions, ignore
 from workbench.stage.surroundings import environment
 
 POLLER_TIME = timedelta(seconds=100)
@@ -103,13 +103,13 @@ def attending(
     busy = Busy()
     poll = Function("poller", poller.app.handler, POLLER_TIME)
     work = Function("worker", busy, rhythm.worker_time)
-    plan = Plan(
+    options = HomeOptions(
         concurrency=rhythm.at_once,
         breath=rhythm.breath,
         observe=rhythm.observe,
         bears=OURS.bears,
     )
-    home = Home(poll, work, assembly.queue, assembly.clock, plan)
+    home = Home(poll, work, assembly.queue, assembly.clock, options)
     home.start()
     try:
         yield Side(assembly, home, busy)

@@ -70,7 +70,7 @@ class Suffered:
 
 
 @dataclass
-class Plan:
+class FaultPlan:
     """Which request suffers what, at a `rate` from 0 to 1.
 
     It depends on the seed, the match and the how-manyeth request of its sort this is there, so a

@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import Protocol
 
-from workbench.bench.chaos.faults import Plan
+from workbench.bench.chaos.faults import FaultPlan
 from workbench.bench.chaos.gateway import Fault
 from workbench.bench.chaos.machine import Machine
 
@@ -56,7 +56,7 @@ class SqliteStore:
 class CutOff:
     """DynamoDB and SQS, out of reach: by turns connections are reset, and nobody answers."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: FaultPlan) -> None:
         self._plan = plan
         self._ways = cycle((Fault(name="reset"), Fault(name="silence", silence=True)))
 
@@ -110,7 +110,7 @@ class Nemesis:
     The first is a death, which even a short run is to see; then chance decides.
     """
 
-    def __init__(self, fleet: Fleet, store: Store, plan: Plan, rhythm: Rhythm) -> None:
+    def __init__(self, fleet: Fleet, store: Store, plan: FaultPlan, rhythm: Rhythm) -> None:
         self._fleet, self._store, self._plan = fleet, store, plan
         self._rhythm, self._chance = rhythm, rhythm.chance
         self._due = time.monotonic() + self._pause()

@@ -37,7 +37,7 @@ from workbench.arena.config import ArenaConfig
 from workbench.arena.creation import DEFAULT_DRAW_DECK
 from workbench.arena.dto import cards_json
 from workbench.arena.server import ArenaServer
-from workbench.bench.chaos.faults import Plan
+from workbench.bench.chaos.faults import FaultPlan
 from workbench.bench.chaos.gateway import Gateway, Heard
 from workbench.bench.chaos.judging import Evidence, Verdict, judge
 from workbench.bench.chaos.machine import MEANT, Machine, Orders
@@ -150,7 +150,7 @@ class Stage:
     log: MatchLog
     fleet: Fleet
     nemesis: Nemesis
-    plan: Plan
+    plan: FaultPlan
     meant: Meant
 
     def check(self) -> None:
@@ -239,7 +239,7 @@ class Night:
 def prepared(setting: Setting, folder: Path) -> Iterator[Stage]:
     """The stage of a setting, until the end of the `with`; `folder` takes the files."""
     teams, password = Teams.of_arena(), secrets.token_urlsafe()
-    plan, meant = Plan(setting.seed, setting.rate), Meant()
+    plan, meant = FaultPlan(setting.seed, setting.rate), Meant()
     with ExitStack() as stack:
         arena = stack.enter_context(ArenaServer(ArenaConfig(admin_password=password)))
         opponent = OpponentProcess(
@@ -279,7 +279,7 @@ def prepared(setting: Setting, folder: Path) -> Iterator[Stage]:
         )
 
 
-def _store(stack: ExitStack, plan: Plan, cloud: Cloud) -> tuple[Store, Cloud]:
+def _store(stack: ExitStack, plan: FaultPlan, cloud: Cloud) -> tuple[Store, Cloud]:
     """What can be locked of a cloud, and the cloud as the machines reach it."""
     endpoint = cloud.environment.get(ENDPOINT)
     if endpoint is None:

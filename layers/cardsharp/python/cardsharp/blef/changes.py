@@ -9,7 +9,7 @@ from http import HTTPStatus
 from cardsharp.blef import params, rules
 from cardsharp.blef.actions import CHECK
 from cardsharp.blef.chance import Chance
-from cardsharp.blef.records import Game, Status
+from cardsharp.blef.records import GameRecord, Status
 from cardsharp.blef.state import Round
 from cardsharp.errors import Illegal
 from cardsharp.web.refusals import Refused, bad_request, forbidden
@@ -19,11 +19,11 @@ from cardsharp.web.refusals import Refused, bad_request, forbidden
 class Change:
     """A changed game, and the round that the change closed, if it did."""
 
-    game: Game
+    game: GameRecord
     closed: Round | None = None
 
 
-def join(game: Game, nickname: str | None, player_uuid: str) -> Change:
+def join(game: GameRecord, nickname: str | None, player_uuid: str) -> Change:
     """The game with one more player, whose secret uuid is given; raises `Refused`."""
     if game.round is not None:
         raise forbidden("Game already started")
@@ -42,7 +42,7 @@ def join(game: Game, nickname: str | None, player_uuid: str) -> Change:
     return Change(game.joined_by(nickname, player_uuid))
 
 
-def join_as(game: Game, nickname: str | None, wished: str) -> Change | None:
+def join_as(game: GameRecord, nickname: str | None, wished: str) -> Change | None:
     """`join` with a uuid of the player's own; None where this player is there already.
 
     So whoever got no answer can ask again. Raises `Refused`.
@@ -58,7 +58,7 @@ def join_as(game: Game, nickname: str | None, wished: str) -> Change | None:
     return None
 
 
-def start(game: Game, admin_uuid: str | None, chance: Chance) -> Change:
+def start(game: GameRecord, admin_uuid: str | None, chance: Chance) -> Change:
     """The game with its players seated and the first round dealt; raises `Refused`."""
     if game.round is not None:
         raise forbidden("Game already started")
@@ -70,7 +70,7 @@ def start(game: Game, admin_uuid: str | None, chance: Chance) -> Change:
     return Change(replace(game, players=seated, round=rules.start(len(seated), chance.deal)))
 
 
-def show(game: Game, admin_uuid: str | None, *, public: bool) -> Change | None:
+def show(game: GameRecord, admin_uuid: str | None, *, public: bool) -> Change | None:
     """The game made public or private, None if it is so already; raises `Refused`."""
     if game.round is not None:
         raise forbidden("Cannot make the change - game already started")
@@ -78,7 +78,9 @@ def show(game: Game, admin_uuid: str | None, *, public: bool) -> Change | None:
     return None if game.public is public else Change(replace(game, public=public))
 
 
-def play(game: Game, player_uuid: str | None, action_id: str | None, chance: Chance) -> Change:
+def play(
+    game: GameRecord, player_uuid: str | None, action_id: str | None, chance: Chance
+) -> Change:
     """The game after an action of the player to move; raises `Refused`."""
     if game.round is None:
         raise bad_request("This game has not yet started")
@@ -109,7 +111,7 @@ def _read_action(action_id: str | None) -> int:
     return action
 
 
-def _check_admin(game: Game, admin_uuid: str | None) -> None:
+def _check_admin(game: GameRecord, admin_uuid: str | None) -> None:
     """Raise `Refused` unless this is the uuid of the game's admin."""
     if admin_uuid is None:
         raise bad_request("Admin UUID missing - please supply it")

@@ -7,7 +7,7 @@ import json
 from typing import TypedDict
 
 from cardsharp.blef.cards import DECK, Hand
-from cardsharp.blef.records import Game, Player
+from cardsharp.blef.records import GameRecord, Player
 from cardsharp.blef.state import Move, Round
 from cardsharp.cloud.codec import from_micros, to_micros
 from cardsharp.errors import StoreError
@@ -34,7 +34,7 @@ _FIRST = ord("a")
 _LETTERS = {card: chr(_FIRST + index) for index, card in enumerate(DECK)}
 
 
-def encode_game(game: Game) -> str:
+def encode_game(game: GameRecord) -> str:
     """A game without its uuid, which is the key of the store."""
     body: _GameBody = {
         "created": to_micros(game.created),
@@ -51,11 +51,11 @@ def encode_round(closed: Round) -> str:
     return _dump(_round_body(closed))
 
 
-def decode_game(uuid: str, text: str) -> Game:
+def decode_game(uuid: str, text: str) -> GameRecord:
     """The game that `encode_game` made this text from; raises `StoreError`."""
     try:
         body: _GameBody = json.loads(text)
-        return Game(
+        return GameRecord(
             uuid=uuid,
             created=from_micros(body["created"]),
             public=body["public"],

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from cardsharp.blef.census import Census, Entry
 from cardsharp.blef.codec import decode_game, decode_round, encode_game, encode_round
-from cardsharp.blef.records import RECENT, WHOLE_LIFE, Game
+from cardsharp.blef.records import RECENT, WHOLE_LIFE, GameRecord
 from cardsharp.blef.state import Round
 from cardsharp.blef.store import Listing, Saved
 from cardsharp.cloud.aws import Unmet
@@ -56,7 +56,7 @@ class DynamoGames:
         self._census = Census(self._table)
         self._clock = clock
 
-    def create(self, game: Game) -> None:
+    def create(self, game: GameRecord) -> None:
         """Keep a new game."""
         after = self._entry(game)
         put = _put(game, after, 1, (secrets.token_hex(8),), "attribute_not_exists(pk)")
@@ -82,7 +82,7 @@ class DynamoGames:
             receipts=_receipts(item),
         )
 
-    def write(self, saved: Saved, game: Game, closed: Round | None = None) -> None:
+    def write(self, saved: Saved, game: GameRecord, closed: Round | None = None) -> None:
         """Put `game` in the place of what was read; raises `Conflict` if that has changed."""
         after = self._entry(game)
         receipt = secrets.token_hex(8)
@@ -123,7 +123,7 @@ class DynamoGames:
         """How many games there are; one may be counted up to a day after it expired."""
         return self._census.count_all(self._clock.now())
 
-    def _entry(self, game: Game) -> Entry:
+    def _entry(self, game: GameRecord) -> Entry:
         now = self._clock.now()
         return Entry(now, game.expires(now))
 
@@ -143,7 +143,7 @@ class DynamoGames:
         }
         self._table.write([update, *others])
 
-    def _round(self, game: Game, closed: Round) -> "TransactWriteItemTypeDef":
+    def _round(self, game: GameRecord, closed: Round) -> "TransactWriteItemTypeDef":
         """The write of a closed round, which outlives the game."""
         expires = game.created + WHOLE_LIFE
         return {
@@ -169,7 +169,9 @@ class _Put:
     values: "dict[str, Value]"
 
 
-def _put(game: Game, entry: Entry, version: int, receipts: tuple[str, ...], condition: str) -> _Put:
+def _put(
+    game: GameRecord, entry: Entry, version: int, receipts: tuple[str, ...], condition: str
+) -> _Put:
     """The write of a game; a private one leaves the index."""
     values: dict[str, Value] = {
         ":game_version": number(version),

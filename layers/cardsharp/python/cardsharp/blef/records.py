@@ -40,7 +40,7 @@ class Player:
 
 
 @dataclass(frozen=True, slots=True)
-class Game:
+class GameRecord:
     """One game: players in the order of joining, and from the start on in seating order."""
 
     uuid: str
@@ -78,7 +78,7 @@ class Game:
         seat = self.seat_of(player_uuid)
         return seat is not None and self.players[seat].nickname == self.admin
 
-    def joined_by(self, nickname: str, player_uuid: str) -> "Game":
+    def joined_by(self, nickname: str, player_uuid: str) -> "GameRecord":
         """The game with one more player; the first to join becomes the admin."""
         player = Player(nickname, key_of(player_uuid))
         return replace(self, players=(*self.players, player), admin=self.admin or nickname)

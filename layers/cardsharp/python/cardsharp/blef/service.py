@@ -15,7 +15,7 @@ from cardsharp.blef import changes, params
 from cardsharp.blef.chance import Chance, SecretChance
 from cardsharp.blef.changes import Change
 from cardsharp.blef.position import Position, position_of
-from cardsharp.blef.records import Game, Status
+from cardsharp.blef.records import GameRecord, Status
 from cardsharp.blef.store import GameStore, Listing, Saved
 from cardsharp.cloud.ports import Clock
 from cardsharp.errors import Conflict, StoreError
@@ -51,7 +51,7 @@ class Sight:
     `version` is that of the game as it is now, also where a past round was asked for.
     """
 
-    game: Game
+    game: GameRecord
     position: Position | None
     version: int
 
@@ -68,7 +68,7 @@ class Blef:
         """Create a private game without players; its uuid."""
         if self._store.count_all() > MAX_GAMES:
             raise Refused(HTTPStatus.TOO_MANY_REQUESTS, "Too many games started")
-        game = Game(self._chance.uuid(), self._clock.now())
+        game = GameRecord(self._chance.uuid(), self._clock.now())
         self._store.create(game)
         return game.uuid
 
@@ -122,7 +122,7 @@ class Blef:
             raise bad_request("Game does not exist")
         return saved
 
-    def _change(self, game_uuid: str, change: Callable[[Game], Change | None]) -> bool:
+    def _change(self, game_uuid: str, change: Callable[[GameRecord], Change | None]) -> bool:
         """Write the changed game; False where the change leaves it as it is."""
         for attempt in range(ATTEMPTS):
             saved = self._read(game_uuid)
@@ -176,7 +176,7 @@ def _is_final(sight: Sight) -> bool:
     return finished or (sight.position is not None and sight.position.number < sight.game.number)
 
 
-def _read_round(text: str | None, game: Game) -> int | None:
+def _read_round(text: str | None, game: GameRecord) -> int | None:
     """The number of the round that is asked for, None for the present one."""
     if text is None:
         return None

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cardsharp.blef.codec import decode_game, decode_round, encode_game, encode_round
-from cardsharp.blef.records import RECENT, WHOLE_LIFE, Game
+from cardsharp.blef.records import RECENT, WHOLE_LIFE, GameRecord
 from cardsharp.blef.state import Round
 from cardsharp.blef.store import Listing, Saved
 from cardsharp.cloud.codec import from_micros, to_micros
@@ -54,7 +54,7 @@ class SqliteGames:
         """Close the file; the store cannot be used afterwards."""
         self._file.close()
 
-    def create(self, game: Game) -> None:
+    def create(self, game: GameRecord) -> None:
         """Keep a new game, and remove what has expired."""
         now = self._clock.now()
         with self._file.transaction() as db:
@@ -80,7 +80,7 @@ class SqliteGames:
             decode_game(game_uuid, body), version, from_micros(changed), from_micros(expires)
         )
 
-    def write(self, saved: Saved, game: Game, closed: Round | None = None) -> None:
+    def write(self, saved: Saved, game: GameRecord, closed: Round | None = None) -> None:
         """Put `game` in the place of what was read; raises `Conflict` if that has changed."""
         with self._file.transaction() as db:
             written = db.execute(
@@ -129,7 +129,7 @@ class SqliteGames:
         """How many games there are."""
         return self._count("expires > ?", to_micros(self._clock.now()))
 
-    def _columns(self, game: Game) -> tuple[str, str, bool, bool, int, int]:
+    def _columns(self, game: GameRecord) -> tuple[str, str, bool, bool, int, int]:
         """What a game is kept as, from body to expires."""
         now = self._clock.now()
         return (

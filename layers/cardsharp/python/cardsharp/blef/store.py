@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from cardsharp.blef.records import Game
+from cardsharp.blef.records import GameRecord
 from cardsharp.blef.state import Round
 
 
@@ -19,7 +19,7 @@ class Saved:
     `receipts` belong to the adapter, which knows its own writes again by them.
     """
 
-    game: Game
+    game: GameRecord
     version: int
     changed: datetime
     expires: datetime
@@ -38,7 +38,7 @@ class Listing:
 class GameStore(Protocol):
     """Games, their closed rounds, and how many there are."""
 
-    def create(self, game: Game) -> None:
+    def create(self, game: GameRecord) -> None:
         """Keep a new game."""
         ...
 
@@ -46,7 +46,7 @@ class GameStore(Protocol):
         """A game as of now, with every change that was acknowledged, or None."""
         ...
 
-    def write(self, saved: Saved, game: Game, closed: Round | None = None) -> None:
+    def write(self, saved: Saved, game: GameRecord, closed: Round | None = None) -> None:
         """Put `game` in the place of what was read, together with the round that it closed.
 
         Raises `Conflict` if the game was changed after `saved` was read; nothing is written then.

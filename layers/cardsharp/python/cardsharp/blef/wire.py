@@ -12,7 +12,7 @@ from cardsharp.blef.actions import CHECK, LOST
 from cardsharp.blef.cards import Card
 from cardsharp.blef.params import MAX_NICKNAME
 from cardsharp.blef.position import Position
-from cardsharp.blef.records import Game, Status
+from cardsharp.blef.records import GameRecord, Status
 from cardsharp.blef.state import Move
 from cardsharp.errors import Garbled
 
@@ -201,7 +201,7 @@ class StateBody(Body):
     history: list[MoveBody]
 
 
-def state_body(game: Game, position: Position | None) -> StateBody:
+def state_body(game: GameRecord, position: Position | None) -> StateBody:
     """A game as seen in a position of it; None before the start."""
     names = game.nicknames
     if position is None:

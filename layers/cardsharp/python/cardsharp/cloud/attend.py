@@ -1,11 +1,12 @@
 """The protocol of attending a match, whatever its game: from the lease to the end or to handing on.
 
-A game supplies a `Match`: how it is looked at and waited for, and what a denial means. What a look
-shows is a `Sight`; where we are to act, the sight brings a `Turn`. All else is here, once: take
-and steal, look until somebody answers, decide, log the intent, send the action once, copy the
-facts, close the log, set a denied match aside, hand on. A match is played from what is seen and
-from the match log, so any worker can take it up at any moment; which match, and since when, is
-never remembered. What keeps every action one that was decided on the state it met is in `hold`.
+A game supplies an `AttendedMatch`: how it is looked at and waited for, and what a denial means.
+What a look shows is a `Sight`; where we are to act, the sight brings a `Turn`. All else is here,
+once: take and steal, look until somebody answers, decide, log the intent, send the action once,
+copy the facts, close the log, set a denied match aside, hand on. A match is played from what is
+seen and from the match log, so any worker can take it up at any moment; which match, and since
+when, is never remembered. What keeps every action one that was decided on the state it met is in
+`hold`.
 """
 
 import logging
@@ -102,7 +103,7 @@ class Sight(Generic[A]):
     header: Body | None = None
 
 
-class Match(Protocol[A]):
+class AttendedMatch(Protocol[A]):
     """A match that we play: all that a game supplies. Every method may raise `ArenaError`.
 
     `known` are the facts that the match log already has.
@@ -130,7 +131,7 @@ class Match(Protocol[A]):
         ...
 
 
-Meet = Callable[[str], AbstractContextManager[Match[Any]]]
+Meet = Callable[[str], AbstractContextManager[AttendedMatch[Any]]]
 """The match of that id, with what it needs for as long as the block runs."""
 
 
@@ -161,7 +162,7 @@ class Bot:
             self.offering.hand_on(match_id, self.game)
         return attended
 
-    def _attend(self, match: Match[Any], match_id: str, remaining: Remaining) -> Attended:
+    def _attend(self, match: AttendedMatch[Any], match_id: str, remaining: Remaining) -> Attended:
         log, meter = self.offering.log, self.offering.meter
         clock, known = self.offering.clock, log.match(match_id)
         asked = clock.monotonic()
@@ -212,7 +213,7 @@ class _Attendance(Generic[A]):
     `described` says whether the match log has the match's header already.
     """
 
-    def __init__(self, hold: Hold, match: Match[A], line: Line, *, described: bool) -> None:
+    def __init__(self, hold: Hold, match: AttendedMatch[A], line: Line, *, described: bool) -> None:
         self.hold = hold
         self.match = match
         self.line = line

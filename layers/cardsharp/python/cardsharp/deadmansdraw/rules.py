@@ -11,9 +11,9 @@ from dataclasses import replace
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, Effect, EffectType, respond
 from cardsharp.deadmansdraw.bank import Bank
 from cardsharp.deadmansdraw.cards import Card
+from cardsharp.deadmansdraw.draft import KRAKEN_DRAWS, MAP_OFFER, Draft, sword_targets
 from cardsharp.deadmansdraw.events import Comment, Event, MatchEnded
 from cardsharp.deadmansdraw.state import Chance, State, TurnStart
-from cardsharp.deadmansdraw.table import KRAKEN_DRAWS, MAP_OFFER, Table, sword_targets
 
 __all__ = [
     "KRAKEN_DRAWS",
@@ -53,13 +53,13 @@ def apply(state: State, action: Action, chance: Chance) -> tuple[State, tuple[Ev
         Illegal: the action is not allowed here; the text is the server's.
         Unclear: the answer to an effect names no card.
     """
-    table = Table(state, chance)
-    table.open_turn()
+    draft = Draft(state, chance)
+    draft.open_turn()
     if action.autopick:
-        table.answer_pending()
-    if not table.between_turns:
-        table.perform(action)
-    return table.settle()
+        draft.answer_pending()
+    if not draft.between_turns:
+        draft.perform(action)
+    return draft.settle()
 
 
 def force_turn_end(
@@ -71,16 +71,16 @@ def force_turn_end(
     a match ends it by points. An autopick that busts still gets its second, successful
     `TurnEnded`, as on the server.
     """
-    table = Table(state, chance)
-    table.open_turn()
-    table.events.append(Comment(turn_comment))
-    table.timeouts += 1
-    table.answer_pending()
-    table.bank_turn()
-    if table.timeouts >= MAX_TIMEOUTS:
-        table.events.append(Comment(match_comment))
-        table.end_match(terminated=True)
-    return table.settle()
+    draft = Draft(state, chance)
+    draft.open_turn()
+    draft.events.append(Comment(turn_comment))
+    draft.timeouts += 1
+    draft.answer_pending()
+    draft.bank_turn()
+    if draft.timeouts >= MAX_TIMEOUTS:
+        draft.events.append(Comment(match_comment))
+        draft.end_match(terminated=True)
+    return draft.settle()
 
 
 def terminate(

@@ -33,7 +33,7 @@ def sword_targets(own: Bank, other: Bank) -> tuple[Card, ...]:
     return tuple(card for card in other.tops() if card.suit not in own.suits)
 
 
-class Table:
+class Draft:
     """A state while one action changes it."""
 
     def __init__(self, state: State, chance: Chance) -> None:
