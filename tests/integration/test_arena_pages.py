@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from starlette.routing import Route
-from support.arena import ALICE, Client, running_arena
+from support.arena import ADMIN, ALICE, BOB, Client, running_arena
 from support.recorded import SAMPLE
 
 from workbench.arena.app import Arena
@@ -54,6 +54,55 @@ def test_the_matches_page_asks_who_comes(client: Client) -> None:
 def test_nothing_else_of_the_folder_is_served(client: Client, path: str) -> None:
     """Only the files that the pages load."""
     assert client.get(path, None).status == 404
+
+
+def test_login_leads_back_to_the_page_it_came_from(client: Client) -> None:
+    """But never to another host."""
+
+    def led_to(came_from: str) -> str:
+        answer = client.ask("GET", "/login", ALICE, headers={"Referer": came_from})
+        assert answer.status == 302
+        return answer.headers["location"][0]
+
+    assert client.get("/login", None).status == 401
+    assert led_to("") == "/matches"
+    assert led_to("/matches/statistics?tag=x") == "/matches/statistics?tag=x"
+    for evil in ("https://evil.example/x", "//evil.example/x", "http:////evil.example"):
+        assert led_to(evil) == "/matches"
+
+
+def test_logout_lets_the_browser_forget(client: Client) -> None:
+    """A 401 without a challenge."""
+    answer = client.get("/logout", None)
+    assert (answer.status, answer.text) == (401, "Unauthorized. Redirecting to /login")
+    assert "www-authenticate" not in answer.headers
+
+
+def test_statistics_tell_how_each_pair_of_a_round_went(tmp_path: Path) -> None:
+    """A row for each further tag, wins of an ordered pair of players, points and late turns."""
+    hostile = "<img src=x onerror=alert(1)>&"
+    with running_arena(tmp_path) as (arena, client):
+        assert "No match has a tag yet." in client.get("/matches/statistics").text
+        rounds = [["Day9_Round2", "Day9"], ["Day9_Round1", "Day9"], [hostile, "Day9"]]
+        made = [arena.create_match([ALICE, BOB], tags=tags) for tags in rounds for _ in (1, 2, 3)]
+        for number, match in enumerate(made[:3]):
+            body = {"winnerId": BOB if number else ALICE}
+            client.ask("DELETE", f"/api/matches/{match}/terminate", ADMIN, body)
+        page = client.get("/matches/statistics?tag=Day9", BOB).text
+        tags = client.get("/matches/statistics").text
+        none = client.get("/matches/statistics?tag=none").text
+    rows = re.findall("<tr>.*?</tr>", page)
+    assert [re.findall('">([^<]*)</a></th>', row) for row in rows] == [
+        ["&lt;img src=x onerror=alert(1)&gt;&amp;"],
+        ["Day9_Round1"],
+        ["Day9_Round2"],
+    ]
+    assert "Alice (hu) - <b>Bob (hu)</b> - 1:2" in rows[2]
+    assert f'<a href="/matches/{made[0]}"><b>0</b>:0</a> <small>0 s</small>' in rows[2]
+    assert "▶︎ Alice (hu) - Bob (hu) - 0:0" in rows[1]
+    assert "<img" not in page + tags
+    assert 'href="/matches/statistics?tag=Day9_Round1">Day9_Round1</a> 3' in tags
+    assert "No match has this tag." in none
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

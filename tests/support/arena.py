@@ -231,6 +231,15 @@ def without_secrets(view: Any) -> Any:  # noqa: ANN401 - any JSON view
     return shown
 
 
+def as_shown_to(viewer: str | None, body: Any) -> Any:  # noqa: ANN401 - any JSON body
+    """A recorded body as our arena shows it: seed and draw pile for creator and admin alone."""
+    if isinstance(body, list):
+        return [as_shown_to(viewer, item) for item in body]
+    is_view = isinstance(body, dict) and "createdByPlayerId" in body
+    hidden = is_view and viewer not in (ADMIN, body["createdByPlayerId"])
+    return without_secrets(body) if hidden else body
+
+
 def until(happened: Callable[[], bool], limit: float = 10) -> None:
     """Return when `happened()` is true; it is looked at every millisecond."""
     pause, deadline = threading.Event(), time.monotonic() + limit

@@ -24,18 +24,23 @@ from workbench.arena.inputs import parse_response, parse_verb, truthy
 Json = dict[str, Any]
 
 SAMPLES = Path(__file__).parents[1] / "samples"
-_WHOLE = Path(__file__).parents[3] / "shared" / "reference" / "arena" / "traces_dev.jsonl.gz"
+_BESIDE = Path(__file__).parents[3] / "shared" / "reference" / "arena"
+_WHOLE = _BESIDE / "traces_dev.jsonl.gz"
+
+PAIRS = SAMPLES / "arena_pairs.jsonl.gz"
+WHOLE_PAIRS = _BESIDE / "paired_dev.jsonl.gz"
 
 
 @cache
 def recording(name: str) -> tuple[Json, ...]:
     """The lines of a recording that `tests/samples` keeps."""
-    return tuple(_lines(SAMPLES / f"{name}.jsonl.gz"))
+    return tuple(lines(SAMPLES / f"{name}.jsonl.gz"))
 
 
-def _lines(file: Path) -> Iterator[Json]:
-    with gzip.open(file, "rt", encoding="utf-8") as lines:
-        yield from map(json.loads, lines)
+def lines(file: Path) -> Iterator[Json]:
+    """The JSON objects of a compressed recording."""
+    with gzip.open(file, "rt", encoding="utf-8") as text:
+        yield from map(json.loads, text)
 
 
 @dataclass(frozen=True)
@@ -47,7 +52,7 @@ class Matches:
     """How many steps, at least, they have in all."""
 
     def all(self) -> Iterator[Json]:
-        return _lines(self.file)
+        return lines(self.file)
 
     def started(self) -> Iterator[Json]:
         """Those whose creation succeeded."""

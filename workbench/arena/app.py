@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING
 from pydantic import SecretStr
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from workbench.arena.auth import Gatekeeper
 from workbench.arena.config import ArenaConfig
 from workbench.arena.endpoints import Api
-from workbench.arena.http import Guard, error_answer, not_found
+from workbench.arena.http import Guard, error_answer, not_found, tagged
 from workbench.arena.lobby import Lobby
-from workbench.arena.pages import page_routes
+from workbench.arena.pages import Pages, page_routes
+from workbench.arena.paths import LooseRoute, PathAsSent, allowed_methods
 from workbench.arena.players import Book, load_players
 from workbench.arena.referee import Referee
 from workbench.arena.slowdown import PER_ADDRESS, PER_USER, SlowDown
@@ -47,7 +49,8 @@ class Arena:
         guard = Guard(Gatekeeper(self.book, config.clock), limits)
         api = Api(self.referee, self.signals, config)
         self.app = Starlette(
-            routes=[*api_routes(api, guard), *page_routes(guard)],
+            routes=[*api_routes(api, guard), *page_routes(Pages(self.lobby, self.book), guard)],
+            middleware=[Middleware(PathAsSent)],
             exception_handlers={HTTPException: _http_error, Exception: _bug},
             lifespan=self._lifespan,
         )
@@ -66,25 +69,33 @@ class Arena:
 
 def api_routes(api: Api, guard: Guard) -> list[Route]:
     """The routes of the REST API."""
-    known = guard.known
+    known, hello = guard.known, guard.open(api.hello)
     return [
-        Route("/api/hello", guard.open(api.hello), methods=["GET"]),
-        Route("/api/whoami", known(api.whoami), methods=["GET"]),
-        Route("/api/sessioninfo", known(api.sessioninfo), methods=["GET"]),
-        Route("/api/players", known(api.players), methods=["GET"]),
-        Route("/api/players/{id}", known(api.player), methods=["GET"]),
-        Route("/api/matches", known(api.matches), methods=["GET"]),
-        Route("/api/matches", known(api.create), methods=["POST"]),
-        Route("/api/matches/watchdog", known(api.watchdog), methods=["POST"]),
-        Route("/api/matches/busydays", known(api.busydays), methods=["GET"]),
-        Route("/api/matches/{id}", known(api.match), methods=["GET"]),
-        Route("/api/matches/{id}", known(api.act), methods=["POST"]),
-        Route("/api/matches/{id}/terminate", known(api.terminate), methods=["DELETE"]),
+        LooseRoute("/api/hello", hello, "GET"),
+        LooseRoute("/api/helloworld", hello, "GET"),
+        LooseRoute("/api/whoami", known(api.whoami), "GET"),
+        LooseRoute("/api/sessioninfo", known(api.sessioninfo), "GET"),
+        LooseRoute("/api/players", known(api.players, admin_only=True), "GET"),
+        LooseRoute("/api/players/{id}", known(api.player), "GET"),
+        LooseRoute("/api/matches", known(api.matches), "GET"),
+        LooseRoute("/api/matches", known(api.create), "POST"),
+        LooseRoute("/api/matches/watchdog", known(api.watchdog, admin_only=True), "POST"),
+        LooseRoute("/api/matches/busydays", known(api.busydays), "GET"),
+        LooseRoute("/api/matches/{id}", known(api.match), "GET"),
+        LooseRoute("/api/matches/{id}", known(api.act), "POST"),
+        LooseRoute("/api/matches/{id}/terminate", known(api.terminate), "DELETE"),
     ]
 
 
 async def _http_error(request: Request, _error: Exception) -> Response:
-    """An unknown path and a method that a path does not have are the same to the original."""
+    """What a path has, on OPTIONS; else an unknown path and a method that it does not have are one.
+
+    Both are the original's ways.
+    """
+    allowed = allowed_methods(request.app.routes, request.url.path)
+    if request.method == "OPTIONS" and allowed:
+        names = ",".join(allowed)
+        return tagged(HTMLResponse(names, headers={"Allow": names}))
     return not_found(request)
 
 

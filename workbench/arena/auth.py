@@ -46,12 +46,26 @@ class Gatekeeper:
         scheme, _, rest = asked.authorization.partition(" ")
         match scheme.lower():
             case "basic":
-                name = self._basic(rest.strip())
+                name = self._basic(rest)
             case "digest":
                 name = self._counted(_fields(rest), asked)
             case _:
                 name = None
         return None if name is None else self._book.user(name)
+
+    def malformed(self, asked: Asked) -> bool:
+        """Whether the credentials are no credentials at all: a 400, and nobody is asked again."""
+        if not asked.authorization:
+            return False
+        scheme, separator, rest = asked.authorization.partition(" ")
+        match scheme.lower():
+            case "basic":
+                return ":" not in _decoded(rest)
+            case "digest":
+                fields = _fields(rest)
+                return not fields.get("username") or fields.get("uri") != asked.target
+            case _:
+                return not separator
 
     def challenges(self, asked: Asked) -> tuple[str, str]:
         """The values of the two WWW-Authenticate headers.
@@ -68,12 +82,7 @@ class Gatekeeper:
         )
 
     def _basic(self, token: str) -> str | None:
-        try:
-            name, separator, password = (
-                base64.b64decode(token, validate=True).decode().partition(":")
-            )
-        except (binascii.Error, ValueError):
-            return None
+        name, separator, password = _decoded(token).partition(":")
         known = self._book.password_of(name)
         same = hmac.compare_digest(
             password.encode(), (self._nobody if known is None else known).encode()
@@ -126,6 +135,14 @@ class Gatekeeper:
 
     def _seal(self, text: bytes) -> bytes:
         return hmac.digest(self._key, text, "sha256")[:19]
+
+
+def _decoded(token: str) -> str:
+    """The text of a Basic header, empty where it is not in Base64."""
+    try:
+        return base64.b64decode(token.strip(), validate=True).decode()
+    except (binascii.Error, ValueError):
+        return ""
 
 
 def _fields(text: str) -> dict[str, str]:

@@ -4,6 +4,7 @@ docs/spec/arena.md section 4, "POST /api/matches": which piles may be given and 
 checked for duplicates.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -15,7 +16,7 @@ from cardsharp.deadmansdraw.rules import State, start
 from cardsharp.errors import Malformed
 from workbench.arena.dto import Json, cards_json
 from workbench.arena.inputs import NO_VALUE, Unconvertible, parse_card
-from workbench.arena.inspect import js_scalar, plain_number
+from workbench.arena.inspect import js_string, plain_number
 from workbench.arena.randomness import Draws
 
 Cards = tuple[Card, ...]
@@ -28,10 +29,16 @@ MAX_SEED_LENGTH = 200
 
 MAX_TIMEOUT = timedelta(days=365)
 
+SHOWN = ("tags", "playArea", "drawPile", "discardPile", "banks", "randomSeed", "timeout")
+"""The fields of a create request that views show, in their order."""
+
 
 @dataclass(frozen=True, slots=True)
 class CreationParams:
-    """What a match was created with; None stands for what the request left out."""
+    """What a match was created with; None stands for what the request left out.
+
+    `nulls` names the fields that it gave as null, which views show as they came.
+    """
 
     seed: str
     tags: tuple[str, ...] | None = None
@@ -40,10 +47,11 @@ class CreationParams:
     discard_pile: Cards | None = None
     banks: tuple[Cards, Cards] | None = None
     timeout: float | None = None
+    nulls: frozenset[str] = frozenset()
 
     def limit(self) -> timedelta | None:
-        """How long a player may think before the turn can be ended by force."""
-        return None if self.timeout is None else timedelta(seconds=self.timeout)
+        """How long a player may think before the turn can be ended by force; 0 is for ever."""
+        return timedelta(seconds=self.timeout) if self.timeout else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +60,7 @@ class Wish:
 
     player_ids: tuple[str, ...] | None
     params: CreationParams
-    given_seed: str | int | float | None
+    given_seed: object
 
 
 def parse_wish(body: dict[str, Any], fresh_seed: str) -> Wish:
@@ -61,19 +69,19 @@ def parse_wish(body: dict[str, Any], fresh_seed: str) -> Wish:
     Raises:
         Malformed: a field cannot be read or is out of range.
     """
-    given_seed = _seed(body)
-    seed = fresh_seed if given_seed is None else js_scalar(given_seed)
+    given_seed = body.get("randomSeed")
     params = CreationParams(
-        seed=seed,
-        tags=_strings(body, "tags"),
+        seed=fresh_seed if given_seed is None else _seed(given_seed),
+        tags=_tags(body),
         play_area=_pile(body, "playArea"),
         draw_pile=_pile(body, "drawPile"),
         discard_pile=_pile(body, "discardPile"),
         banks=_banks(body),
         timeout=_timeout(body),
+        nulls=frozenset(name for name in SHOWN if name in body and body[name] is None),
     )
     _refuse_duplicates(params)
-    return Wish(_strings(body, "playerids"), params, given_seed)
+    return Wish(_player_ids(body), params, given_seed)
 
 
 def lay_table(params: CreationParams, draws: Draws) -> State:
@@ -95,16 +103,21 @@ def creation_json(params: CreationParams, *, hide_secrets: bool) -> Json:
     """The parameters as a view shows them; seed and draw pile are the creator's secrets."""
     secrets = {"drawPile", "randomSeed"} if hide_secrets else set()
     banks = None if params.banks is None else [cards_json(bank) for bank in params.banks]
-    shown: dict[str, object] = {
-        "tags": None if params.tags is None else list(params.tags),
-        "playArea": _shown(params.play_area),
-        "drawPile": _shown(params.draw_pile),
-        "discardPile": _shown(params.discard_pile),
-        "banks": banks,
-        "randomSeed": params.seed,
-        "timeout": None if params.timeout is None else plain_number(params.timeout),
+    values: tuple[object, ...] = (
+        None if params.tags is None else list(params.tags),
+        _shown(params.play_area),
+        _shown(params.draw_pile),
+        _shown(params.discard_pile),
+        banks,
+        params.seed,
+        None if params.timeout is None else plain_number(params.timeout),
+    )
+    shown = dict(zip(SHOWN, values, strict=True))
+    return {
+        name: value
+        for name, value in shown.items()
+        if name not in secrets and (value is not None or name in params.nulls)
     }
-    return {key: value for key, value in shown.items() if value is not None and key not in secrets}
 
 
 def _or(pile: Cards | None, default: Cards) -> Cards:
@@ -115,13 +128,18 @@ def _shown(pile: Cards | None) -> list[Json] | None:
     return None if pile is None else cards_json(pile)
 
 
-def _strings(body: dict[str, Any], field: str) -> tuple[str, ...] | None:
-    value = body.get(field)
+def _player_ids(body: dict[str, Any]) -> tuple[str, ...] | None:
+    value = body.get("playerids")
+    return tuple(map(js_string, value)) if isinstance(value, list) else None
+
+
+def _tags(body: dict[str, Any]) -> tuple[str, ...] | None:
+    value = body.get("tags")
     if value is None:
         return None
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise Unconvertible(field, value)
-    return tuple(value)
+    if not isinstance(value, list):
+        raise Unconvertible("tags", value)
+    return tuple(map(js_string, value))
 
 
 def _cards(items: Sequence[object]) -> Cards:
@@ -151,29 +169,28 @@ def _banks(body: dict[str, Any]) -> tuple[Cards, Cards] | None:
     return _cards(value[0]), _cards(value[1])
 
 
-def _seed(body: dict[str, Any]) -> str | int | float | None:
-    value = body.get("randomSeed")
-    if value is None or value == "":
-        return None
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise Unconvertible("randomSeed", value)
-    if len(str(value)) > MAX_SEED_LENGTH:
+def _seed(value: object) -> str:
+    seed = js_string(value)
+    if len(seed) > MAX_SEED_LENGTH:
         raise Malformed(f"The randomSeed is longer than {MAX_SEED_LENGTH} characters.")
-    return value
+    return seed
 
 
 def _timeout(body: dict[str, Any]) -> float | None:
     value = body.get("timeout")
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    try:
+        seconds = float(value) if isinstance(value, str | int | float) else math.nan
+    except (ValueError, OverflowError):
+        seconds = math.nan
+    if math.isnan(seconds) or isinstance(value, bool):
         raise Unconvertible("timeout", value)
-    if not 0 < value <= MAX_TIMEOUT.total_seconds():
+    if abs(seconds) > MAX_TIMEOUT.total_seconds():
         raise Malformed(
-            "The timeout is in seconds, more than 0 and at most "
-            f"{MAX_TIMEOUT.total_seconds():.0f} (a year)."
+            f"The timeout is in seconds, at most {MAX_TIMEOUT.total_seconds():.0f} (a year)."
         )
-    return value
+    return seconds
 
 
 def _refuse_duplicates(params: CreationParams) -> None:

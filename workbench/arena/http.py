@@ -1,4 +1,4 @@
-"""The HTTP edge: bodies in, answers out, and the guard that stands before every endpoint."""
+"""The HTTP edge: answers out, and the guard that stands before every endpoint."""
 
 import asyncio
 import hashlib
@@ -7,26 +7,24 @@ import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
-from typing import Any
+from http import HTTPStatus
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 from cardsharp.errors import Malformed, RulesError, StoreError
 from workbench.arena.auth import Asked, Gatekeeper
-from workbench.arena.inputs import parse_body
+from workbench.arena.bodies import read_json
+from workbench.arena.paths import decode_parameters
 from workbench.arena.players import User
-from workbench.arena.refusals import AdminOnly, Refused
+from workbench.arena.refusals import Refused
 from workbench.arena.slowdown import Pace, SlowDown
 from workbench.arena.waiting import ClientGone
 
-MAX_BODY = 64 * 1024
-"""Bytes of the largest request body that is read."""
-
-MAX_DISCARDED = 32 * 1024 * 1024
-"""Bytes that are let pass unread, so that the client hears why before the line is cut."""
-
+Endpoint = Callable[[Request], Awaitable[Response]]
 Handler = Callable[[Request, User], Awaitable[Response]]
+
+_OF_THE_BODY = ("content-length", "content-type")
 
 _log = logging.getLogger(__name__)
 
@@ -34,11 +32,17 @@ _log = logging.getLogger(__name__)
 def json_answer(
     body: object, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> Response:
-    """A JSON answer with the weak ETag that the original sends."""
+    """A JSON answer."""
     raw = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+    return tagged(Response(raw, status, headers, "application/json; charset=utf-8"))
+
+
+def tagged(response: Response) -> Response:
+    """The answer with the weak ETag that the original sends with every body of its own."""
+    raw = bytes(response.body)
     digest = hashlib.blake2b(raw, digest_size=12).hexdigest()
-    tagged = {"ETag": f'W/"{len(raw):x}-{digest}"', **(headers or {})}
-    return Response(raw, status, tagged, "application/json; charset=utf-8")
+    response.headers["ETag"] = f'W/"{len(raw):x}-{digest}"'
+    return response
 
 
 def error_answer(status: int, message: str) -> Response:
@@ -55,27 +59,6 @@ def not_found(request: Request) -> Response:
     )
     headers = {"Content-Security-Policy": "default-src 'none'", "X-Content-Type-Options": "nosniff"}
     return HTMLResponse(page, 404, headers)
-
-
-async def read_json(request: Request) -> dict[str, Any]:
-    """The JSON object of a body, `{}` where there is none.
-
-    Raises:
-        Refused: it is too large.
-        Malformed: it is not JSON.
-    """
-    raw = bytearray()
-    size = 0
-    async for chunk in request.stream():
-        size += len(chunk)
-        if size <= MAX_BODY:
-            raw += chunk
-        elif size > MAX_DISCARDED:
-            break
-    if size > MAX_BODY:
-        raise Refused(413, f"The body is larger than {MAX_BODY} bytes.")
-    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    return parse_body(bytes(raw), is_json=media_type == "application/json")
 
 
 async def hung_up(request: Request) -> None:
@@ -102,44 +85,49 @@ class Guard:
         self._limits = limits
         self._sleep = sleep
 
-    def known(self, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
-        """An endpoint for authenticated users."""
+    def known(self, handler: Handler, *, admin_only: bool = False) -> Endpoint:
+        """An endpoint for authenticated users, or for the admin alone.
 
-        async def endpoint(request: Request) -> Response:
-            pace = await self._slow_address(request)
+        As in the original a body is read before anybody is asked who they are; the handler finds
+        it as `request.state.body`.
+        """
+
+        async def admitted(request: Request) -> Response:
+            request.state.body = await read_json(request)
+            decode_parameters(request)
             asked = _asked(request)
             user = self._gatekeeper.user(asked)
             if user is None:
                 return self._ask_who(asked)
-            if not user.is_admin:
-                pace = await self._slow_user(request, user) or pace
+            if user.is_admin:
+                return await handler(request, user)
+            if admin_only:
+                return tagged(PlainTextResponse("Unauthorized", 401))
+            pace = await self._slow_user(request, user)
             return _paced(await _answered(handler(request, user)), pace)
 
-        return endpoint
+        return self.open(admitted)
 
-    def open(
-        self, handler: Callable[[Request], Awaitable[Response]]
-    ) -> Callable[[Request], Awaitable[Response]]:
+    def open(self, handler: Endpoint) -> Endpoint:
         """An endpoint for everybody."""
 
         async def endpoint(request: Request) -> Response:
-            pace = await self._slow_address(request)
-            return _paced(await _answered(handler(request)), pace)
+            await self._slow_address(request)
+            return _unless_known(request, await _answered(handler(request)))
 
         return endpoint
 
     def _ask_who(self, asked: Asked) -> Response:
+        if self._gatekeeper.malformed(asked):
+            return Response(b"Bad Request", 400)
         response = Response(b"Unauthorized", 401)
         for challenge in self._gatekeeper.challenges(asked):
             response.headers.append("WWW-Authenticate", challenge)
         return response
 
-    async def _slow_address(self, request: Request) -> Pace | None:
-        if self._limits is None:
-            return None
-        pace = self._limits[0].count(str(client_ip(request)))
-        await self._wait(pace.delay)
-        return pace
+    async def _slow_address(self, request: Request) -> None:
+        if self._limits is not None:
+            await self._wait(self._limits[0].count(str(client_ip(request))).delay)
 
     async def _slow_user(self, request: Request, user: User) -> Pace | None:
         if self._limits is None:
@@ -160,6 +148,20 @@ def _asked(request: Request) -> Asked:
     return Asked(request.method, target.decode("latin-1"), request.headers.get("authorization", ""))
 
 
+def _unless_known(request: Request, response: Response) -> Response:
+    """The answer, or 304 without a body where the client already has it (RFC 9110, 13.1.2)."""
+    tag, known = response.headers.get("etag"), request.headers.get("if-none-match")
+    if tag is None or known is None or request.method not in ("GET", "HEAD"):
+        return response
+    wants_it_all = "no-cache" in request.headers.get("cache-control", "").lower()
+    weak = {text.strip().removeprefix("W/") for text in known.split(",")}
+    same = not weak.isdisjoint({"*", tag.removeprefix("W/")})
+    if response.status_code != HTTPStatus.OK or wants_it_all or not same:
+        return response
+    kept = {name: text for name, text in response.headers.items() if name not in _OF_THE_BODY}
+    return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=kept)
+
+
 def _paced(response: Response, pace: Pace | None) -> Response:
     if pace is not None:
         response.headers.update(pace.headers)
@@ -175,8 +177,6 @@ async def _answered(handling: Awaitable[Response]) -> Response:
         if refused.status == 413:  # noqa: PLR2004 - the rest of the body is not read
             answer.headers["Connection"] = "close"
         return answer
-    except AdminOnly:
-        return PlainTextResponse("Unauthorized", 401)
     except (Malformed, RulesError) as error:
         return error_answer(400, str(error))
     except (ClientGone, ClientDisconnect):

@@ -2,6 +2,10 @@
 
 from typing import Any
 
+from cardsharp.errors import Malformed
+
+MAX_LISTS = 20
+
 MAX_DEPTH = 2
 """Lists and objects that lie deeper are named, not shown, as the original's runtime does."""
 
@@ -37,6 +41,23 @@ def js_scalar(value: str | float | None) -> str:
             return str(plain_number(value))
         case _:
             return str(value)
+
+
+def js_string(value: Any, depth: int = 0) -> str:  # noqa: ANN401 - any JSON value
+    """A JSON value as JavaScript's `String()` makes a text of it: a list's items with commas.
+
+    Raises:
+        Malformed: it is a list in a list in a list and so on, deeper than anybody means.
+    """
+    match value:
+        case dict():
+            return "[object Object]"
+        case list() if depth > MAX_LISTS:
+            raise Malformed("The value is nested too deeply.")
+        case list():
+            return ",".join("" if item is None else js_string(item, depth + 1) for item in value)
+        case _:
+            return js_scalar(value)
 
 
 def plain_number(value: float) -> float:

@@ -1,13 +1,19 @@
-"""The web pages: matches to look at, and the API's documentation."""
+"""The web pages: matches to look at, their statistics, and the API's documentation."""
 
+from http import HTTPStatus
+from mimetypes import guess_type
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from starlette.requests import Request
-from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from workbench.arena.http import Guard, not_found
-from workbench.arena.players import User
+from workbench.arena.http import Guard, not_found, tagged
+from workbench.arena.lobby import Lobby
+from workbench.arena.paths import LooseRoute
+from workbench.arena.players import Book, User
+from workbench.arena.statistics import statistics_page, tags_page
 
 FOLDER = Path(__file__).with_name("page")
 SECURITY_HEADERS = {
@@ -22,37 +28,85 @@ SECURITY_HEADERS = {
 ASSETS = ("arena.js", "docs.js", "frames.js", "icon.svg", "style.css", "words.js")
 
 
-def page_routes(guard: Guard) -> list[Route]:
-    """The routes of the pages and of what they load."""
+class Pages:
+    """The pages over one lobby's matches."""
 
-    async def root(_request: Request) -> Response:
-        return PlainTextResponse(
-            "Found. Redirecting to /matches", 302, headers={"Location": "/matches"}
-        )
+    def __init__(self, lobby: Lobby, book: Book) -> None:
+        self._lobby = lobby
+        self._book = book
 
-    async def matches(_request: Request, _user: User) -> Response:
+    async def root(self, _request: Request) -> Response:
+        """GET /."""
+        return _redirect("/matches")
+
+    async def login(self, request: Request, _user: User) -> Response:
+        """GET /login: back to the page of ours that the browser came from."""
+        came_from = urlsplit(request.headers.get("referer", ""))
+        ours = came_from.netloc in ("", request.headers.get("host"))
+        path = came_from.path if ours and not came_from.path.startswith("//") else ""
+        query = f"?{came_from.query}" if path and came_from.query else ""
+        return _redirect((path or "/matches") + query)
+
+    async def logout(self, _request: Request) -> Response:
+        """GET /logout: a 401 that names no way in, at which browsers forget the password."""
+        return _redirect("/login", 401)
+
+    async def matches(self, _request: Request, _user: User) -> Response:
+        """GET /matches and GET /matches/{id}: the script shows what the address names."""
         return _file("matches.html")
 
-    async def docs(_request: Request) -> Response:
+    async def statistics(self, request: Request, _user: User) -> Response:
+        """GET /matches/statistics."""
+        tag = request.query_params.get("tag")
+        if tag:
+            page = statistics_page(tag, self._lobby.all(), self._book)
+        else:
+            page = tags_page(self._lobby.all())
+        return tagged(HTMLResponse(page, headers=SECURITY_HEADERS))
+
+    async def docs(self, _request: Request) -> Response:
+        """GET /docs."""
         return _file("docs.html")
 
-    async def openapi(_request: Request) -> Response:
-        return FileResponse(
-            Path(__file__).with_name("openapi.json"), media_type="application/json; charset=utf-8"
-        )
+    async def openapi(self, _request: Request) -> Response:
+        """GET /api and GET /swagger.json."""
+        text = Path(__file__).with_name("openapi.json").read_bytes()
+        return tagged(Response(text, media_type="application/json; charset=UTF-8"))
 
-    async def asset(request: Request) -> Response:
+    async def warm_up(self, _request: Request) -> Response:
+        """GET /_ah/warmup, with which the original's host looks whether it is there."""
+        return tagged(PlainTextResponse("OK"))
+
+    async def asset(self, request: Request) -> Response:
+        """GET /page/{name}: what the pages load."""
         name = request.path_params["name"]
         return _file(name) if name in ASSETS else not_found(request)
 
+
+def page_routes(pages: Pages, guard: Guard) -> list[Route]:
+    """The routes of the pages and of what they load."""
+    known, everybody = guard.known, guard.open
     return [
-        Route("/", guard.open(root), methods=["GET"]),
-        Route("/matches", guard.known(matches), methods=["GET"]),
-        Route("/docs", guard.open(docs), methods=["GET"]),
-        Route("/api", guard.open(openapi), methods=["GET"]),
-        Route("/page/{name}", guard.open(asset), methods=["GET"]),
+        LooseRoute("/", everybody(pages.root), "GET"),
+        LooseRoute("/login", known(pages.login), "GET"),
+        LooseRoute("/logout", everybody(pages.logout), "GET"),
+        LooseRoute("/matches", known(pages.matches), "GET"),
+        LooseRoute("/matches/statistics", known(pages.statistics), "GET"),
+        LooseRoute("/matches/{id}", known(pages.matches), "GET"),
+        LooseRoute("/docs", everybody(pages.docs), "GET"),
+        LooseRoute("/api", everybody(pages.openapi), "GET"),
+        LooseRoute("/swagger.json", everybody(pages.openapi), "GET"),
+        LooseRoute("/_ah/warmup", everybody(pages.warm_up), "GET"),
+        LooseRoute("/page/{name}", everybody(pages.asset), "GET"),
     ]
 
 
+def _redirect(path: str, status: int = 302) -> Response:
+    said = f"{HTTPStatus(status).phrase}. Redirecting to {path}"
+    return PlainTextResponse(said, status, headers={"Location": path})
+
+
 def _file(name: str) -> Response:
-    return FileResponse(FOLDER / name, headers=SECURITY_HEADERS)
+    path = FOLDER / name
+    kind, _ = guess_type(name)
+    return tagged(Response(path.read_bytes(), headers=SECURITY_HEADERS, media_type=kind))

@@ -9,6 +9,7 @@ from cardsharp.errors import Malformed
 from workbench.arena.creation import Wish, parse_wish
 from workbench.arena.ids import DUMMY_ID, IdMaker, parse_id
 from workbench.arena.inputs import parse_response, parse_verb, truthy
+from workbench.arena.listing import fits_tags
 from workbench.arena.lobby import Lobby
 from workbench.arena.match import (
     Match,
@@ -61,7 +62,7 @@ class Referee:
         ids = (user.id, user.id) if player_ids is None else player_ids
         if len(ids) != SEATS:
             raise Malformed("Invalid players specified, please check settings.")
-        first, second = parse_id(ids[0]), parse_id(ids[1])
+        first, second = ids[0].lower(), ids[1].lower()
         if not user.is_admin and not _is_practice(user.id, {first, second}):
             raise Malformed(
                 "Start a match with your player id twice or your player and the dummy player "
@@ -110,7 +111,7 @@ class Referee:
 
     def terminate(self, user: User, match_id: str, body: dict[str, Any], ip: str | None) -> Match:
         """The match after it was ended by decision of the admin or, in practice, its creator."""
-        winner_id, comment = _text(body, "winnerId"), _text(body, "comment")
+        winner_id, comment = _text(body, "winnerId"), _text(body, "comment") or None
         match = self.find(match_id)
         if not user.is_admin and match.pairing.creator != user.id:
             raise Refused(401, "Not authorized to perform action.")
@@ -121,13 +122,12 @@ class Referee:
         self.lobby.commit(after, move)
         return after
 
-    def end_overdue_turns(self, tags: frozenset[str], ip: str | None) -> list[Match]:
+    def end_overdue_turns(self, tags: frozenset[str] | None, ip: str | None) -> list[Match]:
         """The matches, of those with one of `tags`, whose turn was ended by force now."""
         ended = []
         origin = self.origin(ip)
         for match in list(self.lobby.running()):
-            tagged = not tags or not tags.isdisjoint(match.params.tags or ())
-            if tagged and overdue(match, origin.at):
+            if fits_tags(match, tags) and overdue(match, origin.at):
                 after, move = end_turn_by_force(match, origin)
                 self.lobby.commit(after, move)
                 ended.append(after)
@@ -135,20 +135,17 @@ class Referee:
 
 
 def _is_practice(user_id: str, players: set[str]) -> bool:
-    """Whether a player may create this pairing: with themselves or the dummy, who may not."""
-    return user_id != DUMMY_ID and user_id in players and players <= {user_id, DUMMY_ID}
+    """Whether a player may create this pairing: of themselves and the dummy, who may not."""
+    return user_id != DUMMY_ID and players <= {user_id, DUMMY_ID}
 
 
-def _seat_of(match: Match, player_id: str) -> int:
-    if player_id not in match.pairing.players:
-        raise Malformed(f"Player {player_id} does not take part in this match.")
-    return match.pairing.players.index(player_id)
+def _seat_of(match: Match, player_id: str) -> int | None:
+    """The seat of a player; somebody who takes no part makes the match a draw."""
+    players = match.pairing.players
+    return players.index(player_id) if player_id in players else None
 
 
 def _text(body: dict[str, Any], field: str) -> str | None:
+    """The text of a field; anything else is as good as nothing."""
     value = body.get(field)
-    if value is None or value == "":
-        return None
-    if not isinstance(value, str):
-        raise Malformed(f"The field '{field}' must be a text.")
-    return value
+    return value if isinstance(value, str) else None

@@ -16,10 +16,6 @@ class Refused(CardsharpError):
         self.status = status
 
 
-class AdminOnly(CardsharpError):
-    """A request that only the admin may make: a 401 in plain text."""
-
-
 class Over(CardsharpError):
     """A request that needs a running match: a 410 that shows how it ended."""
 

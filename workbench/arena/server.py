@@ -104,7 +104,7 @@ class ArenaServer:
 
     def end_overdue_turns(self) -> None:
         """End by force the turns that have run out of time, as the admin's watchdog does."""
-        self._call(lambda: self._arena.referee.end_overdue_turns(frozenset(), None))
+        self._call(lambda: self._arena.referee.end_overdue_turns(None, None))
 
     def _call(self, work: Callable[[], T]) -> T:
         """What `work` returns in the server's thread, where all matches live."""

@@ -19,11 +19,12 @@ BETWEEN_TURNS = "\u25b7"
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """Who looks, and what they asked to see."""
+    """Who looks, and what they asked to see; `just_ended` is for the call that ended a match."""
 
     user: User
     debug: bool = False
     events: bool = False
+    just_ended: bool = False
 
     def knows_secrets(self, match: Match) -> bool:
         """Whether seed and draw pile may be shown."""
@@ -52,7 +53,7 @@ def match_json(match: Match, look: Look) -> Json:
         "moveCount": match.moves,
         "turnCount": match.turn,
         "moveCountInTurn": match.shown_moves_in_turn,
-        "state": _state_json(state, piles=look.sees_debug(match)),
+        "state": _state_json(state, piles=look.sees_debug(match), just_ended=look.just_ended),
         "activePlayerIndex": state.active,
         "drawPileSize": len(state.draw_pile),
         "discardPileSize": len(state.discard_pile),
@@ -116,7 +117,7 @@ def _names(match: Match, book: Book) -> list[str]:
     return [book.name_of(player) for player in match.pairing.players]
 
 
-def _state_json(state: State, *, piles: bool) -> Json:
+def _state_json(state: State, *, piles: bool, just_ended: bool) -> Json:
     body: Json = {"banks": [bank_json(bank) for bank in state.banks]}
     if piles:
         body["drawPile"] = cards_json(state.draw_pile)
@@ -128,7 +129,9 @@ def _state_json(state: State, *, piles: bool) -> Json:
     if state.outcome is not None:
         body["winnerIdx"] = state.outcome.winner
     if state.timeouts:
-        body["timeoutCount"] = state.timeouts
+        # The original's call that ends a match names the winner after the count, later ones before.
+        winner = {"winnerIdx": body.pop("winnerIdx")} if just_ended and "winnerIdx" in body else {}
+        body |= {"timeoutCount": state.timeouts, **winner}
     return body
 
 

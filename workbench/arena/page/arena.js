@@ -46,7 +46,8 @@ const shownNow = () => document.visibilityState === "visible";
 
 function route() {
   const mine = ++generation;
-  const found = /^#\/match\/([0-9a-f]{24})$/.exec(location.hash);
+  const found = /^#\/match\/([0-9a-f]{24})$/.exec(location.hash)
+    ?? (location.hash ? null : /^\/matches\/([0-9a-f]{24})\/?$/i.exec(location.pathname));
   $("list").hidden = Boolean(found);
   $("match").hidden = !found;
   say(null);
@@ -95,7 +96,7 @@ async function showList(mine) {
 async function fillDays() {
   const select = $("filters").elements.at;
   const known = new Set([...select.options].map((option) => option.value));
-  for (const day of await ask("/api/matches/busydays")) {
+  for (const day of await ask("/api/matches/busydays?at=any")) {
     if (!known.has(day)) select.append(make("option", { value: day }, day));
   }
 }
