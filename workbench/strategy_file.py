@@ -17,25 +17,42 @@ from cardsharp.errors import ConfigError
 from cardsharp.game import Game
 from cardsharp.games import game
 from cardsharp.registry import strategies_of
+from workbench import program
 
 SUFFIX = ".py"
 
 
+def is_file(name: str) -> bool:
+    """Whether a player is named by a strategy file."""
+    return name.endswith(SUFFIX) and not program.is_program(name)
+
+
+def is_own(name: str) -> bool:
+    """Whether a player is named by a file or a program of the user's, not by a strategy's name."""
+    return name.endswith(SUFFIX) or program.is_program(name)
+
+
 def strategy_named(name_or_file: str, of: Game | None = None) -> str:
-    """The name of a strategy that can be built now; a file is imported first.
+    """The name of a strategy that can be built now; a file is imported, a program started first.
 
     It is one of the first game's, where no game is given.
 
     Raises:
         ConfigError: there is no such strategy, or the file cannot be used; it says what to do.
     """
+    if program.is_program(name_or_file):
+        return program.program_named(name_or_file, of or game(None))
     package = (of or game(None)).strategies
-    is_file = name_or_file.endswith(SUFFIX)
-    name = _load(Path(name_or_file).absolute(), package).name if is_file else name_or_file
+    name = name_or_file
+    if is_file(name):
+        name = _load(Path(name_or_file).absolute(), package).name
     try:
         strategy = strategies_of(package).build(name, Random(0))
     except ConfigError as error:
-        raise ConfigError(f"{error} Or give a file whose name ends in .py.") from None
+        raise ConfigError(
+            f"{error} Or give a file whose name ends in .py, or a command in quotes "
+            "such as 'node bot.js'."
+        ) from None
     except Exception as error:
         raise ConfigError(
             f"The strategy '{name}' cannot be made: {_said(error)}; "
@@ -49,9 +66,13 @@ def strategy_named(name_or_file: str, of: Game | None = None) -> str:
 def files_of(name_or_file: str, of: Game) -> tuple[Path, ...]:
     """The file, and the modules beside it that it imports; none for a strategy's name.
 
+    Of a program they are those that its command names.
+
     Raises:
         ConfigError: the file cannot be used.
     """
+    if program.is_program(name_or_file):
+        return program.files_of(name_or_file)
     if not name_or_file.endswith(SUFFIX):
         return ()
     return _load(Path(name_or_file).absolute(), of.strategies).files

@@ -1,5 +1,7 @@
 """A strategy of one's own: written by a command, played anywhere, and every fault explained."""
 
+import shutil
+import sys
 from datetime import timedelta
 from pathlib import Path
 
@@ -61,7 +63,7 @@ def test_what_is_there_already_is_not_written_over(cli: Cli, tmp_path: Path) -> 
 
 @pytest.mark.parametrize(
     ("file", "said"),
-    [("mine.txt", "must end in .py"), ("_.py", "gives the strategy no name")],
+    [("mine.txt", "must end in .py or .java or .js"), ("_.py", "gives the strategy no name")],
 )
 def test_a_name_that_is_none_says_so(cli: Cli, tmp_path: Path, file: str, said: str) -> None:
     made = cli("new", str(tmp_path / file))
@@ -117,3 +119,31 @@ def test_what_it_prints_is_kept_with_the_decision_and_out_of_the_output(
     printed = [thought["printed"] for thought in thoughts if thought is not None]
     assert printed
     assert all(text.startswith("I see ") for text in printed)
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="Node is not installed")
+def test_a_new_program_plays_as_it_is(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "my bot.js"
+    made = cli("new", str(file), "--json")
+    assert made.code == 0, made.err
+    command = f"node '{file}'"
+    assert made.json()["strategy"] == command
+    played = cli("play", "--strategy", command, "--opponent", command, "--strict", "--json")
+    assert played.code == 0, played.err
+    assert played.json()["logComplete"] is True
+    assert cli("lab", "duel", command, "draw-2", "--pairs", "1").code == 0
+
+
+def test_the_lab_shows_where_a_program_failed(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "bot.py"
+    file.write_text("for line in iter(input, ''):\n    print(nosuch)")
+    duel = cli("lab", "duel", f"{sys.executable} {file}", "draw-2", "-n", "1")
+    assert duel.code == 2
+    assert "cannot play: the program ended with exit code 1" in duel.err
+    assert "NameError: name 'nosuch' is not defined" in duel.err
+    draw = 'print(\'{"action": {"etype": "Draw"}}\', flush=True)'
+    file.write_text(f"input()\n{draw}\ninput()\nprint(nosuch)")
+    other = cli("lab", "duel", f"{sys.executable} -B {file}", "draw-2", "-n", "1", "--seed", "1")
+    assert other.code == 1
+    assert "NameError: name 'nosuch' is not defined" in other.err
+    assert "of pair 0, seed 1, on Position(" in other.err

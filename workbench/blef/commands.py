@@ -48,7 +48,7 @@ def play(
         int, Parameter(validator=validators.Number(gte=1, lte=7), help="How many bots.")
     ] = 1,
     strategy: Annotated[
-        str, Parameter(help="Who the bots are: a strategy's name, or a FILE.py with one.")
+        str, Parameter(help="Who the bots are: a strategy, FILE.py, or 'command'.")
     ] = "bayes",
     seed: Annotated[
         str | None, Parameter(help="The same seed deals the same cards; without it, chance.")
@@ -163,7 +163,7 @@ class SeatOptions:
     url: Annotated[str, Parameter(help="The service's address, e.g. http://127.0.0.1:8000.")]
     game: Annotated[str, Parameter(help="The game's uuid; it must not have started.")]
     nickname: Annotated[str, Parameter(help="What the bot is called there.")] = "Cardsharp"
-    strategy: Annotated[str, Parameter(help="A strategy's name, or a FILE.py with one.")] = "bayes"
+    strategy: Annotated[str, Parameter(help="A strategy, FILE.py, or 'command'.")] = "bayes"
     data: Annotated[
         Path | None, Parameter(help="SQLite file of the match log; else our own for Blef.")
     ] = None

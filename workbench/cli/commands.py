@@ -30,6 +30,7 @@ COMMANDS = (
         (
             ("cardsharp new mine.py", "for Dead Man's Draw"),
             ("cardsharp new bluff.py --game blef", "for Blef; euchre likewise"),
+            ("cardsharp new mine.js", "a program in JavaScript; Mine.java likewise"),
             ("cardsharp play --strategy mine.py --strict", "play it, and stop at its first fault"),
         ),
         place=1,

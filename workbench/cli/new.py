@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +13,7 @@ from cardsharp.errors import ConfigError
 from cardsharp.game import Game
 from cardsharp.games import game as game_named
 from cardsharp.games import games
+from workbench.program import is_program
 from workbench.show.options import Json
 from workbench.show.output import print_json, program, results
 from workbench.strategy_file import SUFFIX, strategy_named
@@ -19,9 +21,12 @@ from workbench.strategy_file import SUFFIX, strategy_named
 STARTER = "mine"
 """What every starter calls itself."""
 
+PROGRAMS = Path(__file__).parents[2] / "starters" / "programs"
+"""A folder a game, with a starter a language."""
+
 
 def new(
-    file: Annotated[Path, Parameter(help="Where to write it, such as mine.py.")],
+    file: Annotated[Path, Parameter(help="Where to write it, such as mine.py or mine.js.")],
     *,
     game: Annotated[
         str | None, Parameter(help="For which game; Dead Man's Draw if you do not say.")
@@ -31,8 +36,10 @@ def new(
     """Write a short strategy that plays at once, with comments that say how to go on."""
     of = game_named(game)
     file = file if file.suffix else file.with_suffix(SUFFIX)
-    text = _starter(of).replace(f'"{STARTER}"', f'"{_name(file)}"')
+    starter = _starter(of, file)
+    text = starter.read_text("utf-8").replace(f'"{STARTER}"', f'"{_name(file)}"')
     text = text.replace(f"{STARTER}{SUFFIX}", shlex.quote(str(file)))
+    text = text.replace(starter.name, shlex.quote(str(file)))
     try:
         with file.open("x", encoding="utf-8") as target:
             target.write(text)
@@ -40,36 +47,57 @@ def new(
         raise ConfigError(f"{file} is there already; choose another name.") from None
     except OSError as error:
         raise ConfigError(f"{file} cannot be written: {error.strerror}.") from None
-    name = strategy_named(str(file), of)
+    tries = [line.lstrip("/ ") for line in text.splitlines() if _TRY.match(line)]
+    name = strategy_named(_player(file, tries), of)
     if as_json:
         print_json({"file": str(file), "strategy": name, "game": of.name})
         return
-    _print_next_steps(file, text.partition("Try it:\n\n")[2].partition('"""')[0])
+    _print_next_steps(file, tries)
 
 
-def _starter(of: Game) -> str:
-    """The text of the game's starter, which is a module that nobody imports."""
+_TRY = re.compile("[/ ]+cardsharp ")
+"""A line of a starter that is a command to try it."""
+
+
+def _starter(of: Game, file: Path) -> Path:
+    """The game's starter in the language that the file's name ends in."""
+    programs = {path.suffix: path for path in sorted((PROGRAMS / of.name).glob("*"))}
+    if file.suffix in programs:
+        return programs[file.suffix]
+    if file.suffix != SUFFIX:
+        there = " or ".join((SUFFIX, *programs))
+        raise ConfigError(
+            f"{file} must end in {there} for {of.title}; docs/programs.md tells how a program in "
+            "any other language plays."
+        )
     spec = None if of.starter is None else find_spec(of.starter)
     if spec is None or spec.origin is None:
-        there = ", ".join(one.name for one in games() if one.starter is not None)
-        raise ConfigError(f"There is no starter for {of.title}; there is one for: {there}.")
-    return Path(spec.origin).read_text("utf-8")
+        names = ", ".join(one.name for one in games() if one.starter is not None)
+        raise ConfigError(f"There is no starter for {of.title}; there is one for: {names}.")
+    return Path(spec.origin)
 
 
 def _name(file: Path) -> str:
     """What the strategy is called: as its file, so that two files are two players."""
-    if file.suffix != SUFFIX:
-        raise ConfigError(f"{file} must end in {SUFFIX}: a strategy is a Python file.")
     name = re.sub(r"[^a-z0-9]+", "-", file.stem.lower()).strip("-")
     if not name:
         raise ConfigError(f"{file} gives the strategy no name; use letters or digits.")
     return name
 
 
-def _print_next_steps(file: Path, tries: str) -> None:
+def _player(file: Path, tries: Sequence[str]) -> str:
+    """How the new player is named in commands: by its file, or as a program."""
+    if file.suffix == SUFFIX:
+        return str(file)
+    quoted: list[str] = re.findall('"([^"]+)"', tries[0])
+    return next(filter(is_program, quoted))
+
+
+def _print_next_steps(file: Path, tries: Sequence[str]) -> None:
     """The commands of the starter, ready to be copied."""
     console = results()
     console.print(f"wrote {file}, a strategy that plays as it is. Try it, then change it:")
     console.print()
-    for line in tries.splitlines():
-        console.print(line.replace("cardsharp", program(), 1), style="dim", soft_wrap=True)
+    for line in tries:
+        command = line.replace("cardsharp", program(), 1)
+        console.print(f"  {command}", style="dim", soft_wrap=True)

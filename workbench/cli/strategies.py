@@ -20,7 +20,7 @@ def strategies(*, as_json: Json = False) -> None:
         return
     _print(lines)
     results().print()
-    results().print("Your own: a FILE.py works wherever a name does; new writes one.", style="dim")
+    results().print("Your own: FILE.py, or a command in quotes; new writes one.", style="dim")
 
 
 def names_of(game: Game) -> Callable[..., None]:

@@ -51,7 +51,7 @@ class BotOptions:
         tuple[str, ...], Parameter(negative=(), help="Only matches with this tag; can be repeated.")
     ] = ()
     strategy: Annotated[
-        str | None, Parameter(help="A strategy's name, or a FILE.py; else CARDSHARP_STRATEGY.")
+        str | None, Parameter(help="A strategy, FILE.py, or 'command'; else CARDSHARP_STRATEGY.")
     ] = None
     data: Annotated[
         Path | None,

@@ -35,7 +35,7 @@ from workbench.stage.archive import copy_match
 from workbench.stage.clouds import CloudKind
 from workbench.stage.stage import Script, Stage, set_up
 from workbench.stage.surroundings import telemetry_in
-from workbench.strategy_file import SUFFIX, strategy_named
+from workbench.strategy_file import is_file, strategy_named
 
 DEFAULT_OPPONENT = "example-java"
 """The organisers' own example client: a real opponent, and one that a newcomer's bot beats."""
@@ -47,10 +47,10 @@ class PlayOptions:
     """What `play` can be told."""
 
     opponent: Annotated[
-        str, Parameter(help="Who plays against us: a strategy's name, or a FILE.py with one.")
+        str, Parameter(help="Who plays against us: a strategy, FILE.py, or 'command'.")
     ] = DEFAULT_OPPONENT
     strategy: Annotated[
-        str, Parameter(help="Who plays for us: a strategy's name, or a FILE.py with one.")
+        str, Parameter(help="Who plays for us: a strategy, FILE.py, or 'command'.")
     ] = GAME.default_strategy
     matches: Annotated[
         int,
@@ -85,8 +85,7 @@ class PlayOptions:
     @property
     def opponent_name(self) -> str:
         """What the opponent is called: a file by its name, without its folders."""
-        is_file = self.opponent.endswith(SUFFIX)
-        return Path(self.opponent).name if is_file else self.opponent
+        return Path(self.opponent).name if is_file(self.opponent) else self.opponent
 
 
 def play(*, options: PlayOptions = PlayOptions()) -> int:
@@ -105,7 +104,7 @@ def play(*, options: PlayOptions = PlayOptions()) -> int:
 
 def _script(options: PlayOptions) -> Script:
     """What is to be played; raises `ConfigError` for a strategy that cannot be used."""
-    if not options.opponent.endswith(SUFFIX):
+    if not is_file(options.opponent):
         strategy_named(options.opponent)
     elif not Path(options.opponent).is_file():
         raise ConfigError(f"There is no strategy file {options.opponent}; check the path.")

@@ -87,10 +87,11 @@ class PracticeOptions:
         Literal["self", "dummy"], Parameter(help="Ourselves, or the dummy, whom we play as well.")
     ] = "self"
     strategy: Annotated[
-        str | None, Parameter(help="A strategy's name, or a FILE.py; else CARDSHARP_STRATEGY.")
+        str | None, Parameter(help="A strategy, FILE.py, or 'command'; else CARDSHARP_STRATEGY.")
     ] = None
     against: Annotated[
-        str, Parameter(help="The strategy that plays the dummy's seat: a name, or a FILE.py.")
+        str,
+        Parameter(help="Who plays the dummy's seat: a strategy, FILE.py, or 'command'."),
     ] = "champion"
     tag: Annotated[
         tuple[str, ...], Parameter(negative=(), help="Tags of the matches; else one of their own.")

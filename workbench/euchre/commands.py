@@ -60,7 +60,7 @@ Count = validators.Number(gte=1)
 def play(
     *,
     partner: Annotated[
-        str, Parameter(help="Who sits opposite: a strategy's name, or a FILE.py with one.")
+        str, Parameter(help="Who sits opposite: a strategy, FILE.py, or 'command'.")
     ] = DEFAULT_STRATEGY,
     opponents: Annotated[str, Parameter(help="Who sits left and right.")] = DEFAULT_STRATEGY,
     seed: Annotated[
@@ -93,9 +93,9 @@ def _player(name_or_file: str) -> StrategyPlayer:
 class ServeOptions:
     """What is served, and where."""
 
-    strategy: Annotated[
-        str, Parameter(help="Who decides: a strategy's name, or a FILE.py with one.")
-    ] = DEFAULT_STRATEGY
+    strategy: Annotated[str, Parameter(help="Who decides: a strategy, FILE.py, or 'command'.")] = (
+        DEFAULT_STRATEGY
+    )
     port: Annotated[
         int,
         Parameter(validator=validators.Number(gte=0, lte=65535), help="0 takes any free one."),

@@ -34,7 +34,7 @@ from workbench.show.exits import Exit
 from workbench.show.options import Json
 from workbench.show.output import messages, print_error, print_json, print_lines, results
 from workbench.show.progress import Bar
-from workbench.strategy_file import SUFFIX
+from workbench.strategy_file import is_own
 
 _EXAMPLES = """\
 Examples:
@@ -70,7 +70,7 @@ USUAL = 500
 
 Positive = validators.Number(gte=1)
 Chance = validators.Number(gt=0, lt=0.5)
-Player = Annotated[str, Parameter(help="A strategy, or a FILE.py with one.")]
+Player = Annotated[str, Parameter(help="A strategy, FILE.py, or 'command'.")]
 Seed = Annotated[int, Parameter(help="The same seed plays the same matches.")]
 MaybeSeed = Annotated[
     int | Literal["random"] | None,
@@ -119,7 +119,7 @@ class RunOptions:
 
     def plan(self, first: str, second: str, most: int | None = None) -> Plan:
         """The plan of a duel with these options; of `most` pairs where no number is given."""
-        tuned = first.endswith(SUFFIX) or second.endswith(SUFFIX)
+        tuned = is_own(first) or is_own(second)
         seed = self.seed or ("random" if tuned else 1)
         return Plan(
             game=self.game,

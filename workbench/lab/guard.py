@@ -15,7 +15,7 @@ from cardsharp.deciding import shaped
 from cardsharp.errors import StrategyFault
 from cardsharp.strategy import Decision, Strategy
 from cardsharp.trying import own_lines, tried
-from workbench.strategy_file import SUFFIX
+from workbench.strategy_file import is_own
 
 LIMIT = timedelta(seconds=2)
 """What a decision may take of the processor; at a table it is the same on the clock."""
@@ -55,8 +55,8 @@ class Guarded:
 
 
 def guarded(name_or_file: str, strategy: Any) -> Any:  # noqa: ANN401 - any game's
-    """The strategy; guarded where it comes from a user's file."""
-    return Guarded(name_or_file, strategy) if name_or_file.endswith(SUFFIX) else strategy
+    """The strategy; guarded where it comes from a user's file or program."""
+    return Guarded(name_or_file, strategy) if is_own(name_or_file) else strategy
 
 
 @contextmanager

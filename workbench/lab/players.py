@@ -11,7 +11,7 @@ from cardsharp.games import game
 from workbench.lab.extras import extras_of
 from workbench.lab.guard import guarded
 from workbench.lab.plan import Plan
-from workbench.strategy_file import SUFFIX, files_of, strategy_named
+from workbench.strategy_file import files_of, is_own, strategy_named
 
 
 def strategy_of(
@@ -39,8 +39,8 @@ def check_players(plan: Plan) -> None:
 
 
 def _name(game_name: str, name_or_file: str) -> str:
-    """The registered name; a file is imported in whichever process this is."""
-    if not name_or_file.endswith(SUFFIX):
+    """The registered name; a file is imported, a program started in whichever process this is."""
+    if not is_own(name_or_file):
         return name_or_file
     return strategy_named(name_or_file, game(game_name))
 

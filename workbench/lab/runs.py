@@ -14,7 +14,7 @@ from workbench.lab.plan import Plan
 from workbench.lab.players import check_players
 from workbench.lab.results import Pair
 from workbench.lab.sprt import Sequential
-from workbench.strategy_file import SUFFIX
+from workbench.strategy_file import is_own
 
 Numbered = tuple[int, Pair]
 """A pair and its number in the run."""
@@ -65,7 +65,7 @@ def unsteady(played: Duel) -> tuple[str, ...]:
 
     Where both players are files and one does, both are named.
     """
-    files = tuple(name for name in (played.plan.first, played.plan.second) if name.endswith(SUFFIX))
+    files = tuple(filter(is_own, (played.plan.first, played.plan.second)))
     if not files:
         return ()
     [(_, again)] = play_task(played.plan, [range(1)])

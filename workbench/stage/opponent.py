@@ -12,12 +12,15 @@ import threading
 from dataclasses import asdict, dataclass, field
 from random import Random
 
+from cardsharp.deadmansdraw.actions import Action
 from cardsharp.deadmansdraw.client import ArenaClient, Credentials
 from cardsharp.deadmansdraw.logbook import ends_turn
+from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.reading import follow, rebuild
 from cardsharp.deadmansdraw.strategies import Strategy, build
 from cardsharp.deadmansdraw.wire_views import MatchView
-from cardsharp.errors import CardsharpError, MatchOver, NotYourTurn
+from cardsharp.errors import CardsharpError, MatchOver, NotYourTurn, StrategyFault
+from cardsharp.trying import tried
 from workbench.strategy_file import strategy_named
 
 READY = "ready"
@@ -70,7 +73,7 @@ class Opponent:
         """Whether the turn ended; False where only a new view tells what is so."""
         position = rebuild(view, view.active_player_index or 0)
         while True:
-            action = strategy.decide(position).action
+            action = self._action(strategy, position)
             answer = self._client.act(view.id, action)
             if ends_turn(answer):
                 return True
@@ -78,6 +81,13 @@ class Opponent:
             if following is None:
                 return False
             position = following
+
+    def _action(self, strategy: Strategy, position: Position) -> Action:
+        """What it decides; what it prints is not for our parent, who reads our stdout."""
+        found = tried(lambda: strategy.decide(position), strategy)
+        if found.result is None:
+            raise StrategyFault(found.fault)
+        return found.result.action
 
     def _is_our_turn(self, view: MatchView) -> bool:
         index = view.active_player_index

@@ -101,5 +101,7 @@ class Game(NamedTuple):
     visit: Part[Visit] | None = None
     archive: Part[Any] | None = None
     """Opens what keeps its matches at home, a `MatchReader`; without it, the one match log."""
+    program: Part[Any] | None = None
+    """How programs in any language are told its positions at home, a `Translation`."""
     drawing: Part[Any] | None = None
     """How its matches are shown at home, a `Drawing`; without it, step by step."""

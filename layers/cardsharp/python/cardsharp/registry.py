@@ -17,12 +17,16 @@ S = TypeVar("S")
 M = TypeVar("M", bound=Callable[..., object])
 
 
+_HOME_ONLY = " here: a file or a program of one's own plays at home, not in what is deployed"
+
+
 class Registry(Generic[G, S]):
     """What makes the strategies of `package`, whose modules are imported when one is asked for."""
 
     def __init__(self, package: str) -> None:
         self._package = package
         self._makers: dict[str, Callable[..., S]] = {}
+        self._guests: dict[str, Callable[..., S]] = {}
         _all[package] = self
 
     def strategy(self, name: str) -> Callable[[M], M]:
@@ -33,6 +37,10 @@ class Registry(Generic[G, S]):
             return maker
 
         return register
+
+    def admit(self, name: str, maker: Callable[..., S]) -> None:
+        """Have this made where the name is asked for; `names` does not list it."""
+        self._guests[name] = maker
 
     def build(self, name: str, given: G) -> S:
         """A new strategy, made from `given` and nothing else.
@@ -49,10 +57,13 @@ class Registry(Generic[G, S]):
 
     def maker(self, name: str) -> Callable[..., S]:
         """What makes the strategy of that name; raises as `build`."""
+        if name in self._guests:
+            return self._guests[name]
         self._import_all()
         if name not in self._makers:
             there = ", ".join(self.names())
-            raise ConfigError(f"No strategy is called '{name}'. There are: {there}.")
+            where = _HOME_ONLY if " " in name or name.endswith(".py") else ""
+            raise ConfigError(f"No strategy is called '{name}'{where}. There are: {there}.")
         return self._makers[name]
 
     def about(self, name: str) -> str:

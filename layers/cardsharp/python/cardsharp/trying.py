@@ -25,7 +25,14 @@ _MOST_SAID = 300
 
 
 class Unfit(Exception):
-    """What a strategy returned cannot be used; the text is the whole fault."""
+    """What a strategy returned cannot be used; the text is the whole fault.
+
+    `trace` is what there is to see of how it came, in lines.
+    """
+
+    def __init__(self, fault: str, trace: str = "") -> None:
+        super().__init__(fault)
+        self.trace = trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +74,7 @@ def _tried(work: Callable[[], T], owner: object, page: "_Page") -> Tried[T]:
         try:
             return Tried(work(), printed=page.text)
         except Unfit as unfit:
-            return Tried(fault=str(unfit), printed=page.text)
+            return Tried(fault=str(unfit), trace=unfit.trace, printed=page.text)
         except Exception as error:  # noqa: BLE001 - anybody's code; the turn must go on
             lines = own_lines(error, owner)
             fault = f"the strategy failed: {_said(error)}"

@@ -16,6 +16,7 @@ GAME = Game(
     replay=Part("cardsharp.blef.replay:replay"),
     visit=Part("workbench.blef.visit:visit"),
     simulation=Part("cardsharp.blef.simulation:Blef"),
+    program=Part("workbench.blef.program:TRANSLATION"),
     commands=Part("workbench.blef.commands:app"),
     archive=Part("workbench.blef.bot:open_archive"),
 )

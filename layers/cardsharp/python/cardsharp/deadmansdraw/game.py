@@ -17,5 +17,6 @@ GAME = Game(
     drawing=Part("workbench.deadmansdraw.show"),
     simulation=Part("cardsharp.deadmansdraw.simulation:DeadMansDraw"),
     lab=Part("workbench.deadmansdraw.lab:DeadMansDrawExtras"),
+    program=Part("workbench.deadmansdraw.program:TRANSLATION"),
     commands=Part("workbench.deadmansdraw.commands:app"),
 )

@@ -13,6 +13,7 @@ GAME = Game(
     visit=Part("workbench.euchre.visit:visit"),
     simulation=Part("cardsharp.euchre.simulation:Euchre"),
     lab=Part("workbench.euchre.lab:EuchreExtras"),
+    program=Part("workbench.euchre.program:TRANSLATION"),
     commands=Part("workbench.euchre.commands:app"),
     replay=Part("cardsharp.euchre.replay:replay"),
     archive=Part("workbench.euchre.archive:open_archive"),

@@ -1,0 +1,202 @@
+"""A program in any language plays as a strategy does, and its faults are told in a sentence."""
+
+import shutil
+import sys
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from support.bot_positions import opening
+
+from cardsharp.deadmansdraw.fallback import decide
+from cardsharp.deadmansdraw.strategies import build
+from cardsharp.deciding import Decided
+from cardsharp.errors import ConfigError
+from cardsharp.game import Game
+from cardsharp.games import games
+from cardsharp.registry import strategies_of
+from workbench import program
+from workbench.lab.guard import guarded
+from workbench.strategy_file import files_of, is_own, strategy_named
+
+STARTERS = Path(__file__).parents[2] / "starters/programs/deadmansdraw"
+
+LOOP = """
+import json, os, sys
+for number, line in enumerate(sys.stdin):
+    question = json.loads(line)
+    first = {{"action": question["actions"][0], "reason": "the first"}}
+    {body}
+    print(json.dumps(first), flush=True)
+"""
+
+Made = Callable[[str], str]
+
+
+@pytest.fixture
+def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Made:
+    """Makes a program of a body that is run before each answer; gives its command."""
+    monkeypatch.setattr(program, "LIMIT", timedelta(seconds=0.3))
+
+    def written(body: str) -> str:
+        path = tmp_path / f"bot{len(list(tmp_path.iterdir()))}.py"
+        path.write_text(LOOP.format(body=body))
+        return f"{sys.executable} {path}"
+
+    return written
+
+
+def decided(command: str) -> Decided[Any]:
+    """What the program, which answers its first question well, makes of the second."""
+    strategy = build(strategy_named(command), Random(1))
+    return decide(strategy, opening(), timedelta(seconds=20), lambda: 0.0)
+
+
+@pytest.mark.parametrize("game", games(), ids=lambda game: str(game.name))
+def test_every_game_tells_its_positions_and_takes_every_action_back(game: Game, made: Made) -> None:
+    """A whole match by a program that answers at random, as strict as the lab."""
+    all_of = "question['actions']"
+    command = made(f"first['action'] = {all_of}[question['seed'] % len({all_of})]")
+    named = strategy_named(command, game)
+    simulation = game.simulation.load()() if game.simulation else None
+    assert simulation is not None
+    dice = Random(5)
+    player = guarded(command, strategies_of(game.strategies).build(named, dice))
+    state = simulation.deal(dice)
+    while simulation.to_act(state) is not None:
+        decision = player.decide(simulation.position(state))
+        assert decision.reason == "the first"
+        state = simulation.act(state, decision.action, dice)
+
+
+@pytest.mark.parametrize(
+    ("body", "fault"),
+    [
+        ("sys.stdin.read()", "no decision within 0.3 s"),
+        ("sys.exit('I give up')", "the program ended with exit code 1"),
+        ("os.close(1); sys.stdin.read()", "the program closed its output"),
+        (
+            "print('hello', flush=True)",
+            "'hello', which is no answer: Invalid JSON",
+        ),
+        (
+            "print('[]', flush=True)",
+            "'[]', which is no answer: Input should be an",
+        ),
+        (
+            "print('{}', flush=True)",
+            "'{}', which is no answer: action: Field",
+        ),
+        ("print('x' * 1_000_001, end='', flush=True)", "wrote a line without an end"),
+        ("first['action'] = 'Draw'", 'chose "Draw", which is none of the actions it was given'),
+        ("first['options'] = [{'action': 1}]", "chose 1, which is none of the actions"),
+    ],
+)
+def test_a_fault_is_a_sentence_and_a_safe_action_replaces_it(
+    made: Made, body: str, fault: str
+) -> None:
+    found = decided(made(f"if number: {body}"))
+    assert found.fault is not None
+    assert fault in found.fault
+    assert found.decision.reason == f"Safe action: {found.fault}."
+
+
+def test_where_it_fails_its_last_words_are_shown(made: Made) -> None:
+    assert decided(made("if number: sys.exit('I give up')")).trace == "I give up"
+
+
+def test_after_a_fault_it_is_started_anew(made: Made) -> None:
+    strategy = build(strategy_named(made("if number == 1: sys.exit()")), Random(1))
+    faults = [
+        decide(strategy, opening(), timedelta(seconds=20), lambda: 0.0).fault for _ in range(3)
+    ]
+    assert [fault is None for fault in faults] == [False, True, False]
+
+
+def test_a_line_too_many_is_not_the_answer_to_the_next_question(made: Made) -> None:
+    command = made("first['reason'] = str(number)\n    if number == 1: print('debugging')")
+    strategy = build(strategy_named(command), Random(1))
+    assert decide(strategy, opening(), timedelta(seconds=20), lambda: 0.0).fault is not None
+    after = decide(strategy, opening(), timedelta(seconds=20), lambda: 0.0)
+    assert (after.fault, after.decision.reason) == (None, "0")
+
+
+def test_options_and_what_it_writes_on_stderr_are_kept(made: Made) -> None:
+    body = "first['options'] = [{'action': first['action'], 'value': 0.5, 'note': 'why not'}]; "
+    found = decided(made(f"{body}print('I see', len(question['actions']), file=sys.stderr)"))
+    assert found.fault is None
+    assert found.printed == "I see 1\n"
+    assert [(one.value, one.note) for one in found.decision.options] == [(0.5, "why not")]
+
+
+def test_no_password_is_handed_on(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CARDSHARP_PASSWORD", "secret")
+    found = decided(made("first['reason'] = repr('CARDSHARP_PASSWORD' in os.environ)"))
+    assert found.decision.reason == "False"
+
+
+def test_the_same_dice_give_it_the_same_seed(made: Made) -> None:
+    command = made("first['reason'] = str(question['seed'])")
+    assert decided(command).decision.reason == decided(command).decision.reason
+
+
+def test_one_that_cannot_play_is_refused_before_a_match(made: Made) -> None:
+    with pytest.raises(ConfigError, match="cannot play: the program ended with exit code 1"):
+        strategy_named(made("1 / 0"))
+    with pytest.raises(ConfigError, match="there is no program no-such-thing here"):
+        strategy_named("no-such-thing bot.js")
+
+
+def test_what_is_deployed_says_that_it_starts_no_programs() -> None:
+    """The worker builds by name alone: an order with a program's command ends there."""
+    for own in ("node never-here.js", "mine.py"):
+        with pytest.raises(ConfigError, match="plays at home, not in what is deployed"):
+            build(own, Random(0))
+
+
+def test_which_names_are_programs(tmp_path: Path, made: Made) -> None:
+    runs = tmp_path / "runs"
+    runs.write_text("#!/bin/sh\n")
+    runs.chmod(0o700)
+    assert is_own(str(runs))
+    assert is_own("node bot.js")
+    assert not is_own("captain")
+    assert not is_own("threshold(0.2, 0.5)")
+    command = made("")
+    assert files_of(command, games()[0])[-1] == Path(command.split()[1])
+
+
+def same_as_in_python(command: str, starter: str) -> None:
+    """Hold a starter's decisions against those of the one in Python, over some matches."""
+    game = games()[0]
+    assert game.starter is not None
+    assert game.simulation is not None
+    simulation = game.simulation.load()()
+    path = Path(__file__).parents[2] / (game.starter.replace(".", "/") + ".py")
+    model = build(strategy_named(str(path)), Random(0))
+    other = build(strategy_named(command), Random(0))
+    asked = 0
+    for seed in range(5):
+        dice = Random(seed)
+        state = simulation.deal(dice)
+        while simulation.to_act(state) is not None:
+            position = simulation.position(state)
+            decision = model.decide(position)
+            assert other.decide(position).action == decision.action, (starter, position)
+            state = simulation.act(state, decision.action, dice)
+            asked += 1
+    assert asked > 100
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="Node is not installed")
+def test_the_starter_in_javascript_decides_as_that_in_python() -> None:
+    same_as_in_python(f"node {STARTERS / 'mine.js'}", "mine.js")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("java") is None, reason="Java is not installed")
+def test_the_starter_in_java_decides_as_that_in_python() -> None:
+    same_as_in_python(f"java {STARTERS / 'Mine.java'}", "Mine.java")

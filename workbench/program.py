@@ -1,0 +1,337 @@
+"""A strategy in any language: a program that reads positions and answers on stdout, a line each.
+
+Each line of JSON holds a position and the actions that the rules allow in it; the answer is a line
+that sends one of these back. docs/programs.md is the page for whoever writes such a program. It
+plays on this machine only: what is deployed starts no programs.
+"""
+
+import fcntl
+import json
+import os
+import shlex
+import signal
+import subprocess
+import tempfile
+import weakref
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from datetime import timedelta
+from functools import cache
+from pathlib import Path
+from random import Random
+from threading import Lock, Timer
+from typing import IO, Any, NamedTuple
+from zlib import crc32
+
+from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
+
+from cardsharp.errors import ConfigError
+from cardsharp.game import Game
+from cardsharp.registry import strategies_of
+from cardsharp.strategy import Decision, Option
+from cardsharp.trying import MOST_PRINTED, Unfit, tried
+
+LIMIT = timedelta(seconds=2)
+"""What an answer may take on the clock; whoever takes longer is killed and started anew."""
+
+START_LIMIT = timedelta(seconds=20)
+"""What a new program's first answer may take, to an opening position that no match waits for."""
+
+LONGEST = 1_000_000
+"""Bytes of an answer."""
+
+_GRACE = 0.5
+"""Seconds in which a program that has closed its output is expected to end."""
+
+_LINES = 6
+"""How many of the first and of the last lines of its stderr are shown where a program fails."""
+
+_OURS = ("CARDSHARP_", "AWS_")
+"""Variables of the environment that no program is given: passwords are among them."""
+
+
+class Translation(NamedTuple):
+    """How a program is told a game; `Game.program` names it.
+
+    `position` is what it is shown, `actions` what is allowed there, and `action` one of these as
+    JSON. `decision` and `option` are the game's own classes.
+    """
+
+    position: Callable[[Any], BaseModel]
+    actions: Callable[[Any], Sequence[Any]]
+    action: Callable[[Any], object]
+    decision: type[Decision[Any]]
+    option: type[Option[Any]]
+
+
+# --- which names are programs --------------------------------------------------------------------
+
+
+def is_program(name: str) -> bool:
+    """Whether a player is named by a command: `node bot.js`, or `./bot` where that can be run."""
+    words = _words(name)
+    if Path(name).is_file():
+        return len(words) == 1 and "/" in name and os.access(name, os.X_OK)
+    return len(words) > 1 and "(" not in words[0]  # as in threshold(0.2, 0.5), a strategy
+
+
+def files_of(command: str) -> tuple[Path, ...]:
+    """The files that a command names, such as `bot.js`."""
+    return tuple(Path(word) for word in _words(command) if Path(word).is_file())
+
+
+def _words(command: str) -> list[str]:
+    """The words of a command; none where a quote is left open."""
+    try:
+        return shlex.split(command)
+    except ValueError:
+        return []
+
+
+@cache
+def program_named(command: str, of: Game) -> str:
+    """The command as the name of a strategy that can be built now; it has answered once.
+
+    Raises:
+        ConfigError: it cannot be started, or fails in the opening position.
+    """
+    if of.program is None:
+        raise ConfigError(f"No program can play {of.title} yet; write a strategy in Python.")
+    translation: Translation = of.program.load()
+
+    def made(given: object) -> Program:
+        return Program(command, of.name, translation, given)
+
+    strategies_of(of.strategies).admit(command, made)
+    player, opening = made(Random(0)), _opening(of)
+    found = tried(lambda: player.decide(opening, START_LIMIT), player)
+    if found.fault is not None:
+        raise ConfigError(f"'{command}' cannot play: {found.fault}.\n{found.trace}".rstrip())
+    return command
+
+
+def _opening(of: Game) -> object:
+    """A position with which a match begins."""
+    if of.simulation is None:
+        raise ConfigError(f"{of.title} cannot be played on this machine.")
+    simulation = of.simulation.load()()
+    return simulation.position(simulation.deal(Random(0)))
+
+
+# --- the strategy --------------------------------------------------------------------------------
+
+
+class _Weighed(BaseModel):
+    """An option of an answer."""
+
+    action: JsonValue
+    value: float | None = None
+    note: str = ""
+
+
+class _Answer(BaseModel):
+    """What a program writes; what else it says is ignored."""
+
+    model_config = ConfigDict(hide_input_in_errors=True)
+
+    action: JsonValue
+    reason: str = ""
+    options: tuple[_Weighed, ...] = ()
+
+
+class Program:
+    """A program as a strategy; what it writes on stderr is printed, as by a strategy in Python.
+
+    It has a process of its own for as long as it is there, which is then left to the next one.
+    """
+
+    def __init__(self, command: str, game: str, translation: Translation, given: object) -> None:
+        self._command, self._game, self._translation = command, game, translation
+        self._given = given
+        self._lock = Lock()
+        self._process = self._running()
+
+    def decide(self, position: object, limit: timedelta | None = None) -> Decision[Any]:
+        """What the program answers.
+
+        Raises:
+            Unfit: it is late, ends, or its answer cannot be used; the text says which.
+        """
+        known = self._translation
+        allowed = [(known.action(one), one) for one in known.actions(position)]
+        question = self._question(position, [body for body, _ in allowed])
+        actions = {_written(body): one for body, one in allowed}
+        with self._lock:  # one that is late is still asked when the next decision is due
+            try:
+                return self._decision(self._process.ask(question, limit or LIMIT), actions)
+            except Unfit:
+                # Whatever else it may write would be taken for the next answer.
+                self._process.end()
+                self._process = self._running()
+                raise
+
+    def _decision(self, line: bytes, actions: Mapping[str, Any]) -> Decision[Any]:
+        """What an answer says; what the program wrote on stderr until then is printed."""
+        print(self._process.heard(), end="")  # noqa: T201 - kept, as from a strategy in Python
+        answer, known = _read(line), self._translation
+        options = tuple(
+            known.option(_meant(one.action, actions), one.value, one.note) for one in answer.options
+        )
+        return known.decision(_meant(answer.action, actions), answer.reason, options)
+
+    def _question(self, position: object, actions: Sequence[object]) -> bytes:
+        shown = self._translation.position(position).model_dump(mode="json", by_alias=True)
+        chance = self._given.getrandbits(32) if isinstance(self._given, Random) else None
+        question = {
+            "game": self._game,
+            "position": shown,
+            "actions": actions,
+            "seed": crc32(_written(shown).encode()) if chance is None else chance,
+        }
+        return json.dumps(question).encode() + b"\n"
+
+    def _running(self) -> "_Process":
+        """A process of our own: one that is left, or a new one."""
+        left = _left[os.getpid(), self._command]
+        process = left.pop() if left else _Process(self._command)
+        if not process.lives:
+            process = _Process(self._command)
+        weakref.finalize(self, left.append, process).atexit = False
+        return process
+
+
+_left: defaultdict[tuple[int, str], list["_Process"]] = defaultdict(list)
+"""Processes that nobody asks now, by who started them (a fork must not ask them) and command."""
+
+
+def _read(line: bytes) -> _Answer:
+    try:
+        return _Answer.model_validate_json(line)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        place = "".join(f"{part}: " for part in first["loc"])
+        text = line.decode(errors="replace").strip()
+        raise Unfit(
+            f"the program answered {text!r:.100}, which is no answer: {place}{first['msg']}"
+        ) from None
+
+
+def _meant(answered: JsonValue, actions: Mapping[str, Any]) -> Any:  # noqa: ANN401 - any game's
+    """The action that was sent back; raises `Unfit` for one that was not offered."""
+    text = _written(answered)
+    if text not in actions:
+        raise Unfit(f"the program chose {text:.100}, which is none of the actions it was given")
+    return actions[text]
+
+
+def _written(value: object) -> str:
+    """JSON that is the same text for the same value."""
+    return json.dumps(value, sort_keys=True)
+
+
+# --- the process ---------------------------------------------------------------------------------
+
+
+class _Process:
+    """A program that runs, in a session of its own: Ctrl-C is for us, who then end it."""
+
+    def __init__(self, command: str) -> None:
+        errors = tempfile.TemporaryFile()  # noqa: SIM115 - for as long as the process
+        fcntl.fcntl(errors, fcntl.F_SETFL, os.O_APPEND)  # so that it can be emptied
+        try:
+            popen = subprocess.Popen(  # noqa: S603 - the user's own command
+                _words(command),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                start_new_session=True,
+                env={k: v for k, v in os.environ.items() if not k.startswith(_OURS)},
+            )
+        except OSError as error:
+            errors.close()
+            raise ConfigError(_unstartable(command, error)) from None
+        self._popen, self._errors = popen, errors
+        self._stdin, self._stdout = _pipe(popen.stdin), _pipe(popen.stdout)
+        self._is_late = False
+        weakref.finalize(self, _end, popen, errors)
+
+    @property
+    def lives(self) -> bool:
+        """Whether it can be asked."""
+        return self._popen.poll() is None
+
+    def ask(self, question: bytes, limit: timedelta) -> bytes:
+        """Its answer; it is killed where there is none in time.
+
+        Raises:
+            Unfit: it was late, ended, or wrote no end of a line.
+        """
+        alarm = Timer(limit.total_seconds(), self._ring)
+        alarm.daemon = True
+        alarm.start()
+        line = b""
+        with suppress(BrokenPipeError):
+            self._stdin.write(question)
+            self._stdin.flush()
+            line = self._stdout.readline(LONGEST)
+        alarm.cancel()
+        if not line.endswith(b"\n") or self._is_late:
+            raise Unfit(self._fault(line, limit), self._last_words())
+        return line
+
+    def heard(self) -> str:
+        """What it has written on stderr since this was asked last."""
+        text = os.pread(self._errors.fileno(), MOST_PRINTED, 0).decode(errors="replace")
+        os.ftruncate(self._errors.fileno(), 0)
+        return text
+
+    def end(self) -> None:
+        """End it and whatever it started."""
+        _kill(self._popen)
+
+    def _ring(self) -> None:
+        self._is_late = True
+        self.end()
+
+    def _fault(self, line: bytes, limit: timedelta) -> str:
+        """Why there is no answer, in a phrase."""
+        if self._is_late:
+            return f"no decision within {limit.total_seconds():g} s"
+        if line:
+            return "the program wrote a line without an end"
+        with suppress(subprocess.TimeoutExpired):
+            return f"the program ended with exit code {self._popen.wait(_GRACE)}"
+        return "the program closed its output"
+
+    def _last_words(self) -> str:
+        """The first and the last lines of its stderr: languages differ in where they say most."""
+        lines = self.heard().strip().splitlines()
+        if len(lines) > 2 * _LINES:
+            lines = [*lines[:_LINES], "...", *lines[-_LINES:]]
+        return "\n".join(line.replace("\t", "    ") for line in lines)
+
+
+def _unstartable(command: str, error: OSError) -> str:
+    if isinstance(error, FileNotFoundError):
+        return f"'{command}' cannot be started: there is no program {error.filename} here."
+    return f"'{command}' cannot be started: {error.strerror}."
+
+
+def _kill(popen: subprocess.Popen[bytes]) -> None:
+    """End a program and whatever it started."""
+    with suppress(ProcessLookupError):
+        os.killpg(popen.pid, signal.SIGKILL)
+
+
+def _end(popen: subprocess.Popen[bytes], errors: IO[bytes]) -> None:
+    _kill(popen)
+    with suppress(BrokenPipeError):
+        popen.communicate()
+    errors.close()
+
+
+def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
+    if pipe is None:
+        raise TypeError("The pipe was not asked for.")
+    return pipe
