@@ -16,6 +16,7 @@ from support.aws_build import native_build
 from cardsharp.cloud import secrets
 from cardsharp.cloud.lease import Keeping, LeaseKeeper
 from cardsharp.cloud.ports import MatchRecord, Status
+from cardsharp.cloud.switches import KEPT
 from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.errors import CardsharpError, ConfigError, Unauthorized
 from workbench.build.deploy import stack_tags
@@ -30,6 +31,7 @@ from workbench.operate.stack import find_stack
 from workbench.operate.status import look_at
 from workbench.operate.story import lines_about
 from workbench.operate.trial import OPPONENT, US, Trial, trial
+from workbench.show.exits import Exit
 from workbench.stage.side import assembled
 
 HOUR = timedelta(hours=1)
@@ -118,6 +120,8 @@ def test_the_metrics_that_functions_log_reach_status(cloud: Trial, played: Match
         ["dlq list"],
         ["logs --problems"],
         ["pause", "resume"],
+        ["set"],
+        ["set --at-once 4", "set --default at-once"],
         ["listen --for 1h"],
     ],
 )
@@ -152,7 +156,7 @@ def test_a_message_that_a_worker_has_is_in_flight_and_not_waiting(cloud: Trial) 
 
 
 def test_a_production_stack_that_can_be_deleted_is_a_problem(cloud: Trial) -> None:
-    prod = replace(cloud.stack, parameters={"Stage": "prod"})
+    prod = replace(cloud.stack, parameters={**cloud.stack.parameters, "Stage": "prod"})
     assert any("update-termination-protection" in one for one in look_at(prod).problems)
     kept = replace(prod, protected=True)
     assert not any("update-termination-protection" in one for one in look_at(kept).problems)
@@ -172,11 +176,10 @@ def test_an_order_that_cannot_be_used_is_refused_with_its_fault(cloud: Trial) ->
 
 def test_r19_a_pause_takes_up_no_new_match_and_leaves_running_ones_be(cloud: Trial) -> None:
     pause(cloud.stack)
+    paused = datetime.now(UTC)
     with handlers(cloud) as assembly:
         fresh = cloud.arena.create_match([US[0], OPPONENT[0]])
         assert assembly.offering.offer([fresh]) == 0
-        with pytest.raises(CardsharpError, match="New matches are paused"):
-            practise(cloud.stack, {})
         lease = assembly.log.take("orphan", "a worker that died", timedelta(microseconds=1))
         assert lease is not None
         assert assembly.offering.offer([fresh]) == 0, "somebody may hold it"
@@ -186,9 +189,31 @@ def test_r19_a_pause_takes_up_no_new_match_and_leaves_running_ones_be(cloud: Tri
         now = assembly.clock.monotonic()
         with LeaseKeeper(assembly.log, lease, Keeping(HOUR, HOUR), assembly.clock, now):
             assembly.log.finish(lease, {"result": "ended"})
+        until(lambda: datetime.now(UTC) - paused > KEPT)
+        with pytest.raises(CardsharpError, match="New matches are paused"):
+            practise(cloud.stack, {})
         resume(cloud.stack)
-        assert assembly.offering.offer([fresh]) == 1
+        until(lambda: assembly.offering.offer([fresh]) == 1)
         cloud.emulator.client("sqs").purge_queue(QueueUrl=cloud.stack.output("DeadLetterUrl"))
+
+
+def test_who_plays_is_set_without_a_deployment(
+    cloud: Trial, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_cli(cloud, "set", "--strategy", "captian") == Exit.USAGE
+    assert "No strategy is called 'captian'" in capsys.readouterr().err
+    assert run_cli(cloud, "set", "--strategy", "draw-2") == 0
+    changed = datetime.now(UTC)
+    assert "strategy draw-2 (set)" in capsys.readouterr().out
+    run_cli(cloud, "status")
+    assert "strategy draw-2 (set)" in capsys.readouterr().out
+    until(lambda: datetime.now(UTC) - changed > KEPT)
+    (match_id,) = practise(cloud.stack, {})
+    cloud.await_end(match_id)
+    told = [move.intent for move in cloud.stack.log.moves(match_id) if move.intent is not None]
+    assert {intent["strategy"] for intent in told} == {"draw-2"}
+    assert run_cli(cloud, "set", "--default", "strategy") == 0
+    assert "(set)" not in capsys.readouterr().out
 
 
 def test_r19_the_schedule_can_be_stopped_when_nothing_runs(cloud: Trial) -> None:
@@ -196,11 +221,11 @@ def test_r19_the_schedule_can_be_stopped_when_nothing_runs(cloud: Trial) -> None
         pass
     pause(cloud.stack, stop_schedule=True)
     look = look_at(cloud.stack)
-    assert (look.paused, look.schedule) == (True, "DISABLED")
+    assert (look.held.paused, look.schedule) == (True, "DISABLED")
     assert "nobody listens until `cardsharp cloud resume`" in look.problems[0]
     resume(cloud.stack)
     look = look_at(cloud.stack)
-    assert (look.paused, look.schedule) == (False, "ENABLED")
+    assert (look.held.paused, look.schedule) == (False, "ENABLED")
 
 
 def test_dead_letters_are_listed_and_replayed_and_change_nothing(

@@ -30,6 +30,7 @@ from cardsharp.cloud.messages import MatchMessage, parse_message
 from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.cloud.sqlite_vault import SqliteVault
+from cardsharp.cloud.switches import Switches
 from cardsharp.errors import ConfigError, Malformed
 from cardsharp.seats import order_seat
 from workbench.blef.bot import News, in_words
@@ -233,10 +234,10 @@ def test_the_same_order_names_the_same_seat_and_a_paused_bot_takes_none(tmp_path
     log, vault = SqliteLog(tmp_path / "log", clock), SqliteVault(tmp_path / "log", clock)
 
     class Paused:
-        def is_on(self) -> bool:
-            return True
+        def read(self) -> Switches:
+            return Switches(paused=True)
 
-    offering = Offering(log, named(tmp_path.name, clock), clock, pause=Paused())
+    offering = Offering(log, named(tmp_path.name, clock), clock, switchboard=Paused())
     with pytest.raises(ConfigError, match="paused"):
         order_seat("blef", one, OUR_GAME, vault, offering)
     assert vault.find(one.match_id) is None

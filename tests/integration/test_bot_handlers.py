@@ -24,6 +24,7 @@ from cardsharp.cloud import secrets as secrets_module
 from cardsharp.cloud.memory import MemoryQueue, register
 from cardsharp.cloud.messages import MatchMessage, parse_message
 from cardsharp.cloud.ports import Status
+from cardsharp.cloud.switches import NoSwitchboard, Switches
 from cardsharp.cloud.telemetry import redirect
 from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.deadmansdraw.game import GAME
@@ -116,6 +117,39 @@ def test_a_strategy_that_does_not_exist_stops_worker_poller_and_practice(
     with wrong:
         practice.app.handler({"matches": 0}, context())
     assert f'"match_id":"{match_id}"' in place.said.getvalue()
+
+
+def test_a_strategy_that_was_set_and_does_not_exist_is_an_error_and_another_plays(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody looks through what is set when a build without it is deployed."""
+    monkeypatch.setattr(NoSwitchboard, "read", lambda _board: Switches(strategy="captian"))
+    with pytest.raises(ConfigError, match="No strategy is called 'captian'"):
+        practice.app.handler({"matches": 0}, context())
+    match_id = place.arena.create_match([ALICE, ALICE])
+    assert worker.app.handler(event_of(message(match_id)), context()) == {"batchItemFailures": []}
+    assert played_by(place, match_id) == {"draw-3"}
+    (told,) = [one for one in map(json.loads, place.said.getvalue().splitlines()) if is_error(one)]
+    assert told["message"].startswith("No strategy is called 'captian'")
+
+
+def test_a_strategy_that_was_set_plays_from_the_next_match_on(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(NoSwitchboard, "read", lambda _board: Switches(strategy="draw-2"))
+    match_id = place.arena.create_match([ALICE, ALICE])
+    worker.app.handler(event_of(message(match_id)), context())
+    assert played_by(place, match_id) == {"draw-2"}
+
+
+def played_by(place: Place, match_id: str) -> set[object]:
+    """The strategies that decided in a match."""
+    moves = place.assembly.log.moves(match_id)
+    return {move.intent["strategy"] for move in moves if move.intent is not None}
+
+
+def is_error(line: dict[str, object]) -> bool:
+    return line.get("level") == "ERROR"
 
 
 def test_a_message_that_failed_is_seen_again_within_a_minute(

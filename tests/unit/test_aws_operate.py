@@ -42,7 +42,7 @@ def test_what_was_spent_is_asked_for_by_our_tag_since_the_month_began() -> None:
     assert told == "0.00 USD since 2026-11-01"
 
 
-@pytest.mark.parametrize("name", ["resume", "practice", "logs"])
+@pytest.mark.parametrize("name", ["resume", "practice", "logs", "set"])
 def test_a_command_of_the_cloud_has_examples_of_its_own(
     capsys: pytest.CaptureFixture[str], name: str
 ) -> None:

@@ -7,9 +7,10 @@ anywhere.
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.arena import ALICE, PASSWORDS
@@ -22,6 +23,8 @@ from cardsharp.cloud.messages import parse_message
 from cardsharp.cloud.metrics import Metric, NoMeter
 from cardsharp.cloud.offering import SETTLED, Offering
 from cardsharp.cloud.ports import Status
+from cardsharp.cloud.switches import Switches
+from cardsharp.cloud.windows import Window
 from cardsharp.deadmansdraw.client import ArenaClient, Credentials
 from cardsharp.deadmansdraw.logbook import missing_body
 from cardsharp.deadmansdraw.scout import Post, Scout, ScoutTiming
@@ -51,7 +54,6 @@ class Shifts:
 
     number = 1
     failing = False
-    awake = datetime.min.replace(tzinfo=UTC)
 
     def begin(self) -> int:
         return 1
@@ -61,8 +63,14 @@ class Shifts:
             raise StoreError("The relay is throttled.")
         return self.number
 
-    def awake_until(self) -> datetime:
-        return self.awake
+
+class Board:
+    """A switchboard that the test turns."""
+
+    switches = Switches()
+
+    def read(self) -> Switches:
+        return self.switches
 
 
 @dataclass
@@ -81,6 +89,7 @@ class Listening:
 
     def __post_init__(self) -> None:
         self.shifts = Shifts()
+        self.board = Board()
         self.post = Post(self.shifts)
         self.ended = self.bench.clock.now()
 
@@ -95,7 +104,9 @@ class Listening:
         plan = FaultPlan(clock, self.faults, before_step=self._note)
         tools, end = bench.tools(plan), clock.now() + budget
         with self.arena.client(tools) as client:
-            offering = Offering(tools.log, bench.queue, clock, ANNOUNCE, meter=self.meter)
+            offering = Offering(
+                tools.log, bench.queue, clock, ANNOUNCE, self.meter, switchboard=self.board
+            )
             self.new_password(client)
             scout = Scout(
                 client, offering, (), TIMING, self.post, lambda: self.new_password(client)
@@ -161,10 +172,10 @@ def test_r37_a_quiet_scout_that_cannot_tell_whether_it_may_rest_listens(
     scene.post.quiet = True
     leave_to_the_dummy(scene)
 
-    def fail() -> datetime:
-        raise StoreError("The relay is throttled.")
+    def fail() -> Switches:
+        raise StoreError("The table is throttled.")
 
-    monkeypatch.setattr(scene.shifts, "awake_until", fail)
+    monkeypatch.setattr(scene.board, "read", fail)
     scene.listen(2 * MINUTE)
     assert len(scene.asked) > 20
 
@@ -173,13 +184,15 @@ def test_r37_a_quiet_scout_goes_when_there_is_no_reason_left(scene: Listening) -
     scene.post.quiet = True
     leave_to_the_dummy(scene)
     began = scene.bench.clock.now()
-    scene.shifts.awake = began + MINUTE
+    scene.board.switches = Switches(awake_until=began + MINUTE)
     scene.takes = timedelta(seconds=30)
     scene.listen(4 * MINUTE)
     assert MINUTE <= scene.ended - began <= MINUTE + scene.takes + TIMING.pace + SLACK
 
 
-@pytest.mark.parametrize("why", ["a match waits", "a match runs", "an operator wants it"])
+@pytest.mark.parametrize(
+    "why", ["a match waits", "a match runs", "an operator wants it", "a window is open"]
+)
 def test_r37_a_quiet_scout_listens_like_any_other_while_there_is_reason_to(
     scene: Listening, why: str
 ) -> None:
@@ -189,12 +202,32 @@ def test_r37_a_quiet_scout_listens_like_any_other_while_there_is_reason_to(
     if why == "a match runs":
         attend(scene, timedelta(hours=1))
     if why == "an operator wants it":
-        scene.shifts.awake = scene.bench.clock.now() + timedelta(hours=4)
+        until = scene.bench.clock.now() + timedelta(hours=4)
+        scene.board.switches = Switches(awake_until=until)
+    if why == "a window is open":
+        scene.post.windows = (Window("daily", timedelta(0), timedelta(days=1)),)
     scene.listen(2 * MINUTE)
     assert len(scene.asked) > 20
     assert [match for _, match in scene.offered[:1]] == (
         [scene.bench.match_id] if why == "a match waits" else []
     )
+
+
+def test_matches_are_asked_for_by_the_tags_that_an_operator_set_last(
+    scene: Listening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leave_to_the_dummy(scene)
+    asked: list[tuple[str, ...]] = []
+    matches = ArenaClient.matches
+
+    def note(client: ArenaClient, tags: tuple[str, ...], **more: bool) -> Any:  # noqa: ANN401
+        asked.append(tags)
+        scene.board.switches = Switches(tags=("final",) if len(asked) < 2 else None)
+        return matches(client, tags, **more)
+
+    monkeypatch.setattr(ArenaClient, "matches", note)
+    scene.listen(TIMING.long_poll + timedelta(seconds=8))
+    assert asked[:3] == [(), ("final",), ()]
 
 
 def test_r15_an_arena_that_answers_at_once_is_asked_at_a_calm_pace(scene: Listening) -> None:

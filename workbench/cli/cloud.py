@@ -15,6 +15,7 @@ from cardsharp.cloud.ports import MatchRecord
 from cardsharp.deadmansdraw.client import ArenaClient, Credentials
 from cardsharp.errors import ConfigError
 from workbench.cli.commands import command
+from workbench.cli.switching import NOTHING, Wanted, listening, settings
 from workbench.operate import story
 from workbench.operate.letters import Letter, drop, find_letter, list_letters, replay
 from workbench.operate.orders import arena_url, practise, ring, rotate_secret
@@ -23,6 +24,7 @@ from workbench.operate.preflight import Demand, default_demand, preflight
 from workbench.operate.stack import DEFAULT_NAME, Stack, account_clients, find_stack
 from workbench.operate.status import Look, look_at, spend
 from workbench.operate.story import Line, lines_about, problem_lines
+from workbench.operate.switching import change, held
 from workbench.show.checks import attempt, report
 from workbench.show.exits import Exit
 from workbench.show.options import Json, span
@@ -122,6 +124,23 @@ def resume_(*, options: StackOptions = StackOptions()) -> int:
     return _done(options, "resumed: new matches are taken up")
 
 
+@cloud.command(name="set")
+def set_(*, wanted: Wanted = NOTHING, options: StackOptions = StackOptions()) -> int:
+    """Set who plays, which matches and how many, within seconds and without a deployment.
+
+    Without options, say what holds. What runs is played on, whatever is set.
+    """
+    stack, changes = options.find(), wanted.changes()
+    if changes:
+        change(stack, **changes)
+    now = held(stack)
+    if options.as_json:
+        print_json(now.document())
+    else:
+        results().print(settings(now))
+    return Exit.OK
+
+
 @cloud.command
 def listen(
     *,
@@ -132,7 +151,7 @@ def listen(
 ) -> int:
     """Have a stack with Listening=quiet listen at all times for a while."""
     until = datetime.now(UTC) + time
-    options.find().relay.stay_awake(until)
+    change(options.find(), awake_until=until)
     return _done(options, f"it listens until {until:%Y-%m-%d %H:%M} UTC")
 
 
@@ -332,8 +351,12 @@ def _password(user: str) -> str:
 def _print_look(look: Look) -> None:
     console = results()
     last = "never" if look.last_poll is None else f"{look.last_poll:%H:%M} UTC"
-    console.print(f"stack     {look.stack}{', paused' if look.paused else ''}")
-    console.print(f"listening schedule {look.schedule.lower()}, last successful poll {last}")
+    console.print(f"stack     {look.stack}{', paused' if look.held.paused else ''}")
+    console.print(f"settings  {settings(look.held)}")
+    console.print(
+        f"listening {listening(look.held)}, schedule {look.schedule.lower()}, "
+        f"last successful poll {last}"
+    )
     console.print(
         f"playing   {', '.join(look.running) or 'nothing'}; {look.waiting} waiting, "
         f"{look.in_flight} in flight, {look.quota} executions at once"

@@ -3,6 +3,7 @@
 from cardsharp.cloud.aws import call
 from cardsharp.errors import ConfigError
 from workbench.operate.stack import Stack
+from workbench.operate.switching import change
 
 _KEPT = (
     "Name",
@@ -24,7 +25,7 @@ def pause(stack: Stack, *, stop_schedule: bool = False) -> None:
     Raises:
         ConfigError: the schedule is to stop while matches run, which nobody would watch over.
     """
-    stack.pause.turn(on=True)
+    change(stack, paused=True)
     if not stop_schedule:
         return
     running = stack.log.running()
@@ -36,7 +37,7 @@ def pause(stack: Stack, *, stop_schedule: bool = False) -> None:
 
 def resume(stack: Stack) -> None:
     """Take up new matches again, with a schedule that runs."""
-    stack.pause.turn(on=False)
+    change(stack, paused=False)
     _set_schedule(stack, "ENABLED")
 
 

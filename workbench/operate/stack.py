@@ -11,8 +11,7 @@ from boto3.session import Session
 from cardsharp.cloud.aws import call, config, connect
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.dynamodb import DynamoLog
-from cardsharp.cloud.dynamodb_pause import DynamoPause
-from cardsharp.cloud.dynamodb_relay import DynamoRelay
+from cardsharp.cloud.dynamodb_switches import DynamoSwitchboard
 from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.errors import ConfigError, StoreError
 
@@ -52,15 +51,9 @@ class Stack:
         return DynamoLog(self.output("MatchTable"), SystemClock(), self.client("dynamodb"))
 
     @cached_property
-    def pause(self) -> DynamoPause:
-        """The stack's pause switch."""
-        table = DynamoTable(self.output("MatchTable"), self.client("dynamodb"))
-        return DynamoPause(table, SystemClock())
-
-    @cached_property
-    def relay(self) -> DynamoRelay:
-        """The relay of the stack's pollers."""
-        return DynamoRelay(DynamoTable(self.output("MatchTable"), self.client("dynamodb")))
+    def switchboard(self) -> DynamoSwitchboard:
+        """What is set in the stack without a deployment."""
+        return DynamoSwitchboard(DynamoTable(self.output("MatchTable"), self.client("dynamodb")))
 
     @property
     def log_groups(self) -> dict[str, str]:

@@ -8,6 +8,7 @@ from cardsharp.cloud.metrics import Metric
 from cardsharp.cloud.ports import Status
 from cardsharp.cloud.telemetry import NAMESPACE
 from workbench.operate.stack import Clients, Stack
+from workbench.operate.switching import Held, held
 
 FRESH = timedelta(minutes=3)
 """As long as this after its last successful poll a stack counts as listening."""
@@ -21,7 +22,7 @@ class Look:
 
     stack: str
     table: str
-    paused: bool
+    held: Held
     schedule: str
     last_poll: datetime | None
     running: tuple[str, ...]
@@ -41,7 +42,8 @@ class Look:
         return {
             "stack": self.stack,
             "table": self.table,
-            "paused": self.paused,
+            "paused": self.held.paused,
+            "settings": self.held.document(),
             "schedule": self.schedule,
             "lastPoll": None if self.last_poll is None else self.last_poll.isoformat(),
             "running": list(self.running),
@@ -70,7 +72,7 @@ def look_at(stack: Stack, now: datetime | None = None) -> Look:
     return Look(
         stack=stack.name,
         table=stack.output("MatchTable"),
-        paused=stack.pause.is_on(),
+        held=held(stack),
         schedule=schedule,
         last_poll=last_poll,
         running=tuple(record.match_id for record in stack.log.running()),

@@ -139,7 +139,7 @@ def order_seat(game: str, order: SeatOrder, player: str, vault: Vault, offering:
     Raises:
         ConfigError: new matches are paused.
     """
-    if offering.pause.is_on():
+    if offering.switchboard.read().paused:
         raise ConfigError("New matches are paused; `cardsharp cloud resume` ends that.")
     match_id = order.match_id
     seat = Seat(order.url, order.game, order.nickname, order.strategy, SecretStr(player))

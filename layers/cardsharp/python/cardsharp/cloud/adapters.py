@@ -4,11 +4,11 @@ from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.memory import named
 from cardsharp.cloud.metrics import Meter
 from cardsharp.cloud.offering import Offering
-from cardsharp.cloud.pause import NeverPaused, PauseSwitch
 from cardsharp.cloud.ports import Clock, MatchLog, Queue
 from cardsharp.cloud.relay import Alone, Relay
 from cardsharp.cloud.settings import Workplace
 from cardsharp.cloud.stores import Stores
+from cardsharp.cloud.switches import KeptSwitchboard, NoSwitchboard, Switchboard
 from cardsharp.cloud.vault import Vault
 from cardsharp.errors import ConfigError
 from cardsharp.game import Part
@@ -29,8 +29,8 @@ def build_offering(settings: Workplace, meter: Meter) -> Offering:
     """Match log, queue and clock as the settings name them, and what offers matches."""
     clock = SystemClock()
     log, queue = build_log(settings.store, clock), build_queue(settings.queue, clock)
-    pause = build_pause(settings.store, clock)
-    return Offering(log, queue, clock, settings.announce, meter, pause)
+    switchboard = build_switchboard(settings.store, clock)
+    return Offering(log, queue, clock, settings.announce, meter, switchboard)
 
 
 def build_log(store: str, clock: Clock) -> MatchLog:
@@ -66,12 +66,14 @@ def build_relay(store: str) -> Relay:
     return DynamoRelay(DynamoTable(place))
 
 
-def build_pause(store: str, clock: Clock) -> PauseSwitch:
-    """The pause switch that belongs to a match log."""
+def build_switchboard(store: str, clock: Clock) -> Switchboard:
+    """The switchboard that belongs to a match log."""
     kind, _, place = store.partition(":")
     if kind != "dynamodb":
-        return NeverPaused()
-    from cardsharp.cloud.dynamodb_pause import DynamoPause  # noqa: PLC0415 - boto3 is slow to import
+        return NoSwitchboard()
+    from cardsharp.cloud.dynamodb_switches import (  # noqa: PLC0415 - boto3 is slow to import
+        DynamoSwitchboard,
+    )
     from cardsharp.cloud.dynamodb_table import DynamoTable  # noqa: PLC0415 - as above
 
-    return DynamoPause(DynamoTable(place), clock)
+    return KeptSwitchboard(DynamoSwitchboard(DynamoTable(place)), clock)

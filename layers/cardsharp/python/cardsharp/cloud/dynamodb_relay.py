@@ -1,13 +1,9 @@
 """The generations of the poller in the match log's DynamoDB table: items that no index lists."""
 
-from datetime import datetime
-
 from cardsharp.cloud import dynamodb_items as items
-from cardsharp.cloud.codec import from_micros
 from cardsharp.cloud.dynamodb_table import DynamoTable
 
 _KEY = items.key("control", "poller")
-_AWAKE = items.key("control", "awake")
 
 
 class DynamoRelay:
@@ -26,12 +22,3 @@ class DynamoRelay:
         """The number of the generation that began last, a moment late at the most."""
         item = self._table.get(_KEY, of_now=False)
         return 0 if item is None else int(item["generation"]["N"])
-
-    def awake_until(self) -> datetime:
-        """Until when an operator wants a quiet poller to listen at all times."""
-        item = self._table.get(_AWAKE)
-        return from_micros(0 if item is None else int(item["until"]["N"]))
-
-    def stay_awake(self, until: datetime) -> None:
-        """Have quiet pollers listen at all times until then, from the next minute on."""
-        self._table.put({**_AWAKE, "until": items.moment(until)})

@@ -8,8 +8,8 @@ from datetime import timedelta
 from cardsharp.cloud.messages import MatchMessage
 from cardsharp.cloud.metrics import Meter, Metric, NoMeter
 from cardsharp.cloud.onlooker import Onlooker
-from cardsharp.cloud.pause import NeverPaused, PauseSwitch
 from cardsharp.cloud.ports import Clock, MatchLog, MatchRecord, Outwaited, Queue, Status
+from cardsharp.cloud.switches import NoSwitchboard, Switchboard
 from cardsharp.errors import StoreError
 
 MISSING = "unknown"
@@ -38,16 +38,17 @@ class Offering:
     clock: Clock
     announce: timedelta = timedelta(seconds=3)
     meter: Meter = field(default_factory=NoMeter)
-    pause: PauseSwitch = field(default_factory=NeverPaused)
+    switchboard: Switchboard = field(default_factory=NoSwitchboard)
     longest: timedelta = timedelta(seconds=30)
     oldest: timedelta = timedelta(days=7)
     onlooker: Onlooker = field(default_factory=Onlooker)
+    left: set[str] = field(default_factory=set)
 
     def offer(self, named: Iterable[str] = ()) -> int:
         """Put each unattended match of `named` and of the log on the queue; how many.
 
-        A named match that was closed is opened again where it goes on. While new matches are
-        paused, only those are offered that run in the log.
+        A named match that was closed is opened again where it goes on. Of those that do not run
+        in the log no more are offered than an operator leaves room for.
         """
         running = {record.match_id: record for record in self.log.running()}
         self.meter.count(Metric.RUNNING, len(running))
@@ -55,9 +56,31 @@ class Offering:
         known = {i: running.get(i) or self.log.match(i) for i in named} | running
         self.onlooker.forget_all_but(known)
         waiting = {i: one for i, one in known.items() if one is None or self._outwaited(one)}
-        if not running.keys() >= waiting.keys() and self.pause.is_on():
-            waiting = {i: one for i, one in waiting.items() if i in running}
-        return sum(self._offer(i, record, named=i in named) for i, record in waiting.items())
+        offered, room = 0, len(waiting)
+        if not running.keys() >= waiting.keys():
+            under_way = known.keys() - waiting.keys() | running.keys()
+            room = self._room(len(under_way), room)
+        for match_id, record in waiting.items():
+            is_new = match_id not in running
+            if is_new and not room:
+                self._leave(match_id)
+            elif self._offer(match_id, record, named=match_id in named):
+                offered += 1
+                room -= is_new
+        return offered
+
+    def _leave(self, match_id: str) -> None:
+        """Say, once, that a match is left alone as an operator wants it."""
+        if match_id not in self.left:
+            self.left.add(match_id)
+            _log.warning("left alone: paused, or enough run", extra={"match_id": match_id})
+
+    def _room(self, under_way: int, most: int) -> int:
+        """How many matches may be taken up besides those that run or are on the queue, at most."""
+        switches = self.switchboard.read()
+        if switches.paused:
+            return 0
+        return most if switches.at_once is None else max(0, switches.at_once - under_way)
 
     def watch(self, every: timedelta, remaining: Callable[[], timedelta]) -> int:
         """Offer what the log has until the time is nearly up; how many were put on the queue.

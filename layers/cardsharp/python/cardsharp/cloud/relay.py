@@ -3,7 +3,6 @@
 So no second is without a listener, however unevenly the schedule starts them.
 """
 
-from datetime import UTC, datetime
 from typing import Protocol
 
 
@@ -18,10 +17,6 @@ class Relay(Protocol):
         """The number of the generation that began last; told late, a poller listens longer."""
         ...
 
-    def awake_until(self) -> datetime:
-        """Until when an operator wants a quiet poller to listen at all times."""
-        ...
-
 
 class Alone:
     """The relay of a home on this machine, which runs one poller at a time."""
@@ -33,7 +28,3 @@ class Alone:
     def newest(self) -> int:
         """0, always."""
         return 0
-
-    def awake_until(self) -> datetime:
-        """For ever."""
-        return datetime.max.replace(tzinfo=UTC)

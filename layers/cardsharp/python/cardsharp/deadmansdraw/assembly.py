@@ -51,7 +51,10 @@ class Assembly:
         settings = self.settings
         timing = ScoutTiming(pace=settings.pace, watch=settings.watch, long_poll=settings.read)
         post = Post(
-            build_relay(settings.store), settings.pollers, quiet=settings.listening == "quiet"
+            build_relay(settings.store),
+            settings.pollers,
+            quiet=settings.listening == "quiet",
+            windows=settings.windows,
         )
         with self.client() as client:
 
@@ -71,6 +74,24 @@ class Assembly:
     def player_id(self) -> str:
         """Our user id at the arena."""
         return credentials(self.settings).user
+
+    @property
+    def strategy(self) -> str:
+        """The name of the strategy for our seat without an operator's wish."""
+        return self.settings.strategy or GAME.default_strategy
+
+    def wanted_strategy(self) -> str:
+        """The same with it.
+
+        Raises:
+            ConfigError: an operator wants a strategy that does not exist.
+            StoreError: nobody can tell what an operator wants.
+        """
+        wanted = self.offering.switchboard.read().strategy
+        if wanted is None:
+            return self.strategy
+        strategies_of(GAME.strategies).maker(wanted)
+        return wanted
 
     @contextmanager
     def keeping_up(self) -> Iterator[None]:

@@ -1,5 +1,6 @@
 """The bot put together from settings; apart from the assembly, as poller and practice need none."""
 
+import logging
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from random import Random
@@ -14,13 +15,28 @@ from cardsharp.deadmansdraw.client import DUMMY_ID, Credentials
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.deadmansdraw.seats import Players, Seat
 from cardsharp.deadmansdraw.strategies import build
+from cardsharp.errors import ConfigError
 from cardsharp.game import Job
+
+_log = logging.getLogger("cardsharp.attending")
 
 
 def attend(match_id: str, job: Job) -> Attended:
     """Play a match at the arena; see `Bot.attend`."""
     with _bot(assembly_of(job), job.worker) as bot:
         return bot.attend(match_id, job.remaining)
+
+
+def _strategy(assembly: Assembly) -> str:
+    """Who plays: as an operator wants it, if there is such a strategy, and else as it was deployed.
+
+    An error is logged then, which an alarm watches; the match is played.
+    """
+    try:
+        return assembly.wanted_strategy()
+    except ConfigError as error:
+        _log.error("%s %s plays instead.", error, assembly.strategy)
+        return assembly.strategy
 
 
 @contextmanager
@@ -33,7 +49,7 @@ def _bot(assembly: Assembly, worker: str) -> Iterator[Bot]:
         return Seat(given.user, client, build(strategy, Random()), strategy)
 
     with assembly.keeping_up(), ExitStack() as clients:
-        me = seat(credentials(settings), settings.strategy or GAME.default_strategy)
+        me = seat(credentials(settings), _strategy(assembly))
         dummy = None
         if settings.dummy_strategy is not None:
             given = guarded(DUMMY_ID, settings.dummy_password.get_secret_value())

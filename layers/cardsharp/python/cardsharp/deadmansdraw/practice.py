@@ -57,10 +57,11 @@ def order(event: Mapping[str, Any], job: Job) -> Sequence[str]:
 
     Raises:
         Malformed: the order cannot be used.
-        ConfigError: new matches are paused.
+        ConfigError: new matches are paused, or the strategy that an operator wants is not there.
         ArenaError: the arena refused, or failed after some matches were created.
     """
     wanted, assembly = parse_order(event), assembly_of(job)
+    assembly.wanted_strategy()
     with assembly.client() as client:
         if not wanted.matches:
             client.whoami()
@@ -76,7 +77,7 @@ def create(order: PracticeOrder, me: str, arena: ArenaClient, offering: Offering
     Raises:
         ConfigError: new matches are paused.
     """
-    if offering.pause.is_on():
+    if offering.switchboard.read().paused:
         raise ConfigError("New matches are paused; `cardsharp cloud resume` ends that.")
     timeout = None if order.timeout_seconds is None else timedelta(seconds=order.timeout_seconds)
     params = MatchParams(

@@ -6,7 +6,8 @@ life of a match"). A match whose worker died is found twice over: the arena name
 our turn, and the match log knows it as running with a lease that ran out.
 
 A scout is relieved by a later one, and listens until it sees that one in the relay. A quiet one
-asks only once, without waiting, while no match is known and no operator wants it awake.
+asks only once, without waiting, while no match is known and neither the calendar nor an operator
+wants it awake.
 """
 
 import logging
@@ -19,6 +20,7 @@ from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.ports import Remaining
 from cardsharp.cloud.relay import Alone, Relay
 from cardsharp.cloud.trouble import Denied, count_error, pause_after
+from cardsharp.cloud.windows import Window
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.errors import ArenaError, StoreError, Unauthorized
 
@@ -44,21 +46,22 @@ class ScoutTiming:
 class Post:
     """The scout's place in a relay in which so many `listeners` are to listen at any time.
 
-    Where it is `quiet`, they are only to do so while an operator wants it.
+    Where it is `quiet`, they are only to do so in its windows and while an operator wants it.
     """
 
     relay: Relay = field(default_factory=Alone)
     listeners: int = 1
     generation: int = 0
     quiet: bool = False
+    windows: tuple[Window, ...] = ()
 
     def take(self) -> None:
         """Begin a generation; raises `StoreError`."""
         self.generation = self.relay.begin()
 
     def may_rest(self, now: datetime) -> bool:
-        """Whether nobody wants it to listen; raises `StoreError`."""
-        return self.quiet and self.relay.awake_until() <= now
+        """Whether the calendar lets it be quiet."""
+        return self.quiet and not any(window.is_open(now) for window in self.windows)
 
     def is_relieved(self) -> bool:
         """Whether enough later ones listen; not so where nobody can tell."""
@@ -114,9 +117,16 @@ class Scout:
         return offered
 
     def _rests(self) -> bool:
-        """Whether it is quiet and no match is known to run; not so where nobody can tell."""
+        """Whether it is quiet, nobody wants it awake and no match is known to run.
+
+        Not so where nobody can tell.
+        """
+        now = self.offering.clock.now()
+        if not self.post.may_rest(now):
+            return False
         try:
-            return self.post.may_rest(self.offering.clock.now()) and not self.offering.log.running()
+            until = self.offering.switchboard.read().awake_until
+            return (until is None or until <= now) and not self.offering.log.running()
         except StoreError as error:
             _log.warning("%s", error)
             return False
@@ -129,11 +139,20 @@ class Scout:
             _log.warning("%s", error)
             return 0
 
+    def _tags(self) -> tuple[str, ...]:
+        """The tags of the matches to attend, as an operator or else the settings say."""
+        try:
+            wanted = self.offering.switchboard.read().tags
+        except StoreError as error:
+            _log.warning("%s", error)
+            wanted = None
+        return self.tags if wanted is None else wanted
+
     def _ask(self, *, wait: bool = True) -> tuple[list[str], timedelta]:
         """The matches that wait for us, and the least time until the next question."""
         meter, pace = self.offering.meter, self.timing.pace
         try:
-            named = [one.id for one in self.arena.matches(self.tags, active=True, wait=wait)]
+            named = [one.id for one in self.arena.matches(self._tags(), active=True, wait=wait)]
         except ArenaError as error:
             count_error(meter, error)
             _log.warning("%s", error)

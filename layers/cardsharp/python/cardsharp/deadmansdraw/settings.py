@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import ConfigDict, Field, SecretStr, field_validator
 
 from cardsharp.cloud.settings import Duration, Names, Workplace
+from cardsharp.cloud.windows import Windows
 from cardsharp.errors import ConfigError
 from cardsharp.exchange import checked_address
 
@@ -49,6 +50,11 @@ class Settings(Workplace):
 
     listening: Literal["always", "quiet"] = Field(
         default="always", description="always, or quiet for one question a minute while idle"
+    )
+    windows: Windows = Field(
+        default=(),
+        description="a comma list of times in UTC, such as Sat 09:00-18:00, daily 06:30-07:00, "
+        "2026-12-05 08:00-24:00: when to listen at all times where CARDSHARP_LISTENING=quiet",
     )
 
     @field_validator("arena_url")

@@ -1,0 +1,35 @@
+"""The switches in the match log's DynamoDB table: one item that no index lists."""
+
+from typing import TYPE_CHECKING
+
+from cardsharp.cloud import dynamodb_items as items
+from cardsharp.cloud.dynamodb_table import DynamoTable
+from cardsharp.cloud.switches import Switches, usable
+
+if TYPE_CHECKING:
+    from cardsharp.cloud.dynamodb_items import Value
+
+_KEY = items.key("control", "pause")
+"""A pause was all that it had at first; so one stays in force when a stack is updated."""
+
+
+class DynamoSwitchboard:
+    """A `Switchboard` in the table of a match log; `set` is for the operator."""
+
+    def __init__(self, table: DynamoTable) -> None:
+        self._table = table
+
+    def read(self) -> Switches:
+        """What is set, as of now."""
+        item = self._table.get(_KEY) or {}
+        return usable({name: next(iter(value.values())) for name, value in item.items()})
+
+    def set(self, switches: Switches) -> None:
+        """Write all of them; functions see it within seconds."""
+        told = {name: _attribute(value) for name, value in switches if value is not None}
+        self._table.put({**_KEY, **told})
+
+
+def _attribute(value: object) -> "Value":
+    """A switch as a text that `Switches` reads."""
+    return items.text(",".join(value) if isinstance(value, tuple) else str(value))

@@ -1,0 +1,92 @@
+"""What `cardsharp cloud set` writes, refuses and says, at a stack's own table."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+from support.cloud_benches import dynamo_log
+
+from cardsharp.cloud.dynamodb import DynamoLog
+from cardsharp.cloud.switches import Switches
+from cardsharp.deadmansdraw.game import GAME
+from cardsharp.errors import ConfigError
+from workbench.cli.switching import Wanted, listening, settings
+from workbench.operate.stack import Stack
+from workbench.operate.switching import change, held
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb.client import DynamoDBClient
+
+NOW = datetime.now(UTC)
+DEPLOYED = {"Strategy": "", "MatchTags": "day one, b", "MatchLimit": "6", "Listening": "quiet"}
+
+
+@pytest.fixture
+def stack(moto: "DynamoDBClient") -> Iterator[Stack]:
+    with dynamo_log(moto) as bench:
+        assert isinstance(bench.log, DynamoLog)
+        outputs = {"MatchTable": bench.log._table.name}
+        yield Stack(
+            name="test",
+            changed=NOW,
+            protected=False,
+            parameters=DEPLOYED,
+            outputs=outputs,
+            ids={},
+            client=lambda _service: moto,
+        )
+
+
+def test_without_a_wish_it_is_as_it_was_deployed(stack: Stack) -> None:
+    now = held(stack)
+    assert (now.strategy, now.tags, now.at_once) == (GAME.default_strategy, ("day one", "b"), 6)
+    assert now.by_hand == ()
+    assert settings(now) == f"strategy {GAME.default_strategy}, tags day one, b, 6 at once"
+    assert now.document()["setByHand"] == []
+
+
+def test_what_is_set_holds_until_its_default_is_asked_for(stack: Stack) -> None:
+    change(stack, paused=True)
+    change(stack, **Wanted(strategy="draw-2", tag=("final",), at_once=4).changes())
+    assert settings(held(stack)) == "strategy draw-2 (set), tags final (set), 4 at once (set)"
+    change(stack, **Wanted(all_tags=True, default=("strategy", "at-once")).changes())
+    assert settings(held(stack)) == f"strategy {GAME.default_strategy}, all tags (set), 6 at once"
+    assert stack.switchboard.read() == Switches(paused=True, tags=())
+
+
+@pytest.mark.parametrize(
+    ("wanted", "told"),
+    [
+        (Wanted(strategy="captian"), "No strategy is called 'captian'. There are: .*captain"),
+        (Wanted(at_once=7), "At most 6 can be played at once: that is MatchLimit"),
+    ],
+)
+def test_what_cannot_be_is_refused_and_changes_nothing(
+    stack: Stack, wanted: Wanted, told: str
+) -> None:
+    change(stack, strategy="draw-3")
+    with pytest.raises(ConfigError, match=told):
+        change(stack, tags=("final",), **wanted.changes())
+    assert stack.switchboard.read() == Switches(strategy="draw-3")
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        Wanted(tag=("final",), all_tags=True),
+        Wanted(tag=("final",), default=("tags",)),
+        Wanted(strategy="steady", default=("strategy",)),
+    ],
+)
+def test_two_wishes_that_contradict_each_other_are_refused(wanted: Wanted) -> None:
+    with pytest.raises(ConfigError, match="Give"):
+        wanted.changes()
+
+
+def test_a_quiet_stack_says_when_it_listens_all_the_same(stack: Stack) -> None:
+    assert listening(held(stack)) == "quiet"
+    change(stack, awake_until=NOW + timedelta(hours=4))
+    assert listening(held(stack)).startswith("quiet, always until 20")
+    change(stack, awake_until=NOW - timedelta(hours=4))
+    assert listening(held(stack)) == "quiet"

@@ -1,0 +1,126 @@
+"""What an operator sets: how long it is kept, what cannot be used, and what it keeps from play."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from support.cloud_clock import FakeClock
+
+from cardsharp.cloud.memory import MemoryQueue
+from cardsharp.cloud.offering import Offering
+from cardsharp.cloud.sqlite import SqliteLog
+from cardsharp.cloud.switches import KEPT, KeptSwitchboard, Switches, usable
+from cardsharp.errors import StoreError
+
+
+class Board:
+    """A switchboard whose switches the test turns, and which may fail."""
+
+    def __init__(self) -> None:
+        self.switches = Switches()
+        self.failing = False
+
+    def read(self) -> Switches:
+        if self.failing:
+            raise StoreError("The table is throttled.")
+        return self.switches
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def board() -> Board:
+    return Board()
+
+
+def test_a_change_is_seen_within_seconds(clock: FakeClock, board: Board) -> None:
+    kept = KeptSwitchboard(board, clock)
+    assert not kept.read().paused
+    board.switches = Switches(paused=True)
+    clock.advance(KEPT - timedelta(seconds=0.1))
+    assert not kept.read().paused, "so that it is not asked twice a second"
+    clock.advance(timedelta(seconds=0.1))
+    assert kept.read().paused
+    assert timedelta(seconds=1) <= KEPT <= timedelta(seconds=10)
+
+
+def test_a_board_that_fails_leaves_what_was_read_before(
+    clock: FakeClock, board: Board, caplog: pytest.LogCaptureFixture
+) -> None:
+    kept = KeptSwitchboard(board, clock)
+    board.failing = True
+    with pytest.raises(StoreError, match="throttled"):
+        kept.read()
+    board.failing, board.switches = False, Switches(at_once=2)
+    assert kept.read().at_once == 2
+    board.failing = True
+    clock.advance(KEPT)
+    assert kept.read().at_once == 2
+    assert "throttled" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"at_once": "0"}, {"at_once": "many"}, {"awake_until": "2026-11-22T10:00"}]
+)
+def test_what_cannot_be_used_is_an_error_and_the_rest_holds(
+    wrong: dict[str, str], caplog: pytest.LogCaptureFixture
+) -> None:
+    assert usable({"strategy": "captain", **wrong}) == Switches(strategy="captain")
+    assert [line.levelname for line in caplog.records] == ["ERROR"]
+    assert next(iter(wrong)) in caplog.text
+
+
+NAMED = ("one", "two", "three")
+
+
+@pytest.fixture
+def offering(tmp_path: Path, clock: FakeClock, board: Board) -> Iterator[Offering]:
+    """Where one match runs."""
+    log = SqliteLog(tmp_path / "matches.db", clock)
+    assert log.take("running", "a worker", timedelta(hours=1)) is not None
+    yield Offering(log, MemoryQueue(clock), clock, switchboard=board)
+    log.close()
+
+
+@pytest.mark.parametrize(
+    ("switches", "room"),
+    [
+        (Switches(), 3),
+        (Switches(paused=True), 0),
+        (Switches(at_once=1), 0),
+        (Switches(at_once=2), 1),
+        (Switches(at_once=3), 2),
+    ],
+)
+def test_no_more_new_matches_are_taken_up_than_there_is_room_for(
+    offering: Offering, board: Board, switches: Switches, room: int
+) -> None:
+    board.switches = switches
+    assert offering.offer(NAMED) == room
+    assert offering.offer(NAMED) == 0, "one on the queue counts, too"
+    board.switches = Switches()
+    assert offering.offer(NAMED) == len(NAMED) - room, "there is room again"
+
+
+def test_it_is_told_once_of_each_match_that_it_was_left_alone(
+    offering: Offering, board: Board, caplog: pytest.LogCaptureFixture
+) -> None:
+    board.switches = Switches(at_once=2)
+    offering.offer(NAMED)
+    offering.offer(NAMED)
+    left = [vars(one)["match_id"] for one in caplog.records if "left alone" in one.message]
+    assert left == ["two", "three"]
+
+
+def test_a_running_match_is_watched_over_whatever_is_set(
+    offering: Offering, clock: FakeClock, board: Board
+) -> None:
+    assert offering.log.take("orphan", "one that died", timedelta(seconds=3)) is not None
+    board.switches = Switches(paused=True, at_once=1)
+    assert offering.offer(["orphan", "new"]) == 0, "somebody may hold it"
+    clock.advance(timedelta(seconds=4))
+    assert offering.offer(["orphan", "new"]) == 1

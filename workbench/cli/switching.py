@@ -1,0 +1,75 @@
+"""What `cardsharp cloud set` takes, and how it and `status` say what holds."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Annotated, Literal
+
+from cyclopts import Parameter, validators
+
+from cardsharp.errors import ConfigError
+from workbench.operate.switching import Held
+
+Switch = Literal["strategy", "tags", "at-once"]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """What is to be set."""
+
+    strategy: Annotated[str | None, Parameter(help="Who plays our seat at the arena.")] = None
+    tag: Annotated[
+        tuple[str, ...], Parameter(negative=(), help="Tags of the matches to attend.")
+    ] = ()
+    all_tags: Annotated[bool, Parameter(negative=(), help="Attend matches of any tag.")] = False
+    at_once: Annotated[
+        int | None,
+        Parameter(
+            validator=validators.Number(gte=1), help="Take up no more while so many matches run."
+        ),
+    ] = None
+    default: Annotated[
+        tuple[Switch, ...],
+        Parameter(negative=(), help="Go back to what the stack was deployed with."),
+    ] = ()
+
+    def changes(self) -> dict[str, object]:
+        """The new values by the names of `Switches`, None for a default.
+
+        Raises:
+            ConfigError: two options contradict each other.
+        """
+        if self.tag and self.all_tags:
+            raise ConfigError("Give --tag or --all-tags.")
+        tags = self.tag or (() if self.all_tags else None)
+        given = {"strategy": self.strategy, "tags": tags, "at_once": self.at_once}
+        changes: dict[str, object] = {n: one for n, one in given.items() if one is not None}
+        for switch in self.default:
+            if changes.setdefault(switch.replace("-", "_")) is not None:
+                raise ConfigError(f"Give a value of {switch}, or --default {switch}.")
+        return changes
+
+
+NOTHING = Wanted()
+
+
+def settings(held: Held) -> str:
+    """Who plays which matches, and what of that was set."""
+    told = {
+        "strategy": f"strategy {held.strategy}",
+        "tags": f"tags {', '.join(held.tags)}" if held.tags else "all tags",
+        "at_once": f"{held.at_once} at once",
+    }
+    return ", ".join(
+        f"{text} (set)" if name in held.by_hand else text for name, text in told.items()
+    )
+
+
+def listening(held: Held) -> str:
+    """Whether it listens at all times, and if not, when."""
+    if held.listening == "always":
+        return "always"
+    until = held.awake_until
+    awake = until is not None and until > datetime.now(UTC)
+    told = ["quiet", *filter(None, [held.windows])]
+    return ", ".join([*told, f"always until {until:%Y-%m-%d %H:%M} UTC"] if awake else told)
