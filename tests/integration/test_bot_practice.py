@@ -15,7 +15,7 @@ from support.bot_stage import ours
 import practice.app
 import worker.app
 from cardsharp.cloud.ports import Status
-from cardsharp.deadmansdraw.practice import MOST, PracticeOrder, parse_order
+from cardsharp.deadmansdraw.practice import MOST, PracticeOrder
 from cardsharp.errors import Malformed, Rejected
 from workbench.arena.config import ArenaConfig
 from workbench.arena.server import ArenaServer
@@ -40,7 +40,7 @@ def at_arena(folder: Path, **more: str) -> Iterator[tuple[ArenaServer, Any]]:
 
 
 def test_an_empty_order_is_one_match_against_ourselves() -> None:
-    assert parse_order({}) == PracticeOrder(matches=1, opponent="self")
+    assert PracticeOrder.parse({}) == PracticeOrder(matches=1, opponent="self")
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_an_order_that_cannot_be_used_is_refused_by_the_name_of_its_fault(
     event: object, place: str
 ) -> None:
     with pytest.raises(Malformed, match=f"The practice order cannot be used. {place}"):
-        parse_order(event)
+        PracticeOrder.parse(event)
 
 
 @pytest.mark.parametrize("order", ORDERS, ids=[order.stem for order in ORDERS])

@@ -9,15 +9,15 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, Self
+from typing import Any
 from uuid import uuid4
 
-from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError, field_validator
-from pydantic_core import ErrorDetails
+from pydantic import SecretStr, field_validator
 
 from cardsharp.cloud.adapters import build_offering, build_vault
 from cardsharp.cloud.attend import Bot, Meet
 from cardsharp.cloud.attended import Attended
+from cardsharp.cloud.messages import OrderBody
 from cardsharp.cloud.metrics import Meter
 from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.ports import Body
@@ -25,21 +25,18 @@ from cardsharp.cloud.redaction import register
 from cardsharp.cloud.settings import Workplace
 from cardsharp.cloud.timing import limits_of, timing_of
 from cardsharp.cloud.vault import Vault
-from cardsharp.errors import ConfigError, Malformed, StoreError
+from cardsharp.errors import ConfigError, StoreError
 from cardsharp.exchange import Limits, checked_address
 from cardsharp.game import Job
 
 _CLAIM = "seat order"
-_PREFIX = "Value error, "
-"""What pydantic puts before a sentence of ours."""
-
 _ID_LENGTH = 64
 
 
-class SeatOrder(BaseModel):
+class SeatOrder(OrderBody):
     """What an operator asks for: to join this game, there, by this name."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+    refusal = "The seat cannot be taken."
 
     url: str
     game: str
@@ -59,31 +56,11 @@ class SeatOrder(BaseModel):
         """The service's address; raises `ConfigError` if it is none."""
         return checked_address(url)
 
-    @classmethod
-    def parse(cls, event: object) -> Self:
-        """The order in a function's event.
-
-        Raises:
-            Malformed: with one sentence a fault.
-        """
-        try:
-            return cls.model_validate(event)
-        except ValidationError as error:
-            faults = (
-                f"{_place(fault)}: {fault['msg'].removeprefix(_PREFIX)}"
-                for fault in error.errors(include_url=False, include_input=False)
-            )
-            raise Malformed(f"The seat cannot be taken. {'; '.join(faults)}.") from None
-
     @property
     def match_id(self) -> str:
         """The name of this seat in the match log; the same order names the same seat."""
         name = hashlib.sha256(f"{self.url} {self.nickname}".encode()).hexdigest()[:12]
         return re.sub(r"[^0-9A-Za-z]", "", self.game)[: _ID_LENGTH - len(name)] + name
-
-
-def _place(fault: ErrorDetails) -> str:
-    return ".".join(map(str, fault["loc"])) or "event"
 
 
 @dataclass(frozen=True, slots=True)

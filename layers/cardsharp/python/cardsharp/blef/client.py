@@ -47,26 +47,18 @@ class BlefClient(Client):
     def join(self, game: str, nickname: str, player: str) -> str:
         """Join with a uuid of our own making; the one by which the service knows us."""
         body = {"nickname": nickname, "player_uuid": player}
-        call = Call(
-            kind="join",
-            method="POST",
-            path=f"{_path(game)}/join",
-            body=body,
-            limit=self._limits.act,
-        )
-        return _joined(self._exchange.send(call))
+        return _joined(self._post("join", f"{_path(game)}/join", body))
 
     def act(self, game: str, player: str, action: int) -> None:
         """Bet or check; sent exactly once."""
         body = {"player_uuid": player, "action_id": action}
-        call = Call(
-            kind="act",
-            method="POST",
-            path=f"{_path(game)}/play",
-            body=body,
-            limit=self._limits.act,
+        self._post("act", f"{_path(game)}/play", body)
+
+    def _post(self, kind: str, path: str, body: object) -> Answer:
+        limit = self._limits.act
+        return self._exchange.send(
+            Call(kind=kind, method="POST", path=path, body=body, limit=limit)
         )
-        self._exchange.send(call)
 
     def _state(self, game: str, params: dict[str, str], *, waits: bool = False) -> Sighting:
         limit = self._limits.long_poll if waits else self._limits.read

@@ -1,8 +1,9 @@
-"""What poller, practice and worker say to each other on the queue: the match, and its game."""
+"""What reaches a function: a match and its game on the queue, or what an operator orders."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+from pydantic_core import ErrorDetails
 
 from cardsharp.errors import Malformed
 
@@ -32,9 +33,35 @@ def parse_message(body: str) -> MatchMessage:
     try:
         return MatchMessage.model_validate_json(body)
     except ValidationError as error:
-        fault = error.errors()[0]
-        where = ".".join(str(part) for part in fault["loc"]) or "body"
-        raise Malformed(f"Not a match message: {where}: {fault['msg']}.") from None
+        raise Malformed(f"Not a match message: {_said(error.errors()[0], 'body')}.") from None
+
+
+class OrderBody(BaseModel):
+    """What an operator asks a game for; each game says what can be asked."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    refusal: ClassVar[str]
+    """The sentence before the faults of an order that cannot be used."""
+
+    @classmethod
+    def parse(cls, event: object) -> Self:
+        """The order in a function's event.
+
+        Raises:
+            Malformed: with one sentence a fault.
+        """
+        try:
+            return cls.model_validate(event)
+        except ValidationError as error:
+            faults = "; ".join(_said(fault, "event") for fault in error.errors())
+            raise Malformed(f"{cls.refusal} {faults}.") from None
+
+
+def _said(fault: ErrorDetails, whole: str) -> str:
+    """A fault, and where in the whole it is, without pydantic's words before a sentence of ours."""
+    where = ".".join(map(str, fault["loc"])) or whole
+    return f"{where}: {fault['msg'].removeprefix('Value error, ')}"
 
 
 def records_of(event: object) -> list[object]:

@@ -6,7 +6,7 @@ All faults are found at once and told in one sentence each; no sentence ever sho
 import difflib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import timedelta
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 from pydantic import (
     BaseModel,
@@ -45,6 +45,15 @@ def _names(value: object) -> object:
     return tuple(part.strip() for part in value.split(",") if part.strip())
 
 
+def seconds(default: float, name: str, meaning: str) -> Any:  # noqa: ANN401 - as `Field` has it
+    """The field of a duration, set by `name`_seconds; its meaning ends the sentence of a fault."""
+    return Field(
+        default=timedelta(seconds=default),
+        alias=f"{name}_seconds",
+        description=f"a positive number of seconds{meaning}",
+    )
+
+
 Duration = Annotated[timedelta, BeforeValidator(_duration)]
 Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
 
@@ -74,56 +83,17 @@ class Workplace(BaseModel):
         pattern=r"^(memory:.+|https?://.+)$",
         description="memory:NAME or the URL of an SQS queue",
     )
-    lease: Duration = Field(
-        default=timedelta(seconds=3),
-        alias="lease_seconds",
-        description="a positive number of seconds: how long a lease is valid unless renewed",
-    )
-    renew: Duration = Field(
-        default=timedelta(seconds=1),
-        alias="renew_seconds",
-        description="a positive number of seconds, at most half of CARDSHARP_LEASE_SECONDS",
-    )
-    announce: Duration = Field(
-        default=timedelta(seconds=3),
-        alias="announce_seconds",
-        description="a positive number of seconds: how long an announced match awaits a worker",
-    )
-    watch: Duration = Field(
-        default=timedelta(milliseconds=500),
-        alias="watch_seconds",
-        description="a positive number of seconds: the poller's pause between looks at leases",
-    )
-    decision: Duration = Field(
-        default=timedelta(seconds=2),
-        alias="decision_seconds",
-        description="a positive number of seconds: the limit of one decision",
-    )
-    handover: Duration = Field(
-        default=timedelta(seconds=15),
-        alias="handover_seconds",
-        description="a positive number of seconds: the time left when a worker hands its match on",
-    )
-    connect: Duration = Field(
-        default=timedelta(seconds=3),
-        alias="connect_seconds",
-        description="a positive number of seconds: the limit for connecting to the arena",
-    )
-    act: Duration = Field(
-        default=timedelta(milliseconds=2500),
-        alias="act_seconds",
-        description="a positive number of seconds: the limit for the answer to an action",
-    )
-    denial: Duration = Field(
-        default=timedelta(seconds=3),
-        alias="denial_seconds",
-        description="a positive number of seconds: how long a denial stays before it is believed",
-    )
-    read: Duration = Field(
-        default=timedelta(seconds=40),
-        alias="read_seconds",
-        description="a positive number of seconds, above the arena's long poll of 30: "
-        "the limit for its answers",
+    lease: Duration = seconds(3, "lease", ": how long a lease is valid unless renewed")
+    renew: Duration = seconds(1, "renew", ", at most half of CARDSHARP_LEASE_SECONDS")
+    announce: Duration = seconds(3, "announce", ": how long an announced match awaits a worker")
+    watch: Duration = seconds(0.5, "watch", ": the poller's pause between looks at leases")
+    decision: Duration = seconds(2, "decision", ": the limit of one decision")
+    handover: Duration = seconds(15, "handover", ": the time left when a worker hands its match on")
+    connect: Duration = seconds(3, "connect", ": the limit for connecting to the arena")
+    act: Duration = seconds(2.5, "act", ": the limit for the answer to an action")
+    denial: Duration = seconds(3, "denial", ": how long a denial stays before it is believed")
+    read: Duration = seconds(
+        40, "read", ", above the arena's long poll of 30: the limit for its answers"
     )
     max_answer_bytes: int = Field(
         default=5_000_000, gt=0, description="the largest arena answer read, in bytes"

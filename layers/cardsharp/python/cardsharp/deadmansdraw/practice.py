@@ -4,25 +4,26 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
+from cardsharp.cloud.messages import OrderBody
 from cardsharp.cloud.offering import Offering
 from cardsharp.deadmansdraw.assembly import assembly_of
 from cardsharp.deadmansdraw.client import DUMMY_ID, ArenaClient
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.deadmansdraw.wire import MatchParams
 from cardsharp.deadmansdraw.wire_views import Cards
-from cardsharp.errors import ConfigError, Malformed
+from cardsharp.errors import ConfigError
 from cardsharp.game import Job
 
 MOST = 100
 """Practice matches that one order may ask for."""
 
 
-class PracticeOrder(BaseModel):
+class PracticeOrder(OrderBody):
     """What an operator asks for; without anything, one match against oneself."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+    refusal = "The practice order cannot be used."
 
     matches: Annotated[int, Field(ge=0, le=MOST)] = 1
     """None only looks whether one could be created: the settings, and who we are at the arena."""
@@ -36,22 +37,6 @@ class PracticeOrder(BaseModel):
     banks: tuple[Cards, Cards] | None = None
 
 
-def parse_order(event: object) -> PracticeOrder:
-    """The order in a function's event.
-
-    Raises:
-        Malformed: with one sentence a fault.
-    """
-    try:
-        return PracticeOrder.model_validate(event)
-    except ValidationError as error:
-        faults = (
-            f"{'.'.join(str(part) for part in fault['loc']) or 'event'}: {fault['msg']}"
-            for fault in error.errors()
-        )
-        raise Malformed(f"The practice order cannot be used. {'; '.join(faults)}.") from None
-
-
 def order(event: Mapping[str, Any], job: Job) -> Sequence[str]:
     """Create the practice matches that an event orders; their ids.
 
@@ -60,7 +45,7 @@ def order(event: Mapping[str, Any], job: Job) -> Sequence[str]:
         ConfigError: new matches are paused, or the strategy that an operator wants is not there.
         ArenaError: the arena refused, or failed after some matches were created.
     """
-    wanted, assembly = parse_order(event), assembly_of(job)
+    wanted, assembly = PracticeOrder.parse(event), assembly_of(job)
     assembly.wanted_strategy()
     with assembly.client() as client:
         if not wanted.matches:

@@ -1,12 +1,11 @@
 """Settings of Dead Man's Draw: an arena, who we are there, and who plays."""
 
 from collections.abc import Iterator, Mapping
-from datetime import timedelta
 from typing import Literal
 
 from pydantic import ConfigDict, Field, SecretStr, field_validator
 
-from cardsharp.cloud.settings import Duration, Names, Workplace
+from cardsharp.cloud.settings import Duration, Names, Workplace, seconds
 from cardsharp.cloud.windows import Windows
 from cardsharp.errors import ConfigError
 from cardsharp.exchange import checked_address
@@ -38,11 +37,7 @@ class Settings(Workplace):
     dummy_password: SecretStr = Field(
         default=SecretStr("dummypass"), description="the dummy player's password"
     )
-    pace: Duration = Field(
-        default=timedelta(seconds=3),
-        alias="pace_seconds",
-        description="a positive number of seconds: the poller's pause while all is attended",
-    )
+    pace: Duration = seconds(3, "pace", ": the poller's pause while all is attended")
 
     pollers: int = Field(
         default=1, ge=1, le=2, description="1 or 2: how many pollers listen at any time"
