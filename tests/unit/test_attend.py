@@ -69,7 +69,8 @@ class Count:
     def decide(
         self, limit: timedelta, monotonic: Callable[[], float], refused: frozenset[int]
     ) -> Decided[Decision[int]]:
-        del limit, monotonic
+        assert limit == TIMING.decision
+        assert monotonic() >= 0
         self.asked.append(refused)
         return Decided(Decision(max(refused, default=0) + 1, "because"))
 
@@ -134,6 +135,28 @@ def test_a_match_is_played_to_its_end_and_closed(desk: Desk) -> None:
     assert [(move.sequence, move.facts) for move in desk.log.moves("m")] == [
         (number, {}) for number in range(ACTIONS)
     ]
+
+
+def test_an_intent_names_what_is_done_when_and_by_whom(desk: Desk) -> None:
+    began = desk.clock.now().isoformat()
+    desk.attend(Count())
+    intent = {"action": 1, "at": began, "worker": "worker"}
+    assert [move.intent for move in desk.log.moves("m")] == [intent] * ACTIONS
+
+
+class Faulty(Count):
+    """A match whose every decision is a safe one, for the strategy failed."""
+
+    def decide(
+        self, limit: timedelta, monotonic: Callable[[], float], refused: frozenset[int]
+    ) -> Decided[Decision[int]]:
+        return super().decide(limit, monotonic, refused)._replace(fault="the strategy failed")
+
+
+def test_a_decision_that_went_wrong_is_noted_with_its_move(desk: Desk) -> None:
+    desk.attend(Faulty())
+    notes = [(note.kind, note.body["sequence"]) for note in desk.log.notes("m")]
+    assert notes == [("decision", number) for number in range(ACTIONS)]
 
 
 def test_a_match_that_the_arena_itself_says_is_gone_is_closed(desk: Desk) -> None:
