@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
-from itertools import islice
 from pathlib import Path
 
 from cyclopts import App
@@ -34,7 +33,7 @@ from workbench.arena.server import ArenaServer
 from workbench.bench.judge import actions_of, intent_faults, log_faults
 from workbench.cloud.context import Invocation
 from workbench.stage.clouds import CloudKind, opened
-from workbench.stage.following import GLANCE, StallGuard, has_ended
+from workbench.stage.following import Follower
 from workbench.stage.opponent_process import OpponentProcess
 from workbench.stage.side import WORKER_TIME, Rhythm, assembled, attending
 from workbench.stage.stage import Teams, order_of, variables_of
@@ -113,17 +112,8 @@ class PlayedTable:
         Raises:
             CardsharpError: the opponent has ended, or no move was made for too long.
         """
-        clock = SystemClock()
-        stall = StallGuard(self.log, clock, STALL)
-        running = list(islice(matches := iter(matches), at_once))
-        while running:
-            clock.sleep(GLANCE)
-            for match_id in [i for i in running if has_ended(self.log, i)]:
-                running.remove(match_id)
-                yield self.account(match_id)
-                running += islice(matches, 1)
-            self.check()
-            stall.check(running)
+        follower = Follower(self.log, SystemClock(), STALL)
+        return map(self.account, follower.as_they_end(matches, at_once, check=self.check))
 
     def account(self, match_id: str) -> Account:
         """The account of a finished match."""

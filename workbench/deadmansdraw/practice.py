@@ -29,7 +29,7 @@ from workbench.show.options import Json
 from workbench.show.output import print_json, results
 from workbench.stage.archive import copy_match
 from workbench.stage.clouds import embedded_in
-from workbench.stage.following import StallGuard, until_ended
+from workbench.stage.following import Follower
 from workbench.stage.side import Rhythm, assembled, attending
 from workbench.stage.surroundings import telemetry_in
 from workbench.stage.verdict import compare
@@ -162,7 +162,6 @@ def _play(assembly: Assembly, ids: Sequence[str], options: PracticeOptions) -> l
     """The matches, played to their ends and compared with the arena's history."""
     log, one = assembly.log, len(ids) == 1 and not options.as_json
     watch = Watch(log, Printed(results(), tagged=False))
-    stall = StallGuard(log, assembly.clock, PATIENCE)
 
     def glance(running: Sequence[str]) -> None:
         if one:
@@ -171,8 +170,8 @@ def _play(assembly: Assembly, ids: Sequence[str], options: PracticeOptions) -> l
             stop_at_fault(log, running)
 
     rhythm = Rhythm(at_once=min(options.at_once, len(ids)))
-    with attending(assembly, rhythm) as side:
-        ended = until_ended(log, side.assembly.clock, ids, glance, stall)
+    with attending(assembly, rhythm):
+        ended = Follower(log, assembly.clock, PATIENCE).as_they_end(ids, len(ids), glance)
         in_order = list(ended) if one or options.as_json else watch_many(ended, log, len(ids))
         glance(in_order)
     with client_for(assembly.settings) as client:

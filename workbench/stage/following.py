@@ -1,7 +1,8 @@
 """Matches followed to their ends in the match log."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import timedelta
+from itertools import islice
 
 from cardsharp.cloud.ports import Clock, MatchLog
 from cardsharp.errors import CardsharpError
@@ -19,8 +20,8 @@ def has_ended(log: MatchLog, match_id: str) -> bool:
     return record is not None and record.outcome is not None
 
 
-class StallGuard:
-    """Notices when nothing moves any more in the matches that run."""
+class Follower:
+    """Follows matches to their ends; for `limit` it may be that nothing moves in those that run."""
 
     _EVERY = timedelta(seconds=1)
 
@@ -31,7 +32,32 @@ class StallGuard:
         self._moves: tuple[int, ...] = ()
         self._moved = self._looked = clock.monotonic()
 
-    def check(self, running: Sequence[str]) -> None:
+    def as_they_end(
+        self,
+        matches: Iterable[str],
+        at_once: int,
+        glance: Glance = lambda _running: None,
+        check: Callable[[], None] = lambda: None,
+    ) -> Iterator[str]:
+        """The ids of `matches` as they end, each begun when it is taken, so many `at_once`.
+
+        `check` raises where they cannot end any more.
+
+        Raises:
+            CardsharpError: no move was made for too long.
+        """
+        running = list(islice(matches := iter(matches), at_once))
+        while running:
+            self._clock.sleep(GLANCE)
+            glance(tuple(running))
+            for match_id in [i for i in running if has_ended(self._log, i)]:
+                running.remove(match_id)
+                yield match_id
+                running += islice(matches, 1)
+            check()
+            self._check(running)
+
+    def _check(self, running: Sequence[str]) -> None:
         """Raise `CardsharpError` if the number of moves has stood still for too long."""
         now = self._clock.monotonic()
         if now - self._looked < self._EVERY.total_seconds():
@@ -44,21 +70,3 @@ class StallGuard:
             raise CardsharpError(
                 f"No move was made for {self._limit.total_seconds():g} s in {', '.join(running)}."
             )
-
-
-def until_ended(
-    log: MatchLog, clock: Clock, matches: Sequence[str], glance: Glance, stall: StallGuard
-) -> Iterator[str]:
-    """The ids of `matches` as they end.
-
-    Raises:
-        CardsharpError: no move was made for too long.
-    """
-    running = list(matches)
-    while running:
-        clock.sleep(GLANCE)
-        glance(tuple(running))
-        for match_id in [i for i in running if has_ended(log, i)]:
-            running.remove(match_id)
-            yield match_id
-        stall.check(running)

@@ -5,7 +5,7 @@ The arena knows two teams: we are the first, the opponent is the second.
 
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -19,7 +19,7 @@ from workbench.arena.ids import DUMMY_ID
 from workbench.arena.players import ADMIN, DEFAULT_FILE, Player, load_players
 from workbench.arena.server import ArenaServer
 from workbench.stage.clouds import Cloud, CloudKind, opened
-from workbench.stage.following import GLANCE, StallGuard, has_ended
+from workbench.stage.following import Follower, Glance
 from workbench.stage.opponent import Order
 from workbench.stage.opponent_process import OpponentProcess
 from workbench.stage.side import Rhythm, Side, assembled, attending
@@ -106,7 +106,7 @@ class Stage:
         )
         return self._organiser.client.create_match(params).id
 
-    def look_on(self, count: int, glance: Callable[[Sequence[str]], None]) -> Iterator[str]:
+    def look_on(self, count: int, glance: Glance) -> Iterator[str]:
         """The ids of `count` matches as they finish, as many running as the script says.
 
         `glance` is called again and again with the ids of those that run.
@@ -114,20 +114,9 @@ class Stage:
         Raises:
             CardsharpError: the opponent has ended, or no move was made for too long.
         """
-        running: list[str] = []
-        stall = StallGuard(self.log, self._clock, STALL + 2 * self.script.turn_limit)
-        begun = 0
-        while begun < count or running:
-            while begun < count and len(running) < self.script.at_once:
-                running.append(self.begin())
-                begun += 1
-            self._clock.sleep(GLANCE)
-            glance(tuple(running))
-            for match_id in [i for i in running if has_ended(self.log, i)]:
-                running.remove(match_id)
-                yield match_id
-            self._check()
-            stall.check(running)
+        follower = Follower(self.log, self._clock, STALL + 2 * self.script.turn_limit)
+        matches = (self.begin() for _ in range(count))
+        return follower.as_they_end(matches, self.script.at_once, glance, self._check)
 
     def verdict(self, match_id: str) -> Verdict:
         """Whether our log of a match equals the arena's history."""
