@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from uuid import uuid4
 
 import pytest
 from support.cloud_benches import (
@@ -180,14 +181,14 @@ def test_one_name_is_one_queue_in_a_process() -> None:
 
 
 def test_what_a_named_queue_delivers_in_vain_goes_to_its_dead_letters() -> None:
-    clock = FakeClock()
-    queue = named("contract-poison", clock)
+    clock, name = FakeClock(), f"poison-{uuid4().hex}"  # a named queue outlives this test
+    queue = named(name, clock)
     queue.send("poison")
     for _ in range(USUAL_RECEIVES):
         received(queue)
         clock.advance(USUAL_VISIBILITY)
     assert queue.receive(NOW) is None
-    assert received(named("contract-poison-dead", clock)).body == "poison"
+    assert received(named(f"{name}-dead", clock)).body == "poison"
 
 
 def test_the_memory_queue_behaves_as_the_template_says() -> None:
