@@ -27,6 +27,11 @@ def is_file(name: str) -> bool:
     return name.endswith(SUFFIX) and not program.is_program(name)
 
 
+def called(name: str) -> str:
+    """What a player is called: a file without its folders."""
+    return Path(name).name if is_file(name) else name
+
+
 def is_own(name: str) -> bool:
     """Whether a player is named by a file or a program of the user's, not by a strategy's name."""
     return name.endswith(SUFFIX) or program.is_program(name)

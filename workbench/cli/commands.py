@@ -74,6 +74,20 @@ COMMANDS = (
         place=4,
     ),
     Command(
+        "try",
+        "Let a strategy decide again what was decided in stored matches.",
+        "Each position is as it was then, whatever the strategy would have done before. What a "
+        "difference costs is what the game's best judge thinks (captain in Dead Man's Draw).",
+        (
+            ("cardsharp try mine.py", "where it differs in the last match"),
+            ("cardsharp try mine.py --turn 7", "all that it weighs in turn 7"),
+            ("cardsharp try mine.py --all", "where it differs in any match"),
+            ("cardsharp try mine.py --match told.json", "in what an arena has answered"),
+        ),
+        function="trying:again",
+        place=4,
+    ),
+    Command(
         "cloud",
         "Watch and steer a bot that is deployed on AWS.",
         "The account and region are those of the environment, as for AWS's own command line. "

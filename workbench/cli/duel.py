@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from cardsharp.game import Game
 from workbench.cli.each import for_each_game
-from workbench.lab.commands import Player, RunOptions
 from workbench.lab.commands import duel as run_duel
+from workbench.lab.options import Player, RunOptions
 
 _DEFAULTS = RunOptions()
 

@@ -16,7 +16,8 @@ def app_of(game: Game) -> cyclopts.App:
         app = game.commands.load()
     for name, summary in _alike(game):
         if name not in app:
-            app.command(f"workbench.cli.{name}:{game.name}", name=name, help=summary)
+            module = "trying" if name == "try" else name  # no module can be called as a keyword
+            app.command(f"workbench.cli.{module}:{game.name}", name=name, help=summary)
     return app
 
 
@@ -26,6 +27,8 @@ def _alike(game: Game) -> Iterator[tuple[str, str]]:
     if game.replay is not None:
         yield "show", "Show a match turn by turn, and why we did what we did."
         yield "why", "Explain our decisions in one turn."
+    if game.decisions is not None:
+        yield "try", "Let a strategy decide again what was decided in stored matches."
     if game.simulation is not None:
         yield "duel", "Let two strategies play each deal from every side."
     if game.service is not None:

@@ -1,24 +1,36 @@
 """What Dead Man's Draw brings to the lab: its dice, variants of players, positions, twins."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter
 
-from cardsharp.deadmansdraw.actions import Effect, EffectType
+from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
+from cardsharp.deadmansdraw.actions import Action, Effect, EffectType
 from cardsharp.deadmansdraw.bank import bank_of
 from cardsharp.deadmansdraw.cards import Card, Suit
+from cardsharp.deadmansdraw.logbook import facts_body, header_body
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.strategies import Strategy
-from cardsharp.deadmansdraw.strategies.captain import WEIGHTS, Captain, Weighing, deck_of
+from cardsharp.deadmansdraw.strategies.captain import (
+    WEIGHTS,
+    Captain,
+    Weighing,
+    deck_of,
+    is_ordinary,
+)
 from cardsharp.deadmansdraw.strategies.champion import Champion
 from cardsharp.deadmansdraw.strategies.search.leaves import Limits
 from cardsharp.deadmansdraw.strategies.search.tree import Search
 from cardsharp.deadmansdraw.strategies.search.weights import model
+from cardsharp.deadmansdraw.wire import instant
+from cardsharp.deadmansdraw.wire_views import MatchView
+from cardsharp.errors import ConfigError
+from workbench.deadmansdraw.kept import kept_match
 from workbench.lab.dice import Dice, Purpose, dice
-from workbench.lab.extras import Answer, Extras, MatchDice, PlaySeries
+from workbench.lab.extras import Answer, Extras, Judge, MatchDice, PlaySeries, Told
 from workbench.lab.plan import Plan
 from workbench.twins import twin_function
 
@@ -30,6 +42,15 @@ LESS = {
 
 ENOUGH = {"champion-2": 2, "champion-4": 4}
 """How many cards are enough for champions that are strangers to those who know the champion."""
+
+
+def _chances(position: Position, actions: Sequence[Action]) -> list[float | None]:
+    """The captain's chances to win with these actions."""
+    if not is_ordinary(position):
+        return [None] * len(actions)
+    options = Captain(model(WEIGHTS)).decide(position).options
+    chances = {option.action: option.value for option in options}
+    return [chances.get(action) for action in actions]
 
 
 class DeadMansDrawExtras(Extras):
@@ -67,11 +88,43 @@ class DeadMansDrawExtras(Extras):
         Weighing(position, search).options()
         return search.before + search.nodes
 
+    keeps = True
+
+    def kept(self, told: Told) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
+        """The match as an arena would have told it, with the reasons of both players."""
+        yield kept_match(told)
+
+    judge = Judge(WEIGHTS, "chance to win", ".1%", _chances)
+
+    def recorded(self, file: Path) -> tuple[MatchRecord, list[MoveRecord]]:
+        """The match that an arena tells: the answer to GET /api/matches/ID?showevents=true."""
+        try:
+            view = MatchView.model_validate_json(file.read_bytes())
+        except (OSError, ValueError):
+            raise _NoMatch(file) from None
+        began, given = instant(view.started_at), view.creation_params
+        if began is None or not view.moves:
+            raise _NoMatch(file)
+        if (given.play_area, given.draw_pile, given.discard_pile, given.banks) != (None,) * 4:
+            raise ConfigError(f"{file}: its match began with cards of its own, not as all do.")
+        status = Status.FINISHED if view.finished else Status.RUNNING
+        moves = [MoveRecord(move.sequence_id, None, facts_body(move)) for move in view.moves]
+        return MatchRecord(view.id, status, began, header_body(view, {})), moves
+
     def answers(self, strategy: Strategy) -> Iterator[Answer]:
         """What a strategy answers where one answer is right."""
         for probe in probes():
             decision = strategy.decide(probe.position())
             yield Answer(probe.name, str(decision.action), probe.right, decision.reason)
+
+
+class _NoMatch(ConfigError):
+    """A file that holds no match."""
+
+    def __init__(self, file: Path) -> None:
+        super().__init__(
+            f"{file} is no match as an arena tells it (GET /api/matches/ID?showevents=true)."
+        )
 
 
 class _Counting(Search):

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from rich.console import Console, Group
+from rich.console import Group
 from rich.text import Text
 
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
@@ -17,7 +17,7 @@ from cardsharp.deadmansdraw.replay import (
     turns_of,
 )
 from cardsharp.errors import ConfigError
-from cardsharp.replay import header_of, outcome_of
+from cardsharp.replay import Step, header_of, outcome_of
 from workbench.deadmansdraw.documents import step_document, turn_document
 from workbench.deadmansdraw.drawing import (
     Labels,
@@ -69,7 +69,8 @@ def why(record: MatchRecord, moves: Sequence[MoveRecord], turn: int, *, as_json:
     console, count = results(), len(chosen.decisions)
     print_title(console, record, labels.title())
     for number, step in enumerate(chosen.decisions, 1):
-        _print_decision(console, f"turn {turn}, decision {number} of {count}", step)
+        title = f"turn {turn}, decision {number} of {count}"
+        print_decision(console, title, step, seen(step), _then(step))
 
 
 def _pick(turns: Sequence[Turn], number: int) -> Turn:
@@ -80,10 +81,10 @@ def _pick(turns: Sequence[Turn], number: int) -> Turn:
     raise no_turn(number, turns[-1].number if turns else 0)
 
 
-def _print_decision(console: Console, title: str, step: EventStep) -> None:
+def seen(step: Step) -> Group | None:
+    """The table as whoever decided saw it, None where that is not kept."""
     position = None if step.ours is None else position_of(step.ours)
-    seen = None if position is None else _drawn(position)
-    print_decision(console, title, step, seen, _then(step))
+    return None if position is None else _drawn(position)
 
 
 def _then(step: EventStep) -> Text:

@@ -1,9 +1,10 @@
 """What Euchre brings to the lab: services as players, the engine's worlds, compiled games."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
+from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.errors import ConfigError
 from cardsharp.euchre.actions import Action, Question
 from cardsharp.euchre.position import Position
@@ -11,8 +12,9 @@ from cardsharp.euchre.simulation import CHAIRS, Dealt, Match, shuffled
 from cardsharp.euchre.strategies import Strategy
 from cardsharp.euchre.strategies.pimc import Effort, Pimc
 from cardsharp.euchre.table import turn
+from workbench.euchre.kept import kept_deals
 from workbench.euchre.remote import RemotePlayer
-from workbench.lab.extras import Extras, PlaySeries
+from workbench.lab.extras import Extras, Judge, PlaySeries, Told
 from workbench.lab.plan import Plan
 from workbench.lab.results import Pair, Result
 from workbench.twins import twin_function
@@ -23,6 +25,13 @@ YARDSTICK = "rules"
 """Whom the engine is measured against."""
 
 SIDES = 2
+
+
+def _points(position: Position, actions: Sequence[Action]) -> list[float | None]:
+    """What the engine expects of these actions."""
+    options = Pimc().decide(position).options
+    points = {option.action: option.value for option in options}
+    return [points.get(action) for action in actions]
 
 
 class EuchreExtras(Extras):
@@ -53,6 +62,14 @@ class EuchreExtras(Extras):
         if twin(one, two) is None:
             return None
         return partial(_play_compiled, (twin(one, two), twin(two, one)))
+
+    keeps = True
+
+    def kept(self, told: Told) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
+        """Each deal of the match, as the service keeps deals."""
+        return kept_deals(told)
+
+    judge = Judge(ENGINE, "points of the deal", "+.2f", _points)
 
     def kind(self, position: Position) -> str:
         """What is asked; of a card, in which trick."""

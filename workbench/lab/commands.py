@@ -1,21 +1,32 @@
 """`cardsharp lab`: strategies against each other, and looked at closely."""
 
-from dataclasses import asdict, dataclass, replace
+import shlex
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
 from pathlib import Path
-from random import SystemRandom
-from typing import Annotated, Literal
+from secrets import token_hex
+from typing import Annotated
 
 import cyclopts
-from cyclopts import Parameter, validators
+from cyclopts import Parameter
 
-from cardsharp.errors import ConfigError
 from workbench.lab.coverage import coverage_table
-from workbench.lab.duel import TWO
-from workbench.lab.extras import extras_of
+from workbench.lab.duel import Duel
 from workbench.lab.following import followed
+from workbench.lab.keeping import check_keeping, lost_first
+from workbench.lab.keeping import keep as keep_matches
 from workbench.lab.league import play_league
 from workbench.lab.ledger import difference
-from workbench.lab.plan import DEFAULT_GAME, SERIES, Plan
+from workbench.lab.options import (
+    KeepOptions,
+    LookOptions,
+    Player,
+    Positive,
+    RunOptions,
+    Seed,
+    SprtOptions,
+)
+from workbench.lab.plan import Plan
 from workbench.lab.pools import pool_of
 from workbench.lab.printing import (
     cross_table,
@@ -28,13 +39,15 @@ from workbench.lab.printing import (
 )
 from workbench.lab.probe import probe
 from workbench.lab.profile import profile
-from workbench.lab.runs import all_cores, unsteady
-from workbench.lab.sprt import Sequential, Sprt
+from workbench.lab.runs import unsteady
 from workbench.show.exits import Exit
+from workbench.show.lookup import open_log, own_store
 from workbench.show.options import Json
-from workbench.show.output import messages, print_error, print_json, print_lines, results
+from workbench.show.output import messages, print_error, print_json, print_lines, program, results
 from workbench.show.progress import Bar
-from workbench.strategy_file import is_own
+
+MOST_TESTED = 20_000
+"""Pairs after which a sequential test gives up."""
 
 _EXAMPLES = """\
 Examples:
@@ -60,102 +73,7 @@ app.command(
 )
 
 
-MOST_TESTED = 20_000
-"""Pairs after which a sequential test gives up."""
-
-MOST_SEEDS = 1_000_000
-
-USUAL = 500
-"""Pairs of a duel whose length nobody says."""
-
-Positive = validators.Number(gte=1)
-Chance = validators.Number(gt=0, lt=0.5)
-Player = Annotated[str, Parameter(help="A strategy, FILE.py, or 'command'.")]
-Seed = Annotated[int, Parameter(help="The same seed plays the same matches.")]
-MaybeSeed = Annotated[
-    int | Literal["random"] | None,
-    Parameter(
-        help="The same seed plays the same matches; random is another each time. Else 1, but "
-        "random for a FILE.py, which would come to fit the deals that it is tried on."
-    ),
-]
-Workers = Annotated[int | None, Parameter(validator=Positive, help="Processes; else one a core.")]
-Cluster = Annotated[
-    str | None, Parameter(help="A Dask scheduler, tcp://HOST:PORT, whose workers play instead.")
-]
-GameName = Annotated[str, Parameter(help="Whose strategies they are.")]
-
-
-@Parameter(name="*")
-@dataclass(frozen=True, kw_only=True)
-class RunOptions:
-    """How many matches are played, and by what."""
-
-    game: GameName = DEFAULT_GAME
-    pairs: Annotated[
-        int | None,
-        Parameter(
-            alias="-n", validator=Positive, help="Deals, each played from every side; else 500."
-        ),
-    ] = None
-    copies: Annotated[
-        int, Parameter(validator=Positive, help="How many play as SECOND, where a game allows.")
-    ] = 1
-    seed: MaybeSeed = None
-    workers: Workers = None
-    cluster: Cluster = None
-    series: Annotated[
-        int, Parameter(validator=Positive, help="Pairs in a row that a player may learn from.")
-    ] = SERIES
-    plain: Annotated[
-        bool, Parameter(negative=(), help="Plain Python even where compiled code is there.")
-    ] = False
-    as_json: Json = False
-
-    @property
-    def processes(self) -> int:
-        """How many processes play."""
-        return self.workers or all_cores()
-
-    def plan(self, first: str, second: str, most: int | None = None) -> Plan:
-        """The plan of a duel with these options; of `most` pairs where no number is given."""
-        tuned = is_own(first) or is_own(second)
-        seed = self.seed or ("random" if tuned else 1)
-        return Plan(
-            game=self.game,
-            first=first,
-            second=second,
-            pairs=self.pairs or most or USUAL,
-            seed=SystemRandom().randrange(1, MOST_SEEDS) if seed == "random" else seed,
-            copies=self.copies,
-            series=self.series,
-            plain=self.plain,
-        )
-
-
-@Parameter(name="*")
-@dataclass(frozen=True, kw_only=True)
-class SprtOptions:
-    """A sequential test, and what it is to tell apart."""
-
-    sprt: Annotated[
-        bool, Parameter(negative=(), help="Stop as soon as it is shown whether FIRST is stronger.")
-    ] = False
-    elo0: Annotated[float, Parameter(help="No stronger than this is not stronger.")] = 0.0
-    elo1: Annotated[float, Parameter(help="This much is stronger.")] = 20.0
-    alpha: Annotated[float, Parameter(validator=Chance, help="Wrongly called stronger.")] = 0.05
-    beta: Annotated[float, Parameter(validator=Chance, help="Wrongly not called so.")] = 0.05
-
-    def tested(self, plan: Plan) -> Sequential | None:
-        """The test, None where none is asked for; raises `ConfigError` for one that is none."""
-        if not self.sprt:
-            return None
-        if self.elo0 >= self.elo1:
-            raise ConfigError("--elo0 must be lower than --elo1: the test tells the two apart.")
-        if plan.matches_a_pair != TWO:
-            raise ConfigError("--sprt is for one against one; leave out --copies.")
-        return Sequential(Sprt(self.elo0, self.elo1, self.alpha, self.beta))
-
+_RUN, _LOOK, _SPRT, _KEEP = RunOptions(), LookOptions(), SprtOptions(), KeepOptions()
 
 # --- duel ------------------------------------------------------------------------------------
 
@@ -165,32 +83,52 @@ def duel(
     first: Player,
     second: Player,
     *,
-    out: Annotated[
-        Path | None,
-        Parameter(name=["--out", "--resume"], help="Keep each pair there, and go on from it."),
-    ] = None,
-    sequential: SprtOptions = SprtOptions(),
-    options: RunOptions = RunOptions(),
+    kept: KeepOptions = _KEEP,
+    sequential: SprtOptions = _SPRT,
+    options: RunOptions = _RUN,
 ) -> None:
     """Let two strategies play each deal from every side; prints FIRST's points and who is stronger.
 
     With --sprt it goes on only until the question is answered; --pairs is then the most.
     """
-    if out is not None and options.seed is None:
+    if kept.out is not None and options.seed is None:
         options = replace(options, seed=1)  # else the file could not be gone on with
     plan = options.plan(first, second, most=MOST_TESTED if sequential.sprt else None)
     tested = sequential.tested(plan)
+    if kept.keep is not None:
+        check_keeping(plan)
     rule = None if tested is None else tested.sprt.rule()
     messages().print(plan.stop_rule(rule), soft_wrap=True)
-    played = followed(plan, options.processes, out=out, cluster=options.cluster, tested=tested)
+    played = followed(plan, options.processes, out=kept.out, cluster=options.cluster, tested=tested)
     for name in unsteady(played):
         print_error(f"{name} decided otherwise when a deal was played again with the same dice.")
+    ids = _keep(played, kept.keep)
     if options.as_json:
-        print_json({**played.as_json(), **({} if tested is None else {"sprt": tested.document()})})
+        shown = {} if tested is None else {"sprt": tested.document()}
+        print_json({**played.as_json(), **shown, **({} if kept.keep is None else {"kept": ids})})
         return
     print_lines(str(played))
     if tested is not None:
         print_lines(f"  {tested.verdict}, after {played.plan.pairs:,} pairs")
+    if ids:
+        _print_kept(ids, first)
+
+
+def _print_kept(ids: list[str], first: str) -> None:
+    """Which matches were kept, and commands that go on from the first of them."""
+    others = "" if len(ids) == 1 else f" to {ids[-1]}"
+    results().print(f"  kept in the match log: {ids[0]}{others} ({len(ids)})", soft_wrap=True)
+    for command in (f"show {ids[0]}", f"try {shlex.quote(first)} --match {ids[0]}"):
+        results().print(f"  {program()} {command}", style="dim", soft_wrap=True)
+
+
+def _keep(played: Duel, number: int | None) -> list[str]:
+    """Keep so many matches in our own log; their ids."""
+    if number is None:
+        return []
+    with open_log(own_store()) as log:
+        wanted, run = lost_first(played, number), f"lab-{token_hex(3)}"
+        return keep_matches(played.plan, wanted, run, datetime.now(UTC), log)
 
 
 @app.command(name="difference")
@@ -217,7 +155,7 @@ def difference_(
 
 
 @app.command
-def league(*players: Player, options: RunOptions = RunOptions()) -> None:
+def league(*players: Player, options: RunOptions = _RUN) -> None:
     """Let each two strategies play a duel; prints the points of the row against the column."""
 
     def tell(plan: Plan) -> None:
@@ -237,29 +175,8 @@ def league(*players: Player, options: RunOptions = RunOptions()) -> None:
 # --- probe -----------------------------------------------------------------------------------
 
 
-@Parameter(name="*")
-@dataclass(frozen=True, kw_only=True)
-class LookOptions:
-    """Over which positions a strategy is looked at."""
-
-    game: GameName = DEFAULT_GAME
-    positions: Annotated[
-        int | None,
-        Parameter(alias="-n", validator=Positive, help="Real positions, with a choice to make."),
-    ] = None
-    opponent: Annotated[str | None, Parameter(help="Against whom they are met.")] = None
-    seed: Seed = 1
-    as_json: Json = False
-
-    def plan(self, strategy: str, positions: int) -> Plan:
-        """Where the positions come from; `positions` of them where no number was given."""
-        second = self.opponent or extras_of(self.game).opponent or strategy
-        number = self.positions or positions
-        return Plan(game=self.game, first=strategy, second=second, pairs=number, seed=self.seed)
-
-
 @app.command(name="probe")
-def probe_(strategy: Player, *, options: LookOptions = LookOptions()) -> int:
+def probe_(strategy: Player, *, options: LookOptions = _LOOK) -> int:
     """Ask where the right answer is known, and ask again where the answer must stay the same.
 
     Hand-made positions have one right answer each (not every game has such). In positions of
@@ -278,7 +195,7 @@ def probe_(strategy: Player, *, options: LookOptions = LookOptions()) -> int:
 
 
 @app.command(name="profile")
-def profile_(strategy: Player, *, options: LookOptions = LookOptions()) -> None:
+def profile_(strategy: Player, *, options: LookOptions = _LOOK) -> None:
     """Measure processor time and nodes a decision, in this process."""
     plan = options.plan(strategy, 500)
     with Bar(plan.pairs, "deciding") as bar:

@@ -2,10 +2,15 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
+from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple, Protocol
 
+from cardsharp.cloud.ports import MatchRecord, MoveRecord
+from cardsharp.deciding import Decided
+from cardsharp.errors import ConfigError
 from cardsharp.games import game
 from workbench.lab.plan import Plan
 from workbench.lab.results import Pair
@@ -62,6 +67,53 @@ class Answer:
         return self.action in self.right
 
 
+class Taken(NamedTuple):
+    """An action in the state before it, with the decision where a strategy took it."""
+
+    state: Any
+    action: Any
+    decided: Decided[Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A match that was played in the lab, action by action.
+
+    `seats` are the first player's, and `names` what each seat's player is called.
+    """
+
+    match_id: str
+    at: datetime
+    seats: tuple[int, ...]
+    names: tuple[str, ...]
+    taken: Sequence[Taken]
+    end: Any
+
+    def header(self, game: str) -> dict[str, object]:
+        """What the match log says of every match of the lab."""
+        return {
+            "game": game,
+            "players": list(self.names),
+            "names": list(self.names),
+            "tags": ["lab"],
+            "seats": {str(seat): self.names[seat] for seat in self.seats},
+            "opponent": next(n for seat, n in enumerate(self.names) if seat not in self.seats),
+        }
+
+
+class Judge(NamedTuple):
+    """A player who can say what each action is worth.
+
+    `worth` is that of some actions in a position, in the `unit` and written in the `form`; None
+    for those that the player does not weigh there.
+    """
+
+    name: str
+    unit: str
+    form: str
+    worth: Callable[[Any, Sequence[Any]], list[float | None]]
+
+
 class Extras:
     """What a game of which nothing special is known needs: nothing."""
 
@@ -99,6 +151,20 @@ class Extras:
         """How many leaves the search of that strategy values there, where that is known."""
         del name, position
         return None
+
+    keeps = False
+    """Whether `kept` can tell its matches."""
+
+    def kept(self, told: Told) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
+        """A match of the lab as the log holds matches, in one part or in several."""
+        raise NotImplementedError
+
+    judge: Judge | None = None
+    """Who says what an action is worth, if somebody does."""
+
+    def recorded(self, file: Path) -> tuple[MatchRecord, list[MoveRecord]]:
+        """The match in a file that somebody recorded; raises `ConfigError` for any other file."""
+        raise ConfigError(f"{file}: a match of this game is not read from a file, but from a log.")
 
     def answers(self, strategy: Any) -> Iterator[Answer]:  # noqa: ANN401
         """What a strategy answers to hand-made positions; a game may have none."""

@@ -8,10 +8,11 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from time import monotonic
 from types import FrameType
 from typing import Any
 
-from cardsharp.deciding import shaped
+from cardsharp.deciding import Decided, Decider, shaped
 from cardsharp.errors import StrategyFault
 from cardsharp.strategy import Decision, Strategy
 from cardsharp.trying import own_lines, tried
@@ -30,9 +31,10 @@ class Guarded:
 
     def __init__(self, name: str, strategy: Strategy[Any, Decision[Any]]) -> None:
         self.name, self._strategy = name, strategy
+        self.printed = ""
 
     def decide(self, position: Any) -> Decision[Any]:  # noqa: ANN401 - any game's
-        """Its decision; what it prints is not kept.
+        """Its decision; what it prints meanwhile is in `printed`.
 
         Raises:
             StrategyFault: it fails, takes too long, or returns what is no decision.
@@ -45,18 +47,38 @@ class Guarded:
             with _processor_limit():
                 found = tried(work, self._strategy)
         except TooLong as late:
-            lines = own_lines(late, self._strategy)
-            place = f" ({lines[-1]})" if lines else ""
-            took = f"no decision within {LIMIT.total_seconds():g} s of processor time"
-            raise StrategyFault(f"{self.name}: {took}{place}.") from None
+            raise StrategyFault(f"{self.name}: {_late(late, self._strategy)}.") from None
         if found.result is None:
             raise StrategyFault(f"{self.name}: {found.fault}.\n{found.trace}".rstrip())
+        self.printed = found.printed
         return found.result
 
 
 def guarded(name_or_file: str, strategy: Any) -> Any:  # noqa: ANN401 - any game's
     """The strategy; guarded where it comes from a user's file or program."""
     return Guarded(name_or_file, strategy) if is_own(name_or_file) else strategy
+
+
+def decided_again(
+    decider: Decider[Any, Any, Any],
+    strategy: Any,  # noqa: ANN401 - any game's
+    position: Any,  # noqa: ANN401
+) -> Decided[Any]:
+    """What a strategy decides in a position, with the fault where it fails or takes too long."""
+    try:
+        with _processor_limit():
+            return decider.decide(strategy, position, None, monotonic)
+    except TooLong as late:
+        fault = _late(late, strategy)
+        safe = decider.safe(position, frozenset())
+        return Decided(decider.make(safe, f"Safe action: {fault}."), LIMIT, fault)
+
+
+def _late(late: TooLong, strategy: object) -> str:
+    """That a decision took too long, and where it was by then."""
+    lines = own_lines(late, strategy)
+    place = f" ({lines[-1]})" if lines else ""
+    return f"no decision within {LIMIT.total_seconds():g} s of processor time{place}"
 
 
 @contextmanager

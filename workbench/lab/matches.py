@@ -3,14 +3,17 @@
 A strategy sees what it would see at a real table: the position of its seat, never the state.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
+from datetime import timedelta
 from random import Random
 from time import process_time
 from typing import Any
 
+from cardsharp.deciding import Decided
 from cardsharp.errors import RulesError, StrategyFault
 from cardsharp.simulation import S, Simulation
+from cardsharp.strategy import Decision
 from workbench.lab.extras import Extras, Guest, Player, extras_of
 from workbench.lab.guard import Guarded
 from workbench.lab.plan import Plan
@@ -33,6 +36,7 @@ class Thinking:
         self._simulation, self._strategy, self._match = simulation, strategy, match
         self._position, self._decide = simulation.position, strategy.decide
         self.seconds: list[float] = []
+        self.last: Decision[Any] | None = None
 
     def decide(self, state: Any) -> Any:  # noqa: ANN401 - any game's
         """What the strategy decides.
@@ -50,7 +54,16 @@ class Thinking:
         if isinstance(self._strategy, Guarded):
             self._check(state, position, decision.action)
         self.seconds.append(took)
+        self.last = decision
         return decision.action
+
+    @property
+    def decided(self) -> Decided[Any] | None:
+        """The last decision, None before the first."""
+        if self.last is None:
+            return None
+        printed = self._strategy.printed if isinstance(self._strategy, Guarded) else ""
+        return Decided(self.last, timedelta(seconds=self.seconds[-1]), printed=printed)
 
     def _check(self, state: Any, position: Any, action: Any) -> None:  # noqa: ANN401
         """Raise where the rules refuse the action; here it is known whose it is."""
@@ -86,15 +99,25 @@ def play(
 def play_series(plan: Plan, numbers: Sequence[int]) -> list[Pair]:
     """The pairs of those numbers, in which each player may learn from the matches before."""
     with ExitStack() as stack:
-        series = _Series(plan, stack)
+        series = Series(plan, stack)
         return [tuple(series.pair(number)) for number in numbers]
 
 
-class _Series:
-    """Pairs of one plan in a row; guests stay for as long as the stack."""
+def _as_it_is(player: Player) -> Player:
+    return player
 
-    def __init__(self, plan: Plan, stack: ExitStack) -> None:
+
+class Series:
+    """Pairs of one plan in a row; guests stay for as long as the stack.
+
+    `seat` may put somebody before a player who looks on.
+    """
+
+    def __init__(
+        self, plan: Plan, stack: ExitStack, seat: Callable[[Player], Player] = _as_it_is
+    ) -> None:
         self.plan = plan
+        self._seat = seat
         self.simulation = plan.simulation
         self.extras: Extras = extras_of(plan.game)
         self.past: tuple[Past, Past] = ([], [])
@@ -109,9 +132,10 @@ class _Series:
             dice = self.extras.dice(self.plan.seed, number)
             others = [one for one in self.simulation.sides if one != seats]
             first = self._player(0, seats, dice.first, number)
-            players: dict[int, Player] = dict.fromkeys(seats, first)
+            players: dict[int, Player] = dict.fromkeys(seats, self._seat(first))
             for other in others:
-                players |= dict.fromkeys(other, self._player(1, other, dice.second, number))
+                second = self._player(1, other, dice.second, number)
+                players |= dict.fromkeys(other, self._seat(second))
             opening = self.simulation.deal(dice.deal)
             seated = [players[seat] for seat in sorted(players)]
             state = play(self.simulation, opening, seated, dice.chance)

@@ -22,11 +22,17 @@ def strategy_of(
     Raises:
         ConfigError: there is no such strategy, or its file cannot be used.
     """
+    return guarded(name_or_file, bare_strategy_of(plan, name_or_file, dice, past))
+
+
+def bare_strategy_of(
+    plan: Plan, name_or_file: str, dice: Random, past: Sequence[tuple[int, Any]] = ()
+) -> Any:  # noqa: ANN401 - any game's strategy
+    """The same without the guard around a user's own."""
     own = extras_of(plan.game).strategy(name_or_file, plain=plan.plain)
     if own is not None:
         return own
-    name = _name(plan.game, name_or_file)
-    return guarded(name_or_file, plan.simulation.strategy(name, dice, past))
+    return plan.simulation.strategy(_name(plan.game, name_or_file), dice, past)
 
 
 def check_players(plan: Plan) -> None:

@@ -23,10 +23,13 @@ class Command:
     place: int = 0
     """Where it stands in the list."""
 
+    function: str = ""
+    """Its module and function as `module:name` where Python reserves the command's own name."""
+
     @property
     def target(self) -> str:
         """Where its function is."""
-        return f"{self.room}.{self.name}:{self.name}"
+        return f"{self.room}.{self.function or f'{self.name}:{self.name}'}"
 
     @property
     def help(self) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -35,6 +35,10 @@ class Drawing(Protocol):
         self, record: MatchRecord, moves: Sequence[MoveRecord], turn: int, *, as_json: bool
     ) -> None:
         """Print each of our decisions in a turn."""
+        ...
+
+    def seen(self, step: Step) -> RenderableType | None:
+        """The table as whoever decided saw it, None where that is not kept."""
         ...
 
 
@@ -95,7 +99,18 @@ class StepByStep:
         print_title(console, record, " v ".join(header.names) or header.game or "")
         for number, step in enumerate(ours, 1):
             title = f"turn {turn}, decision {number} of {len(ours)}"
-            print_decision(console, title, step, _seen(step), Text(step.happened))
+            print_decision(console, title, step, self.seen(step), Text(step.happened))
+
+    def seen(self, step: Step) -> Table | None:
+        """The position of a decision, one line a part of it."""
+        position = None if step.ours is None else step.ours.position
+        if not position:
+            return None
+        table = Table.grid(padding=(0, 2))
+        table.add_column(style="dim")
+        for name, part in position.items():
+            table.add_row(name, part if isinstance(part, str) else json.dumps(part))
+        return table
 
 
 def pick_turn(steps: Sequence[Step], number: int) -> list[Step]:
@@ -177,16 +192,4 @@ def _row(step: Step, header: Header) -> Table:
     table.add_row(str(step.turn), Text(_name(step, header), style=style), step.happened)
     if step.ours is not None:
         table.add_row("", "", decision_text(step.ours))
-    return table
-
-
-def _seen(step: Step) -> Table | None:
-    """The position of a decision, one line a part of it."""
-    position = None if step.ours is None else step.ours.position
-    if not position:
-        return None
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="dim")
-    for name, part in position.items():
-        table.add_row(name, part if isinstance(part, str) else json.dumps(part))
     return table

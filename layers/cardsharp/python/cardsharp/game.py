@@ -16,7 +16,8 @@ if TYPE_CHECKING:  # so that a list of games is there at once, whatever they are
     from cardsharp.cloud.metrics import Meter
     from cardsharp.cloud.ports import MatchRecord, MoveRecord, Remaining
     from cardsharp.cloud.settings import Workplace
-    from cardsharp.replay import Step
+    from cardsharp.deciding import Decider
+    from cardsharp.replay import Asked, Step
     from cardsharp.simulation import Simulate
     from cardsharp.web.service import Service
 
@@ -69,6 +70,9 @@ Visit = Callable[[str, "Random"], None]
 Replay = Callable[["MatchRecord", "Sequence[MoveRecord]"], "Iterable[Step]"]
 """The steps of a stored match, with our reasons beside them."""
 
+Decisions = Callable[["MatchRecord", "Sequence[MoveRecord]"], "Iterable[Asked]"]
+"""The decisions of a stored match whose positions it tells whole."""
+
 
 class Game(NamedTuple):
     """A game, and what it has: `None` is what it has not.
@@ -96,6 +100,9 @@ class Game(NamedTuple):
     lab: Part[Any] | None = None
     """What it brings to duels at home beside its simulation, a kind of `Extras`."""
     replay: Part[Replay] | None = None
+    decisions: Part[Decisions] | None = None
+    decider: Part["Decider[Any, Any, Any]"] | None = None
+    """Has a strategy decide such a position again."""
     commands: Part[Any] | None = None
     """Its own sub-commands at home, a `cyclopts.App`; nothing that is deployed loads them."""
     visit: Part[Visit] | None = None

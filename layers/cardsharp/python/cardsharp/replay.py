@@ -7,7 +7,7 @@ for a log may be older or newer than this program: what is missing is empty.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
@@ -125,6 +125,17 @@ class Step:
     happened: str
     state: Mapping[str, object]
     ours: Thought | None = None
+
+
+class Asked(NamedTuple):
+    """A stored decision that can be made again: `step.ours` on its position, which is any game's.
+
+    `options` are the legal actions with what the log calls them, in a fixed order.
+    """
+
+    step: Step
+    position: Any
+    options: Mapping[Any, str]
 
 
 def parse(kind: type[M], body: Body, holder: str = "The match log") -> M:

@@ -155,7 +155,7 @@ class SeatTurn:
 
     def intent(self, decided: Decided[Decision[int]], at: datetime, worker: str) -> Body:
         """The decision, and the hand and the bets that it was made on."""
-        return intent_body(self.position, decided, at, worker, self.match.seat)
+        return intent_body(self.position, decided, at, worker, self.match.seat.strategy)
 
     def act(self, action: int) -> After:
         """Send the action; what it led to only a look can tell."""

@@ -21,4 +21,5 @@ def _refusal(position: Position, action: int) -> str | None:
     return None if action in position.legal_actions() else f"the rules refuse action {action}"
 
 
-decide = Decider(_refusal, safe_action, Decision, (int,)).decide
+DECIDER = Decider(_refusal, safe_action, Decision, (int,))
+decide = DECIDER.decide

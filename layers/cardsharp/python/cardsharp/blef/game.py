@@ -14,9 +14,12 @@ GAME = Game(
     order_keys=frozenset({"url", "nickname"}),
     service=Part("cardsharp.blef.assembly:SERVICE"),
     replay=Part("cardsharp.blef.replay:replay"),
+    decisions=Part("cardsharp.blef.decisions:decisions"),
+    decider=Part("cardsharp.blef.fallback:DECIDER"),
     visit=Part("workbench.blef.visit:visit"),
     simulation=Part("cardsharp.blef.simulation:Blef"),
     program=Part("workbench.blef.program:TRANSLATION"),
+    lab=Part("workbench.blef.lab:BlefExtras"),
     commands=Part("workbench.blef.commands:app"),
     archive=Part("workbench.blef.bot:open_archive"),
 )

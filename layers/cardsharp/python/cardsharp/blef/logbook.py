@@ -15,7 +15,6 @@ from cardsharp.blef.position import Position
 from cardsharp.blef.wire import StateBody
 from cardsharp.cloud.ports import Body
 from cardsharp.deciding import Decided
-from cardsharp.seats import Seat
 from cardsharp.strategy import Decision
 
 SPAN = 100
@@ -28,11 +27,11 @@ def sequence_of(state: StateBody) -> int:
 
 
 def intent_body(
-    position: Position, decided: Decided[Decision[int]], at: datetime, worker: str, seat: Seat
+    position: Position, decided: Decided[Decision[int]], at: datetime, worker: str, strategy: str
 ) -> dict[str, object]:
     """What we are about to do and why, with the position that it was decided on."""
     return {
-        **logbook.intent_body(decided, at, worker, seat.strategy, name_of),
+        **logbook.intent_body(decided, at, worker, strategy, name_of),
         "seat": position.me,
         "turn": position.number,
         "actionId": decided.decision.action,

@@ -54,7 +54,7 @@ def decide(
     if isinstance(strategy, Hurrying):
         late = monotonic() + HURRY * limit.total_seconds()
         strategy = strategy.hurried(lambda: monotonic() > late)
-    return _DECIDER.decide(strategy, position, limit, monotonic, refused)
+    return DECIDER.decide(strategy, position, limit, monotonic, refused)
 
 
 def _refusal(position: Position, action: Action) -> str | None:
@@ -66,4 +66,4 @@ def _refusal(position: Position, action: Action) -> str | None:
     return None
 
 
-_DECIDER = Decider(_refusal, safe_action, Decision, (Action,))
+DECIDER = Decider(_refusal, safe_action, Decision, (Action,))

@@ -34,7 +34,7 @@ def decide(
     strategy: Strategy, position: Position, monotonic: Callable[[], float]
 ) -> Decided[Decision]:
     """The strategy's decision, or the safe one where it fails; it keeps its own time."""
-    return _DECIDER.decide(strategy, position, None, monotonic)
+    return DECIDER.decide(strategy, position, None, monotonic)
 
 
 def _refusal(position: Position, action: Action) -> str | None:
@@ -42,4 +42,4 @@ def _refusal(position: Position, action: Action) -> str | None:
     return None if action in position.choices else f"the strategy may not {action}"
 
 
-_DECIDER = Decider(_refusal, safe_action, Decision, (Bid, Discard, Defend, Play))
+DECIDER = Decider(_refusal, safe_action, Decision, (Bid, Discard, Defend, Play))

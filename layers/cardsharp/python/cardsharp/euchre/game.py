@@ -16,5 +16,7 @@ GAME = Game(
     program=Part("workbench.euchre.program:TRANSLATION"),
     commands=Part("workbench.euchre.commands:app"),
     replay=Part("cardsharp.euchre.replay:replay"),
+    decisions=Part("cardsharp.euchre.decisions:decisions"),
+    decider=Part("cardsharp.euchre.fallback:DECIDER"),
     archive=Part("workbench.euchre.archive:open_archive"),
 )

@@ -5,6 +5,7 @@ from typing import Protocol
 
 from cardsharp.cloud.metrics import Meter, Metric
 from cardsharp.deciding import Decided
+from cardsharp.euchre.actions import Question
 from cardsharp.euchre.asks import Ask
 from cardsharp.euchre.cards import name
 from cardsharp.euchre.position import Position
@@ -77,8 +78,22 @@ class NoJournal:
         """Keep nothing."""
 
 
+class Asking(Protocol):
+    """Who is asked what: a request of the protocol, or a position."""
+
+    @property
+    def seat(self) -> int:
+        """Who is asked."""
+        ...
+
+    @property
+    def question(self) -> Question:
+        """What is asked."""
+        ...
+
+
 def decision_entry(
-    key: DealKey, ask: Ask[Event], position: Position | None, decided: Decided[Decision]
+    key: DealKey, ask: Asking, position: Position | None, decided: Decided[Decision]
 ) -> Entry:
     """A decision as fields of a log line; nothing in it that its seat does not know."""
     decision = decided.decision

@@ -1,0 +1,194 @@
+"""`lab duel --keep` and `try`: matches of the lab are kept, opened and decided again."""
+
+import json
+import shlex
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.cli import Cli, clean
+
+from cardsharp.games import games
+from workbench.lab import guard
+
+OPPONENTS = {"deadmansdraw": "third", "blef": "greedy", "euchre": "rules"}
+JUDGES = {"deadmansdraw": "captain", "blef": "bayes", "euchre": "pimc"}
+
+MINE = """
+from cardsharp.deadmansdraw.strategies import Decision, Option, strategy
+
+
+@strategy("{name}")
+class Mine:
+    'Tried.'
+
+    def __init__(self, rng):
+        pass
+
+    def decide(self, position):
+        {body}
+"""
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with a match of each game between its starter and a player of ours."""
+    folder = tmp_path_factory.mktemp("data")
+    with pytest.MonkeyPatch.context() as patch:
+        clean(patch, folder)
+        from workbench.cli import main  # noqa: PLC0415 - after the environment is clean
+
+        for game, opponent in OPPONENTS.items():
+            mine = str(folder / f"{game}.py")
+            assert main(["new", mine, "--game", game]) == 0
+            duel = ["lab", "duel", mine, opponent, "--game", game, "-n", "1", "--workers", "1"]
+            assert main([*duel, "--seed", "3", "--keep", "1"]) == 0
+    return folder
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, home: Path) -> Cli:
+    clean(monkeypatch, home)
+    return Cli(capsys)
+
+
+def kept(cli: Cli, game: str) -> str:
+    """A kept match of that game: in Euchre the match's first deal."""
+    found = [one for one in cli("matches", "--json").json() if one["header"]["game"] == game]
+    return str(found[-1]["match"])
+
+
+def mine(folder: Path, name: str, body: str) -> str:
+    path = folder / f"{name}.py"
+    path.write_text(MINE.format(name=name, body=body))
+    return str(path)
+
+
+def tried(cli: Cli, *arguments: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = cli("try", *arguments, "--json").json()
+    return found
+
+
+@pytest.mark.parametrize("game", [one.name for one in games()])
+def test_a_strategy_decides_its_own_match_of_the_lab_again_as_it_did(
+    cli: Cli, home: Path, game: str
+) -> None:
+    file = str(home / f"{game}.py")
+    [match] = tried(cli, file, "--match", kept(cli, game))
+    assert match["game"] == game
+    assert match["decisions"]
+    for one in match["decisions"]:
+        assert one["now"]["action"] == one["then"]["action"] in one["options"]
+        assert not one["differs"]
+        assert one["then"]["by"] == f"{game}.py"
+
+
+@pytest.mark.parametrize("game", [one.name for one in games()])
+def test_another_strategy_differs_and_the_games_judge_says_what_that_costs(
+    cli: Cli, game: str
+) -> None:
+    [match] = tried(cli, OPPONENTS[game], "--match", kept(cli, game))
+    differ = [one for one in match["decisions"] if one["differs"]]
+    assert match["judge"]["name"] == JUDGES[game]
+    assert differ
+    assert any(one["cost"] is not None for one in differ)
+
+
+def test_what_the_judge_itself_would_do_costs_nothing(cli: Cli) -> None:
+    [match] = tried(cli, "captain", "--match", kept(cli, "deadmansdraw"))
+    costs = [one["cost"] for one in match["decisions"] if one["cost"] is not None]
+    assert costs
+    assert max(costs) <= 0
+
+
+@pytest.mark.parametrize("game", [one.name for one in games()])
+def test_a_kept_match_is_shown_and_explained(cli: Cli, home: Path, game: str) -> None:
+    match_id = kept(cli, game)
+    assert cli("show", match_id).code == 0
+    ours = tried(cli, f"{home / game}.py", "--match", match_id)[0]["decisions"][0]
+    why = cli("why", match_id, str(ours["turn"]))
+    assert why.code == 0, why.err
+    assert ours["then"]["action"] in why.out
+
+
+def test_all_matches_of_a_log_are_tried_and_the_worst_difference_can_be_opened(
+    cli: Cli, home: Path
+) -> None:
+    draws = mine(home, "draws", "return Decision(position.legal_actions()[0], 'The first.')")
+    found = cli("try", draws, "--all")
+    assert found.code == 0, found.err
+    assert "draws.py decides otherwise in " in found.out
+    assert "By captain that costs" in found.out
+    command = found.out.rpartition("cardsharp try ")[2].partition("#")[0]
+    turn = cli("try", *shlex.split(command))
+    assert turn.code == 0, turn.err
+    assert "now     " in turn.out
+    assert "by captain (chance to win)" in turn.out
+
+
+def test_one_turn_shows_options_output_and_time(cli: Cli, home: Path) -> None:
+    body = (
+        "print('I see', len(position.unseen)); "
+        "legal = position.legal_actions(); "
+        "return Decision(legal[-1], 'The last.', (Option(legal[-1], 0.25, 'my note'),))"
+    )
+    match_id = kept(cli, "deadmansdraw")
+    turn = tried(cli, str(home / "deadmansdraw.py"), "--match", match_id)[0]["decisions"][0]["turn"]
+    shown = cli("try", mine(home, "talks", body), "--match", match_id, "--turn", str(turn))
+    assert shown.code == 0, shown.err
+    for words in ("printed I see ", "my note", "talks.py, ", "then deadmansdraw.py", "play area"):
+        assert words in shown.out
+
+
+def test_a_fault_is_named_with_its_line_and_ends_with_1(
+    cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guard, "LIMIT", timedelta(seconds=0.05))
+    for name, body, said in (
+        ("errs", "return position.nosuch", "errs.py, line 13, in decide: return position.nosuch"),
+        ("loops", "while True: pass", "no decision within 0.05 s of processor time (loops.py"),
+        ("empty", "return None", "the strategy returned None, which is no Decision"),
+    ):
+        found = cli("try", mine(home, name, body), "--turn", "1", "--json")
+        found = found if found.code == 1 else cli("try", str(home / f"{name}.py"), "--turn", "2")
+        assert found.code == 1
+        assert said in " ".join(found.out.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--turn", "99"), "Nothing that can be tried was decided in turn 99, but in: "),
+        (("--turn", "1", "--all"), "--turn is of one match"),
+        (("--match", "nosuch"), "No match 'nosuch' is in the log"),
+        (("--match", "nosuch.json"), "nosuch.json is no match as an arena tells it"),
+        (("--store", "sqlite:/nosuch.db"), "There is no match log /nosuch.db"),
+    ],
+)
+def test_what_cannot_be_tried_says_why(cli: Cli, arguments: tuple[str, ...], said: str) -> None:
+    found = cli("try", "steady", *arguments)
+    assert found.code == 2
+    assert said in found.err
+
+
+def test_a_strategy_of_another_game_says_so(cli: Cli) -> None:
+    found = cli("try", "captain", "--match", kept(cli, "blef"))
+    assert found.code == 2
+    assert "No strategy is called 'captain'" in found.err
+
+
+def test_an_empty_log_of_a_game_says_so(cli: Cli, tmp_path: Path) -> None:
+    found = cli("blef", "try", "bayes", "--all", "--store", f"sqlite:{tmp_path / 'none.db'}")
+    assert found.code == 2
+    assert "There is no match log" in found.err
+
+
+def test_losses_are_kept_first(cli: Cli) -> None:
+    duel = ("lab", "duel", "draw-2", "champion", "-n", "5", "--seed", "2", "--workers", "1")
+    found = cli(*duel, "--keep", "3", "--json").json()
+    outcomes = {one["match"]: one["outcome"] for one in cli("matches", "--json").json()}
+    assert [outcomes[match_id]["result"] for match_id in found["kept"]] == ["lost"] * 3
+    steps = cli("show", found["kept"][0], "--json").json()
+    assert steps["header"]["seats"] == {"0": "draw-2"} or steps["header"]["opponent"] == "champion"
+    assert json.dumps(steps).count('"strategy": "champion"') > 0

@@ -1,0 +1,134 @@
+"""`cardsharp try`: a strategy on the positions of stored matches, beside what was done there."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter, validators
+
+from cardsharp.cloud.ports import MatchRecord, MoveRecord
+from cardsharp.errors import ConfigError
+from cardsharp.game import Game
+from cardsharp.games import game as game_named
+from cardsharp.replay import Asked, fault_of
+from workbench.cli.each import for_each_game
+from workbench.cli.tried import MatchTried, document, print_all, print_turn
+from workbench.lab.again import Trial
+from workbench.lab.extras import extras_of
+from workbench.show.exits import Exit
+from workbench.show.lookup import LAST, game_of, open_to_read, read_match
+from workbench.show.options import Json, Store
+from workbench.show.output import print_json, results
+from workbench.show.progress import Bar
+
+_RECORDED = ".json"
+
+Player = Annotated[str, Parameter(help="A FILE.py with your strategy, or a strategy's name.")]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class TryOptions:
+    """Which decisions are made again."""
+
+    match: Annotated[
+        tuple[str, ...],
+        Parameter(
+            negative=(),
+            help="An id, a unique beginning or end of one, the word last, or a FILE.json that an "
+            "arena answered; repeat it for more. Else last.",
+        ),
+    ] = ()
+    turn: Annotated[
+        int | None, Parameter(help="Only this turn, with all that was weighed; counted from 1.")
+    ] = None
+    all: Annotated[
+        bool, Parameter(negative=(), help="All matches of the log, where --match names none.")
+    ] = False
+    limit: Annotated[
+        int, Parameter(validator=validators.Number(gte=1), help="With --all: the newest so many.")
+    ] = 100
+    store: Store = None
+    as_json: Json = False
+
+
+def again(player: Player, /, *, options: TryOptions = TryOptions()) -> int:
+    """Print where it decides otherwise than was done; with --turn, all that it weighs there."""
+    return _try(player, options, None)
+
+
+def try_of(game: Game) -> Callable[..., int]:
+    """The command for a game alone, on the matches that its own bot or service has kept."""
+
+    def again(player: Player, /, *, options: TryOptions = TryOptions()) -> int:
+        """Let a strategy decide again what was decided in stored matches."""
+        return _try(player, options, game)
+
+    return again
+
+
+__getattr__ = for_each_game(try_of)
+
+
+def _try(player: str, options: TryOptions, game: Game | None) -> int:
+    turn = options.turn
+    if turn is not None and (options.all or len(options.match) > 1):
+        raise ConfigError("--turn is of one match; leave out --all, and name one --match at most.")
+    trials: dict[str, Trial] = {}
+    found = []
+    for record, moves in _matches(options, game):
+        of = game_of(record)
+        trial = trials.setdefault(of.name, Trial(of, player))
+        asked = trial.asked(record, moves)
+        found.append((record, trial, asked if turn is None else _in_turn(asked, turn)))
+    tried = []
+    with Bar(sum(len(asked) for _, _, asked in found), "deciding") as bar:
+        for record, trial, asked in found:
+            tried.append(MatchTried(record, trial.game, player, []))
+            for one in trial.again(asked):
+                tried[-1].decisions.append(one)
+                bar.advance()
+    if options.as_json:
+        print_json([document(one, whole=turn is not None) for one in tried])
+    elif turn is not None:
+        print_turn(results(), tried[0])
+    else:
+        print_all(results(), tried)
+    faults = [one.decided.fault for match in tried for one in match.decisions]
+    return Exit.FAILED if any(faults) else Exit.OK
+
+
+def _in_turn(asked: list[Asked], turn: int) -> list[Asked]:
+    """Those of a turn; raises `ConfigError` where there are none."""
+    found = [one for one in asked if one.step.turn == turn]
+    if not found:
+        turns = ", ".join(map(str, dict.fromkeys(one.step.turn for one in asked))) or "no turn"
+        raise ConfigError(f"Nothing that can be tried was decided in turn {turn}, but in: {turns}.")
+    return found
+
+
+def _matches(
+    options: TryOptions, game: Game | None
+) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
+    """The matches that are meant, with their moves."""
+    first = game or game_named(None)
+    words = options.match or (_all_ids(options, first) if options.all else (LAST,))
+    for word in words:
+        file = Path(word)
+        if file.suffix == _RECORDED:
+            yield extras_of(first.name).recorded(file)
+        else:
+            found = read_match(word, options.store, first if word == LAST else game)
+            yield found.record, found.moves
+
+
+def _all_ids(options: TryOptions, game: Game) -> list[str]:
+    """The matches of a game that can be read, the newest first; raises `ConfigError` for none."""
+    opened = open_to_read if game.archive is None else game.archive.load()
+    with opened(options.store) as log:
+        readable = (one for one in log.matches(limit=options.limit) if fault_of(one) is None)
+        found = [one.match_id for one in readable if game_of(one) == game]
+    if not found:
+        raise ConfigError(f"The log has no match of {game.title}; play one, or name a --store.")
+    return found

@@ -1,0 +1,113 @@
+"""Stored decisions made again, by another player, on the very positions of then."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from cardsharp.cloud.ports import MatchRecord, MoveRecord
+from cardsharp.deciding import Decided
+from cardsharp.errors import ConfigError
+from cardsharp.game import Game
+from cardsharp.replay import Asked, Thought, header_of
+from workbench.lab.extras import Judge, extras_of
+from workbench.lab.guard import decided_again
+from workbench.lab.plan import Plan
+from workbench.lab.players import bare_strategy_of
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A stored decision, and what the player decides in its place; `judge` values both."""
+
+    asked: Asked
+    decided: Decided[Any]
+    judge: Judge | None
+
+    @property
+    def then(self) -> Thought:
+        """The decision as it was made."""
+        return self.asked.step.ours or Thought()
+
+    @property
+    def answer(self) -> str:
+        """What the player does, as the log calls it."""
+        return self.named(self.decided.decision.action)
+
+    @property
+    def differs(self) -> bool:
+        """Whether that is not what was done."""
+        return self.answer != self.then.action
+
+    @cached_property
+    def worth(self) -> dict[str, float]:
+        """What the judge thinks of the actions that matter here, by their names.
+
+        Of all where they are few; else of those that either player weighed or chose.
+        """
+        weighed = {self.answer, self.then.action, *(one.action for one in self.then.options)}
+        weighed |= {self.named(one.action) for one in self.decided.decision.options}
+        few = len(self.asked.options) <= FEW
+        return self._judged(set(self.asked.options.values()) if few else weighed)
+
+    @cached_property
+    def cost(self) -> float | None:
+        """How much less the judge thinks of the answer than of what was done; None if unknown."""
+        both = self._judged({self.answer, self.then.action}) if self.differs else {}
+        if len(both) < 2:  # noqa: PLR2004 - both of them
+            return None
+        return both[self.then.action] - both[self.answer]
+
+    def _judged(self, wanted: set[str]) -> dict[str, float]:
+        """What the judge thinks of those actions that it can value, by their names."""
+        if self.judge is None:
+            return {}
+        names = {one: name for one, name in self.asked.options.items() if name in wanted}
+        values = self.judge.worth(self.asked.position, tuple(names))
+        found = zip(names.values(), values, strict=True)
+        return {name: value for name, value in found if value is not None}
+
+    def named(self, action: Any) -> str:  # noqa: ANN401 - any game's
+        """What the log calls an action."""
+        return self.asked.options.get(action, str(action))
+
+
+FEW = 12
+"""So many actions are all looked at."""
+
+
+class Trial:
+    """A player who decides again what was decided in stored matches of a game.
+
+    Raises:
+        ConfigError: there is no such player, or the game's decisions cannot be made again.
+    """
+
+    def __init__(self, game: Game, player: str) -> None:
+        if game.decisions is None or game.decider is None:
+            raise ConfigError(f"Decisions in {game.title} cannot be made again.")
+        self.game = game
+        self._decisions, self._decider = game.decisions.load(), game.decider.load()
+        self._plan = Plan(game=game.name, first=player, second=player, pairs=1)
+        self._judge = extras_of(game.name).judge
+        self._strategy()
+
+    def asked(self, record: MatchRecord, moves: Sequence[MoveRecord]) -> list[Asked]:
+        """The decisions of our seats; of every seat where none is ours.
+
+        Raises:
+            StoreError: the log cannot be read.
+        """
+        found = list(self._decisions(record, moves))
+        ours = header_of(record).seats
+        return [one for one in found if not ours or one.step.seat in ours]
+
+    def again(self, asked: Sequence[Asked]) -> Iterator[Tried]:
+        """The same decisions by this trial's player, each made anew as a worker makes it."""
+        for one in asked:
+            decided = decided_again(self._decider, self._strategy(), one.position)
+            yield Tried(one, decided, self._judge)
+
+    def _strategy(self) -> Any:  # noqa: ANN401 - any game's
+        dice = extras_of(self.game.name).dice(self._plan.seed, 0).first
+        return bare_strategy_of(self._plan, self._plan.first, dice)

@@ -1,0 +1,149 @@
+"""Options of the lab's commands."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from random import SystemRandom
+from typing import Annotated, Literal
+
+from cyclopts import Parameter, validators
+
+from cardsharp.errors import ConfigError
+from workbench.lab.duel import TWO
+from workbench.lab.extras import extras_of
+from workbench.lab.plan import DEFAULT_GAME, SERIES, Plan
+from workbench.lab.runs import all_cores
+from workbench.lab.sprt import Sequential, Sprt
+from workbench.show.options import Json
+from workbench.strategy_file import is_own
+
+MOST_SEEDS = 1_000_000
+
+USUAL = 500
+"""Pairs of a duel whose length nobody says."""
+
+Positive = validators.Number(gte=1)
+Chance = validators.Number(gt=0, lt=0.5)
+Player = Annotated[str, Parameter(help="A strategy, FILE.py, or 'command'.")]
+Seed = Annotated[int, Parameter(help="The same seed plays the same matches.")]
+MaybeSeed = Annotated[
+    int | Literal["random"] | None,
+    Parameter(
+        help="The same seed plays the same matches; random is another each time. Else 1, but "
+        "random for a FILE.py, which would come to fit the deals that it is tried on."
+    ),
+]
+Workers = Annotated[int | None, Parameter(validator=Positive, help="Processes; else one a core.")]
+Cluster = Annotated[
+    str | None, Parameter(help="A Dask scheduler, tcp://HOST:PORT, whose workers play instead.")
+]
+GameName = Annotated[str, Parameter(help="Whose strategies they are.")]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """How many matches are played, and by what."""
+
+    game: GameName = DEFAULT_GAME
+    pairs: Annotated[
+        int | None,
+        Parameter(
+            alias="-n", validator=Positive, help="Deals, each played from every side; else 500."
+        ),
+    ] = None
+    copies: Annotated[
+        int, Parameter(validator=Positive, help="How many play as SECOND, where a game allows.")
+    ] = 1
+    seed: MaybeSeed = None
+    workers: Workers = None
+    cluster: Cluster = None
+    series: Annotated[
+        int, Parameter(validator=Positive, help="Pairs in a row that a player may learn from.")
+    ] = SERIES
+    plain: Annotated[
+        bool, Parameter(negative=(), help="Plain Python even where compiled code is there.")
+    ] = False
+    as_json: Json = False
+
+    @property
+    def processes(self) -> int:
+        """How many processes play."""
+        return self.workers or all_cores()
+
+    def plan(self, first: str, second: str, most: int | None = None) -> Plan:
+        """The plan of a duel with these options; of `most` pairs where no number is given."""
+        tuned = is_own(first) or is_own(second)
+        seed = self.seed or ("random" if tuned else 1)
+        return Plan(
+            game=self.game,
+            first=first,
+            second=second,
+            pairs=self.pairs or most or USUAL,
+            seed=SystemRandom().randrange(1, MOST_SEEDS) if seed == "random" else seed,
+            copies=self.copies,
+            series=self.series,
+            plain=self.plain,
+        )
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class SprtOptions:
+    """A sequential test, and what it is to tell apart."""
+
+    sprt: Annotated[
+        bool, Parameter(negative=(), help="Stop as soon as it is shown whether FIRST is stronger.")
+    ] = False
+    elo0: Annotated[float, Parameter(help="No stronger than this is not stronger.")] = 0.0
+    elo1: Annotated[float, Parameter(help="This much is stronger.")] = 20.0
+    alpha: Annotated[float, Parameter(validator=Chance, help="Wrongly called stronger.")] = 0.05
+    beta: Annotated[float, Parameter(validator=Chance, help="Wrongly not called so.")] = 0.05
+
+    def tested(self, plan: Plan) -> Sequential | None:
+        """The test, None where none is asked for; raises `ConfigError` for one that is none."""
+        if not self.sprt:
+            return None
+        if self.elo0 >= self.elo1:
+            raise ConfigError("--elo0 must be lower than --elo1: the test tells the two apart.")
+        if plan.matches_a_pair != TWO:
+            raise ConfigError("--sprt is for one against one; leave out --copies.")
+        return Sequential(Sprt(self.elo0, self.elo1, self.alpha, self.beta))
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class KeepOptions:
+    """What is kept of a duel."""
+
+    out: Annotated[
+        Path | None,
+        Parameter(name=["--out", "--resume"], help="Keep each pair there, and go on from it."),
+    ] = None
+    keep: Annotated[
+        int | None,
+        Parameter(
+            validator=Positive,
+            help="Keep so many matches for show, why and try; FIRST's losses before others.",
+        ),
+    ] = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class LookOptions:
+    """Over which positions a strategy is looked at."""
+
+    game: GameName = DEFAULT_GAME
+    positions: Annotated[
+        int | None,
+        Parameter(alias="-n", validator=Positive, help="Real positions, with a choice to make."),
+    ] = None
+    opponent: Annotated[str | None, Parameter(help="Against whom they are met.")] = None
+    seed: Seed = 1
+    as_json: Json = False
+
+    def plan(self, strategy: str, positions: int) -> Plan:
+        """Where the positions come from; `positions` of them where no number was given."""
+        second = self.opponent or extras_of(self.game).opponent or strategy
+        number = self.positions or positions
+        return Plan(game=self.game, first=strategy, second=second, pairs=number, seed=self.seed)
