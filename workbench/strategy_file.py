@@ -98,14 +98,14 @@ def _load(path: Path, package: str) -> _Loaded:
         raise ConfigError(f"There is no strategy file {path}; check the path.")
     module_name = f"cardsharp_strategy_{path.stem}"
     registry = strategies_of(package)
-    before = set(registry.names())
+    before = {name: registry.maker(name) for name in registry.names()}
     files = _import(path, module_name)
-    new = sorted(set(registry.names()) - before)
+    new = sorted(set(registry.names()) - before.keys())
     if len(new) == 1:
         return _Loaded(new[0], files)
     if new:
         raise ConfigError(f"{path} registers {', '.join(new)}; put each strategy in its own file.")
-    taken = [name for name in registry.names() if registry.maker(name).__module__ == module_name]
+    taken = [name for name, maker in before.items() if registry.maker(name) is not maker]
     if taken:
         raise ConfigError(f"{path} takes the name '{taken[0]}', which another strategy has.")
     raise ConfigError(
