@@ -34,9 +34,7 @@ class Mine:
         if last is None:
             return Decision(best, "Nobody has bet: the likeliest.", options)
         if not bets or chances[last] < DOUBT:
-            return Decision(
-                CHECK, f"{BETS[last].name} holds with {chances[last]:.0%}.", options
-            )
+            return Decision(CHECK, f"{BETS[last].name} holds with {chances[last]:.0%}.", options)
         believed = [bet for bet in bets if chances[bet] >= DOUBT]
         if not believed:
             return Decision(CHECK, "No higher bet is likely enough.", options)

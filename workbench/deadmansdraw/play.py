@@ -35,7 +35,7 @@ from workbench.stage.archive import copy_match
 from workbench.stage.clouds import CloudKind
 from workbench.stage.stage import Script, Stage, set_up
 from workbench.stage.surroundings import telemetry_in
-from workbench.strategy_file import is_file, strategy_named
+from workbench.strategy_file import called, is_file, strategy_named
 
 DEFAULT_OPPONENT = "example-java"
 """The organisers' own example client: a real opponent, and one that a newcomer's bot beats."""
@@ -85,7 +85,7 @@ class PlayOptions:
     @property
     def opponent_name(self) -> str:
         """What the opponent is called: a file by its name, without its folders."""
-        return Path(self.opponent).name if is_file(self.opponent) else self.opponent
+        return called(self.opponent)
 
 
 def play(*, options: PlayOptions = PlayOptions()) -> int:
