@@ -135,9 +135,9 @@ def test_one_turn_shows_options_output_and_time(cli: Cli, home: Path) -> None:
     )
     match_id = kept(cli, "deadmansdraw")
     turn = tried(cli, str(home / "deadmansdraw.py"), "--match", match_id)[0]["decisions"][0]["turn"]
-    shown = cli("try", mine(home, "talks", body), "--match", match_id, "--turn", str(turn))
+    shown = cli("try", mine(home, "says", body), "--match", match_id, "--turn", str(turn))
     assert shown.code == 0, shown.err
-    for words in ("printed I see ", "my note", "talks.py, ", "then deadmansdraw.py", "play area"):
+    for words in ("printed I see ", "my note", "says.py, ", "then deadmansdraw.py", "play area"):
         assert words in shown.out
 
 
@@ -146,9 +146,9 @@ def test_a_fault_is_named_with_its_line_and_ends_with_1(
 ) -> None:
     monkeypatch.setattr(guard, "LIMIT", timedelta(seconds=0.05))
     for name, body, said in (
-        ("errs", "return position.nosuch", "errs.py, line 13, in decide: return position.nosuch"),
-        ("loops", "while True: pass", "no decision within 0.05 s of processor time (loops.py"),
-        ("empty", "return None", "the strategy returned None, which is no Decision"),
+        ("trips", "return position.nosuch", "trips.py, line 13, in decide: return position.nosuch"),
+        ("turns", "while True: pass", "no decision within 0.05 s of processor time (turns.py"),
+        ("none", "return None", "the strategy returned None, which is no Decision"),
     ):
         found = cli("try", mine(home, name, body), "--turn", "1", "--json")
         found = found if found.code == 1 else cli("try", str(home / f"{name}.py"), "--turn", "2")
