@@ -170,6 +170,42 @@ def test_a_match_of_another_arena_is_closed_instead_of_offered_for_ever(
     assert cli("matches", "--status", "running", "--json").json() == []
 
 
+@pytest.mark.slow
+def test_a_match_that_finds_no_place_is_told_of_with_the_flag(cli: Cli, arena: ArenaServer) -> None:
+    del cli
+    with program("bot", *here(arena), "--at-once", "1") as process:
+        line_with(process.stderr, "attending")
+        for _ in range(2):
+            arena.create_match([ONE, TWO], seed="norandom")
+        line_with(process.stderr, "Matches wait for us, for 1 are played already: raise --at-once.")
+
+
+@pytest.mark.slow
+def test_who_stands_by_goes_on_when_the_bot_that_attends_is_killed(
+    cli: Cli, arena: ArenaServer
+) -> None:
+    del cli
+    with program("bot", *here(arena), "--standby") as first:
+        line_with(first.stderr, "attending")
+        with program("bot", *here(arena), "--standby", "--once") as second:
+            line_with(second.stderr, "standing by: another bot with this match log attends")
+            left = arena.create_match([ONE, TWO], seed="norandom")
+            line_with(first.stdout, f"match {left}")
+            first.kill()
+            line_with(second.stderr, "now attending")
+            match_id = arena.create_match([ONE, ONE], drawPile=SHORT)
+            line_with(second.stdout, f"match {match_id}: both seats, ")
+
+
+def test_the_organiser_is_no_player(cli: Cli, arena: ArenaServer) -> None:
+    for command in ("bot", "practice"):
+        refused = cli(command, "--url", arena.url, "--user", "admin")
+        assert refused.code == 2
+        assert (
+            "'admin' is the arena's organiser, who plays no match; give a player's" in refused.err
+        )
+
+
 # --- practice --------------------------------------------------------------------------------
 
 

@@ -360,3 +360,22 @@ def test_what_cannot_be_kept_up_is_left_on_the_queue() -> None:
         assert message.receive_count == 1
         borne.set()
         assert watched.next("worker").error is None
+
+
+def test_it_is_told_while_messages_are_left_because_all_workers_are_busy() -> None:
+    told: queue.Queue[int] = queue.Queue()
+    done = threading.Event()
+    source, _dead = matches(timedelta(minutes=1))
+    options = replace(OPTIONS, concurrency=1, left=told.put)
+    source.send('{"match_id": "one"}')
+    source.send('{"match_id": "two"}')
+
+    def work(_event: object, _context: object) -> None:
+        done.wait(10)
+
+    with running(work, source=source, options=options) as (_, watched):
+        assert told.get(timeout=10) == 1
+        assert source.visible == 1
+        done.set()
+        watched.next("worker")
+        watched.next("worker")

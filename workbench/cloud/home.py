@@ -21,6 +21,10 @@ def ignore(_invocation: Invocation) -> None:
     """Observe nothing."""
 
 
+def never_mind(_workers: int) -> None:
+    """Leave messages on the queue without a word."""
+
+
 def always(_workers: int) -> bool:
     """Bear any number."""
     return True
@@ -31,7 +35,8 @@ class HomeOptions:
     """How a home is run; the defaults are those of template.yaml.
 
     `breath` bounds a wait for messages, and so how long a stop can take while all is idle. Messages
-    are left on the queue where `bears` says that so many workers could not be kept up.
+    are left on the queue where `bears` says that so many workers could not be kept up, or all
+    `concurrency` are busy; then `left` is told again and again how many workers there are.
     """
 
     tick: timedelta = timedelta(minutes=1)
@@ -40,6 +45,7 @@ class HomeOptions:
     breath: timedelta = timedelta(seconds=1)
     observe: Observer = field(default=ignore)
     bears: Callable[[int], bool] = field(default=always)
+    left: Callable[[int], None] = field(default=never_mind)
 
 
 class Home:
@@ -136,9 +142,11 @@ class Home:
         """Hand batches of messages to free workers, as many as can be kept up."""
         while not self._stop.is_set():
             if not self._options.bears(len(self._workers) + 1):
+                self._options.left(len(self._workers))
                 self._clock.wait(self._stop, self._options.breath)
                 continue
             if not self._slots.acquire(timeout=self._options.breath.total_seconds()):
+                self._options.left(self._options.concurrency)
                 continue
             batch = [] if self._stop.is_set() else self._batch()
             if batch:

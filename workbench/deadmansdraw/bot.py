@@ -5,14 +5,15 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter, validators
 
-from cardsharp.cloud.ports import Clock, MatchLog
+from cardsharp.cloud.memory import MemoryQueue
+from cardsharp.cloud.ports import Clock, MatchLog, Queue
 from cardsharp.cloud.redaction import redact
 from cardsharp.replay import UNKNOWN, outcome_of
 from workbench.cloud.context import Invocation
@@ -22,6 +23,7 @@ from workbench.show.exits import Exit
 from workbench.show.lookup import data_folder
 from workbench.show.output import messages, results
 from workbench.stage.side import Rhythm, Side, assembled, attending
+from workbench.stage.standby import place_at, standing_by
 from workbench.stage.surroundings import telemetry_in
 from workbench.strategy_file import strategy_named
 
@@ -64,6 +66,10 @@ class BotOptions:
         int,
         Parameter(validator=validators.Number(gte=1, lte=1000), help="Matches played in parallel."),
     ] = 100
+    standby: Annotated[
+        bool,
+        Parameter(negative=(), help="Stand by while another bot with this match log attends."),
+    ] = False
     as_json: Annotated[
         bool, Parameter(name="--json", negative=(), help="Print one JSON document a line.")
     ] = False
@@ -85,14 +91,28 @@ def bot(*, options: BotOptions = BotOptions()) -> int:
 
 
 def _stay(variables: Mapping[str, str], options: BotOptions, say: Callable[[str], None]) -> None:
-    """Attend from the moment when the arena can be reached."""
-    with assembled(variables) as assembly:
+    """Attend from the moment when the arena can be reached, and the place there is free."""
+    with assembled(variables) as assembly, place_at(assembly) as place:
         with client_for(assembly.settings) as client:
             who = await_arena(client, assembly.clock, say)
         tags = f", tags {' '.join(assembly.settings.tags)}" if assembly.settings.tags else ""
-        say(f"attending {assembly.settings.arena_url} as {who.name or who.username}{tags}.")
+        attends = f"{assembly.settings.arena_url} as {who.name or who.username}{tags}."
+        if place.take():
+            say(f"attending {attends}")
+        elif options.standby:
+            say(f"standing by: another bot with this match log attends {attends}")
+        else:
+            say(f"attending {attends} So does another bot with this match log; see --standby.")
         say(f"Ctrl-C: no new matches. The program's own log is {log_file()}.")
-        rhythm = Rhythm(at_once=options.at_once, worker_time=WORKER_TIME, observe=_failures_to(say))
+        rhythm = Rhythm(
+            at_once=options.at_once,
+            worker_time=WORKER_TIME,
+            observe=_failures_to(say),
+            left=left_to(say, assembly.queue, options.at_once),
+        )
+        if options.standby:
+            listen = standing_by(assembly, place, lambda: say(f"now attending {attends}"))
+            rhythm = replace(rhythm, listen=listen)
         news = _News(assembly.log, options)
         with attending(assembly, rhythm) as side:
             _attend(side, news, options.once, say)
@@ -212,6 +232,20 @@ def _failures_to(say: Callable[[str], None]) -> Callable[[Invocation], None]:
             say(f"The {invocation.function} failed and will be tried again: {invocation.error}")
 
     return observe
+
+
+def left_to(say: Callable[[str], None], queue: Queue, at_once: int) -> Callable[[int], None]:
+    """Says that matches wait while no more can be played, and what to do."""
+
+    def left(running: int) -> None:
+        if not (isinstance(queue, MemoryQueue) and queue.visible):
+            return
+        if running >= at_once:
+            say(f"Matches wait for us, for {at_once} are played already: raise --at-once.")
+        else:
+            say(f"Matches wait for us: this machine keeps up with no more than {running} at once.")
+
+    return left
 
 
 class _Leaving:

@@ -47,6 +47,10 @@ COMMANDS = (
             ("cardsharp bot --url https://arena.example --user ID", "attend everything"),
             ("cardsharp bot --url ... --user ID --tag final", "only matches with that tag"),
             ("cardsharp bot --url ... --user ID --once", "leave after the first match"),
+            (
+                "cardsharp bot --url ... --user ID --standby",
+                "said twice: one goes on for the other",
+            ),
         ),
         room=ROOM,
         place=6,

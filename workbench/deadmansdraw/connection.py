@@ -20,6 +20,9 @@ from cardsharp.deadmansdraw.wire import WhoAmI
 from cardsharp.errors import ConfigError, RateLimited, Unreachable
 from workbench.show.lookup import own_store
 
+ORGANISER = "admin"
+"""The name by which an arena knows who runs it (docs/spec/arena.md section 3)."""
+
 _LONGEST_WAIT = timedelta(seconds=30)
 
 
@@ -44,13 +47,18 @@ def variables_for(options: ArenaOptions, **more: str | None) -> dict[str, str]:
     is asked for where nothing names it and somebody is there.
 
     Raises:
-        ConfigError: there is no password, and nobody to ask.
+        ConfigError: it is the organiser, or there is no password, and nobody to ask.
     """
     found = {key: value for key, value in os.environ.items() if key.startswith(PREFIX) and value}
     given = {"arena_url": options.url, "user": options.user, **more}
     if options.digest:
         given["arena_auth"] = "digest"
     found |= {f"{PREFIX}{k.upper()}": v for k, v in given.items() if v is not None}
+    if found.get("CARDSHARP_USER") == ORGANISER:
+        raise ConfigError(
+            f"'{ORGANISER}' is the arena's organiser, who plays no match; "
+            "give a player's id (--user or CARDSHARP_USER), e.g. 636438380ee778617e6e5be8."
+        )
     found.setdefault("CARDSHARP_STORE", own_store())
     found.setdefault("CARDSHARP_QUEUE", f"memory:{uuid.uuid4()}")
     if not {"CARDSHARP_PASSWORD", "CARDSHARP_SECRET_ID"} & found.keys():

@@ -14,9 +14,9 @@ from cardsharp.cloud.ports import MatchLog
 from cardsharp.cloud.telemetry import meter
 from cardsharp.deadmansdraw.assembly import Assembly, assemble
 from cardsharp.deadmansdraw.settings import Settings
-from workbench.cloud.context import Function, LambdaContext, Observer
+from workbench.cloud.context import Function, Handler, LambdaContext, Observer
 from workbench.cloud.events import Event
-from workbench.cloud.home import Home, HomeOptions, ignore
+from workbench.cloud.home import Home, HomeOptions, ignore, never_mind
 from workbench.stage.surroundings import environment
 
 POLLER_TIME = timedelta(seconds=100)
@@ -32,12 +32,17 @@ PATIENCE = timedelta(seconds=3)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rhythm:
-    """How a home on this machine is run; `observe` sees every invocation that ends."""
+    """How a home on this machine is run; `observe` sees every invocation that ends.
+
+    `left` hears how many matches are played while no more can be; `listen` is the poller.
+    """
 
     at_once: int = 4
     breath: timedelta = timedelta(milliseconds=200)
     worker_time: timedelta = WORKER_TIME
     observe: Observer = field(default=ignore)
+    left: Callable[[int], None] = field(default=never_mind)
+    listen: Handler = field(default=poller.app.handler)
 
 
 class Busy:
@@ -101,13 +106,14 @@ def attending(
     poll. Without it the poller is left to end with this process.
     """
     busy = Busy()
-    poll = Function("poller", poller.app.handler, POLLER_TIME)
+    poll = Function("poller", rhythm.listen, POLLER_TIME)
     work = Function("worker", busy, rhythm.worker_time)
     options = HomeOptions(
         concurrency=rhythm.at_once,
         breath=rhythm.breath,
         observe=rhythm.observe,
         bears=OURS.bears,
+        left=rhythm.left,
     )
     home = Home(poll, work, assembly.queue, assembly.clock, options)
     home.start()

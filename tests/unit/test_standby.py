@@ -1,0 +1,97 @@
+"""A bot that stands by: it looks at the leases, and asks the arena when the other has gone."""
+
+from datetime import timedelta
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.memory import MemoryQueue
+from workbench.deadmansdraw.bot import left_to
+from workbench.stage import standby
+from workbench.stage.standby import Place, place_at, standing_by
+
+
+def assembly(store: str, user: str = "us", look: Any = None) -> Any:  # noqa: ANN401 - a stand-in
+    settings = SimpleNamespace(store=store, arena_url="http://a", watch=timedelta(seconds=1))
+    return SimpleNamespace(settings=settings, player_id=user, offering=SimpleNamespace(watch=look))
+
+
+def test_one_has_the_place_until_it_ends(tmp_path: Path) -> None:
+    here = assembly(f"sqlite:{tmp_path / 'm.db'}")
+    with place_at(here) as mine:
+        with place_at(here) as other:
+            assert other.take()
+            assert not mine.take()
+            assert other.take()
+        assert mine.take()
+
+
+def test_other_players_and_other_logs_have_places_of_their_own(tmp_path: Path) -> None:
+    with place_at(assembly(f"sqlite:{tmp_path / 'm.db'}")) as mine:
+        assert mine.take()
+        for other in (
+            assembly(f"sqlite:{tmp_path / 'm.db'}", "them"),
+            assembly(f"sqlite:{tmp_path / 'other.db'}"),
+            assembly("dynamodb:table"),
+        ):
+            with place_at(other) as theirs:
+                assert theirs.take()
+
+
+class Free(Place):
+    """A place that is free after it was asked for so many times."""
+
+    def __init__(self, after: int) -> None:
+        super().__init__(None)
+        self.asked, self._after = 0, after
+
+    def take(self) -> bool:
+        self.asked += 1
+        return self.asked > self._after
+
+
+@pytest.mark.parametrize(("after", "did"), [(0, ["listened"]), (3, ["looked", "took", "listened"])])
+def test_the_leases_are_looked_at_until_the_place_is_free(
+    monkeypatch: pytest.MonkeyPatch, after: int, did: list[str]
+) -> None:
+    done: list[str] = []
+
+    def look(_every: timedelta, left: Any) -> int:  # noqa: ANN401 - a function
+        done.append("looked")
+        while left():
+            pass
+        return 0
+
+    def listen(_event: object, _context: object) -> None:
+        done.append("listened")
+
+    monkeypatch.setattr(standby.poller.app, "handler", listen)
+    context: Any = SimpleNamespace(get_remaining_time_in_millis=lambda: 60_000)
+    handler = standing_by(assembly("", look=look), Free(after), lambda: done.append("took"))
+    handler({}, context)
+    assert done == did
+
+
+def test_the_arena_is_not_asked_while_another_bot_attends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(standby.poller.app, "handler", None)
+    context: Any = SimpleNamespace(get_remaining_time_in_millis=lambda: 0)
+    handler = standing_by(assembly("", look=lambda _e, _l: 0), Free(99), lambda: None)
+    assert handler({}, context) == {"offered": 0}
+
+
+def test_who_waits_is_told_of_with_what_to_do() -> None:
+    said: list[str] = []
+    queue = MemoryQueue(SystemClock())
+    left = left_to(said.append, queue, 4)
+    left(4)
+    assert said == [], "nobody waits"
+    queue.send("{}")
+    left(4)
+    left(2)
+    assert said == [
+        "Matches wait for us, for 4 are played already: raise --at-once.",
+        "Matches wait for us: this machine keeps up with no more than 2 at once.",
+    ]
