@@ -21,10 +21,18 @@ from workbench import program
 
 SUFFIX = ".py"
 
+TRAINED = ".json"
+"""What the name of a file ends in that training wrote."""
+
 
 def is_file(name: str) -> bool:
-    """Whether a player is named by a strategy file."""
-    return name.endswith(SUFFIX) and not program.is_program(name)
+    """Whether a player is named by a strategy file, or by a file that training wrote."""
+    return name.endswith((SUFFIX, TRAINED)) and not program.is_program(name)
+
+
+def is_trained(name: str) -> bool:
+    """Whether a player is named by a file that training wrote."""
+    return name.endswith(TRAINED) and is_file(name)
 
 
 def called(name: str) -> str:
@@ -34,7 +42,7 @@ def called(name: str) -> str:
 
 def is_own(name: str) -> bool:
     """Whether a player is named by a file or a program of the user's, not by a strategy's name."""
-    return name.endswith(SUFFIX) or program.is_program(name)
+    return is_file(name) or program.is_program(name)
 
 
 def strategy_named(name_or_file: str, of: Game | None = None) -> str:
@@ -49,14 +57,16 @@ def strategy_named(name_or_file: str, of: Game | None = None) -> str:
         return program.program_named(name_or_file, of or game(None))
     package = (of or game(None)).strategies
     name = name_or_file
+    if is_trained(name):
+        return _admit_trained(name, of or game(None))
     if is_file(name):
         name = _load(Path(name_or_file).absolute(), package).name
     try:
         strategy = strategies_of(package).build(name, Random(0))
     except ConfigError as error:
         raise ConfigError(
-            f"{error} Or give a file whose name ends in .py, or a command in quotes "
-            "such as 'node bot.js'."
+            f"{error} Or give a file whose name ends in .py, one that training wrote (.json), or "
+            "a command in quotes such as 'node bot.js'."
         ) from None
     except Exception as error:
         raise ConfigError(
@@ -78,9 +88,27 @@ def files_of(name_or_file: str, of: Game) -> tuple[Path, ...]:
     """
     if program.is_program(name_or_file):
         return program.files_of(name_or_file)
-    if not name_or_file.endswith(SUFFIX):
+    if is_trained(name_or_file):
+        return (Path(name_or_file),)
+    if not is_file(name_or_file):
         return ()
     return _load(Path(name_or_file).absolute(), of.strategies).files
+
+
+@cache
+def _admit_trained(name: str, of: Game) -> str:
+    """The file's name as that of a strategy that can be built now: its weights are read once."""
+    if of.trained is None:
+        raise ConfigError(f"No player of {of.title} is trained into a file; {name} cannot play it.")
+    try:
+        player = of.trained.load()(Path(name).read_text("utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{name} cannot be read: {error.strerror}; check the path.") from None
+    except Exception as error:
+        said = _said(error).rstrip(".")
+        raise ConfigError(f"{name} is no file that training wrote ({said}).") from error
+    strategies_of(of.strategies).admit(name, lambda _given: player)
+    return name
 
 
 @dataclass(frozen=True, slots=True)

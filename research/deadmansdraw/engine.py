@@ -29,9 +29,10 @@ from cardsharp.deadmansdraw.strategies.adaptive import file_of
 from cardsharp.deadmansdraw.strategies.adaptive_belief import GENERAL, Entry, known_opponents
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS
 from cardsharp.deadmansdraw.strategies.search.leaves import Limits
-from cardsharp.deadmansdraw.strategies.search.weights import model
+from cardsharp.deadmansdraw.strategies.search.weights import model, read_weights
 from research.compiling import load as load_library
 from workbench.deadmansdraw.lab import LESS
+from workbench.strategy_file import is_trained, strategy_named
 
 ADAPTIVE = "adaptive"
 _MOST_ENTRIES, _MOST_WEIGHTS = 32, 16
@@ -115,6 +116,9 @@ class Engine:
         """
         if name == WEIGHTS or name in LESS:
             return self.captain(model(WEIGHTS).numbers, LESS.get(name))
+        if is_trained(name):
+            strategy_named(name)  # says what is wrong with the file, if anything is
+            return self.captain(read_weights(Path(name).read_text("utf-8")))
         if name == ADAPTIVE:
             return replace(self.captain(model(WEIGHTS).numbers), book=self._book(known_opponents()))
         return Twin(self._policy(name))

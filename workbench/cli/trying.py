@@ -24,7 +24,7 @@ from workbench.show.progress import Bar
 
 _RECORDED = ".json"
 
-Player = Annotated[str, Parameter(help="A FILE.py with your strategy, or a strategy's name.")]
+Player = Annotated[str, Parameter(help="FILE.py, FILE.json, a strategy or a 'command'.")]
 
 
 @Parameter(name="*")

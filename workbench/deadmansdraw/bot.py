@@ -53,7 +53,8 @@ class BotOptions:
         tuple[str, ...], Parameter(negative=(), help="Only matches with this tag; can be repeated.")
     ] = ()
     strategy: Annotated[
-        str | None, Parameter(help="A strategy, FILE.py, or 'command'; else CARDSHARP_STRATEGY.")
+        str | None,
+        Parameter(help="A strategy, a file or a 'command'; else CARDSHARP_STRATEGY."),
     ] = None
     data: Annotated[
         Path | None,

@@ -47,10 +47,10 @@ class PlayOptions:
     """What `play` can be told."""
 
     opponent: Annotated[
-        str, Parameter(help="Who plays against us: a strategy, FILE.py, or 'command'.")
+        str, Parameter(help="Who plays against us: a strategy, FILE.py, FILE.json or 'command'.")
     ] = DEFAULT_OPPONENT
     strategy: Annotated[
-        str, Parameter(help="Who plays for us: a strategy, FILE.py, or 'command'.")
+        str, Parameter(help="Who plays for us: a strategy, FILE.py, FILE.json or 'command'.")
     ] = GAME.default_strategy
     matches: Annotated[
         int,

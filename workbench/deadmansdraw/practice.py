@@ -87,11 +87,12 @@ class PracticeOptions:
         Literal["self", "dummy"], Parameter(help="Ourselves, or the dummy, whom we play as well.")
     ] = "self"
     strategy: Annotated[
-        str | None, Parameter(help="A strategy, FILE.py, or 'command'; else CARDSHARP_STRATEGY.")
+        str | None,
+        Parameter(help="A strategy, a file or a 'command'; else CARDSHARP_STRATEGY."),
     ] = None
     against: Annotated[
         str,
-        Parameter(help="Who plays the dummy's seat: a strategy, FILE.py, or 'command'."),
+        Parameter(help="Who plays the dummy's seat: a strategy, FILE.py, FILE.json or 'command'."),
     ] = "champion"
     tag: Annotated[
         tuple[str, ...], Parameter(negative=(), help="Tags of the matches; else one of their own.")

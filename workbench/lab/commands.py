@@ -40,8 +40,9 @@ from workbench.lab.printing import (
 from workbench.lab.probe import probe
 from workbench.lab.profile import profile
 from workbench.lab.runs import unsteady
+from workbench.lab.seeds import overused
 from workbench.show.exits import Exit
-from workbench.show.lookup import open_log, own_store
+from workbench.show.lookup import data_folder, open_log, own_store
 from workbench.show.options import Json
 from workbench.show.output import messages, print_error, print_json, print_lines, program, results
 from workbench.show.progress import Bar
@@ -100,8 +101,7 @@ def duel(
     rule = None if tested is None else tested.sprt.rule()
     messages().print(plan.stop_rule(rule), soft_wrap=True)
     played = followed(plan, options.processes, out=kept.out, cluster=options.cluster, tested=tested)
-    for name in unsteady(played):
-        print_error(f"{name} decided otherwise when a deal was played again with the same dice.")
+    _warn(played, options)
     ids = _keep(played, kept.keep)
     if options.as_json:
         shown = {} if tested is None else {"sprt": tested.document()}
@@ -112,6 +112,16 @@ def duel(
         print_lines(f"  {tested.verdict}, after {played.plan.pairs:,} pairs")
     if ids:
         _print_kept(ids, first)
+
+
+def _warn(played: Duel, options: RunOptions) -> None:
+    """Say what makes the figures of a user's own player worth less than they seem."""
+    chosen = isinstance(options.seed, int)  # chance picks no seed again and again
+    warning = overused(played.plan, data_folder() / "seeds.json") if chosen else None
+    if warning is not None:
+        print_error(warning)
+    for name in unsteady(played):
+        print_error(f"{name} decided otherwise when a deal was played again with the same dice.")
 
 
 def _print_kept(ids: list[str], first: str) -> None:

@@ -23,7 +23,7 @@ USUAL = 500
 
 Positive = validators.Number(gte=1)
 Chance = validators.Number(gt=0, lt=0.5)
-Player = Annotated[str, Parameter(help="A strategy, FILE.py, or 'command'.")]
+Player = Annotated[str, Parameter(help="A strategy, FILE.py, FILE.json or 'command'.")]
 Seed = Annotated[int, Parameter(help="The same seed plays the same matches.")]
 MaybeSeed = Annotated[
     int | Literal["random"] | None,

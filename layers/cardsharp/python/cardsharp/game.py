@@ -87,6 +87,8 @@ class Game(NamedTuple):
     about: str
     strategies: str
     default_strategy: str
+    trained: Part[Callable[[str], Any]] | None = None
+    """Makes the player of a file that training wrote, from its text; raises for any other text."""
     starter: str | None = None
     """A module, imported by nobody, whose text a user's own strategy begins with."""
     settings: Part[type["Workplace"]] | None = None

@@ -62,7 +62,7 @@ class Registry(Generic[G, S]):
         self._import_all()
         if name not in self._makers:
             there = ", ".join(self.names())
-            where = _HOME_ONLY if " " in name or name.endswith(".py") else ""
+            where = _HOME_ONLY if " " in name or name.endswith((".py", ".json")) else ""
             raise ConfigError(f"No strategy is called '{name}'{where}. There are: {there}.")
         return self._makers[name]
 

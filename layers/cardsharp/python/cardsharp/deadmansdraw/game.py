@@ -8,6 +8,7 @@ GAME = Game(
     about="Play Dead Man's Draw: the commands above, by name.",
     strategies="cardsharp.deadmansdraw.strategies",
     default_strategy="captain",
+    trained=Part("cardsharp.deadmansdraw.strategies.captain:trained"),
     starter="workbench.deadmansdraw.starter",
     settings=Part("cardsharp.deadmansdraw.settings:Settings"),
     attend=Part("cardsharp.deadmansdraw.attending:attend"),
