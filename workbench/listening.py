@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
+from pathlib import Path
 from typing import Literal, TypedDict, Unpack
 
 import uvicorn
@@ -43,11 +44,11 @@ def listen(what: str, host: str, port: int, backlog: int) -> socket.socket:
     return listening
 
 
-def url_of(listening: socket.socket) -> str:
+def url_of(listening: socket.socket, *, tls: bool = False) -> str:
     """The address at which it is reached."""
     host, port = listening.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
-    return f"http://{shown}:{port}"
+    return f"{'https' if tls else 'http'}://{shown}:{port}"
 
 
 class Prompt:
@@ -94,6 +95,8 @@ class Options(TypedDict, total=False):
     timeout_keep_alive: int
     lifespan: Literal["auto", "on", "off"]
     date_header: bool
+    ssl_certfile: Path
+    ssl_keyfile: str
 
 
 class Server(uvicorn.Server):

@@ -75,6 +75,25 @@ def test_a_port_in_use_is_one_sentence(cli: Cli, arena: ArenaServer) -> None:
     assert len(refused.err.splitlines()) == 1
 
 
+def test_the_organiser_creates_matches_by_the_players_names(
+    cli: Cli, arena: ArenaServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They change seats; what is not known is told with those who are."""
+    refused = cli("arena", "match", ONE, TWO, "--url", arena.url)
+    assert (refused.code, "ARENA_ADMIN_PASSWORD" in refused.err) == (2, True)
+    monkeypatch.setenv("ARENA_ADMIN_PASSWORD", ADMIN_PASSWORD)
+    order = ("Team One", TWO, "-n", "3", "--tag", "cup", "--timeout", "7", "--url", arena.url)
+    made = cli("arena", "match", *order, "--json").json()
+    assert [match["players"] for match in made] == [[ONE, TWO], [TWO, ONE], [ONE, TWO]]
+    look = arena.look(made[1]["match"])
+    assert look["creationParams"]["tags"] == ["cup"]
+    assert look["creationParams"]["timeout"] == 7
+    assert "Team Two against Team One" in cli("arena", "match", *order).out
+    unknown = cli("arena", "match", "Nemo", TWO, "--url", arena.url)
+    assert unknown.code == 2
+    assert "Nobody at the arena is called Nemo; its players are Dummy, Team One" in unknown.err
+
+
 # --- bot -------------------------------------------------------------------------------------
 
 

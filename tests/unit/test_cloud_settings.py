@@ -13,6 +13,7 @@ from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.cloud.timing import limits_of
 from cardsharp.deadmansdraw.settings import Settings
 from cardsharp.errors import ConfigError, StoreError
+from cardsharp.exchange import Address
 
 CANARY = "canary-7f3a"
 GOOD = {
@@ -92,7 +93,8 @@ def test_all_faults_are_told_at_once_in_a_sentence_each() -> None:
     url, lease, *others = told
     assert url == (
         "CARDSHARP_ARENA_URL cannot be used; it must be the arena's address, https (http on this "
-        "machine only), without user, query or fragment, e.g. https://arena.example."
+        "machine only, and in a private network with CARDSHARP_ARENA_INSECURE=true), without user, "
+        "query or fragment, e.g. https://arena.example."
     )
     assert lease == (
         "CARDSHARP_LEASE_SECONDS cannot be used; it must be a positive number of seconds: how "
@@ -133,6 +135,29 @@ def test_only_a_plain_https_address_or_this_machine_is_an_arena(url: str) -> Non
 )
 def test_http_is_allowed_on_this_machine_only(url: str) -> None:
     assert Settings.load({**GOOD, "CARDSHARP_ARENA_URL": url}).arena_url == url
+
+
+@pytest.mark.parametrize(
+    ("url", "private"),
+    [
+        ("http://192.168.1.7:8080", True),
+        ("http://[fd00::7]:8080", True),
+        ("http://arena:8080", True),
+        ("http://arena.lan", True),
+        ("http://arena.example", False),
+        ("http://8.8.8.8", False),
+        ("http://192.168.1.7.evil.example", False),
+    ],
+)
+def test_http_in_a_private_network_must_be_asked_for(url: str, private: bool) -> None:
+    """And leads nowhere else even then."""
+    given = {"CARDSHARP_ARENA_URL": url}
+    assert faults(given)[0].startswith("CARDSHARP_ARENA_URL cannot be used")
+    insecure = {**given, "CARDSHARP_ARENA_INSECURE": "true"}
+    if private:
+        assert Settings.load({**GOOD, **insecure}).address == Address(url, None, insecure=True)
+    else:
+        assert faults(insecure)[0].startswith("CARDSHARP_ARENA_URL cannot be used")
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "nan", "inf", "1e400", "3s", "1e300"])

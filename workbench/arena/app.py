@@ -1,5 +1,6 @@
 """The arena as an ASGI application: its routes, and its parts put together."""
 
+import asyncio
 import logging
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
@@ -17,13 +18,16 @@ from workbench.arena.config import ArenaConfig
 from workbench.arena.endpoints import Api
 from workbench.arena.http import Guard, error_answer, not_found, tagged
 from workbench.arena.lobby import Lobby
+from workbench.arena.openness import PrivateOnly
 from workbench.arena.pages import Pages, page_routes
 from workbench.arena.paths import LooseRoute, PathAsSent, allowed_methods
 from workbench.arena.players import Book, load_players
 from workbench.arena.referee import Referee
 from workbench.arena.slowdown import PER_ADDRESS, PER_USER, SlowDown
+from workbench.arena.spectators import Spectators
 from workbench.arena.storage import MemoryStorage, SqliteStorage
 from workbench.arena.waiting import Signals
+from workbench.arena.watchdog import LOOK, Watchdog
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -46,11 +50,15 @@ class Arena:
         limits = None
         if config.slow_down:
             limits = SlowDown(PER_ADDRESS, config.clock), SlowDown(PER_USER, config.clock)
-        guard = Guard(Gatekeeper(self.book, config.clock), limits)
+        spectators = Spectators(config.clock) if config.public else None
+        guard = Guard(Gatekeeper(self.book, config.clock), limits, spectators=spectators)
+        late = config.watchdog
+        self._watchdog = None if late is None else Watchdog(self.referee, late)
         api = Api(self.referee, self.signals, config)
+        layers = (PrivateOnly, PathAsSent) if config.insecure else (PathAsSent,)
         self.app = Starlette(
             routes=[*api_routes(api, guard), *page_routes(Pages(self.lobby, self.book), guard)],
-            middleware=[Middleware(PathAsSent)],
+            middleware=[Middleware(one) for one in layers],
             exception_handlers={HTTPException: _http_error, Exception: _bug},
             lifespan=self._lifespan,
         )
@@ -63,25 +71,32 @@ class Arena:
 
     @asynccontextmanager
     async def _lifespan(self, _app: Starlette) -> "AsyncIterator[None]":
+        watching = asyncio.create_task(self._watch())
         yield
+        watching.cancel()
         self.close()
+
+    async def _watch(self) -> None:
+        while self._watchdog is not None:
+            self._watchdog.look()
+            await asyncio.sleep(LOOK.total_seconds())
 
 
 def api_routes(api: Api, guard: Guard) -> list[Route]:
     """The routes of the REST API."""
-    known, hello = guard.known, guard.open(api.hello)
+    known, shown, hello = guard.known, guard.shown, guard.open(api.hello)
     return [
         LooseRoute("/api/hello", hello, "GET"),
         LooseRoute("/api/helloworld", hello, "GET"),
-        LooseRoute("/api/whoami", known(api.whoami), "GET"),
+        LooseRoute("/api/whoami", shown(api.whoami), "GET"),
         LooseRoute("/api/sessioninfo", known(api.sessioninfo), "GET"),
         LooseRoute("/api/players", known(api.players, admin_only=True), "GET"),
         LooseRoute("/api/players/{id}", known(api.player), "GET"),
-        LooseRoute("/api/matches", known(api.matches), "GET"),
+        LooseRoute("/api/matches", shown(api.matches), "GET"),
         LooseRoute("/api/matches", known(api.create), "POST"),
         LooseRoute("/api/matches/watchdog", known(api.watchdog, admin_only=True), "POST"),
-        LooseRoute("/api/matches/busydays", known(api.busydays), "GET"),
-        LooseRoute("/api/matches/{id}", known(api.match), "GET"),
+        LooseRoute("/api/matches/busydays", shown(api.busydays), "GET"),
+        LooseRoute("/api/matches/{id}", shown(api.match), "GET"),
         LooseRoute("/api/matches/{id}", known(api.act), "POST"),
         LooseRoute("/api/matches/{id}/terminate", known(api.terminate), "DELETE"),
     ]

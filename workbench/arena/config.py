@@ -21,6 +21,11 @@ class ArenaConfig:
     `port` 0 takes a free one. `data` None keeps matches in memory. Without `admin_password`
     there is no admin. `clock` stamps moves and measures turn timeouts; long polls are measured
     by the event loop.
+
+    `tls` names the files of a certificate and its key; without them only this machine is
+    listened to, or with `insecure` a private network. `public` lets spectators in without a
+    password. `watchdog` is how late a turn may be until the arena itself ends it; None leaves
+    that to others, as the original does.
     """
 
     host: str = "127.0.0.1"
@@ -31,5 +36,9 @@ class ArenaConfig:
     poll_timeout: timedelta = timedelta(seconds=30)
     watchdog_pause: timedelta = timedelta(seconds=1)
     slow_down: bool = False
+    tls: tuple[Path, Path] | None = None
+    insecure: bool = False
+    public: bool = False
+    watchdog: timedelta | None = None
     admin_password: str | None = field(default=None, repr=False)
     clock: Callable[[], datetime] = utc_now

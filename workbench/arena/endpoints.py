@@ -21,6 +21,7 @@ from workbench.arena.match import Match
 from workbench.arena.players import User
 from workbench.arena.referee import Referee
 from workbench.arena.refusals import NO_SUCH_MATCH, NOT_YOUR_TURN, Over, Refused
+from workbench.arena.spectators import SPECTATOR
 from workbench.arena.views import Look, closing_json, full_view, header_view, list_view
 from workbench.arena.waiting import Signals
 
@@ -84,9 +85,9 @@ class Api:
         query = request.query_params
         wanted = parse_filter(query)
         found = self._select(user, wanted)
-        if not found and flag(query, "wait"):
+        if not found and flag(query, "wait") and user is not SPECTATOR:
             await self._signals.wait(
-                ANY_MATCH if user.is_admin else player_signal(user.id),
+                player_signal(user.id) if user.plays else ANY_MATCH,
                 lambda: bool(self._select(user, wanted)),
                 lambda: hung_up(request),
                 self._poll_timeout,
@@ -107,7 +108,7 @@ class Api:
         """GET /api/matches/{id}."""
         query = request.query_params
         match_id = request.path_params["id"]
-        waits = flag(query, "waitactive")
+        waits = flag(query, "waitactive") and user is not SPECTATOR
         if waits:
             await self._wait_for_turn(request, user, match_id)
         match = self._referee.visible(user, match_id)
@@ -154,7 +155,7 @@ class Api:
 
     async def busydays(self, request: Request, user: User) -> Response:
         """GET /api/matches/busydays."""
-        seen = self._lobby.all() if user.is_admin else self._lobby.of_player(user.id)
+        seen = self._lobby.of_player(user.id) if user.plays else self._lobby.all()
         day = parse_day(request.query_params.get("at", "today"), self._referee.origin(None).at)
         return json_answer(busy_days(seen, day))
 

@@ -19,6 +19,7 @@ from workbench.arena.paths import decode_parameters
 from workbench.arena.players import User
 from workbench.arena.refusals import Refused
 from workbench.arena.slowdown import Pace, SlowDown
+from workbench.arena.spectators import SPECTATOR, Spectators
 from workbench.arena.waiting import ClientGone
 
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -80,10 +81,12 @@ class Guard:
         gatekeeper: Gatekeeper,
         limits: tuple[SlowDown, SlowDown] | None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        spectators: Spectators | None = None,
     ) -> None:
         self._gatekeeper = gatekeeper
         self._limits = limits
         self._sleep = sleep
+        self._spectators = spectators
 
     def known(self, handler: Handler, *, admin_only: bool = False) -> Endpoint:
         """An endpoint for authenticated users, or for the admin alone.
@@ -107,6 +110,24 @@ class Guard:
             return _paced(await _answered(handler(request, user)), pace)
 
         return self.open(admitted)
+
+    def shown(self, handler: Handler) -> Endpoint:
+        """An endpoint for authenticated users and, where they are let in, for spectators."""
+        known, spectators = self.known(handler), self._spectators
+        if spectators is None:
+            return known
+
+        async def looked_at(request: Request) -> Response:
+            decode_parameters(request)
+            address = str(client_ip(request))
+            return await spectators.answer(request, address, lambda: handler(request, SPECTATOR))
+
+        to_all = self.open(looked_at)
+
+        async def endpoint(request: Request) -> Response:
+            return await (known if "authorization" in request.headers else to_all)(request)
+
+        return endpoint
 
     def open(self, handler: Endpoint) -> Endpoint:
         """An endpoint for everybody."""

@@ -28,6 +28,7 @@ class Lobby:
         self._storage = storage
         self._signals = signals
         self._matches: dict[str, Match] = {}
+        self._running: dict[str, None] = {}
         self._histories: dict[str, list[Move]] = {}
         self._of_player: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self._running_of: defaultdict[str, dict[str, None]] = defaultdict(dict)
@@ -50,7 +51,7 @@ class Lobby:
 
     def running(self) -> Iterable[Match]:
         """Every match that has not ended."""
-        return (match for match in self._matches.values() if not match.finished)
+        return (self._matches[match_id] for match_id in self._running)
 
     def of_player(self, player_id: str) -> Iterable[Match]:
         """The matches in which a player takes part."""
@@ -77,6 +78,10 @@ class Lobby:
 
     def _keep(self, match: Match) -> None:
         self._matches[match.id] = match
+        if match.finished:
+            self._running.pop(match.id, None)
+        else:
+            self._running[match.id] = None
         for player in match.pairing.players:
             self._of_player[player][match.id] = None
             if match.finished:

@@ -85,14 +85,14 @@ class Pages:
 
 def page_routes(pages: Pages, guard: Guard) -> list[Route]:
     """The routes of the pages and of what they load."""
-    known, everybody = guard.known, guard.open
+    known, shown, everybody = guard.known, guard.shown, guard.open
     return [
         LooseRoute("/", everybody(pages.root), "GET"),
         LooseRoute("/login", known(pages.login), "GET"),
         LooseRoute("/logout", everybody(pages.logout), "GET"),
-        LooseRoute("/matches", known(pages.matches), "GET"),
-        LooseRoute("/matches/statistics", known(pages.statistics), "GET"),
-        LooseRoute("/matches/{id}", known(pages.matches), "GET"),
+        LooseRoute("/matches", shown(pages.matches), "GET"),
+        LooseRoute("/matches/statistics", shown(pages.statistics), "GET"),
+        LooseRoute("/matches/{id}", shown(pages.matches), "GET"),
         LooseRoute("/docs", everybody(pages.docs), "GET"),
         LooseRoute("/api", everybody(pages.openapi), "GET"),
         LooseRoute("/swagger.json", everybody(pages.openapi), "GET"),

@@ -16,6 +16,10 @@ ADMIN = "admin"
 """The organiser's user name."""
 
 
+PLAYER = "player"
+"""The role of whoever may sit at a table."""
+
+
 class Player(BaseModel):
     """One entry of the players' file."""
 
@@ -47,6 +51,11 @@ class User:
         """Whether this is the organiser, who sees everything and plays nothing."""
         return self.role == ADMIN
 
+    @property
+    def plays(self) -> bool:
+        """Whether this user has matches of their own; the others look at all of them."""
+        return self.role == PLAYER
+
 
 @dataclass(frozen=True, slots=True)
 class Book:
@@ -67,7 +76,7 @@ class Book:
         if user_id == ADMIN:
             return User(ADMIN, None, ADMIN)
         player = self.players[user_id]
-        return User(player.id, player.name, "player", player.country)
+        return User(player.id, player.name, PLAYER, player.country)
 
     def name_of(self, player_id: str) -> str:
         """A player's name; the id for one who has left the file."""

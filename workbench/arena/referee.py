@@ -83,7 +83,7 @@ class Referee:
     def visible(self, user: User, match_id: str) -> Match:
         """The match with this id if this user may look at it."""
         match = self.find(match_id)
-        if not user.is_admin and user.id not in match.pairing.players:
+        if user.plays and user.id not in match.pairing.players:
             raise Refused(401, NOT_VISIBLE)
         return match
 
@@ -124,14 +124,18 @@ class Referee:
 
     def end_overdue_turns(self, tags: frozenset[str] | None, ip: str | None) -> list[Match]:
         """The matches, of those with one of `tags`, whose turn was ended by force now."""
-        ended = []
         origin = self.origin(ip)
-        for match in list(self.lobby.running()):
-            if fits_tags(match, tags) and overdue(match, origin.at):
-                after, move = end_turn_by_force(match, origin)
-                self.lobby.commit(after, move)
-                ended.append(after)
-        return ended
+        return [
+            self.end_turn(match, origin)
+            for match in list(self.lobby.running())
+            if fits_tags(match, tags) and overdue(match, origin.at)
+        ]
+
+    def end_turn(self, match: Match, origin: Origin) -> Match:
+        """The match after its turn was ended by force."""
+        after, move = end_turn_by_force(match, origin)
+        self.lobby.commit(after, move)
+        return after
 
 
 def _is_practice(user_id: str, players: set[str]) -> bool:

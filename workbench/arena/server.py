@@ -16,9 +16,10 @@ from cardsharp.errors import ConfigError
 from workbench.arena.app import Arena
 from workbench.arena.config import ArenaConfig
 from workbench.arena.dto import Json
+from workbench.arena.openness import check_openness
 from workbench.arena.players import ADMIN, User
 from workbench.arena.views import Look, full_view
-from workbench.listening import Background, Server, listen, url_of
+from workbench.listening import Background, Options, Server, listen, url_of
 
 T = TypeVar("T")
 
@@ -35,15 +36,16 @@ class ArenaServer:
     """An arena on a thread of its own; a context manager that starts and stops it.
 
     Raises:
-        ConfigError: the players' file, the data file or the port cannot be used.
+        ConfigError: the players' file, the data file, the port or the certificate cannot be used.
     """
 
     def __init__(self, config: ArenaConfig) -> None:
+        check_openness(config)
         self._arena = Arena(config)
         listening = _listen(self._arena, config)
-        self.url = url_of(listening)
+        self.url = url_of(listening, tls=config.tls is not None)
         self._background = Background(
-            "The arena", listening, lambda started: _server(self._arena, started)
+            "The arena", listening, lambda started: _server(self._arena, config, started)
         )
 
     def start(self) -> Self:
@@ -122,22 +124,24 @@ def run(config: ArenaConfig, on_start: Callable[[str], None] = lambda _url: None
     """Serve until SIGINT or SIGTERM; `on_start` is told the address.
 
     Raises:
-        ConfigError: the players' file, the data file or the port cannot be used.
+        ConfigError: the players' file, the data file, the port or the certificate cannot be used.
     """
+    check_openness(config)
     arena = Arena(config)
     listening = _listen(arena, config)
-    url = url_of(listening)
-    _server(arena, lambda: on_start(url)).until_stopped(listening)
+    url = url_of(listening, tls=config.tls is not None)
+    _server(arena, config, lambda: on_start(url)).until_stopped(listening)
 
 
-def _server(arena: Arena, on_started: Callable[[], None]) -> Server:
-    return Server(
-        arena.app,
-        arena.signals.close,
-        on_started,
-        backlog=BACKLOG,
-        timeout_keep_alive=int(KEEP_ALIVE.total_seconds()),
-    )
+def _server(arena: Arena, config: ArenaConfig, on_started: Callable[[], None]) -> Server:
+    options: Options = {
+        "backlog": BACKLOG,
+        "timeout_keep_alive": int(KEEP_ALIVE.total_seconds()),
+    }
+    if config.tls is not None:
+        certificate, key = config.tls
+        options |= {"ssl_certfile": certificate, "ssl_keyfile": str(key)}
+    return Server(arena.app, arena.signals.close, on_started, **options)
 
 
 def _listen(arena: Arena, config: ArenaConfig) -> socket.socket:

@@ -1,18 +1,26 @@
-"""`cardsharp arena`: an arena in the foreground."""
+"""`cardsharp arena`: an arena in the foreground, and matches for one that runs."""
 
+import getpass
 import os
+import sys
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
+import cyclopts
 from cyclopts import Parameter, validators
+from cyclopts.types import NonNegativeFloat
 
+from cardsharp.deadmansdraw.client import Address, ArenaClient, Credentials, Limits
+from cardsharp.deadmansdraw.wire import MatchParams
+from cardsharp.errors import ConfigError
 from workbench.arena.config import ArenaConfig
 from workbench.arena.ids import DUMMY_ID
 from workbench.arena.players import ADMIN, DEFAULT_FILE, load_players
 from workbench.arena.randomness import Randomness
 from workbench.arena.server import run
+from workbench.deadmansdraw.commands import COMMANDS
 from workbench.show.options import Json
 from workbench.show.output import print_json, results
 
@@ -51,10 +59,31 @@ class ServeOptions:
     slow_down: Annotated[
         bool, Parameter(negative=(), help="Delay who asks too often, as the original does.")
     ] = False
+    watchdog: Annotated[
+        NonNegativeFloat | Literal["never"],
+        Parameter(help="Seconds that a turn may be late until the arena ends it."),
+    ] = 5.0
+    tls: Annotated[
+        tuple[Path, Path] | None,
+        Parameter(negative=(), help="Serve https: the files CERT and KEY, in PEM."),
+    ] = None
+    insecure: Annotated[
+        bool,
+        Parameter(negative=(), help="Serve http to a private network, and to nobody else."),
+    ] = False
+    public: Annotated[
+        bool, Parameter(negative=(), help="Let spectators look on without a password.")
+    ] = False
     as_json: Json = False
 
 
-def arena(*, options: ServeOptions = ServeOptions()) -> None:
+_COMMAND = next(one for one in COMMANDS if one.name == "arena")
+
+arena = cyclopts.App(name="arena", help_epilogue=_COMMAND.epilogue)
+
+
+@arena.default
+def serve(*, options: ServeOptions = ServeOptions()) -> None:
     """Serve until Ctrl-C or SIGTERM."""
     config = ArenaConfig(
         host=options.host,
@@ -64,11 +93,83 @@ def arena(*, options: ServeOptions = ServeOptions()) -> None:
         randomness=options.random,
         poll_timeout=timedelta(seconds=options.poll_timeout),
         slow_down=options.slow_down,
+        watchdog=None if options.watchdog == "never" else timedelta(seconds=options.watchdog),
+        tls=options.tls,
+        insecure=options.insecure,
+        public=options.public,
         admin_password=os.environ.get(ADMIN_PASSWORD) or None,
     )
     run(config, lambda url: _announce(url, config, as_json=options.as_json))
     if not options.as_json:
         results().print("the arena is closed")
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class MatchOptions:
+    """Which matches to create, and where."""
+
+    matches: Annotated[
+        int, Parameter(alias="-n", validator=validators.Number(gte=1, lte=1000), help="How many.")
+    ] = 1
+    tag: Annotated[
+        tuple[str, ...], Parameter(negative=(), help="A tag of the matches; can be repeated.")
+    ] = ()
+    timeout: Annotated[
+        float | None, Parameter(validator=validators.Number(gt=0), help="Seconds a turn may take.")
+    ] = None
+    seed: Annotated[str | None, Parameter(help="The matches' random seed; else one each.")] = None
+    url: Annotated[str, Parameter(help="The arena's address.")] = "http://127.0.0.1:8080"
+    insecure: Annotated[
+        bool, Parameter(negative=(), help="Send the password over http in a private network.")
+    ] = False
+    ca: Annotated[Path | None, Parameter(help="A file of certificates to believe.")] = None
+    as_json: Json = False
+
+
+@arena.command(help_epilogue=_COMMAND.epilogue_of("match"))
+def match(first: str, second: str, /, *, options: MatchOptions = MatchOptions()) -> None:
+    """Create matches between two players of a running arena, as its organiser.
+
+    FIRST and SECOND are ids or names of players. They change seats with every match.
+    ARENA_ADMIN_PASSWORD is the password, or it is asked for.
+    """
+    address = Address(options.url, options.ca, options.insecure)
+    organiser = Credentials(ADMIN, _admin_password())
+    with ArenaClient(address, organiser, Limits(attempts=1)) as client:
+        names = {player.id: player.name for player in client.players()}
+        pair = _player(first, names), _player(second, names)
+        made = []
+        for number in range(options.matches):
+            seated = pair[::-1] if number % 2 else pair
+            params = MatchParams(
+                player_ids=seated,
+                tags=options.tag,
+                random_seed=options.seed,
+                timeout=None if options.timeout is None else timedelta(seconds=options.timeout),
+            )
+            made.append((client.create_match(params).id, seated))
+            if not options.as_json:
+                told = " against ".join(names[player] for player in seated)
+                results().print(f"created match {made[-1][0]}: {told}")
+    if options.as_json:
+        print_json([{"match": found, "players": list(seated)} for found, seated in made])
+
+
+def _admin_password() -> str:
+    password = os.environ.get(ADMIN_PASSWORD)
+    if not password and not sys.stdin.isatty():
+        raise ConfigError(f"Set {ADMIN_PASSWORD}; there is no terminal to ask for it.")
+    return password or getpass.getpass("Password of the organiser: ")
+
+
+def _player(given: str, names: dict[str, str]) -> str:
+    """The id of the player that an id or a name means."""
+    found = [player for player, name in names.items() if given in (player, name)]
+    if len(found) != 1:
+        many = "More than one player is" if found else "Nobody at the arena is"
+        raise ConfigError(f"{many} called {given}; its players are {', '.join(names.values())}.")
+    return found[0]
 
 
 def _announce(url: str, config: ArenaConfig, *, as_json: bool) -> None:
@@ -92,6 +193,8 @@ def _announce(url: str, config: ArenaConfig, *, as_json: bool) -> None:
     if config.admin_password is None:
         organiser = f"none; set {ADMIN_PASSWORD} to have one, who creates matches between teams"
     console.print(f"  organiser  {organiser}")
+    if config.public:
+        console.print("  spectators look on without a password")
     console.print(
         f"  matches    {f'in {config.data}' if config.data else 'in memory, gone at the end'}"
     )

@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -38,6 +39,13 @@ class ArenaOptions:
     digest: Annotated[
         bool, Parameter(negative=(), help="Prove who we are by Digest rather than Basic.")
     ] = False
+    insecure: Annotated[
+        bool,
+        Parameter(negative=(), help="Send the password over http in a private network."),
+    ] = False
+    ca: Annotated[
+        Path | None, Parameter(help="A file of certificates to believe, for an arena with its own.")
+    ] = None
 
 
 def variables_for(options: ArenaOptions, **more: str | None) -> dict[str, str]:
@@ -53,6 +61,10 @@ def variables_for(options: ArenaOptions, **more: str | None) -> dict[str, str]:
     given = {"arena_url": options.url, "user": options.user, **more}
     if options.digest:
         given["arena_auth"] = "digest"
+    if options.insecure:
+        given["arena_insecure"] = "true"
+    if options.ca is not None:
+        given["arena_ca"] = str(options.ca)
     found |= {f"{PREFIX}{k.upper()}": v for k, v in given.items() if v is not None}
     if found.get("CARDSHARP_USER") == ORGANISER:
         raise ConfigError(
@@ -75,7 +87,7 @@ def _ask_password(user: str | None) -> str:
 def client_for(settings: Settings) -> ArenaClient:
     """A client of our own, beside those of the handlers; it repeats nothing."""
     digest = settings.arena_auth == "digest"
-    return ArenaClient(settings.arena_url, credentials(settings), Limits(attempts=1), digest)
+    return ArenaClient(settings.address, credentials(settings), Limits(attempts=1), digest)
 
 
 def await_arena(client: ArenaClient, clock: Clock, say: Callable[[str], None]) -> WhoAmI:

@@ -30,6 +30,7 @@ async function ask(path) {
   const body = await response.text();
   let parsed = null;
   try { parsed = JSON.parse(body); } catch { /* plain text, such as a 401 */ }
+  if (response.status === 429) throw new Error(parsed.error);
   if (!response.ok) throw new Refusal(`${response.status}: ${parsed?.error ?? body.slice(0, 200)}`);
   return parsed;
 }

@@ -28,6 +28,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from ipaddress import ip_address
+from pathlib import Path
 from typing import NamedTuple, Self
 from urllib.parse import urlsplit
 
@@ -44,9 +45,23 @@ from cardsharp.refusal import refusal
 
 _log = logging.getLogger("cardsharp.arena")
 
+_LOCAL_NAMES = (".local", ".lan", ".internal", ".home.arpa")
 _CHUNK = 64 * 1024
 _MAX_CHALLENGE = 4 * 1024
 """Bytes that a Digest challenge's own body may have; requests reads it whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where an arena is, and whom to believe on the way there.
+
+    `ca` is a file of certificates that are believed instead of the usual ones; `insecure` allows
+    http to a private network, where the password can be read by whoever is in it.
+    """
+
+    url: str
+    ca: Path | None = None
+    insecure: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,17 +163,20 @@ class Exchange:
 
     def __init__(
         self,
-        base_url: str,
+        address: str | Address,
         credentials: Credentials | None,
         limits: Limits,
         digest: bool = False,
         session: requests.Session | None = None,
     ) -> None:
-        self._base = checked_address(base_url)
+        where = Address(address) if isinstance(address, str) else address
+        self._base = checked_address(where.url, insecure=where.insecure)
         self._limits = limits
         self._session = session if session is not None else _new_session()
         for scheme in ("https://", "http://"):
             self._session.mount(scheme, _Connections(limits))
+        if where.ca is not None:
+            self._session.verify = _readable(where.ca)
         self._digest = digest
         self._auth: AuthBase | None = None
         self._secrets: tuple[str, ...] = ()
@@ -283,11 +301,12 @@ class Client:
         self._exchange.close()
 
 
-def checked_address(base_url: str) -> str:
+def checked_address(base_url: str, *, insecure: bool = False) -> str:
     """The arena's address without a slash, or an `/api`, at its end.
 
     Raises:
-        ConfigError: not an address, with a password in it, or http to another machine.
+        ConfigError: not an address, with a password in it, or http to another machine; with
+            `insecure`, http to one that is not in a private network.
     """
     try:
         parts = urlsplit(base_url)
@@ -298,10 +317,11 @@ def checked_address(base_url: str) -> str:
         raise ConfigError("The arena's address holds a user or password; give them separately.")
     if not host or parts.scheme not in {"http", "https"} or parts.query or parts.fragment:
         raise ConfigError("The arena's address must look like https://arena.example.org.")
-    if parts.scheme == "http" and not _is_loopback(host):
+    if parts.scheme == "http" and not (_is_private(host) if insecure else _is_loopback(host)):
+        where = "a private network" if insecure else "this machine"
         raise ConfigError(
             f"http://{host} would send the password in the clear; use https "
-            "(http is for this machine only)."
+            f"(http is for {where} only)."
         )
     return base_url.rstrip("/").removesuffix("/api")
 
@@ -310,6 +330,19 @@ def _is_loopback(host: str) -> bool:
     with suppress(ValueError):
         return ip_address(host).is_loopback
     return host == "localhost"
+
+
+def _is_private(host: str) -> bool:
+    """Whether a host is in a private network: by its address, or by a name of such a network."""
+    with suppress(ValueError):
+        return ip_address(host).is_private
+    return "." not in host or host.lower().endswith(_LOCAL_NAMES)
+
+
+def _readable(ca: Path) -> str:
+    if not ca.is_file():
+        raise ConfigError(f"The file of certificates {ca} cannot be found.")
+    return str(ca)
 
 
 def _new_session() -> requests.Session:

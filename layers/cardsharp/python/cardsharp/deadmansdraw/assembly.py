@@ -107,7 +107,7 @@ class Assembly:
         """A session at the arena as somebody else."""
         settings = self.settings
         digest = settings.arena_auth == "digest"
-        return ArenaClient(settings.arena_url, given, limits_of(settings), digest)
+        return ArenaClient(settings.address, given, limits_of(settings), digest)
 
 
 @lru_cache(maxsize=8)

@@ -10,9 +10,9 @@ import requests
 from cardsharp.deadmansdraw import wire
 from cardsharp.deadmansdraw.actions import Action
 from cardsharp.errors import Garbled, MatchOver, NotFound, NotYourTurn, Unreachable
-from cardsharp.exchange import Budget, Call, Client, Credentials, Exchange, Limits
+from cardsharp.exchange import Address, Budget, Call, Client, Credentials, Exchange, Limits
 
-__all__ = ["DUMMY_ID", "ArenaClient", "Budget", "Credentials", "Limits", "MatchClosed"]
+__all__ = ["DUMMY_ID", "Address", "ArenaClient", "Budget", "Credentials", "Limits", "MatchClosed"]
 
 _T = TypeVar("_T")
 _OK, _GONE = 200, 410
@@ -38,7 +38,8 @@ class ArenaClient(Client):
     with `doubtful` set means: read the match again and compare before anything else.
 
     Args:
-        base_url: `https://...`; `http://` to this machine only, else ConfigError.
+        address: `https://...`; `http://` to this machine only, else ConfigError. As an `Address`
+            it can say more.
         credentials: the player's id and password, or the admin's.
         limits: of time and size.
         digest: answer Digest challenges rather than send Basic at once.
@@ -47,13 +48,13 @@ class ArenaClient(Client):
 
     def __init__(
         self,
-        base_url: str,
+        address: str | Address,
         credentials: Credentials,
         limits: Limits = Limits(),  # noqa: B008 - frozen, and the defaults show in help()
         digest: bool = False,
         session: requests.Session | None = None,
     ) -> None:
-        super().__init__(Exchange(base_url, credentials, limits, digest, session), limits)
+        super().__init__(Exchange(address, credentials, limits, digest, session), limits)
 
     def sign_in(self, credentials: Credentials) -> None:
         """Ask by these credentials from now on, as after a new password."""
@@ -83,6 +84,11 @@ class ArenaClient(Client):
         """Who the arena takes us for; `Unauthorized` where it does not know us."""
         call = Call(kind="whoami", path="/api/whoami", limit=self._limits.read)
         return self._ask(call, wire.parse_whoami)
+
+    def players(self) -> list[wire.PlayerRecord]:
+        """All players of the arena; only the admin is told."""
+        call = Call(kind="players", path="/api/players", limit=self._limits.read)
+        return self._ask(call, wire.parse_players)
 
     def waiting_matches(self, tags: Iterable[str] = ()) -> list[wire.MatchView]:
         """Matches in which we are to move, without their moves; a long poll, [] at its end.

@@ -1,14 +1,15 @@
 """Settings of Dead Man's Draw: an arena, who we are there, and who plays."""
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Literal
 
-from pydantic import ConfigDict, Field, SecretStr, field_validator
+from pydantic import ConfigDict, Field, SecretStr, ValidationInfo, field_validator
 
 from cardsharp.cloud.settings import Duration, Names, Workplace, seconds
 from cardsharp.cloud.windows import Windows
 from cardsharp.errors import ConfigError
-from cardsharp.exchange import checked_address
+from cardsharp.exchange import Address, checked_address
 
 
 class Settings(Workplace):
@@ -16,8 +17,15 @@ class Settings(Workplace):
 
     model_config = ConfigDict(defer_build=False)
 
+    arena_insecure: bool = Field(
+        default=False, description="true or false: whether http to a private network will do"
+    )
+    arena_ca: Path | None = Field(
+        default=None, description="a file of certificates to believe instead of the usual ones"
+    )
     arena_url: str = Field(
-        description="the arena's address, https (http on this machine only), "
+        description="the arena's address, https (http on this machine only, "
+        "and in a private network with CARDSHARP_ARENA_INSECURE=true), "
         "without user, query or fragment, e.g. https://arena.example"
     )
     arena_auth: Literal["basic", "digest"] = Field(default="basic", description="basic or digest")
@@ -52,11 +60,16 @@ class Settings(Workplace):
         "2026-12-05 08:00-24:00: when to listen at all times where CARDSHARP_LISTENING=quiet",
     )
 
+    @property
+    def address(self) -> Address:
+        """Where the arena is, and whom to believe on the way there."""
+        return Address(self.arena_url, self.arena_ca, self.arena_insecure)
+
     @field_validator("arena_url")
     @classmethod
-    def _check_url(cls, value: str) -> str:
+    def _check_url(cls, value: str, info: ValidationInfo) -> str:
         try:
-            return checked_address(value)
+            return checked_address(value, insecure=info.data.get("arena_insecure", False))
         except ConfigError as error:
             raise ValueError(str(error)) from None
 

@@ -24,6 +24,7 @@ from cardsharp.deadmansdraw.wire_views import (
     MatchView,
     MoveView,
     PendingEffect,
+    PlayerRecord,
     StackDeltaView,
     StateView,
     WhoAmI,
@@ -42,6 +43,7 @@ __all__ = [
     "MatchView",
     "MoveView",
     "PendingEffect",
+    "PlayerRecord",
     "StackDeltaView",
     "StateView",
     "WhoAmI",
@@ -54,6 +56,7 @@ __all__ = [
     "parse_created",
     "parse_events",
     "parse_hello",
+    "parse_players",
     "parse_view",
     "parse_views",
     "parse_whoami",
@@ -83,6 +86,7 @@ _ENDING = TypeAdapter(Ending)
 _CREATED = TypeAdapter(MatchCreated)
 _WHO = TypeAdapter(WhoAmI)
 _HELLO = TypeAdapter(Hello)
+_PLAYERS = TypeAdapter(list[PlayerRecord])
 
 
 _T = TypeVar("_T")
@@ -152,6 +156,11 @@ def parse_whoami(raw: object) -> WhoAmI:
 def parse_hello(raw: object) -> Hello:
     """The answer of GET /api/hello; raises Garbled."""
     return _parse(_HELLO, raw, "the arena's greeting")
+
+
+def parse_players(raw: object) -> list[PlayerRecord]:
+    """The answer of GET /api/players; raises Garbled."""
+    return _parse(_PLAYERS, raw, "a list of players")
 
 
 def instant(text: str) -> datetime | None:

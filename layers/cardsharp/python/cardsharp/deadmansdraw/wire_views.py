@@ -234,6 +234,15 @@ class WhoAmI(_View):
     role: str | None = None
 
 
+class PlayerRecord(_View):
+    """A player as the arena's list has it."""
+
+    model_config = ConfigDict(defer_build=True)
+
+    id: str = Field(alias="_id")
+    name: str
+
+
 class Hello(_View):
     """The arena's greeting."""
 

@@ -1,0 +1,205 @@
+"""Who reaches an arena: by TLS, in a private network, or as a spectator; and what they see."""
+
+import asyncio
+import shutil
+import subprocess
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from starlette.types import Message
+from support.arena import (
+    ADMIN,
+    ADMIN_PASSWORD,
+    ALICE,
+    BOB,
+    PASSWORDS,
+    Client,
+    HandClock,
+    running_arena,
+    write_players,
+)
+
+from cardsharp.deadmansdraw.client import Address, ArenaClient, Credentials, Limits
+from cardsharp.deadmansdraw.wire import MatchParams
+from cardsharp.errors import ConfigError, Unreachable
+from workbench.arena.config import ArenaConfig
+from workbench.arena.openness import PrivateOnly
+from workbench.arena.server import ArenaServer
+from workbench.arena.spectators import MOST_KEPT, PER_ADDRESS
+
+OPENSSL = shutil.which("openssl")
+AS_ALICE = Credentials(ALICE, PASSWORDS[ALICE])
+ONCE = Limits(attempts=1)
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> tuple[Path, Path]:
+    """A certificate of our own for this machine, made as docs/arena.md says."""
+    if OPENSSL is None:
+        pytest.skip("openssl, which makes the certificate, is missing")
+    files = tmp_path / "cert.pem", tmp_path / "key.pem"
+    recipe = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=arena"]
+    names = ["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]
+    made = ["-out", str(files[0]), "-keyout", str(files[1])]
+    subprocess.run([OPENSSL, *recipe, *names, *made], check=True, capture_output=True)  # noqa: S603
+    return files
+
+
+def test_over_tls_it_is_believed_by_its_certificate_alone(
+    tmp_path: Path, certificate: tuple[Path, Path]
+) -> None:
+    """Our client asks nothing of an arena that it has no reason to believe."""
+    with running_arena(tmp_path, tls=certificate) as (arena, _):
+        assert arena.url.startswith("https://")
+        with ArenaClient(Address(arena.url, certificate[0]), AS_ALICE, ONCE) as client:
+            assert client.whoami().name == "Alice"
+        with ArenaClient(arena.url, AS_ALICE, ONCE) as client, pytest.raises(Unreachable):
+            client.whoami()
+
+
+def test_a_certificate_that_cannot_be_used_is_told_at_once(tmp_path: Path) -> None:
+    """On both sides: before anything is listened to, or sent."""
+    (tmp_path / "no.pem").write_text("no certificate")
+    pair = tmp_path / "no.pem", tmp_path / "none.pem"
+    with pytest.raises(ConfigError, match=r"certificate .*no\.pem and its key"):
+        ArenaServer(ArenaConfig(players=write_players(tmp_path), tls=pair))
+    with pytest.raises(ConfigError, match=r"none\.pem cannot be found"):
+        ArenaClient(Address("https://localhost", pair[1]), AS_ALICE)
+
+
+def test_other_machines_are_listened_to_by_tls_or_in_a_private_network(tmp_path: Path) -> None:
+    """Else the error says what can be done."""
+    config = ArenaConfig(host="0.0.0.0", players=write_players(tmp_path))  # noqa: S104
+    with pytest.raises(ConfigError, match=r"--tls CERT KEY.*--insecure"):
+        ArenaServer(config)
+    with running_arena(tmp_path, host="0.0.0.0", insecure=True) as (arena, _):  # noqa: S104
+        here = Client(arena.url.replace("0.0.0.0", "127.0.0.1"))  # noqa: S104
+        assert here.get("/api/whoami").status == 200
+        here.close()
+
+
+@pytest.mark.parametrize(
+    ("address", "status"),
+    [
+        ("127.0.0.1", 200),
+        ("192.168.1.7", 200),
+        ("fd00::7", 200),
+        ("::ffff:10.0.0.1", 200),
+        ("8.8.8.8", 403),
+        ("2001:4860:4860::8888", 403),
+        ("::ffff:8.8.8.8", 403),
+    ],
+)
+def test_without_tls_only_private_addresses_are_answered(address: str, status: int) -> None:
+    """Whatever the arena behind it would say."""
+    said: list[Message] = []
+
+    async def arena(_scope: object, _receive: object, _send: object) -> None:
+        said.append({"type": "http.response.start", "status": 200})
+
+    async def receive() -> Message:
+        return {"type": "http.request"}
+
+    async def send(message: Message) -> None:
+        said.append(message)
+
+    scope = {"type": "http", "client": (address, 1), "method": "GET", "headers": []}
+    asyncio.run(PrivateOnly(arena)(scope, receive, send))
+    assert said[0]["status"] == status
+
+
+# --- spectators ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def public(tmp_path: Path) -> Iterator[tuple[ArenaServer, Client, HandClock]]:
+    clock = HandClock()
+    with running_arena(tmp_path, clock=clock, public=True) as (arena, client):
+        yield arena, client, clock
+
+
+def test_spectators_see_all_matches_and_can_do_nothing(
+    public: tuple[ArenaServer, Client, HandClock],
+) -> None:
+    """Neither a seed nor a pile, no e-mail, no list of players; every write wants a password."""
+    arena, client, _ = public
+    match = arena.create_match([ALICE, BOB], seed="canary-seed", drawPile=[["Kraken", 7]])
+    seen = [
+        "/matches",
+        f"/matches/{match}",
+        "/matches/statistics?tag=x",
+        "/api/whoami",
+        "/api/matches?wait=1&active=1&tags=none",
+        "/api/matches?showdebug=1",
+        "/api/matches/busydays",
+        f"/api/matches/{match}?showdebug=1&showevents=1&waitactive=1",
+        f"/api/matches/{match}?condensed=1",
+    ]
+    for path in seen:
+        answer = client.get(path, None)
+        assert answer.status == 200, path
+        for secret in ("canary-seed", "Kraken", "@example.com", "clientIP", 'drawPile":['):
+            assert secret not in answer.text, path
+    assert client.get("/api/whoami", None).json()["role"] == "spectator"
+    for method, path in [
+        ("GET", "/api/players"),
+        ("GET", f"/api/players/{ALICE}"),
+        ("GET", "/api/sessioninfo"),
+        ("POST", "/api/matches"),
+        ("POST", f"/api/matches/{match}"),
+        ("POST", "/api/matches/watchdog"),
+        ("DELETE", f"/api/matches/{match}/terminate"),
+    ]:
+        assert client.ask(method, path, None, {"etype": "Draw"}).status == 401, path
+    wrong = {"Authorization": "Basic eDp5"}
+    assert client.ask("GET", "/api/matches", None, headers=wrong).status == 401
+    assert client.get("/api/whoami", BOB).json()["role"] == "player"
+
+
+def test_without_public_nobody_looks_on(tmp_path: Path) -> None:
+    """The original's way, and the default."""
+    with running_arena(tmp_path) as (_, client):
+        for path in ("/matches", "/api/matches", "/api/whoami", "/matches/statistics"):
+            assert client.get(path, None).status == 401
+
+
+def test_an_answer_serves_all_spectators_for_two_seconds(
+    public: tuple[ArenaServer, Client, HandClock],
+) -> None:
+    """Players see at once what spectators see a moment later."""
+    arena, client, clock = public
+    path = "/api/matches?condensed=1"
+    assert client.get(path, None).json() == []
+    arena.create_match([ALICE, BOB])
+    assert len(client.get(path, ALICE).json()) == 1
+    assert client.get(path, None).json() == []
+    assert client.get(path, None).headers["cache-control"] == ["public, max-age=2"]
+    clock.turn(timedelta(seconds=2))
+    assert len(client.get(path, None).json()) == 1
+
+
+def test_a_spectator_who_asks_too_much_is_refused_for_a_minute(
+    public: tuple[ArenaServer, Client, HandClock],
+) -> None:
+    """However the requests differ; players go on."""
+    _, client, clock = public
+    assert PER_ADDRESS > MOST_KEPT
+    statuses = {client.get(f"/api/whoami?{n}", None).status for n in range(PER_ADDRESS)}
+    assert statuses == {200}
+    assert client.get("/api/whoami", None).status == 429
+    assert client.get("/api/whoami", ALICE).status == 200
+    clock.turn(timedelta(seconds=60))
+    assert client.get("/api/whoami", None).status == 200
+
+
+def test_the_admins_list_of_players_reads_as_records(tmp_path: Path) -> None:
+    """As `arena match` needs it, to find a player by name."""
+    with running_arena(tmp_path) as (arena, _):
+        admin = Credentials(ADMIN, ADMIN_PASSWORD)
+        with ArenaClient(arena.url, admin, ONCE) as client:
+            names = {player.id: player.name for player in client.players()}
+            made = client.create_match(MatchParams(player_ids=(ALICE, BOB)))
+        assert (names[ALICE], names[BOB]) == ("Alice", "Bob")
+        assert arena.look(made.id)["playernames"] == ["Alice", "Bob"]

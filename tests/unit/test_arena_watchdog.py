@@ -1,0 +1,79 @@
+"""The arena's own watchdog: late turns end by themselves, and so do matches of nobody."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from support.arena import ALICE, BOB, HandClock, write_players
+
+from workbench.arena.app import Arena
+from workbench.arena.config import ArenaConfig
+from workbench.arena.match import Match
+from workbench.arena.server import ADMIN_USER
+from workbench.arena.watchdog import Watchdog
+
+LIMIT, GRACE = timedelta(seconds=7), timedelta(seconds=5)
+
+
+class Hall:
+    """An arena without a server, whose watchdog looks when it is told to."""
+
+    def __init__(self, folder: Path, data: Path | None = None) -> None:
+        self.clock = HandClock()
+        config = ArenaConfig(players=write_players(folder), clock=self.clock, data=data)
+        self.arena = Arena(config)
+        self.dog = Watchdog(self.arena.referee, GRACE)
+
+    def begin(self, timeout: float | None = LIMIT.total_seconds()) -> str:
+        body = {"playerids": [ALICE, BOB], "timeout": timeout, "randomSeed": "norandom"}
+        return self.arena.referee.create(ADMIN_USER, body, None)[0].id
+
+    def after(self, seconds: float) -> int:
+        self.clock.turn(timedelta(seconds=seconds))
+        return self.dog.look()
+
+    def match(self, match_id: str) -> Match:
+        return self.arena.referee.find(match_id)
+
+
+@pytest.fixture
+def hall(tmp_path: Path) -> Hall:
+    return Hall(tmp_path)
+
+
+def test_a_turn_is_ended_once_it_is_late_for_long_enough(hall: Hall) -> None:
+    """Not before: until then the late player's own action ends it, as in the original."""
+    match = hall.begin()
+    assert [hall.after(12), hall.after(0.5), hall.after(0.5)] == [0, 1, 0]
+    assert hall.match(match).active_player == BOB
+    assert hall.match(match).state.timeouts == 1
+
+
+def test_five_late_turns_end_the_match(hall: Hall) -> None:
+    """Of both players together; a dead pairing takes a minute with these limits."""
+    match = hall.begin()
+    ended = [hall.after(13) for _ in range(6)]
+    assert ended == [1, 1, 1, 1, 1, 0]
+    outcome = hall.match(match).state.outcome
+    assert outcome is not None
+    assert outcome.terminated
+
+
+@pytest.mark.parametrize("timeout", [None, 0])
+def test_a_match_without_a_limit_waits_for_ever(hall: Hall, timeout: float | None) -> None:
+    match = hall.begin(timeout)
+    assert hall.after(10**6) == 0
+    assert not hall.match(match).finished
+
+
+def test_time_in_which_there_was_no_arena_does_not_count(tmp_path: Path) -> None:
+    """After a start every turn has all its time again."""
+    first = Hall(tmp_path, tmp_path / "arena.db")
+    match = first.begin()
+    first.arena.close()
+    second = Hall(tmp_path, tmp_path / "arena.db")
+    second.clock.turn(timedelta(hours=1))
+    second.dog = Watchdog(second.arena.referee, GRACE)
+    assert [second.after(12), second.after(0.5)] == [0, 1]
+    assert second.match(match).state.timeouts == 1
+    second.arena.close()
