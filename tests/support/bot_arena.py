@@ -239,13 +239,13 @@ def position_faults(match: Match, position: Mapping[str, Any]) -> list[str]:
     area = () if state.between_turns else state.play_area
     table = {
         "me": state.active,
-        "banks": [[str(card) for card in bank] for bank in state.banks],
-        "playArea": [str(card) for card in area],
-        "discardPile": [str(card) for card in state.discard_pile],
+        "banks": [" ".join(map(str, bank)) for bank in state.banks],
+        "playArea": " ".join(map(str, area)),
+        "discardPile": " ".join(map(str, state.discard_pile)),
         "unseen": sorted(str(card) for card in state.draw_pile),
         "pending": pending and pending.effect_type.value,
     }
-    seen = {**position, "unseen": sorted(position.get("unseen", ()))}
+    seen = {**position, "unseen": sorted(position.get("unseen", "").split())}
     seen["pending"] = position.get("pending") and position["pending"]["effect"]
     wrong = [f"{k}: thought {seen.get(k)}, was {v}" for k, v in table.items() if seen.get(k) != v]
     top = position.get("knownTop")

@@ -104,6 +104,45 @@ def test_what_is_watched_less_costs_less() -> None:
     assert plain["CloudWatch metrics"] < whole["CloudWatch metrics"] == measured.metrics
 
 
+def test_a_provisioned_table_costs_its_capacity_and_no_requests() -> None:
+    measured, prices = load_measured(), load_prices()
+    load = Load(matches_per_day=100, provisioned=True)
+    bill = make_bill(usage(load, measured), prices)
+    by_use = make_bill(usage(ALWAYS, measured), prices)
+    capacity = [bill.of(f"DynamoDB {kind} capacity hours") for kind in ("write", "read")]
+    assert [(line.units, line.due) for line in capacity] == [(25 * 24 * 30, 0)] * 2
+    units = [f"DynamoDB {kind} units" for kind in ("write", "read")]
+    assert [bill.of(item).full for item in units] == [0, 0]
+    assert [by_use.of(line.item).full for line in capacity] == [0, 0]
+    spared = sum(by_use.of(item).due for item in units)
+    assert bill.due == pytest.approx(by_use.due - spared)
+
+
+def test_a_quiet_stack_is_paid_for_the_hours_in_which_it_is_awake() -> None:
+    asleep, awake = (Load(matches_per_day=0, quiet=True, hours_awake=h) for h in (0, 8))
+    assert awake.waking - asleep.waking == 8 * 60 * 30
+    assert Load(matches_per_day=0, quiet=True, hours_awake=24).waking == asleep.ticks
+
+
+def test_a_bill_stands_beside_an_earlier_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["cost", "--json"])
+    earlier = tmp_path / "before.json"
+    earlier.write_text(capsys.readouterr().out)
+    told = json.loads(earlier.read_text())
+    assert main(["cost", "--quiet", "--against", str(earlier)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    (sums,) = [line.split()[1:] for line in lines if line.startswith("together")]
+    assert sums[:2] == [f"{told[key]:.2f}" for key in ("withoutFreeTier", "afterFreeTier")]
+    assert float(sums[2]) < float(sums[0])
+    assert any(line.startswith("Lambda GB-seconds") for line in lines)
+    assert not any(line.startswith("CloudWatch dashboards") for line in lines), "nothing in both"
+    earlier.write_text("[]")
+    assert main(["cost", "--against", str(earlier)]) == 2
+    assert "is no bill" in capsys.readouterr().err
+
+
 def test_the_measured_figures_are_written_as_they_are_read(tmp_path: Path) -> None:
     measured = load_measured()
     write_measured(measured, tmp_path / "measured.toml")
@@ -133,6 +172,8 @@ def test_the_bill_is_printed_and_spoken_in_json(capsys: pytest.CaptureFixture[st
         "--matches-per-day 300 --days 1",
         "--matches-per-day 100",
         "--matches-per-day 100 --quiet",
+        "--matches-per-day 100 --quiet --hours-awake 8",
+        "--matches-per-day 100 --table provisioned",
     ],
 )
 def test_the_docs_tell_the_figures_of_today(

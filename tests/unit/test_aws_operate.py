@@ -10,6 +10,8 @@ from moto import mock_aws
 from support.cloud_clock import FakeClock
 
 from workbench.cli import main
+from workbench.operate.letters import replay
+from workbench.operate.stack import Stack
 from workbench.operate.status import spend
 from workbench.operate.story import Line, follow
 
@@ -40,6 +42,52 @@ def test_what_was_spent_is_asked_for_by_our_tag_since_the_month_began() -> None:
     with mock_aws():
         told = spend(lambda name: boto3.client(name, "us-east-1"), NOW)
     assert told == "0.00 USD since 2026-11-01"
+
+
+class DeadLetters:
+    """A queue of dead letters, ten of which are received at a time."""
+
+    def __init__(self, number: int) -> None:
+        self.left = {str(i): {"MessageId": str(i), "ReceiptHandle": str(i)} for i in range(number)}
+        self.sent: list[str] = []
+        self._hidden: set[str] = set()
+
+    def receive_message(self, **_asked: object) -> dict[str, object]:
+        seen = [name for name in self.left if name not in self._hidden][:10]
+        self._hidden |= set(seen)
+        told = {"SentTimestamp": "0", "ApproximateReceiveCount": "6"}
+        return {
+            "Messages": [
+                {**self.left[name], "Body": f'{{"match_id": "{name}"}}', "Attributes": told}
+                for name in seen
+            ]
+        }
+
+    def send_message(self, *, MessageBody: str, **_asked: object) -> None:  # noqa: N803 - boto3's
+        self.sent.append(MessageBody)
+
+    def delete_message(self, *, ReceiptHandle: str, **_asked: object) -> None:  # noqa: N803
+        del self.left[ReceiptHandle]
+
+    def change_message_visibility(self, **_asked: object) -> None:
+        pass
+
+
+def test_more_than_500_letters_are_all_listed_and_sent_again() -> None:
+    queue = DeadLetters(777)
+    outputs = {"DeadLetterUrl": "letters", "MatchQueueUrl": "matches"}
+    stack = Stack(
+        name="test",
+        changed=NOW,
+        protected=False,
+        parameters={},
+        outputs=outputs,
+        ids={},
+        client=lambda _service: queue,
+    )
+    assert len(replay(stack, None)) == 777
+    assert len(set(queue.sent)) == 777
+    assert not queue.left
 
 
 @pytest.mark.parametrize("name", ["resume", "practice", "logs", "set"])

@@ -135,7 +135,8 @@ def test_a_budget_guards_what_is_spent_where_one_is_set() -> None:
 
 def test_the_table_is_paid_by_use_recoverable_encrypted_and_protected_in_production() -> None:
     table = properties("Matches")
-    assert table["BillingMode"] == "PAY_PER_REQUEST"
+    assert table["BillingMode"] == {"Fn::If": ["Provisioned", "PROVISIONED", "PAY_PER_REQUEST"]}
+    assert template()["Parameters"]["TableBilling"]["Default"] == "on-demand"
     assert table["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
     assert table["SSESpecification"] == {"SSEEnabled": True}
     assert table["TimeToLiveSpecification"] == {"AttributeName": "expires_at", "Enabled": True}
@@ -143,6 +144,16 @@ def test_the_table_is_paid_by_use_recoverable_encrypted_and_protected_in_product
     resource = template()["Resources"]["Matches"]
     assert resource["UpdateReplacePolicy"] == "Retain"
     assert resource["DeletionPolicy"].startswith("Retain")
+
+
+@pytest.mark.parametrize("kind", ["ReadCapacityUnits", "WriteCapacityUnits"])
+def test_a_provisioned_table_with_its_indexes_takes_what_is_free(kind: str) -> None:
+    table = properties("Matches")
+    asked = [one["ProvisionedThroughput"] for one in (table, *table["GlobalSecondaryIndexes"])]
+    assert sum(one["Fn::If"][1][kind] for one in asked) == 25
+    assert all(one["Fn::If"][::2] == ["Provisioned", {"Ref": "AWS::NoValue"}] for one in asked)
+    others = of_kind("AWS::DynamoDB::Table").items()
+    assert all("ProvisionedThroughput" not in one for name, one in others if name != "Matches")
 
 
 def test_renewing_a_lease_writes_to_no_index() -> None:

@@ -57,9 +57,9 @@ def test_a_position_is_text_with_the_pending_effect() -> None:
     decided = Decided(Decision(DRAW, "why not"), timedelta(0))
     body = intent_body(effect_pending(EffectType.ORACLE), decided, AT, "w", "s")
     position = json.loads(json.dumps(body))["position"]
-    assert position["banks"] == [["Key5", "Mermaid8"], ["Chest4", "Key7"]]
-    assert position["playArea"] == ["Oracle6"]
-    assert position["pending"] == {"effect": "Oracle", "cards": ["Anchor5"], "krakenCount": 0}
+    assert position["banks"] == ["Key5 Mermaid8", "Chest4 Key7"]
+    assert position["playArea"] == "Oracle6"
+    assert position["pending"] == {"effect": "Oracle", "cards": "Anchor5", "krakenCount": 0}
     assert position["knownTop"] is None
     first = intent_body(opening(), decided, AT, "w", "s")
     assert json.loads(json.dumps(first))["position"]["pending"] is None

@@ -114,7 +114,10 @@ def pause_(
 ) -> int:
     """Take up no new matches; those that run are played to their ends."""
     pause(options.find(), stop_schedule=stop_schedule)
-    return _done(options, "paused: no new matches are taken up, running ones are played on")
+    told = "paused: no new matches are taken up, running ones are played on"
+    if stop_schedule:
+        told = "paused, and nobody listens any more until `cardsharp cloud resume`"
+    return _done(options, told)
 
 
 @cloud.command(name="resume")

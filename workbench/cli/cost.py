@@ -1,12 +1,13 @@
 """`cardsharp cost`: what playing on AWS costs, from a dated price list and measured use."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Literal
 
 from cyclopts import Parameter, validators
 from rich.table import Table
 
-from workbench.cost.bill import Bill, make_bill
+from workbench.cost.bill import Bill, make_bill, read_bill
 from workbench.cost.prices import Prices, load_prices
 from workbench.cost.usage import MEASURED, Load, Measured, load_measured, usage
 from workbench.show.exits import Exit
@@ -45,6 +46,20 @@ class CostOptions:
         Literal["all", "alarms"], Parameter(help="The template's parameter Watch.")
     ] = "alarms"
     quiet: Annotated[bool, Parameter(negative=(), help="With Listening=quiet.")] = False
+    hours_awake: Annotated[
+        float,
+        Parameter(
+            validator=validators.Number(gte=0, lte=24),
+            help="With --quiet, hours a day in which it listens all the same.",
+        ),
+    ] = 0
+    table: Annotated[
+        Literal["on-demand", "provisioned"], Parameter(help="The template's TableBilling.")
+    ] = "on-demand"
+    against: Annotated[
+        Path | None,
+        Parameter(help="Line by line beside an earlier bill: what --json printed, in a file."),
+    ] = None
     measure: Annotated[
         bool,
         Parameter(
@@ -66,6 +81,8 @@ class CostOptions:
             architecture=self.architecture,
             watch_all=self.watch == "all",
             quiet=self.quiet,
+            hours_awake=self.hours_awake,
+            provisioned=self.table == "provisioned",
         )
 
 
@@ -75,10 +92,13 @@ def cost(*, options: CostOptions = CostOptions()) -> int:
         _measure_anew()
     prices, measured, load = load_prices(), load_measured(), options.load()
     bill = make_bill(usage(load, measured), prices)
+    before = None if options.against is None else read_bill(options.against)
     if options.as_json:
         print_json(_document(load, prices, measured, bill))
     else:
-        _print(load, prices, measured, bill)
+        results().print(_table(bill) if before is None else _beside(before, bill))
+        results().print()
+        results().print(_origin(load, prices, measured))
     return Exit.OK
 
 
@@ -103,23 +123,39 @@ def _document(load: Load, prices: Prices, measured: Measured, bill: Bill) -> dic
     }
 
 
-def _print(load: Load, prices: Prices, measured: Measured, bill: Bill) -> None:
-    table = Table(box=None, pad_edge=False)
-    for title in ("USD for", "units", "free", "without free tier", "after it"):
-        table.add_column(title, justify="left" if title == "USD for" else "right")
+def _table(bill: Bill) -> Table:
+    table = _empty("USD for", "units", "free", "without free tier", "after it")
     for line in bill.lines:
-        table.add_row(
-            line.item,
-            _units(line.units),
-            _units(line.free),
-            f"{line.full:.2f}",
-            f"{line.due:.2f}",
-        )
+        money = (f"{line.full:.2f}", f"{line.due:.2f}")
+        table.add_row(line.item, _units(line.units), _units(line.free), *money)
     table.add_row("together", "", "", f"{bill.full:.2f}", f"{bill.due:.2f}", style="bold")
-    console = results()
-    console.print(table)
-    console.print(
-        f"\n{load.days:g} days in {prices.region}, prices of {prices.date}; what a match uses was "
+    return table
+
+
+def _beside(before: Bill, now: Bill) -> Table:
+    """Two bills, line by line, each without the free tier and after it."""
+    table = _empty("USD for", "before", "after free tier", "now", "after free tier")
+    both = [one for one in (*now.lines, *before.lines) if one.full]
+    for item in dict.fromkeys(line.item for line in both):
+        old, new = before.of(item), now.of(item)
+        table.add_row(item, *(f"{one:.2f}" for one in (old.full, old.due, new.full, new.due)))
+    sums = (before.full, before.due, now.full, now.due)
+    table.add_row("together", *(f"{one:.2f}" for one in sums), style="bold")
+    return table
+
+
+def _empty(*titles: str) -> Table:
+    """A table whose first column is text and whose others are figures."""
+    table = Table(box=None, pad_edge=False)
+    for title in titles:
+        table.add_column(title, justify="left" if title == titles[0] else "right")
+    return table
+
+
+def _origin(load: Load, prices: Prices, measured: Measured) -> str:
+    """Where the figures are from."""
+    return (
+        f"{load.days:g} days in {prices.region}, prices of {prices.date}; what a match uses was "
         f"measured on {measured.date} ({measured.matches} matches). Where each price is from: "
         "workbench/cost/prices.toml."
     )

@@ -96,8 +96,20 @@ def load_resources(path: Path) -> dict[str, Resource]:
 
 
 def table_request(properties: Properties) -> dict[str, object]:
-    """The CreateTable request, without the name, that makes such a table."""
-    return {name: properties[name] for name in _TABLE_REQUEST if name in properties}
+    """The CreateTable request, without the name, that makes such a table by default."""
+    return {name: _by_default(properties[name]) for name in _TABLE_REQUEST if name in properties}
+
+
+def _by_default(value: object) -> object:
+    """A property's value where no condition holds."""
+    if isinstance(value, list):
+        return [_by_default(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    if "Fn::If" in value:
+        return _by_default(value["Fn::If"][2])
+    told = {name: _by_default(one) for name, one in value.items()}
+    return {name: one for name, one in told.items() if one != {"Ref": "AWS::NoValue"}}
 
 
 def queue_attributes(properties: Properties) -> "dict[QueueAttributeNameType, str]":

@@ -2,6 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic.alias_generators import to_camel
 
 from cardsharp.errors import ConfigError
 from workbench.cost.prices import Prices
@@ -43,6 +47,48 @@ class Bill:
     def due(self) -> float:
         """USD after the free tier, where no other stack of the account uses it."""
         return sum(line.due for line in self.lines)
+
+    def of(self, item: str) -> Line:
+        """The line of an item, with nothing on it where there is none."""
+        return next((line for line in self.lines if line.item == item), Line(item, 0, 0, 0, 0))
+
+
+class _Told(BaseModel):
+    """A line as `Line.document` tells it."""
+
+    model_config = ConfigDict(alias_generator=to_camel)
+
+    item: str
+    units: float
+    without_free_tier: float
+    units_free: float
+    after_free_tier: float
+
+    def line(self) -> Line:
+        return Line(
+            self.item, self.units, self.without_free_tier, self.units_free, self.after_free_tier
+        )
+
+
+class _Document(BaseModel):
+    """What `cardsharp cost --json` printed, as far as it is a bill."""
+
+    lines: tuple[_Told, ...]
+
+
+def read_bill(path: Path) -> Bill:
+    """The bill that `cardsharp cost --json` printed into a file.
+
+    Raises:
+        ConfigError: it cannot be read.
+    """
+    try:
+        told = _Document.model_validate_json(path.read_bytes())
+    except (OSError, ValidationError) as error:
+        raise ConfigError(
+            f"{path} is no bill; make one with `cardsharp cost --json > {path}`."
+        ) from error
+    return Bill(tuple(one.line() for one in told.lines))
 
 
 def make_bill(units: Mapping[str, float], prices: Prices) -> Bill:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from cardsharp.cloud.secrets import MAX_AGE
 from cardsharp.errors import ConfigError
-from workbench.cloud.template import WATCHING, load_template
+from workbench.cloud.template import TEMPLATE, WATCHING, load_template
 
 MEASURED = Path(__file__).with_name("measured.toml")
 _MB = 1024
@@ -89,6 +89,9 @@ class Load:
     architecture: str = "arm64"
     watch_all: bool = False
     quiet: bool = False
+    hours_awake: float = 0
+    """Of a quiet stack: how many hours a day it listens all the same."""
+    provisioned: bool = False
 
     @property
     def matches(self) -> float:
@@ -104,6 +107,7 @@ class Load:
     def waking(self) -> float:
         """The starts of the poller after which it listens; a quiet one's, matches one by one."""
         minutes = self.matches * (self.match_seconds / _MINUTES + 1)
+        minutes += self.hours_awake * _MINUTES * self.days
         return min(minutes, self.ticks) if self.quiet else self.ticks
 
     @property
@@ -157,15 +161,26 @@ def _data(load: Load, measured: Measured) -> dict[str, float]:
     reads += busy_minutes * measured.busy_minute_read_units
     reads *= load.pollers
     stored = load.matches * measured.match_stored_bytes / _GB
+    # Each poller that listens begins a generation.
+    writes = load.matches * (measured.match_write_units + renewals) + load.waking
+    reads += load.matches * measured.match_read_units
+    hours = 24 * load.days * load.provisioned
     return {
         "SQS requests": mapping + load.matches * measured.match_queue_requests,
-        # Each poller that listens begins a generation.
-        "DynamoDB write units": load.matches * (measured.match_write_units + renewals)
-        + load.waking,
-        "DynamoDB read units": load.matches * measured.match_read_units + reads,
+        "DynamoDB write units": 0 if load.provisioned else writes,
+        "DynamoDB read units": 0 if load.provisioned else reads,
+        "DynamoDB write capacity hours": capacity("WriteCapacityUnits") * hours,
+        "DynamoDB read capacity hours": capacity("ReadCapacityUnits") * hours,
         "DynamoDB storage GB": stored,
         "DynamoDB recovery GB": stored,
     }
+
+
+def capacity(kind: str) -> int:
+    """The units a second of the match log with its indexes where `TableBilling=provisioned`."""
+    table = load_template(TEMPLATE)["Resources"]["Matches"]["Properties"]
+    asked = [one["ProvisionedThroughput"] for one in (table, *table["GlobalSecondaryIndexes"])]
+    return sum(int(one["Fn::If"][1][kind]) for one in asked)
 
 
 def alarm_metrics(watch_all: bool) -> int:

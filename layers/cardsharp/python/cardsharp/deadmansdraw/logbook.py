@@ -58,11 +58,14 @@ def blind_intent_body(action: Action, reason: str, at: datetime, worker: str) ->
 
 
 def position_body(position: Position) -> dict[str, object]:
-    """A position as text: cards as "Key3", banks in order of entry."""
+    """A position as text: cards as "Key3 Map5", banks in order of entry.
+
+    Not as lists, whose quotes would make many an intent a unit dearer to write.
+    """
     pending = position.pending
     return {
         "me": position.me,
-        "banks": [[str(card) for card in bank] for bank in position.banks],
+        "banks": [_names(bank) for bank in position.banks],
         "playArea": _names(position.play_area),
         "pending": None
         if pending is None
@@ -77,8 +80,8 @@ def position_body(position: Position) -> dict[str, object]:
     }
 
 
-def _names(cards: tuple[Card, ...]) -> list[str]:
-    return [str(card) for card in cards]
+def _names(cards: Iterable[Card]) -> str:
+    return " ".join(map(str, cards))
 
 
 def facts_body(move: MoveView) -> dict[str, object]:

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, groupby
+from typing import Annotated
 
-from pydantic import ValidationError
+from pydantic import BeforeValidator, ValidationError
 
 from cardsharp.cloud.ports import Body, MatchRecord, MoveRecord
 from cardsharp.deadmansdraw.actions import EffectType, Verb
@@ -40,23 +41,31 @@ _VERBS: Mapping[str, str] = {
 }
 
 
+def _listed(cards: object) -> object:
+    return tuple(cards.split()) if isinstance(cards, str) else cards
+
+
+Cards = Annotated[tuple[str, ...], BeforeValidator(_listed)]
+"""Cards as "Key3 Map5"; up to version 0.2 they were a list."""
+
+
 class Pending(Stored):
     """An effect that waits for an answer."""
 
     effect: str
-    cards: tuple[str, ...] = ()
+    cards: Cards = ()
     kraken_count: int = 0
 
 
 class StoredPosition(Stored):
-    """The position on which a decision was made; cards as "Key3"."""
+    """The position on which a decision was made."""
 
     me: int
-    banks: tuple[tuple[str, ...], tuple[str, ...]]
-    play_area: tuple[str, ...] = ()
+    banks: tuple[Cards, Cards]
+    play_area: Cards = ()
     pending: Pending | None = None
-    discard_pile: tuple[str, ...] = ()
-    unseen: tuple[str, ...] = ()
+    discard_pile: Cards = ()
+    unseen: Cards = ()
     known_top: str | None = None
 
 
