@@ -1,10 +1,8 @@
 """`cardsharp euchre` as anybody would run it, and a server that is killed under its clients."""
 
-import io
 import json
 import os
 import pty
-import re
 import signal
 import socket
 import subprocess
@@ -18,14 +16,12 @@ import pytest
 import requests
 from support.cli import Cli, clean, line_with, program
 
-from cardsharp.euchre.actions import Action, Question
-from cardsharp.euchre.rules import start, turn
+from cardsharp.euchre.actions import Action
 from cardsharp.euchre.simulation import shuffled
 from cardsharp.euchre.state import Deal
 from cardsharp.euchre.strategies import build
-from workbench.euchre.coordinator import StrategyPlayer, play_deal, play_game
+from workbench.euchre.coordinator import StrategyPlayer, play_deal
 from workbench.euchre.remote import RemotePlayer
-from workbench.euchre.terminal import Left, TerminalPlayer, shown
 from workbench.show.exits import Exit
 
 NOBODY = "http://127.0.0.1:9"
@@ -228,75 +224,3 @@ def test_serve_says_where_it_is_and_answers_until_ctrl_c(tmp_path: Path) -> None
     assert "Euchre is closed." in rest
     assert (errors, process.returncode) == ("", 0)
     assert {path.name for path in (tmp_path / "cardsharp").iterdir()} >= {"euchre.db", "euchre.log"}
-
-
-def test_play_is_played_by_number_until_you_leave(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    play = ("euchre", "play", "--seed", "1", "--partner", "rules", "--opponents", "rules")
-    monkeypatch.setattr("sys.stdin", io.StringIO("1\n" * 200))
-    said = cli(*play)
-    assert said.code == Exit.OK
-    assert re.search(r"You (win|lose), \d+ to \d+ after \d+ deals\.\n$", said.out)
-    for typed in ("1\nquit\n", "1\n"):
-        monkeypatch.setattr("sys.stdin", io.StringIO(typed))
-        said = cli(*play)
-        assert (said.code, said.err) == (Exit.OK, "")
-        assert said.out.endswith("You have left the table.\n")
-
-
-def test_ctrl_c_at_the_table_is_no_traceback(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    def pressed(_prompt: str) -> str:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("builtins.input", pressed)
-    said = cli("euchre", "play", "--seed", "1", "--opponents", "rules", "--partner", "rules")
-    assert (said.code, said.err) == (Exit.INTERRUPTED, "cardsharp: stopped.\n")
-
-
-def test_a_person_plays_a_whole_game_by_number() -> None:
-    """Somebody who always types the last number sees the table and gets to the end."""
-    asked: list[str] = []
-    told: list[str] = []
-
-    def answer(prompt: str) -> str:
-        asked.append(prompt)
-        return prompt.rpartition("-")[2].rstrip("] ")
-
-    you = TerminalPlayer(answer, told.append)
-    rules = StrategyPlayer(build("rules"))
-    game = play_game((you, rules, rules, rules), Random(2), you.result)
-    text = "\n".join(told)
-    assert {prompt.partition("?")[0] for prompt in asked} >= {"Your bid", "Your card"}
-    assert f"The score: you {game.points[0]}, the others {game.points[1]}." in text
-    assert text.count("New deal") == len(game.deals)
-    assert "You have to play " in text
-    assert " picks up " in text
-
-
-def test_a_person_who_mistypes_is_asked_again() -> None:
-    answers = iter(["", "x", "0", "99", "1", " Quit "])
-    told: list[str] = []
-    you = TerminalPlayer(lambda _: next(answers), told.append)
-    deal = first_question(you)
-    assert turn(deal.table) == (0, Question.BID)
-    assert told.count("Please type a number from 1 to 3, or quit.") == 4
-    with pytest.raises(Left):
-        you.decide(deal, 0)
-
-
-def first_question(you: TerminalPlayer) -> Deal:
-    deal = start(shuffled(Random(1)))
-    you.begin(deal, frozenset({0, 2}))
-    you.decide(deal, 0)
-    return deal
-
-
-def test_a_person_is_never_shown_what_the_seat_cannot_see() -> None:
-    """Before the first card, only the own hand and the turn card are on the screen."""
-    told: list[str] = []
-    you = TerminalPlayer(lambda _: "1", told.append)
-    deal = first_question(you)
-    own = {shown(card) for card in (*deal.cards[:5], deal.cards[20])}
-    others = {shown(card) for card in deal.cards} - own
-    assert not any(card in line for card in others for line in told)

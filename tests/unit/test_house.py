@@ -90,7 +90,7 @@ def plant(house: grimp.ImportGraph, importer: str, imported: str, line: str) -> 
         ("workbench.lab.runs", "research.twins", ROOMS),
         ("workbench.arena.server", "workbench.cli", FLOORS),
         ("workbench.build.artifacts", "workbench.stage", FLOORS),
-        ("workbench.blef.play", "workbench.euchre.terminal", FLOORS),
+        ("workbench.blef.screen", "workbench.euchre.terminal", FLOORS),
         ("research.euchre.study", "research.blef.solve", RESEARCH),
     ],
 )

@@ -41,8 +41,10 @@ def told_of(facts: Body, intent: Body | None) -> dict[str, object]:
 def in_words(news: Mapping[str, object]) -> str:
     """A piece of news as a line."""
     if "result" in news:
+        if news["result"] == "unknown":
+            return f"No seat for us: {news.get('reason')}."
         winner = news.get("winnerName")
-        known = f"{winner} has won." if winner else f"No seat for us: {news.get('reason')}."
+        known = f"{winner} has won." if winner else "We left the table."
         return "We have won!" if news["result"] == "won" else known
     if news["actionId"] == LOST:
         hands = news.get("hands")

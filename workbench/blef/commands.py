@@ -4,22 +4,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
-from random import Random, SystemRandom
 from typing import Annotated
 
 import cyclopts
 from cyclopts import Parameter, validators
 
-from cardsharp.blef.cards import DECK
 from cardsharp.blef.game import GAME
 from cardsharp.blef.seats import SeatOrder
-from cardsharp.blef.strategies import Strategy, build
 from cardsharp.cloud.redaction import redact
 from workbench.blef.bot import News, in_words, told_of
-from workbench.blef.play import Left, TerminalGame
 from workbench.lab.duel import Duel
 from workbench.lab.following import followed
-from workbench.lab.guard import guarded
 from workbench.lab.plan import Plan
 from workbench.show.exits import Exit
 from workbench.show.lookup import LAST, data_folder, read_match
@@ -31,7 +26,7 @@ from workbench.strategy_file import strategy_named
 
 _EXAMPLES = """\
 Examples:
-  cardsharp blef play --bots 3                  you against three bots
+  cardsharp blef versus --bots 3                you against three bots
   cardsharp blef serve                          the API, on port 8000
   cardsharp blef bot --url URL --game UUID      our bot joins and plays
   cardsharp blef show last                      what our bot did there, and why
@@ -39,61 +34,6 @@ Examples:
 All take --json."""
 
 app = cyclopts.App(name="blef", help_format="plaintext", help_epilogue=_EXAMPLES)
-
-
-@app.command
-def play(
-    *,
-    bots: Annotated[
-        int, Parameter(validator=validators.Number(gte=1, lte=7), help="How many bots.")
-    ] = 1,
-    strategy: Annotated[
-        str, Parameter(help="Who the bots are: a strategy, FILE.py, or 'command'.")
-    ] = "bayes",
-    seed: Annotated[
-        str | None, Parameter(help="The same seed deals the same cards; without it, chance.")
-    ] = None,
-    why: Annotated[
-        bool, Parameter(negative=(), help="Tell the bots' reasons after each round.")
-    ] = False,
-    as_json: Annotated[
-        bool,
-        Parameter(name="--json", negative=(), help="Talk on stderr; the result as JSON at last."),
-    ] = False,
-) -> None:
-    """Play against bots in the terminal, until somebody wins or you leave."""
-    dice = SystemRandom() if seed is None else Random(seed)
-    console = messages() if as_json else results()
-
-    def tell(line: str) -> None:
-        console.print(line, soft_wrap=True)
-
-    def ask(prompt: str) -> str:
-        if not as_json:
-            return input(prompt)
-        console.print(prompt, end="", soft_wrap=True)
-        return input("")
-
-    players = _bots(bots, strategy, seed)
-    table = TerminalGame(players, dice.randrange(bots + 1), ask, tell, why, console.width)
-    winner: int | None = None
-    try:
-        winner = table.play(lambda cards: tuple(dice.sample(DECK, cards)))
-    except Left:
-        tell("")
-        tell("You have left the table.")
-    else:
-        tell("You have won!" if winner == table.you else f"{table.name(winner)} has won.")
-    if as_json:
-        name = None if winner is None else table.name(winner)
-        print_json({"winner": name, "won": winner == table.you, "left": winner is None})
-
-
-def _bots(number: int, name_or_file: str, seed: str | None) -> list[Strategy]:
-    """The other players, with dice of their own: what is said changes nothing that is dealt."""
-    named = strategy_named(name_or_file, GAME)
-    dice = (SystemRandom() if seed is None else Random(f"{seed}/{bot}") for bot in range(number))
-    return [guarded(name_or_file, build(named, one)) for one in dice]
 
 
 @Parameter(name="*")

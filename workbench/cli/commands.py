@@ -36,6 +36,20 @@ COMMANDS = (
         place=1,
     ),
     Command(
+        "versus",
+        "Play yourself, in this terminal, against any player.",
+        "Of Dead Man's Draw; cardsharp blef versus and cardsharp euchre versus likewise. At the "
+        "table type a move's number or words of its name; help, rules, hint and history are words "
+        "too. The match is kept as any other, so show and why tell it again.",
+        (
+            ("cardsharp versus", "against our best player"),
+            ("cardsharp versus third --hints", "against another, with a hint at each turn"),
+            ("cardsharp versus mine.py", "against your own strategy"),
+            ("cardsharp blef versus --bots 3", "Blef, against three"),
+        ),
+        place=1,
+    ),
+    Command(
         "strategies",
         "List the strategies that can play.",
         "Each name works for --strategy and --opponent.",

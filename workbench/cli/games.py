@@ -7,6 +7,9 @@ import cyclopts
 from cardsharp.game import Game
 from workbench.cli.each import for_each_game
 
+_OLD = {"versus": ("play",)}
+"""What a command was called before, where no other of the game is called so."""
+
 
 def app_of(game: Game) -> cyclopts.App:
     """All commands of a game; its own go before those that are alike for all games."""
@@ -15,9 +18,10 @@ def app_of(game: Game) -> cyclopts.App:
     else:
         app = game.commands.load()
     for name, summary in _alike(game):
-        if name not in app:
+        names = [one for one in (name, *_OLD.get(name, ())) if one not in app]
+        if name in names:
             module = "trying" if name == "try" else name  # no module can be called as a keyword
-            app.command(f"workbench.cli.{module}:{game.name}", name=name, help=summary)
+            app.command(f"workbench.cli.{module}:{game.name}", name=names, help=summary)
     return app
 
 
@@ -31,6 +35,8 @@ def _alike(game: Game) -> Iterator[tuple[str, str]]:
         yield "try", "Let a strategy decide again what was decided in stored matches."
     if game.simulation is not None:
         yield "duel", "Let two strategies play each deal from every side."
+    if game.terminal is not None:
+        yield "versus", "Play yourself, in this terminal, against any player."
     if game.service is not None:
         yield "serve", "Serve games through the handler that the cloud runs, until Ctrl-C."
     if game.order is not None and game.listen is None:

@@ -3,14 +3,16 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from cardsharp.deadmansdraw.bank import Bank
 from cardsharp.deadmansdraw.cards import SUIT_ORDER, Card, Suit
 from cardsharp.deadmansdraw.events import (
     Event,
 )
-from cardsharp.deadmansdraw.replay import Piece, Turn, pieces
+from cardsharp.deadmansdraw.replay import Piece, StoredPosition, Turn, card_of, pieces
 from cardsharp.replay import Header
 
 _STYLES: Mapping[str, str] = {
@@ -156,9 +158,7 @@ def suit_table(rows: Iterable[tuple[str, Iterable[Card], str]]) -> Table:
     for suit in suits:
         width = max(len(cell) for cell in cells[suit])
         style = _STYLES.get(suit, "")
-        table.add_column(
-            suit, header_style=style, no_wrap=True, overflow="crop", min_width=max(3, width)
-        )
+        table.add_column(suit, header_style=style, overflow="crop", min_width=max(3, width))
     widest = max(len(remark) for _, _, remark in listed)
     table.add_column("", justify="right", no_wrap=True, min_width=widest)
     for index, (name, _, remark) in enumerate(listed):
@@ -177,3 +177,50 @@ def _values(suit: str, cards: Iterable[Card]) -> Text:
     gap = " " if any(value >= 10 for value in values) else ""  # noqa: PLR2004 - two digits
     parts = (Text(str(v), style="dim" if i else "bold") for i, v in enumerate(values))
     return Text(gap).join(parts)
+
+
+def position_drawn(position: StoredPosition, whose: str = "our") -> Group:
+    """The table of a decision: places by suit, then what is pending and known."""
+    own, other = (_cards(position.banks[i]) for i in (position.me, 1 - position.me))
+    unseen = _cards(position.unseen)
+    rows = (
+        (f"{whose} bank", own, f"{Bank().with_cards(own).score} points"),
+        ("their bank", other, f"{Bank().with_cards(other).score} points"),
+        ("play area", _cards(position.play_area), _count(position.play_area)),
+        ("discarded", _cards(position.discard_pile), _count(position.discard_pile)),
+        ("unseen", unseen, _count(unseen)),
+    )
+    lines = [Text.assemble((f"{name}  ", "dim"), text) for name, text in _remarks(position)]
+    return Group(suit_table(rows), *lines)
+
+
+def _remarks(position: StoredPosition) -> list[tuple[str, Text]]:
+    remarks = []
+    if position.play_area:
+        area = Text(" ").join(card_text(card) for card in _cards(position.play_area))
+        remarks.append(("play area, in order ", area))
+    pending = position.pending
+    if pending is not None:
+        cards = " ".join(pending.cards)
+        owed = f", {pending.kraken_count} forced draws" if pending.kraken_count else ""
+        remarks.append(("to be answered       ", Text(f"{pending.effect} {cards}".strip() + owed)))
+    if position.known_top is not None:
+        remarks.append(("next card            ", card_text(card_of(position.known_top))))
+    elif position.unseen and position.play_area:
+        remarks.append(("a draw busts with    ", Text(_bust_chance(position))))
+    return remarks
+
+
+def _bust_chance(position: StoredPosition) -> str:
+    """How many of the unseen cards have a suit that lies in the play area."""
+    lying = {card.suit for card in _cards(position.play_area)}
+    bad = sum(card.suit in lying for card in _cards(position.unseen))
+    return f"{bad} of {len(position.unseen)} cards ({bad / len(position.unseen):.0%})"
+
+
+def _count(cards: Sequence[object]) -> str:
+    return "1 card" if len(cards) == 1 else f"{len(cards)} cards"
+
+
+def _cards(names: Sequence[str]) -> tuple[Card, ...]:
+    return tuple(card_of(name) for name in names)

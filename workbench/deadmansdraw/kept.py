@@ -1,6 +1,7 @@
 """A match of the lab as the match log holds matches: an arena's moves with reasons beside them."""
 
 from collections.abc import Iterator
+from itertools import zip_longest
 
 from cardsharp.cloud.ports import Body, MatchRecord, MoveRecord, Status
 from cardsharp.deadmansdraw.events import MatchEnded
@@ -14,10 +15,11 @@ from workbench.lab.extras import Taken, Told
 def kept_match(told: Told) -> tuple[MatchRecord, list[MoveRecord]]:
     """The match for the log."""
     match: Match = told.end
+    # The end of a match that was given up is a move that nobody took.
     intents = (None, *(_intent(told, taken) for taken in told.taken))
     moves = [
         MoveRecord(number, intent, facts)
-        for number, (intent, facts) in enumerate(zip(intents, _facts(told), strict=True))
+        for number, (intent, facts) in enumerate(zip_longest(intents, _facts(told)))
     ]
     at = told.at.isoformat()
     header = {**told.header(GAME.name), "startedAt": at, "timeoutSeconds": None}
@@ -62,7 +64,7 @@ def _outcome(match: Match, us: int) -> dict[str, object]:
         "scores": list(ended.scores),
         "winner": ended.winner,
         "result": result,
-        "terminated": False,
+        "terminated": ended.terminated,
         "turns": match.history[-1].turn,
         "moves": len(match.history),
         "timeouts": 0,

@@ -6,13 +6,9 @@ from rich.console import Group
 from rich.text import Text
 
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
-from cardsharp.deadmansdraw.bank import Bank
-from cardsharp.deadmansdraw.cards import Card
 from cardsharp.deadmansdraw.replay import (
     EventStep,
-    StoredPosition,
     Turn,
-    card_of,
     position_of,
     turns_of,
 )
@@ -21,10 +17,9 @@ from cardsharp.replay import Step, header_of, outcome_of
 from workbench.deadmansdraw.documents import step_document, turn_document
 from workbench.deadmansdraw.drawing import (
     Labels,
-    card_text,
     happenings,
     note_row,
-    suit_table,
+    position_drawn,
     turn_row,
 )
 from workbench.deadmansdraw.watching import banks_table
@@ -84,7 +79,7 @@ def _pick(turns: Sequence[Turn], number: int) -> Turn:
 def seen(step: Step) -> Group | None:
     """The table as whoever decided saw it, None where that is not kept."""
     position = None if step.ours is None else position_of(step.ours)
-    return None if position is None else _drawn(position)
+    return None if position is None else position_drawn(position)
 
 
 def _then(step: EventStep) -> Text:
@@ -92,50 +87,3 @@ def _then(step: EventStep) -> Text:
     if not step.events:
         return Text("nothing that the arena has told yet")
     return happenings(step.events) or Text("the turn ended")
-
-
-def _drawn(position: StoredPosition) -> Group:
-    """The table as we saw it: places by suit, then what is pending and known."""
-    own, other = (_cards(position.banks[i]) for i in (position.me, 1 - position.me))
-    unseen = _cards(position.unseen)
-    rows = (
-        ("our bank", own, f"{Bank().with_cards(own).score} points"),
-        ("their bank", other, f"{Bank().with_cards(other).score} points"),
-        ("play area", _cards(position.play_area), _count(position.play_area)),
-        ("discarded", _cards(position.discard_pile), _count(position.discard_pile)),
-        ("unseen", unseen, _count(unseen)),
-    )
-    lines = [Text.assemble((f"{name}  ", "dim"), text) for name, text in _remarks(position)]
-    return Group(suit_table(rows), *lines)
-
-
-def _remarks(position: StoredPosition) -> list[tuple[str, Text]]:
-    remarks = []
-    if position.play_area:
-        area = Text(" ").join(card_text(card) for card in _cards(position.play_area))
-        remarks.append(("play area, in order ", area))
-    pending = position.pending
-    if pending is not None:
-        cards = " ".join(pending.cards)
-        owed = f", {pending.kraken_count} forced draws" if pending.kraken_count else ""
-        remarks.append(("to be answered       ", Text(f"{pending.effect} {cards}".strip() + owed)))
-    if position.known_top is not None:
-        remarks.append(("next card            ", card_text(card_of(position.known_top))))
-    elif position.unseen and position.play_area:
-        remarks.append(("a draw busts with    ", Text(_bust_chance(position))))
-    return remarks
-
-
-def _bust_chance(position: StoredPosition) -> str:
-    """How many of the unseen cards have a suit that lies in the play area."""
-    lying = {card.suit for card in _cards(position.play_area)}
-    bad = sum(card.suit in lying for card in _cards(position.unseen))
-    return f"{bad} of {len(position.unseen)} cards ({bad / len(position.unseen):.0%})"
-
-
-def _count(cards: Sequence[object]) -> str:
-    return "1 card" if len(cards) == 1 else f"{len(cards)} cards"
-
-
-def _cards(names: Sequence[str]) -> tuple[Card, ...]:
-    return tuple(card_of(name) for name in names)

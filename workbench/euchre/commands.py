@@ -1,8 +1,7 @@
-"""`cardsharp euchre …`: play, serve, duel, probe, strategies."""
+"""`cardsharp euchre …`: serve, duel, probe, strategies."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from random import Random
 from typing import Annotated
 
 import cyclopts
@@ -18,14 +17,11 @@ from cardsharp.euchre.service import EuchreService
 from cardsharp.euchre.strategies import build
 from workbench.cloud.http_front import HOST
 from workbench.euchre import serving
-from workbench.euchre.coordinator import StrategyPlayer, play_game
 from workbench.euchre.lab import SIDES
 from workbench.euchre.probe import KINDS, Finding, Probed, probe_kind
 from workbench.euchre.remote import RemotePlayer
-from workbench.euchre.terminal import Left, TerminalPlayer
 from workbench.lab.duel import Duel
 from workbench.lab.following import followed
-from workbench.lab.guard import guarded
 from workbench.lab.plan import Plan
 from workbench.show.options import Json
 from workbench.show.output import print_json, print_lines, results
@@ -35,7 +31,7 @@ from workbench.strategy_file import strategy_named
 
 _EXAMPLES = """\
 Examples:
-  cardsharp euchre play                      you and a bot against two bots
+  cardsharp euchre versus                    you and a bot against two bots
   cardsharp euchre serve                     the API, on port 8090
   cardsharp euchre duel rules random -n 200  who is stronger
   cardsharp euchre duel ours rules --url http://127.0.0.1:8090
@@ -54,38 +50,6 @@ app = cyclopts.App(
 
 Seed = Annotated[int, Parameter(help="The same seed deals the same cards.")]
 Count = validators.Number(gte=1)
-
-
-@app.command
-def play(
-    *,
-    partner: Annotated[
-        str, Parameter(help="Who sits opposite: a strategy, FILE.py, or 'command'.")
-    ] = DEFAULT_STRATEGY,
-    opponents: Annotated[str, Parameter(help="Who sits left and right.")] = DEFAULT_STRATEGY,
-    seed: Annotated[
-        int | None, Parameter(help="The same seed deals the same cards; without it, chance.")
-    ] = None,
-) -> None:
-    """Play a game to ten, with a bot partner against two bots; you answer by number.
-
-    Call trumps or pass, follow suit, take three of the five tricks. The jack of trumps is the
-    highest card, the other jack of its colour the second. `quit` leaves the table.
-    """
-    you = TerminalPlayer(input, lambda line: results().print(line, soft_wrap=True))
-    left, partners = (_player(name) for name in (opponents, partner))
-    try:
-        game = play_game((you, left, partners, left), Random(seed), you.result)
-    except Left:
-        print_lines("\nYou have left the table.")
-        return
-    won = "You win" if game.points[0] > game.points[1] else "You lose"
-    print_lines(f"\n{won}, {game.points[0]} to {game.points[1]} after {len(game.deals)} deals.")
-
-
-def _player(name_or_file: str) -> StrategyPlayer:
-    """A player of a terminal game."""
-    return StrategyPlayer(guarded(name_or_file, build(strategy_named(name_or_file, GAME))))
 
 
 @Parameter(name="*")

@@ -4,7 +4,7 @@ It knows players only by what they are told and what they answer; whether one is
 this process or a service behind HTTP makes no difference to it.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from random import Random
 from typing import Protocol
 
@@ -18,9 +18,6 @@ from cardsharp.euchre.strategies import Strategy
 
 Players = Sequence["Player"]
 """Four by chair, clockwise; partners sit opposite and may be one and the same object."""
-
-Watcher = Callable[[Deal, Result, int], None]
-"""Called after each deal with its end, its result, and the chair of its seat 0."""
 
 
 class Player(Protocol):
@@ -75,16 +72,13 @@ def play_deal(cards: tuple[Card, ...], players: Players) -> tuple[Deal, Result]:
     return deal, score(deal.table)
 
 
-def play_game(players: Players, rng: Random, watch: Watcher | None = None) -> Match:
+def play_game(players: Players, rng: Random) -> Match:
     """Play to ten points; `rng` draws the first dealer and shuffles, and does nothing else."""
     match = Euchre().deal(rng)
     while not match.is_over:
         dealt = match.now
         seated = [players[dealt.chair(seat)] for seat in range(CHAIRS)]
-        deal, result = play_deal(dealt.deal.cards, seated)
-        match = match.after(deal, rng)
-        if watch is not None:
-            watch(deal, result, dealt.first)
+        match = match.after(play_deal(dealt.deal.cards, seated)[0], rng)
     return match
 
 

@@ -2,7 +2,7 @@
 
 Nothing is remembered between decisions; all that you may know is in the position. Try it:
 
-  cardsharp euchre play --partner mine.py            # you and it against two bots
+  cardsharp euchre versus --partner mine.py          # you and it against two bots
   cardsharp lab duel --game euchre mine.py rules     # how strong is it?
 """
 

@@ -1,136 +1,151 @@
-"""You at the table: your cards and the open ones as text, your answers by number."""
+"""Euchre as a person at a terminal sees it."""
 
-from collections.abc import Callable
+from collections.abc import Iterable, Iterator, Sequence
 
-from cardsharp.euchre.actions import Action, Bid, Discard, Play, Question
-from cardsharp.euchre.cards import RANK_NAMES, SUIT_NAMES, SUIT_SYMBOLS, Card
-from cardsharp.euchre.position import Position, project
-from cardsharp.euchre.rules import Result
-from cardsharp.euchre.state import Deal
-from cardsharp.euchre.table import DEALER, Table, Trick
+from rich.console import RenderableType
 
-Ask = Callable[[str], str]
-Tell = Callable[[str], None]
+from cardsharp.euchre.actions import Action, Bid, Defend, Discard, Play, Question
+from cardsharp.euchre.cards import (
+    RANK_NAMES,
+    SUIT_LETTERS,
+    SUIT_NAMES,
+    SUIT_SYMBOLS,
+    Card,
+    rank_of,
+)
+from cardsharp.euchre.position import Position
+from cardsharp.euchre.rules import score
+from cardsharp.euchre.simulation import CHAIRS, Dealt, Match
+from cardsharp.euchre.table import DEALER, Table, turn
+from workbench.show.person import Choice, Screen, Told, in_columns
 
-CHAIRS = ("you", "left", "partner", "right")
+_RULES = """\
+You and the partner opposite play against the two others, to ten points.
+Everybody has five of 24 cards, 9 to A; one more is turned up. In turn, from
+the dealer's left: call its suit trumps, and the dealer takes it and lays a
+card aside, or pass. When all have passed, call another suit, or pass; when
+all pass again, the cards are dealt anew. Five tricks are played. Follow the
+suit that was led if you can; the highest trump takes the trick, else the
+highest card of that suit, and who takes it leads the next.
+  Trumps, from the top  the right bower: their jack; the left bower: the other
+                        jack of that colour, which is a trump; A K Q 10 9
+  Other suits           A K Q J 10 9
+Points, for the side that called trumps:
+  three or four tricks   1
+  all five               2, or 4 if who called plays alone
+  fewer than three       2 for the other side: euchred
+Alone: call a suit alone, and your partner's cards lie still. An opponent may
+then defend alone, too; if that euchres you, it brings their side 4."""
+
+_CHAIRS = ("you", "left", "partner", "right")
+_RANKS = ("nine", "ten", "jack", "queen", "king", "ace")
+
+_ASKED = {
+    Question.BID: "Your bid:",
+    Question.DISCARD: "Lay aside:",
+    Question.DEFEND: "Defend:",
+    Question.PLAY: "Your card:",
+}
 
 
-class Left(Exception):
-    """You have left the table."""
+class Terminal(Screen[Match, Position, Action]):
+    """The score, what was bid, the trick on the table, and the hand."""
 
+    rules = _RULES
+    chapter = "deal"
+    leaving = ", and lose"
 
-class TerminalPlayer:
-    """A person; what is shown is the view of the seat and nothing else."""
+    def __init__(self, names: Sequence[str], you: int) -> None:
+        chairs = range(len(names))
+        super().__init__([_CHAIRS[(chair - you) % CHAIRS] for chair in chairs], you)
+        self._points = (0, 0)
+        self._deals = 1
 
-    def __init__(self, ask: Ask, tell: Tell) -> None:
-        self._ask, self._tell = ask, tell
-        self._seat = 0
-        self._bids, self._cards = 0, 0
-        self._score = [0, 0]
-
-    def begin(self, deal: Deal, seats: frozenset[int]) -> None:
-        """Say who deals and what was turned up."""
-        self._seat = min(seats)
-        self._bids, self._cards = 0, 0
-        self._tell("")
-        self._tell(f"New deal: {self._name(3)} dealt, {shown(deal.table.turn_card)} is turned up.")
-
-    def decide(self, deal: Deal, seat: int) -> Action:
-        """Show the table and ask until the answer is one of the choices.
-
-        Raises:
-            Left: the input ended, or you asked to leave.
-        """
-        view = project(deal, seat)
-        self._report(view.table)
-        self._tell(f"Your hand: {hand(view)}")
-        if len(view.choices) == 1:
-            self._tell(f"You have to {_VERBS[view.question]} {described(view.choices[0])}.")
-            return view.choices[0]
-        for number, action in enumerate(view.choices, start=1):
-            self._tell(f"  {number}  {described(action)}")
-        while True:
-            answer = self._answer(f"{_PROMPTS[view.question]} [1-{len(view.choices)}] ")
-            if answer.isdecimal() and 1 <= int(answer) <= len(view.choices):
-                return view.choices[int(answer) - 1]
-            self._tell(f"Please type a number from 1 to {len(view.choices)}, or quit.")
-
-    def _answer(self, prompt: str) -> str:
-        """What is typed."""
-        try:
-            answer = self._ask(prompt).strip()
-        except EOFError:
-            raise Left from None
-        if answer.lower() in ("quit", "exit", "q"):
-            raise Left
-        return answer
-
-    def end(self, deal: Deal) -> None:
-        """Tell what has happened since the last question."""
-        self._report(deal.table)
-
-    def result(self, deal: Deal, result: Result, chair: int) -> None:
-        """Say how a deal ended; a watcher of the coordinator's."""
-        yours = chair % 2
-        self._score[0] += result.points[yours]
-        self._score[1] += result.points[1 - yours]
-        self._tell(self._ending(deal, result, chair))
-        self._tell(f"The score: you {self._score[0]}, the others {self._score[1]}.")
-
-    def _ending(self, deal: Deal, result: Result, chair: int) -> str:
-        trump = deal.table.trump
-        if result.caller is None or trump is None:
-            return "Everybody passed."
-        caller = CHAIRS[(chair + result.caller) % 4]
-        end = "were euchred" if result.euchred else "made it"
-        side = "you" if result.points[chair % 2] > 0 else "the others"
-        return (
-            f"{caller} called {SUIT_NAMES[trump]} and {end} with {result.tricks} tricks: "
-            f"{side} +{max(result.points)}."
+    def table(self, position: Position) -> Iterator[RenderableType]:
+        """The deal, the bids, the tricks, the hand."""
+        table, me = position.table, position.seat
+        ours, theirs = self._points
+        yield (
+            f"Deal {self._deals}; score: you {ours}, they {theirs}; {_name(DEALER, me)} dealt; "
+            f"{shown(table.turn_card)} was turned up."
         )
+        call, trump = table.call, table.trump
+        if call is not None and trump is not None:
+            alone = ", alone" if call.alone else ""
+            yield f"Trumps are {SUIT_NAMES[trump]}, called by {_name(call.seat, me)}{alone}."
+        elif table.bids:
+            yield f"{len(table.bids)} passed."
+        if table.tricks:
+            won = table.tricks_won[:: 1 if me % 2 == 0 else -1]
+            yield f"Tricks: you {won[0]}, they {won[1]}."
+        if table.trick:
+            cards = ", ".join(f"{_name(seat, me)} {shown(card)}" for seat, card in table.trick)
+            yield f"On the table: {cards}"
+        yield f"Your hand: {hand(position)}"
 
-    def _report(self, table: Table) -> None:
-        """Tell the bids and cards of the others since the last time, and who picks up."""
-        news = table.bids[self._bids :]
-        for number, bid in enumerate(news, start=self._bids):
-            if number % 4 != self._seat:
-                self._tell(f"{self._name(number % 4)}: {bid_text(bid)}")
-        self._bids = len(table.bids)
-        call = table.call if news else None
-        if call is not None and call.picks_up:
-            dealer, card = self._name(DEALER), shown(table.turn_card)
-            self._tell(f"{dealer} pick{'' if dealer == CHAIRS[0] else 's'} up {card}")
-        done = self._cards
-        for trick in table.tricks:
-            self._tell_trick(table, trick, done)
-            done = max(0, done - len(trick))
-        self._cards = sum(map(len, table.tricks))
+    def choices(self, position: Position) -> Sequence[Choice[Action]]:
+        """The legal answers, by number."""
+        return [
+            Choice(str(number), described(action), action, _also(action))
+            for number, action in enumerate(position.choices, 1)
+        ]
 
-    def _tell_trick(self, table: Table, trick: Trick, told: int) -> None:
-        """Tell the cards of a trick but for the first `told`, and who won it."""
-        for seat, card in trick[told:]:
-            if seat != self._seat:
-                self._tell(f"{self._name(seat)} plays {shown(card)}")
-        if told < len(trick) and trick in table.complete_tricks:
-            self._tell(f"-- trick for {self._name(table.winner(trick))}")
+    def listed(self, position: Position, width: int, *, every: bool) -> Iterable[str]:
+        """What is asked, and the answers in a line."""
+        del every
+        first = f"{_ASKED[position.question]:12}"
+        return in_columns([str(choice) for choice in self.choices(position)], width, first)
 
-    def _name(self, seat: int) -> str:
-        return CHAIRS[(seat - self._seat) % 4]
+    def told(self, before: Match, action: Action, after: Match) -> Told:
+        """What was bid or played, who took the trick, how the deal ended."""
+        now = turn(before.now.deal.table)
+        ended = after.deals[len(before.past)]
+        lines = [] if now is None else [*self._said(ended, now.seat, action)]
+        if after.now is before.now or (len(after.past) == len(before.past) and not after.is_over):
+            return Told(lines)
+        self._deals += 1
+        ours = self.you % 2
+        self._points = (after.points[ours], after.points[1 - ours])
+        return Told([*lines, *self._ending(ended)], closes=True)
+
+    def _said(self, dealt: Dealt, seat: int, action: Action) -> Iterator[str]:
+        name, table = self._at(dealt, seat), dealt.deal.table
+        if isinstance(action, Discard) and name != _CHAIRS[0]:
+            yield f"{name}: lays a card aside"
+            return
+        yield f"{name}: {described(action)}"
+        call = table.call
+        if isinstance(action, Bid) and call is not None and call.picks_up:
+            yield f"-- {shown(table.turn_card)} goes to {self._at(dealt, DEALER)}"
+        if isinstance(action, Play) and not table.trick:
+            yield f"-- trick for {self._taker(dealt, table)}"
+
+    def _taker(self, dealt: Dealt, table: Table) -> str:
+        return self._at(dealt, table.winners[-1])
+
+    def _ending(self, dealt: Dealt) -> Iterator[str]:
+        """What a deal brought, and the score."""
+        result, trump = score(dealt.deal.table), dealt.deal.table.trump
+        ours, theirs = self._points
+        if result.caller is None or trump is None:
+            yield "-- Everybody passed."
+            return
+        end = "euchred" if result.euchred else "made"
+        gained = result.points[(self.you - dealt.first) % 2]
+        side = "you" if gained else "they"
+        yield (
+            f"-- {self._at(dealt, result.caller)} called {SUIT_NAMES[trump]}: {end} with "
+            f"{result.tricks} tricks, {side} +{max(result.points)}."
+        )
+        yield f"-- The score: you {ours}, they {theirs}."
+
+    def _at(self, dealt: Dealt, seat: int) -> str:
+        return self.names[dealt.chair(seat)]
 
 
-_PROMPTS = {
-    Question.BID: "Your bid?",
-    Question.DISCARD: "Lay aside?",
-    Question.DEFEND: "Defend alone?",
-    Question.PLAY: "Your card?",
-}
-
-_VERBS = {
-    Question.BID: "bid",
-    Question.DISCARD: "lay aside",
-    Question.DEFEND: "choose",
-    Question.PLAY: "play",
-}
+def _name(seat: int, me: int) -> str:
+    """What the player at a seat of the deal is called by who sits at `me`."""
+    return _CHAIRS[(seat - me) % CHAIRS]
 
 
 def shown(card: Card) -> str:
@@ -138,19 +153,26 @@ def shown(card: Card) -> str:
     return RANK_NAMES[card >> 2] + SUIT_SYMBOLS[card & 3]
 
 
-def hand(view: Position) -> str:
+def hand(position: Position) -> str:
     """The cards of a hand by suit, high ones first."""
-    cards = sorted(view.hand, key=lambda card: (card & 3, -card))
-    text = "  ".join(map(shown, cards))
-    trump = view.table.trump
-    return text if trump is None else f"{text}   (trumps are {SUIT_NAMES[trump]})"
-
-
-def bid_text(bid: Bid) -> str:
-    """A bid in words."""
-    return "passes" if bid.suit is None else f"calls {bid}"
+    cards = sorted(position.hand, key=lambda card: (card & 3, -card))
+    return "  ".join(map(shown, cards))
 
 
 def described(action: Action) -> str:
     """A choice in words."""
-    return shown(action.card) if isinstance(action, Discard | Play) else str(action)
+    match action:
+        case Discard(card) | Play(card):
+            return shown(card)
+        case Defend(alone):
+            return "alone" if alone else "together"
+    return str(action)
+
+
+def _also(action: Action) -> str:
+    """What else a card may be called, such as jh or jack of hearts."""
+    if not isinstance(action, Discard | Play):
+        return ""
+    rank, suit = rank_of(action.card), action.card & 3
+    short = f"{RANK_NAMES[rank]}{SUIT_LETTERS[suit]}"
+    return f"{short} {RANK_NAMES[rank]} {_RANKS[rank]} of {SUIT_NAMES[suit]}"

@@ -88,14 +88,15 @@ class Told:
     names: tuple[str, ...]
     taken: Sequence[Taken]
     end: Any
+    tag: str = "lab"
 
     def header(self, game: str) -> dict[str, object]:
-        """What the match log says of every match of the lab."""
+        """What the match log says of it, whatever the game."""
         return {
             "game": game,
             "players": list(self.names),
             "names": list(self.names),
-            "tags": ["lab"],
+            "tags": [self.tag],
             "seats": {str(seat): self.names[seat] for seat in self.seats},
             "opponent": next(n for seat, n in enumerate(self.names) if seat not in self.seats),
         }

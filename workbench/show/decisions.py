@@ -18,7 +18,7 @@ def print_decision(
         console.print(seen)
         console.print()
     if thought.options:
-        console.print(_options(thought))
+        console.print(options_table(thought))
         console.print()
     chosen = (("chosen  ", "dim"), (thought.action, "bold"), "  ", thought.because)
     console.print(Text.assemble(*chosen))
@@ -46,7 +46,7 @@ def _indented(lines: str) -> str:
     return "\n        ".join(lines.rstrip().splitlines())
 
 
-def _options(thought: Thought) -> Table:
+def options_table(thought: Thought) -> Table:
     """What was weighed, the best first; the choice is marked."""
     table = Table(box=None, padding=(0, 2), pad_edge=False)
     table.add_column("")

@@ -114,3 +114,5 @@ class Game(NamedTuple):
     """How programs in any language are told its positions at home, a `Translation`."""
     drawing: Part[Any] | None = None
     """How its matches are shown at home, a `Drawing`; without it, step by step."""
+    terminal: Part[Any] | None = None
+    """How a person at home sees and plays it, a kind of `Screen`."""

@@ -87,9 +87,7 @@ class SeatMatch:
 
     def look(self, known: Facts) -> Sight[int]:
         """The game as it is now; joined first, where we are not in it yet."""
-        seen = self._look() if self.entered else self._enter()
-        self.entered = True
-        return self._sight(seen, known)
+        return self._sight(self._look() if self.entered else self.enter(), known)
 
     def wait(self, known: Facts) -> Sight[int]:
         """The game when it has changed, or after a while."""
@@ -104,13 +102,18 @@ class SeatMatch:
     def _look(self) -> Sighting:
         return self.client.look(self.seat.game, self.seat.secret)
 
-    def _enter(self) -> Sighting:
+    def enter(self) -> Sighting:
         """The game with us in it."""
         try:
-            return self._look()
+            seen = self._look()
         except Rejected as denied:
             if denied.message != NO_PLAYER:
                 raise
+            seen = self._join()
+        self.entered = True
+        return seen
+
+    def _join(self) -> Sighting:
         kept = find_seat(self.vault, self.match_id)
         if kept.secret != self.seat.secret:  # another worker joined after we had read it
             self.seat = kept

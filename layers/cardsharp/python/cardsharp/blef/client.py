@@ -1,5 +1,6 @@
 """A player's requests to a Blef service, ours or another one that speaks the same API."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -9,6 +10,7 @@ from cardsharp.exchange import Answer, Call, Client, Exchange, Limits, checked_a
 
 NO_GAME = "Game does not exist"
 NO_PLAYER = "The UUID does not match any active player"
+_DONE = frozenset({200, 202})
 NO_SEAT = (NO_GAME, "Game already started", "The game room is full", "Nickname already taken")
 """The service's own words (docs/spec/blef.md section 5)."""
 
@@ -46,19 +48,29 @@ class BlefClient(Client):
 
     def join(self, game: str, nickname: str, player: str) -> str:
         """Join with a uuid of our own making; the one by which the service knows us."""
-        body = {"nickname": nickname, "player_uuid": player}
-        return _joined(self._post("join", f"{_path(game)}/join", body))
+        return _joined(self._change(game, "join", {"nickname": nickname, "player_uuid": player}))
+
+    def start(self, game: str, admin: str) -> None:
+        """Start a game as the player who joined first."""
+        self._change(game, "start", {"admin_uuid": admin})
 
     def act(self, game: str, player: str, action: int) -> None:
         """Bet or check; sent exactly once."""
-        body = {"player_uuid": player, "action_id": action}
-        self._post("act", f"{_path(game)}/play", body)
+        self._change(game, "play", {"player_uuid": player, "action_id": action}, kind="act")
 
-    def _post(self, kind: str, path: str, body: object) -> Answer:
-        limit = self._limits.act
-        return self._exchange.send(
-            Call(kind=kind, method="POST", path=path, body=body, limit=limit)
+    def _change(
+        self, game: str, what: str, body: Mapping[str, object], kind: str | None = None
+    ) -> Answer:
+        """The answer to a change, which is sent once."""
+        call = Call(
+            kind=kind or what,
+            method="POST",
+            path=f"{_path(game)}/{what}",
+            body=body,
+            limit=self._limits.act,
+            accept=_DONE,
         )
+        return self._exchange.send(call)
 
     def _state(self, game: str, params: dict[str, str], *, waits: bool = False) -> Sighting:
         limit = self._limits.long_poll if waits else self._limits.read

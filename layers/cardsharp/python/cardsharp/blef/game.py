@@ -22,4 +22,5 @@ GAME = Game(
     lab=Part("workbench.blef.lab:BlefExtras"),
     commands=Part("workbench.blef.commands:app"),
     archive=Part("workbench.blef.bot:open_archive"),
+    terminal=Part("workbench.blef.terminal:Terminal"),
 )

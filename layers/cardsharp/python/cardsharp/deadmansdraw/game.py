@@ -22,4 +22,5 @@ GAME = Game(
     lab=Part("workbench.deadmansdraw.lab:DeadMansDrawExtras"),
     program=Part("workbench.deadmansdraw.program:TRANSLATION"),
     commands=Part("workbench.deadmansdraw.commands:app"),
+    terminal=Part("workbench.deadmansdraw.terminal:Terminal"),
 )

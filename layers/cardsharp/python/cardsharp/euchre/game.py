@@ -19,4 +19,5 @@ GAME = Game(
     decisions=Part("cardsharp.euchre.decisions:decisions"),
     decider=Part("cardsharp.euchre.fallback:DECIDER"),
     archive=Part("workbench.euchre.archive:open_archive"),
+    terminal=Part("workbench.euchre.terminal:Terminal"),
 )

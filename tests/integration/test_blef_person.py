@@ -1,0 +1,116 @@
+"""A person at a game of Blef that a service serves: two of them, each in a terminal."""
+
+import io
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from itertools import cycle
+from pathlib import Path
+from random import Random
+from threading import Event
+from typing import Any
+
+import pytest
+from rich.console import Console
+from support.cli import clean
+
+from cardsharp.blef.position import Position
+from cardsharp.blef.routes import API
+from cardsharp.blef.service import Blef, Look
+from cardsharp.blef.simulation import Blef as Rules
+from cardsharp.blef.sqlite import SqliteGames
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.sqlite_file import MEMORY
+from cardsharp.errors import ArenaError
+from workbench.blef.terminal import Terminal
+from workbench.show.person import Advisor, Invitation, Left, Person, Screen
+from workbench.stage.serving import front
+
+_LOOK = Look()
+
+
+class Hasty(SystemClock):
+    """A long poll looks every millisecond, so that a whole game takes a moment."""
+
+    def sleep(self, duration: timedelta) -> None:
+        super().sleep(min(duration, timedelta(milliseconds=1)))
+
+
+class Seat:
+    """One person: what is typed, and what was seen."""
+
+    def __init__(self, typed: Iterator[str]) -> None:
+        self.page = io.StringIO()
+        self._typed = typed
+        self.asked = Event()
+        self._console = Console(file=self.page, width=80, highlight=False)
+
+    def person(self, screen: Screen[Any, Position, int]) -> Person[Position, int]:
+        advisor = Advisor("greedy", Rules().strategy("greedy", Random(0)))
+        return Person(screen, self._ask, self._console, advisor)
+
+    def _ask(self, prompt: str) -> str:
+        self.asked.set()
+        answer = next(self._typed, None)
+        if answer is None:
+            raise EOFError
+        self.page.write(f"{prompt}{answer}\n")
+        return answer
+
+
+@pytest.fixture
+def service(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[tuple[Blef, str]]:
+    clean(monkeypatch, tmp_path)
+    clock = Hasty()
+    games = Blef(SqliteGames(MEMORY, clock), clock)
+    with front(API, games, clock=clock) as running:
+        yield games, running.url
+
+
+def test_two_people_play_a_served_game_to_its_end(service: tuple[Blef, str]) -> None:
+    """Everybody sees each round's end with all cards, and no other hand before."""
+    games, url = service
+    game = games.create()
+    # Whoever came first starts, as soon as both are there.
+    first = Seat(cycle(["start", "check", "high card 9"]))
+    second = Seat(cycle(["check", "high card 9", "recap"]))
+
+    def play(seat: Seat, name: str) -> str:
+        return Terminal.join(Invitation(url, game, name), seat.person)
+
+    with ThreadPoolExecutor(2) as pool:
+        ann = pool.submit(play, first, "ann")
+        assert first.asked.wait(30)
+        bob = pool.submit(play, second, "bob")
+        winners = {ann.result(timeout=60), bob.result(timeout=60)}
+    assert winners in ({"you", "ann"}, {"you", "bob"})
+    for seat in (first, second):
+        seen = seat.page.getvalue()
+        rounds = seen.count("lost the round.\n")
+        assert rounds >= 12
+        assert seen.count(" is out.") + seen.count(" are out.") == 1
+        assert "You came first" in first.page.getvalue()
+        for block in seen.split("Your hand: ")[1:]:
+            before_the_end = block.split("-- ")[0]
+            assert "   ann: " not in before_the_end
+            assert "   bob: " not in before_the_end
+
+
+def test_who_leaves_takes_the_same_seat_again(service: tuple[Blef, str]) -> None:
+    games, url = service
+    game = games.create()
+    wanted = Invitation(url, game, "ann")
+    for _ in range(2):
+        seat = Seat(iter(["quit"]))
+        with pytest.raises(Left):
+            Terminal.join(wanted, seat.person)
+        assert "Here are ann; the game has not started yet." in seat.page.getvalue()
+    [listed] = [look.game.nicknames for look in [games.state(game, _LOOK, timedelta)]]
+    assert listed == ("ann",)
+
+
+def test_a_refusal_is_the_services_own_sentence(service: tuple[Blef, str]) -> None:
+    _, url = service
+    nowhere = "00000000-0000-4000-8000-000000000000"
+    with pytest.raises(ArenaError, match="Game does not exist"):
+        Terminal.join(Invitation(url, nowhere, "ann"), Seat(iter(())).person)

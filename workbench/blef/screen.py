@@ -1,0 +1,157 @@
+"""Blef as a person at a terminal sees it: here, or at a service."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from textwrap import wrap
+
+from rich.console import RenderableType
+
+from cardsharp.blef.actions import BETS, CHECK, name_of
+from cardsharp.blef.cards import COLOURS, VALUES, Hand
+from cardsharp.blef.position import Position
+from cardsharp.blef.simulation import Match
+from cardsharp.blef.state import Round
+from workbench.show.person import Choice, Screen, Told, matching
+
+_RULES = """\
+Everybody holds cards that nobody else sees; all of them together are the
+pool. There are 24 cards: 9, 10, J, Q, K, A in four colours. In turn, bet what
+the pool holds, higher than the last bet, or check the last one. Then all
+hands are shown: if the bet holds, whoever checked loses the round, else
+whoever bet. A bet says "at least": three aces are a pair of aces too. The
+bets, from low to high:
+  High card         one card of a value
+  Pair              two of a value
+  Two pair          two of a value and two of another
+  Straight          small 9-K, big 10-A, great 9-A: one card of each value
+  Three of a kind   three of a value
+  Full house        three of a value over two of another
+  Flush             five of a colour
+  Four of a kind    all four of a value
+  Straight flush    a straight of one colour
+Who loses a round gets one card more in the next, and begins it. Who would get
+more than the most is out: than 11 for two players, 8 for three, 6 for four, 4
+for five and six, 3 for seven and eight. The last one who is in wins."""
+
+_KINDS: tuple[tuple[str, int], ...] = (
+    ("High card", 6),
+    ("Pair", 6),
+    ("Two pair", 15),
+    ("Straight", 3),
+    ("Three", 6),
+    ("Full house", 30),
+    ("Flush", 4),
+    ("Four", 6),
+    ("Straight flush", 12),
+)
+"""The kinds of bets by seniority, and how many there are of each."""
+
+_SUITS = "♣♦♥♠"
+_INDENT = 15
+_LAST_BETS = 6
+
+
+class BlefScreen(Screen[Match, Position, int]):
+    """The hand, the last bets, and what may be said by kinds."""
+
+    rules = _RULES
+    leaving = ", and lose"
+
+    def table(self, position: Position) -> Iterable[RenderableType]:
+        """How many cards everybody has, the last bets, the hand."""
+        cards = ", ".join(
+            f"{self.names[seat]} {number}" for seat, number in enumerate(position.n_cards) if number
+        )
+        yield f"Round {position.number}; cards: {cards}; out with {position.max_cards + 1}."
+        yield self._bets(position)
+        hidden = "1 card" if position.hidden == 1 else f"{position.hidden} cards"
+        yield f"Your hand: {shown(position.hand)}   ({hidden} hidden)"
+
+    def choices(self, position: Position) -> Sequence[Choice[int]]:
+        """Every higher bet, and the check."""
+        return [Choice(str(one), name_of(one), one) for one in position.legal_actions()]
+
+    def listed(self, position: Position, width: int, *, every: bool) -> Iterable[str]:
+        """The bets by kind, a line or two for each; those that can hold, or all of them."""
+        legal, cards = position.legal_actions(), sum(position.n_cards)
+        listed = [bet for bet in legal if bet == CHECK or every or BETS[bet].size <= cards]
+        first = 0
+        for kind, number in _KINDS:
+            items = [f"{bet} {_short(bet)}" for bet in listed if first <= bet < first + number]
+            first += number
+            yield from _of_a_kind(kind, items, width)
+        if CHECK in legal:
+            yield f"{'Check':{_INDENT}}{CHECK}"
+        if len(listed) < len(legal):
+            yield f"Other bets cannot hold with {cards} cards in play; ? lists them too."
+
+    def misread(self, line: str, position: Position) -> str:
+        """Why that cannot be said now."""
+        del position
+        every = [Choice(str(one), name_of(one), one) for one in range(CHECK + 1)]
+        meant = matching(line, every)
+        if [one.action for one in meant] == [CHECK]:
+            return "There is nothing to check yet; bet something."
+        if len(meant) == 1:
+            return f"{meant[0].name} is not allowed now; it must be higher than the last bet."
+        return "That is none of the bets; type a number of the list, or ? to see them all."
+
+    def told(self, before: Match, action: int, after: Match) -> Told:
+        """What was said; after a check everybody's cards, and who lost."""
+        seat = before.live.turn or 0
+        if len(after.closed) == len(before.closed):
+            return Told([f"{capital(self.names[seat])}: {name_of(action)}"])
+        return Told([*self.outcome(after.closed[-1], after.live.n_cards)], closes=True)
+
+    def outcome(self, closed: Round, n_cards: Sequence[int]) -> Iterator[str]:
+        """How a round ended, with everybody's cards; `n_cards` are those of the next one."""
+        names, loser = self.names, closed.history[-1].seat
+        checked = closed.history[-2].seat
+        bettor, bet = closed.history[-3]
+        verb = "did not hold" if loser == bettor else "held"
+        yield f"{capital(names[checked])}: Check"
+        yield f"-- {capital(names[bettor])} bet {BETS[bet].name}: it {verb}."
+        for seat in (seat for seat, hand in enumerate(closed.hands) if hand):
+            yield f"   {names[seat]}: {shown(closed.hands[seat])}"
+        yield f"-- {capital(names[loser])} lost the round."
+        if not n_cards[loser]:
+            yield f"-- {capital(names[loser])} {'are' if loser == self.you else 'is'} out."
+
+    def _bets(self, position: Position) -> str:
+        """The last bets of the round, in one line or two."""
+        said = [f"{self.names[seat]} {name_of(bet)}" for seat, bet in position.history]
+        if not said:
+            return "Nobody has bet yet."
+        return f"Bets: {'... ' if len(said) > _LAST_BETS else ''}{'; '.join(said[-_LAST_BETS:])}"
+
+
+def shown(hand: Hand) -> str:
+    """Cards in short, such as A♠ 10♥."""
+    return " ".join(f"{VALUES[card.value]}{_SUITS[card.colour]}" for card in hand)
+
+
+def capital(text: str) -> str:
+    """A name at the beginning of a sentence."""
+    return text[:1].upper() + text[1:]
+
+
+def _of_a_kind(kind: str, items: Sequence[str], width: int) -> Iterator[str]:
+    """The bets of a kind, under each other from the second line on."""
+    # A bet is not broken at its own blank.
+    text = "  ".join(item.replace(" ", "\N{NO-BREAK SPACE}") for item in items)
+    for row, line in enumerate(wrap(text, width - _INDENT, break_on_hyphens=False)):
+        yield f"{'' if row else kind:{_INDENT}}{line}".replace("\N{NO-BREAK SPACE}", " ")
+
+
+def _short(bet: int) -> str:
+    """A bet without its kind, such as aces, J+9 or K-9♥."""
+    found = BETS[bet]
+    if found.cards:
+        values = sorted({card.value for card in found.cards})
+        [colour] = {card.colour for card in found.cards}
+        return f"{VALUES[values[0]]}-{VALUES[values[-1]]}{_SUITS[colour]}"
+    if found.colours:
+        return COLOURS[found.colours[0][0]]
+    values = [value for value, _ in found.values]
+    if len(values) > 2:  # noqa: PLR2004 - a straight
+        return f"{VALUES[values[0]]}-{VALUES[values[-1]]}"
+    return "+".join(VALUES[value] for value in values)

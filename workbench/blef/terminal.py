@@ -1,0 +1,169 @@
+"""A person at a game of Blef: against bots here, or with others at a service."""
+
+from contextlib import closing
+from dataclasses import dataclass, field
+from datetime import timedelta
+from uuid import uuid4
+
+from pydantic import SecretStr
+
+from cardsharp.blef.actions import LOST, name_of
+from cardsharp.blef.bot import BREATH, SeatMatch, Seats
+from cardsharp.blef.client import BlefClient, Sighting
+from cardsharp.blef.game import GAME
+from cardsharp.blef.position import Position
+from cardsharp.blef.records import Status
+from cardsharp.blef.seats import SeatOrder
+from cardsharp.blef.wire import StateBody, position_in
+from cardsharp.cloud.adapters import build_vault
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.ports import Clock
+from cardsharp.errors import Garbled, Rejected
+from cardsharp.exchange import Limits
+from cardsharp.seats import Seat
+from workbench.blef.screen import BlefScreen, capital
+from workbench.show.lookup import data_folder
+from workbench.show.person import Invitation, Person, Seating, Told
+
+_LIMITS = Limits(total=timedelta(minutes=1))
+"""A person waits longer for a service that is being restarted than a worker does."""
+
+
+class Terminal(BlefScreen):
+    """What is seen of a game here, and a seat in a game elsewhere."""
+
+    @classmethod
+    def join(cls, wanted: Invitation, seat: Seating[Position, int]) -> str:
+        """Take a seat at a service and play it to its end; the name of who won.
+
+        Raises:
+            Malformed: the order cannot be read.
+            ArenaError: the service refused, or cannot be reached.
+        """
+        order = SeatOrder.parse({**wanted._asdict(), "strategy": GAME.default_strategy})
+        clock = SystemClock()
+        with closing(build_vault(f"sqlite:{data_folder() / 'blef.db'}", clock)) as vault:
+            secret = SecretStr(str(uuid4()))
+            kept = Seat(order.url, order.game, order.nickname, order.strategy, secret)
+            vault.add(order.match_id, kept.body)
+            seats = Seats(lambda url: BlefClient(url, _LIMITS), vault, clock)
+            with seats.meet(order.match_id) as match:
+                return Visit(match, clock, seat).play()
+
+
+@dataclass
+class Visit:
+    """A seat of a person's in a served game, from joining to the end."""
+
+    match: SeatMatch
+    clock: Clock
+    seat: Seating[Position, int]
+    _closed: int = field(default=0, init=False)
+    _said: int = field(default=0, init=False)
+
+    def play(self) -> str:
+        """The name of who has won.
+
+        Raises:
+            Left: the person has left; the seat stays theirs.
+        """
+        seen = self._started(self.match.enter())
+        screen = BlefScreen(*self._names(seen.state))
+        person = self.seat(screen)
+        # Who takes the seat again has seen the rounds before.
+        self._closed = seen.state.round_number - 1
+        while True:
+            state = seen.state
+            self._catch_up(state, screen, person)
+            if state.status is Status.FINISHED:
+                left = next(one.nickname for one in state.players if one.n_cards)
+                return screen.names[[one.nickname for one in state.players].index(left)]
+            if state.cp_nickname == self.match.seat.nickname:
+                seen = self._move(state, person)
+            else:
+                seen = self._wait(seen)
+
+    def _started(self, seen: Sighting) -> Sighting:
+        """The game once it has begun; the one who joined first begins it by a word."""
+        told = ""
+        person = self.seat(BlefScreen((), 0))
+        while seen.state.status is Status.NOT_STARTED:
+            here = ", ".join(player.nickname for player in seen.state.players)
+            if here != told:
+                person.tell(Told([f"Here are {here}; the game has not started yet."]))
+            told = here
+            if seen.state.admin_nickname == self.match.seat.nickname:
+                seen = self._start(person)
+            else:
+                seen = self._wait(seen)
+        return seen
+
+    def _start(self, person: Person[Position, int]) -> Sighting:
+        """Start the game as its first player, when that is wished; look again otherwise."""
+        seat = self.match.seat
+        if person.says("start", "You came first: start (when all are here; Enter looks again)? "):
+            try:
+                self.match.client.start(seat.game, seat.secret)
+            except Rejected as denied:
+                person.tell(Told([denied.message]))
+        return self.match.client.look(seat.game, seat.secret)
+
+    def _names(self, state: StateBody) -> tuple[list[str], int]:
+        """What the players are called, by seat, and which seat is the person's."""
+        names = [player.nickname for player in state.players]
+        you = names.index(self.match.seat.nickname)
+        return [*names[:you], "you", *names[you + 1 :]], you
+
+    def _catch_up(
+        self, state: StateBody, screen: BlefScreen, person: Person[Position, int]
+    ) -> None:
+        """Tell the rounds that are over, with all hands, and what was said since."""
+        over = state.status is Status.FINISHED
+        cards = [player.n_cards for player in state.players]
+        while self._closed < state.round_number - 1 + over:
+            self._closed += 1
+            past = self.match.client.past(self.match.seat.game, self._closed)
+            closed = _position(past, None).round()
+            person.tell(
+                Told([*self._news(past, screen), *screen.outcome(closed, cards)], closes=True)
+            )
+            self._said = 0
+        if not over:
+            person.tell(Told(self._news(state, screen)))
+
+    def _news(self, state: StateBody, screen: BlefScreen) -> list[str]:
+        """What the others have bet since the last look."""
+        position = _position(state, None)
+        said = [move for move in position.history if move.action != LOST]
+        new, self._said = said[self._said :], len(said)
+        if position.round().is_over:
+            new = [move for move in new if move != said[-1]]  # the outcome tells the check
+        return [f"{capital(screen.names[seat])}: {name_of(action)}" for seat, action in new]
+
+    def _move(self, state: StateBody, person: Person[Position, int]) -> Sighting:
+        """Have the person decide, and the game after it."""
+        seat, client = self.match.seat, self.match.client
+        action = person.decide(_position(state, seat.nickname)).action
+        try:
+            client.act(seat.game, seat.secret, action)
+        except Rejected as denied:
+            person.tell(Told([denied.message]))
+        return client.look(seat.game, seat.secret)
+
+    def _wait(self, seen: Sighting) -> Sighting:
+        """The game when it has changed, or after a while."""
+        seat = self.match.seat
+        if seen.version is None:
+            self.clock.sleep(BREATH)
+        return self.match.client.wait(seat.game, seat.secret, seen.version)
+
+
+def _position(state: StateBody, nickname: str | None) -> Position:
+    """What a state shows; raises `Garbled` where it contradicts itself."""
+    try:
+        position = position_in(state, nickname)
+    except ValueError:
+        position = None
+    if position is None:
+        raise Garbled("The state does not show a round.")
+    return position

@@ -1,0 +1,125 @@
+"""Dead Man's Draw as a person at a terminal sees it."""
+
+from collections.abc import Iterable, Sequence
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from cardsharp.deadmansdraw.actions import Action, EffectType, Verb
+from cardsharp.deadmansdraw.cards import Card
+from cardsharp.deadmansdraw.events import Event, MatchEnded, TurnEnded
+from cardsharp.deadmansdraw.logbook import position_body
+from cardsharp.deadmansdraw.position import Played, Position
+from cardsharp.deadmansdraw.replay import StoredPosition
+from cardsharp.deadmansdraw.rules import terminate
+from cardsharp.deadmansdraw.simulation import Match
+from cardsharp.replay import parse
+from workbench.deadmansdraw.drawing import happenings, position_drawn
+from workbench.show.person import Choice, Screen, Told
+
+_RULES = """\
+Draw cards one by one into the play area. Stop, and you bank what lies there.
+Draw a second card of a suit that lies there, and you bust: it is all lost. A
+bank counts the highest card of each suit. When the draw pile is empty, the
+play area is banked, and the higher bank wins. There are ten suits of six
+cards, worth 2 to 7, Mermaids 4 to 9; the lowest card of each suit is
+discarded before the match. What a card does when it comes to lie in the play
+area:
+  Anchor      what lies before it is banked even if you bust
+  Hook        you must bring the top card of a suit in your bank back into play
+  Cannon      you must discard the top card of a suit in the opponent's bank
+  Sword       you must take the top card of a suit in it that your bank lacks
+  Map         you must choose one of up to three random discarded cards
+  Oracle      you see the next card before you decide
+  Kraken      you must draw two more cards
+  Chest, Key  banked together, they bring as many discarded cards as you banked
+  Mermaid     nothing, but it is worth more
+A card that a Hook, Sword or Map brings can bust you too. The opponent sees
+what you see: the banks, the play area, what is discarded, and how many are
+left."""
+
+_ANSWERS = {
+    EffectType.HOOK: "hook",
+    EffectType.SWORD: "steal",
+    EffectType.CANNON: "shoot",
+    EffectType.MAP: "dig up",
+    EffectType.ORACLE: "take",
+}
+
+
+class Terminal(Screen[Match, Position, Action]):
+    """The two banks, the play area, and what may come."""
+
+    rules = _RULES
+    chapter = "turn"
+    leaving = ", and lose"
+
+    def __init__(self, names: Sequence[str], you: int) -> None:
+        super().__init__(names, you)
+        self._turn: list[Event] = []
+
+    def given_up(self, state: Match) -> Match:
+        """The match ended by decision, for the opponent."""
+        table, events = terminate(state.state, 1 - self.you, None)
+        move = Played(state.history[-1].turn, None, events)
+        return Match(state.opening, table, (*state.history, move), state.seen)
+
+    def table(self, position: Position) -> Iterable[RenderableType]:
+        """Turn, banks by suit, what a draw risks."""
+        left = len(position.unseen)
+        yield Text(f"turn {position.turn}, {left} card{'s'[: left != 1]} to draw", style="dim")
+        yield position_drawn(parse(StoredPosition, position_body(position)), "your")
+
+    def choices(self, position: Position) -> Sequence[Choice[Action]]:
+        """Draw and end the turn, or the answers to an effect."""
+        actions = position.legal_actions()
+        return [Choice(str(n), _name(a, position), a) for n, a in enumerate(actions, 1)]
+
+    def told(self, before: Match, action: Action, after: Match) -> Told:
+        """What you drew, at once; the opponent's turn when it has ended, in one line."""
+        del action
+        move = after.history[-1]
+        self._turn += move.events
+        ended = any(isinstance(event, TurnEnded | MatchEnded) for event in move.events)
+        mine = move.player == self.you
+        lines = []
+        if mine or ended:
+            events = move.events if mine else tuple(self._turn)
+            name = self.names[move.player or 0]
+            ending = _end(before, after, move.player or 0) if ended else ""
+            said = happenings(events) or Text("stops")
+            lines.append(Text.assemble((f"{name}: ", "bold"), said, ending))
+        if ended:
+            self._turn = []
+        return Told(lines, closes=ended and not mine)
+
+
+def _end(before: Match, after: Match, player: int) -> str:
+    """What a turn brought whoever had it, and the score."""
+    began = before.state if before.state.between_turns else before.state.turn_start
+    gain = after.state.banks[player].score - began.banks[player].score
+    busted = any(isinstance(e, TurnEnded) and not e.successful for e in after.history[-1].events)
+    return f" -> {'busts' if busted else 'banks'}, {gain:+d} points"
+
+
+def _name(action: Action, position: Position) -> str:
+    """An action in words, with what it is worth where that is certain."""
+    if action.verb is Verb.DRAW:
+        return "draw"
+    if action.response is None:
+        return f"end the turn and bank {_worth(position)} points"
+    card = action.response.card
+    if card is None:
+        return f"leave {_cards(position.pending.cards if position.pending else ())}"
+    lies = any(card.suit == one.suit for one in position.play_area)
+    bust = " and bust" if lies and action.response.effect_type != EffectType.CANNON else ""
+    return f"{_ANSWERS.get(EffectType(action.response.effect_type), 'answer')} {card}{bust}"
+
+
+def _worth(position: Position) -> int:
+    """Points that ending the turn adds to the own bank, without the bonus of Chest and Key."""
+    return position.own.with_cards(position.play_area).score - position.own.score
+
+
+def _cards(cards: Iterable[Card]) -> str:
+    return " ".join(map(str, cards))

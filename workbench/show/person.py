@@ -1,0 +1,305 @@
+"""A person at the table: what is seen, what may be typed, and the words that every game knows."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, NamedTuple
+
+from rich.console import Console, RenderableType
+from rich.text import Text
+
+from cardsharp.errors import ConfigError
+from cardsharp.replay import Thought, Weighed
+from cardsharp.simulation import A, P, S
+from cardsharp.strategy import Decision, Strategy
+from workbench.show.decisions import options_table
+
+Ask = Callable[[str], str]
+"""Shows a prompt and returns a line; raises `EOFError` where there are no more."""
+
+SCREEN = 24
+"""Lines of the smallest terminal on which everything is to be seen at once."""
+
+_PROMPT = "Your move (number or name, help)? "
+_LEAVE = ("quit", "exit", "q")
+_MOST_MEANT = 6
+_MOST_WEIGHED = 6
+_EARLIER = SCREEN - 3
+"""Lines of the past that are shown at once."""
+
+_WORDS = """\
+Your move is its number, or words of its name; their beginnings will do.
+  ?        every move that you may make
+  table    the table again
+  hint     what {advisor} would do in your place, and why
+  history  what has happened so far
+  recap    only what happened before this {chapter}
+  rules    the rules, on one screen
+  quit     leave the table{leaving}
+Nothing is taken back."""
+
+
+class Left(Exception):
+    """The person has left the table."""
+
+
+class Choice(NamedTuple, Generic[A]):
+    """An action as it may be typed: by its key, by its name, or by words of it and of `also`."""
+
+    key: str
+    name: str
+    action: A
+    also: str = ""
+
+    @property
+    def words(self) -> list[str]:
+        """All words that may be typed."""
+        return words_of(f"{self.name} {self.also}")
+
+    def __str__(self) -> str:
+        return f"{self.key} {self.name}"
+
+
+class Told(NamedTuple):
+    """What there is to tell of a move; `closes` says that a chapter, such as a round, is over."""
+
+    lines: Sequence[RenderableType] = ()
+    closes: bool = False
+
+
+class Invitation(NamedTuple):
+    """Which match to join, where, and as whom."""
+
+    url: str
+    game: str
+    nickname: str
+
+
+class Screen(Generic[S, P, A]):
+    """What a person at seat `you` sees of a match; `names` are by seat. A game has its own."""
+
+    rules = ""
+    """On at most `SCREEN` lines, with the prompt."""
+
+    chapter = "round"
+    """What a match is told in."""
+
+    leaving = ""
+    """What it means to leave, after a comma."""
+
+    def __init__(self, names: Sequence[str], you: int) -> None:
+        self.names, self.you = names, you
+
+    @classmethod
+    def join(cls, wanted: Invitation, seat: "Callable[[Screen[Any, P, A]], Person[P, A]]") -> str:
+        """Play a match at a service; who has won. `seat` makes the person who sees a screen."""
+        del wanted, seat
+        raise ConfigError("No service of this game can be joined from a terminal; leave --url out.")
+
+    def given_up(self, state: S) -> S | None:
+        """How a match ends that the person leaves; None for a game that knows no such end."""
+        del state
+        return None
+
+    def table(self, position: P) -> Iterable[RenderableType]:
+        """What lies open, and the person's own cards."""
+        raise NotImplementedError
+
+    def choices(self, position: P) -> Sequence[Choice[A]]:
+        """Every legal action."""
+        raise NotImplementedError
+
+    def told(self, before: S, action: A, after: S) -> Told:
+        """What an action did, as the person may see it."""
+        raise NotImplementedError
+
+    def listed(self, position: P, width: int, *, every: bool) -> Iterable[str]:
+        """The choices, those that make sense or `every` one of them, in columns."""
+        del every
+        return in_columns([str(choice) for choice in self.choices(position)], width)
+
+    def misread(self, line: str, position: P) -> str:
+        """What to say of a line that means none of the choices."""
+        del line, position
+        return "That is none of your moves; type a number of the list, or ? to see all."
+
+
+class Advisor(NamedTuple, Generic[P]):
+    """Who is asked for hints."""
+
+    name: str
+    strategy: Strategy[P, Decision[Any]]
+
+
+@dataclass
+class Person(Generic[P, A]):
+    """Decides by what is typed; `hinted` has a hint told at each turn.
+
+    `make` makes the game's own decision.
+    """
+
+    screen: Screen[Any, P, A]
+    ask: Ask
+    console: Console
+    advisor: Advisor[P]
+    hinted: bool = False
+    make: Callable[..., Decision[A]] = Decision
+    _past: list[RenderableType] = field(default_factory=list, init=False)
+    _before: list[RenderableType] = field(default_factory=list, init=False)
+    _since: list[RenderableType] = field(default_factory=list, init=False)
+    _advice: Decision[A] | None = field(default=None, init=False)
+
+    def tell(self, told: Told) -> None:
+        """Tell what has happened, and remember it."""
+        self._print(told.lines)
+        self._past += told.lines
+        self._since += told.lines
+        if told.closes:
+            self._before, self._since = self._since, []
+
+    def decide(self, position: P) -> Decision[A]:
+        """The action that is typed; one that is the only one is made without a question.
+
+        The reason tells what the hint was, if there was one.
+
+        Raises:
+            Left: the input ended, or the person asked to leave.
+        """
+        choices = self.screen.choices(position)
+        self._advice = None
+        if len(choices) == 1:
+            return self.make(choices[0].action, "The only move.")
+        self._print(self._seen(position))
+        if self.hinted:
+            advice = self._advised(position)
+            self._print([f"Hint: {_name(advice.action, choices)}. {advice.reason}"])
+        action = self._typed(position, choices)
+        if self._advice is None:
+            return self.make(action, "Typed at the terminal.")
+        hint = f"{self.advisor.name} would: {_name(self._advice.action, choices)}"
+        return self.make(action, f"Typed at the terminal; {hint}.", self._advice.options)
+
+    def says(self, word: str, prompt: str) -> bool:
+        """Whether that word is typed; raises `Left`."""
+        return self._line(prompt).lower() == word
+
+    def _line(self, prompt: str) -> str:
+        """What is typed; raises `Left` where that is to leave."""
+        try:
+            line = self.ask(prompt).strip()
+        except EOFError:
+            raise Left from None
+        if line.lower() in _LEAVE:
+            raise Left
+        return line
+
+    def _typed(self, position: P, choices: Sequence[Choice[A]]) -> A:
+        while True:
+            line = self._line(_PROMPT)
+            reply = self._replies().get(line.lower())
+            if reply is not None:
+                self._print(reply(position))
+                continue
+            found = matching(line, choices)
+            if len(found) == 1:
+                return found[0].action
+            self._print([_several(found) if found else self.screen.misread(line, position)])
+
+    def _replies(self) -> Mapping[str, Callable[[P], Iterable[RenderableType]]]:
+        """What each word is answered with."""
+        screen, width = self.screen, self.console.width
+        return {
+            "?": lambda position: screen.listed(position, width, every=True),
+            "help": lambda _: self._help(),
+            "table": self._seen,
+            "hint": self._hint,
+            "history": lambda _: self._history(),
+            "recap": lambda _: self._before or [f"This is the first {screen.chapter}."],
+            "rules": lambda _: screen.rules.splitlines(),
+            "undo": lambda _: ["Nothing is taken back: a move that is made counts."],
+        }
+
+    def _seen(self, position: P) -> Iterator[RenderableType]:
+        yield ""
+        yield from self.screen.table(position)
+        yield from self.screen.listed(position, self.console.width, every=False)
+
+    def _help(self) -> list[str]:
+        return _WORDS.format(
+            advisor=self.advisor.name, chapter=self.screen.chapter, leaving=self.screen.leaving
+        ).splitlines()
+
+    def _history(self) -> Iterator[RenderableType]:
+        earlier = len(self._past) - _EARLIER
+        if earlier > 0:
+            yield f"... {earlier} lines before"
+        yield from self._past[-_EARLIER:] or ["Nothing has happened yet."]
+
+    def _hint(self, position: P) -> Iterator[RenderableType]:
+        """What the advisor would do, and what it weighed, the best first."""
+        advice, choices = self._advised(position), self.screen.choices(position)
+        action = _name(advice.action, choices)
+        yield f"{self.advisor.name} would: {action}. {advice.reason}"
+        best = sorted(advice.options, key=lambda one: -(one.value or 0.0))[:_MOST_WEIGHED]
+        if best:
+            weighed = tuple(
+                Weighed(action=_name(one.action, choices), value=one.value, note=one.note)
+                for one in best
+            )
+            yield options_table(Thought(action=action, options=weighed))
+
+    def _advised(self, position: P) -> Decision[A]:
+        if self._advice is None:
+            self._advice = self.advisor.strategy.decide(position)
+        return self._advice
+
+    def _print(self, lines: Iterable[RenderableType]) -> None:
+        for line in lines:
+            self.console.print(Text(line) if isinstance(line, str) else line)
+
+
+Seating = Callable[[Screen[Any, P, A]], Person[P, A]]
+"""Makes the person who sees a screen."""
+
+
+def matching(text: str, choices: Sequence[Choice[A]]) -> list[Choice[A]]:
+    """The choices that a line can mean: by key, by name, by words of it or their beginnings."""
+    if text.isascii() and text.isdecimal():
+        return [one for one in choices if one.key == text]
+    words = words_of(text)
+    exact = [one for one in choices if words_of(one.name) == words]
+    if exact or not words:
+        return exact
+    whole = [one for one in choices if set(words) <= set(one.words)]
+    return whole or [one for one in choices if all(_begins(one.words, word) for word in words)]
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a name, in lower case."""
+    return re.findall(r"[a-z0-9-]+|[♣♦♥♠]", text.lower())
+
+
+def in_columns(items: Sequence[str], width: int, first: str = "") -> list[str]:
+    """Items side by side, read downwards, as many as `width` characters hold.
+
+    `first` stands before the first line, and the others are moved in as far.
+    """
+    room = width - len(first)
+    wide = 2 + max(map(len, items), default=0)
+    rows = -(-len(items) // max(1, (room + 2) // wide))
+    lines = ("".join(f"{item:{wide}}" for item in items[row::rows]).rstrip() for row in range(rows))
+    return [(first if not row else " " * len(first)) + line for row, line in enumerate(lines)]
+
+
+def _begins(words: Sequence[str], word: str) -> bool:
+    return any(one.startswith(word) for one in words)
+
+
+def _name(action: A, choices: Sequence[Choice[A]]) -> str:
+    return next((one.name for one in choices if one.action == action), str(action))
+
+
+def _several(found: Sequence[Choice[Any]]) -> str:
+    few = "; ".join(map(str, found[:_MOST_MEANT]))
+    more = ", ..." if len(found) > _MOST_MEANT else ""
+    return f"That can be {few}{more}. Which one?"
