@@ -43,6 +43,8 @@ def test_a_duel_prints_points_with_their_interval(capsys: pytest.CaptureFixture[
     told = document(capsys, "duel", "champion", "draw-4", "--pairs", "40", "--workers", "1")
     assert told["matches"] == 80
     assert 50 < told["lower"] < told["points"] < told["upper"]
+    assert 0 < told["eloLower"] < told["elo"] < told["eloUpper"]
+    assert told["stronger"] == "champion"
     assert told["margin"] == pytest.approx((told["upper"] - told["lower"]) / 2, abs=0.01)
 
 

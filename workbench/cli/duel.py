@@ -6,17 +6,25 @@ from dataclasses import replace
 from cardsharp.game import Game
 from workbench.cli.each import for_each_game
 from workbench.lab.commands import duel as run_duel
-from workbench.lab.options import Player, RunOptions
+from workbench.lab.options import KeepOptions, Player, RunOptions, SprtOptions
 
-_DEFAULTS = RunOptions()
+_KEEP, _SPRT, _RUN = KeepOptions(), SprtOptions(), RunOptions()
 
 
 def duel_of(game: Game) -> Callable[..., None]:
     """The command for a game."""
 
-    def duel(first: Player, second: Player, *, options: RunOptions = _DEFAULTS) -> None:
+    def duel(
+        first: Player,
+        second: Player,
+        *,
+        kept: KeepOptions = _KEEP,
+        sequential: SprtOptions = _SPRT,
+        options: RunOptions = _RUN,
+    ) -> None:
         """Let two strategies play each deal from every side; prints FIRST's points."""
-        run_duel(first, second, options=replace(options, game=game.name))
+        of_game = replace(options, game=game.name)
+        run_duel(first, second, kept=kept, sequential=sequential, options=of_game)
 
     return duel
 

@@ -75,15 +75,39 @@ class Duel:
 
     def _verdict(self) -> Iterator[str]:
         """Who is stronger, in Elo, and what each side brought; nothing against several copies."""
-        plan, bounds = self.plan, self.interval
-        if plan.copies > 1 or plan.matches_a_pair != TWO:
+        if not self.is_of_two:
             return
-        elo, low, high = (_elo(share) for share in (self.points, bounds.low, bounds.high))
+        elo, low, high = ("unbounded" if one is None else f"{one:+.0f}" for one in self.elo)
         sides = " and ".join(f"{100 * share:.1f} %" for share in self.by_side)
-        shown = "it is not shown who is stronger"
-        if not bounds.low <= EVEN <= bounds.high:
-            shown = f"{plan.first if self.points > EVEN else plan.second} is stronger"
+        stronger = self.stronger
+        shown = "it is not shown who is stronger" if stronger is None else f"{stronger} is stronger"
         yield f"  {shown}: Elo {elo} (95 %: {low} to {high}); from either seat {sides}"
+
+    @property
+    def is_of_two(self) -> bool:
+        """Whether one plays against one, so that strength can be told in Elo."""
+        return self.plan.copies == 1 and self.plan.matches_a_pair == TWO
+
+    @property
+    def elo(self) -> tuple[float | None, float | None, float | None]:
+        """The Elo difference and the ends of its 95 % interval, None for one without bound."""
+        bounds = self.interval
+        found = (elo_of(share / 100) for share in (self.points, bounds.low, bounds.high))
+        elo, low, high = (one if isfinite(one) else None for one in found)
+        return elo, low, high
+
+    @property
+    def stronger(self) -> str | None:
+        """Who is shown to be stronger, None where nobody is."""
+        bounds = self.interval
+        if bounds.low <= EVEN <= bounds.high:
+            return None
+        return self.plan.first if self.points > EVEN else self.plan.second
+
+    def _told_of_two(self) -> dict[str, object]:
+        """The verdict as JSON."""
+        elo, low, high = (None if one is None else round(one, 1) for one in self.elo)
+        return {"elo": elo, "eloLower": low, "eloUpper": high, "stronger": self.stronger}
 
     @property
     def by_side(self) -> tuple[float, ...]:
@@ -112,18 +136,13 @@ class Duel:
             "lower": round(bounds.low, 3),
             "upper": round(bounds.high, 3),
             "margin": round(bounds.margin, 3),
+            **(self._told_of_two() if self.is_of_two else {}),
             "bySide": [round(100 * share, 3) for share in self.by_side],
             "counts": {
                 name: [self.total(name, at) for at in range(len(values))]
                 for name, values in counted.items()
             },
         }
-
-
-def _elo(points: float) -> str:
-    """The Elo difference of that many points in a hundred, such as `+12`."""
-    elo = elo_of(points / 100)
-    return f"{elo:+.0f}" if isfinite(elo) else "unbounded"
 
 
 def _by_owner(figures: Sequence[Figure], played: Duel) -> tuple[list[Figure], list[Figure]]:
