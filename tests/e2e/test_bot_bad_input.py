@@ -179,7 +179,7 @@ def test_an_arena_that_is_down_at_the_start_is_waited_for(
     with settings(tmp_path, url, CARDSHARP_READ_SECONDS="1") as assembly:
         heard = threading.Thread(target=poller.app.handler, args=({}, context(3)))
         heard.start()
-        until(lambda: "is the arena running" in lines.getvalue())
+        until(lambda: "is the server running" in lines.getvalue())
         with ArenaServer(config) as arena:
             match_id = arena.create_match([ALICE, ALICE])
             sent = assembly.queue.receive(timedelta(seconds=10))

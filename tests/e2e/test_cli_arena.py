@@ -276,7 +276,7 @@ def test_bad_practice_orders_and_an_arena_that_is_down_are_told_apart(
     assert "Duplicate cards" in twice.err
     down = cli("practice", "--url", f"http://127.0.0.1:{unused_port()}", "--user", ONE)
     assert (down.code, len(down.err.splitlines())) == (3, 1)
-    assert "is the arena running" in down.err
+    assert "is the server running" in down.err
 
 
 # --- doctor ----------------------------------------------------------------------------------

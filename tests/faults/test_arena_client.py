@@ -138,8 +138,8 @@ def test_a_read_is_repeated_until_the_fault_has_passed(fault: Fault) -> None:
 @pytest.mark.parametrize(
     ("fault", "kind", "sentence"),
     [
-        (answer(500, b'{"error":"on fire"}'), Rejected, "The arena answered 500: on fire"),
-        (answer(502, b"<html>"), Rejected, "The arena answered 502: it gave no reason"),
+        (answer(500, b'{"error":"on fire"}'), Rejected, "The server answered 500: on fire"),
+        (answer(502, b"<html>"), Rejected, "The server answered 502: it gave no reason"),
         (reset(), Unreachable, "the connection broke"),
         (close(), Unreachable, "the connection broke"),
         (cut(bodies.RUNNING), Unreachable, "the connection broke"),
@@ -172,7 +172,7 @@ FOREIGN = (400, 401, 403, 409, 410, 421)
         (
             answer(302, headers={"Location": "https://elsewhere.example/x"}),
             Rejected,
-            "answered 302: it redirects to https://elsewhere.example/x; give the arena's address",
+            "answered 302: it redirects to https://elsewhere.example/x; give the address",
         ),
         (answer(400, b'{"error":"Argument passed in"}'), Rejected, "400: Argument passed in"),
         (answer(401, b"Unauthorized"), Unauthorized, "401: check the user and the password"),
@@ -181,7 +181,7 @@ FOREIGN = (400, 401, 403, 409, 410, 421)
         (answer(404, b'{"message":"Not Found"}'), Foreign, "404: it gave no reason"),
         (answer(408, b'{"error":"too slow"}'), Foreign, "408: too slow"),
         *((html(status), Foreign, f"{status}: it gave no reason") for status in FOREIGN),
-        (html(404), Foreign, "404: it gave no reason; check the arena's address"),
+        (html(404), Foreign, "404: it gave no reason; check the address"),
     ],
 )
 def test_what_no_repetition_would_mend_is_told_at_once(
@@ -216,7 +216,7 @@ def test_a_slow_answer_within_its_limit_is_an_answer() -> None:
 def test_nobody_listening_says_so() -> None:
     with (
         client(closed_port()) as asking,
-        pytest.raises(Unreachable, match="no connection; is the arena running"),
+        pytest.raises(Unreachable, match="no connection; is the server running"),
     ):
         asking.hello()
 

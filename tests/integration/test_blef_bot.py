@@ -102,7 +102,14 @@ def test_another_process_takes_a_game_up_where_the_first_was_killed(
 ) -> None:
     """`cardsharp blef bot`, killed without warning once it has joined; the same command again."""
     command = [sys.executable, "-m", "workbench.cli", "blef", "bot", "--url", url, "--game"]
-    command += [service.table, "--nickname", "ours", "--data", str(tmp_path / "log.db"), "--json"]
+    command += [
+        service.table,
+        "--nickname",
+        "ours",
+        "--store",
+        f"sqlite:{tmp_path / 'log.db'}",
+        "--json",
+    ]
     environment = {**os.environ, "XDG_DATA_HOME": str(tmp_path)}
 
     def start() -> subprocess.Popen[str]:

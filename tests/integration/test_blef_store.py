@@ -14,7 +14,15 @@ from support.cloud_clock import START, FakeClock
 from support.game_stores import Bench, dynamo_games, memory_games, sqlite_games
 
 from cardsharp.blef.dynamodb import DynamoGames
-from cardsharp.blef.records import IDLE_LIFE, RECENT, WHOLE_LIFE, GameRecord, Player, Status
+from cardsharp.blef.records import (
+    IDLE_LIFE,
+    RECENT,
+    UNJOINED_LIFE,
+    WHOLE_LIFE,
+    GameRecord,
+    Player,
+    Status,
+)
 from cardsharp.blef.service import MAX_GAMES
 from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.blef.store import GameStore, Saved
@@ -200,6 +208,41 @@ def test_counts_are_right_after_any_changes_at_any_times(bench: Bench) -> None:
             assert least <= bench.store.count_active() <= most
             assert bench.store.count_all() == len(changed)
         bench.clock.advance(timedelta(seconds=random.randrange(200)))
+
+
+def test_a_game_that_nobody_joins_is_gone_and_no_longer_counted_after_an_hour(
+    bench: Bench,
+) -> None:
+    """Counted in the hour in which it expires; the first to join gives it a day."""
+    for number in range(3):
+        bench.store.create(GameRecord(UUIDS[number], bench.clock.now()))
+    change(bench.store, UUIDS[0], players=new().players, admin="p0")
+    bench.clock.advance(UNJOINED_LIFE)
+    assert bench.store.read(UUIDS[0]) is not None
+    assert [bench.store.read(UUIDS[number]) for number in (1, 2)] == [None, None]
+    bench.clock.advance(UNJOINED_LIFE)
+    assert bench.store.count_all() == 1
+
+
+def test_a_caller_is_admitted_so_often_a_day_and_others_are_not_counted_with_it(
+    bench: Bench,
+) -> None:
+    assert [bench.store.admit("192.0.2.1", 2) for _ in range(4)] == [True, True, False, False]
+    assert bench.reopen().admit("192.0.2.1", 2) is False
+    assert bench.store.admit("192.0.2.2", 2) is True
+    bench.clock.advance(timedelta(days=1))
+    assert bench.store.admit("192.0.2.1", 2) is True
+
+
+def test_of_too_many_public_games_the_last_changed_are_listed(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("sqlite", "dynamodb"):
+        monkeypatch.setattr(f"cardsharp.blef.{module}.LIST_LIMIT", 2)
+    for number in (3, 1, 2):
+        bench.store.create(new(number, public=True))
+        bench.clock.advance(MINUTE)
+    assert [one.uuid for one in bench.store.listed()] == [UUIDS[1], UUIDS[2]]
 
 
 def test_too_many_games_are_refused_and_one_less_is_not(bench: Bench) -> None:

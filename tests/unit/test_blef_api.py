@@ -76,12 +76,52 @@ def test_a_game_can_be_played_with_post_alone(client: Client) -> None:
 
 @pytest.mark.parametrize(
     "body",
-    [b"[]", b"1", b"{", b"\xff", b'{"nickname": ["a"]}', b'{"nickname": true}', b"[" * 5000],
+    [
+        *(b"[]", b"1", b"{", b"\xff", b'{"nickname": ["a"]}', b'{"nickname": true}', b"[" * 5000),
+        *(b'{"nickname": NaN}', b'{"nickname": -Infinity}'),
+    ],
 )
 def test_a_body_that_cannot_be_read_is_refused(client: Client, body: bytes) -> None:
     asked = Asked("POST", f"/v2/games/{client.create()}/join", (), body)
     reply = client.send(asked)
     assert (reply.status, reply.json) == (400, {"error": BAD_BODY})
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        "00000000-0000-0000-0000-000000000000",
+        "ffffffff-ffff-ffff-ffff-ffffffffffff",
+        "c232ab00-9414-11ec-b3c8-9f6bdeced846",  # version 1: of a clock and a machine
+        "00000000-0000-4000-c000-000000000000",  # of no variant that version 4 has
+        "GAME",
+    ],
+)
+def test_what_others_know_is_no_secret_to_join_by(client: Client, known: str) -> None:
+    game = client.create()
+    wished = game.upper() if known == "GAME" else known
+    reply = client.post(f"/games/{game}/join", {"nickname": "ann", "player_uuid": wished})
+    assert (reply.status, reply.json["error"]) == (400, "Invalid player UUID")
+    assert client.get(f"/games/{game}").json["players"] == []
+
+
+def created(client: Client, source: str) -> int:
+    return client.send(Asked("GET", "/v2/games/create", source=source)).status
+
+
+def test_one_caller_cannot_fill_the_house(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever an IPv6 customer calls itself; whoever sits at this machine may create more."""
+    monkeypatch.setattr("cardsharp.blef.service.MAX_CREATED", 3)
+    for mine, other in (
+        ("192.0.2.1", "192.0.2.2"),
+        ("2001:db8:0:1::1", "2001:db8:0:2::1"),
+    ):
+        assert [created(client, mine) for _ in range(4)] == [200, 200, 200, 429]
+        assert created(client, other) == 200
+    assert created(client, "2001:db8:0:1:ffff::2") == 429
+    assert {created(client, "127.0.0.1") for _ in range(5)} == {200}
+    reply = client.send(Asked("POST", "/v2/games/create", source="192.0.2.1"))
+    assert "try again tomorrow" in reply.json["message"]
 
 
 def test_a_body_that_is_no_base64_is_refused(client: Client) -> None:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import ceil
-from pathlib import Path
 from typing import Annotated
 
 import cyclopts
@@ -18,7 +17,7 @@ from workbench.lab.following import followed
 from workbench.lab.plan import Plan
 from workbench.show.exits import Exit
 from workbench.show.lookup import LAST, data_folder, read_match
-from workbench.show.options import Json, Match, Store
+from workbench.show.options import Json, Match, Store, StoreFile
 from workbench.show.output import messages, print_json, print_lines, results
 from workbench.stage.ordered import GLANCE, attending
 from workbench.stage.surroundings import telemetry_in
@@ -104,9 +103,7 @@ class SeatOptions:
     game: Annotated[str, Parameter(help="The game's uuid; it must not have started.")]
     nickname: Annotated[str, Parameter(help="What the bot is called there.")] = "Cardsharp"
     strategy: Annotated[str, Parameter(help="A strategy, FILE.py, or 'command'.")] = "bayes"
-    data: Annotated[
-        Path | None, Parameter(help="SQLite file of the match log; else our own for Blef.")
-    ] = None
+    store: StoreFile = None
     as_json: Annotated[
         bool, Parameter(name="--json", negative=(), help="Print one JSON document a line.")
     ] = False
@@ -117,7 +114,7 @@ def bot(*, options: SeatOptions) -> int:
     """Join a game and play it to its end, each choice explained; the same again takes it up."""
     wanted = {"url": options.url, "game": options.game, "nickname": options.nickname}
     order = SeatOrder.parse({**wanted, "strategy": strategy_named(options.strategy, GAME)})
-    store = options.data or data_folder() / "blef.db"
+    store = options.store or data_folder() / "blef.db"
 
     def say(sentence: str) -> None:
         messages().print(redact(sentence), style="dim", soft_wrap=True)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -15,6 +14,7 @@ from workbench.cli.each import for_each_game
 from workbench.show.drawing import print_step
 from workbench.show.exits import Exit
 from workbench.show.lookup import data_folder
+from workbench.show.options import StoreFile
 from workbench.show.output import messages, print_json, results
 from workbench.stage.ordered import GLANCE, AtHome, attending
 from workbench.stage.surroundings import telemetry_in
@@ -29,9 +29,7 @@ class SeatOptions:
     game: Annotated[str, Parameter(help="The game's id there.")]
     nickname: Annotated[str, Parameter(help="What the bot is called there.")] = "Cardsharp"
     strategy: Annotated[str | None, Parameter(help="A strategy's name.")] = None
-    data: Annotated[Path | None, Parameter(help="SQLite file of the match log; else our own.")] = (
-        None
-    )
+    store: StoreFile = None
     as_json: Annotated[
         bool, Parameter(name="--json", negative=(), help="Print one JSON document a line.")
     ] = False
@@ -60,7 +58,7 @@ def play_seat(game: Game, options: SeatOptions) -> int:
     def say(sentence: str) -> None:
         messages().print(redact(sentence), style="dim", soft_wrap=True)
 
-    store = options.data or data_folder() / "matches.db"
+    store = options.store or data_folder() / "matches.db"
     order = options.order(game)
     with telemetry_in(data_folder() / "bot.log"), attending(game, order, store, say) as seat:
         say(f"{options.nickname} plays in game {options.game} at {options.url}; Ctrl-C stops it.")

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from datetime import timedelta
+from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter, Token
@@ -25,3 +26,21 @@ def span(_kind: object, tokens: Sequence[Token]) -> timedelta:
     if found is None:
         raise ValueError("It must be a number of days or hours, e.g. 30d or 12h.")
     return int(found[1]) * {"d": timedelta(days=1), "h": timedelta(hours=1)}[found[2]]
+
+
+def _file(_kind: object, tokens: Sequence[Token]) -> Path:
+    """The file that "sqlite:FILE" or FILE names; raises ValueError for another kind of store."""
+    kind, _, rest = tokens[0].value.rpartition(":")
+    if kind not in {"", "sqlite"}:
+        raise ValueError("What is played from here is kept in a file: sqlite:FILE.")
+    return Path(rest).expanduser()
+
+
+StoreFile = Annotated[
+    Path | None,
+    Parameter(
+        name=("--store", "--data"),
+        converter=_file,
+        help="The match log to write: sqlite:FILE; else our own.",
+    ),
+]

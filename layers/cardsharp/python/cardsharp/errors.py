@@ -134,7 +134,7 @@ class RateLimited(ArenaError):
 
 
 def _answered(status: int, message: str) -> str:
-    return f"The arena answered {status}: {message}"
+    return f"The server answered {status}: {message}"
 
 
 class StrategyFault(CardsharpError):

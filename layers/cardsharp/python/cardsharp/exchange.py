@@ -314,9 +314,9 @@ def checked_address(base_url: str, *, insecure: bool = False) -> str:
     except ValueError:
         host, user = None, None
     if user is not None:
-        raise ConfigError("The arena's address holds a user or password; give them separately.")
+        raise ConfigError("The address holds a user or password; give them separately.")
     if not host or parts.scheme not in {"http", "https"} or parts.query or parts.fragment:
-        raise ConfigError("The arena's address must look like https://arena.example.org.")
+        raise ConfigError("The address must look like https://arena.example.org.")
     if parts.scheme == "http" and not (_is_private(host) if insecure else _is_loopback(host)):
         where = "a private network" if insecure else "this machine"
         raise ConfigError(
@@ -438,11 +438,11 @@ def _unreachable(call: Call, error: Exception, limit: timedelta) -> ArenaError:
     """What went wrong on the way, in one sentence, and whether the request may have arrived."""
     doubtful = call.writes and not _never_sent(error)
     if _never_sent(error):
-        what = "no connection; is the arena running, and is the address right?"
+        what = "no connection; is the server running, and is the address right?"
     elif isinstance(error, requests.Timeout | urllib3.exceptions.TimeoutError):
         what = f"no answer within {limit.total_seconds():g} s."
     elif isinstance(error, requests.exceptions.SSLError):
-        what = "no trusted connection; check the arena's certificate and address."
+        what = "no trusted connection; check the certificate and the address."
     else:
         what = "the connection broke before the whole answer was there."
     return Unreachable(f"{call}: {what}", doubtful=doubtful)

@@ -48,16 +48,16 @@ def refusal(
     if status == requests.codes.too_many_requests or (
         status == requests.codes.service_unavailable and wait is not None
     ):
-        text = f"The arena answered {status}: too many requests or too busy"
+        text = f"The server answered {status}: too many requests or too busy"
         doubtful = writes and status not in _CLIENT_ERRORS
         return RateLimited(text, _DEFAULT_WAIT if wait is None else wait, doubtful=doubtful)
     if status < _REDIRECTS.start:
-        return Garbled(f"The arena answered with status {status}.", doubtful=writes)
+        return Garbled(f"The server answered with status {status}.", doubtful=writes)
     own = _own_words(status, body)
     if status in _REDIRECTS:
         text = _redirect(response.headers)
     else:
-        text = own or "it gave no reason; check the arena's address if this stays"
+        text = own or "it gave no reason; check the address if this stays"
     text = _withhold(text, secrets)
     if status not in _CLIENT_ERRORS:
         return Rejected(status, text, doubtful=writes)
@@ -83,7 +83,7 @@ def retry_after(headers: Mapping[str, str]) -> timedelta | None:
 
 def _redirect(headers: Mapping[str, str]) -> str:
     target = _one_line(headers.get("Location", "nowhere"))
-    return f"it redirects to {target}; give the arena's address as it really is"
+    return f"it redirects to {target}; give the address as it really is"
 
 
 def _own_words(status: int, body: bytes) -> str | None:

@@ -1,14 +1,15 @@
 """How many games there are and how many changed recently, at the same cost for any number.
 
 Every game is counted in two buckets: that of the minute of its last change, and that of the day
-on which it expires. A change moves it from bucket to bucket in the transaction that changes it,
-most changes move nothing, and a bucket that is past no longer counts. Each bucket is a few items,
-so that games do not wait for each other; how many is bounded by time alone.
+on which it expires, or of the hour where that is within an hour of its last change. A change moves
+it from bucket to bucket in the transaction that changes it, most changes move nothing, and a bucket
+that is past no longer counts. Each bucket is a few items, so that games do not wait for each other;
+how many is bounded by time alone.
 
 | pk                  | sk            | attributes                           |
 |---------------------|---------------|--------------------------------------|
 | census#changed#HOUR | at#HH:MM#n    | game_count, expires_at               |
-| census#expiring     | on#DAY#n      | game_count, expires_at               |
+| census#expiring     | on#DAY[THH]#n | game_count, expires_at               |
 """
 
 import zlib
@@ -33,6 +34,7 @@ SHARES = 8
 _AT = "at#"
 _ON = "on#"
 _MINUTE = timedelta(minutes=1)
+_HOUR = timedelta(hours=1)
 _DAY = timedelta(days=1)
 _EXPIRING = "census#expiring"
 _KEPT = timedelta(days=2)
@@ -70,7 +72,7 @@ class Census:
         for entry, by in ((before, -1), (after, 1)):
             if entry is not None:
                 shift[_minute_bucket(entry.changed, share)] += by
-                shift[_day_bucket(entry.expires, share)] += by
+                shift[_last_bucket(entry, share)] += by
         # A bucket that no longer counts is left alone, for the table may have dropped it.
         oldest = after.changed - RECENT
         return [self._add(bucket, by) for bucket, by in shift.items() if by and bucket.end > oldest]
@@ -84,8 +86,10 @@ class Census:
         return first + _sum(self._table.under(_hour(now), _AT), _AT)
 
     def count_all(self, now: datetime) -> int:
-        """How many games have not expired, counting those that expire today in full."""
-        return _sum(self._table.under(_EXPIRING, _ON), _on(now))
+        """How many games have not expired, counting those of today's and this hour's buckets."""
+        past = int((now + _KEPT).timestamp())
+        buckets = self._table.under(_EXPIRING, _ON)
+        return sum(int(b["game_count"]["N"]) for b in buckets if int(b["expires_at"]["N"]) > past)
 
     def _add(self, bucket: _Bucket, by: int) -> "TransactWriteItemTypeDef":
         return {
@@ -106,9 +110,13 @@ def _minute_bucket(changed: datetime, share: int) -> _Bucket:
     return _Bucket(_hour(start), f"{_at(start)}#{share}", start + _MINUTE)
 
 
-def _day_bucket(expires: datetime, share: int) -> _Bucket:
-    start = expires.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    return _Bucket(_EXPIRING, f"{_on(start)}#{share}", start + _DAY)
+def _last_bucket(entry: Entry, share: int) -> _Bucket:
+    """The bucket of the day, or of the hour, in which a game expires."""
+    hour = entry.expires.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+    if entry.expires - entry.changed <= _HOUR:
+        return _Bucket(_EXPIRING, f"{_ON}{hour:%Y-%m-%dT%H}#{share}", hour + _HOUR)
+    day = hour.replace(hour=0)
+    return _Bucket(_EXPIRING, f"{_ON}{day:%Y-%m-%d}#{share}", day + _DAY)
 
 
 def _hour(moment: datetime) -> str:
@@ -119,11 +127,6 @@ def _hour(moment: datetime) -> str:
 def _at(moment: datetime) -> str:
     """How the names of a minute's items begin."""
     return f"at#{moment.astimezone(UTC):%H:%M}"
-
-
-def _on(moment: datetime) -> str:
-    """How the names of a day's items begin."""
-    return f"on#{moment.astimezone(UTC):%Y-%m-%d}"
 
 
 def _sum(items: "Iterable[Item]", since: str) -> int:

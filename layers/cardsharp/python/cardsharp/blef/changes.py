@@ -45,10 +45,11 @@ def join(game: GameRecord, nickname: str | None, player_uuid: str) -> Change:
 def join_as(game: GameRecord, nickname: str | None, wished: str) -> Change | None:
     """`join` with a uuid of the player's own; None where this player is there already.
 
-    So whoever got no answer can ask again. Raises `Refused`.
+    So whoever got no answer can ask again. What others know is no secret: neither a uuid that was
+    not made by chance nor the game's own. Raises `Refused`.
     """
     uuid = params.read_uuid(wished)
-    if uuid is None:
+    if uuid is None or not params.is_random(uuid) or uuid == game.uuid:
         raise bad_request("Invalid player UUID")
     seat = game.seat_of(uuid)
     if seat is None:

@@ -5,6 +5,7 @@
 | game#UUID | game        | game_version, game_json, changed_at, expires_at, write_receipts,    |
 |           |             | and if public: listed_as, nicknames_json, is_started                |
 | game#UUID | round#00012 | round_json, expires_at                                              |
+| caller#…  | games       | game_count, expires_at: of a caller's day, by a digest               |
 | census#…  |             | see `census`                                                        |
 
 The index by-change (listed_as, changed_at) holds public games only, and of them what the list
@@ -17,14 +18,14 @@ import itertools
 import json
 import secrets
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from cardsharp.blef.census import Census, Entry
 from cardsharp.blef.codec import decode_game, decode_round, encode_game, encode_round
 from cardsharp.blef.records import RECENT, WHOLE_LIFE, GameRecord
 from cardsharp.blef.state import Round
-from cardsharp.blef.store import Listing, Saved
+from cardsharp.blef.store import LIST_LIMIT, Listing, Saved, caller_on
 from cardsharp.cloud.aws import Unmet
 from cardsharp.cloud.codec import from_micros
 from cardsharp.cloud.dynamodb_items import key, moment, number, text
@@ -37,9 +38,6 @@ if TYPE_CHECKING:
     from types_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
 
     from cardsharp.cloud.dynamodb_items import Item, Value
-
-LIST_LIMIT = 500
-"""Public games in the list, the last changed."""
 
 RECEIPTS = 12
 """Writes that a game remembers: more than can follow one while its answer is awaited."""
@@ -65,6 +63,24 @@ class DynamoGames:
         except Unmet:
             # Nobody else knows the new uuid: it was our own write whose answer was lost.
             return
+
+    def admit(self, caller: str, most: int) -> bool:
+        """Count a game that a caller creates today; False where `most` are counted already."""
+        now = self._clock.now()
+        try:
+            self._table.update(
+                key(f"caller#{caller_on(now.date(), caller)}", "games"),
+                "SET expires_at = :end ADD game_count :one",
+                "attribute_not_exists(pk) OR game_count < :most",
+                {
+                    ":end": number(int((now + timedelta(days=1)).timestamp())),
+                    ":one": number(1),
+                    ":most": number(most),
+                },
+            )
+        except Unmet:
+            return False
+        return True
 
     def read(self, game_uuid: str) -> Saved | None:
         """A game as of now, with every change that was acknowledged, or None."""

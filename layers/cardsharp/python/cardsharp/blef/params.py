@@ -8,6 +8,7 @@ MAX_NICKNAME = 32
 """Characters."""
 
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_RANDOM = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 _BLANKS = " \t\n\v\f\r"
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 _HEXADECIMAL = re.compile(r"[+-]?0x[0-9a-f]+(?:\.[0-9a-f]*)?(?:p[+-]?[0-9]+)?", re.IGNORECASE)
@@ -18,6 +19,11 @@ _WORD_CATEGORIES = {"Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd"}
 def read_uuid(text: str) -> str | None:
     """The uuid in lower case, None if the text as a whole is none."""
     return text.lower() if _UUID.fullmatch(text) else None
+
+
+def is_random(uuid: str) -> bool:
+    """Whether a uuid says of itself that it was made by chance: version 4, in lower case."""
+    return _RANDOM.fullmatch(uuid) is not None
 
 
 def read_number(text: str) -> float | None:

@@ -24,6 +24,9 @@ IDLE_LIFE = {
 }
 """How long after its last change a game is kept."""
 
+UNJOINED_LIFE = timedelta(hours=1)
+"""How long a game is kept that nobody has joined."""
+
 WHOLE_LIFE = timedelta(days=90)
 """How long after its creation a game is kept at most; its closed rounds are kept as long."""
 
@@ -85,7 +88,8 @@ class GameRecord:
 
     def expires(self, changed: datetime) -> datetime:
         """When the game expires unless it changes again after `changed`."""
-        return min(changed + IDLE_LIFE[self.status], self.created + WHOLE_LIFE)
+        life = IDLE_LIFE[self.status] if self.players else UNJOINED_LIFE
+        return min(changed + life, self.created + WHOLE_LIFE)
 
 
 def key_of(player_uuid: str) -> str:

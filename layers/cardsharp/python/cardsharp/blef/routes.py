@@ -44,8 +44,8 @@ def _active(blef: Blef, _call: Call[BaseModel]) -> Answer:
     return Answer(wire.ActiveBody(active_games=blef.count_active()))
 
 
-def _create(blef: Blef, _call: Call[BaseModel]) -> Answer:
-    return Answer(wire.CreatedBody(game_uuid=blef.create()))
+def _create(blef: Blef, call: Call[BaseModel]) -> Answer:
+    return Answer(wire.CreatedBody(game_uuid=blef.create(call.caller)))
 
 
 def _state(blef: Blef, call: Call[wire.StateAsked]) -> Answer:

@@ -25,6 +25,10 @@ from cardsharp.web.route import TimeLeft
 MAX_GAMES = 10_000
 """With more games than this no new one is created."""
 
+MAX_CREATED = 200
+"""Games that one caller may create on a day (UTC): in the two weeks that a game can run without a
+move, less than a third of all that there may be."""
+
 ATTEMPTS = 20
 """Writes of one change: more than the changes that can come in between before a start."""
 
@@ -64,10 +68,15 @@ class Blef:
         self._clock = clock
         self._chance = chance or SecretChance()
 
-    def create(self) -> str:
-        """Create a private game without players; its uuid."""
+    def create(self, caller: str | None = None) -> str:
+        """Create a private game without players; its uuid. A caller may create so many a day."""
         if self._store.count_all() > MAX_GAMES:
             raise Refused(HTTPStatus.TOO_MANY_REQUESTS, "Too many games started")
+        if caller is not None and not self._store.admit(caller, MAX_CREATED):
+            raise Refused(
+                HTTPStatus.TOO_MANY_REQUESTS,
+                f"Too many games started by you - {MAX_CREATED} a day, please try again tomorrow",
+            )
         game = GameRecord(self._chance.uuid(), self._clock.now())
         self._store.create(game)
         return game.uuid

@@ -5,12 +5,13 @@ Every method is one transaction, so the condition and what is written under it a
 
 import json
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 from cardsharp.blef.codec import decode_game, decode_round, encode_game, encode_round
 from cardsharp.blef.records import RECENT, WHOLE_LIFE, GameRecord
 from cardsharp.blef.state import Round
-from cardsharp.blef.store import Listing, Saved
+from cardsharp.blef.store import LIST_LIMIT, Listing, Saved, caller_on
 from cardsharp.cloud.codec import from_micros, to_micros
 from cardsharp.cloud.ports import Clock
 from cardsharp.cloud.sqlite_file import Contents, SqliteFile
@@ -40,7 +41,15 @@ CREATE TABLE rounds (
 CREATE INDEX rounds_by_expiry ON rounds (expires);
 """
 
-_GAMES = Contents("file of games", "BLEF_STORE", (_FIRST,))
+_SECOND = """
+CREATE TABLE callers (
+  name TEXT PRIMARY KEY,
+  games INTEGER NOT NULL,
+  expires INTEGER NOT NULL
+) WITHOUT ROWID
+"""
+
+_GAMES = Contents("file of games", "BLEF_STORE", (_FIRST, _SECOND))
 
 
 class SqliteGames:
@@ -64,6 +73,21 @@ class SqliteGames:
                 "INSERT INTO games (uuid, version, body, nicknames, started, public, changed, "
                 "expires) VALUES (?, 1, ?, ?, ?, ?, ?, ?)",
                 (game.uuid, *self._columns(game)),
+            )
+
+    def admit(self, caller: str, most: int) -> bool:
+        """Count a game that a caller creates today; False where `most` are counted already."""
+        now = self._clock.now()
+        name = caller_on(now.date(), caller)
+        with self._file.transaction() as db:
+            db.execute("DELETE FROM callers WHERE expires <= ?", (to_micros(now),))
+            return (
+                db.execute(
+                    "INSERT INTO callers (name, games, expires) VALUES (?, 1, ?) "
+                    "ON CONFLICT (name) DO UPDATE SET games = games + 1 WHERE games < ?",
+                    (name, to_micros(now + timedelta(days=1)), most),
+                ).rowcount
+                == 1
             )
 
     def read(self, game_uuid: str) -> Saved | None:
@@ -114,9 +138,9 @@ class SqliteGames:
         now = self._clock.now()
         with self._file.reading() as db:
             rows = db.execute(
-                "SELECT uuid, nicknames, started FROM games "
-                "WHERE public = 1 AND changed > ? AND expires > ? ORDER BY uuid",
-                (to_micros(now - RECENT), to_micros(now)),
+                "SELECT * FROM (SELECT uuid, nicknames, started FROM games WHERE public = 1 "
+                "AND changed > ? AND expires > ? ORDER BY changed DESC LIMIT ?) ORDER BY uuid",
+                (to_micros(now - RECENT), to_micros(now), LIST_LIMIT),
             ).fetchall()
         return [one for row in rows for one in _listing(*row)]
 

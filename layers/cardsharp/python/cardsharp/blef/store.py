@@ -4,12 +4,16 @@ Adapters raise `StoreError` for a failing backend and `Conflict` where somebody 
 A game that has expired is absent, whether or not it was already removed.
 """
 
+import hashlib
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from typing import Protocol
 
 from cardsharp.blef.records import GameRecord
 from cardsharp.blef.state import Round
+
+LIST_LIMIT = 500
+"""Public games in the list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +39,20 @@ class Listing:
     started: bool
 
 
+def caller_on(day: date, caller: str) -> str:
+    """Under what a caller's games of a day are counted: the address itself is nowhere kept."""
+    return hashlib.sha256(f"{day} {caller}".encode()).hexdigest()
+
+
 class GameStore(Protocol):
     """Games, their closed rounds, and how many there are."""
 
     def create(self, game: GameRecord) -> None:
         """Keep a new game."""
+        ...
+
+    def admit(self, caller: str, most: int) -> bool:
+        """Count a game that a caller creates today; False where `most` are counted already."""
         ...
 
     def read(self, game_uuid: str) -> Saved | None:
@@ -58,7 +71,10 @@ class GameStore(Protocol):
         ...
 
     def listed(self) -> list[Listing]:
-        """The public games that changed recently, by uuid; a change may show late."""
+        """The public games that changed recently, by uuid; a change may show late.
+
+        Of more than `LIST_LIMIT` the last changed.
+        """
         ...
 
     def count_active(self) -> int:
@@ -66,5 +82,8 @@ class GameStore(Protocol):
         ...
 
     def count_all(self) -> int:
-        """How many games there are; one may be counted up to a day after it expired."""
+        """How many games there are; one may be counted up to a day after it expired.
+
+        One that nobody has joined, up to an hour.
+        """
         ...

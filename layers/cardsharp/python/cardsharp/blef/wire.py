@@ -35,8 +35,8 @@ _NICKNAME = (
     "most, and nobody else's in this game."
 )
 _WISH = (
-    "Optional: a random uuid of your own, to be your secret one. Who sends the same again, for "
-    "want of an answer, joins once."
+    "Optional: a random uuid (version 4) of your own, to be your secret one. Who sends the same "
+    "again, for want of an answer, joins once."
 )
 _ACTION = f"0 to {CHECK - 1} for a bet, higher than the last one; {CHECK} to check the last one."
 _ROUND = "A round from 1 to the present one; -1 or nothing is the present one."

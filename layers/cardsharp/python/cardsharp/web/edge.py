@@ -74,7 +74,7 @@ class _Edge(Generic[S]):
             methods, captured = self._find(request.path)
             route = self._route(request, methods)
             asked = self._api.reading.read(request, route.request, captured)
-            return route.act(self._service, Call(asked, time_left(context)))
+            return route.act(self._service, Call(asked, time_left(context), request.caller))
         except Refused as refused:
             return self._refused(refused, route)
         except Exception as error:  # noqa: BLE001 - the edge: a client gets an answer in any case

@@ -101,7 +101,9 @@ class Parameters:
             if media_type == _FORM:
                 return parse_qsl(text)
             # Numbers stay the texts they are, for they are read as those of a query string.
-            body = json.loads(text or "{}", parse_int=str, parse_float=str, parse_constant=str)
+            body = json.loads(
+                text or "{}", parse_int=str, parse_float=str, parse_constant=_no_constant
+            )
         except (ValueError, RecursionError):
             raise bad_request(self._BAD_BODY) from None
         if not isinstance(body, dict):
@@ -169,6 +171,11 @@ class Messages:
             name: ",".join(values).split(",") if name in lists else values[-1]
             for name, values in sent.items()
         }
+
+
+def _no_constant(name: str) -> None:
+    """Refuse NaN and Infinity, which Python reads and JSON does not have."""
+    raise ValueError(f"{name} is no JSON")
 
 
 def reference(model: type[BaseModel]) -> Json:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from http import HTTPStatus
+from ipaddress import IPv6Address, ip_address, ip_network
 from urllib.parse import parse_qs
 
 from cardsharp.errors import Malformed
@@ -23,6 +24,9 @@ MARGIN = timedelta(seconds=3)
 """What is left of an invocation's time for the answer itself."""
 
 _OWN_STAGE = "$default"
+
+_CUSTOMER = 64
+"""Bits of an IPv6 address that are the network's; the others are a customer's to choose."""
 
 
 class TooLarge(Refused):
@@ -59,6 +63,22 @@ class Request:
         # An event made by hand; in these API Gateway has joined what repeats.
         joined: Mapping[str, str] = self._event.get("queryStringParameters") or {}
         return {name: [value] for name, value in joined.items()}
+
+    @property
+    def caller(self) -> str | None:
+        """The address from which the request came; of IPv6 the network that one customer has.
+
+        None for this machine, and where the event does not say.
+        """
+        try:
+            address = ip_address(str(self._event["requestContext"]["http"].get("sourceIp")))
+        except ValueError:
+            return None
+        if address.is_loopback:
+            return None
+        if isinstance(address, IPv6Address):
+            return str(ip_network((address, _CUSTOMER), strict=False))
+        return str(address)
 
     def body(self) -> bytes:
         """The body, empty where there is none.

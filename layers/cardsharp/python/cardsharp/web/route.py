@@ -34,10 +34,14 @@ class NoFields(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Call(Generic[M]):
-    """A request without the HTTP around it: what is asked, and the time that a wait may take."""
+    """A request without the HTTP around it: what is asked, and the time that a wait may take.
+
+    `caller` is the address, or the network, from which it came: None for this machine.
+    """
 
     asked: M
     left: TimeLeft
+    caller: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
