@@ -79,6 +79,19 @@ def test_a_match_is_handed_on_from_worker_to_worker(tmp_path: Path) -> None:
     assert all(account.attendances >= 3 for account in accounts), accounts
 
 
+@pytest.mark.slow
+def test_r38_a_slow_match_is_left_to_the_poller_in_every_turn_of_the_opponent(
+    tmp_path: Path,
+) -> None:
+    casting = Casting(
+        opponents=("draw-4",), poll_timeout=timedelta(seconds=0.2), pause=timedelta(seconds=1)
+    )
+    with stage(casting, tmp_path) as scene:
+        accounts = scene.play(each=1)
+    assert [account for account in accounts if not account.well] == []
+    assert all(one.attendances > one.our_turns / 2 > 1 for one in accounts), accounts
+
+
 def test_r02_messages_that_come_again_and_again_change_nothing(tmp_path: Path) -> None:
     """Every match is offered five times more, to as many workers at once."""
     with stage(Casting(opponents=("draw-4",), at_once=12), tmp_path) as scene:

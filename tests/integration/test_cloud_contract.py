@@ -197,6 +197,24 @@ def test_a_released_match_is_free_at_once_and_its_old_lease_void(log: MatchLog) 
     assert log.take("m", "bob", TTL) is not None
 
 
+def test_a_match_that_is_to_rest_is_free_for_who_knows_that_it_does(log: MatchLog) -> None:
+    log.release(taken(log), TTL * 20)
+    match = log.match("m")
+    assert match is not None
+    assert (match.rests, match.lease, match.ttl) == (True, None, TTL * 20)
+    assert [one.match_id for one in log.running()] == ["m"]
+    assert not log.announce("m", TTL)
+    assert log.announce("m", TTL, Outwaited(match.beat, timedelta(0)))
+    assert not log.announce("m", TTL, Outwaited(match.beat, timedelta(0))), "for one caller"
+    lease = log.take("m", "bob", TTL)
+    assert lease is not None
+    taken_up = log.match("m")
+    assert taken_up is not None
+    assert not taken_up.rests
+    log.release(lease)
+    assert log.announce("m", TTL), "a release without a rest leaves none"
+
+
 def test_a_stale_lease_can_write_nothing(bench: LogBench) -> None:
     log = bench.log
     stale = taken(log)

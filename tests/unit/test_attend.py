@@ -305,6 +305,78 @@ class Waited(Count):
         return replace(super().look(known), acted_at=self.acted_at)
 
 
+@dataclass
+class Still(Count):
+    """The same, but that it is not our turn until somebody else has acted so many times."""
+
+    others: int = 0
+    wants: int = 0
+    named: bool = True
+    waits: int = 0
+
+    def look(self, known: Facts) -> Sight[int]:
+        if self.others == self.wants:
+            sight = super().look(known)
+            return replace(sight, sequence=sight.sequence + self.others)
+        return Sight(sequence=self.others, facts={}, may_rest=self.named)
+
+    def wait(self, known: Facts) -> Sight[int] | None:
+        assert not known
+        self.waits += 1
+        return None
+
+
+class StillActing(Still):
+    """Somebody else acts during every wait, and is to act again."""
+
+    def wait(self, known: Facts) -> Sight[int] | None:
+        self.others += 1
+        return super().wait(known)
+
+
+def test_r38_a_match_in_which_nothing_happens_is_left_until_it_is_named(desk: Desk) -> None:
+    match = Still(wants=9)
+    assert desk.attend(match) is Attended.LEFT
+    assert match.waits == 1
+    assert desk.queue.receive(timedelta(0)) is None, "it is not handed on"
+    record = desk.log.match("m")
+    assert record is not None
+    assert record.rests
+    assert record.status is Status.RUNNING
+    for _ in range(9):
+        assert desk.offering.offer() == 0
+        desk.clock.advance(timedelta(minutes=1))
+    match.wants = match.others
+    assert desk.offering.offer(["m"]) == 1, "at once"
+    assert desk.offering.offer(["m"]) == 0, "a worker is on its way"
+    assert desk.attend(match) is Attended.FINISHED
+
+
+def test_r38_one_that_nobody_names_is_looked_at_now_and_then(desk: Desk) -> None:
+    """Its end may have come without us."""
+    assert desk.attend(Still(wants=9)) is Attended.LEFT
+    assert desk.offering.offer() == 0
+    desk.clock.advance(TIMING.rest)
+    assert desk.offering.offer() == 1
+
+
+def test_r38_a_match_that_goes_on_is_not_left(desk: Desk) -> None:
+    goes_on = StillActing(wants=5)
+    assert desk.attend(goes_on) is Attended.FINISHED
+    assert goes_on.waits == 5
+
+
+def test_r38_a_match_that_no_poller_is_told_of_is_held(desk: Desk) -> None:
+    class Waits(Still):
+        def wait(self, known: Facts) -> Sight[int] | None:
+            desk.clock.advance(TIMING.long_poll)
+            return super().wait(known)
+
+    held = Waits(wants=9, named=False)
+    assert desk.attend(held) is Attended.HANDED_ON
+    assert held.waits > HOUR / TIMING.long_poll - 3
+
+
 class PickUps(NoMeter):
     """Keeps how late turns were picked up."""
 

@@ -52,6 +52,32 @@ def test_a_match_of_others_has_no_seat_of_ours() -> None:
     assert Players(US, AS_DUMMY).seats(view(BOB, DUMMY, BOB)) == {}
 
 
+def rests(tags: tuple[str, ...], asked_for: tuple[str, ...], limit: int | None) -> bool:
+    """Whether a match with such tags and such a limit in seconds may be left to the poller."""
+    body = json.loads(RUNNING)
+    params = {**body["creationParams"], "tags": tags, "timeout": limit}
+    shown = parse_view({**body, "playerids": [ALICE, BOB], "creationParams": params})
+    me = Seat(ALICE, cast("ArenaClient", Shown(shown)), cast("Strategy", None), "any")
+    return ArenaMatch("match", Players(me), StillClock(), asked_for).look({}).may_rest
+
+
+@pytest.mark.parametrize(
+    ("tags", "asked_for", "limit", "left"),
+    [
+        ((), (), None, True),
+        (("cup",), (), 10, True),
+        (("cup", "final"), ("final", "demo"), 10, True),
+        (("cup",), ("demo",), None, False),
+        ((), ("demo",), None, False),
+        ((), (), 9, False),
+    ],
+)
+def test_r38_only_a_match_that_the_poller_is_told_of_in_time_is_left_to_it(
+    tags: tuple[str, ...], asked_for: tuple[str, ...], limit: int | None, left: bool
+) -> None:
+    assert rests(tags, asked_for, limit) is left
+
+
 class Shown:
     """A client to which every match looks the same."""
 

@@ -92,6 +92,7 @@ class Sight(Generic[A]):
     or has otherwise, and `timeouts` how many of them the arena made for us, for want of time.
     `outcome` is there when the match has ended, `turn` when we are to act, since `acted_at` where
     that is known. `header` is what the log is to say of the match, where only a look could tell.
+    `may_rest` says that the arena names the match to the poller when we are to act.
     """
 
     sequence: int
@@ -101,6 +102,7 @@ class Sight(Generic[A]):
     turn: Turn[A] | None = None
     acted_at: datetime | None = None
     header: Body | None = None
+    may_rest: bool = False
 
 
 class AttendedMatch(Protocol[A]):
@@ -149,7 +151,8 @@ class Bot:
     def attend(self, match_id: str, remaining: Remaining) -> Attended:
         """Play a match until it ends, the time is up, or another worker holds it.
 
-        Where the time is up before the match is, it is offered to other workers.
+        Where the time is up before the match is, it is offered to other workers. One in which
+        nothing has happened during a long poll is left to the poller, where that is told of it.
 
         Raises:
             Unauthorized: the arena does not accept our credentials.
@@ -176,7 +179,7 @@ class Bot:
             with LeaseKeeper(log, lease, self._keeping, clock, asked) as keeper:
                 taken = clock.monotonic()
                 hold = Hold(keeper, log, clock, meter, self.timing, remaining, taken)
-                ended = _Attendance(hold, match, self.line, described=described).run()
+                attended = _Attendance(hold, match, self.line, described=described).run()
         except Conflict as conflict:
             _log.warning("%s", conflict, extra={"match_id": match_id})
             return Attended.ELSEWHERE
@@ -186,7 +189,7 @@ class Bot:
                 raise
             _log.warning("%s", denied, extra={"match_id": match_id})
             return Attended.UNKNOWN
-        return Attended.FINISHED if ended else Attended.HANDED_ON
+        return attended
 
     @property
     def _keeping(self) -> Keeping:
@@ -222,9 +225,10 @@ class _Attendance(Generic[A]):
         self.refused: dict[int, frozenset[A]] = {}
         self.denied = Denied()
         self.went_back: float | None = None
+        self.rests = False
 
-    def run(self) -> bool:
-        """Play turn by turn; True when the match has ended, False when the time is up."""
+    def run(self) -> Attended:
+        """Play turn by turn, until the match has ended or rests, or the time is up."""
         sight = self._first_look()
         while sight is not None:
             if not self._goes_on_from_log(sight):
@@ -233,13 +237,13 @@ class _Attendance(Generic[A]):
             self._record(sight)
             if sight.outcome is not None:
                 self._close(sight.outcome)
-                return True
+                return Attended.FINISHED
             if not self.hold.time_to_act():
-                return False
+                break
             then = After.WAIT if sight.turn is None else self._play(sight.turn, sight.sequence)
             self.hold.meter.flush()
-            sight = self._wait() if then is After.WAIT else self._look()
-        return False
+            sight = self._wait(sight) if then is After.WAIT else self._look()
+        return Attended.LEFT if self.rests else Attended.HANDED_ON
 
     # --- looking -----------------------------------------------------------------------------
 
@@ -265,15 +269,27 @@ class _Attendance(Generic[A]):
             hold.log.describe(hold.lease, sight.header)
         return self._look() if hold.outwait(moves, sight.sequence, asked) else sight
 
-    def _wait(self) -> Sight[A] | None:
-        """The match when there is something new; None when the time is up."""
+    def _wait(self, last: Sight[A]) -> Sight[A] | None:
+        """The match when there is something new; None when the time is up, or it is to rest."""
         while self.hold.time_to_wait():
             self.hold.keeper.ensure(timedelta(0))
             sight = self.hold.patiently(lambda: self.match.wait(self.known))
+            if sight is None and last.may_rest:
+                sight = self._look()
+                if sight is None or self._is_still(sight, last):
+                    return None
             if sight is not None:
                 self._note_pick_up(sight)
                 return sight
         return None
+
+    def _is_still(self, sight: Sight[A], last: Sight[A]) -> bool:
+        """Whether nothing has happened since the last sight; then the match is to rest."""
+        acts = sight.turn is not None or sight.outcome is not None
+        self.rests = sight.sequence == last.sequence and not acts
+        if self.rests:
+            self.hold.keeper.leave(self.hold.timing.rest)
+        return self.rests
 
     def _note_pick_up(self, sight: Sight[A]) -> None:
         if sight.turn is not None and sight.acted_at is not None:

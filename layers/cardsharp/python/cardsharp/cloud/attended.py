@@ -8,5 +8,6 @@ class Attended(StrEnum):
 
     FINISHED = "finished"
     HANDED_ON = "handed on"
+    LEFT = "left to the poller"
     ELSEWHERE = "attended elsewhere"
     UNKNOWN = "unknown to the arena"

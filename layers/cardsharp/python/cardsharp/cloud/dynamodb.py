@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 _OURS = "lease_fence = :fence AND lease_owner = :owner"
 _BEAT = "claim_beat = if_not_exists(claim_beat, :zero) + :one"
-_GIVEN_BACK = " REMOVE lease_owner, lease_idle, claim_ttl, announced_by, announced_idle"
+_GIVEN_BACK = " REMOVE lease_owner, lease_idle, announced_by, announced_idle"
 _BORN = "started_at = if_not_exists(started_at, :now), match_day = if_not_exists(match_day, :day), "
 _ONE: "Mapping[str, Value]" = {":zero": {"N": "0"}, ":one": {"N": "1"}}
 _CHUNK = 50
@@ -127,12 +127,15 @@ class DynamoLog:
         update = ", claim_ttl = :ttl REMOVE announced_by, announced_idle"
         self._update_ours(lease, update, {":ttl": items.span(ttl)})
 
-    def release(self, lease: Lease) -> None:
+    def release(self, lease: Lease, rest: timedelta | None = None) -> None:
         """Give the lease back; quiet if it is already lost."""
-        try:
-            self._update_ours(lease, _GIVEN_BACK, {})
-        except Conflict:
-            return
+        with suppress(Conflict):
+            if rest is None:
+                self._update_ours(lease, f"{_GIVEN_BACK}, claim_ttl", {})
+            else:
+                self._update_ours(
+                    lease, f", claim_ttl = :rest{_GIVEN_BACK}", {":rest": items.span(rest)}
+                )
 
     def describe(self, lease: Lease, header: Body) -> None:
         """Replace the match's header facts."""
@@ -178,7 +181,7 @@ class DynamoLog:
             self._update_ours(
                 lease,
                 ", match_status = :finished, outcome_json = :outcome, finished_at = :now"
-                f"{_GIVEN_BACK}",
+                f"{_GIVEN_BACK}, claim_ttl",
                 {
                     ":finished": items.text(Status.FINISHED),
                     ":outcome": items.body(outcome),

@@ -37,6 +37,7 @@ class LeaseKeeper:
         self._keeping = keeping
         self._clock = clock
         self._asked = asked
+        self._rest: timedelta | None = None
         self._lost: Conflict | None = None
         self._guard = threading.Lock()
         self._stop = threading.Event()
@@ -64,6 +65,10 @@ class LeaseKeeper:
                 raise Conflict(f"The lease of match {self.lease.match_id} cannot be kept.")
             return self.lease
 
+    def leave(self, rest: timedelta) -> None:
+        """See to it that the match rests for so long once the lease is given back."""
+        self._rest = rest
+
     def __enter__(self) -> Self:
         self._thread.start()
         return self
@@ -77,7 +82,7 @@ class LeaseKeeper:
         self._stop.set()
         self._thread.join()
         if error is None and self._lost is None:
-            _quietly(lambda: self._book.release(self.lease))
+            _quietly(lambda: self._book.release(self.lease, self._rest))
 
     def _keep(self) -> None:
         while self._lost is None and not self._clock.wait(self._stop, self._keeping.every):

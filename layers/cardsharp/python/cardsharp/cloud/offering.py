@@ -55,7 +55,9 @@ class Offering:
         named = tuple(named)
         known = {i: running.get(i) or self.log.match(i) for i in named} | running
         self.onlooker.forget_all_but(known)
-        waiting = {i: one for i, one in known.items() if one is None or self._outwaited(one)}
+        waiting = {
+            i: one for i, one in known.items() if one is None or self._outwaited(one, i in named)
+        }
         offered, room = 0, len(waiting)
         if not running.keys() >= waiting.keys():
             under_way = known.keys() - waiting.keys() | running.keys()
@@ -120,7 +122,7 @@ class Offering:
             return self._given_up(record)
         in_vain = record.ttl if record.announced else None
         ttl = self.announce if in_vain is None else min(2 * in_vain, self.longest)
-        if not self._send(match_id, game_of(record), ttl, self._outwaited(record)):
+        if not self._send(match_id, game_of(record), ttl, self._outwaited(record, named)):
             return False
         if in_vain is not None:
             self.meter.count(Metric.UNANSWERED)
@@ -138,7 +140,10 @@ class Offering:
         _log.info("offered", extra={"match_id": match_id})
         return True
 
-    def _outwaited(self, match: MatchRecord) -> Outwaited | None:
+    def _outwaited(self, match: MatchRecord, named: bool = False) -> Outwaited | None:
+        """That nobody attends a match; one that rests is wanted at once when it is named."""
+        if named and match.rests:
+            return Outwaited(match.beat, timedelta(0))
         return self.onlooker.outwaited(match, self.clock.monotonic())
 
     def _reopened(self, match: MatchRecord) -> bool:

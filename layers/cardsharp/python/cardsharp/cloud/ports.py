@@ -126,6 +126,11 @@ class MatchRecord:
     fault: str | None = None
     """What of it cannot be read, and is empty here."""
 
+    @property
+    def rests(self) -> bool:
+        """Whether it was released to rest for `ttl`: nobody is there or on the way."""
+        return self.ttl is not None and self.lease is None and not self.announced
+
 
 @dataclass(frozen=True, slots=True)
 class Outwaited:
@@ -193,8 +198,11 @@ class LeaseBook(Protocol):
         """
         ...
 
-    def release(self, lease: Lease) -> None:
-        """Give the lease back; quiet if it is already lost."""
+    def release(self, lease: Lease, rest: timedelta | None = None) -> None:
+        """Give the lease back; quiet if it is already lost.
+
+        A match that is to `rest` is free, but for those who have not outwaited it for so long.
+        """
         ...
 
     def running(self) -> list[MatchRecord]:

@@ -144,13 +144,13 @@ class SqliteLog:
                 (_micros(ttl), lease.match_id),
             )
 
-    def release(self, lease: Lease) -> None:
+    def release(self, lease: Lease, rest: timedelta | None = None) -> None:
         """Give the lease back; quiet if it is already lost."""
         with self._file.transaction() as db:
             db.execute(
-                "UPDATE matches SET owner = NULL, beat = beat + 1, ttl = NULL, announced = NULL "
+                "UPDATE matches SET owner = NULL, beat = beat + 1, ttl = ?, announced = NULL "
                 "WHERE id = ? AND fence = ? AND owner = ?",
-                (lease.match_id, lease.fence, lease.owner),
+                (None if rest is None else _micros(rest), lease.match_id, lease.fence, lease.owner),
             )
 
     def describe(self, lease: Lease, header: Body) -> None:

@@ -15,7 +15,8 @@ class Timing:
     sent can no longer arrive; `long_poll` that of one wait for a change. A wait or a turn begins
     only while more than `handover` is left besides; `breath` is the pause before an arena or
     service that failed is asked again. A denial is believed when nothing else was answered for
-    `denial`; `shelf` is how long a match is left alone then.
+    `denial`; `shelf` is how long a match is left alone then, and `rest` how long one is in which
+    nothing happens and that the arena does not name either.
     """
 
     lease: timedelta = timedelta(seconds=3)
@@ -27,6 +28,7 @@ class Timing:
     breath: timedelta = timedelta(seconds=1)
     denial: timedelta = timedelta(seconds=3)
     shelf: timedelta = timedelta(minutes=1)
+    rest: timedelta = timedelta(minutes=10)
 
     @property
     def look(self) -> timedelta:

@@ -93,6 +93,15 @@ class Assembly:
         strategies_of(GAME.strategies).maker(wanted)
         return wanted
 
+    def wanted_tags(self) -> tuple[str, ...]:
+        """The tags of the matches to attend, as an operator or else the settings say.
+
+        Raises:
+            StoreError: nobody can tell what an operator wants.
+        """
+        wanted = self.offering.switchboard.read().tags
+        return self.settings.tags if wanted is None else wanted
+
     @contextmanager
     def keeping_up(self) -> Iterator[None]:
         """Where the arena refuses our password, see to it that the next try has a new one."""

@@ -5,7 +5,7 @@ from each view; where both are, the same worker plays both.
 """
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -32,7 +32,7 @@ from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.reading import follow, rebuild
 from cardsharp.deadmansdraw.seats import Players, Seat
 from cardsharp.deadmansdraw.wire import instant
-from cardsharp.deadmansdraw.wire_views import MatchView
+from cardsharp.deadmansdraw.wire_views import CreationView, MatchView
 from cardsharp.deciding import Decided
 from cardsharp.errors import NotFound, Rejected
 from cardsharp.strategy import Decision
@@ -42,16 +42,23 @@ _log = logging.getLogger("cardsharp.bot")
 GRAIN = timedelta(seconds=1)
 """By so much an answer may be later than its date says, which has whole seconds."""
 
+NAMED_IN_TIME = timedelta(seconds=10)
+"""A turn of so long is not lost where only the poller waits for it (docs/reliability.md)."""
+
 NO_SUCH_MATCH = "Match does not exist."
 """The arena's own words (docs/spec/arena.md section 4)."""
 
 
-def meeting(players: Players, log: MatchReader, clock: Clock) -> Meet:
-    """How these players meet a match: learning strategies know what the log has of an opponent."""
+def meeting(players: Players, log: MatchReader, clock: Clock, tags: Collection[str] = ()) -> Meet:
+    """How these players meet a match: learning strategies know what the log has of an opponent.
+
+    `tags` are those of the matches that the poller asks for; none means all.
+    """
 
     @contextmanager
     def meet(match_id: str) -> Iterator[ArenaMatch]:
-        yield ArenaMatch(match_id, BriefedPlayers(players.me, players.dummy, log=log), clock)
+        briefed = BriefedPlayers(players.me, players.dummy, log=log)
+        yield ArenaMatch(match_id, briefed, clock, tags)
 
     return meet
 
@@ -62,8 +69,10 @@ class ArenaMatch:
     `dated` says whether the dates of its answers are believed.
     """
 
-    def __init__(self, match_id: str, players: Players, clock: Clock) -> None:
-        self.match_id, self.players, self.clock = match_id, players, clock
+    def __init__(
+        self, match_id: str, players: Players, clock: Clock, tags: Collection[str] = ()
+    ) -> None:
+        self.match_id, self.players, self.clock, self.tags = match_id, players, clock, tags
         self.dated = True
 
     @property
@@ -103,7 +112,13 @@ class ArenaMatch:
             turn=None if view.finished else self._turn(view, seats, asked),
             acted_at=instant(view.last_move_at),
             header=header_body(view, names),
+            may_rest=self._may_rest(view.creation_params),
         )
+
+    def _may_rest(self, params: CreationView) -> bool:
+        """Whether the poller asks for such a match, and no turn is over before it is told."""
+        asked_for = not self.tags or not set(self.tags).isdisjoint(params.tags)
+        return asked_for and (params.timeout is None or params.timeout >= NAMED_IN_TIME)
 
     def _turn(self, view: MatchView, seats: dict[int, Seat], asked: float) -> Turn[Action] | None:
         active = view.active_player_index
