@@ -5,7 +5,7 @@ from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from cardsharp.cloud.telemetry import logger, meter, watch_retries
+from cardsharp.cloud.telemetry import begin, logger, meter, watch_retries
 from cardsharp.game import Listen
 from cardsharp.games import games, job_of
 
@@ -17,6 +17,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
 
     The event of the schedule says only that it is time, so nothing of it is read.
     """
+    begin(context.aws_request_id)
     del event
     job = job_of(context, os.environ, meter)
     try:

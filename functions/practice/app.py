@@ -5,7 +5,7 @@ from typing import Any, TypeGuard
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from cardsharp.cloud.telemetry import logger, meter, watch_retries
+from cardsharp.cloud.telemetry import begin, logger, meter, watch_retries
 from cardsharp.errors import Malformed
 from cardsharp.game import Order
 from cardsharp.games import game, games, job_of
@@ -23,6 +23,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, list[str
         Malformed: the order cannot be used; the message names each fault.
         ArenaError: the arena refused, or failed after some matches were created.
     """
+    begin(context.aws_request_id)
     job = job_of(context, os.environ, meter)
     order = ordering(event)
     wanted = {k: v for k, v in event.items() if k != PLAY} if _is_object(event) else event

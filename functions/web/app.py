@@ -10,7 +10,7 @@ from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from cardsharp.cloud.telemetry import meter, watch_retries
+from cardsharp.cloud.telemetry import begin, meter, watch_retries
 from cardsharp.errors import ConfigError, Malformed
 from cardsharp.games import game
 from cardsharp.web.events import Event, Handler, Response
@@ -47,6 +47,7 @@ def handler(event: Event, context: LambdaContext) -> Response:
     Raises:
         ConfigError: CARDSHARP_GAME, or what the game itself is told, cannot be used.
     """
+    begin(context.aws_request_id)
     try:
         return api(os.environ.get(GAME, ""))(event, context)
     finally:

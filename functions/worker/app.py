@@ -18,7 +18,7 @@ from cardsharp.cloud.adapters import build_queue
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.messages import MatchMessage, parse_message, records_of
 from cardsharp.cloud.settings import Workplace
-from cardsharp.cloud.telemetry import logger, meter, watch_retries
+from cardsharp.cloud.telemetry import begin, logger, meter, watch_retries
 from cardsharp.errors import CardsharpError, ConfigError, Malformed
 from cardsharp.game import Attend
 from cardsharp.games import game, job_of
@@ -36,6 +36,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> PartialItemFailure
         Malformed: the event is not one of SQS.
         ConfigError: a setting cannot be used, so no match can be played: Lambda counts the error.
     """
+    begin(context.aws_request_id)
     if not records_of(event):
         return {"batchItemFailures": []}
     processor = BatchProcessor(EventType.SQS, raise_on_entire_batch_failure=False)

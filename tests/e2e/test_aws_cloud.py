@@ -100,6 +100,9 @@ def test_what_was_logged_of_a_match_is_found_across_the_functions(
         lines = lines_about(cloud.stack, played.match_id, since)
     assert {line.function for line in lines} == {"practice", "worker"}
     assert [line.at for line in lines] == sorted(line.at for line in lines)
+    own = [line.fields for line in lines if "level" in line.fields]
+    assert all({"request_id", "cold_start", "build"} <= fields.keys() for fields in own)
+    assert {fields["build"] for fields in own} == {look_at(cloud.stack).build} != {"unknown"}
 
 
 def test_the_metrics_that_functions_log_reach_status(cloud: Trial, played: MatchRecord) -> None:

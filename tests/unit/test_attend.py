@@ -408,6 +408,39 @@ def test_how_late_a_turn_is_picked_up_is_measured(
     assert meter.late == late
 
 
+def test_a_turn_that_waits_for_a_worker_is_measured_at_its_first_look(desk: Desk) -> None:
+    """So it is after a takeover, a handover or a rest."""
+    meter, began = PickUps(), desk.clock.now() - timedelta(seconds=4)
+
+    class Ours(Count):
+        def look(self, known: Facts) -> Sight[int]:
+            return replace(super().look(known), acted_at=began)
+
+    offering = Offering(desk.log, desk.queue, desk.clock, meter=meter)
+    bot = Bot("count", lambda _: nullcontext(Ours()), offering, "worker", TIMING)
+    assert bot.attend("m", lambda: HOUR) is Attended.FINISHED
+    assert meter.late == [timedelta(seconds=4)]
+
+
+class Running(NoMeter):
+    """Keeps how many matches ran, in all and by game."""
+
+    def __init__(self) -> None:
+        self.counted: dict[tuple[str, ...], int] = {}
+
+    def count(self, metric: Metric, amount: int = 1, **dimensions: str) -> None:
+        if metric is Metric.RUNNING:
+            self.counted[tuple(dimensions.values())] = amount
+
+
+def test_running_matches_are_counted_in_all_and_by_game(desk: Desk) -> None:
+    desk.attend(Still(wants=9, header={"game": "count"}))
+    desk.log.take("another", "worker", TIMING.lease)
+    meter = Running()
+    Offering(desk.log, desk.queue, desk.clock, meter=meter).offer()
+    assert meter.counted == {(): 2, ("count",): 1}
+
+
 class Flushes(NoMeter):
     """Keeps how many actions had been counted whenever it was to hand on what it has."""
 

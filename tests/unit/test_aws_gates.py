@@ -1,5 +1,6 @@
 """The gates shut when they should: each with something that must not pass."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ import yaml
 
 from cardsharp.errors import ConfigError
 from workbench.build import gates, makefiles
-from workbench.build.artifacts import write_template
+from workbench.build.artifacts import write_commit, write_template
 from workbench.build.sam import name_strategies
 from workbench.build.translate import translate, translated, with_code
 from workbench.cloud.template import load_template, services
@@ -133,3 +134,17 @@ def test_a_built_template_takes_no_strategy_that_was_not_built(tmp_path: Path) -
         assert {"", "captain", "steady"} <= set(told[parameter]["AllowedValues"])
         assert "captian" not in told[parameter]["AllowedValues"]
         assert "AllowedPattern" not in told[parameter]
+
+
+def test_a_built_template_says_of_which_commit_it_is_in_its_outputs_and_to_its_functions(
+    tmp_path: Path,
+) -> None:
+    built = tmp_path / "template.yaml"
+    write_template(makefiles.TEMPLATE, built, {})
+    told = yaml.safe_load(built.read_text())
+    assert told["Outputs"]["Build"]["Value"] == "unknown"
+    write_commit(built)
+    told = yaml.safe_load(built.read_text())
+    commit = told["Outputs"]["Build"]["Value"]
+    assert re.fullmatch(r"[0-9a-f]{12}(-dirty)?", commit)
+    assert told["Globals"]["Function"]["Environment"]["Variables"]["BUILD"] == commit

@@ -77,7 +77,7 @@ def test_every_promised_alarm_is_there() -> None:
         ("MatchDeadLetter", 0, 1),
         ("NotTakenUp", 0, 2),
         ("NobodyComes", 1, 2),
-        ("SlowPickUp", 3000, 5),
+        ("SlowPickUp", 5000, 5),
         ("TurnTimedOut", 0, 1),
         *((f"{game}Failing", 0, 1) for game in GAMES),
     ],

@@ -144,6 +144,7 @@ def test_what_no_alarm_watches_is_logged_without_becoming_a_metric() -> None:
     meter.count(Metric.MATCHES_WON)
     meter.flush()
     meter.count(Metric.ARENA_ERRORS, status="429")
+    meter.flush()
     mixed, error = metric_lines(meter.stream)
     assert mixed["MatchesWon"] == [1.0]
     (described,) = mixed["_aws"]["CloudWatchMetrics"]
@@ -161,6 +162,43 @@ def test_a_metric_with_a_dimension_is_a_line_of_its_own() -> None:
     errors, ties = metric_lines(meter.stream)
     assert (errors["ArenaErrors"], errors["status"]) == ([1.0], "429")
     assert "status" not in ties
+
+
+def test_metrics_of_the_same_dimensions_share_a_line() -> None:
+    """A poller counts the running matches of each game twice a second."""
+    meter = Meter()
+    meter.stream = io.StringIO()
+    for running in (2, 3):
+        meter.count(Metric.RUNNING, running)
+        meter.count(Metric.RUNNING, running - 1, game="blef")
+    meter.flush()
+    whole, blef = metric_lines(meter.stream)
+    assert (whole["RunningMatches"], blef["RunningMatches"]) == ([2.0, 3.0], [1.0, 2.0])
+    assert blef["_aws"]["CloudWatchMetrics"][0]["Dimensions"] == [["game", "service"]]
+
+
+def test_each_line_says_of_which_invocation_it_is_whether_it_began_cold_and_of_which_build() -> (
+    None
+):
+    """In a fresh process, of which only the first invocation is cold."""
+    program = (
+        "import cardsharp.cloud.telemetry as t, logging;"
+        "t.begin('one'); logging.getLogger('cardsharp.bot').warning('x');"
+        "t.begin('two'); t.logger.info('y')"
+    )
+    told = subprocess.run(  # noqa: S603 - our own interpreter
+        [sys.executable, "-c", program],
+        env={**os.environ, "BUILD": "0123abc"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    lines = [json.loads(line) for line in told.stdout.splitlines()]
+    assert [(one["request_id"], one["cold_start"]) for one in lines] == [
+        ("one", True),
+        ("two", False),
+    ]
+    assert {one["build"] for one in lines} == {"0123abc"}
 
 
 def test_no_count_of_parallel_threads_is_lost() -> None:

@@ -1,6 +1,7 @@
 """A build as it lies on disk: one folder a function or layer, with its size and its hash."""
 
 import hashlib
+import subprocess
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +10,7 @@ import yaml
 
 from cardsharp.errors import ConfigError
 from workbench.build.target import ARCHITECTURES
-from workbench.cloud.template import Resource, load_resources, load_template
+from workbench.cloud.template import TEMPLATE, Resource, load_resources, load_template
 
 FUNCTION = "AWS::Serverless::Function"
 LAYER = "AWS::Serverless::LayerVersion"
@@ -121,6 +122,19 @@ def read_build(folder: Path) -> Build:
     except OSError:
         raise ConfigError(f"There is no build in {folder}; run `make build`.") from None
     return build
+
+
+def write_commit(template: Path) -> None:
+    """Write into a built template which commit it was built from, if Git can tell."""
+    git = ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
+    told = subprocess.run(git, cwd=TEMPLATE.parent, capture_output=True, text=True, check=False)  # noqa: S603 - no argument is a stranger's
+    if told.returncode != 0:
+        return
+    whole = yaml.safe_load(template.read_text())
+    commit = told.stdout.strip()
+    whole["Globals"]["Function"]["Environment"]["Variables"]["BUILD"] = commit
+    whole["Outputs"]["Build"]["Value"] = commit
+    template.write_text(yaml.safe_dump(whole, sort_keys=False))
 
 
 def write_template(source: Path, target: Path, folders: Mapping[str, str]) -> None:

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from cardsharp.errors import ConfigError
-from workbench.build.artifacts import FUNCTION, LAYER, Build, fits, write_template
+from workbench.build.artifacts import FUNCTION, LAYER, Build, fits, write_commit, write_template
 from workbench.build.target import Target, native_architecture
 from workbench.cloud.template import TEMPLATE, Resource, load_resources
 
@@ -49,6 +49,7 @@ def build(target: Target, into: Path, *, offline: bool = False) -> Build:
         _make(name, _source(resource), folder.absolute(), environment)
         folders[name] = name
     write_template(TEMPLATE, into / "template.yaml", folders)
+    write_commit(into / "template.yaml")
     return Build(into)
 
 

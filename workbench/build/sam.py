@@ -15,7 +15,7 @@ import yaml
 from cardsharp.errors import CardsharpError, ConfigError
 from cardsharp.games import games
 from cardsharp.registry import strategies_of
-from workbench.build.artifacts import LIMIT, Build
+from workbench.build.artifacts import LIMIT, Build, write_commit
 from workbench.build.interpreter import find_python
 from workbench.build.makefiles import ROOT, BuildError
 from workbench.build.pins import bill_of_materials
@@ -71,6 +71,7 @@ def sam_build(into: Path = BUILD) -> Build:
     if done.returncode != 0:
         raise BuildError(f"sam build failed:\n{done.stdout}{done.stderr}".rstrip())
     name_strategies(into / "template.yaml")
+    write_commit(into / "template.yaml")
     return Build(into)
 
 

@@ -367,6 +367,7 @@ def _print_look(look: Look) -> None:
     counted = ", ".join(f"{number} {result}" for result, number in look.results.items())
     console.print(f"results   {counted or 'none yet'}")
     console.print(f"match log dynamodb:{look.table}")
+    console.print(f"build     {look.build}")
     for problem in look.problems:
         print_error(problem)
 

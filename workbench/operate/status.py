@@ -22,6 +22,9 @@ class Look:
 
     stack: str
     table: str
+    build: str
+    """The commit that the functions were built from."""
+
     held: Held
     schedule: str
     last_poll: datetime | None
@@ -42,6 +45,7 @@ class Look:
         return {
             "stack": self.stack,
             "table": self.table,
+            "build": self.build,
             "paused": self.held.paused,
             "settings": self.held.document(),
             "schedule": self.schedule,
@@ -72,6 +76,7 @@ def look_at(stack: Stack, now: datetime | None = None) -> Look:
     return Look(
         stack=stack.name,
         table=stack.output("MatchTable"),
+        build=stack.outputs.get("Build", "unknown"),
         held=held(stack),
         schedule=schedule,
         last_poll=last_poll,

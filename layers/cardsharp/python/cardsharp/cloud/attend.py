@@ -230,6 +230,8 @@ class _Attendance(Generic[A]):
     def run(self) -> Attended:
         """Play turn by turn, until the match has ended or rests, or the time is up."""
         sight = self._first_look()
+        if sight is not None:
+            self._note_pick_up(sight)
         while sight is not None:
             if not self._goes_on_from_log(sight):
                 sight = self._look()

@@ -1,6 +1,7 @@
 """Put matches that no worker attends on the queue, whatever their game."""
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -52,6 +53,8 @@ class Offering:
         """
         running = {record.match_id: record for record in self.log.running()}
         self.meter.count(Metric.RUNNING, len(running))
+        for game, number in Counter(filter(None, map(game_of, running.values()))).items():
+            self.meter.count(Metric.RUNNING, number, game=game)
         named = tuple(named)
         known = {i: running.get(i) or self.log.match(i) for i in named} | running
         self.onlooker.forget_all_but(known)

@@ -24,6 +24,9 @@ from cardsharp.cloud.redaction import redact
 LOGGER = "cardsharp"
 """The name of the root of all our loggers."""
 
+BUILD = os.environ.get("BUILD")
+"""The commit that a deployed function was built from; None at home."""
+
 SERVICE = os.environ.get("POWERTOOLS_SERVICE_NAME", LOGGER)
 """What the metrics are told apart by; template.yaml gives each stack its own name."""
 
@@ -41,10 +44,14 @@ class RedactingFormatter(LambdaPowertoolsFormatter):
         return redact(super().format(record))
 
 
+_Value = tuple[Metric, MetricUnit, float]
+_Dimensions = tuple[tuple[str, str], ...]
+
+
 class Meter:
     """Collects metrics from any thread; `flush` writes them as one line.
 
-    A metric with dimensions, such as the status of an arena error, is a line of its own. What is
+    Metrics with dimensions, such as the status of an arena error, have a line of their own. What is
     not in `kept` stands in the line, and CloudWatch makes no metric of it.
     """
 
@@ -55,7 +62,7 @@ class Meter:
         self.stream: IO[str] | None = None
         self._kept = kept
         self._lock = threading.Lock()
-        self._pending: list[tuple[Metric, MetricUnit, float]] = []
+        self._pending: dict[_Dimensions, list[_Value]] = {}
 
     def count(self, metric: Metric, amount: int = 1, **dimensions: str) -> None:
         """Add `amount` to a metric."""
@@ -69,27 +76,21 @@ class Meter:
     def flush(self) -> None:
         """Write what was collected; call it at the end of every turn and every invocation."""
         with self._lock:
-            self._write(self._pending, {})
-            self._pending = []
+            for dimensions in [*self._pending]:
+                self._write(dimensions)
 
-    def _add(self, value: tuple[Metric, MetricUnit, float], dimensions: dict[str, str]) -> None:
+    def _add(self, value: _Value, told: dict[str, str]) -> None:
+        dimensions = tuple(told.items())
         with self._lock:
-            if dimensions:
-                self._write([value], dimensions)
-                return
-            self._pending.append(value)
-            if len(self._pending) >= self._FULL:
-                self._write(self._pending, {})
-                self._pending = []
+            self._pending.setdefault(dimensions, []).append(value)
+            if len(self._pending[dimensions]) >= self._FULL:
+                self._write(dimensions)
 
-    def _write(
-        self, values: list[tuple[Metric, MetricUnit, float]], dimensions: dict[str, str]
-    ) -> None:
-        """Write one EMF line; the lock is held."""
-        if not values:
-            return
+    def _write(self, dimensions: _Dimensions) -> None:
+        """Write one EMF line of what has these dimensions; the lock is held."""
+        values = self._pending.pop(dimensions)
         metrics = EphemeralMetrics(namespace=NAMESPACE, service=SERVICE)
-        for name, dimension in dimensions.items():
+        for name, dimension in dimensions:
             metrics.add_dimension(name, dimension)
         for metric, unit, value in values:
             metrics.add_metric(metric, unit, value)
@@ -104,8 +105,18 @@ class Meter:
         stream.flush()
 
 
+_begun = threading.Lock()
+"""Taken by the first invocation of this process, and never given back."""
+
 logger = Logger(service=LOGGER, logger_formatter=RedactingFormatter(utc=True))
 meter = Meter()
+
+
+def begin(request_id: str) -> None:
+    """Have each line of an invocation, in its thread, say which it is and of which build."""
+    cold = _begun.acquire(blocking=False)
+    about = {"request_id": request_id, "cold_start": cold, "build": BUILD}
+    logger.thread_safe_append_keys(**{key: told for key, told in about.items() if told is not None})
 
 
 def redirect(stream: IO[str]) -> None:
