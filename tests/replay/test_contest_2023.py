@@ -1,0 +1,108 @@
+"""The bracket of the contest's last day, 3 February 2023: 20 teams, 39 games, 11 rounds.
+
+As it was drawn by hand: which games a winner and a loser came from, and what was played together.
+"""
+
+from collections import Counter
+
+from workbench.contest.elimination import (
+    DoubleElimination,
+    Game,
+    Part,
+    Seed,
+    Winner,
+    halves,
+    straight,
+)
+from workbench.contest.pairing import Decision
+
+ROUNDS = [
+    range(1, 5), range(5, 13), [*range(13, 17), *range(21, 25)], [*range(17, 21), 29, 30],
+    [*range(25, 29), 35], [31, 32], [33, 34], [36], [37], [38], [39],
+]  # fmt: skip
+"""The games of each round, by their numbers in the drawing."""
+
+DRAWN = {
+    9: "+ W1", 10: "+ W2", 11: "+ W3", 12: "+ W4",
+    13: "L1 L11", 14: "L2 L12", 15: "L3 L9", 16: "L4 L10",
+    17: "W13 L7", 18: "W14 L8", 19: "W15 L5", 20: "W16 L6",
+    21: "W9 W5", 22: "W10 W6", 23: "W11 W7", 24: "W12 W8",
+    25: "W17 L21", 26: "W18 L22", 27: "W19 L23", 28: "W20 L24",
+    29: "W21 W22", 30: "W23 W24", 31: "W25 W26", 32: "W27 W28",
+    33: "L30 W31", 34: "L29 W32", 35: "W29 W30", 36: "W33 W34", 37: "L35 W36",
+    38: "W35 W37", 39: "W38 L38",
+} | dict.fromkeys(range(1, 9), "+ +")  # fmt: skip
+"""Where the teams of each game came from: `+` is a team that had not played yet."""
+
+BYE = None
+PLACES = tuple(
+    place
+    for first in range(0, 20, 5)
+    # A game of two teams, whose winner meets one with a bye; then a game of two with byes.
+    for place in (first, BYE, first + 1, first + 2, first + 3, BYE, first + 4, BYE)
+)
+CUP = DoubleElimination(PLACES, drops=(halves, straight, halves))
+TEAMS = [f"team {number}" for number in range(20)]
+
+
+def drawn_numbers(games: tuple[Game, ...]) -> dict[int, int]:
+    """Our number of each game as the drawing numbers it, found from the final backwards."""
+    of = {game.number: game for game in games}
+    names = {games[-1].number: 39, games[-2].number: 38}
+
+    def follow(number: int) -> None:
+        drawn = DRAWN[names[number]].split()
+        for source in of[number].sources:
+            if isinstance(source, Seed) or source.game in names:
+                continue
+            fell = "W" if isinstance(source, Winner) else "L"
+            part = of[source.game].part
+            fits = [
+                int(text[1:])
+                for text in drawn
+                if text[0] == fell and int(text[1:]) not in names.values()
+                and (int(text[1:]) in LOSERS) == (part is Part.LOSERS)
+            ]  # fmt: skip
+            names[source.game] = fits[0]
+            follow(source.game)
+
+    follow(games[-2].number)
+    return names
+
+
+LOSERS = {*range(13, 21), *range(25, 29), 31, 32, 33, 34, 36, 37}
+"""The games of the losers' drawing."""
+
+
+def test_the_bracket_is_the_one_that_was_drawn() -> None:
+    """Every game with the same sources, and in the same round."""
+    games = CUP.games(20)
+    names = drawn_numbers(games)
+    assert sorted(names.values()) == list(range(1, 40))
+    for game in games:
+        sources = Counter(
+            "+"
+            if isinstance(source, Seed)
+            else f"{'W' if isinstance(source, Winner) else 'L'}{names[source.game]}"
+            for source in game.sources
+        )
+        number = names[game.number]
+        assert sources == Counter(DRAWN[number].split()), number
+        assert number in ROUNDS[game.round - 1]
+
+
+def test_it_went_through_the_reset() -> None:
+    """The final was 5:2 for the team that came from the losers, the second final 4:3 for it too."""
+    decided: dict[str, Decision] = {}
+    while waiting := [one for one in CUP.pairings(TEAMS, decided) if one.key not in decided]:
+        for pairing in waiting:
+            upset = pairing.part in (Part.FINAL, Part.RESET)
+            decided[pairing.key] = Decision((2, 5) if upset else (5, 2), pairing.teams[upset])
+    known = CUP.pairings(TEAMS, decided)
+    assert len(known) == 39 == 2 * 20 - 1
+    assert Counter(pairing.round for pairing in known) == {
+        number: len(list(games)) for number, games in enumerate(ROUNDS, 1)
+    }
+    (champion,), (second,), *_ = CUP.table(TEAMS, decided)
+    assert {champion, second} == set(known[-1].teams)
+    assert champion == decided["39"].winner

@@ -1,0 +1,208 @@
+"""Double elimination for 2 to 64 teams: two lives, fair byes, no early second meeting, a reset."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import permutations, product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbench.contest.elimination import (
+    DROPS,
+    DoubleElimination,
+    Drop,
+    Game,
+    Loser,
+    Part,
+    Seed,
+    Source,
+    Winner,
+    backwards,
+    bracket,
+    each_half_backwards,
+    halves,
+    seeded,
+    straight,
+)
+from workbench.contest.pairing import Decision, Pairing
+
+WAYS = (straight, backwards, halves, each_half_backwards)
+
+
+def named(number: int) -> list[str]:
+    return [f"t{place}" for place in range(number)]
+
+
+def played(
+    teams: Sequence[str], wins: Iterator[bool], form: DoubleElimination
+) -> tuple[tuple[Pairing, ...], dict[str, Decision]]:
+    """A whole cup: all that can be played is decided, then what follows from it."""
+    decided: dict[str, Decision] = {}
+    while True:
+        known = form.pairings(teams, decided)
+        waiting = [pairing for pairing in known if pairing.key not in decided]
+        if not waiting:
+            return known, decided
+        busy = Counter(team for pairing in waiting for team in pairing.teams)
+        assert max(busy.values()) == 1, "a team is to be at two tables"
+        for pairing in waiting:
+            decided[pairing.key] = Decision((0, 1), pairing.teams[next(wins)])
+        again = form.pairings(teams, decided)
+        assert {pairing.key: pairing for pairing in known}.items() <= {
+            pairing.key: pairing for pairing in again
+        }.items(), "a pairing has changed"
+
+
+@settings(max_examples=30, deadline=None)
+@given(number=st.integers(2, 64), chance=st.randoms(use_true_random=False))
+def test_everyone_has_exactly_two_lives(number: int, chance: object) -> None:
+    """All but the champion lose twice, who loses at most once; and so the pairings are counted."""
+    teams = named(number)
+    flips = iter(lambda: chance.random() < 0.5, None)  # type: ignore[attr-defined]
+    known, decided = played(teams, flips, DoubleElimination())
+    lost = Counter(
+        team for pairing in known for team in pairing.teams if team != decided[pairing.key].winner
+    )
+    table = DoubleElimination().table(teams, decided)
+    (champion,) = table[0]
+    assert lost[champion] <= 1
+    assert all(lost[team] == 2 for team in teams if team != champion)
+    assert len(known) == 2 * number - 2 + lost[champion]
+    assert sorted(team for place in table for team in place) == sorted(teams)
+
+
+@pytest.mark.parametrize("number", range(2, 65))
+def test_the_second_final_is_played_for_a_first_loss_only(number: int) -> None:
+    """The winners' champion has to be beaten twice, the losers' once."""
+    teams, form = named(number), DoubleElimination()
+
+    def cup(final: bool) -> tuple[tuple[Pairing, ...], dict[str, Decision]]:
+        decided: dict[str, Decision] = {}
+        while waiting := [p for p in form.pairings(teams, decided) if p.key not in decided]:
+            for pairing in waiting:
+                upset = pairing.part == Part.FINAL and final
+                decided[pairing.key] = Decision((0, 1), pairing.teams[upset])
+        return form.pairings(teams, decided), decided
+
+    without, decided = cup(final=False)
+    assert without[-1].part == Part.FINAL
+    assert decided[without[-1].key].winner == "t0"
+    with_reset, _ = cup(final=True)
+    assert [pairing.part for pairing in with_reset[-2:]] == [Part.FINAL, Part.RESET]
+    assert with_reset[-1].teams == with_reset[-2].teams == ("t0", "t1")
+
+
+@pytest.mark.parametrize("number", range(2, 65))
+def test_byes_go_to_the_best_seeds_and_nobody_has_two_more_than_another(number: int) -> None:
+    """In the winners' bracket one at most, for the first of the seeds."""
+    games = DoubleElimination().games(number)
+    first_round = {
+        source.place
+        for game in games
+        for source in game.sources
+        if isinstance(source, Seed) and game.round == 1
+    }
+    size = len(seeded(number))
+    assert first_round == set(range(size - number, number))
+    later = [game.round for game in games if any(isinstance(s, Seed) for s in game.sources)]
+    assert max(later) <= 2
+
+
+@pytest.mark.parametrize("number", range(2, 65))
+def test_each_result_leads_to_one_place(number: int) -> None:
+    """Every winner goes on to one game, every loser of the winners' to one; games are in order."""
+    games = DoubleElimination().games(number)
+    uses = Counter(source for game in games for source in game.sources)
+    assert set(uses.values()) == {1}
+    for game in games:
+        ends = [uses[Winner(game.number)], uses[Loser(game.number)]]
+        expected = {
+            Part.WINNERS: [1, 1],
+            Part.LOSERS: [1, 0],
+            Part.FINAL: [1, 1],
+            Part.RESET: [0, 0],
+        }
+        assert ends == expected[game.part]
+        before = [s.game for s in game.sources if not isinstance(s, Seed)]
+        assert all(games[at - 1].round < game.round for at in before)
+    assert [game.number for game in games] == list(range(1, 2 * number))
+
+
+def test_the_best_seeds_meet_last() -> None:
+    """One and two in the final, the first four in the semi-finals."""
+    assert seeded(8) == (0, 7, 3, 4, 1, 6, 2, 5)
+    assert seeded(5) == (0, None, 3, 4, 1, None, 2, None)
+
+
+# --- second meetings ---------------------------------------------------------------------------
+
+
+def early_meetings(games: tuple[Game, ...]) -> list[bool]:
+    """For each round of the losers, whether two can meet in it who have met before.
+
+    Somebody who fell in a game may have beaten whoever fell earlier in the part of the winners'
+    bracket that leads to that game; in the losers' bracket nobody is met twice.
+    """
+    of = {game.number: game for game in games}
+
+    def above(number: int) -> set[int]:
+        below = [s.game for s in of[number].sources if not isinstance(s, Seed)]
+        return {number}.union(*(above(game) for game in below))
+
+    def fell(source: Source) -> set[int]:
+        match source:
+            case Loser(game):
+                return {game}
+            case Winner(game) if of[game].part is Part.LOSERS:
+                return fell(of[game].sources[0]) | fell(of[game].sources[1])
+            case _:
+                return set()
+
+    def met(one: int, other: int) -> bool:
+        return one != other and (one in above(other) or other in above(one))
+
+    rounds: dict[int, bool] = {}
+    for game in games:
+        if game.part is Part.LOSERS:
+            first, second = map(fell, game.sources)
+            again = any(met(one, other) for one, other in product(first, second))
+            rounds[game.round] = rounds.get(game.round, False) or again
+    return [rounds[number] for number in sorted(rounds)]
+
+
+@pytest.mark.parametrize("number", [4, 8, 16])
+def test_nobody_meets_again_earlier_than_in_any_other_order(number: int) -> None:
+    """All orders in which losers can come to their bracket, for up to 16 teams."""
+    sizes = [number // 2**k for k in range(2, number.bit_length())]
+
+    def fixed(order: tuple[int, ...]) -> Drop:
+        return lambda _places: list(order)
+
+    ours = early_meetings(bracket(seeded(number)))
+    for orders in product(*(permutations(range(size)) for size in sizes)):
+        other = bracket.__wrapped__(seeded(number), tuple(map(fixed, orders)))
+        assert ours <= early_meetings(other)
+
+
+@pytest.mark.parametrize(("number", "free"), [(32, 4), (64, 6)])
+def test_nobody_meets_again_earlier_than_in_other_ways_to_order(number: int, free: int) -> None:
+    """For so many rounds of the losers nobody can, and none of the four ways does better."""
+    ours = early_meetings(bracket(seeded(number)))
+    assert ours == [False] * free + [True] * (len(ours) - free)
+    for ways in product(WAYS, repeat=2 if number > 32 else 3):
+        tried = DROPS[: len(DROPS) - len(ways)] + ways
+        assert ours <= early_meetings(bracket(seeded(number), tried))
+
+
+@pytest.mark.parametrize("number", range(3, 65))
+def test_byes_make_no_second_meeting_earlier(number: int) -> None:
+    """It is possible only in rounds of as few games as in the bracket without byes."""
+
+    def widest(teams: int) -> int:
+        games = bracket(seeded(teams))
+        width = Counter(game.round for game in games if game.part is Part.LOSERS)
+        again = zip(sorted(width), early_meetings(games), strict=True)
+        return max((width[number] for number, possible in again if possible), default=0)
+
+    assert widest(number) <= widest(len(seeded(number)))

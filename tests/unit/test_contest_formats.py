@@ -1,0 +1,183 @@
+"""Round robin, Swiss and the ladder for 2 to 64 teams, and how matches decide a pairing."""
+
+from collections import Counter
+from collections.abc import Sequence
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbench.contest.ladder import AHEAD, next_pairings
+from workbench.contest.pairing import Decision, Format, Pairing, Rules, Score
+from workbench.contest.round_robin import RoundRobin
+from workbench.contest.swiss import Swiss
+
+
+def named(number: int) -> list[str]:
+    return [f"t{place}" for place in range(number)]
+
+
+def played(
+    form: Format, teams: Sequence[str], chance: Random
+) -> tuple[tuple[Pairing, ...], dict[str, Decision]]:
+    """A whole contest; a tenth of the pairings end level."""
+    decided: dict[str, Decision] = {}
+    while True:
+        known = form.pairings(teams, decided)
+        waiting = [pairing for pairing in known if pairing.key not in decided]
+        if not waiting:
+            return known, decided
+        for pairing in waiting:
+            winner = None if chance.random() < 0.1 else chance.choice(pairing.teams)
+            wins = (1, 1) if winner is None else (2, 1) if winner == pairing.teams[0] else (1, 2)
+            decided[pairing.key] = Decision(wins, winner)
+        assert form.pairings(teams, decided)[: len(known)] == known, "a pairing has changed"
+
+
+def once_a_round(known: Sequence[Pairing]) -> bool:
+    seats = Counter((pairing.round, team) for pairing in known for team in pairing.teams)
+    return set(seats.values()) == {1}
+
+
+@pytest.mark.parametrize("number", range(2, 65))
+def test_in_a_round_robin_all_meet_once_and_nobody_twice_in_a_round(number: int) -> None:
+    """With an odd number each sits out one round."""
+    teams = named(number)
+    known = RoundRobin().pairings(teams, {})
+    pairs = {frozenset(pairing.teams) for pairing in known}
+    assert len(known) == len(pairs) == number * (number - 1) // 2
+    assert len({pairing.key for pairing in known}) == len(known)
+    assert once_a_round(known)
+    assert max(pairing.round for pairing in known) == number - 1 + number % 2
+
+
+def test_places_are_by_points_then_by_matches() -> None:
+    """A level pairing is half a point for both; who is level in all shares a place."""
+    teams = named(4)
+    won = {"t0 t1": None, "t0 t2": "t0", "t0 t3": "t0", "t1 t2": "t1", "t1 t3": "t1", "t2 t3": None}
+    decided = {}
+    for pairing in RoundRobin().pairings(teams, {}):
+        winner = won[" ".join(pairing.teams)]
+        wins = (3, 3) if winner is None else (5, 0) if pairing.teams == ("t0", "t2") else (3, 2)
+        decided[pairing.key] = Decision(wins, winner)
+    assert RoundRobin().table(teams, decided) == [["t0"], ["t1"], ["t3"], ["t2"]]
+    assert RoundRobin().table(teams, {}) == [teams]
+
+
+@settings(max_examples=30, deadline=None)
+@given(number=st.integers(2, 12), seed=st.integers(0, 2**32))
+def test_in_the_swiss_system_nobody_meets_twice_or_sits_out_twice(number: int, seed: int) -> None:
+    """For as many rounds as single elimination needs and one more, with level pairings as well."""
+    teams, form = named(number), Swiss()
+    known, decided = played(form, teams, Random(seed))
+    rounds = form.number_of_rounds(number)
+    assert max(pairing.round for pairing in known) == rounds
+    assert once_a_round(known)
+    pairs = Counter(frozenset(pairing.teams) for pairing in known)
+    assert max(pairs.values()) == 1
+    games = Counter(team for pairing in known for team in pairing.teams)
+    assert min(games[team] for team in teams) >= rounds - number % 2
+    table = form.table(teams, decided)
+    assert sorted(team for place in table for team in place) == sorted(teams)
+
+
+def test_the_first_swiss_round_is_the_upper_half_against_the_lower() -> None:
+    """And the second one winners against winners."""
+    teams, form = named(8), Swiss()
+    first = form.pairings(teams, {})
+    assert [pairing.teams for pairing in first] == [(f"t{n}", f"t{n + 4}") for n in range(4)]
+    decided = {pairing.key: Decision((2, 0), pairing.teams[0]) for pairing in first}
+    second = form.pairings(teams, decided)[4:]
+    assert [pairing.teams for pairing in second[:2]] == [("t0", "t2"), ("t1", "t3")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(13, 65))
+def test_many_teams_are_paired(number: int) -> None:
+    """Nobody meets twice, however many they are."""
+    known, _ = played(Swiss(), named(number), Random(number))
+    rounds = Swiss().number_of_rounds(number)
+    assert len({frozenset(pairing.teams) for pairing in known}) == len(known)
+    assert len(known) == rounds * (number // 2)
+
+
+@settings(max_examples=60, deadline=None)
+@given(number=st.integers(2, 20), steps=st.integers(1, 120), seed=st.integers(0, 2**32))
+def test_on_a_ladder_everybody_plays_as_often(number: int, steps: int, seed: int) -> None:
+    """However long single pairings take, nobody is further ahead than allowed."""
+    teams, chance = named(number), Random(seed)
+    known: list[Pairing] = []
+    running: list[Pairing] = []
+    for _ in range(steps):
+        busy = {team for pairing in running for team in pairing.teams}
+        new = next_pairings(teams, known, busy, {})
+        begun = [team for pairing in new for team in pairing.teams]
+        assert len(set(begun)) == len(begun)
+        assert busy.isdisjoint(begun)
+        known += new
+        running += new
+        assert running, "nobody plays"
+        running.remove(chance.choice(running))
+    counts = Counter(team for pairing in known for team in pairing.teams)
+    assert max(counts[team] for team in teams) - min(counts[team] for team in teams) <= AHEAD
+    assert [pairing.key for pairing in known] == [str(n) for n in range(1, len(known) + 1)]
+
+
+def test_on_a_ladder_everybody_meets_everybody() -> None:
+    """And nobody three times as long as five rounds could be enough for all."""
+    teams = named(6)
+    known: list[Pairing] = []
+    for _ in range(5):
+        known += next_pairings(teams, known, (), {})
+    met = Counter(frozenset(pairing.teams) for pairing in known)
+    assert len(known) == 15
+    assert max(met.values()) <= 2
+
+
+# --- how matches decide a pairing ----------------------------------------------------------
+
+PAIRING = Pairing("1", 1, "winners", ("better", "other"))
+FIRST, SECOND, DRAW = Score((9, 4), 0), Score((3, 8), 1), Score((7, 7), None)
+
+
+def test_all_matches_are_played_and_seats_change() -> None:
+    """As on the last day of 2023, where four of seven would have done."""
+    rules = Rules(matches=7)
+    assert rules.decision(PAIRING, [FIRST] * 6) is None
+    assert rules.decision(PAIRING, [FIRST] * 4 + [SECOND] * 3) == Decision((4, 3), "better")
+    assert [PAIRING.seats(n)[0] for n in range(4)] == ["better", "other", "better", "other"]
+
+
+def test_a_drawn_match_counts_for_nobody_and_is_replayed_while_it_matters() -> None:
+    """4:2 with a draw is clear; 2:2 with a draw is not, and one more match is played at a time."""
+    rules = Rules(matches=7)
+    assert rules.decision(PAIRING, [FIRST] * 4 + [SECOND] * 2 + [DRAW]) == Decision(
+        (4, 2), "better"
+    )
+    level = [FIRST, SECOND, FIRST, SECOND, DRAW]
+    assert Rules(5).decision(PAIRING, level) is None
+    assert Rules(5).decision(PAIRING, [*level, DRAW]) is None
+    assert Rules(5).decision(PAIRING, [*level, DRAW, SECOND]) == Decision((2, 3), "other")
+
+
+def test_what_stays_level_is_decided_by_points_and_then_by_the_seed() -> None:
+    """Two teams that are both absent would draw for ever."""
+    rules = Rules(matches=3, most=5)
+    absent = [Score((0, 0), None)] * 5
+    assert rules.decision(PAIRING, absent[:4]) is None
+    assert rules.decision(PAIRING, absent) == Decision((0, 0), "better")
+    more = [*absent[:4], Score((3, 5), None)]
+    assert rules.decision(PAIRING, more) == Decision((0, 0), "other")
+
+
+def test_where_half_points_are_awarded_a_level_pairing_stays_level() -> None:
+    """Round robin, Swiss and ladder."""
+    rules = Rules(matches=3, level=True)
+    assert rules.decision(PAIRING, [FIRST, SECOND, DRAW]) == Decision((1, 1), None)
+
+
+@pytest.mark.parametrize(("matches", "most"), [(4, 15), (0, 3), (-1, 3), (5, 3)])
+def test_an_even_number_of_matches_is_no_rule(matches: int, most: int) -> None:
+    with pytest.raises(ValueError, match="odd"):
+        Rules(matches=matches, most=most)

@@ -1,0 +1,24 @@
+"""The best pairs of many: a matching of the greatest weight (Edmonds' blossoms, by networkx)."""
+
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from typing import TypeVar
+
+import networkx as nx
+
+T = TypeVar("T")
+
+_MOST = 10**15
+"""More than all that weighs against any pairs together."""
+
+
+def pairs(items: Sequence[T], against: Callable[[T, T], int]) -> list[tuple[T, T]]:
+    """As many pairs as can be, for which the sum of what is `against` each is least.
+
+    In a pair, and among the pairs, the order is that of the items.
+    """
+    graph: nx.Graph[int] = nx.Graph()
+    for one, other in combinations(range(len(items)), 2):
+        graph.add_edge(one, other, weight=_MOST - against(items[one], items[other]))
+    found = nx.max_weight_matching(graph, maxcardinality=True)
+    return [(items[one], items[other]) for one, other in sorted(map(sorted, found))]
