@@ -8,6 +8,8 @@ import pytest
 
 from cardsharp.errors import ConfigError
 from workbench.cli import main
+from workbench.cli.cost import CostOptions
+from workbench.cloud.template import TEMPLATE, load_template
 from workbench.cost.bill import make_bill
 from workbench.cost.measure import write_measured
 from workbench.cost.prices import Item, Prices, load_prices
@@ -58,6 +60,30 @@ def test_a_price_list_whose_source_is_not_described_is_refused(tmp_path: Path) -
         load_prices(path)
 
 
+def test_a_load_has_the_defaults_of_the_template() -> None:
+    parameters = load_template(TEMPLATE)["Parameters"]
+    told = {
+        "PollerMemory": ALWAYS.poller_memory,
+        "WorkerMemory": ALWAYS.worker_memory,
+        "Architecture": ALWAYS.architecture,
+        "Pollers": str(ALWAYS.pollers),
+        "Listening": "quiet" if ALWAYS.quiet else "always",
+        "TableBilling": "provisioned" if ALWAYS.provisioned else "on-demand",
+        "Watch": "all" if ALWAYS.watch_all else "alarms",
+    }
+    assert {name: parameters[name]["Default"] for name in told} == told
+    assert CostOptions().load() == ALWAYS
+
+
+def test_the_aim_is_met_a_dollar_by_default_and_six_without_free_tier_where_it_is_quiet() -> None:
+    prices, measured = load_prices(), load_measured()
+    quiet = Load(matches_per_day=100, quiet=True)
+    always, quieter = (make_bill(usage(load, measured), prices) for load in (ALWAYS, quiet))
+    assert always.due <= 1
+    assert quieter.due <= 1
+    assert quieter.full <= 6
+
+
 def test_listening_is_paid_by_hours_and_megabytes() -> None:
     measured = load_measured()
     silent = Load(matches_per_day=0)
@@ -77,7 +103,7 @@ def test_a_quiet_poller_is_paid_by_the_matches_it_finds() -> None:
     assert silent < usage(Load(matches_per_day=0), measured)[seconds] / 25
     one = usage(Load(matches_per_day=1, days=1, quiet=True), measured)[seconds]
     none = usage(Load(matches_per_day=0, days=1, quiet=True), measured)[seconds]
-    assert one - none == pytest.approx(60 / 2 + 2 * 59 / 8, rel=0.01)
+    assert one - none == pytest.approx(60 * ALWAYS.worker_memory / 1024 + 2 * 59 / 8, rel=0.01)
     busy = Load(matches_per_day=2000, quiet=True)
     assert busy.waking == busy.ticks, "never more than always"
 
@@ -92,7 +118,7 @@ def test_matches_are_paid_by_their_writes_and_their_time() -> None:
     assert two[writes] - ticks == 2 * (one[writes] - ticks), "each tick writes once besides"
     assert slow[writes] - one[writes] == 60 * measured.renewals_per_second
     seconds = "Lambda GB-seconds arm64"
-    assert slow[seconds] - one[seconds] == pytest.approx(60 * 512 / 1024)
+    assert slow[seconds] - one[seconds] == pytest.approx(60 * ALWAYS.worker_memory / 1024)
 
 
 def test_what_is_watched_less_costs_less() -> None:

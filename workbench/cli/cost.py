@@ -35,7 +35,7 @@ class CostOptions:
     pollers: Annotated[
         int, Parameter(validator=validators.Number(gte=1, lte=2), help="How many listen at a time.")
     ] = 1
-    memory: Annotated[int, Parameter(validator=Positive, help="Megabytes of the worker.")] = 512
+    memory: Annotated[int, Parameter(validator=Positive, help="Megabytes of the worker.")] = 384
     poller_memory: Annotated[
         int, Parameter(validator=Positive, help="Megabytes of the poller.")
     ] = 128

@@ -85,7 +85,7 @@ class Load:
     match_seconds: float = 60
     pollers: int = 1
     poller_memory: int = 128
-    worker_memory: int = 512
+    worker_memory: int = 384
     architecture: str = "arm64"
     watch_all: bool = False
     quiet: bool = False
