@@ -76,7 +76,7 @@ def test_greedy_checks_what_fails_as_likely_as_its_best_bet_holds() -> None:
     assert choice("greedy", seen("9c", 1, "Pair of aces")) == "Check"
     assert choice("greedy", seen("9c", 1, "Great straight flush (9-A), spades")) == "Check"
     decision = build("greedy", Random(1)).decide(seen("9c", 1, "Pair of aces"))
-    assert "fails with 100%" in decision.reason
+    assert "fails with 100.0 %" in decision.reason
     assert [option.action for option in decision.options].count(CHECK) == 1
 
 

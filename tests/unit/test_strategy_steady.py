@@ -187,7 +187,7 @@ def test_a_map_brings_the_card_that_adds_most() -> None:
 
 def test_a_stop_is_explained_by_the_points_and_the_risk() -> None:
     table = position(area="Mermaid9 Key7 Map6", unseen="Mermaid8 Key6 Map5 Anchor3")
-    reason = "Stop: 22 points on the table, a draw busts with 75 %."
+    reason = "Stop: 22 points on the table, a draw busts with 75.0 %."
     assert decide(table).reason == reason
 
 

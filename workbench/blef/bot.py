@@ -57,4 +57,4 @@ def in_words(news: Mapping[str, object]) -> str:
 
 def open_archive(store: str | None) -> AbstractContextManager[MatchLog]:
     """The match log that our bot writes where nothing else is said, or the one of that name."""
-    return open_to_read(store or f"sqlite:{data_folder() / 'blef.db'}")
+    return open_to_read(store or f"sqlite:{data_folder() / 'blef.db'}", "cardsharp blef bot")

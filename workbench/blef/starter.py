@@ -12,6 +12,7 @@ from cardsharp.blef.actions import BETS, CHECK
 from cardsharp.blef.position import Position
 from cardsharp.blef.strategies import Decision, Option, strategy
 from cardsharp.blef.strategies.greedy import own_odds
+from cardsharp.strategy import percent
 
 DOUBT = 0.25  # check a bet that holds with less than this chance; try other numbers
 
@@ -34,8 +35,8 @@ class Mine:
         if last is None:
             return Decision(best, "Nobody has bet: the likeliest.", options)
         if not bets or chances[last] < DOUBT:
-            return Decision(CHECK, f"{BETS[last].name} holds with {chances[last]:.0%}.", options)
+            return Decision(CHECK, f"{BETS[last].name}: {percent(chances[last])}.", options)
         believed = [bet for bet in bets if chances[bet] >= DOUBT]
         if not believed:
             return Decision(CHECK, "No higher bet is likely enough.", options)
-        return Decision(believed[0], f"Holds with {chances[believed[0]]:.0%}.", options)
+        return Decision(believed[0], f"Holds with {percent(chances[believed[0]])}.", options)

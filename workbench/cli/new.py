@@ -100,4 +100,4 @@ def _print_next_steps(file: Path, tries: Sequence[str]) -> None:
     console.print()
     for line in tries:
         command = line.replace("cardsharp", program(), 1)
-        console.print(f"  {command}", style="dim", soft_wrap=True)
+        console.print(f"  {command}", style="dim", no_wrap=True, overflow="ignore", crop=False)

@@ -85,6 +85,9 @@ arena = cyclopts.App(name="arena", help_epilogue=_COMMAND.epilogue)
 @arena.default
 def serve(*, options: ServeOptions = ServeOptions()) -> None:
     """Serve until Ctrl-C or SIGTERM."""
+    folder = None if options.data is None else options.data.absolute().parent
+    if folder is not None and not folder.is_dir():
+        raise ConfigError(f"--data: there is no folder {folder}; make it, or name another file.")
     config = ArenaConfig(
         host=options.host,
         port=options.port,

@@ -4,7 +4,7 @@ import getpass
 import os
 import sys
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -19,10 +19,19 @@ from cardsharp.deadmansdraw.client import ArenaClient, Limits
 from cardsharp.deadmansdraw.settings import Settings
 from cardsharp.deadmansdraw.wire import WhoAmI
 from cardsharp.errors import ConfigError, RateLimited, Unreachable
+from cardsharp.games import settings_names
 from workbench.show.lookup import own_store
 
 ORGANISER = "admin"
 """The name by which an arena knows who runs it (docs/spec/arena.md section 3)."""
+
+_FLAGS = {
+    "CARDSHARP_ARENA_URL": "--url",
+    "CARDSHARP_USER": "--user",
+    "CARDSHARP_STORE": "--data",
+    "CARDSHARP_TAGS": "--tag",
+}
+"""The options that set a variable."""
 
 _LONGEST_WAIT = timedelta(seconds=30)
 
@@ -55,7 +64,8 @@ def variables_for(options: ArenaOptions, **more: str | None) -> dict[str, str]:
     is asked for where nothing names it and somebody is there.
 
     Raises:
-        ConfigError: it is the organiser, or there is no password, and nobody to ask.
+        ConfigError: it is the organiser, a setting cannot be used, or there is no password, and
+            nobody to ask.
     """
     found = {key: value for key, value in os.environ.items() if key.startswith(PREFIX) and value}
     given = {"arena_url": options.url, "user": options.user, **more}
@@ -65,7 +75,8 @@ def variables_for(options: ArenaOptions, **more: str | None) -> dict[str, str]:
         given["arena_insecure"] = "true"
     if options.ca is not None:
         given["arena_ca"] = str(options.ca)
-    found |= {f"{PREFIX}{k.upper()}": v for k, v in given.items() if v is not None}
+    told = {f"{PREFIX}{k.upper()}": v for k, v in given.items() if v is not None}
+    found |= told
     if found.get("CARDSHARP_USER") == ORGANISER:
         raise ConfigError(
             f"'{ORGANISER}' is the arena's organiser, who plays no match; "
@@ -75,7 +86,18 @@ def variables_for(options: ArenaOptions, **more: str | None) -> dict[str, str]:
     found.setdefault("CARDSHARP_QUEUE", f"memory:{uuid.uuid4()}")
     if not {"CARDSHARP_PASSWORD", "CARDSHARP_SECRET_ID"} & found.keys():
         found["CARDSHARP_PASSWORD"] = _ask_password(found.get("CARDSHARP_USER"))
+    try:
+        Settings.load(found, settings_names)
+    except ConfigError as error:
+        raise ConfigError(_by_flags(str(error), told)) from None
     return found
+
+
+def _by_flags(faults: str, told: Iterable[str]) -> str:
+    """The faults of settings, those that came by an option under its name."""
+    for variable in {*told} & _FLAGS.keys():
+        faults = faults.replace(f"{variable} cannot", f"{_FLAGS[variable]} cannot")
+    return faults
 
 
 def _ask_password(user: str | None) -> str:

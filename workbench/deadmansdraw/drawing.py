@@ -14,6 +14,8 @@ from cardsharp.deadmansdraw.events import (
 )
 from cardsharp.deadmansdraw.replay import Piece, StoredPosition, Turn, card_of, pieces
 from cardsharp.replay import Header
+from cardsharp.strategy import percent
+from workbench.show.output import results
 
 _STYLES: Mapping[str, str] = {
     Suit.ANCHOR: "blue",
@@ -145,24 +147,29 @@ def _piece(piece: Piece) -> Text:
     return Text.assemble(*parts)
 
 
-def suit_table(rows: Iterable[tuple[str, Iterable[Card], str]]) -> Table:
-    """Cards by suit: a row a place, named first; its last cell is a remark, such as a score.
+def suit_table(rows: Iterable[tuple[str, Iterable[Card], str]], width: int) -> Table:
+    """Cards by suit: a row a place, named first; its last cell is a remark, such as "12 points".
 
-    Where it is narrow the names of suits are cut, never the cards.
+    Where `width` is too narrow, a remark is its number alone, and then names of suits are cut,
+    never the cards.
     """
     listed = [(name, tuple(cards), remark) for name, cards, remark in rows]
     suits = [*SUIT_ORDER, *_other_suits(card for _, cards, _ in listed for card in cards)]
-    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
-    table.add_column("", no_wrap=True, min_width=max(len(name) for name, _, _ in listed))
+    names = max(len(name) for name, _, _ in listed)
     cells = {suit: [_values(suit, cards) for _, cards, _ in listed] for suit in suits}
+    widths = {suit: max(len(suit), *map(len, cells[suit])) for suit in suits}
+    remarks = [remark for _, _, remark in listed]
+    if names + sum(widths.values()) + len(suits) + 1 + max(map(len, remarks)) > width:
+        remarks = [remark.partition(" ")[0] for remark in remarks]
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    table.add_column("", no_wrap=True, min_width=names)
     for suit in suits:
-        width = max(len(cell) for cell in cells[suit])
+        least = max(3, *map(len, cells[suit]))
         style = _STYLES.get(suit, "")
-        table.add_column(suit, header_style=style, overflow="crop", min_width=max(3, width))
-    widest = max(len(remark) for _, _, remark in listed)
-    table.add_column("", justify="right", no_wrap=True, min_width=widest)
-    for index, (name, _, remark) in enumerate(listed):
-        table.add_row(name, *(cells[suit][index] for suit in suits), remark)
+        table.add_column(suit, header_style=style, no_wrap=True, overflow="crop", min_width=least)
+    table.add_column("", justify="right", no_wrap=True, min_width=max(map(len, remarks)))
+    for index, (name, _, _) in enumerate(listed):
+        table.add_row(name, *(cells[suit][index] for suit in suits), remarks[index])
     return table
 
 
@@ -191,7 +198,7 @@ def position_drawn(position: StoredPosition, whose: str = "our") -> Group:
         ("unseen", unseen, _count(unseen)),
     )
     lines = [Text.assemble((f"{name}  ", "dim"), text) for name, text in _remarks(position)]
-    return Group(suit_table(rows), *lines)
+    return Group(suit_table(rows, results().width), *lines)
 
 
 def _remarks(position: StoredPosition) -> list[tuple[str, Text]]:
@@ -202,7 +209,7 @@ def _remarks(position: StoredPosition) -> list[tuple[str, Text]]:
     pending = position.pending
     if pending is not None:
         cards = " ".join(pending.cards)
-        owed = f", {pending.kraken_count} forced draws" if pending.kraken_count else ""
+        owed = f", {pending.kraken_count} more to draw" if pending.kraken_count else ""
         remarks.append(("to be answered       ", Text(f"{pending.effect} {cards}".strip() + owed)))
     if position.known_top is not None:
         remarks.append(("next card            ", card_text(card_of(position.known_top))))
@@ -215,7 +222,7 @@ def _bust_chance(position: StoredPosition) -> str:
     """How many of the unseen cards have a suit that lies in the play area."""
     lying = {card.suit for card in _cards(position.play_area)}
     bad = sum(card.suit in lying for card in _cards(position.unseen))
-    return f"{bad} of {len(position.unseen)} cards ({bad / len(position.unseen):.0%})"
+    return f"{bad} of {len(position.unseen)} cards ({percent(bad / len(position.unseen))})"
 
 
 def _count(cards: Sequence[object]) -> str:

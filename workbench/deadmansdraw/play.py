@@ -231,4 +231,4 @@ def _print_next_steps(console: Console, report: Report, options: PlayOptions) ->
         (f"why {match_id} {turn}{store}", f"what we weighed in turn {turn}"),
     ):
         line = f"  {program()} {command}   # {meaning}"
-        console.print(line, style="dim", soft_wrap=True)
+        console.print(line, style="dim", no_wrap=True, overflow="ignore", crop=False)

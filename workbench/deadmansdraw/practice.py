@@ -130,6 +130,8 @@ def practice(*, options: PracticeOptions = PracticeOptions()) -> int:
         # Matches that others play must not look as if we had left them in our own log.
         variables |= embedded_in(Path(folder, "stage.db")).settings
         with telemetry_in(data_folder() / "practice.log"), assembled(variables) as assembly:
+            with client_for(assembly.settings) as client:
+                client.whoami()  # so that a wrong address or password is known as such
             ids = _create(options, tags)
             if options.create_only:
                 _print_created(ids, as_json=options.as_json)

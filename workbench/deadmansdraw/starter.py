@@ -11,7 +11,8 @@ from random import Random
 
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action
 from cardsharp.deadmansdraw.position import Position
-from cardsharp.deadmansdraw.strategies import Decision, Option, strategy
+from cardsharp.deadmansdraw.strategies import Chance, Decision, strategy
+from cardsharp.strategy import percent
 
 BOLDNESS = 0.3  # draw as long as the chance to bust is at most this; try other numbers
 
@@ -32,10 +33,10 @@ class Mine:
             return Decision(DRAW, "There is no choice.")
         risk = bust_chance(position)
         # What you weighed; print() works too, and its text lands in the same place.
-        options = (Option(DRAW, 1 - risk, "chance not to bust"), Option(END_TURN, 1 - BOLDNESS))
+        options = (Chance(DRAW, 1 - risk, "not to bust"), Chance(END_TURN, 1 - BOLDNESS))
         if risk <= BOLDNESS:
-            return Decision(DRAW, f"Only {risk:.0%} to bust.", options)
-        return Decision(END_TURN, f"{risk:.0%} to bust is too much.", options)
+            return Decision(DRAW, f"Only {percent(risk)} to bust.", options)
+        return Decision(END_TURN, f"{percent(risk)} to bust is too much.", options)
 
 
 def bust_chance(position: Position) -> float:

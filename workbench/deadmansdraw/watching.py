@@ -15,7 +15,7 @@ from cardsharp.replay import Header, Outcome, header_of, outcome_of
 from workbench.deadmansdraw.documents import turn_document
 from workbench.deadmansdraw.drawing import Labels, note_row, suit_table, turn_row
 from workbench.show.decisions import decision_text
-from workbench.show.output import messages, print_json
+from workbench.show.output import messages, print_json, results
 from workbench.show.progress import Bar
 
 SILENCE = 2.0
@@ -150,7 +150,7 @@ def banks_table(turn: Turn, labels: Labels) -> Table:
         (labels.names[player], turn.after[player], str(turn.after[player].score))
         for player in labels.order
     )
-    return suit_table(rows)
+    return suit_table(rows, results().width)
 
 
 def watch_many(ended: Iterable[str], log: MatchLog, total: int) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Annotated
 import cyclopts
 from cyclopts import Parameter
 
+from cardsharp.errors import ConfigError
 from workbench.lab.coverage import coverage_table
 from workbench.lab.duel import Duel
 from workbench.lab.following import followed
@@ -52,8 +53,8 @@ MOST_TESTED = 20_000
 
 _EXAMPLES = """\
 Examples:
-  cardsharp lab duel captain champion --pairs 5000   who is stronger, and by how much
-  cardsharp lab duel mine.py captain --out run.jsonl  stopped, and taken up again
+  cardsharp lab duel captain champion -n 5000        who is stronger?
+  cardsharp lab duel mine.py captain --out run.jsonl  can be gone on with
   cardsharp lab duel bayes greedy --game blef --copies 3   against three of them
   cardsharp lab duel captain steady --cluster tcp://host:8786  on a Dask cluster
   cardsharp lab league captain steady third          everybody against everybody
@@ -172,8 +173,7 @@ def league(*players: Player, options: RunOptions = _RUN) -> None:
         messages().print(plan.stop_rule(), soft_wrap=True)
 
     if len(set(players)) < 2 or len(set(players)) < len(players):  # noqa: PLR2004 (a league of one)
-        messages().print("cardsharp: A league needs two strategies or more, each named once.")
-        raise SystemExit(Exit.USAGE)
+        raise ConfigError("A league needs two strategies or more, each named once.")
     with pool_of(options.processes, options.cluster) as pool:
         table = play_league(players, options.plan(players[0], players[1]), pool, tell)
     if options.as_json:

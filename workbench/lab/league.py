@@ -9,6 +9,7 @@ from statistics import fmean
 from workbench.lab.duel import Duel
 from workbench.lab.interval import Interval
 from workbench.lab.plan import Plan
+from workbench.lab.players import check_players
 from workbench.lab.runs import run
 
 
@@ -44,10 +45,19 @@ class League:
 def play_league(
     players: Sequence[str], plan: Plan, pool: Executor | None, tell: Callable[[Plan], None]
 ) -> League:
-    """The league in which each two play a duel by `plan`; `tell` hears of each that begins."""
-    duels = {}
-    for (one, first), (two, second) in combinations(enumerate(players), 2):
-        duel = replace(plan, first=first, second=second)
+    """The league in which each two play a duel by `plan`; `tell` hears of each that begins.
+
+    Raises:
+        ConfigError: a player cannot be made; nothing was played then.
+    """
+    plans = {
+        (one, two): replace(plan, first=first, second=second)
+        for (one, first), (two, second) in combinations(enumerate(players), 2)
+    }
+    for duel in plans.values():
+        check_players(duel)
+    played = {}
+    for places, duel in plans.items():
         tell(duel)
-        duels[one, two] = run(duel, pool)
-    return League(tuple(players), duels)
+        played[places] = run(duel, pool)
+    return League(tuple(players), played)

@@ -47,12 +47,18 @@ class Command:
         return _explained([one for one in self.examples if f"{one[0]} ".startswith(f"{start} ")])
 
 
+_WIDTH = 80
+"""Columns that a line of help may take, so that no terminal breaks it."""
+
+
 def _explained(examples: Sequence[tuple[str, str]]) -> str:
     if not examples:
         return ""
     width = max(len(line) for line, _ in examples)
-    lines = (f"  {line:{width}}  {meaning}" for line, meaning in examples)
-    return "Examples:\n" + "\n".join(lines)
+    whole = [f"  {line:{width}}  {meaning}" for line, meaning in examples]
+    if max(map(len, whole)) > _WIDTH:
+        whole = [f"  {line}\n      {meaning}" for line, meaning in examples]
+    return "Examples:\n" + "\n".join(whole)
 
 
 def mount(app: cyclopts.App, commands: Iterable[Command]) -> None:

@@ -4,7 +4,8 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from cardsharp.replay import Step, Thought
+from cardsharp.replay import Step, Thought, Weighed
+from cardsharp.strategy import percent
 
 
 def print_decision(
@@ -56,9 +57,15 @@ def options_table(thought: Thought) -> Table:
     for option in sorted(thought.options, key=lambda one: -(one.value or 0.0)):
         chosen = option.action == thought.action
         mark, style = (">", "bold") if chosen else ("", "")
-        value = "" if option.value is None else f"{option.value:.2f}"
-        table.add_row(mark, option.action, value, option.note, style=style)
+        table.add_row(mark, option.action, _value(option), option.note, style=style)
     return table
+
+
+def _value(option: Weighed) -> str:
+    """What an option was thought to be worth, a chance as per cent."""
+    if option.value is None:
+        return ""
+    return percent(option.value) if option.unit == "%" else f"{option.value:.2f}"
 
 
 def _by(step: Step, thought: Thought) -> Text:

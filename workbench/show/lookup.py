@@ -62,13 +62,19 @@ def open_log(store: str) -> Iterator[MatchLog]:
 
 
 @contextmanager
-def open_to_read(store: str | None) -> Iterator[MatchLog]:
-    """A match log that exists already; raises `ConfigError` for a file that is not there."""
+def open_to_read(store: str | None, filled_by: str = "cardsharp play") -> Iterator[MatchLog]:
+    """A match log that exists already, as the command `filled_by` makes one.
+
+    Raises:
+        ConfigError: the file is not there, or the option names no match log.
+    """
+    if store is not None and not store.startswith((_SQLITE, "dynamodb:")):
+        raise ConfigError(f"--store must be sqlite:FILE or dynamodb:TABLE, not '{store}'.")
     name = store_or_default(store)
     file = _file_of(name)
     if name.startswith(_SQLITE) and not file.is_file():
         raise ConfigError(
-            f"There is no match log {file} yet; run `cardsharp play`, or name one with --store."
+            f"There is no match log {file} yet; run `{filled_by}`, or name one with --store."
         )
     with closing(_log_to_read(name)) as log:
         yield log

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
@@ -87,6 +87,12 @@ class _Shown(Console):
             renderable = renderable.copy()
             renderable.plain = "".join(map(picture, renderable.plain))
         return super().render(renderable, options)
+
+    def print(self, *objects: Any, **how: Any) -> None:  # noqa: ANN401 - as rich has it
+        """Print; on a terminal a long sentence (`soft_wrap`) is broken between words."""
+        if how.get("soft_wrap") and self.is_terminal:
+            how |= {"soft_wrap": False, "crop": False, "overflow": "ignore"}
+        super().print(*objects, **how)
 
     def on_broken_pipe(self) -> None:
         """Leave the end of the program to whoever started it; rich would exit with 1."""

@@ -42,8 +42,8 @@ class Mine {
         }
         var risk = bustChance(position);
         return risk <= BOLDNESS
-            ? answer(draw, "Only %.0f %% to bust.".formatted(100 * risk))
-            : answer(end, "%.0f %% to bust is too much.".formatted(100 * risk));
+            ? answer(draw, "Only %.1f %% to bust.".formatted(100 * risk))
+            : answer(end, "%.1f %% to bust is too much.".formatted(100 * risk));
     }
 
     /** The share of the unseen cards whose suit lies in the play area already. */

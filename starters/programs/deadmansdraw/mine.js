@@ -20,7 +20,7 @@ function decide({ position, actions }) {
   if (!end) return { action: draw, reason: "There is no choice." };
 
   const risk = bustChance(position);
-  const percent = `${(100 * risk).toFixed(0)} %`;
+  const percent = `${(100 * risk).toFixed(1)} %`;
   const options = [
     { action: draw, value: 1 - risk, note: "chance not to bust" },
     { action: end, value: 1 - BOLDNESS },

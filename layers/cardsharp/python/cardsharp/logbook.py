@@ -30,7 +30,12 @@ def intent_body(
         "action": named(decision.action),
         "reason": decision.reason,
         "options": [
-            {"action": named(option.action), "value": option.value, "note": option.note}
+            {
+                "action": named(option.action),
+                "value": option.value,
+                "note": option.note,
+                **({"unit": option.unit} if option.unit else {}),
+            }
             for option in decision.options
         ],
         "strategy": strategy,

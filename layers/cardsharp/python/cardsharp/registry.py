@@ -2,11 +2,14 @@
 
 import importlib
 import inspect
+import logging
 import pkgutil
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 from cardsharp.errors import ConfigError
+
+_log = logging.getLogger(__name__)
 
 G = TypeVar("G")
 """What a strategy is made from: chance, or a stopwatch."""
@@ -27,6 +30,7 @@ class Registry(Generic[G, S]):
         self._package = package
         self._makers: dict[str, Callable[..., S]] = {}
         self._guests: dict[str, Callable[..., S]] = {}
+        self._broken: set[str] = set()
         _all[package] = self
 
     def strategy(self, name: str) -> Callable[[M], M]:
@@ -77,7 +81,17 @@ class Registry(Generic[G, S]):
     def _import_all(self) -> None:
         package = importlib.import_module(self._package)
         for module in pkgutil.iter_modules(package.__path__):
-            importlib.import_module(f"{package.__name__}.{module.name}")
+            name = f"{package.__name__}.{module.name}"
+            if name not in self._broken:
+                self._import(name)
+
+    def _import(self, module: str) -> None:
+        """Import a module; one that fails is left out and named, once."""
+        try:
+            importlib.import_module(module)
+        except Exception as error:  # noqa: BLE001 - anybody's file; the others are to play
+            self._broken.add(module)
+            _log.warning("%s is left out: %s: %s", module, type(error).__name__, error)
 
 
 _all: dict[str, Registry[Any, Any]] = {}

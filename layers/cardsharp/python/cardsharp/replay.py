@@ -76,6 +76,7 @@ class Weighed(Stored):
     action: str
     value: float | None = None
     note: str = ""
+    unit: str = ""
 
 
 class Thought(Stored):

@@ -4,7 +4,7 @@ A game names its own `Option`, `Decision` and `Strategy` after these, with what 
 """
 
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 A = TypeVar("A")
 """An action."""
@@ -21,8 +21,11 @@ class Option(Generic[A]):
     """An action that was considered and what it was thought to be worth.
 
     The unit of `value` is the strategy's own: it ranks the options of one decision and explains
-    them, nothing more. It is None where the strategy puts no number to them.
+    them, nothing more. It is None where the strategy puts no number to them. Where they are
+    chances, a class says so with the `unit` "%", and they are told as per cent.
     """
+
+    unit: ClassVar[str] = ""
 
     action: A
     value: float | None = None
@@ -44,3 +47,8 @@ class Strategy(Protocol[P_contra, D_co]):
     def decide(self, position: P_contra, /) -> D_co:
         """The decision of the player who is to act in `position`."""
         ...
+
+
+def percent(share: float) -> str:
+    """A share or a chance in words, such as "12.5 %"."""
+    return f"{100 * share:.1f} %"

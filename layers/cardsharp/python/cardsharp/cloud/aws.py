@@ -128,6 +128,7 @@ def call(
 
     Raises:
         Unmet: a condition did not hold.
+        ConfigError: there are no credentials.
         StoreError: anything else that AWS or the network did wrong.
     """
     try:
@@ -139,7 +140,7 @@ def call(
     except ClientError as error:
         raise _translated(thing, error) from error
     except NoCredentialsError as error:
-        raise StoreError(
+        raise ConfigError(
             f"There are no AWS credentials for the {thing}; sign in (`aws configure`) or run "
             "where a role gives some."
         ) from error

@@ -81,9 +81,17 @@ class ArenaClient(Client):
         return self._ask(call, wire.parse_hello).message
 
     def whoami(self) -> wire.WhoAmI:
-        """Who the arena takes us for; `Unauthorized` where it does not know us."""
+        """Who the arena takes us for.
+
+        Raises:
+            Unauthorized: it does not know us.
+            Garbled: whatever answers is no arena.
+        """
         call = Call(kind="whoami", path="/api/whoami", limit=self._limits.read)
-        return self._ask(call, wire.parse_whoami)
+        try:
+            return self._ask(call, wire.parse_whoami)
+        except NotFound:
+            raise Garbled("Something answers, but it is no arena; check the address.") from None
 
     def players(self) -> list[wire.PlayerRecord]:
         """All players of the arena; only the admin is told."""

@@ -12,6 +12,7 @@ class Option(strategy.Option[int]):
 
     __slots__ = ()
     value: float
+    unit = "%"
 
 
 class Decision(strategy.Decision[int]):

@@ -16,6 +16,7 @@ from cardsharp.blef.strategies.base import Decision, Option, choices
 from cardsharp.blef.strategies.equilibrium import Mixture, mixture
 from cardsharp.blef.strategies.registry import strategy
 from cardsharp.blef.strategies.worlds import World, worlds_of
+from cardsharp.strategy import percent
 
 _SURPRISE = 0.1
 """How often the others check where we expect no such thing: then only the truth counts."""
@@ -116,7 +117,7 @@ class Bayes:
         likely = [bet for bet in bets if seen.chances[bet] > 0] or bets[:1]
         likely.sort(key=lambda bet: -seen.bet(bet, deep=False))
         return [
-            Option(bet, seen.bet(bet, deep=True), f"holds with {seen.chances[bet]:.0%}")
+            Option(bet, seen.bet(bet, deep=True), f"holds with {percent(seen.chances[bet])}")
             for bet in likely[:_DEEP]
         ]
 
@@ -127,15 +128,16 @@ def _mixed(solved: Mixture, rng: Random) -> Decision:
     (action,) = rng.choices(actions, chances)
     reason = f"This round is solved; here its equilibrium has {name_of(action)} with "
     options = tuple(Option(one, often, "how often the equilibrium has it") for one, often in solved)
-    return Decision(action, f"{reason}{dict(solved)[action]:.0%}.", options)
+    return Decision(action, f"{reason}{percent(dict(solved)[action])}.", options)
 
 
 def _reason(best: Option, seen: Foresight, last: int | None) -> str:
     """The choice in a sentence."""
-    held = "" if last is None else f"{name_of(last)} holds with {seen.chances[last]:.0%}"
+    held = "" if last is None else f"{name_of(last)} holds with {percent(seen.chances[last])}"
     if best.action == CHECK:
         return f"As the bets went, {held}; no bet does better than the check."
+    while_held = f", while {held}" if held else ""
     return (
-        f"{name_of(best.action)} holds with {seen.chances[best.action]:.0%}, and with it we do not "
-        f"lose the round with {best.value:.0%}{f', while {held}' if held else ''}."
+        f"{name_of(best.action)} holds with {percent(seen.chances[best.action])}, and with it we "
+        f"do not lose the round with {percent(best.value)}{while_held}."
     )

@@ -7,6 +7,7 @@ from cardsharp.blef.position import Position
 from cardsharp.blef.strategies.base import Decision, Option, choices
 from cardsharp.blef.strategies.odds import Odds, bits_of, odds
 from cardsharp.blef.strategies.registry import strategy
+from cardsharp.strategy import percent
 
 SHOWN = 5
 """How many of the likeliest bets an explanation lists."""
@@ -54,9 +55,9 @@ class Greedy:
         best = likeliest(chances, -1 if last is None else last)
         if last is not None and 1 - chances[last] >= chances[best]:
             reason = (
-                f"{name_of(last)} fails with {1 - chances[last]:.0%}, "
-                f"no higher bet holds with more than {chances[best]:.0%}."
+                f"{name_of(last)} fails with {percent(1 - chances[last])}, "
+                f"no higher bet holds with more than {percent(chances[best])}."
             )
             return Decision(CHECK, reason, options)
-        reason = f"The likeliest bet: by our own cards it holds with {chances[best]:.0%}."
+        reason = f"The likeliest bet: by our own cards it holds with {percent(chances[best])}."
         return Decision(best, reason, options)

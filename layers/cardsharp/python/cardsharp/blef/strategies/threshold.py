@@ -7,6 +7,7 @@ from cardsharp.blef.position import Position
 from cardsharp.blef.strategies.base import Decision
 from cardsharp.blef.strategies.greedy import Greedy, own_odds, weighed
 from cardsharp.blef.strategies.registry import strategy
+from cardsharp.strategy import percent
 
 
 @strategy("threshold")
@@ -26,12 +27,12 @@ class Threshold:
         chances, last = own_odds(position), position.last_bet
         options = weighed(position, chances)
         if last is not None and chances[last] < self._check:
-            reason = f"{name_of(last)} holds with {chances[last]:.0%} only."
+            reason = f"{name_of(last)} holds with {percent(chances[last])} only."
             return Decision(CHECK, reason, options)
         lowest = 0 if last is None else last + 1
         likely = [bet for bet in range(lowest, len(BETS)) if chances[bet] >= self._bet]
         if likely:
-            reason = f"The highest bet that holds with {self._bet:.0%} or more."
+            reason = f"The highest bet that holds with {percent(self._bet)} or more."
             return Decision(likely[-1], reason, options)
         # docs/spec/blef.md section 12 leaves this open; so played, its figures come out.
         return Greedy.decided(position, chances)

@@ -5,7 +5,17 @@ decide. A strategy is rebuilt for every turn and remembers nothing: all it may k
 `Position`.
 """
 
-from cardsharp.deadmansdraw.strategies.base import Decision, Hurrying, Option, Strategy
+from cardsharp.deadmansdraw.strategies.base import Chance, Decision, Hurrying, Option, Strategy
 from cardsharp.deadmansdraw.strategies.registry import about, build, names, strategy
 
-__all__ = ["Decision", "Hurrying", "Option", "Strategy", "about", "build", "names", "strategy"]
+__all__ = [
+    "Chance",
+    "Decision",
+    "Hurrying",
+    "Option",
+    "Strategy",
+    "about",
+    "build",
+    "names",
+    "strategy",
+]

@@ -9,10 +9,17 @@ from cardsharp.deadmansdraw.position import Position
 
 
 class Option(strategy.Option[Action]):
-    """An action that was considered; its `value` is in points, or a chance of winning."""
+    """An action that was considered; its `value` is in points."""
 
     __slots__ = ()
     value: float
+
+
+class Chance(Option):
+    """An action whose `value` is a chance, such as that of winning."""
+
+    __slots__ = ()
+    unit = "%"
 
 
 class Decision(strategy.Decision[Action]):

@@ -7,7 +7,7 @@ from random import Random
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType
 from cardsharp.deadmansdraw.cards import SERVER_DECK, Card
 from cardsharp.deadmansdraw.position import Position
-from cardsharp.deadmansdraw.strategies.base import Decision, Late, Option
+from cardsharp.deadmansdraw.strategies.base import Chance, Decision, Late, Option
 from cardsharp.deadmansdraw.strategies.captain_words import Words
 from cardsharp.deadmansdraw.strategies.registry import strategy
 from cardsharp.deadmansdraw.strategies.search.leaves import Limits, TooManyNodes, never
@@ -122,7 +122,7 @@ class Weighing:
     def _weighed(self) -> tuple[Option, ...]:
         actions = self.position.legal_actions()
         if actions == (DRAW,):
-            return (Option(DRAW, self._forced(), self.words.draw()),)
+            return (Chance(DRAW, self._forced(), self.words.draw()),)
         chosen = sorted((action for action in actions if not _refuses(action)), key=_order)
         weighed: list[Option] = []
         for action in chosen:
@@ -145,11 +145,11 @@ class Weighing:
         search, turn, pending = self.search, self.turn, self.position.pending
         if action == END_TURN:
             value = search.stop(turn, search.limits.root_samples)
-            return Option(action, value, self.words.stop())
+            return Chance(action, value, self.words.stop())
         if pending is None:
-            return Option(action, search.draw(turn), self.words.draw())
+            return Chance(action, search.draw(turn), self.words.draw())
         card = _card_of(action)
-        return Option(action, self._answer(card), self.words.answer(card))
+        return Chance(action, self._answer(card), self.words.answer(card))
 
     def _answer(self, card: Card) -> float:
         search, turn, pending, number = self.search, self.turn, self.position.pending, NUMBER[card]

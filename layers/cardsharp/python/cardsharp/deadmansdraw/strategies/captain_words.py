@@ -7,6 +7,7 @@ from cardsharp.deadmansdraw.cards import Card, Suit
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.strategies.base import Option
 from cardsharp.deadmansdraw.strategies.choices import gain, loss, lying
+from cardsharp.strategy import percent
 
 
 class Words:
@@ -31,7 +32,7 @@ class Words:
             )
         saved = self._saved()
         kept = f", the Anchor saves {saved}" if saved else ""
-        return f"busts {100 * self._risk():.0f} %{kept}"
+        return f"busts {percent(self._risk())}{kept}"
 
     def answer(self, card: Card) -> str:
         """What answering the pending effect with `card` does."""
@@ -46,11 +47,11 @@ class Words:
         """Why `best` is played, in one sentence."""
         verb = {DRAW: "Draw", END_TURN: "Stop"}.get(best.action, str(best.action))
         others = sorted((o for o in options if o is not best), key=lambda o: o.value, reverse=True)
-        chance = f"{100 * best.value:.1f} % to win"
+        chance = f"{percent(best.value)} to win"
         if not others:
             return f"{verb}: there is no choice; {chance}, {best.note}."
         second = {DRAW: "drawing", END_TURN: "stopping"}.get(others[0].action)
-        against = f"against {100 * others[0].value:.1f} % for {second or others[0].action}"
+        against = f"against {percent(others[0].value)} for {second or others[0].action}"
         return f"{verb}: {chance} {against}; {best.note}."
 
     def _risk(self) -> float:

@@ -7,6 +7,7 @@ from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.strategies.base import Decision
 from cardsharp.deadmansdraw.strategies.choices import autopick, choices
 from cardsharp.deadmansdraw.strategies.registry import strategy
+from cardsharp.strategy import percent
 
 STOP = 0.3
 """The chance with which both clients end a turn, and with which one refuses an Oracle's card."""
@@ -26,7 +27,7 @@ class _ExampleClient:
         if pending is not None or not position.play_area:
             return Decision(DRAW, "A card must be drawn.")
         action = END_TURN if self.rng.random() < STOP else DRAW
-        return Decision(action, f"The turn ends by chance, {STOP:.0%} after each card.")
+        return Decision(action, f"The turn ends by chance, {percent(STOP)} after each card.")
 
     def answer(self, position: Position, pending: Effect) -> Action:
         """The answer to a pending effect other than the Kraken."""

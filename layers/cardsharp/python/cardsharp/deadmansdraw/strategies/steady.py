@@ -9,6 +9,7 @@ from cardsharp.deadmansdraw.strategies.base import Decision, Option
 from cardsharp.deadmansdraw.strategies.choices import gain, loss, lying
 from cardsharp.deadmansdraw.strategies.lookahead import Lookahead
 from cardsharp.deadmansdraw.strategies.registry import strategy
+from cardsharp.strategy import percent
 
 
 @strategy("steady")
@@ -79,7 +80,7 @@ class _Weighing:
     def _next_card(self) -> str:
         card, chance = self.position.known_top, self.look.bust_chance(self.look.root)
         if card is None:
-            return f"a draw busts with {100 * chance:.0f} %"
+            return f"a draw busts with {percent(chance)}"
         return f"{card} is next and {'busts' if chance else 'is safe'}"
 
     def _note(self, pending: Effect, card: Card | None) -> str:

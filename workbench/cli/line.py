@@ -1,0 +1,79 @@
+"""A command line, run to its exit code; what goes wrong is told in a sentence."""
+
+import errno
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from io import UnsupportedOperation
+
+import cyclopts
+
+from cardsharp.errors import CardsharpError
+from workbench.cli.commands import build_app
+from workbench.cli.crash import keep_traceback
+from workbench.show.exits import Exit, exit_for
+from workbench.show.output import print_error, print_json
+
+_NO_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
+
+
+def run(given: list[str]) -> int:
+    """Run a command line; the exit code.
+
+    What goes wrong is told on stderr and, where --json was asked for, as `{"error": ...}`, too.
+    """
+    try:
+        return _run(given)
+    except BrokenPipeError:
+        _drop_output()
+        return Exit.OK
+
+
+def _run(given: list[str]) -> int:
+    try:
+        code = build_app()(
+            given, exit_on_error=False, print_error=False, result_action="return_value"
+        )
+    except cyclopts.CycloptsError as error:
+        error.verbose = False
+        command = " ".join(("cardsharp", *(error.command_chain or ())))
+        return _failed(f"{error} Try `{command} --help`.", Exit.USAGE, given)
+    except CardsharpError as error:
+        return _failed(str(error), exit_for(error), given)
+    except KeyboardInterrupt:
+        print_error("stopped.")
+        return Exit.INTERRUPTED
+    except BrokenPipeError:
+        raise
+    except Exception as error:  # noqa: BLE001 - the end of the program
+        full = _no_room(error)
+        if full is None:
+            return _failed(keep_traceback(error), Exit.FAILED, given)
+        print_error(full)
+        _drop_output()
+        return Exit.FAILED
+    return code if isinstance(code, int) else Exit.OK
+
+
+def _failed(message: str, code: Exit, given: Sequence[str]) -> Exit:
+    """Tell people, and the program that asked for JSON; the exit code."""
+    print_error(message)
+    if "--json" in given:
+        print_json({"error": message})
+    return code
+
+
+def _drop_output() -> None:
+    """Let what is left in the buffers go nowhere, else Python complains of it at its end."""
+    with suppress(UnsupportedOperation):  # a program that calls us has a stdout of its own
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _no_room(error: Exception) -> str | None:
+    """What to say where a disk is full or a file may not grow; None for any other error."""
+    if not isinstance(error, OSError) or error.errno not in _NO_ROOM:
+        return None
+    return (
+        f"{error.filename or 'The output'} cannot be written: {error.strerror}. Make room for it."
+    )
