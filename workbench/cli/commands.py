@@ -36,6 +36,20 @@ COMMANDS = (
         place=1,
     ),
     Command(
+        "ladder",
+        "Climb a game's own players with a strategy of yours.",
+        "From the weakest up, until one is not beaten: who is stronger is decided by a sequential "
+        "test, each deal played from both seats. The players' ratings are Elo points that were "
+        "measured once, yours follows from its matches. What is known is not played again until "
+        "the file changes, or with --anew. At a fault of the strategy it stops and names the line.",
+        (
+            ("cardsharp ladder mine.py", "how far does it come, and who is next?"),
+            ("cardsharp ladder bluff.py --game blef", "in Blef; euchre likewise"),
+            ("cardsharp ladder mine.py --to draw-3", "for a script: 0 if it beats draw-3, else 1"),
+        ),
+        place=1,
+    ),
+    Command(
         "versus",
         "Play yourself, in this terminal, against any player.",
         "Of Dead Man's Draw; cardsharp blef versus and cardsharp euchre versus likewise. At the "

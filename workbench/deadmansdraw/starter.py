@@ -5,6 +5,7 @@ Nothing is remembered between decisions; all that you may know is in the positio
   cardsharp play --strategy mine.py      # a match
   cardsharp show last                    # every turn, and why
   cardsharp lab duel mine.py draw-3      # how strong is it?
+  cardsharp ladder mine.py               # who is the next to beat?
 """
 
 from random import Random

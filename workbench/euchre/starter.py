@@ -4,6 +4,7 @@ Nothing is remembered between decisions; all that you may know is in the positio
 
   cardsharp euchre versus --partner mine.py          # you and it against two bots
   cardsharp lab duel --game euchre mine.py rules     # how strong is it?
+  cardsharp ladder --game euchre mine.py             # who is the next to beat?
 """
 
 from cardsharp.euchre.actions import PASS, Bid, Discard, Play, Question

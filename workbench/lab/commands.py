@@ -58,6 +58,7 @@ Examples:
   cardsharp lab duel bayes greedy --game blef --copies 3   against three of them
   cardsharp lab duel captain steady --cluster tcp://host:8786  on a Dask cluster
   cardsharp lab league captain steady third          everybody against everybody
+  cardsharp lab ratings --game blef                  what the players of its ladder are worth
   cardsharp lab probe captain                        right and fair answers
   cardsharp lab profile captain                      time and nodes a decision"""
 
@@ -72,6 +73,11 @@ app.command(
     "research.deadmansdraw.train:main",
     name="train",
     help="Train the captain's weights from scratch.",
+)
+app.command(
+    "workbench.lab.rating:ratings",
+    name="ratings",
+    help="Measure the players of a ladder, each against the next few: ratings in Elo points.",
 )
 
 

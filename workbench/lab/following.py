@@ -1,5 +1,6 @@
 """A run while somebody looks: with a bar, and kept in a file."""
 
+from concurrent.futures import Executor
 from pathlib import Path
 
 from workbench.lab.duel import Duel
@@ -21,8 +22,19 @@ def followed(
 ) -> Duel:
     """The duel of a plan, with a bar while somebody looks; kept in the file `out`."""
     ledger = None if out is None else Ledger(out, plan)
+    with pool_of(processes, cluster) as pool:
+        return watched(plan, pool, ledger, tested)
+
+
+def watched(
+    plan: Plan,
+    pool: Executor | None,
+    ledger: Ledger | None = None,
+    tested: Sequential | None = None,
+) -> Duel:
+    """The duel of a plan, with a bar while somebody looks, by processes that are there already."""
     kept = {} if ledger is None else ledger.kept
-    with Bar(plan.pairs, plan.title, len(kept)) as bar, pool_of(processes, cluster) as pool:
+    with Bar(plan.pairs, plan.title, len(kept)) as bar:
 
         def tell(played: list[Numbered]) -> None:
             if ledger is not None:

@@ -91,6 +91,8 @@ class Game(NamedTuple):
     """Makes the player of a file that training wrote, from its text; raises for any other text."""
     starter: str | None = None
     """A module, imported by nobody, whose text a user's own strategy begins with."""
+    ladder: tuple[str, ...] = ()
+    """Strategies from the weakest up, for a user's own to climb; `lab ratings` measures them."""
     settings: Part[type["Workplace"]] | None = None
     attend: Part[Attend] | None = None
     order: Part[Order] | None = None

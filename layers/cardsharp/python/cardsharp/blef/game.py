@@ -9,6 +9,7 @@ GAME = Game(
     strategies="cardsharp.blef.strategies",
     default_strategy="bayes",
     starter="workbench.blef.starter",
+    ladder=("random", "threshold", "greedy", "bayes"),
     attend=Part("cardsharp.blef.bot:attend"),
     order=Part("cardsharp.blef.bot:order"),
     order_keys=frozenset({"url", "nickname"}),

@@ -9,6 +9,7 @@ GAME = Game(
     strategies="cardsharp.euchre.strategies",
     default_strategy="pimc",
     starter="workbench.euchre.starter",
+    ladder=("random", "rules", "pimc"),
     service=Part("cardsharp.euchre.assembly:SERVICE"),
     visit=Part("workbench.euchre.visit:visit"),
     simulation=Part("cardsharp.euchre.simulation:Euchre"),

@@ -1,0 +1,19 @@
+"""`random`: any legal action, each as likely as the others."""
+
+from random import Random
+
+from cardsharp.deadmansdraw.position import Position
+from cardsharp.deadmansdraw.strategies.base import Decision
+from cardsharp.deadmansdraw.strategies.registry import strategy
+
+
+@strategy("random")
+class Uniform:
+    """Picks any legal action, each as likely as the others."""
+
+    def __init__(self, rng: Random) -> None:
+        self._rng = rng
+
+    def decide(self, position: Position) -> Decision:
+        """One of the legal actions."""
+        return Decision(self._rng.choice(position.legal_actions()), "Chance.")

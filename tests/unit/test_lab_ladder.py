@@ -1,0 +1,154 @@
+"""A ladder: its rungs are measured players, and a climb ends at the first that is not beaten."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from itertools import cycle, islice
+from pathlib import Path
+
+import pytest
+from support.games import GAMES
+
+from cardsharp.errors import ConfigError
+from cardsharp.game import Game
+from cardsharp.registry import strategies_of
+from workbench.lab.duel import Duel
+from workbench.lab.ladder import Climb, Climbed, Memory, ladder_of, measured, rungs_of
+from workbench.lab.plan import Plan
+from workbench.lab.ratings import MEAN
+from workbench.lab.results import Result
+from workbench.lab.sprt import Sequential
+
+WINS, LOSES = (1.0,), (0.0,)
+RUNGS = ("random", "draw-3", "third")
+WITH_LADDER = [pytest.param(one, id=one.name) for one in GAMES if one.ladder]
+
+
+@dataclass
+class Played:
+    """Plays nothing: what a player makes of each opponent is given, pair by pair and over again."""
+
+    makes: dict[str, Iterable[float]]
+    met: list[str] = field(default_factory=list)
+
+    def __call__(self, plan: Plan, tested: Sequential) -> Duel:
+        self.met.append(plan.second)
+        shares = list(islice(cycle(self.makes[plan.second]), plan.pairs))
+        tested.take(shares)
+        pairs = tuple((Result(share, {}), Result(share, {})) for share in shares[: tested.number])
+        return Duel(replace(plan, pairs=len(pairs)), pairs)
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Memory:
+    return Memory(tmp_path / "ladder.jsonl")
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    file = tmp_path / "climber.py"
+    file.write_text(
+        "from cardsharp.deadmansdraw.strategies import strategy\n"
+        "@strategy('climber')\nclass Climber:\n    def decide(self, position): ...\n"
+        "    def __init__(self, rng): ...\n"
+    )
+    return file
+
+
+def climbed(climb: Climb) -> list[tuple[str, str, bool]]:
+    return [
+        (step.rung.name, step.rung.verdict, step.duel is not None) for step in climb.steps(RUNGS)
+    ]
+
+
+@pytest.mark.parametrize("game", WITH_LADDER)
+def test_the_rungs_are_players_that_were_measured(game: Game) -> None:
+    players = ladder_of(game.name).players
+    assert tuple(players) == game.ladder
+    assert set(game.ladder) <= set(strategies_of(game.strategies).names())
+    assert sum(rating.value for rating in players.values()) / len(players) == pytest.approx(
+        MEAN, abs=1
+    )
+
+
+def test_a_game_without_a_ladder_says_who_has_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    bare = next(one for one in GAMES if one.ladder)._replace(ladder=())
+    monkeypatch.setattr("workbench.lab.ladder.game_named", lambda _name: bare)
+    with pytest.raises(ConfigError, match=r"has no ladder; there is one for: .*blef"):
+        rungs_of(bare.name)
+
+
+def test_a_ladder_is_measured_by_everybody_against_everybody(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told: list[str] = []
+    small = rungs_of("blef")._replace(ladder=("random", "threshold", "greedy"))
+    monkeypatch.setattr("workbench.lab.ladder.game_named", lambda _name: small)
+    found = measured(
+        Plan(first="", second="", pairs=2, game="blef"),
+        None,
+        lambda one: told.append(one.plan.title),
+    )
+    assert told == ["random v threshold", "random v greedy", "threshold v greedy"]
+    assert found.players["random"].value < MEAN < found.players["greedy"].value
+
+
+def test_a_climb_ends_at_the_first_rung_that_is_not_beaten(memory: Memory) -> None:
+    play = Played({"random": WINS, "draw-3": LOSES, "third": WINS})
+    steps = tuple(Climb(Plan(first="champion", second="", pairs=100), memory, play).steps(RUNGS))
+    found = Climbed(steps)
+    assert found.highest is not None
+    assert found.barrier is not None
+    assert (found.highest.rung.name, found.barrier.rung.name) == ("random", "draw-3")
+    assert play.met == ["random", "draw-3"]
+    assert steps[0].rating.value < found.rating.value < steps[1].rating.value
+
+
+def test_who_beats_all_is_at_the_top_and_who_beats_none_has_no_highest(memory: Memory) -> None:
+    top = Climb(
+        Plan(first="captain", second="", pairs=100), memory, Played(dict.fromkeys(RUNGS, WINS))
+    )
+    assert Climbed(tuple(top.steps(RUNGS))).barrier is None
+    bottom = Climb(
+        Plan(first="draw-2", second="", pairs=100), memory, Played(dict.fromkeys(RUNGS, LOSES))
+    )
+    assert Climbed(tuple(bottom.steps(RUNGS))).highest is None
+
+
+def test_what_is_known_is_not_played_again_until_the_file_changes_or_anew(
+    memory: Memory, mine: Path
+) -> None:
+    play = Played({"random": WINS, "draw-3": LOSES})
+    climb = Climb(Plan(first=str(mine), second="", pairs=100), memory, play)
+    assert climbed(climb) == [("random", "beaten", True), ("draw-3", "not beaten", True)]
+    assert climbed(climb) == [("random", "beaten", False), ("draw-3", "not beaten", False)]
+    assert climbed(replace(climb, anew=True))[0] == ("random", "beaten", True)
+    mine.write_text(mine.read_text() + "# better\n")
+    assert climbed(climb)[0] == ("random", "beaten", True)
+
+
+def test_other_players_are_not_taken_for_it(memory: Memory) -> None:
+    play = Played(dict.fromkeys(RUNGS, WINS))
+    climb = Climb(Plan(first="champion", second="", pairs=100), memory, play)
+    climbed(climb)
+    again = climbed(replace(climb, plan=replace(climb.plan, first="steady")))
+    assert all(played for _, _, played in again)
+
+
+def test_what_was_left_undecided_is_played_again_where_it_may_take_longer(memory: Memory) -> None:
+    play = Played({"random": (1.0, 0.0)})
+    climb = Climb(Plan(first="champion", second="", pairs=20), memory, play)
+    assert climbed(climb) == [("random", "not decided", True)]
+    assert climbed(climb) == [("random", "not decided", False)]
+    longer = replace(climb, plan=replace(climb.plan, pairs=900))
+    assert climbed(longer) == [("random", "not beaten", True)]
+
+
+def test_a_line_that_was_cut_is_passed_over(memory: Memory, tmp_path: Path) -> None:
+    climb = Climb(
+        Plan(first="champion", second="", pairs=100), memory, Played(dict.fromkeys(RUNGS, LOSES))
+    )
+    climbed(climb)
+    file = tmp_path / "ladder.jsonl"
+    file.write_text(file.read_text()[:-9])
+    assert climbed(climb) == [("random", "not beaten", True)]
+    assert climbed(climb) == [("random", "not beaten", False)]

@@ -1,0 +1,175 @@
+"""`cardsharp ladder`: how far up a game's own players a strategy comes."""
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from random import SystemRandom
+from time import monotonic
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from cardsharp.errors import ConfigError
+from cardsharp.games import game as game_named
+from workbench.lab.duel import Duel
+from workbench.lab.following import watched
+from workbench.lab.ladder import MOST, TEST, Climb, Climbed, Memory, Step, ladder_of
+from workbench.lab.options import MOST_SEEDS, Player, Positive, Workers
+from workbench.lab.plan import DEFAULT_GAME, Plan
+from workbench.lab.players import fingerprint
+from workbench.lab.pools import pool_of
+from workbench.lab.ratings import MEAN
+from workbench.lab.runs import all_cores, unsteady
+from workbench.lab.sprt import Sequential
+from workbench.show.exits import Exit
+from workbench.show.lookup import data_folder
+from workbench.show.options import Json
+from workbench.show.output import messages, print_error, print_json, program, results
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class LadderOptions:
+    """Which ladder is climbed, how far and how."""
+
+    game: Annotated[
+        str | None, Parameter(help="Whose ladder; Dead Man's Draw's if you do not say.")
+    ] = None
+    lowest: Annotated[
+        str | None, Parameter(name="--from", help="Begin with this rung, not with the weakest.")
+    ] = None
+    highest: Annotated[
+        str | None,
+        Parameter(name="--to", help="Climb no higher; exits with 1 unless this rung is beaten."),
+    ] = None
+    pairs: Annotated[
+        int,
+        Parameter(alias="-n", validator=Positive, help="Deals after which it is left undecided."),
+    ] = MOST
+    anew: Annotated[
+        bool, Parameter(negative=(), help="Play again, on other deals, what is known already.")
+    ] = False
+    workers: Workers = None
+    as_json: Json = False
+
+    @property
+    def rungs(self) -> tuple[str, ...]:
+        """Who is to be met; raises `ConfigError` for a rung that is none."""
+        names = tuple(ladder_of(self.game).players)
+        first, last = self.lowest or names[0], self.highest or names[-1]
+        for option, name in (("--from", first), ("--to", last)):
+            if name not in names:
+                raise ConfigError(f"{option} {name} is no rung of this ladder: {', '.join(names)}.")
+        if names.index(first) > names.index(last):
+            raise ConfigError(f"--from {first} is above --to {last}: {', '.join(names)}.")
+        return names[names.index(first) : names.index(last) + 1]
+
+    def plan(self, player: str) -> Plan:
+        """The plan of the lowest rung, dealt as no other version of the player was."""
+        of = ladder_of(self.game).game
+        plan = Plan(game=of, first=player, second=self.rungs[0], pairs=self.pairs)
+        seed = SystemRandom().randrange(MOST_SEEDS) if self.anew else int(fingerprint(plan), 16)
+        return replace(plan, seed=1 + seed % MOST_SEEDS)
+
+
+def ladder(player: Player, *, options: LadderOptions = LadderOptions()) -> int:
+    """Let PLAYER meet a game's own players, the weakest first, until one is not beaten."""
+    began, processes = monotonic(), options.workers or all_cores()
+    plan = options.plan(player)
+    messages().print(
+        f"{player} climbs the ladder of {game_named(plan.game).title} (seed {plan.seed}): each "
+        f"rung {TEST.rule().replace('FIRST', 'it')}, at most {plan.pairs:,} pairs of matches.",
+        soft_wrap=True,
+    )
+    steps = []
+    with pool_of(processes) as pool:
+
+        def play(plan: Plan, tested: Sequential) -> Duel:
+            return watched(plan, pool, tested=tested)
+
+        memory = Memory(data_folder() / "ladder.jsonl")
+        for step in Climb(plan, memory, play, anew=options.anew).steps(options.rungs):
+            steps.append(step)
+            _warn(step, steps)
+            if not options.as_json:
+                results().print(_line(step))
+    climbed = Climbed(tuple(steps))
+    seconds = monotonic() - began
+    if options.as_json:
+        print_json(_document(plan, climbed, seconds))
+    else:
+        _print(plan, climbed, seconds, processes)
+    return Exit.FAILED if options.highest is not None and climbed.barrier is not None else Exit.OK
+
+
+def _warn(step: Step, steps: Sequence[Step]) -> None:
+    """Say once that the player is not steady, after the first rung that was played."""
+    played = [one for one in steps if one.duel is not None]
+    if step.duel is not None and played == [step]:
+        for name in unsteady(step.duel):
+            print_error(f"{name} decided otherwise when a deal was played again with its dice.")
+
+
+# --- for people ----------------------------------------------------------------------------------
+
+
+def _line(step: Step) -> str:
+    """What came of a rung."""
+    rung = step.rung
+    took = "known" if step.duel is None else f"{step.seconds:.1f} s"
+    return (
+        f"  {rung.name:<14}{step.rating!s:>13}   {rung.verdict:<12}"
+        f"{rung.percent:5.1f} % of {2 * rung.pairs:>5,} matches {took:>9}"
+    )
+
+
+def _print(plan: Plan, climbed: Climbed, seconds: float, processes: int) -> None:
+    console, highest, barrier = results(), climbed.highest, climbed.barrier
+    beaten = "no rung yet" if highest is None else _named(highest)
+    then = "that is the top." if barrier is None else f"{_named(barrier)} is next."
+    number = sum(2 * step.rung.pairs for step in climbed.steps)
+    console.print()
+    console.print(f"You beat {beaten}; {then}", soft_wrap=True)
+    console.print(
+        f"{plan.first} has the rating {climbed.rating} (95 %), where the ladder's mean is "
+        f"{MEAN:,.0f}: {number:,} matches, {seconds:.0f} s on {processes} processes now.",
+        soft_wrap=True,
+    )
+    if barrier is not None:
+        game = "" if plan.game == DEFAULT_GAME else f" --game {plan.game}"
+        command = f"lab duel {shlex.quote(plan.first)} {barrier.rung.name}{game} -n 20 --keep 5"
+        console.print(f"Matches to learn from: {program()} {command}", style="dim", soft_wrap=True)
+
+
+def _named(step: Step) -> str:
+    return f"{step.rung.name} (rating {step.rating})"
+
+
+# --- for programs --------------------------------------------------------------------------------
+
+
+def _document(plan: Plan, climbed: Climbed, seconds: float) -> dict[str, object]:
+    """The climb as JSON."""
+    highest, barrier = climbed.highest, climbed.barrier
+    return {
+        "game": plan.game,
+        "player": plan.first,
+        "seed": plan.seed,
+        "beaten": None if highest is None else highest.rung.name,
+        "next": None if barrier is None else barrier.rung.name,
+        "rating": round(climbed.rating.value),
+        "margin": round(climbed.rating.margin),
+        "seconds": round(seconds, 1),
+        "rungs": [
+            {
+                "name": step.rung.name,
+                "rating": step.rating.value,
+                "margin": step.rating.margin,
+                "verdict": step.rung.verdict,
+                "points": round(step.rung.percent, 1),
+                "matches": 2 * step.rung.pairs,
+                "known": step.duel is None,
+            }
+            for step in climbed.steps
+        ],
+    }

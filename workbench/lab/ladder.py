@@ -1,0 +1,248 @@
+"""A ladder: a game's own players from the weakest up, each with a measured rating, to be climbed.
+
+Who climbs meets one rung after the other and stays at the first that it is not shown to be
+stronger than. What was played is kept, and counts as long as no line of the player changes.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from time import monotonic
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from cardsharp.cloud.private import make_private
+from cardsharp.errors import ConfigError, StrategyFault
+from cardsharp.game import Game
+from cardsharp.games import game as game_named
+from cardsharp.games import games
+from workbench.lab.duel import Duel, share_of
+from workbench.lab.plan import Plan
+from workbench.lab.players import fingerprint
+from workbench.lab.ratings import Rating, Score, rating_of, ratings_of
+from workbench.lab.runs import run
+from workbench.lab.sprt import Sequential, Sprt
+from workbench.strategy_file import is_file
+
+TEST = Sprt(elo0=0, elo1=40)
+"""When a rung is beaten: some 40 to 400 pairs tell, where a duel for tuning takes thousands."""
+
+MOST = 1000
+"""Pairs after which a rung counts as not beaten."""
+
+REACH = 4
+"""How many rungs above its own a player is measured against: those farther up always win."""
+
+Verdict = Literal["beaten", "not beaten", "not decided"]
+
+
+class _Kept(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+# --- the rungs -----------------------------------------------------------------------------------
+
+
+class Ladder(_Kept):
+    """The measured players of a game, the lowest rung first; `pairs` were played by each two."""
+
+    game: str
+    pairs: int
+    seed: int
+    players: dict[str, Rating]
+
+
+def file_of(name: str) -> Path:
+    """Where the measured ratings of a game's players lie."""
+    return Path(__file__).with_name("ladders") / f"{name}.json"
+
+
+@cache
+def ladder_of(name: str | None) -> Ladder:
+    """The ladder of the game of that name, with the ratings that were measured.
+
+    Raises:
+        ConfigError: the game has none.
+    """
+    of = rungs_of(name)
+    return Ladder.model_validate_json(file_of(of.name).read_text("utf-8"))
+
+
+def rungs_of(name: str | None) -> Game:
+    """The game of that name; raises `ConfigError` where it names no ladder."""
+    of = game_named(name)
+    if not of.ladder:
+        there = ", ".join(one.name for one in games() if one.ladder)
+        raise ConfigError(f"{of.title} has no ladder; there is one for: {there}.")
+    return of
+
+
+def measured(plan: Plan, pool: Executor | None, tell: Callable[[Duel], None]) -> Ladder:
+    """The ladder of the plan's game, measured: everybody against the next few."""
+    names = game_named(plan.game).ladder
+    scores = {}
+    for place, first in enumerate(names):
+        for second in names[place + 1 : place + 1 + REACH]:
+            duel = run(replace(plan, first=first, second=second), pool)
+            scores[first, second] = Score.of(map(share_of, duel.pairs))
+            tell(duel)
+    found = ratings_of(scores)
+    players = {name: found[name].rounded for name in names}
+    return Ladder(game=plan.game, pairs=plan.pairs, seed=plan.seed, players=players)
+
+
+# --- the climb -----------------------------------------------------------------------------------
+
+
+class Rung(_Kept):
+    """What came of the meeting with one rung; `fingerprint` is of all code that took part."""
+
+    game: str
+    player: str
+    name: str
+    fingerprint: str
+    seed: int
+    pairs: int
+    points: float
+    squares: float
+    verdict: Verdict
+
+    @property
+    def score(self) -> Score:
+        """The points."""
+        return Score(self.pairs, self.points, self.squares)
+
+    @property
+    def percent(self) -> float:
+        """The share of the points, in 100."""
+        return 100 * self.points / self.pairs
+
+
+class Memory:
+    """The file of what was climbed, a JSON document a line; a line that was cut is passed over."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def known(self, plan: Plan) -> Rung | None:
+        """What came of it when the same code played it as long or to a decision."""
+        word = fingerprint(plan)
+        return next((one for one in self._rungs() if _is_of(one, plan, word)), None)
+
+    def keep(self, rung: Rung) -> None:
+        """Add a line; it begins one, also where the last was cut."""
+        make_private(self._file)
+        with self._file.open("a", encoding="utf-8") as out:
+            out.write(f"\n{rung.model_dump_json()}")
+
+    def _rungs(self) -> Iterator[Rung]:
+        """The newest first."""
+        with suppress(FileNotFoundError):
+            for line in reversed(self._file.read_text("utf-8").splitlines()):
+                with suppress(ValueError):
+                    yield Rung.model_validate_json(line)
+
+
+def _is_of(rung: Rung, plan: Plan, word: str) -> bool:
+    wanted = (plan.game, _who(plan.first), plan.second, word)
+    same = (rung.game, rung.player, rung.name, rung.fingerprint) == wanted
+    return same and (rung.verdict != "not decided" or rung.pairs >= plan.pairs)
+
+
+def _who(name_or_file: str) -> str:
+    """A strategy's name, or a file wherever it is called from."""
+    return str(Path(name_or_file).absolute()) if is_file(name_or_file) else name_or_file
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One rung of a climb; `duel` and `seconds` are of a rung that was played now."""
+
+    rung: Rung
+    rating: Rating
+    seconds: float = 0.0
+    duel: Duel | None = None
+
+    @property
+    def is_beaten(self) -> bool:
+        """Whether the climb goes on."""
+        return self.rung.verdict == "beaten"
+
+
+@dataclass(frozen=True, slots=True)
+class Climb:
+    """Who climbs (`plan.first`), and how; `anew` also where it is known what came of it."""
+
+    plan: Plan
+    memory: Memory
+    play: Callable[[Plan, Sequential], Duel]
+    anew: bool = False
+
+    def steps(self, names: Iterable[str]) -> Iterator[Step]:
+        """The rungs of those names in their order, up to the first that is not beaten.
+
+        Raises:
+            StrategyFault: the climber fails or breaks the rules; says where, and against whom.
+        """
+        players = ladder_of(self.plan.game).players
+        for name in names:
+            step = self._step(replace(self.plan, second=name), players[name])
+            yield step
+            if not step.is_beaten:
+                return
+
+    def _step(self, plan: Plan, rating: Rating) -> Step:
+        known = None if self.anew else self.memory.known(plan)
+        if known is not None:
+            return Step(known, rating)
+        began, tested = monotonic(), Sequential(TEST)
+        try:
+            duel = self.play(plan, tested)
+        except StrategyFault as fault:
+            raise StrategyFault(f"Against {plan.second}: {fault}") from None
+        rung = _rung(duel, tested)
+        self.memory.keep(rung)
+        return Step(rung, rating, monotonic() - began, duel)
+
+
+def _rung(duel: Duel, tested: Sequential) -> Rung:
+    plan, score = duel.plan, Score.of(map(share_of, duel.pairs))
+    decided: Verdict = "beaten" if tested.ratio > 0 else "not beaten"
+    return Rung(
+        game=plan.game,
+        player=_who(plan.first),
+        name=plan.second,
+        fingerprint=fingerprint(plan),
+        seed=plan.seed,
+        pairs=len(duel.pairs),
+        points=score.points,
+        squares=score.squares,
+        verdict=decided if tested.ended else "not decided",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Climbed:
+    """A climb that has ended."""
+
+    steps: tuple[Step, ...]
+
+    @property
+    def highest(self) -> Step | None:
+        """The last rung that was beaten, None where none was."""
+        return next((step for step in reversed(self.steps) if step.is_beaten), None)
+
+    @property
+    def barrier(self) -> Step | None:
+        """The rung that was not beaten, None where all were."""
+        last = self.steps[-1]
+        return None if last.is_beaten else last
+
+    @property
+    def rating(self) -> Rating:
+        """The climber's rating by all that it met."""
+        return rating_of((step.rating.value, step.rung.score) for step in self.steps)

@@ -1,0 +1,121 @@
+"""Ratings in Elo points: of one player against others whose rating is known, and of all at once.
+
+The Bradley-Terry model, fitted by maximum likelihood: a player's rating is the one at which as many
+points were expected as it made. What libraries of rating offer either goes from match to match, and
+depends on their order, or knows neither a rating that is fixed nor matches that are alike because
+they are of one deal; so an interval here is of the pairs, as in the rest of the lab.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import fsum, log, sqrt
+from statistics import fmean
+
+from workbench.lab.interval import NORMAL_95
+from workbench.lab.sprt import PER_TENFOLD, share_at
+
+MEAN = 1000.0
+"""The mean of the ratings of a ladder's players: the anchor of all others."""
+
+_LOGIT = PER_TENFOLD / log(10)
+"""Elo points of a unit of the logistic distribution."""
+
+_FARTHEST = 8 * PER_TENFOLD
+"""How far from every opponent a rating is looked for."""
+
+_STILL = 0.01
+"""Elo points; ratings that move by less have been found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """What a player made of an opponent: so many pairs, their shares of the points, and squares."""
+
+    pairs: float
+    points: float
+    squares: float
+
+    @classmethod
+    def of(cls, shares: Iterable[float]) -> "Score":
+        """The score of those pairs."""
+        given = tuple(shares)
+        return cls(len(given), fsum(given), fsum(share * share for share in given))
+
+    @property
+    def reversed(self) -> "Score":
+        """The same as the opponent saw it."""
+        rest = self.pairs - self.points
+        return Score(self.pairs, rest, rest - self.points + self.squares)
+
+    @property
+    def tempered(self) -> "Score":
+        """With one pair more, in which anything happened: nobody is infinitely strong."""
+        return Score(self.pairs + 1, self.points + 0.5, self.squares + 0.375)
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """Elo points, and how far from them the true ones may lie with 95 % confidence."""
+
+    value: float
+    margin: float
+
+    @property
+    def rounded(self) -> "Rating":
+        """In whole points."""
+        return Rating(round(self.value), round(self.margin))
+
+    def __str__(self) -> str:
+        return f"{self.value:,.0f} ± {self.margin:,.0f}"
+
+
+def rating_of(met: Iterable[tuple[float, Score]]) -> Rating:
+    """The rating of a player by its scores against opponents of those ratings.
+
+    Raises:
+        ValueError: it has met nobody.
+    """
+    scores = [(rating, score.tempered) for rating, score in met]
+    if not scores:
+        raise ValueError("Nobody was met.")
+    low = min(rating for rating, _ in scores) - _FARTHEST
+    high = max(rating for rating, _ in scores) + _FARTHEST
+    while high - low > _STILL / 2:
+        middle = (low + high) / 2
+        expected = fsum(score.pairs * share_at(middle - rating) for rating, score in scores)
+        if expected < fsum(score.points for _, score in scores):
+            low = middle
+        else:
+            high = middle
+    return Rating(low, NORMAL_95 * _standard_error(low, scores))
+
+
+def _standard_error(own: float, scores: Iterable[tuple[float, Score]]) -> float:
+    """From the spread that the pairs have, not from the one that single matches would have."""
+    information = spread = 0.0
+    for rating, score in scores:
+        share = share_at(own - rating)
+        information += score.pairs * share * (1 - share)
+        spread += score.squares - 2 * share * score.points + score.pairs * share * share
+    return _LOGIT * sqrt(spread) / information
+
+
+def ratings_of(duels: Mapping[tuple[str, str], Score]) -> dict[str, Rating]:
+    """The ratings of players who met each other, with `MEAN` as their mean.
+
+    Each margin is the player's with the others' ratings held fast.
+    """
+    met: dict[str, dict[str, Score]] = {}
+    for (one, other), score in duels.items():
+        met.setdefault(one, {})[other] = score
+        met.setdefault(other, {})[one] = score.reversed
+    values, moved = dict.fromkeys(met, MEAN), True
+    found: dict[str, Rating] = {}
+    while moved:
+        before = dict(values)
+        for name, scores in met.items():
+            found[name] = rating_of((values[other], score) for other, score in scores.items())
+            values[name] = found[name].value
+        moved = any(abs(values[name] - before[name]) > _STILL for name in met)
+    shift = MEAN - fmean(values.values())
+    return {name: Rating(values[name] + shift, found[name].margin) for name in met}
