@@ -226,3 +226,12 @@ def test_a_broken_match_of_an_arena_is_left_out_and_named(
         assert client.get(f"/api/matches/{good}", ALICE).status == 200
         assert client.get(f"/api/matches/{bad}", ALICE).status == 404
     assert f"match {bad} cannot be read" in caplog.text
+
+
+def test_all_running_matches_are_told_however_many(tmp_path: Path) -> None:
+    """A list of matches has an end; what must be attended has none."""
+    with closing(SqliteLog(tmp_path / "m.db", FakeClock())) as log:
+        for number in range(101):
+            log.take(f"m{number}", "ann", timedelta(seconds=3))
+        assert len(log.matches()) == 100
+        assert len(log.running()) == 101

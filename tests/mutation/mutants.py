@@ -84,7 +84,12 @@ TARGETS = {
     ),
     "stores": Target(
         ("cloud/memory", "cloud/sqlite", "cloud/sqlite_file"),
-        ("integration/test_cloud_contract.py", "integration/test_cloud_contract_queue.py"),
+        (
+            "integration/test_cloud_contract.py",
+            "integration/test_cloud_contract_queue.py",
+            "integration/test_store_files.py",
+            "integration/test_store_rows.py",
+        ),
     ),
 }
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from random import Random
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.matches import RunningMatch
@@ -35,7 +36,7 @@ from cardsharp.deadmansdraw.rules import (
     terminate,
 )
 from cardsharp.deadmansdraw.simulation import fair_chance
-from cardsharp.errors import RulesError
+from cardsharp.errors import Illegal, RulesError
 
 SEEDS = st.integers(0, 10**9)
 TABLES = st.tuples(SEEDS, st.sampled_from(KINDS))
@@ -240,3 +241,5 @@ def test_a_match_that_is_ended_by_decision_is_won_by_nobody_for_points() -> None
         state, events = terminate(leading, winner, comment)
         assert state.outcome == MatchEnded((4, 0), winner, terminated=True)
         assert events == (*([Comment(comment)] if comment else []), state.outcome)
+        with pytest.raises(Illegal, match=r"^No action possible on finished matches\.$"):
+            apply(state, END_TURN, lambda pile, number: pile[:number])

@@ -123,6 +123,7 @@ class Desk:
 @pytest.fixture
 def desk() -> Iterator[Desk]:
     clock = StillClock()
+    clock.advance(HOUR)  # what counts from a moment must not count from nought
     with closing(SqliteLog(Path(":memory:"), clock)) as log:
         yield Desk(log, clock, MemoryQueue(clock, visibility=HOUR))
 
@@ -191,7 +192,9 @@ class Lossy(Count):
     def look(self, known: Facts) -> Sight[int]:
         if len(self.asked) == ACTIONS and len(known) == 2:
             self.counted = 1
-        return super().look(known)
+        sight = super().look(known)
+        anew = len(self.asked) > ACTIONS
+        return replace(sight, facts={n: {"anew": anew} for n in sight.facts})
 
 
 def test_r25_a_lost_move_is_made_anew_some_seconds_after_its_loss(desk: Desk) -> None:
@@ -199,7 +202,8 @@ def test_r25_a_lost_move_is_made_anew_some_seconds_after_its_loss(desk: Desk) ->
     assert desk.attend(Lossy()) is Attended.FINISHED
     assert desk.clock.now() - began <= TIMING.denial + TIMING.breath
     assert [note.body["sequence"] for note in desk.log.notes("m")] == [1, 2]
-    assert [move.sequence for move in desk.log.moves("m")] == [*range(ACTIONS)]
+    facts = [{"anew": False}, {"anew": True}, {"anew": True}]
+    assert [move.facts for move in desk.log.moves("m")] == facts
 
 
 def test_a_match_that_is_denied_before_it_was_played_is_left_alone_for_a_while(desk: Desk) -> None:
@@ -248,8 +252,10 @@ def test_a_worker_without_the_time_to_hear_it_again_closes_nothing(desk: Desk) -
 @pytest.mark.parametrize(("step", "alone"), [("look", TIMING.shelf), ("act", TIMING.lease)])
 def test_wrong_credentials_are_told(desk: Desk, step: str, alone: timedelta) -> None:
     """Those for the actions too, which need not be those for the looks."""
+    began = desk.clock.now()
     with pytest.raises(Unauthorized):
         desk.attend(Count({step: [PASSWORD] * FOR_GOOD}))
+    assert desk.clock.now() - began == TIMING.denial
     assert desk.free_after() == alone
 
 

@@ -12,6 +12,7 @@ from support.bot_clock import StillClock
 from cardsharp.cloud.hold import Hold
 from cardsharp.cloud.lease import Keeping, LeaseKeeper
 from cardsharp.cloud.metrics import Metric, NoMeter
+from cardsharp.cloud.ports import Body, Lease, MoveRecord
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.cloud.timing import Timing
 from cardsharp.errors import ArenaError, Rejected, Unreachable
@@ -58,6 +59,14 @@ def test_a_wait_begins_only_with_time_for_all_of_it_and_for_handing_on(
     needed = TIMING.long_poll + TIMING.handover
     assert not hold(log, clock, needed).time_to_wait()
     assert hold(log, clock, needed + INSTANT).time_to_wait()
+
+
+def test_another_action_is_decided_only_with_time_to_send_it_and_to_wait_for_it(
+    log: SqliteLog, clock: StillClock
+) -> None:
+    needed = TIMING.decision + 2 * TIMING.act
+    assert not hold(log, clock, needed).time_to_decide()
+    assert hold(log, clock, needed + INSTANT).time_to_decide()
 
 
 @pytest.mark.parametrize(
@@ -116,3 +125,49 @@ def test_a_safe_action_is_counted_and_said(
     assert meter.counted == [Metric.SAFE_ACTIONS]
     (line,) = caplog.records
     assert (line.getMessage(), vars(line)["match_id"]) == ("no idea", "m")
+
+
+@pytest.mark.parametrize(
+    ("moves", "waits"),
+    [
+        ([MoveRecord(4, {"action": 1}, None)], False),
+        ([MoveRecord(5, {"action": 1}, None)], True),
+        ([MoveRecord(6, {"action": 1}, None)], True),
+        ([MoveRecord(5, None, {"drew": 1})], False),
+        ([], False),
+    ],
+    ids=["before", "at", "after", "no intent", "nothing"],
+)
+def test_a_successor_waits_for_what_was_meant_for_this_move_or_a_later_one(
+    log: SqliteLog, clock: StillClock, moves: list[MoveRecord], waits: bool
+) -> None:
+    """Until an action that was sent under the last lease can no longer be under way."""
+    held = hold(log, clock, TIMING.handover)
+    assert held.outwait(moves, 5, clock.monotonic()) is waits
+    assert clock.slept == (TIMING.renew + TIMING.act if waits else timedelta(0))
+
+
+class SlowLog(SqliteLog):
+    """Takes so long to store an intent."""
+
+    def __init__(self, clock: StillClock, takes: timedelta) -> None:
+        super().__init__(Path(":memory:"), clock)
+        self.pass_time = lambda: clock.advance(takes)
+
+    def intend(self, lease: Lease, sequence: int, intent: Body) -> None:
+        super().intend(lease, sequence, intent)
+        self.pass_time()
+
+
+@pytest.mark.parametrize(
+    ("late", "said"), [(timedelta(0), []), (INSTANT, [("an intent took too long", "m")])]
+)
+def test_an_intent_is_in_time_to_the_last_moment_and_a_late_one_is_said(
+    clock: StillClock,
+    caplog: pytest.LogCaptureFixture,
+    late: timedelta,
+    said: list[tuple[str, str]],
+) -> None:
+    with closing(SlowLog(clock, TIMING.renew + late)) as log:
+        assert hold(log, clock, TIMING.handover).intend(1, {}) is not bool(late)
+    assert [(one.getMessage(), vars(one)["match_id"]) for one in caplog.records] == said
