@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Protocol, TypeVar, cast
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 import requests
 from requests.adapters import HTTPAdapter
@@ -184,7 +184,7 @@ class Gate:
         before = (self.place.sequence, self.place.truth()) if acts else (0, None)
         answer = self.place.ask(request)
         if acts and answer.status == requests.codes.ok:
-            sent = json.loads(body_of(request))
+            sent = sent_by(request)
             faults = list(self._faults(*before, sent, meant))
             self.accepted.append(Accepted(before[0], sent, self.clock.now(), faults))
         return response_of(answer.status, dict(answer.headers), answer.body)
@@ -322,6 +322,15 @@ ANSWERS: Mapping[Kind, tuple[int, dict[str, str], bytes]] = {
 def response_of(status: int, headers: dict[str, str], body: bytes) -> HTTPResponse:
     """An answer as `requests` has it from a socket."""
     return HTTPResponse(io.BytesIO(body), headers=headers, status=status, preload_content=False)
+
+
+def sent_by(request: requests.PreparedRequest) -> dict[str, Any]:
+    """What an action says: its body, or the query of one that is sent by GET."""
+    if request.method != "GET":
+        said: dict[str, Any] = json.loads(body_of(request))
+        return said
+    query = parse_qsl(urlsplit(str(request.url)).query)
+    return {name: int(value) if value.isdecimal() else value for name, value in query}
 
 
 def body_of(request: requests.PreparedRequest) -> bytes:

@@ -8,9 +8,11 @@ from typing import Annotated
 import cyclopts
 from cyclopts import Parameter, validators
 
+from cardsharp.blef.client import BlefClient
 from cardsharp.blef.game import GAME
 from cardsharp.blef.seats import SeatOrder
 from cardsharp.cloud.redaction import redact
+from cardsharp.exchange import Limits
 from workbench.blef.bot import News, in_words, told_of
 from workbench.lab.duel import Duel
 from workbench.lab.following import followed
@@ -31,6 +33,8 @@ Examples:
   cardsharp blef show last                      what our bot did there, and why
   cardsharp blef duel bayes greedy --games 200  who is stronger
 All take --json."""
+
+_ONCE = Limits(attempts=1)
 
 app = cyclopts.App(name="blef", help_format="plaintext", help_epilogue=_EXAMPLES)
 
@@ -115,6 +119,9 @@ def bot(*, options: SeatOptions) -> int:
     wanted = {"url": options.url, "game": options.game, "nickname": options.nickname}
     order = SeatOrder.parse({**wanted, "strategy": strategy_named(options.strategy, GAME)})
     store = options.store or data_folder() / "blef.db"
+
+    with BlefClient(order.url, _ONCE) as client:
+        client.glance(order.game)  # before anybody waits for what is no service of Blef
 
     def say(sentence: str) -> None:
         messages().print(redact(sentence), style="dim", soft_wrap=True)

@@ -118,7 +118,8 @@ class Budget(NamedTuple):
 class Call:
     """One request; `kind` is its name in the counts, `accept` the statuses that are answers.
 
-    `limit` is for one attempt; `waits` marks a long poll.
+    `limit` is for one attempt; `waits` marks a long poll, and `changes` a GET that writes, as an
+    old service has it.
     """
 
     kind: str
@@ -128,12 +129,13 @@ class Call:
     params: Mapping[str, str] = field(default_factory=dict)
     body: object = None
     waits: bool = False
+    changes: bool = False
     accept: frozenset[int] = frozenset({200})
 
     @property
     def writes(self) -> bool:
         """Whether it may change something at the arena."""
-        return self.method != "GET"
+        return self.method != "GET" or self.changes
 
     def __str__(self) -> str:
         return f"{self.method} {self.path}"

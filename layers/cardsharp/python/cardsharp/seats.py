@@ -19,7 +19,7 @@ from cardsharp.cloud.attend import Bot, Meet
 from cardsharp.cloud.attended import Attended
 from cardsharp.cloud.messages import OrderBody
 from cardsharp.cloud.metrics import Meter
-from cardsharp.cloud.offering import Offering
+from cardsharp.cloud.offering import MISSING, Offering
 from cardsharp.cloud.ports import Body
 from cardsharp.cloud.redaction import register
 from cardsharp.cloud.settings import Workplace
@@ -111,7 +111,8 @@ def order_seat(game: str, order: SeatOrder, player: str, vault: Vault, offering:
     """Have the bot join a match of that game and play it; the seat's name in the match log.
 
     `player` is to be random and secret. The seat is running from before it is offered, so that
-    the poller finds it whatever dies here. Asking for the same again changes nothing.
+    the poller finds it whatever dies here. Asking for the same again changes nothing, but
+    a seat that was refused is tried again.
 
     Raises:
         ConfigError: new matches are paused.
@@ -122,10 +123,13 @@ def order_seat(game: str, order: SeatOrder, player: str, vault: Vault, offering:
     seat = Seat(order.url, order.game, order.nickname, order.strategy, SecretStr(player))
     vault.add(match_id, seat.body)
     log = offering.log
-    if log.match(match_id) is None:
+    record = log.match(match_id)
+    if record is None:
         lease = log.take(match_id, _CLAIM, offering.announce, seat.header(game))
         if lease is not None:
             log.release(lease)
+    elif record.outcome is not None and record.outcome.get("result") == MISSING:
+        log.reopen(record)
     offering.offer_one(match_id, game)
     return match_id
 

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from random import Random
 
-from cardsharp.blef.client import NO_PLAYER, NO_SEAT, BlefClient, Sighting
+from cardsharp.blef.client import NO_PLAYER, BlefClient, Sighting
 from cardsharp.blef.fallback import decide
 from cardsharp.blef.game import GAME
 from cardsharp.blef.logbook import (
@@ -40,6 +40,8 @@ _log = logging.getLogger("cardsharp.bot")
 
 Connect = Callable[[str], AbstractContextManager[BlefClient]]
 """A session at the service of that address."""
+
+_OUR_FAULT = range(400, 500)
 
 BREATH = timedelta(seconds=1)
 """How long a service is left alone that does not let us wait for a change."""
@@ -96,8 +98,11 @@ class SeatMatch:
         return self._sight(self.client.wait(self.seat.game, self.seat.secret, self.version), known)
 
     def gone(self, denied: Rejected) -> Body | None:
-        """The outcome where the service says that there is no seat for us in the game."""
-        return refused_body(denied.message) if denied.message in NO_SEAT else None
+        """The outcome where the service itself says that there is nothing for us to play.
+
+        A 4xx stays what it is, whatever its words: the game is left, not looked at for ever.
+        """
+        return refused_body(denied.message) if denied.status in _OUR_FAULT else None
 
     def _look(self) -> Sighting:
         return self.client.look(self.seat.game, self.seat.secret)

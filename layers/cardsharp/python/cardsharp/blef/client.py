@@ -1,18 +1,19 @@
 """A player's requests to a Blef service, ours or another one that speaks the same API."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from http import HTTPStatus
 from uuid import UUID
 
 from cardsharp.blef.wire import BASE, VERSION_HEADER, JoinedBody, StateBody, parse_state
-from cardsharp.errors import Garbled, NotFound
+from cardsharp.errors import Foreign, Garbled, NotFound, Rejected
 from cardsharp.exchange import Answer, Call, Client, Exchange, Limits, checked_address
 
 NO_GAME = "Game does not exist"
 NO_PLAYER = "The UUID does not match any active player"
-_DONE = frozenset({200, 202})
-NO_SEAT = (NO_GAME, "Game already started", "The game room is full", "Nickname already taken")
 """The service's own words (docs/spec/blef.md section 5)."""
+
+_DONE = frozenset({HTTPStatus.OK, HTTPStatus.ACCEPTED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,15 +33,25 @@ class BlefClient(Client):
 
     def __init__(self, url: str, limits: Limits) -> None:
         super().__init__(Exchange(service_address(url), None, limits), limits)
+        self._takes_post = True
+
+    def glance(self, game: str) -> StateBody:
+        """The game as anybody may see it."""
+        return self._state(game, {}).state
 
     def look(self, game: str, player: str) -> Sighting:
         """The game as it is now."""
         return self._state(game, {"player_uuid": player})
 
     def wait(self, game: str, player: str, since: int | None) -> Sighting:
-        """The game once it is no longer as it was at `since`, or after some time as it is."""
-        known = {} if since is None else {"since": str(since)}
-        return self._state(game, {"player_uuid": player, "wait": "true", **known}, waits=True)
+        """The game once it is no longer as it was at `since`, or after some time as it is.
+
+        At once where nothing is known of its version: such a service lets nobody wait.
+        """
+        if since is None:
+            return self.look(game, player)
+        asked = {"player_uuid": player, "wait": "true", "since": str(since)}
+        return self._state(game, asked, waits=True)
 
     def past(self, game: str, number: int) -> StateBody:
         """A round that is over, with everybody's hand."""
@@ -61,7 +72,10 @@ class BlefClient(Client):
     def _change(
         self, game: str, what: str, body: Mapping[str, object], kind: str | None = None
     ) -> Answer:
-        """The answer to a change, which is sent once."""
+        """The answer to a change, which is sent once; to a service of the first days by GET.
+
+        That one answers a POST with 405, and so has not carried it out.
+        """
         call = Call(
             kind=kind or what,
             method="POST",
@@ -70,7 +84,17 @@ class BlefClient(Client):
             limit=self._limits.act,
             accept=_DONE,
         )
-        return self._exchange.send(call)
+        if self._takes_post:
+            try:
+                return self._exchange.send(call)
+            except (Rejected, Foreign) as refused:
+                if refused.status != HTTPStatus.METHOD_NOT_ALLOWED:
+                    raise
+            self._takes_post = False
+        told = {name: str(value) for name, value in body.items()}
+        return self._exchange.send(
+            replace(call, method="GET", body=None, params=told, changes=True)
+        )
 
     def _state(self, game: str, params: dict[str, str], *, waits: bool = False) -> Sighting:
         limit = self._limits.long_poll if waits else self._limits.read
@@ -88,7 +112,7 @@ def service_address(url: str) -> str:
 
 def _joined(answer: Answer) -> str:
     try:
-        return JoinedBody.model_validate_json(answer.body).player_uuid
+        return JoinedBody.model_validate_json(answer.body, extra="ignore").player_uuid
     except ValueError:
         # Without its cause, which would show the uuid.
         raise Garbled("The answer to a join names no player.", doubtful=True) from None

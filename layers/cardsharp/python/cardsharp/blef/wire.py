@@ -5,7 +5,15 @@ The names, their order and their meaning are those of docs/spec/blef.md section 
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, RootModel, ValidationError, WithJsonSchema
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    RootModel,
+    ValidationError,
+    WithJsonSchema,
+)
 
 from cardsharp.blef import rules
 from cardsharp.blef.actions import CHECK, LOST
@@ -187,17 +195,25 @@ class MoveBody(Body):
     action_id: int = Field(ge=0, le=LOST)
 
 
+def _nobody(name: object) -> object:
+    """None for the empty object by which the original says that there is nobody."""
+    return None if name == {} else name
+
+
+_Nickname = Annotated[str | None, BeforeValidator(_nobody)]
+
+
 class StateBody(Body):
     """A game, or one of its rounds, as whoever asks may see it."""
 
-    admin_nickname: str | None
+    admin_nickname: _Nickname
     public: bool
     status: Status
     round_number: int = Field(ge=0, le=_MOST_ROUNDS)
     max_cards: int = Field(ge=0, le=_MOST_CARDS)
     players: list[PlayerBody] = Field(max_length=rules.MAX_PLAYERS)
     hands: list[HandBody] = Field(max_length=rules.MAX_PLAYERS)
-    cp_nickname: str | None
+    cp_nickname: _Nickname
     history: list[MoveBody]
 
 
@@ -239,13 +255,13 @@ def state_body(game: GameRecord, position: Position | None) -> StateBody:
 
 
 def parse_state(raw: bytes | str) -> StateBody:
-    """A state as the service sent it, read by whoever plays there.
+    """A state as a service sent it, read by whoever plays there, whatever else it says.
 
     Raises:
         Garbled: it is none; the text never quotes it.
     """
     try:
-        return StateBody.model_validate_json(raw)
+        return StateBody.model_validate_json(raw, extra="ignore")
     except ValidationError as error:
         raise Garbled(f"The answer is not a state of Blef: {error.error_count()} faults.") from None
 

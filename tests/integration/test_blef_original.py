@@ -1,0 +1,99 @@
+"""Our bot at the original service, which knows nothing but GET (docs/spec/blef.md)."""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from support.blef_original import OriginalPlace
+from support.bot_bench import Bench
+from support.cli import Cli, Outcome, clean
+
+from cardsharp.blef.client import NO_GAME
+from cardsharp.blef.routes import API as BLEF
+from cardsharp.blef.service import Blef
+from cardsharp.blef.sqlite import SqliteGames
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.ports import Status
+from cardsharp.cloud.sqlite_file import MEMORY
+from cardsharp.euchre.assembly import STORES
+from cardsharp.euchre.journal import NoJournal
+from cardsharp.euchre.routes import API as EUCHRE
+from cardsharp.euchre.service import EuchreService
+from cardsharp.euchre.strategies import build
+from workbench.cloud.http_events import Answered
+from workbench.show.exits import Exit
+from workbench.stage.serving import IN_MEMORY, front
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    made = Bench(OriginalPlace, tmp_path)
+    yield made
+    made.close()
+
+
+def place_of(bench: Bench) -> OriginalPlace:
+    assert isinstance(bench.place, OriginalPlace)
+    return bench.place
+
+
+def test_a_whole_game_is_played_at_the_original(bench: Bench) -> None:
+    """Joined, played from one card each to the end, and closed; each action is sent once."""
+    bench.play()
+    assert bench.faults_found() == []
+    place, sent = place_of(bench), Counter(bench.plan.steps)
+    state = place.state()
+    assert state["status"] == "Finished"
+    assert state["round_number"] >= 11
+    assert place.posted == bench.workers, "a worker asks once in vain, and then by GET alone"
+    assert sent["join"] + sent["act"] == 1 + len(bench.gate.accepted) + place.posted
+
+
+def test_a_game_in_which_the_bot_cannot_go_on_is_left_and_may_be_ordered_again(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The service says 404 in its own words, and goes on saying so."""
+
+    def gone(_request: object) -> Answered:
+        return Answered(404, (), b'{"error": "404 - Resource Not Found"}')
+
+    with monkeypatch.context() as patch:
+        patch.setattr(place_of(bench), "ask", gone)
+        bench.play()
+    record = bench.log.match(bench.match_id)
+    assert record is not None
+    assert record.outcome is not None
+    assert (record.status, record.outcome["reason"]) == (
+        Status.FINISHED,
+        "404 - Resource Not Found",
+    )
+    assert bench.log.running() == []
+    bench.play()
+    again = bench.log.match(bench.match_id)
+    assert again is not None
+    assert again.outcome is not None
+    assert again.outcome["result"] in {"won", "lost"}
+
+
+def test_a_refusal_is_a_sentence_and_an_exit_code(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """At a service without that game, at one of another kind, and where nobody listens."""
+    clean(monkeypatch, tmp_path)
+    cli, clock = Cli(capsys), SystemClock()
+
+    def bot(url: str) -> Outcome:
+        return cli("blef", "bot", "--url", url, "--game", str(uuid4()))
+
+    with front(BLEF, Blef(SqliteGames(MEMORY, clock), clock)) as running:
+        refused = bot(running.url)
+    assert refused.code == Exit.FAILED
+    assert refused.err == f"cardsharp: The server answered 400: {NO_GAME}\n"
+    euchre = EuchreService(STORES.open(IN_MEMORY, clock), build("rules"), clock, NoJournal())
+    with front(EUCHRE, euchre) as running:
+        other = bot(running.url)
+    assert (other.code, other.err.count("\n")) == (Exit.FAILED, 1)
+    nobody = bot("http://127.0.0.1:9")
+    assert (nobody.code, "is the" in nobody.err) == (Exit.UNREACHABLE, True)
