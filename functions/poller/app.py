@@ -5,6 +5,7 @@ from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from cardsharp.cloud.adapters import prepare
 from cardsharp.cloud.telemetry import begin, logger, meter, watch_retries
 from cardsharp.game import Listen
 from cardsharp.games import games, job_of
@@ -33,4 +34,6 @@ def listening() -> Listen:
     return next(one.listen for one in games() if one.listen is not None).load()
 
 
-listening()  # a function starts with a whole processor, and listens with a part of one
+# A function starts with a whole processor, and works with a part of one.
+listening()
+prepare(os.environ)

@@ -5,6 +5,7 @@ from typing import Any, TypeGuard
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from cardsharp.cloud.adapters import prepare
 from cardsharp.cloud.telemetry import begin, logger, meter, watch_retries
 from cardsharp.errors import Malformed
 from cardsharp.game import Order
@@ -59,4 +60,6 @@ def _is_object(event: object) -> TypeGuard[dict[str, Any]]:
     return isinstance(event, dict)
 
 
-ordering({})  # a function starts with a whole processor, and goes on with a part of one
+# A function starts with a whole processor, and works with a part of one.
+ordering({})
+prepare(os.environ)

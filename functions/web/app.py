@@ -10,6 +10,7 @@ from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from cardsharp.cloud.adapters import prepare
 from cardsharp.cloud.telemetry import begin, meter, watch_retries
 from cardsharp.errors import ConfigError, Malformed
 from cardsharp.games import game
@@ -54,5 +55,7 @@ def handler(event: Event, context: LambdaContext) -> Response:
         meter.flush()
 
 
+# A function starts with a whole processor, and answers with a part of one.
 if GAME in os.environ:
-    service(os.environ[GAME])  # a function starts with a whole processor, and answers with a part
+    service(os.environ[GAME])
+prepare(os.environ)

@@ -14,7 +14,7 @@ from aws_lambda_powertools.utilities.batch.types import PartialItemFailureRespon
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from cardsharp.cloud.adapters import build_queue
+from cardsharp.cloud.adapters import build_queue, prepare
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.messages import MatchMessage, parse_message, records_of
 from cardsharp.cloud.settings import Workplace
@@ -106,4 +106,6 @@ def attending(name: str | None) -> Attend:
     return found.attend.load()
 
 
-attending(None)  # a function starts with a whole processor, and plays with a part of one
+# A function starts with a whole processor, and works with a part of one.
+attending(None)
+prepare(os.environ)

@@ -275,7 +275,7 @@ def test_s15_a_rotated_secret_is_used_without_a_deploy(cloud: Trial) -> None:
     assert look_at(cloud.stack).failed_ticks == 1
     old = json.dumps({"username": US[0], "password": "old-word"})
     store.put_parameter(Name=name, Value=old, Type="SecureString", Overwrite=True)
-    secrets._provider.cache_clear()
+    secrets.provider.cache_clear()
     with handlers(cloud) as assembly:
         assert assembly.player_id == US[0], "and so the old one is cached"
         rotate_secret(cloud.stack, *US, lambda _user, _password: None)

@@ -101,10 +101,10 @@ def deployed(cloud: Emulator, arena: ArenaServer, name: str) -> Iterator[tuple[A
         "CARDSHARP_QUEUE": made.queues["MatchQueue"],
         "CARDSHARP_PACE_SECONDS": "0.1",
     }
-    secrets._provider.cache_clear()
+    secrets.provider.cache_clear()
     with seen() as actions, assembled(variables) as assembly:
         yield assembly, actions
-    secrets._provider.cache_clear()
+    secrets.provider.cache_clear()
 
 
 @contextmanager

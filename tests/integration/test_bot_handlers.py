@@ -231,6 +231,6 @@ def moto_secrets() -> "Iterator[SSMClient]":
     from moto import mock_aws  # noqa: PLC0415
 
     with environment({"AWS_DEFAULT_REGION": "us-east-1"}), mock_aws():
-        secrets_module._provider.cache_clear()
+        secrets_module.provider.cache_clear()
         yield Session(region_name="us-east-1").client("ssm")
-    secrets_module._provider.cache_clear()
+    secrets_module.provider.cache_clear()

@@ -110,9 +110,9 @@ def arena(secret_id: str) -> Settings:
 @pytest.fixture
 def secret_names() -> Iterator[None]:
     """Forget what other tests fetched."""
-    secrets._provider.cache_clear()
+    secrets.provider.cache_clear()
     yield
-    secrets._provider.cache_clear()
+    secrets.provider.cache_clear()
 
 
 @pytest.mark.usefixtures("secret_names")

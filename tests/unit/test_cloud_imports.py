@@ -1,7 +1,18 @@
 """What a cold start pays for."""
 
+import os
 import subprocess
 import sys
+
+import pytest
+
+_DEPLOYED = {
+    "AWS_DEFAULT_REGION": "eu-central-1",
+    "AWS_LAMBDA_FUNCTION_NAME": "f",
+    "CARDSHARP_STORE": "dynamodb:t",
+    "CARDSHARP_QUEUE": "https://sqs.example/q",
+    "CARDSHARP_SECRET_ID": "/stack/arena",
+}
 
 
 def test_nothing_loads_boto3_before_aws_is_used() -> None:
@@ -14,3 +25,43 @@ def test_nothing_loads_boto3_before_aws_is_used() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], check=False)  # noqa: S603 - our own
     assert done.returncode == 0
+
+
+def clients_after_start(function: str, variables: dict[str, str]) -> list[str]:
+    """The services of which a function has clients when it has started."""
+    program = (
+        f"import {function}.app, sys; from cardsharp.cloud import secrets;"
+        "aws = sys.modules.get('cardsharp.cloud.aws');"
+        "print(*[s for s, _ in (aws._prepared if aws else {})],"
+        " *['ssm'] * secrets.provider.cache_info().currsize)"
+    )
+    plain = {name: told for name, told in os.environ.items() if not name.startswith("AWS_")}
+    done = subprocess.run(  # noqa: S603 - our own interpreter
+        [sys.executable, "-c", program],
+        env={**plain, **variables},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.split()
+
+
+@pytest.mark.parametrize("function", ["worker", "poller", "practice"])
+def test_r21_a_deployed_function_makes_its_clients_when_it_starts(function: str) -> None:
+    """It starts with a whole processor, and answers with a fourteenth of one."""
+    assert clients_after_start(function, _DEPLOYED) == ["dynamodb", "sqs", "ssm"]
+
+
+def test_r21_a_service_makes_its_client_when_it_starts() -> None:
+    variables = {name: _DEPLOYED[name] for name in [*_DEPLOYED][:3]}
+    assert clients_after_start("web", variables) == ["dynamodb"]
+
+
+def test_r21_at_home_none_are_made_before_they_are_needed() -> None:
+    home = {name: told for name, told in _DEPLOYED.items() if not name.startswith("AWS_LAMBDA")}
+    assert clients_after_start("worker", home) == []
+
+
+def test_r21_without_a_region_a_function_starts_and_its_first_invocation_says_why() -> None:
+    lost = {name: told for name, told in _DEPLOYED.items() if name != "AWS_DEFAULT_REGION"}
+    assert clients_after_start("worker", {**lost, "HOME": "/nowhere"}) == []

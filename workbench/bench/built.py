@@ -41,7 +41,8 @@ US = ("111111111111111111111111", "teamonepass")
 OPPONENT = ("222222222222222222222222", "teamtwopass")
 """Two players of the local arena, whose passwords are public."""
 
-INIT_AIM = timedelta(milliseconds=400)
+INIT_AIM = timedelta(milliseconds=500)
+"""With the clients of AWS, for which a function has a whole processor then and only then."""
 TRACING = 16 * 1024 * 1024
 """What Lambda takes for tracing, at most, of the memory that a function has."""
 

@@ -1,17 +1,24 @@
 """Which adapter a setting names."""
 
+from collections.abc import Mapping
+from contextlib import suppress
+
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.memory import named
 from cardsharp.cloud.metrics import Meter
 from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.ports import Clock, MatchLog, Queue
 from cardsharp.cloud.relay import Alone, Relay
+from cardsharp.cloud.secrets import provider
 from cardsharp.cloud.settings import Workplace
 from cardsharp.cloud.stores import Stores
 from cardsharp.cloud.switches import KeptSwitchboard, NoSwitchboard, Switchboard
 from cardsharp.cloud.vault import Vault
 from cardsharp.errors import ConfigError
 from cardsharp.game import Part
+
+_FUNCTION = "AWS_LAMBDA_FUNCTION_NAME"
+"""A variable that every function of Lambda has, and nobody else."""
 
 _LOGS: Stores[MatchLog] = Stores(
     "CARDSHARP_STORE",
@@ -23,6 +30,28 @@ _VAULTS: Stores[Vault] = Stores(
     Part("cardsharp.cloud.sqlite_vault:SqliteVault"),
     Part("cardsharp.cloud.dynamodb_vault:DynamoVault"),
 )
+
+
+def prepare(environment: Mapping[str, str]) -> None:
+    """In a function of Lambda do at its start what the first question to AWS would do.
+
+    It starts with a whole processor and works with a part of one. Settings that cannot be used
+    are told of by the first invocation.
+    """
+    if _FUNCTION not in environment:
+        return
+    from cardsharp.cloud import aws  # noqa: PLC0415 - boto3 is slow to import
+
+    store, queue = environment.get("CARDSHARP_STORE", ""), environment.get("CARDSHARP_QUEUE", "")
+    with suppress(ConfigError):
+        if store.startswith("dynamodb:"):
+            build_log(store, SystemClock())
+            aws.prepare("dynamodb")
+        if queue.startswith("http"):
+            build_queue(queue, SystemClock())
+            aws.prepare("sqs")
+        if environment.get("CARDSHARP_SECRET_ID"):
+            provider()
 
 
 def build_offering(settings: Workplace, meter: Meter) -> Offering:

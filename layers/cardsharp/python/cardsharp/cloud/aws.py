@@ -67,6 +67,12 @@ _MISSING = frozenset(
     }
 )
 
+ANSWER = 5
+"""Seconds that an answer may take, but to a question that waits for something."""
+
+_prepared: dict[tuple[str, float], Any] = {}
+"""Clients of the whole process by service and seconds, made before they were needed."""
+
 _connecting = threading.Lock()
 """A session is not for several threads at once, but its clients are."""
 
@@ -107,8 +113,20 @@ def connect(make: Callable[[], Answer]) -> Answer:
 def client(service: str, read_timeout: float) -> Any:  # noqa: ANN401 - typed by a literal name
     """A client of a service that waits so many seconds for an answer; raises as `connect`."""
     with _connecting:
+        there = _prepared.get((service, read_timeout))
+        if there is not None:
+            return there
         waits = config(read_timeout)
         return connect(lambda: session().client(service, config=waits))  # type: ignore[call-overload]
+
+
+def prepare(service: str) -> None:
+    """Make the client now that all of this process is to use for short questions.
+
+    Raises:
+        ConfigError: nothing says in which region.
+    """
+    _prepared[service, ANSWER] = client(service, ANSWER)
 
 
 @cache

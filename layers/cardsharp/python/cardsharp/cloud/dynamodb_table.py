@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from cardsharp.cloud.aws import call, client
+from cardsharp.cloud.aws import ANSWER, call, client
 from cardsharp.cloud.dynamodb_items import text
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class DynamoTable:
 
     @cached_property
     def _client(self) -> "DynamoDBClient":
-        made: DynamoDBClient = self._given or client("dynamodb", read_timeout=5)
+        made: DynamoDBClient = self._given or client("dynamodb", ANSWER)
         return made
 
     def get(self, key: "Mapping[str, Value]", *, of_now: bool = True) -> "Item | None":

@@ -71,7 +71,7 @@ def _fetch(name: str, *, fresh: bool) -> Credentials:
     )
 
     try:
-        text = _provider().get(name, max_age=MAX_AGE, force_fetch=fresh, decrypt=True)
+        text = provider().get(name, max_age=MAX_AGE, force_fetch=fresh, decrypt=True)
     except GetParameterError as error:
         raise StoreError(
             f"Parameter Store did not give the secret {name}: {error}. Set it with "
@@ -88,12 +88,12 @@ def _fetch(name: str, *, fresh: bool) -> Credentials:
 
 
 @cache
-def _provider() -> "SSMProvider":
-    """The one provider, which holds the cache."""
+def provider() -> "SSMProvider":
+    """The one provider of parameters, which holds the cache; raises as `aws.client`."""
     from aws_lambda_powertools.utilities.parameters import (  # noqa: PLC0415 - as above
         SSMProvider,
     )
 
-    from cardsharp.cloud.aws import client  # noqa: PLC0415 - as above
+    from cardsharp.cloud.aws import ANSWER, client  # noqa: PLC0415 - as above
 
-    return SSMProvider(boto3_client=client("ssm", read_timeout=5))
+    return SSMProvider(boto3_client=client("ssm", ANSWER))

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from cardsharp.cloud.aws import Unmet, call, client
+from cardsharp.cloud.aws import ANSWER, Unmet, call, client
 from cardsharp.cloud.ports import Message
 
 if TYPE_CHECKING:
@@ -14,9 +14,6 @@ if TYPE_CHECKING:
 
 _LONGEST_WAIT = 20
 """Seconds, by the rules of SQS."""
-
-_ANSWER = 5
-"""Seconds within which SQS answers what waits for nothing."""
 
 
 class SqsQueue:
@@ -32,11 +29,11 @@ class SqsQueue:
 
     @cached_property
     def _client(self) -> "SQSClient":
-        return self._given or _connected(_ANSWER)
+        return self._given or _connected(ANSWER)
 
     @cached_property
     def _listener(self) -> "SQSClient":
-        return self._given or _connected(_LONGEST_WAIT + _ANSWER)
+        return self._given or _connected(_LONGEST_WAIT + ANSWER)
 
     def send(self, body: str) -> None:
         """Put a message at the end of the queue."""
