@@ -110,6 +110,8 @@ class Game(NamedTuple):
     commands: Part[Any] | None = None
     """Its own sub-commands at home, a `cyclopts.App`; nothing that is deployed loads them."""
     visit: Part[Visit] | None = None
+    encoding: Part[Any] | None = None
+    """Its positions and actions as numbers, an `Encoding`, for `workbench.env`."""
     archive: Part[Any] | None = None
     """Opens what keeps its matches at home, a `MatchReader`; without it, the one match log."""
     program: Part[Any] | None = None

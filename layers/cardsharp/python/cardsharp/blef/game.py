@@ -21,6 +21,7 @@ GAME = Game(
     simulation=Part("cardsharp.blef.simulation:Blef"),
     program=Part("workbench.blef.program:TRANSLATION"),
     lab=Part("workbench.blef.lab:BlefExtras"),
+    encoding=Part("workbench.blef.encoding:ENCODING"),
     commands=Part("workbench.blef.commands:app"),
     archive=Part("workbench.blef.bot:open_archive"),
     terminal=Part("workbench.blef.terminal:Terminal"),

@@ -15,6 +15,7 @@ GAME = Game(
     simulation=Part("cardsharp.euchre.simulation:Euchre"),
     lab=Part("workbench.euchre.lab:EuchreExtras"),
     program=Part("workbench.euchre.program:TRANSLATION"),
+    encoding=Part("workbench.euchre.encoding:ENCODING"),
     commands=Part("workbench.euchre.commands:app"),
     replay=Part("cardsharp.euchre.replay:replay"),
     decisions=Part("cardsharp.euchre.decisions:decisions"),

@@ -1,0 +1,130 @@
+"""The games as environments of PettingZoo: its own tests, and what they do not ask."""
+
+import re
+import warnings
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+from pettingzoo.test import api_test, seed_test
+
+from cardsharp.errors import ConfigError
+from cardsharp.games import games
+from workbench.env.aec import CardEnv, env
+from workbench.env.batch import Lanes, play_batch
+from workbench.env.encoding import told_in_numbers
+from workbench.lab.plan import Plan
+
+ALL = [("deadmansdraw", None), ("blef", None), ("blef", 5), ("euchre", None)]
+PAGE = Path(__file__).parents[2] / "docs" / "environments.md"
+
+# Theirs say so of every environment whose observation is a dictionary with a mask.
+KNOWN = ("Observation is not a NumPy array", "Observation space for each agent probably should be")
+
+
+@pytest.mark.parametrize(("game", "seats"), ALL)
+def test_pettingzoos_own_tests_pass(game: str, seats: int | None) -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        api_test(env(game, seats), num_cycles=100)
+        seed_test(lambda: env(game, seats), num_cycles=60)
+    assert [str(one.message) for one in caught if not str(one.message).startswith(KNOWN)] == []
+
+
+def test_every_game_is_an_environment() -> None:
+    assert {game for game, _ in ALL} == {one.name for one in games()}
+
+
+@pytest.mark.parametrize(("game", "seats"), ALL)
+def test_numbers_tell_what_the_player_knows_and_no_more(game: str, seats: int | None) -> None:
+    """Every legal action has a number of its own, and hidden cards change nothing."""
+    simulation, encoding = told_in_numbers(game, seats)
+    dice = Random(5)
+    state = simulation.deal(dice)
+    for _ in range(120):
+        if simulation.to_act(state) is None:
+            state = simulation.deal(dice)
+        position = simulation.position(state)
+        choices, told = encoding.choices(position), encoding.observed(position)
+        assert list(choices.values()) == list(simulation.actions(state))
+        assert all(0 <= number < encoding.actions for number in choices)
+        assert len(told) == encoding.size
+        assert all(0 <= number <= 1 for number in told)
+        other = simulation.disguised(state, dice)
+        assert encoding.observed(simulation.position(other)) == told
+        state = simulation.act(state, dice.choice(list(choices.values())), dice)
+
+
+@pytest.mark.parametrize(("game", "seats"), ALL)
+def test_the_rewards_of_a_match_add_up_to_nothing(game: str, seats: int | None) -> None:
+    match = CardEnv(game, seats)
+    match.reset(seed=2)
+    dice, made = Random(2), {}
+    for agent in match.agent_iter():
+        _, reward, over, _, _ = match.last()
+        if over:
+            made[agent] = reward
+        match.step(None if over else dice.choice(list(match.choices)))
+    assert set(made) == set(match.possible_agents)
+    assert sum(made.values()) == pytest.approx(0)
+    assert max(made.values()) == 1
+    assert match.agents == []
+
+
+def test_an_action_that_the_rules_refuse_ends_the_match_with_minus_one() -> None:
+    match = env("deadmansdraw")
+    match.reset(seed=1)
+    loser = match.agent_selection
+    match.last()
+    match.step(1)  # to end a turn that has not begun
+    assert match.rewards[loser] == -1
+    assert all(match.terminations.values())
+
+
+def test_a_number_of_seats_that_no_match_has_is_refused() -> None:
+    with pytest.raises(ConfigError, match="Blef is played by two to eight"):
+        env("blef", 9)
+
+
+def test_lanes_play_the_same_with_the_same_seed_and_go_on_after_an_end() -> None:
+    told = []
+    for _ in range(2):
+        lanes, ended = Lanes(3, "blef", seed=4), 0
+        rewarded = np.zeros(2, np.float32)
+        for _ in range(150):
+            highest = lanes.masks.shape[1] - 1 - lanes.masks[:, ::-1].argmax(axis=1)
+            rewards, over = lanes.step(highest)
+            assert rewards[~over].sum() == 0
+            rewarded += rewards.sum(axis=0)
+            ended += int(over.sum())
+        told.append((ended, rewarded.tolist(), lanes.observations.sum()))
+    assert told[0] == told[1]
+    assert told[0][0] > 0
+    assert sum(told[0][1]) == pytest.approx(0)
+
+
+def test_a_batch_has_what_the_lab_counts_by_pair_side_and_player() -> None:
+    batch = play_batch(Plan(first="champion", second="draw-2", pairs=4))
+    assert batch.points.shape == (4, 2)
+    assert batch.counts["scores"].shape == (4, 2, 2)
+
+
+def test_the_pages_examples_run(capsys: pytest.CaptureFixture[str]) -> None:
+    text = PAGE.read_text("utf-8")
+    examples = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert len(examples) == 3
+    for example in examples:
+        small = re.sub(
+            r"^MATCHES, SIDE_BY_SIDE, RATE = \d+, \d+",
+            "MATCHES, SIDE_BY_SIDE, RATE = 10, 2",
+            example,
+            flags=re.MULTILINE,
+        )
+        exec(small.replace("pairs=500", "pairs=5"), {})  # noqa: S102 - our own page
+    said = capsys.readouterr().out
+    assert "(5, 2, 2)" in said
+    assert "draw-3: " in said
+    for game, _ in ALL:
+        _, encoding = told_in_numbers(game, None)
+        assert f"| {1 + encoding.size} | {encoding.actions} |" in text

@@ -1,0 +1,47 @@
+"""Positions and actions of Blef as numbers."""
+
+from collections.abc import Mapping
+
+from cardsharp.blef.actions import BETS
+from cardsharp.blef.cards import DECK
+from cardsharp.blef.position import Position
+from cardsharp.blef.rules import MAX_PLAYERS
+from workbench.env.encoding import Encoding, Marks, relative, spread
+
+_PLACES = {card: place for place, card in enumerate(DECK)}
+
+
+def _marks(position: Position) -> Marks:
+    me, seats = position.me or 0, len(position.n_cards)
+    said: list[list[int]] = [[] for _ in range(MAX_PLAYERS)]
+    for seat, action in position.history:
+        said[relative(seat, me, seats)].append(action)
+    cards = [
+        (relative(seat, me, seats), number / position.max_cards)
+        for seat, number in enumerate(position.n_cards)
+    ]
+    last = position.last_bet
+    return {
+        "hand": [_PLACES[card] for card in position.hand],
+        "cards": cards,
+        "last bet": [] if last is None else [last],
+        "said": spread(said, len(BETS)),
+    }
+
+
+def _choices(position: Position) -> Mapping[int, int]:
+    return {action: action for action in position.legal_actions()}
+
+
+ENCODING = Encoding(
+    blocks={
+        "hand": len(DECK),
+        "cards": MAX_PLAYERS,
+        "last bet": len(BETS),
+        "said": MAX_PLAYERS * len(BETS),
+    },
+    marks=_marks,
+    actions=len(BETS) + 1,
+    choices=_choices,
+)
+"""Seats count from the player's own; an action's number is its id: 88 bets, then the check."""

@@ -1,0 +1,66 @@
+"""Positions and actions of Dead Man's Draw as numbers."""
+
+from collections.abc import Iterable, Mapping
+
+from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType
+from cardsharp.deadmansdraw.cards import SERVER_DECK, Card
+from cardsharp.deadmansdraw.position import Position
+from workbench.env.encoding import Encoding, Marks
+
+_PLACES = {card: place for place, card in enumerate(SERVER_DECK)}
+_EFFECTS = tuple(EffectType)
+_DECK = len(SERVER_DECK)
+
+_DRAW, _END_TURN, _NOT_TAKEN, _FIRST_CARD = 0, 1, 2, 3
+"""Then an answer to an effect has the number of the card that it names."""
+
+
+def _marks(position: Position) -> Marks:
+    pending, known = position.pending, position.known_top
+    return {
+        "own bank": _places(position.own),
+        "other bank": _places(position.other),
+        "play area": _places(position.play_area),
+        "discard pile": _places(position.discard_pile),
+        "unseen": _places(position.unseen),
+        "known top": _places([] if known is None else [known]),
+        "offered": _places(() if pending is None else pending.cards),
+        "pending": [] if pending is None else [_EFFECTS.index(pending.effect_type)],
+        "scores": [(0, position.own.score / 100), (1, position.other.score / 100)],
+        "left": [(0, len(position.unseen) / _DECK)],
+    }
+
+
+def _places(cards: Iterable[Card]) -> list[int]:
+    return [_PLACES[card] for card in cards]
+
+
+def _choices(position: Position) -> Mapping[int, Action]:
+    return {_number(action): action for action in position.legal_actions()}
+
+
+def _number(action: Action) -> int:
+    if action.response is None:
+        return {DRAW: _DRAW, END_TURN: _END_TURN}[action]
+    card = action.response.card
+    return _NOT_TAKEN if card is None else _FIRST_CARD + _PLACES[card]
+
+
+ENCODING = Encoding(
+    blocks={
+        "own bank": _DECK,
+        "other bank": _DECK,
+        "play area": _DECK,
+        "discard pile": _DECK,
+        "unseen": _DECK,
+        "known top": _DECK,
+        "offered": _DECK,
+        "pending": len(_EFFECTS),
+        "scores": 2,
+        "left": 1,
+    },
+    marks=_marks,
+    actions=_FIRST_CARD + _DECK,
+    choices=_choices,
+)
+"""Cards by their place in the deck; 0 draws, 1 ends the turn, 2 leaves an Oracle's card."""

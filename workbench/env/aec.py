@@ -1,0 +1,129 @@
+"""A game as an environment of PettingZoo, in which the players act one after the other (AEC)."""
+
+from random import Random
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+from pettingzoo import AECEnv
+from pettingzoo.utils import wrappers
+
+from workbench.env.encoding import number_of, rewards, told_in_numbers
+from workbench.lab.plan import DEFAULT_GAME
+
+Observation = dict[str, NDArray[Any]]
+"""`observation`: whether the player waits, then its position; `action_mask`: what it may do."""
+
+
+def env(name: str = DEFAULT_GAME, seats: int | None = None) -> "AECEnv[str, Observation, int]":
+    """The environment of a game; an action that the rules refuse ends the match with -1.
+
+    `seats` are those of Blef, which two to eight play; without a number it is two.
+
+    Raises:
+        ConfigError: there is no such game, or it is not played by so many.
+    """
+    checked = wrappers.TerminateIllegalWrapper(CardEnv(name, seats), illegal_reward=-1)
+    return wrappers.OrderEnforcingWrapper(checked)
+
+
+class CardEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZoo tells no types
+    """The environment itself, without PettingZoo's checks of how it is used.
+
+    A match is an episode. At its end the winning side is rewarded with 1, and the others with
+    what makes it a game of zero sum; a tie is 0. A player who waits observes what it saw when it
+    last was to act.
+    """
+
+    def __init__(self, name: str, seats: int | None = None) -> None:
+        super().__init__()
+        self.metadata = {"name": f"{name}_v1", "render_modes": [], "is_parallelizable": False}
+        self.simulation, self.encoding = told_in_numbers(name, seats)
+        self.possible_agents = [f"player_{seat}" for seat in range(self.simulation.seats)]
+        self.agents: list[str] = []
+        self.render_mode = None
+        size, actions = 1 + self.encoding.size, self.encoding.actions
+        self.observation_spaces = {
+            agent: spaces.Dict(
+                {
+                    "observation": spaces.Box(0.0, 1.0, (size,), np.float32),
+                    "action_mask": spaces.Box(0, 1, (actions,), np.int8),
+                }
+            )
+            for agent in self.possible_agents
+        }
+        self.action_spaces = {agent: spaces.Discrete(actions) for agent in self.possible_agents}
+        self._dice = Random()  # until a seed is given
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        """What a player observes."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        """What a player can do."""
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Deal a new match; the same seed and actions make the same match."""
+        del options
+        if seed is not None:
+            self._dice = Random(seed)
+        self.agents = self.possible_agents[:]
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
+        waits = np.zeros(1 + self.encoding.size, np.float32)
+        waits[0] = 1.0
+        self._seen = {agent: waits.copy() for agent in self.agents}
+        self._look(self.simulation.deal(self._dice))
+
+    def step(self, action: int | None) -> None:
+        """Have the player to act do that; None takes a player out of a match that is over.
+
+        Raises:
+            ValueError: the rules refuse it.
+        """
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        if action is None or int(action) not in self.choices:
+            raise ValueError(f"{agent} may not do {action}; see its action_mask.")
+        self._cumulative_rewards[agent] = 0.0
+        self._clear_rewards()
+        self._seen[agent][0] = 1.0
+        self._look(self.simulation.act(self._state, self.choices[int(action)], self._dice))
+        self._accumulate_rewards()
+
+    def observe(self, agent: str) -> Observation:
+        """What a player knows, and what it may do."""
+        mask = np.zeros(self.encoding.actions, np.int8)
+        if agent == self.agent_selection and self.choices:
+            mask[list(self.choices)] = 1
+        return {"observation": self._seen[agent].copy(), "action_mask": mask}
+
+    def number(self, action: object) -> int:
+        """The number of an action that is legal now, such as a strategy's decision."""
+        return number_of(self.choices, action)
+
+    def _look(self, state: Any) -> None:  # noqa: ANN401 - any game's
+        """Go on from this state: to the player to act, or to the rewards."""
+        self._state = state
+        seat = self.simulation.to_act(state)
+        if seat is None:
+            self.choices: dict[int, Any] = {}
+            self._end()
+            return
+        self.agent_selection = self.possible_agents[seat]
+        self.position = self.simulation.position(state)
+        self.choices = dict(self.encoding.choices(self.position))
+        self._seen[self.agent_selection][:] = (0.0, *self.encoding.observed(self.position))
+
+    def _end(self) -> None:
+        made = rewards(self.simulation, self._state)
+        self.rewards = dict(zip(self.possible_agents, made, strict=True))
+        self.terminations = dict.fromkeys(self.agents, True)
+        self._deads_step_first()
