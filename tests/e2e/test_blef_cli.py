@@ -1,19 +1,11 @@
 """`cardsharp blef` as anybody would run it."""
 
 import signal
-from pathlib import Path
 
-import pytest
 import requests
-from support.cli import Cli, clean, line_with, program
+from support.cli import Cli, line_with, program
 
 from workbench.show.exits import Exit
-
-
-@pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
-    clean(monkeypatch, tmp_path / "data")
-    return Cli(capsys)
 
 
 def test_its_help_teaches_with_examples(cli: Cli) -> None:

@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 import pytest
-from support.cli import Cli, clean
+from support.cli import Cli
 
 TINY_STRATEGY = '''
 from cardsharp.deadmansdraw.actions import END_TURN
@@ -31,12 +31,6 @@ def strategy_file(folder: Path, name: str, body: str = "pass") -> Path:
     path = folder / f"{name.replace('-', '_')}.py"
     path.write_text(TINY_STRATEGY.format(name=name, body=body))
     return path
-
-
-@pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
-    clean(monkeypatch, tmp_path / "data")
-    return Cli(capsys)
 
 
 def test_one_match_is_shown_turn_by_turn_checked_and_kept(cli: Cli) -> None:

@@ -14,7 +14,7 @@ from random import Random
 
 import pytest
 import requests
-from support.cli import Cli, clean, line_with, program
+from support.cli import Cli, line_with, program
 
 from cardsharp.euchre.actions import Action
 from cardsharp.euchre.simulation import shuffled
@@ -26,12 +26,6 @@ from workbench.show.exits import Exit
 
 NOBODY = "http://127.0.0.1:9"
 """An address where nothing listens: the port of `discard`, which no machine serves any more."""
-
-
-@pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
-    clean(monkeypatch, tmp_path / "data")
-    return Cli(capsys)
 
 
 class Server:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from support.cli import Cli, clean
+from support.cli import Cli
 
 FAILING = """
 from cardsharp.deadmansdraw.strategies import Decision, strategy
@@ -14,12 +14,6 @@ class Falls:
     def __init__(self, rng): pass
     def decide(self, position): return position.nosuch
 """
-
-
-@pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
-    clean(monkeypatch, tmp_path / "data")
-    return Cli(capsys)
 
 
 def test_it_climbs_to_the_rung_that_is_named_and_knows_it_the_next_time(cli: Cli) -> None:

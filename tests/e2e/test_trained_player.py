@@ -4,17 +4,11 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from support.cli import Cli, clean
+from support.cli import Cli
 
 from workbench.twins import twin_function
 
 SEARCH = "cardsharp.deadmansdraw.strategies.search"
-
-
-@pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
-    clean(monkeypatch, tmp_path / "data")
-    return Cli(capsys)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import termios
 from pathlib import Path
 
 import pytest
-from support.cli import Cli, clean
+from support.cli import Cli
 
 from workbench.show.exits import Exit
 from workbench.show.person import SCREEN
@@ -22,12 +22,6 @@ WINDOW = (SCREEN, 80)
 
 DRAW_TWICE = ["draw", "end", "1"] * 200
 BLUNT = ["check", "high card 9"] * 60
-
-
-@pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
-    clean(monkeypatch, tmp_path / "data")
-    return Cli(capsys)
 
 
 def typed(patch: pytest.MonkeyPatch, *lines: str) -> None:
