@@ -67,10 +67,11 @@ explore: setup ## Explore all interleavings of the real code in small matches: J
 planted: setup ## Plant 30 wrong rules in a clone with nothing beside it, and see each one caught
 	@$(BIN)/pytest -n auto -q -rP tests/mutation
 
-mutants: setup ## Change the code at random and count what the tests notice: TARGETS=euchre SAMPLE=60
+mutants: setup ## Change the code at random and count what the tests notice: TARGETS=euchre SAMPLE=60 SEED=1
 	@$(UV) sync --quiet --locked --no-build-isolation --inexact --group mutants
 	@for target in $(or $(TARGETS),deadmansdraw blef euchre attending stores); do \
-	  $(BIN)/python tests/mutation/mutants.py $$target $(if $(SAMPLE),--sample $(SAMPLE)); done
+	  $(BIN)/python tests/mutation/mutants.py $$target $(if $(SAMPLE),--sample $(SAMPLE)) \
+	    $(if $(SEED),--seed $(SEED)); done
 
 faults-all: setup ## Play every kind of fault at every I/O step, and pairs: PAIRS=1000 SEED=1
 	@$(BIN)/python tests/faults/every_fault.py $(if $(PAIRS),--pairs $(PAIRS)) $(if $(SEED),--seed $(SEED))
