@@ -29,8 +29,7 @@ _EARLIER = SCREEN - 3
 
 _WORDS = """\
 Your move is its number, or words of its name; their beginnings will do.
-  ?        every move that you may make
-  table    the table again
+  table    the table again; ? the same with every move that you may make
   hint     what {advisor} would do in your place, and why
   history  what has happened so far
   recap    only what happened before this {chapter}
@@ -207,9 +206,9 @@ class Person(Generic[P, A]):
 
     def _replies(self) -> Mapping[str, Callable[[P], Iterable[RenderableType]]]:
         """What each word is answered with."""
-        screen, width = self.screen, self.console.width
+        screen = self.screen
         return {
-            "?": lambda position: screen.listed(position, width, every=True),
+            "?": lambda position: self._seen(position, every=True),
             "help": lambda _: self._help(),
             "table": self._seen,
             "hint": self._hint,
@@ -219,10 +218,11 @@ class Person(Generic[P, A]):
             "undo": lambda _: ["Nothing is taken back: a move that is made counts."],
         }
 
-    def _seen(self, position: P) -> Iterator[RenderableType]:
+    def _seen(self, position: P, *, every: bool = False) -> Iterator[RenderableType]:
+        """The table, and the choices under it."""
         yield ""
         yield from self.screen.table(position)
-        yield from self.screen.listed(position, self.console.width, every=False)
+        yield from self.screen.listed(position, self.console.width, every=every)
 
     def _help(self) -> list[str]:
         return _WORDS.format(
