@@ -119,6 +119,7 @@ def test_what_a_table_cannot_have_is_refused(cli: Cli) -> None:
         (("blef", "versus", "--partner", "greedy"), "Blef has no partners"),
         (("versus", "--url", "http://127.0.0.1:9", "--game", "x"), "can be joined from a terminal"),
         (("blef", "versus", "--game", "x"), "give both"),
+        (("blef", "versus", "greedy", "--game", "x"), "is decided there"),
     ):
         said = cli(*words)
         assert (said.code, why in said.err) == (Exit.USAGE, True), said.err

@@ -14,6 +14,8 @@ import pytest
 from rich.console import Console
 from support.cli import clean
 
+from cardsharp.blef.actions import CHECK
+from cardsharp.blef.client import BlefClient
 from cardsharp.blef.position import Position
 from cardsharp.blef.routes import API
 from cardsharp.blef.service import Blef, Look
@@ -21,7 +23,7 @@ from cardsharp.blef.simulation import Blef as Rules
 from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.sqlite_file import MEMORY
-from cardsharp.errors import ArenaError
+from cardsharp.errors import ArenaError, Unreachable
 from workbench.blef.terminal import Terminal
 from workbench.show.person import Advisor, Invitation, Left, Person, Screen
 from workbench.stage.serving import front
@@ -107,6 +109,46 @@ def test_who_leaves_takes_the_same_seat_again(service: tuple[Blef, str]) -> None
         assert "Here are ann; the game has not started yet." in seat.page.getvalue()
     [listed] = [look.game.nicknames for look in [games.state(game, _LOOK, timedelta)]]
     assert listed == ("ann",)
+
+
+def test_a_move_whose_answer_is_lost_is_not_made_again(
+    service: tuple[Blef, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has arrived; the game is looked at, and goes on."""
+    games, url = service
+    game = games.create()
+    bob, acted, done = games.join(game, "bob"), BlefClient.act, Event()
+    moves: list[int] = []
+
+    def act(client: BlefClient, game: str, player: str, action: int) -> None:
+        acted(client, game, player, action)
+        moves.append(action)
+        raise Unreachable("POST play: the connection broke.", doubtful=True)
+
+    def play_bob() -> None:
+        """Start when both are there; bet the lowest, check what somebody else has bet."""
+        while not done.wait(0.001):
+            sight = games.state(game, Look(player_uuid=bob), timedelta)
+            if sight.position is None and len(sight.game.players) == 2:
+                games.start(game, bob)
+            elif sight.position is not None and sight.position.turn == sight.position.me:
+                games.play(game, bob, "0" if sight.position.last_bet is None else str(CHECK))
+
+    monkeypatch.setattr(BlefClient, "act", act)
+    seat = Seat(iter(["pair of aces", "quit"]))
+    with ThreadPoolExecutor(1) as pool:
+        rival = pool.submit(play_bob)
+        try:
+            with pytest.raises(Left):
+                Terminal.join(Invitation(url, game, "ann"), seat.person)
+        finally:
+            done.set()
+        rival.result(timeout=30)
+    assert moves == [11]
+    first = games.state(game, Look(round="1"), timedelta)
+    assert first.position is not None
+    assert [move.action for move in first.position.history].count(11) == 1
+    assert "the connection broke" in seat.page.getvalue()
 
 
 def test_a_refusal_is_the_services_own_sentence(service: tuple[Blef, str]) -> None:

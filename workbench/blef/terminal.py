@@ -18,7 +18,7 @@ from cardsharp.blef.wire import StateBody, position_in
 from cardsharp.cloud.adapters import build_vault
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import Clock
-from cardsharp.errors import Garbled, Rejected
+from cardsharp.errors import ArenaError, Garbled, Rejected
 from cardsharp.exchange import Limits
 from cardsharp.seats import Seat
 from workbench.blef.screen import BlefScreen, capital
@@ -141,13 +141,13 @@ class Visit:
         return [f"{capital(screen.names[seat])}: {name_of(action)}" for seat, action in new]
 
     def _move(self, state: StateBody, person: Person[Position, int]) -> Sighting:
-        """Have the person decide, and the game after it."""
+        """Have the person decide, and the game after it; whatever came of it, it is sent once."""
         seat, client = self.match.seat, self.match.client
         action = person.decide(_position(state, seat.nickname)).action
         try:
             client.act(seat.game, seat.secret, action)
-        except Rejected as denied:
-            person.tell(Told([denied.message]))
+        except ArenaError as error:
+            person.tell(Told([str(error)]))
         return client.look(seat.game, seat.secret)
 
     def _wait(self, seen: Sighting) -> Sighting:

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter, validators
 from rich.console import Console
 
-from cardsharp.errors import ConfigError, StoreError
+from cardsharp.errors import ConfigError, Garbled, RateLimited, StoreError, Unreachable
 from cardsharp.game import Game
 from cardsharp.games import game as game_called
 from cardsharp.simulation import Simulate, Simulation
@@ -25,6 +25,8 @@ from workbench.show.lookup import open_log, own_store
 from workbench.show.output import messages, print_error, print_json, program, results
 from workbench.show.person import Advisor, Ask, Invitation, Left, Person
 from workbench.strategy_file import called, strategy_named
+
+_SEAT_KEPT = "You have left; the same command takes your seat again."
 
 _SIDES = 2
 """Of a game with partners."""
@@ -67,6 +69,11 @@ class TableOptions:
         Parameter(name="--json", negative=(), help="Talk on stderr; the result as JSON at last."),
     ] = False
 
+    @property
+    def decides(self) -> bool:
+        """Whether anything is given that only a match of our own can heed."""
+        return bool(self.bots or self.partner or self.why or self.seed)
+
     def dice(self, purpose: str = "") -> Random:
         """What deals, or what a bot has; one changes nothing of another."""
         return SystemRandom() if self.seed is None else Random(f"{self.seed}/{purpose}")
@@ -88,6 +95,8 @@ def versus_of(game: Game) -> Callable[..., None]:
         """Play yourself, in this terminal, against any player; type help at the table."""
         if options.url is None and options.game is None:
             play(game, opponent or game.default_strategy, options)
+        elif opponent or options.decides:
+            raise ConfigError("Who plays at a service, and what is dealt, is decided there.")
         else:
             join(game, options)
 
@@ -109,7 +118,10 @@ def join(game: Game, options: TableOptions) -> None:
             wanted, lambda screen: Person(screen, ask, console, advisor, options.hints)
         )
     except Left:
-        console.print("You have left; the same command takes your seat again.")
+        console.print(_SEAT_KEPT)
+    except (Unreachable, Garbled, RateLimited):
+        console.print(_SEAT_KEPT)
+        raise
     else:
         for line in _ending([winner], left=False):
             console.print(line)
