@@ -25,7 +25,7 @@ from workbench.cloud.home import Home, HomeOptions
 
 EVENTS = Path(__file__).parents[2] / "events"
 OPTIONS = HomeOptions(breath=timedelta(milliseconds=20))
-PATIENCE = timedelta(seconds=10)
+LIMIT = timedelta(seconds=10)
 
 Records = list[dict[str, Any]]
 
@@ -73,7 +73,7 @@ def running(
     )
     with home:
         yield home, watched
-        assert home.stop(PATIENCE)
+        assert home.stop(LIMIT)
 
 
 def keys(sample: object) -> object:
@@ -218,7 +218,7 @@ def test_a_poison_message_dies_after_its_receives_and_the_others_are_done_once()
         source.send(body)
     with running(work, source=source) as (_home, watched):
         ended = [watched.next("worker") for _ in range(4)]
-        letter = dead.receive(PATIENCE)
+        letter = dead.receive(LIMIT)
         assert letter is not None
         assert letter.body == "poison"
     assert sorted(done) == ["a", "b"]
@@ -263,7 +263,7 @@ def test_stopping_lets_running_workers_finish_and_starts_no_more() -> None:
         source.send("late")
         assert not home.stop(timedelta(milliseconds=10)), "it still runs"
         finish.set()
-        assert home.stop(PATIENCE)
+        assert home.stop(LIMIT)
         answer = watched.next("worker").answer
         assert isinstance(answer, dict)
         assert answer["left"] > 0, "its time is its own"
@@ -280,7 +280,7 @@ def test_stopping_tells_the_poller_that_its_time_is_over() -> None:
 
     with running(poller=listen) as (home, _watched):
         assert begun.wait(10)
-        assert home.stop(PATIENCE)
+        assert home.stop(LIMIT)
 
 
 def test_a_queue_that_fails_for_a_while_stops_nothing(caplog: pytest.LogCaptureFixture) -> None:

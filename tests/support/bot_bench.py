@@ -25,7 +25,7 @@ HOUR = timedelta(hours=1)
 NO_METER = NoMeter()
 
 PAUSE = timedelta(seconds=10)
-PATIENCE = 160
+LOOKS = 160
 """Looks of the scout, half a second each, after which a match counts as lost."""
 
 HARD = Timing(
@@ -124,7 +124,7 @@ class Bench:
     def play(self) -> None:
         """Have the match ordered, and attended by worker after worker until it has ended."""
         self.order()
-        for _ in range(PATIENCE):
+        for _ in range(LOOKS):
             self.gate.deliver(self.plan.looks)
             self.place.go_on()
             self.poll()

@@ -8,7 +8,7 @@ from random import Random
 
 from support.bot_clock import StillClock
 
-PATIENCE = 20
+LIMIT = 20
 """Seconds after which a worker that is not let on has found a fault of this module."""
 
 JUMP = timedelta(seconds=5)
@@ -46,7 +46,7 @@ class Interleaver:
             now = self._clock.now()
             self._waiting[name] = Waiting(step, now, now + sleep)
             self._choose()
-            on = self._changed.wait_for(lambda: self._chosen == name, PATIENCE)
+            on = self._changed.wait_for(lambda: self._chosen == name, LIMIT)
             assert on, f"{name} was never let on"
             del self._waiting[name]
             self._chosen = None

@@ -26,7 +26,7 @@ from workbench.arena.config import ArenaConfig
 from workbench.arena.server import ArenaServer
 
 ACT = timedelta(seconds=1)
-PATIENCE = 30
+LIMIT = 30
 """Seconds within which everything here must have happened, on the slowest machine."""
 
 LOOPBACK = ("dev", "lo", "root")
@@ -136,7 +136,7 @@ def _unsent() -> bool:
 
 
 def _until(true: Callable[[], bool]) -> None:
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + LIMIT
     while not true():
         assert time.monotonic() < end, "it never came to pass"
         time.sleep(0.02)

@@ -41,7 +41,7 @@ CONFIG = TEMPLATE.with_name("samconfig.toml")
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 """The time of every file in an archive, so that the same build gives the same bytes."""
 
-_PATIENCE = timedelta(seconds=120)
+_LIMIT = timedelta(seconds=120)
 
 
 class DeployError(CardsharpError):
@@ -143,7 +143,7 @@ def _upload(s3: Any, build: Build) -> dict[str, str]:  # noqa: ANN401 - boto3's 
 def _await(formation: Any, name: str) -> Deployed:  # noqa: ANN401 - as above
     """The stack once all of it is there."""
     clock = SystemClock()
-    end = clock.now() + _PATIENCE
+    end = clock.now() + _LIMIT
     while True:
         stack = formation.describe_stacks(StackName=name)["Stacks"][0]
         if stack["StackStatus"] in {"CREATE_COMPLETE", "UPDATE_COMPLETE"}:

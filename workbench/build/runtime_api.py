@@ -84,13 +84,13 @@ class RuntimeApi:
         self._server.shutdown()
         self._server.server_close()
 
-    def await_init(self, patience: timedelta) -> None:
+    def await_init(self, limit: timedelta) -> None:
         """Wait until the environment is ready.
 
         Raises:
             RuntimeFault: the handler could not be imported, or not in time.
         """
-        end = time.monotonic() + patience.total_seconds()
+        end = time.monotonic() + limit.total_seconds()
         while not self._ready.wait(_LOOK):
             if not self._outcomes.empty():
                 raise RuntimeFault(f"{self._function}: {_sentence(self._outcomes.get())}")

@@ -43,7 +43,7 @@ SERVICES = ("dynamodb", "sqs", "ssm")
 _DUMMY = "test"
 """Both halves of the credentials that the emulator expects."""
 
-_PATIENCE = timedelta(seconds=30)
+_LIMIT = timedelta(seconds=30)
 
 
 class EmulatorError(CardsharpError):
@@ -184,13 +184,13 @@ class Emulator:
     def _await_health(self) -> None:
         """Wait until the emulator answers; raises `EmulatorError` if it dies or takes too long."""
         clock = SystemClock()
-        end = clock.now() + _PATIENCE
+        end = clock.now() + _LIMIT
         while self._process is not None and self._process.poll() is None:
             if self._is_healthy():
                 return
             if clock.now() > end:
                 raise EmulatorError(
-                    f"MiniStack gave no answer within {_PATIENCE.seconds} s.\n{self.log_tail()}"
+                    f"MiniStack gave no answer within {_LIMIT.seconds} s.\n{self.log_tail()}"
                 )
             clock.sleep(timedelta(milliseconds=50))
         tail = self.log_tail()

@@ -106,15 +106,15 @@ class Home:
         if self._tick_context is not None:
             self._tick_context.cut_short()
 
-    def stop(self, patience: timedelta = timedelta(minutes=1)) -> bool:
-        """Start no more invocations; return whether the running ones ended within `patience`.
+    def stop(self, grace: timedelta = timedelta(minutes=1)) -> bool:
+        """Start no more invocations; return whether the running ones ended within `grace`.
 
         The poller is told that its time is over, a worker gets to finish. What is still running
-        after `patience` ends with this process.
+        after `grace` ends with this process.
         """
         self.wind_down()
         # Threads end in real time, whatever the clock of the handlers says.
-        end = time.monotonic() + patience.total_seconds()
+        end = time.monotonic() + grace.total_seconds()
         for thread in self._threads:
             thread.join(max(0.0, end - time.monotonic()))
         free = [

@@ -35,7 +35,7 @@ from workbench.stage.surroundings import telemetry_in
 from workbench.stage.verdict import compare
 from workbench.strategy_file import strategy_named
 
-PATIENCE = timedelta(minutes=2)
+STALL = timedelta(minutes=2)
 """How long no move may be made before we give up."""
 
 CREATION_TIME = timedelta(minutes=5)
@@ -174,7 +174,7 @@ def _play(assembly: Assembly, ids: Sequence[str], options: PracticeOptions) -> l
 
     rhythm = Rhythm(at_once=min(options.at_once, len(ids)))
     with attending(assembly, rhythm):
-        ended = Follower(log, assembly.clock, PATIENCE).as_they_end(ids, len(ids), glance)
+        ended = Follower(log, assembly.clock, STALL).as_they_end(ids, len(ids), glance)
         in_order = list(ended) if one or options.as_json else watch_many(ended, log, len(ids))
         glance(in_order)
     with client_for(assembly.settings) as client:

@@ -52,7 +52,7 @@ US = ("111111111111111111111111", "teamonepass")
 OPPONENT = ("222222222222222222222222", "teamtwopass")
 """Two players of the local arena, whose passwords are public."""
 
-PATIENCE = timedelta(minutes=4)
+LIMIT = timedelta(minutes=4)
 """How long a match may take; the schedule alone may take more than a minute to fire."""
 
 
@@ -108,14 +108,14 @@ class Trial:
             CardsharpError: it was not finished in time; the message ends with the emulator's log.
         """
         clock = SystemClock()
-        end = clock.now() + PATIENCE
+        end = clock.now() + LIMIT
         while clock.now() < end:
             record = self.stack.log.match(match_id)
             if record is not None and record.status is Status.FINISHED:
                 return record
             clock.sleep(timedelta(milliseconds=500))
         tail = self.emulator.log_tail()
-        raise CardsharpError(f"The match {match_id} was not finished within {PATIENCE}.\n{tail}")
+        raise CardsharpError(f"The match {match_id} was not finished within {LIMIT}.\n{tail}")
 
 
 @contextmanager

@@ -26,7 +26,7 @@ WORKER_TIME = timedelta(minutes=15)
 """What Lambda grants a function at most."""
 
 
-PATIENCE = timedelta(seconds=3)
+GRACE = timedelta(seconds=3)
 """How long handlers get to end once the arena has hung up."""
 
 
@@ -123,4 +123,4 @@ def attending(
         home.wind_down()
         if hang_up is not None:
             hang_up()
-            home.stop(PATIENCE)
+            home.stop(GRACE)
