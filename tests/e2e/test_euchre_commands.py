@@ -111,6 +111,9 @@ def test_a_killed_server_goes_on_where_it_was_and_explains_each_decision(
     assert len(ours) == player.asked
     assert all(step["happened"] == step["decision"]["action"] for step in ours)
     assert ours[0]["decision"]["reason"] in cli("euchre", "why", "last", "1", "--store", store).out
+    [again] = cli("euchre", "try", "pimc", "--store", store, "--json").json()
+    assert len(again["decisions"]) == player.asked
+    assert not any(one["differs"] for one in again["decisions"])
 
 
 @pytest.mark.parametrize("words", [(), ("play",), ("serve",), ("duel",), ("probe",)])

@@ -17,10 +17,12 @@ from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.codec import decode, encode
 from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
 from cardsharp.cloud.sqlite import SqliteLog
+from cardsharp.deadmansdraw.decisions import decisions
 from cardsharp.deadmansdraw.replay import turns_of
 from cardsharp.errors import StoreError
 from cardsharp.euchre.records import DealKey
 from cardsharp.euchre.sqlite import SqliteDeals
+from cardsharp.replay import header_of
 
 SAMPLE = Path(__file__).parents[1] / "samples" / "match_log_v1.db.xz"
 """A match log of version 1, as 0.2.0 wrote it: one match that `cardsharp play` played."""
@@ -55,6 +57,13 @@ def read(path: Path, match_id: str) -> tuple[MatchRecord, list[MoveRecord]]:
         record = log.match(match_id)
         assert record is not None
         return record, log.moves(match_id)
+
+
+def test_every_decision_of_an_old_log_can_be_made_again(old: Path) -> None:
+    record, moves = read(old, OLD)
+    ours = [step for turn in turns_of(moves) for step in turn.decisions]
+    again = [one for one in decisions(record, moves) if one.step.seat in header_of(record).seats]
+    assert [one.step.sequence for one in again] == [step.sequence for step in ours]
 
 
 def copied(record: MatchRecord, moves: list[MoveRecord], log: SqliteLog, name: str) -> None:

@@ -63,6 +63,9 @@ def print_all(console: Console, matches: Sequence[MatchTried]) -> None:
             console.print(_differences(match, shown))
             console.print()
     tried = [one for match in matches for one in match.decisions]
+    if not tried:
+        console.print("There is nothing to decide again: the log tells no position of ours.")
+        return
     differ = [one for one in tried if one.differs]
     among = f"in {len(matches)} matches" if len(matches) > 1 else "in this match"
     console.print(

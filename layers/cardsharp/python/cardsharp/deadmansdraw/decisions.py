@@ -22,7 +22,7 @@ from cardsharp.deadmansdraw.events import (
 from cardsharp.deadmansdraw.logbook import position_body
 from cardsharp.deadmansdraw.position import Observer, Played, Position
 from cardsharp.deadmansdraw.reading import follow
-from cardsharp.deadmansdraw.replay import EventStep, turns_of
+from cardsharp.deadmansdraw.replay import EventStep, position_of, turns_of
 from cardsharp.deadmansdraw.wire_views import MoveView
 from cardsharp.replay import Asked, Thought
 
@@ -62,11 +62,11 @@ def action_of(events: Iterable[Event]) -> Action | None:
 
 def _asked(step: EventStep, position: Position, action: Action) -> Iterator[Asked]:
     """The decision with the reasons that the log has, or with none."""
-    seen = position_body(position)
-    thought = step.ours or Thought(
-        seat=step.seat, turn=step.turn, action=str(action), position=seen
+    seen = Thought(
+        seat=step.seat, turn=step.turn, action=str(action), position=position_body(position)
     )
-    if thought.position == seen:
+    thought = step.ours or seen
+    if position_of(thought) == position_of(seen):
         legal = {one: str(one) for one in position.legal_actions()}
         yield Asked(replace(step, ours=thought), position, legal)
 
