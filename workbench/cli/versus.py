@@ -21,9 +21,10 @@ from workbench.lab.extras import Told, extras_of
 from workbench.lab.guard import guarded
 from workbench.lab.sitting import PERSON, Bot, Sitting
 from workbench.show.keeping import keep_match
-from workbench.show.lookup import open_log, own_store
+from workbench.show.lookup import data_folder, open_log, own_store
 from workbench.show.output import messages, print_error, print_json, program, results
 from workbench.show.person import Advisor, Ask, Invitation, Left, Person
+from workbench.stage.surroundings import telemetry_in
 from workbench.strategy_file import called, strategy_named
 
 _SEAT_KEPT = "You have left; the same command takes your seat again."
@@ -114,9 +115,10 @@ def join(game: Game, options: TableOptions) -> None:
     console = messages() if options.as_json else results()
     ask, winner = _ask(console, options), None
     try:
-        winner = game.terminal.load().join(
-            wanted, lambda screen: Person(screen, ask, console, advisor, options.hints)
-        )
+        with telemetry_in(data_folder() / "bot.log"):
+            winner = game.terminal.load().join(
+                wanted, lambda screen: Person(screen, ask, console, advisor, options.hints)
+            )
     except Left:
         console.print(_SEAT_KEPT)
     except (Unreachable, Garbled, RateLimited):

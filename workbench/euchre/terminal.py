@@ -86,7 +86,7 @@ class Terminal(Screen[Match, Position, Action]):
     def choices(self, position: Position) -> Sequence[Choice[Action]]:
         """The legal answers, by number."""
         return [
-            Choice(str(number), described(action), action, _also(action))
+            Choice(str(number), described(action), action, other_words(action))
             for number, action in enumerate(position.choices, 1)
         ]
 
@@ -169,7 +169,7 @@ def described(action: Action) -> str:
     return str(action)
 
 
-def _also(action: Action) -> str:
+def other_words(action: Action) -> str:
     """What else a card may be called, such as jh or jack of hearts."""
     if not isinstance(action, Discard | Play):
         return ""

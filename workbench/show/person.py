@@ -263,7 +263,10 @@ Seating = Callable[[Screen[Any, P, A]], Person[P, A]]
 
 
 def matching(text: str, choices: Sequence[Choice[A]]) -> list[Choice[A]]:
-    """The choices that a line can mean: by key, by name, by words of it or their beginnings."""
+    """The choices that a line can mean: by key, by name, by words of it or their beginnings.
+
+    Of several words those names are meant that say least beside them.
+    """
     if text.isascii() and text.isdecimal():
         return [one for one in choices if one.key == text]
     words = words_of(text)
@@ -271,6 +274,9 @@ def matching(text: str, choices: Sequence[Choice[A]]) -> list[Choice[A]]:
     if exact or not words:
         return exact
     whole = [one for one in choices if set(words) <= set(one.words)]
+    if len(words) > 1 and whole:  # "pair aces" is a pair of aces, and not two pair with others
+        least = min(len(one.words) for one in whole)
+        return [one for one in whole if len(one.words) == least]
     return whole or [one for one in choices if all(_begins(one.words, word) for word in words)]
 
 
