@@ -70,6 +70,7 @@ def rests(tags: tuple[str, ...], asked_for: tuple[str, ...], limit: int | None) 
         (("cup",), ("demo",), None, False),
         ((), ("demo",), None, False),
         ((), (), 9, False),
+        ((), (), 0, True),
     ],
 )
 def test_r38_only_a_match_that_the_poller_is_told_of_in_time_is_left_to_it(

@@ -26,6 +26,7 @@ from pydantic import (
     PlainValidator,
     StrictBool,
     StrictInt,
+    field_validator,
 )
 from pydantic.alias_generators import to_camel
 
@@ -185,6 +186,12 @@ class CreationView(_View):
     discard_pile: Cards | None = None
     banks: tuple[Cards, Cards] | None = None
     timeout: timedelta | None = None
+
+    @field_validator("timeout")
+    @classmethod
+    def _no_limit(cls, value: timedelta | None) -> timedelta | None:
+        """None also for 0, by which the arena sets no limit."""
+        return value or None
 
 
 _DEFAULT_CREATION = CreationView()
