@@ -81,7 +81,7 @@ class Visit:
             if state.cp_nickname == self.match.seat.nickname:
                 seen = self._move(state, person)
             else:
-                seen = self._wait(seen)
+                seen = self._wait(seen, person, f"{state.cp_nickname} is to move ...")
 
     def _started(self, seen: Sighting) -> Sighting:
         """The game once it has begun; the one who joined first begins it by a word."""
@@ -95,7 +95,7 @@ class Visit:
             if seen.state.admin_nickname == self.match.seat.nickname:
                 seen = self._start(person)
             else:
-                seen = self._wait(seen)
+                seen = self._wait(seen, person, f"{seen.state.admin_nickname} starts the game ...")
         return seen
 
     def _start(self, person: Person[Position, int]) -> Sighting:
@@ -150,12 +150,13 @@ class Visit:
             person.tell(Told([str(error)]))
         return client.look(seat.game, seat.secret)
 
-    def _wait(self, seen: Sighting) -> Sighting:
+    def _wait(self, seen: Sighting, person: Person[Position, int], what: str) -> Sighting:
         """The game when it has changed, or after a while."""
         seat = self.match.seat
-        if seen.version is None:
-            self.clock.sleep(BREATH)
-        return self.match.client.wait(seat.game, seat.secret, seen.version)
+        with person.waiting(what):
+            if seen.version is None:
+                self.clock.sleep(BREATH)
+            return self.match.client.wait(seat.game, seat.secret, seen.version)
 
 
 def _position(state: StateBody, nickname: str | None) -> Position:

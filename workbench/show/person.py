@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Generic, NamedTuple
 
@@ -155,6 +156,10 @@ class Person(Generic[P, A]):
         self._since += told.lines
         if told.closes:
             self._before, self._since = self._since, []
+
+    def waiting(self, text: str) -> AbstractContextManager[object]:
+        """Say on a terminal, for as long as the block runs, what is waited for."""
+        return self.console.status(Text(text))
 
     def decide(self, position: P) -> Decision[A]:
         """The action that is typed; one that is the only one is made without a question.
