@@ -143,3 +143,16 @@ def test_a_file_is_dealt_anew_each_time_and_named_where_it_is_not_steady(
         said.append(capsys.readouterr().err)
     assert len({text.partition("(seed ")[2].partition(")")[0] for text in said}) == 2
     assert "wavers.py decided otherwise when a deal was played again" in said[0]
+
+
+def test_a_league_with_a_file_in_it_is_dealt_by_chance_wherever_the_file_stands(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    mine = tmp_path / "stops.py"
+    mine.write_text(MINE.format(name="stops-in-a-league"))
+    told = set()
+    for _ in range(2):
+        lab("league", "draw-2", "draw-3", str(mine), "-n", "1", "--workers", "1", "--json")
+        told.add(capsys.readouterr().err.partition("(seed ")[2].partition(")")[0])
+    assert "1" not in told
+    assert len(told) == 2  # two numbers in a million

@@ -47,6 +47,7 @@ from workbench.show.lookup import data_folder, open_log, own_store
 from workbench.show.options import Json
 from workbench.show.output import messages, print_error, print_json, print_lines, program, results
 from workbench.show.progress import Bar
+from workbench.strategy_file import is_own
 
 MOST_TESTED = 20_000
 """Pairs after which a sequential test gives up."""
@@ -123,12 +124,16 @@ def duel(
 
 def _warn(played: Duel, options: RunOptions) -> None:
     """Say what makes the figures of a user's own player worth less than they seem."""
-    chosen = isinstance(options.seed, int)  # chance picks no seed again and again
-    warning = overused(played.plan, data_folder() / "seeds.json") if chosen else None
-    if warning is not None:
-        print_error(warning)
+    _warn_of_seed(played.plan, options)
     for name in unsteady(played):
         print_error(f"{name} decided otherwise when a deal was played again with the same dice.")
+
+
+def _warn_of_seed(plan: Plan, options: RunOptions) -> None:
+    chosen = isinstance(options.seed, int)  # chance picks no seed again and again
+    warning = overused(plan, data_folder() / "seeds.json") if chosen else None
+    if warning is not None:
+        print_error(warning)
 
 
 def _print_kept(ids: list[str], first: str) -> None:
@@ -180,8 +185,12 @@ def league(*players: Player, options: RunOptions = _RUN) -> None:
 
     if len(set(players)) < 2 or len(set(players)) < len(players):  # noqa: PLR2004 (a league of one)
         raise ConfigError("A league needs two strategies or more, each named once.")
+    own_first = sorted(players, key=is_own, reverse=True)
+    plan = options.plan(own_first[0], own_first[1])  # a user's own player decides how it is dealt
     with pool_of(options.processes, options.cluster) as pool:
-        table = play_league(players, options.plan(players[0], players[1]), pool, tell)
+        table = play_league(players, plan, pool, tell)
+    for player in filter(is_own, players):
+        _warn_of_seed(replace(plan, first=player, second=player), options)
     if options.as_json:
         print_json(league_document(table))
     else:
