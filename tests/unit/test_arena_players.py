@@ -25,9 +25,12 @@ def test_the_default_file_has_the_dummy_and_two_teams() -> None:
         ("", "the file: Invalid JSON"),
         ("{}", "valid array"),
         (json.dumps([{**GOOD, "_id": "short"}]), "0._id"),
-        (json.dumps([{"_id": "1" * 24, "name": "Team"}]), "0.password: Field required"),
+        (
+            json.dumps([{"_id": "1" * 24, "name": "Team"}]),
+            "0: Value error, either a password or its ha1",
+        ),
         (json.dumps([{**GOOD, "pasword": "canary-password"}]), "0.pasword"),
-        (json.dumps([{**GOOD, "name": ""}, {**GOOD, "password": ""}]), "1.password"),
+        (json.dumps([{**GOOD, "name": ""}, {**GOOD, "password": ""}]), "1: Value error, either"),
         (json.dumps([GOOD, GOOD]), "twice"),
     ],
 )

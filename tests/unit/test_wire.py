@@ -60,6 +60,8 @@ def test_banks_keep_their_order_and_know_their_suits() -> None:
 
 def test_a_debug_start_is_read_without_the_order_of_its_draw_pile() -> None:
     pile = [{"suit": "Mermaid", "value": 5}, {"suit": "Key", "value": 3}]
+    nulls = wire.parse_view(changed(creationParams={"tags": None, "banks": None, "timeout": 0}))
+    assert nulls.creation_params == wire.CreationView()
     one = wire.parse_view(changed(creationParams={"drawPile": pile, "timeout": 600}))
     other = wire.parse_view(changed(creationParams={"drawPile": pile[::-1], "timeout": 600}))
     assert one == other

@@ -10,9 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from workbench.arena.players import Book, User
+from workbench.arena.players import REALM, Book, User, ha1
 
-REALM = "SLCEE-2023-PC"
 NONCE_LIFE = timedelta(minutes=10)
 _STAMP_BYTES = 5
 _CHANCE_BYTES = 8
@@ -38,7 +37,7 @@ class Gatekeeper:
         self._key = secrets.token_bytes(32)
         self._counts: dict[str, int] = {}
         """The highest count that each nonce was answered with, the oldest nonce first."""
-        # A stranger's password is compared with this one, so that it takes as long.
+        # A stranger's proof is compared with this one, so that it takes as long.
         self._nobody = secrets.token_hex(16)
 
     def user(self, asked: Asked) -> User | None:
@@ -83,10 +82,8 @@ class Gatekeeper:
 
     def _basic(self, token: str) -> str | None:
         name, separator, password = _decoded(token).partition(":")
-        known = self._book.password_of(name)
-        same = hmac.compare_digest(
-            password.encode(), (self._nobody if known is None else known).encode()
-        )
+        known = self._book.proof_of(name)
+        same = hmac.compare_digest(ha1(name, password), self._nobody if known is None else known)
         return name if separator and same and known is not None else None
 
     def _digest(self, fields: dict[str, str], asked: Asked) -> str | None:
@@ -94,8 +91,8 @@ class Gatekeeper:
         if fields.get("uri") != asked.target or fields.get("qop") != "auth":
             return None
         name = fields.get("username", "")
-        known = self._book.password_of(name)
-        secret = _md5(f"{name}:{REALM}:{self._nobody if known is None else known}")
+        known = self._book.proof_of(name)
+        secret = self._nobody if known is None else known
         middle = ":".join(fields.get(part, "") for part in ("nonce", "nc", "cnonce", "qop"))
         expected = _md5(f"{secret}:{middle}:{_md5(f'{asked.method}:{asked.target}')}")
         given = fields.get("response", "").encode()

@@ -1,10 +1,20 @@
 """Who may enter the arena: players from a JSON file, and the admin if there is a password."""
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Self
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, TypeAdapter, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
 
 from cardsharp.errors import ConfigError
 from workbench.arena.dto import Json
@@ -20,16 +30,41 @@ PLAYER = "player"
 """The role of whoever may sit at a table."""
 
 
+REALM = "SLCEE-2023-PC"
+
+
+def ha1(user: str, password: str) -> str:
+    """What Digest authentication calls HA1; who has it can play as the user.
+
+    Digest is defined with MD5; generated passwords are too long to be tried out.
+    """
+    text = f"{user}:{REALM}:{password}"
+    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
+
+
 class Player(BaseModel):
-    """One entry of the players' file."""
+    """One entry of the players' file, with a password or in its place with that hashed."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: str = Field(alias="_id", pattern="^[0-9a-f]{24}$")
     name: str = Field(min_length=1, max_length=100)
-    password: SecretStr = Field(min_length=1)
+    password: SecretStr = SecretStr("")
+    ha1: SecretStr = SecretStr("")
     email: str | None = None
     country: str | None = None
+
+    @model_validator(mode="after")
+    def _check_secret(self) -> Self:
+        if bool(self.password.get_secret_value()) == bool(self.ha1.get_secret_value()):
+            raise ValueError("either a password or its ha1 must be given")
+        return self
+
+    @property
+    def proof(self) -> str:
+        """HA1 of the player's password."""
+        given = self.ha1.get_secret_value()
+        return given or ha1(self.id, self.password.get_secret_value())
 
     def json_record(self) -> Json:
         """What the players' endpoints tell: never the password."""
@@ -64,12 +99,13 @@ class Book:
     players: Mapping[str, Player]
     admin_password: SecretStr | None = field(default=None, repr=False)
 
-    def password_of(self, user_id: str) -> str | None:
-        """The password of a player or the admin, None for somebody unknown."""
+    def proof_of(self, user_id: str) -> str | None:
+        """HA1 of the password of a player or the admin, None for somebody unknown."""
         if user_id == ADMIN:
-            return None if self.admin_password is None else self.admin_password.get_secret_value()
+            word = self.admin_password
+            return None if word is None else ha1(ADMIN, word.get_secret_value())
         player = self.players.get(user_id)
-        return None if player is None else player.password.get_secret_value()
+        return None if player is None else player.proof
 
     def user(self, user_id: str) -> User:
         """The user with this id, who must exist."""

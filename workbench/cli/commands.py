@@ -116,6 +116,23 @@ COMMANDS = (
         place=4,
     ),
     Command(
+        "contest",
+        "Hold a contest of Dead Man's Draw on this machine.",
+        "Its folder has everything: teams, rulings, results, and the arena's matches. It may be "
+        "killed at any moment and goes on when it is run again. `teams list`, `status` and "
+        "`results` take --json.",
+        (
+            ("cardsharp contest new cup", "double elimination, 5 matches a pairing"),
+            ("cardsharp contest teams add cup 'Goal Diggers'", "prints id and password, once"),
+            ("cardsharp contest teams add cup House --strategy captain", "a team of our own"),
+            ("cardsharp contest run cup", "its arena, and matches to the end"),
+            ("cardsharp contest status cup", "how it stands, from another terminal"),
+            ("cardsharp contest results cup --csv", "every pairing with its matches"),
+        ),
+        group=True,
+        place=6,
+    ),
+    Command(
         "cloud",
         "Watch and steer a bot that is deployed on AWS.",
         "The account and region are those of the environment, as for AWS's own command line. "

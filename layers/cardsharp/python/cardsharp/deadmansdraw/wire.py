@@ -213,5 +213,6 @@ def params_body(params: MatchParams) -> dict[str, object]:
     if params.random_seed is not None:
         body["randomSeed"] = params.random_seed
     if params.timeout is not None:
-        body["timeout"] = int(params.timeout.total_seconds())
+        seconds = params.timeout.total_seconds()
+        body["timeout"] = int(seconds) if seconds.is_integer() else seconds
     return body

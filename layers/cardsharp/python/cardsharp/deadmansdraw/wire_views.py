@@ -20,6 +20,7 @@ from typing import Annotated, NamedTuple
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     PlainSerializer,
@@ -178,14 +179,17 @@ class StateView(_View):
 
 
 class CreationView(_View):
-    """How the match was set up; piles are None where the server's defaults were used."""
+    """How the match was set up; piles are None where the server's defaults were used.
 
-    tags: tuple[str, ...] = ()
+    A request's null is kept in it; a `timeout` of 0 is none.
+    """
+
+    tags: Annotated[tuple[str, ...], BeforeValidator(lambda tags: tags or ())] = ()
     play_area: Cards | None = None
     draw_pile: Unordered | None = None
     discard_pile: Cards | None = None
     banks: tuple[Cards, Cards] | None = None
-    timeout: timedelta | None = None
+    timeout: Annotated[timedelta | None, AfterValidator(lambda limit: limit or None)] = None
 
     @field_validator("timeout")
     @classmethod

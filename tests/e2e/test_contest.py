@@ -1,0 +1,121 @@
+"""A contest as anybody would hold it: founded, played, looked at, and killed again and again."""
+
+import csv
+import io
+import shutil
+import subprocess
+from contextlib import suppress
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+import requests
+from support.cli import Cli, clean, line_with, program
+
+STEADY = ("draw-2", "draw-3", "champion", "third")
+"""Strategies that do the same in the same position."""
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
+    clean(monkeypatch, tmp_path / "data")
+    return Cli(capsys)
+
+
+def cup(cli: Cli, folder: Path, *options: str) -> str:
+    """A new contest of four teams that are played here."""
+    assert cli("contest", "new", str(folder), *options).code == 0
+    for strategy in STEADY:
+        assert (
+            cli("contest", "teams", "add", str(folder), strategy, "--strategy", strategy).code == 0
+        )
+    return str(folder)
+
+
+def results(cli: Cli, folder: str) -> list[dict[str, Any]]:
+    """The results without the ids of the matches."""
+    found = cli("contest", "results", folder, "--json").json()
+    return [{**row, "matches": len(row["matches"])} for row in found]
+
+
+def test_teams_are_entered_and_told_their_passwords_once(cli: Cli, tmp_path: Path) -> None:
+    """By hand and from a CSV file; what is wrong is said in a sentence."""
+    folder = str(tmp_path / "cup")
+    assert "double-elimination, 5 matches" in cli("contest", "new", folder).out
+    assert cli("contest", "new", folder).code == 2
+    told = cli("contest", "teams", "add", folder, "[Goal] Diggers").out
+    password = told.split("password ")[1].strip()
+    (tmp_path / "teams.csv").write_text("name,strategy\nHouse,captain\nBananas,\n")
+    entered = cli("contest", "teams", "import", folder, str(tmp_path / "teams.csv")).out
+    assert "team House" in entered
+    assert entered.count("password") == 1
+    listed = cli("contest", "teams", "list", folder)
+    assert "1. [Goal] Diggers" in listed.out
+    assert "played here by captain" in listed.out
+    assert password not in listed.out
+    again = cli("contest", "teams", "credentials", folder, "[Goal] Diggers").out
+    assert password not in again
+    assert cli("contest", "teams", "remove", folder, "House").code == 0
+    assert len(cli("contest", "teams", "list", folder, "--json").json()) == 2
+    assert "No team is called Nemo" in cli("contest", "teams", "remove", folder, "Nemo").err
+    assert "no contest in" in cli("contest", "status", str(tmp_path)).err
+    assert "odd number" in cli("contest", "new", str(tmp_path / "even"), "-n", "4").err
+    assert cli("contest", "results", folder).code == 0
+
+
+@pytest.mark.slow
+def test_a_cup_is_played_to_its_end(cli: Cli, tmp_path: Path) -> None:
+    """And looked at while it runs and afterwards."""
+    folder = cup(cli, tmp_path / "cup", "-n", "1")
+    won = cli("contest", "run", folder, "--port", "0").out.splitlines()[-1]
+    champion = won.removeprefix("won by ")
+    status = cli("contest", "status", folder).out
+    assert "double-elimination: over" in status
+    assert f"1. {champion}" in status
+    rows = list(csv.DictReader(io.StringIO(cli("contest", "results", folder, "--csv").out)))
+    assert len(rows) in (6, 7)
+    assert rows[-1]["winner"] == champion
+    assert cli("contest", "run", folder, "--port", "0").out.splitlines()[-1] == won
+    assert "has begun" in cli("contest", "teams", "add", folder, "Late").err
+
+
+@pytest.mark.slow
+def test_a_team_from_outside_plays_and_one_that_is_gone_loses(cli: Cli, tmp_path: Path) -> None:
+    """The bot enters with its id and password, and waits for nobody longer than the limits."""
+    folder = str(tmp_path / "cup")
+    cli("contest", "new", folder, "-n", "1", "--timeout", "0.5")
+    told = cli("contest", "teams", "add", folder, "Outside").out
+    cli("contest", "teams", "add", folder, "Gone")
+    user, password = told.split("id ")[1].split(", password ")
+    with program("contest", "run", folder, "--port", "0", "--public") as contest:
+        url = line_with(contest.stderr, "arena at").split("arena at ")[1].split(";")[0]
+        assert requests.get(f"{url}/matches", timeout=5).status_code == 200
+        ours = ("--url", url, "--user", user, "--strategy", "champion")
+        with program("bot", *ours, environment={"CARDSHARP_PASSWORD": password.strip()}):
+            contest.communicate(timeout=100)
+    first, *_ = results(cli, folder)
+    assert first["winner"] == "Outside"
+
+
+@pytest.mark.slow
+def test_a_cup_that_is_killed_again_and_again_has_the_same_results(
+    cli: Cli, tmp_path: Path
+) -> None:
+    """No match is lost and none counts twice."""
+    folder = cup(cli, tmp_path / "cup", "-n", "3")
+    twin = tmp_path / "twin"
+    twin.mkdir()
+    undisturbed = str(twin / "cup")
+    shutil.copytree(folder, undisturbed)
+    assert cli("contest", "run", undisturbed, "--port", "0").code == 0
+    chance, kills, code = Random(1), 0, None
+    while code is None:
+        with program("contest", "run", folder, "--port", "0") as contest:
+            line_with(contest.stderr, "arena at")
+            with suppress(subprocess.TimeoutExpired):
+                code = contest.wait(chance.uniform(0, 2.5) if kills < 10 else 120)
+        kills += code is None
+    assert code == 0
+    assert kills == 10
+    assert results(cli, folder) == results(cli, undisturbed)

@@ -1,0 +1,227 @@
+"""The director may die at any moment: no match is lost, none begun or counted twice."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cardsharp.deadmansdraw.wire import MatchCreated, MatchParams, MatchView, parse_view
+from cardsharp.errors import ConfigError, Unreachable
+from workbench.contest.director import Director
+from workbench.contest.records import Records, Result, Settings
+
+SETTINGS = Settings("cup", matches=3, most=9, seed="secret")
+
+
+class Killed(Exception):
+    """The director's process has died."""
+
+
+class FakeArena:
+    """Matches that end at the second look; one call can be the last that a director makes.
+
+    With `fails` it dies before that call has an effect, with `lost` after it; with `error` the
+    call raises that and the director lives on.
+    """
+
+    def __init__(self, fails: int = 0, *, lost: bool = False, error: bool = False) -> None:
+        self.made: list[dict[str, Any]] = []
+        self.calls = 0
+        self._fails, self._lost, self._error = fails, lost, error
+
+    def matches(self, tags: tuple[str, ...] = (), ids: tuple[str, ...] = ()) -> list[MatchView]:
+        with_id = [one for one in self.made if one["_id"] in ids]
+        tagged = [one for one in self.made if set(tags) & set(one["creationParams"]["tags"])]
+        found = [parse_view(one) for one in (with_id or tagged)]
+        for _ in self._called():
+            for one in with_id:
+                one["looks"] += 1
+                if one["looks"] > 1:
+                    self.end(one)
+        return found
+
+    def create_match(self, params: MatchParams) -> MatchCreated:
+        match_id = f"{len(self.made):024x}"
+        for _ in self._called():
+            self.add(match_id, params.player_ids or ("", ""), params.tags, params.random_seed)
+        return MatchCreated(id=match_id)
+
+    def terminate(
+        self, match_id: str, winner_id: str | None = None, comment: str | None = None
+    ) -> MatchView:
+        del winner_id, comment
+        (one,) = (one for one in self.made if one["_id"] == match_id)
+        for _ in self._called():
+            one["activePlayerIndex"] = None
+        return parse_view(one)
+
+    def add(
+        self, match_id: str, players: tuple[str, str], tags: tuple[str, ...], seed: str | None
+    ) -> dict[str, Any]:
+        state = {"banks": [{}, {}], "playArea": [], "currentPlayerIndex": 0}
+        view = {
+            "_id": match_id, "playerids": list(players), "createdByPlayerId": None,
+            "creationParams": {"tags": list(tags)}, "startedAt": "", "lastMoveAt": "",
+            "moveCount": 1, "turnCount": 1, "moveCountInTurn": 1, "state": state,
+            "activePlayerIndex": 0, "drawPileSize": 0, "discardPileSize": 0,
+            "seed": seed, "looks": 0,
+        }  # fmt: skip
+        self.made.append(view)
+        return view
+
+    def end(self, one: dict[str, Any]) -> None:
+        """Points by the seed alone, so that every run has the same; some matches are drawn."""
+        digest = sha256(str(one["seed"]).encode()).digest()
+        by_player = dict(zip(sorted(one["playerids"]), (digest[0] % 5, digest[1] % 5), strict=True))
+        points = [by_player[player] for player in one["playerids"]]
+        one["activePlayerIndex"] = None
+        one["state"]["banks"] = [{"Key": [value]} if value else {} for value in points]
+        winner = None if points[0] == points[1] else points.index(max(points))
+        one["state"]["winnerIdx"] = winner
+
+    def _called(self) -> Iterator[None]:
+        self.calls += 1
+        now = self.calls == self._fails
+        problem = Unreachable("no answer", doubtful=True) if self._error else Killed()
+        if now and not self._lost:
+            raise problem
+        yield
+        if now:
+            raise problem
+
+
+@pytest.fixture
+def records(tmp_path: Path) -> Iterator[Records]:
+    made = Records.found(tmp_path / "cup", SETTINGS)
+    for name in ("One", "Two", "Three", "Four", "Five"):
+        made.enter(name)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Iterator[Records]:
+    made = Records.found(tmp_path / "cup", replace(SETTINGS, matches=1, most=3))
+    for name in ("One", "Two", "Three"):
+        made.enter(name)
+    yield made
+    made.close()
+
+
+def held(records: Records, arena: FakeArena) -> list[Result]:
+    """The results of a contest whose director is started again whenever it dies."""
+    records.keep([])
+    director = Director(records, arena)
+    for _ in range(500):
+        try:
+            if director.step():
+                break
+        except Killed:
+            director = Director(records, arena)
+        except Unreachable:
+            pass
+    else:
+        raise AssertionError("the contest does not end")
+    return [replace(result, matches=()) for result in records.results()]
+
+
+def test_a_contest_is_played_to_its_end(records: Records) -> None:
+    """Every pairing that is known is decided, seats change, each match has its own seed."""
+    arena = FakeArena()
+    results = held(records, arena)
+    assert all(result.decided for result in results)
+    assert len(results) in (8, 9)
+    seeds = [one["seed"] for one in arena.made]
+    assert len(set(seeds)) == len(seeds) == sum(len(result.points) for result in results)
+    of_first = [one for one in arena.made if "cup:1:" in one["creationParams"]["tags"][2]]
+    assert of_first[0]["playerids"] == of_first[1]["playerids"][::-1]
+    assert arena.made[0]["creationParams"]["tags"] == ["cup_Round1", "cup", "cup:1:0"]
+    assert len(records.table()[0]) == 1
+
+
+@pytest.mark.parametrize("error", [False, True], ids=["killed", "error"])
+@pytest.mark.parametrize("lost", [False, True], ids=["before", "after"])
+def test_a_director_that_dies_at_any_call_changes_nothing(
+    small: Records, lost: bool, error: bool
+) -> None:
+    """At each call to the arena, before and after its effect: the same results and matches."""
+    undisturbed = FakeArena()
+    expected = held(small, undisturbed)
+    assert undisturbed.calls > 15
+    for call in range(1, undisturbed.calls + 1):
+        arena = FakeArena(call, lost=lost, error=error)
+        assert held(small, arena) == expected, call
+        tags = Counter(one["creationParams"]["tags"][2] for one in arena.made)
+        assert set(tags.values()) == {1}, call
+        assert len(arena.made) == len(undisturbed.made)
+
+
+def test_a_match_that_a_team_has_tagged_counts_for_nothing(records: Records) -> None:
+    """Only the organiser's matches do; and of two for one place the first."""
+    arena = FakeArena()
+    teams = [team.id for team in records.teams()]
+    own = arena.add("0" * 24, (teams[3], teams[3]), ("x", "cup", "cup:1:0"), "1")
+    own["createdByPlayerId"] = teams[3]
+    Director(records, arena).step()
+    assert [one["creationParams"]["tags"][2] for one in arena.made].count("cup:1:0") == 2
+    again = arena.add("f" * 24, (teams[3], teams[4]), ("x", "cup", "cup:1:0"), "2")
+    Director(records, arena).step()
+    (first,) = (result for result in records.results() if result.pairing == "1")
+    assert first.matches == (arena.made[1]["_id"],)
+    assert again["_id"] not in first.matches
+
+
+def test_a_ruling_decides_a_pairing_and_ends_its_match(records: Records) -> None:
+    """The reason is kept; what was played stays to be seen."""
+    arena = FakeArena()
+    director = Director(records, arena)
+    director.step()
+    records.rule("1", "Five", "the other side left")
+    director.step()
+    (ruled,) = (result for result in records.results() if result.pairing == "1")
+    five = records.team("Five")
+    assert (ruled.decided, ruled.winner, ruled.ruled) == (True, five.id, "the other side left")
+    assert arena.made[0]["activePlayerIndex"] is None
+    assert len(ruled.matches) == 1
+
+
+def test_a_paused_contest_begins_nothing(records: Records) -> None:
+    """What runs is played to its end."""
+    arena = FakeArena()
+    director = Director(records, arena)
+    director.step()
+    begun = len(arena.made)
+    records.pause(on=True)
+    for _ in range(5):
+        director.step()
+    assert len(arena.made) == begun
+    assert all(one["activePlayerIndex"] is None for one in arena.made)
+    records.pause(on=False)
+    director.step()
+    assert len(arena.made) > begun
+
+
+def test_a_password_is_told_once_and_kept_hashed(records: Records) -> None:
+    """Nothing in the file holds it; a new one voids it."""
+    team, password = records.new_password("One")
+    kept = (records.folder / "contest.db").read_bytes()
+    kept += (records.folder / "contest.db-wal").read_bytes()
+    assert password.encode() not in kept
+    assert records.team("One").ha1 != team.ha1
+    assert len(password) >= 24
+
+
+def test_once_begun_the_teams_stay_as_they_are(records: Records) -> None:
+    """Another team would change every pairing."""
+    for name, told in (("One", "already"), ("Nobody", "entered are One, Two")):
+        with pytest.raises(ConfigError, match=told):
+            records.enter(name) if name == "One" else records.remove(name)
+    records.remove("Five")
+    Director(records, FakeArena()).step()
+    for change in (lambda: records.enter("Six"), lambda: records.remove("Four")):
+        with pytest.raises(ConfigError, match="has begun"):
+            change()

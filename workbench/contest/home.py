@@ -1,0 +1,125 @@
+"""A contest on this machine: its arena, its director and the teams that are played here.
+
+All of it is one process. Whatever kills it, the next start goes on from the arena's file.
+"""
+
+import json
+import logging
+import secrets
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from cardsharp.cloud.private import make_private
+from cardsharp.deadmansdraw.client import Address, ArenaClient, Credentials
+from cardsharp.errors import ArenaError, CardsharpError, ConfigError
+from workbench.arena.config import ArenaConfig
+from workbench.arena.players import ADMIN, ha1
+from workbench.arena.server import ArenaServer
+from workbench.contest.director import Director
+from workbench.contest.records import Entrant, Records
+from workbench.stage.opponent import Opponent, Order
+
+PAUSE = timedelta(seconds=0.5)
+"""Between two steps of the director."""
+
+AGAIN = timedelta(seconds=1)
+"""Until a team that fell over plays on."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the arena of the contest listens, and to whom; see `ArenaConfig`."""
+
+    host: str = "127.0.0.1"
+    port: int = 8080
+    tls: tuple[Path, Path] | None = None
+    insecure: bool = False
+    public: bool = False
+
+
+@contextmanager
+def opened(records: Records, place: Place, organiser: str) -> Iterator[tuple[str, Director]]:
+    """The contest's arena, with its director and the teams that are played here; its address.
+
+    `organiser` is the password of the arena's admin.
+
+    Raises:
+        ConfigError: there are fewer than two teams, or the arena cannot be run as it was told.
+    """
+    teams = records.teams()
+    if len(teams) < 2:  # noqa: PLR2004 - nobody meets anybody
+        raise ConfigError("A contest has two teams at least; `cardsharp contest teams add`.")
+    words = {team.id: secrets.token_urlsafe(18) for team in teams if team.strategy is not None}
+    config = ArenaConfig(
+        host=place.host,
+        port=place.port,
+        players=_players_file(records.folder, teams, words),
+        data=records.folder / "arena.db",
+        tls=place.tls,
+        insecure=place.insecure,
+        public=place.public,
+        watchdog=timedelta(seconds=1),
+        admin_password=organiser,
+    )
+    with ExitStack() as stack:
+        arena = stack.enter_context(ArenaServer(config))
+        here = Address(arena.url.replace("0.0.0.0", "127.0.0.1"), place.tls and place.tls[0])  # noqa: S104
+        over = threading.Event()
+        stack.callback(over.set)
+        for team in teams:
+            if team.strategy is not None:
+                order = Order(here.url, team.id, words[team.id], team.strategy, team.name)
+                _play_on(order, here, over)
+        client = stack.enter_context(ArenaClient(here, Credentials(ADMIN, organiser)))
+        yield arena.url, Director(records, client)
+
+
+def run(director: Director, tell: Callable[[], None], pause: Callable[[], None]) -> None:
+    """Step until the contest is over; `tell` is called after each step."""
+    over = False
+    while not over:
+        try:
+            over = director.step()
+        except ArenaError as error:
+            _log.warning("The arena failed the director: %s", error)
+        tell()
+        if not over:
+            pause()
+
+
+def _players_file(folder: Path, teams: list[Entrant], words: dict[str, str]) -> Path:
+    """The arena's players: entrants by their hashed passwords, our own by those of this start."""
+    path = folder / "players.json"
+    records = [
+        {
+            "_id": team.id,
+            "name": team.name,
+            "ha1": ha1(team.id, words[team.id]) if team.id in words else team.ha1,
+        }
+        for team in teams
+    ]
+    if not path.exists():
+        make_private(path)
+    path.write_text(json.dumps(records))
+    return path
+
+
+def _play_on(order: Order, arena: Address, over: threading.Event) -> None:
+    """Play a team's matches in a thread of its own, whatever happens, until the contest is over."""
+
+    def play() -> None:
+        while not over.is_set():
+            try:
+                with ArenaClient(arena, Credentials(order.user, order.password)) as client:
+                    Opponent(client, order).play_on()
+            except CardsharpError as error:
+                if not over.wait(AGAIN.total_seconds()):
+                    _log.warning("A team of ours fell over: %s", error)
+
+    threading.Thread(target=play, name=f"team {order.user}", daemon=True).start()
