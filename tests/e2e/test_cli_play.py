@@ -124,7 +124,7 @@ def test_an_opponent_that_fails_ends_the_run_with_its_last_words(cli: Cli, tmp_p
     failing = strategy_file(tmp_path, "bad-opponent-in-a-file", body="raise ValueError('no idea')")
     played = cli("play", "--opponent", str(failing))
     assert played.code == 1
-    assert "cannot play: ValueError: no idea" in played.err
+    assert "cannot play: the strategy failed: ValueError: no idea (bad_opponent" in played.err
     assert "Traceback" not in played.err
 
 

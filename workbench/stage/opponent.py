@@ -6,9 +6,7 @@ however that dies.
 """
 
 import json
-import os
 import sys
-import threading
 from dataclasses import asdict, dataclass, field
 from random import Random
 
@@ -21,9 +19,8 @@ from cardsharp.deadmansdraw.strategies import Strategy, build
 from cardsharp.deadmansdraw.wire_views import MatchView
 from cardsharp.errors import CardsharpError, MatchOver, NotYourTurn, StrategyFault
 from cardsharp.trying import tried
+from workbench.child import read_orders, say_ready
 from workbench.strategy_file import strategy_named
-
-READY = "ready"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +35,7 @@ class Order:
 
     def line(self) -> str:
         """The order as the process reads it."""
-        return json.dumps(asdict(self)) + "\n"
+        return json.dumps(asdict(self))
 
 
 class Opponent:
@@ -103,20 +100,14 @@ class Opponent:
 
 def main() -> None:
     """Play as the order on stdin says."""
-    order = Order(**json.loads(sys.stdin.readline()))
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    order = Order(**json.loads(read_orders()))
     try:
         with ArenaClient(order.url, Credentials(order.user, order.password)) as client:
             opponent = Opponent(client, order)
-            print(READY, flush=True)  # noqa: T201 - what the parent waits for
+            say_ready()
             opponent.play_on()
     except CardsharpError as error:
         sys.exit(str(error))
-
-
-def _end_with_parent() -> None:
-    sys.stdin.read()
-    os._exit(0)
 
 
 if __name__ == "__main__":

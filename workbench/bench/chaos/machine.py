@@ -9,8 +9,6 @@ import json
 import os
 import random
 import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -27,10 +25,10 @@ from cardsharp.cloud.ports import Body
 from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.errors import CardsharpError, StoreError
+from workbench.child import Child, read_orders, say_ready
 from workbench.stage.side import Rhythm, assembled, attending
 from workbench.stage.surroundings import telemetry_in
 
-READY = "ready"
 INHERITED = ("PATH", "PYTHONPATH", "HOME")
 """What a machine gets of our environment; nothing of anybody's settings."""
 
@@ -58,57 +56,41 @@ class Machine:
     def __init__(self, orders: Orders, variables: Mapping[str, str]) -> None:
         self.orders = orders
         inherited = {name: os.environ[name] for name in INHERITED if name in os.environ}
+        told = json.dumps(asdict(orders))
         with Path(orders.log).with_suffix(".err").open("ab") as errors:
-            self._process = subprocess.Popen(  # noqa: S603 - our own module
-                [sys.executable, "-m", __name__],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                env={**inherited, **variables},
-                text=True,
-                # A Ctrl-C at the terminal stops us, and we stop the machine.
-                start_new_session=True,
-            )
-        if self._process.stdin is not None:
-            self._process.stdin.write(json.dumps(asdict(orders)) + "\n")
-            self._process.stdin.flush()
+            self._child = Child(__name__, told, errors, {**inherited, **variables})
 
     def await_ready(self) -> None:
         """Wait until it attends matches; raises `CardsharpError` if it does not."""
-        if self._process.stdout is None or self._process.stdout.readline().strip() != READY:
+        if not self._child.gets_ready():
             raise CardsharpError(f"A machine did not start; see {self.orders.log} and its .err.")
 
     def check(self) -> None:
         """Raise `CardsharpError` if it has ended although nobody killed it."""
-        if self._process.poll() is not None:
+        if self._child.has_ended():
             raise CardsharpError(f"A machine has ended by itself; see {self.orders.log}.")
 
     def kill(self) -> None:
         """End it as a power cut does."""
-        self._process.kill()
-        self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None:
-                pipe.close()
+        self._child.kill()
 
     def freeze(self) -> None:
         """Stop it in the middle of whatever it does."""
-        self._process.send_signal(signal.SIGSTOP)
+        self._child.process.send_signal(signal.SIGSTOP)
 
     def thaw(self) -> None:
         """Let it go on."""
-        self._process.send_signal(signal.SIGCONT)
+        self._child.process.send_signal(signal.SIGCONT)
 
     @property
     def pid(self) -> int:
         """The id of its process."""
-        return self._process.pid
+        return self._child.process.pid
 
 
 def main() -> None:
     """Attend matches as the orders on stdin say."""
-    orders = Orders(**json.loads(sys.stdin.readline()))
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    orders = Orders(**json.loads(read_orders()))
     _set_clocks_ahead(timedelta(seconds=orders.skew))
     _tell_what_is_meant()
     rhythm = Rhythm(at_once=orders.at_once, breath=timedelta(seconds=orders.breath))
@@ -117,7 +99,7 @@ def main() -> None:
         assembled(dict(os.environ)) as assembly,
         attending(assembly, rhythm),
     ):
-        print(READY, flush=True)  # noqa: T201 - what the parent waits for
+        say_ready()
         while True:
             threading.Event().wait(orders.repeat)
             _repeat_a_message(assembly)
@@ -160,11 +142,6 @@ def _tell_what_is_meant() -> None:
 
     Hold.intend = remember  # type: ignore[method-assign, assignment]
     HTTPAdapter.add_headers = add_headers  # type: ignore[method-assign, assignment]
-
-
-def _end_with_parent() -> None:
-    sys.stdin.read()
-    os._exit(0)
 
 
 if __name__ == "__main__":

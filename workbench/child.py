@@ -1,0 +1,75 @@
+"""A process of ours that ends with us, however we die: its stdin is the line it hangs on.
+
+It reads one line of orders, says READY when it is ready, and ends when its stdin does.
+"""
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import BinaryIO
+
+READY = "ready"
+
+
+class Child:
+    """The process as its parent sees it: a module of ours, told its orders."""
+
+    def __init__(
+        self,
+        module: str,
+        orders: str,
+        errors: BinaryIO,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        self.process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
+            [sys.executable, "-m", module],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            env=environment,
+            text=True,
+            # A Ctrl-C at the terminal stops us, and we stop the process.
+            start_new_session=True,
+        )
+        # If it is dead already, waiting for it to be ready says so.
+        with suppress(BrokenPipeError):
+            if self.process.stdin is not None:
+                self.process.stdin.write(orders + "\n")
+                self.process.stdin.flush()
+
+    def gets_ready(self) -> bool:
+        """Wait until it is ready; False where it ends instead."""
+        pipe = self.process.stdout
+        return pipe is not None and pipe.readline().strip() == READY
+
+    def has_ended(self) -> bool:
+        """Whether it runs no more."""
+        return self.process.poll() is not None
+
+    def kill(self) -> None:
+        """End it as a power cut does, and wait for its end; quiet if it has ended."""
+        self.process.kill()
+        self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe is not None:
+                pipe.close()
+
+
+def read_orders() -> str:
+    """The orders of this process, which from now on ends with its parent."""
+    orders = sys.stdin.readline()
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    return orders
+
+
+def say_ready() -> None:
+    """Tell the parent."""
+    print(READY, flush=True)  # noqa: T201 - what the parent waits for
+
+
+def _end_with_parent() -> None:
+    sys.stdin.read()
+    os._exit(0)
