@@ -46,13 +46,13 @@ def test_numbers_tell_what_the_player_knows_and_no_more(game: str, seats: int | 
         if simulation.to_act(state) is None:
             state = simulation.deal(dice)
         position = simulation.position(state)
-        choices, told = encoding.choices(position), encoding.observed(position)
+        choices, told = encoding.choices(position), encoding.observed(position).tolist()
         assert list(choices.values()) == list(simulation.actions(state))
         assert all(0 <= number < encoding.actions for number in choices)
         assert len(told) == encoding.size
         assert all(0 <= number <= 1 for number in told)
         other = simulation.disguised(state, dice)
-        assert encoding.observed(simulation.position(other)) == told
+        assert encoding.observed(simulation.position(other)).tolist() == told
         state = simulation.act(state, dice.choice(list(choices.values())), dice)
 
 

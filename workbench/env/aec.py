@@ -120,7 +120,8 @@ class CardEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         self.agent_selection = self.possible_agents[seat]
         self.position = self.simulation.position(state)
         self.choices = dict(self.encoding.choices(self.position))
-        self._seen[self.agent_selection][:] = (0.0, *self.encoding.observed(self.position))
+        self._seen[self.agent_selection][0] = 0.0
+        self._seen[self.agent_selection][1:] = self.encoding.observed(self.position)
 
     def _end(self) -> None:
         made = rewards(self.simulation, self._state)

@@ -2,8 +2,12 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
 from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from cardsharp.errors import ConfigError
 from cardsharp.games import game
@@ -19,7 +23,7 @@ Marks = Mapping[str, Iterable[int | tuple[int, float]]]
 """By the name of a block: the numbers of it that are 1, or a number with what it is."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Encoding(Generic[P, A]):
     """How a position is told in numbers from 0 to 1, and which number each action has.
 
@@ -33,28 +37,32 @@ class Encoding(Generic[P, A]):
     actions: int
     choices: Callable[[P], Mapping[int, A]]
 
-    @property
+    @cached_property
     def size(self) -> int:
         """How many numbers an observation has."""
         return sum(self.blocks.values())
 
-    def starts(self) -> dict[str, int]:
+    @cached_property
+    def starts(self) -> Mapping[str, int]:
         """Where each block begins."""
         return dict(zip(self.blocks, accumulate(self.blocks.values(), initial=0), strict=False))
 
     def block(self, name: str) -> slice:
         """Where a block lies in what `observed` tells."""
-        start = self.starts()[name]
-        return slice(start, start + self.blocks[name])
+        return slice(self.starts[name], self.starts[name] + self.blocks[name])
 
-    def observed(self, position: P) -> list[float]:
+    def observed(self, position: P) -> NDArray[np.float32]:
         """The position in numbers."""
-        starts = self.starts()
-        numbers = [0.0] * self.size
+        numbers = np.zeros(self.size, np.float32)
+        whole: list[int] = []
         for block, marks in self.marks(position).items():
+            start = self.starts[block]
             for mark in marks:
-                place, value = mark if isinstance(mark, tuple) else (mark, 1.0)
-                numbers[starts[block] + place] = value
+                if isinstance(mark, tuple):
+                    numbers[start + mark[0]] = mark[1]
+                else:
+                    whole.append(start + mark)
+        numbers[whole] = 1
         return numbers
 
 
