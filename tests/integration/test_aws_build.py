@@ -15,6 +15,7 @@ import yaml
 from support.aws_build import native_build
 
 from cardsharp.errors import ConfigError
+from workbench.bench.built import TRACING, Figures
 from workbench.build import pins
 from workbench.build.artifacts import (
     LIMIT,
@@ -30,6 +31,7 @@ from workbench.build.makefiles import ROOT, BuildError, Unreachable, _make, buil
 from workbench.build.reproduce import unlike
 from workbench.build.sandbox import RUNTIME_REQUIREMENTS, plain_variables
 from workbench.build.target import Target, native_architecture, this_machine
+from workbench.build.translate import translated
 from workbench.cloud.template import TEMPLATE, load_resources, services
 from workbench.machine import slowness
 
@@ -192,6 +194,14 @@ def test_r21_a_function_starts_lightly_and_reaches_nothing_heavy(built: Build, n
         assert "cardsharp" in reached
         assert not HEAVY & set(reached)
     assert min(spent) <= limit
+
+
+def test_the_memory_that_a_function_may_take_leaves_room_for_tracing() -> None:
+    """Lambda counts what X-Ray's daemon takes, too."""
+    none, init = timedelta(0), timedelta(seconds=1)
+    smallest = min(translated()["Parameters"]["PollerMemory"]["AllowedValues"]) * 1024**2
+    assert Figures("Poller", none, none, smallest - TRACING, none).within(init)
+    assert not Figures("Poller", none, none, smallest - TRACING + 1, none).within(init)
 
 
 def test_a_change_of_one_byte_or_of_a_mode_is_another_digest(tmp_path: Path) -> None:

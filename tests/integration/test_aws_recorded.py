@@ -245,15 +245,22 @@ def test_a_line_of_a_function_that_failed_or_died_is_noticed(
     assert [line for line in DEATHS if matches(PROBLEMS, line)] == DEATHS
 
 
+def test_the_saved_query_finds_what_lambda_says_of_a_function_that_died() -> None:
+    """Lines of its own, which have no level that could be asked for."""
+    asked = re.search(r"@message like /(.+)/", properties("RecentProblems")["QueryString"])
+    assert asked is not None
+    assert [line for line in [*DEATHS, *LIVES] if re.search(asked[1], line)] == DEATHS
+
+
 def test_a_worker_that_fails_is_noticed(healthy: list[Sample], quiet: Recorder) -> None:
     assert "Malformed" in str(quiet.call("Worker", {"no": "records"}, MINUTE).error)
     assert on_amid(healthy, quiet.samples) == {"WorkerFailed"}
 
 
-def test_turns_that_are_picked_up_four_seconds_late_are_noticed(
+def test_turns_that_are_picked_up_six_seconds_late_are_noticed(
     healthy: list[Sample], tmp_path: Path
 ) -> None:
-    late = Scene(clock=lambda: utc_now() - timedelta(seconds=4))
+    late = Scene(clock=lambda: utc_now() - timedelta(seconds=6))
     with recorder(tmp_path, late) as here, opponent(here, tmp_path):
         here.arena.create_match([ALICE, BOB])
         here.listen()
@@ -269,7 +276,7 @@ def test_a_turn_that_the_arena_ended_is_noticed(healthy: list[Sample], tmp_path:
         while (done := here.work()) is None:
             here.listen()
         assert done.error is None
-        assert on_amid(healthy, here.samples) == {"TurnTimedOut"}
+        assert on_amid(healthy, here.samples) == {"TurnTimedOut", "SlowPickUp"}, "it came too late"
 
 
 def test_a_decision_of_more_than_half_its_limit_is_noticed(
