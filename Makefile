@@ -20,7 +20,7 @@ PLAY := $(if $(STRATEGY),--strategy $(STRATEGY)) $(if $(OPPONENT),--opponent $(O
 CHAOS := $(if $(MATCHES),--matches $(MATCHES)) $(if $(CLOUD),--cloud $(CLOUD)) \
   $(if $(SEED),--seed $(SEED)) $(if $(CARDS),--cards $(CARDS))
 
-.PHONY: help setup play test test-all research-test planted mutants faults-all explore chaos coverage check lint types format build gates cloud bench bench-wake bench-hold bench-match \
+.PHONY: help setup play test test-all research-test planted mutants faults-all explore chaos coverage check lint types format build gates cloud bench bench-start bench-wake bench-hold bench-match \
   bench-throughput bench-load bench-blef bench-euchre probe-euchre clean
 
 help: ## Print this help
@@ -113,7 +113,10 @@ gates: setup .venv-sam/.setup-done .venv-checks/.setup-done ## Check template an
 cloud: setup ## Deploy the template into the emulator and have matches played there: STAY=1
 	@$(BIN)/python -m workbench.operate.trial $(if $(STAY),--stay)
 
-bench: bench-wake bench-hold bench-match bench-throughput bench-blef bench-euchre ## Run all benchmarks
+bench: bench-start bench-wake bench-hold bench-match bench-throughput bench-blef bench-euchre ## Run all benchmarks
+
+bench-start: setup ## CPU of `cardsharp bot` until its first request, and on which modules
+	@$(BIN)/python -m workbench.bench.start_bench
 
 bench-wake: setup ## How fast an opponent's move reaches a waiting client
 	@$(BIN)/python -m workbench.bench.arena_bench wake

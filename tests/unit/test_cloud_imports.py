@@ -65,3 +65,16 @@ def test_r21_at_home_none_are_made_before_they_are_needed() -> None:
 def test_r21_without_a_region_a_function_starts_and_its_first_invocation_says_why() -> None:
     lost = {name: told for name, told in _DEPLOYED.items() if name != "AWS_DEFAULT_REGION"}
     assert clients_after_start("worker", {**lost, "HOME": "/nowhere"}) == []
+
+
+def test_the_bot_at_home_loads_what_plays_after_its_first_request() -> None:
+    """Else its start takes long enough on a slow machine to cost a turn."""
+    script = (
+        "import sys, workbench.cli, workbench.deadmansdraw.bot\n"
+        "later = {'worker.app', 'rich.progress', 'boto3', 'workbench.deadmansdraw.watching'}\n"
+        "sys.exit(', '.join(later & sys.modules.keys()) or 0)\n"
+    )
+    done = subprocess.run(  # noqa: S603 - our own
+        [sys.executable, "-c", script], check=False, stderr=subprocess.PIPE
+    )
+    assert (done.returncode, done.stderr) == (0, b"")

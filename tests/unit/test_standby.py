@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+import poller.app
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.memory import MemoryQueue
-from workbench.deadmansdraw.bot import left_to
-from workbench.stage import standby
+from workbench.deadmansdraw.attendance import left_to
 from workbench.stage.standby import Place, place_at, standing_by
 
 
@@ -68,7 +68,7 @@ def test_the_leases_are_looked_at_until_the_place_is_free(
     def listen(_event: object, _context: object) -> None:
         done.append("listened")
 
-    monkeypatch.setattr(standby.poller.app, "handler", listen)
+    monkeypatch.setattr(poller.app, "handler", listen)
     context: Any = SimpleNamespace(get_remaining_time_in_millis=lambda: 60_000)
     handler = standing_by(assembly("", look=look), Free(after), lambda: done.append("took"))
     handler({}, context)
@@ -76,7 +76,7 @@ def test_the_leases_are_looked_at_until_the_place_is_free(
 
 
 def test_the_arena_is_not_asked_while_another_bot_attends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(standby.poller.app, "handler", None)
+    monkeypatch.setattr(poller.app, "handler", None)
     context: Any = SimpleNamespace(get_remaining_time_in_millis=lambda: 0)
     handler = standing_by(assembly("", look=lambda _e, _l: 0), Free(99), lambda: None)
     assert handler({}, context) == {"offered": 0}

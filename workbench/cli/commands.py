@@ -4,7 +4,6 @@ The texts stand here rather than in the modules so that `cardsharp --help` impor
 """
 
 from collections.abc import Iterator
-from importlib.metadata import version
 from importlib.util import find_spec
 
 import cyclopts
@@ -194,7 +193,7 @@ def build_app() -> cyclopts.App:
         help=ABOUT,
         help_format="plaintext",
         help_epilogue=EXIT_CODES,
-        version=version("cardsharp"),
+        version=_version,
         suppress_keyboard_interrupt=False,
     )
     app["--help"].show = False
@@ -203,6 +202,13 @@ def build_app() -> cyclopts.App:
     for place, (name, target, summary) in enumerate(_rooms(), len(all_commands())):
         app.command(target, name=name, help=summary, sort_key=place)
     return app
+
+
+def _version() -> str:
+    """Our version, read only where it is asked for."""
+    from importlib.metadata import version  # noqa: PLC0415 - slow to import
+
+    return version("cardsharp")
 
 
 def _rooms() -> Iterator[tuple[str, str, str]]:

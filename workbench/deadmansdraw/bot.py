@@ -5,42 +5,24 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter, validators
 
-from cardsharp.cloud.memory import MemoryQueue
-from cardsharp.cloud.ports import Clock, MatchLog, Queue
 from cardsharp.cloud.redaction import redact
-from cardsharp.replay import UNKNOWN, outcome_of
-from workbench.cloud.context import Invocation
 from workbench.deadmansdraw.connection import ArenaOptions, await_arena, client_for, variables_for
-from workbench.deadmansdraw.watching import AsJson, Printed, Watch
 from workbench.show.exits import Exit
 from workbench.show.lookup import data_folder
-from workbench.show.output import messages, results
-from workbench.stage.side import Rhythm, Side, assembled, attending
-from workbench.stage.standby import place_at, standing_by
+from workbench.show.output import messages
+from workbench.stage.side import assembled
 from workbench.stage.surroundings import telemetry_in
 from workbench.strategy_file import strategy_named
 
-GLANCE = timedelta(milliseconds=200)
-"""How often the match log is looked at; less often where looking takes long."""
-
-NEWS = 0.1
-"""The part of the time that may go into looking: the matches need the processor more."""
-
 REPEAT = timedelta(seconds=30)
 """For how long a warning is not said again."""
-
-WORKER_TIME = timedelta(days=1)
-"""Nothing limits a worker at home, so it stays with its match."""
-
-LATEST = 50
-"""Matches that are looked at for news besides those that run."""
 
 
 @Parameter(name="*")
@@ -92,98 +74,19 @@ def bot(*, options: BotOptions = BotOptions()) -> int:
 
 
 def _stay(variables: Mapping[str, str], options: BotOptions, say: Callable[[str], None]) -> None:
-    """Attend from the moment when the arena can be reached, and the place there is free."""
-    with assembled(variables) as assembly, place_at(assembly) as place:
+    """Attend from the moment when the arena can be reached."""
+    with assembled(variables) as assembly:
         with client_for(assembly.settings) as client:
             who = await_arena(client, assembly.clock, say)
-        tags = f", tags {' '.join(assembly.settings.tags)}" if assembly.settings.tags else ""
-        attends = f"{assembly.settings.arena_url} as {who.name or who.username}{tags}."
-        if place.take():
-            say(f"attending {attends}")
-        elif options.standby:
-            say(f"standing by: another bot with this match log attends {attends}")
-        else:
-            say(f"attending {attends} So does another bot with this match log; see --standby.")
-        say(f"Ctrl-C: no new matches. The program's own log is {log_file()}.")
-        rhythm = Rhythm(
-            at_once=options.at_once,
-            worker_time=WORKER_TIME,
-            observe=_failures_to(say),
-            left=left_to(say, assembly.queue, options.at_once),
-        )
-        if options.standby:
-            listen = standing_by(assembly, place, lambda: say(f"now attending {attends}"))
-            rhythm = replace(rhythm, listen=listen)
-        news = _News(assembly.log, options)
-        with attending(assembly, rhythm) as side:
-            _attend(side, news, options.once, say)
+        # What plays and shows takes as long to import as all before, and none of it asks this.
+        from workbench.deadmansdraw.attendance import attend  # noqa: PLC0415
+
+        attend(assembly, who.name or who.username, options, say)
 
 
 def log_file() -> Path:
     """Where the bot's own log is written."""
     return data_folder() / "bot.log"
-
-
-def _attend(side: Side, news: "_News", once: bool, say: Callable[[str], None]) -> None:
-    """Show what happens until Ctrl-C or, with `once`, a match's end; then wait for the rest.
-
-    Raises:
-        KeyboardInterrupt: asked a second time while matches are running.
-    """
-    with _leaving() as leaving:
-        while not (leaving.asked or (once and news.ended)):
-            side.assembly.clock.sleep(GLANCE)
-            news.tell_calmly(side.assembly.clock)
-        if leaving.asked:
-            say("no new matches.")
-        side.home.wind_down()
-        if side.busy.running:
-            say(f"{side.busy.running} running, played to the end; Ctrl-C again stops at once.")
-        while side.busy.running:
-            if leaving.insisted:
-                raise KeyboardInterrupt
-            side.assembly.clock.sleep(GLANCE)
-            news.tell_calmly(side.assembly.clock)
-        news.tell()
-
-
-class _News:
-    """Tells of every match that has run since it was made, which is before the bot attends."""
-
-    def __init__(self, log: MatchLog, options: BotOptions) -> None:
-        self._log = log
-        self._came = datetime.now().astimezone()
-        audience = AsJson() if options.as_json else Printed(results(), tagged=True)
-        self._watch = Watch(log, audience)
-        self._known: list[str] = []
-        self._due = 0.0
-
-    @property
-    def ended(self) -> bool:
-        """Whether any match has been played to its end."""
-        return any(self._played(i) for i in self._known if self._watch.ended(i))
-
-    def _played(self, match_id: str) -> bool:
-        """Not so for one that was left from another arena and is unknown here."""
-        record = self._log.match(match_id)
-        outcome = None if record is None else outcome_of(record)
-        return outcome is not None and outcome.result != UNKNOWN
-
-    def tell_calmly(self, clock: Clock) -> None:
-        """Tell what is new, unless the last time took so long that it would be too much."""
-        began = clock.monotonic()
-        if began >= self._due:
-            self.tell()
-            now = clock.monotonic()
-            self._due = now + (now - began) / NEWS
-
-    def tell(self) -> None:
-        """Tell what is new."""
-        latest = [r for r in self._log.matches(limit=LATEST) if r.started >= self._came]
-        for record in (*self._log.running(), *reversed(latest)):
-            if record.match_id not in self._known:
-                self._known.append(record.match_id)
-        self._watch.glance([i for i in self._known if not self._watch.ended(i)])
 
 
 class _Speaker:
@@ -225,65 +128,6 @@ def _warnings_to(say: Callable[[str], None]) -> Iterator[None]:
         yield
     finally:
         source.removeHandler(handler)
-
-
-def _failures_to(say: Callable[[str], None]) -> Callable[[Invocation], None]:
-    def observe(invocation: Invocation) -> None:
-        if invocation.error is not None:
-            say(f"The {invocation.function} failed and will be tried again: {invocation.error}")
-
-    return observe
-
-
-def left_to(say: Callable[[str], None], queue: Queue, at_once: int) -> Callable[[int], None]:
-    """Says that matches wait while no more can be played, and what to do."""
-
-    def left(running: int) -> None:
-        if not (isinstance(queue, MemoryQueue) and queue.visible):
-            return
-        if running >= at_once:
-            say(f"Matches wait for us, for {at_once} are played already: raise --at-once.")
-        else:
-            say(f"Matches wait for us: this machine keeps up with no more than {running} at once.")
-
-    return left
-
-
-class _Leaving:
-    """How often Ctrl-C was pressed, or SIGTERM came."""
-
-    def __init__(self) -> None:
-        self._times = 0
-
-    def heard(self, _number: int, _frame: object) -> None:
-        """Count one more."""
-        self._times += 1
-
-    @property
-    def asked(self) -> bool:
-        """Whether no new match shall begin."""
-        return self._times > 0
-
-    @property
-    def insisted(self) -> bool:
-        """Whether the running ones shall be left too."""
-        return self._times > 1
-
-
-@contextmanager
-def _leaving() -> Iterator[_Leaving]:
-    """Count Ctrl-C and SIGTERM instead of being interrupted, which can get lost.
-
-    An exception that a signal raises in the middle of whatever runs can be caught there.
-    """
-    leaving = _Leaving()
-    both = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.signal(number, leaving.heard) for number in both]
-    try:
-        yield leaving
-    finally:
-        for number, handler in zip(both, before, strict=True):
-            signal.signal(number, handler)
 
 
 @contextmanager

@@ -7,8 +7,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-import poller.app
-import worker.app
 from cardsharp.cloud.line import OURS
 from cardsharp.cloud.ports import MatchLog
 from cardsharp.cloud.telemetry import meter
@@ -34,7 +32,8 @@ GRACE = timedelta(seconds=3)
 class Rhythm:
     """How a home on this machine is run; `observe` sees every invocation that ends.
 
-    `left` hears how many matches are played while no more can be; `listen` is the poller.
+    `left` hears how many matches are played while no more can be; `listen` is the poller, where it
+    is not the usual one.
     """
 
     at_once: int = 4
@@ -42,13 +41,14 @@ class Rhythm:
     worker_time: timedelta = WORKER_TIME
     observe: Observer = field(default=ignore)
     left: Callable[[int], None] = field(default=never_mind)
-    listen: Handler = field(default=poller.app.handler)
+    listen: Handler | None = None
 
 
 class Busy:
     """The worker's handler, and how many of its invocations run now."""
 
-    def __init__(self) -> None:
+    def __init__(self, handler: Handler) -> None:
+        self._handler = handler
         self._lock = threading.Lock()
         self._running = 0
 
@@ -57,7 +57,7 @@ class Busy:
         with self._lock:
             self._running += 1
         try:
-            return worker.app.handler(event, context)
+            return self._handler(event, context)
         finally:
             with self._lock:
                 self._running -= 1
@@ -105,8 +105,12 @@ def attending(
     `hang_up` is called in between; who stops a local arena there frees the poller from its long
     poll. Without it the poller is left to end with this process.
     """
-    busy = Busy()
-    poll = Function("poller", rhythm.listen, POLLER_TIME)
+    # What is asked of an arena before goes out sooner without them.
+    import poller.app  # noqa: PLC0415 - slow to import
+    import worker.app  # noqa: PLC0415 - slow to import
+
+    busy = Busy(worker.app.handler)
+    poll = Function("poller", rhythm.listen or poller.app.handler, POLLER_TIME)
     work = Function("worker", busy, rhythm.worker_time)
     options = HomeOptions(
         concurrency=rhythm.at_once,
