@@ -35,7 +35,8 @@ def attend(assembly: Assembly, name: str, options: BotOptions, say: Callable[[st
     tags = f", tags {' '.join(assembly.settings.tags)}" if assembly.settings.tags else ""
     attends = f"{assembly.settings.arena_url} as {name}{tags}."
     with place_at(assembly) as place:
-        if place.take():
+        first = place.take()
+        if first:
             say(f"attending {attends}")
         elif options.standby:
             say(f"standing by: another bot with this match log attends {attends}")
@@ -48,7 +49,7 @@ def attend(assembly: Assembly, name: str, options: BotOptions, say: Callable[[st
             observe=_failures_to(say),
             left=left_to(say, assembly.queue, options.at_once),
         )
-        if options.standby:
+        if options.standby and not first:
             listen = standing_by(assembly, place, lambda: say(f"now attending {attends}"))
             rhythm = replace(rhythm, listen=listen)
         news = _News(assembly.log, options)

@@ -54,21 +54,25 @@ def place_at(assembly: Assembly) -> Iterator[Place]:
 
 
 def standing_by(assembly: Assembly, place: Place, taken: Callable[[], None]) -> Handler:
-    """A poller that listens when the place is its own, and only looks at the leases before.
+    """A poller for whoever came second: it looks at the leases until the place is free.
 
-    `taken` is called when that changes.
+    Then `taken` is called, and from that moment it listens as any other.
     """
+    waits = True
 
     def handler(event: Event, context: LambdaContext) -> object:
+        nonlocal waits
+
         def left() -> timedelta:
             if place.take():
                 return timedelta(0)
             return timedelta(milliseconds=context.get_remaining_time_in_millis())
 
-        if not place.take():
+        if waits:
             assembly.offering.watch(assembly.settings.watch, left)
             if not place.take():
                 return {"offered": 0}
+            waits = False
             taken()
         return poller.app.handler(event, context)
 
