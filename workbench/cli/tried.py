@@ -14,6 +14,7 @@ from cardsharp.game import Game
 from cardsharp.replay import header_of
 from workbench.lab.again import Tried
 from workbench.lab.extras import Judge
+from workbench.show.decisions import worth
 from workbench.show.drawing import drawing_of, print_title
 from workbench.show.output import program
 from workbench.strategy_file import called
@@ -178,21 +179,17 @@ def _options(match: MatchTried, tried: Tried) -> Table:
     legal = list(tried.asked.options.values())
     for name in (one for one in legal if one in weighed):
         option = mine.get(name)
-        worth = tried.worth.get(name)
-        judged = [] if judge is None else ["" if worth is None else amount(judge, worth)]
+        found = tried.worth.get(name)
+        judged = [] if judge is None else ["" if found is None else amount(judge, found)]
         choices = {"now": tried.answer, "then": tried.then.action}
         chosen = " ".join(when for when, action in choices.items() if action == name)
-        values = (_value(one.value if one else None) for one in (option, then.get(name)))
+        values = (worth(one.value, one.unit) if one else "" for one in (option, then.get(name)))
         note = option.note if option else ""
         table.add_row(name, chosen, *values, *judged, note, style="bold" if chosen else "")
     rest = [one for one in legal if one not in weighed]
     if rest:
         table.add_row(f"and {len(rest)} more", style="dim")
     return table
-
-
-def _value(value: float | None) -> str:
-    return "" if value is None else f"{value:.2f}"
 
 
 def _told(match: MatchTried, tried: Tried) -> Iterator[tuple[str, Text]]:

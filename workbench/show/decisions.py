@@ -4,7 +4,7 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from cardsharp.replay import Step, Thought, Weighed
+from cardsharp.replay import Step, Thought
 from cardsharp.strategy import percent
 
 
@@ -57,15 +57,17 @@ def options_table(thought: Thought) -> Table:
     for option in sorted(thought.options, key=lambda one: -(one.value or 0.0)):
         chosen = option.action == thought.action
         mark, style = (">", "bold") if chosen else ("", "")
-        table.add_row(mark, option.action, _value(option), option.note, style=style)
+        table.add_row(
+            mark, option.action, worth(option.value, option.unit), option.note, style=style
+        )
     return table
 
 
-def _value(option: Weighed) -> str:
+def worth(value: float | None, unit: str) -> str:
     """What an option was thought to be worth, a chance as per cent."""
-    if option.value is None:
+    if value is None:
         return ""
-    return percent(option.value) if option.unit == "%" else f"{option.value:.2f}"
+    return percent(value) if unit == "%" else f"{value:.2f}"
 
 
 def _by(step: Step, thought: Thought) -> Text:

@@ -248,7 +248,12 @@ class Person(Generic[P, A]):
         best = sorted(advice.options, key=lambda one: -(one.value or 0.0))[:_MOST_WEIGHED]
         if best:
             weighed = tuple(
-                Weighed(action=_name(one.action, choices), value=one.value, note=one.note)
+                Weighed(
+                    action=_name(one.action, choices),
+                    value=one.value,
+                    note=one.note,
+                    unit=one.unit,
+                )
                 for one in best
             )
             yield options_table(Thought(action=action, options=weighed))
