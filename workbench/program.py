@@ -36,7 +36,7 @@ LIMIT = timedelta(seconds=2)
 """What an answer may take on the clock; whoever takes longer is killed and started anew."""
 
 START_LIMIT = timedelta(seconds=20)
-"""What a new program's first answer may take, to an opening position that no match waits for."""
+"""What a new process's first answer may take; where a match waits for it, it is played without."""
 
 LONGEST = 1_000_000
 """Bytes of an answer."""
@@ -105,7 +105,7 @@ def program_named(command: str, of: Game) -> str:
 
     strategies_of(of.strategies).admit(command, made)
     player, opening = made(Random(0)), _opening(of)
-    found = tried(lambda: player.decide(opening, START_LIMIT), player)
+    found = tried(lambda: player.decide(opening), player)
     if found.fault is not None:
         raise ConfigError(f"'{command}' cannot play: {found.fault}.\n{found.trace}".rstrip())
     return command
@@ -152,7 +152,7 @@ class Program:
         self._lock = Lock()
         self._process = self._running()
 
-    def decide(self, position: object, limit: timedelta | None = None) -> Decision[Any]:
+    def decide(self, position: object) -> Decision[Any]:
         """What the program answers.
 
         Raises:
@@ -164,7 +164,7 @@ class Program:
         actions = {_written(body): one for body, one in allowed}
         with self._lock:  # one that is late is still asked when the next decision is due
             try:
-                return self._decision(self._process.ask(question, limit or LIMIT), actions)
+                return self._decision(self._process.ask(question), actions)
             except Unfit:
                 # Whatever else it may write would be taken for the next answer.
                 self._process.end()
@@ -254,6 +254,7 @@ class _Process:
         self._popen, self._errors = popen, errors
         self._stdin, self._stdout = _pipe(popen.stdin), _pipe(popen.stdout)
         self._is_late = False
+        self._limit = START_LIMIT
         weakref.finalize(self, _end, popen, errors)
 
     @property
@@ -261,13 +262,13 @@ class _Process:
         """Whether it can be asked."""
         return self._popen.poll() is None
 
-    def ask(self, question: bytes, limit: timedelta) -> bytes:
+    def ask(self, question: bytes) -> bytes:
         """Its answer; it is killed where there is none in time.
 
         Raises:
             Unfit: it was late, ended, or wrote no end of a line.
         """
-        alarm = Timer(limit.total_seconds(), self._ring)
+        alarm = Timer(self._limit.total_seconds(), self._ring)
         alarm.daemon = True
         alarm.start()
         line = b""
@@ -277,7 +278,8 @@ class _Process:
             line = self._stdout.readline(LONGEST)
         alarm.cancel()
         if not line.endswith(b"\n") or self._is_late:
-            raise Unfit(self._fault(line, limit), self._last_words())
+            raise Unfit(self._fault(line), self._last_words())
+        self._limit = LIMIT
         return line
 
     def heard(self) -> str:
@@ -294,10 +296,10 @@ class _Process:
         self._is_late = True
         self.end()
 
-    def _fault(self, line: bytes, limit: timedelta) -> str:
+    def _fault(self, line: bytes) -> str:
         """Why there is no answer, in a phrase."""
         if self._is_late:
-            return f"no decision within {limit.total_seconds():g} s"
+            return f"no decision within {self._limit.total_seconds():g} s"
         if line:
             return "the program wrote a line without an end"
         with suppress(subprocess.TimeoutExpired):

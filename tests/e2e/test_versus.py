@@ -61,7 +61,7 @@ def test_a_hint_is_what_the_best_player_weighs(
     said = cli(*table, "--seed", "2", "--hints").out
     assert said.count(f"{best} would: ") == 1
     assert re.search(r"(?m)^Hint: .+\. ", said)
-    assert re.search(r"(?m)^> +\S.* -?\d\.\d\d", said), "the options with their values"
+    assert re.search(r"(?m)^> +\S.* -?\d+\.\d(\d| %)", said), "the options with their values"
 
 
 def test_a_window_of_80_by_24_holds_the_question(tmp_path: Path) -> None:

@@ -116,6 +116,13 @@ def test_after_a_fault_it_is_started_anew(made: Made) -> None:
     assert [fault is None for fault in faults] == [False, True, False]
 
 
+def test_a_process_that_starts_slowly_is_not_killed_for_it(made: Made) -> None:
+    command = made("if not number: import time; time.sleep(0.6)")
+    strategies = [build(strategy_named(command), Random(1)) for _ in range(2)]
+    found = [decide(one, opening(), timedelta(seconds=20), lambda: 0.0) for one in strategies]
+    assert [one.fault for one in found] == [None, None]
+
+
 def test_a_line_too_many_is_not_the_answer_to_the_next_question(made: Made) -> None:
     command = made("first['reason'] = str(number)\n    if number == 1: print('debugging')")
     strategy = build(strategy_named(command), Random(1))
@@ -169,15 +176,17 @@ def test_which_names_are_programs(tmp_path: Path, made: Made) -> None:
     assert files_of(command, games()[0])[-1] == Path(command.split()[1])
 
 
-def same_as_in_python(command: str, starter: str) -> None:
+def same_as_in_python(starter: str, runs: str, folder: Path) -> None:
     """Hold a starter's decisions against those of the one in Python, over some matches."""
     game = games()[0]
     assert game.starter is not None
     assert game.simulation is not None
     simulation = game.simulation.load()()
-    path = Path(__file__).parents[2] / (game.starter.replace(".", "/") + ".py")
-    model = build(strategy_named(str(path)), Random(0))
-    other = build(strategy_named(command), Random(0))
+    module = Path(__file__).parents[2] / (game.starter.replace(".", "/") + ".py")
+    model_file = folder / f"model-of-{starter}.py"
+    model_file.write_text(module.read_text().replace('"mine"', f'"model of {starter}"'))
+    model = build(strategy_named(str(model_file)), Random(0))
+    other = build(strategy_named(f"{runs} {STARTERS / starter}"), Random(0))
     asked = 0
     for seed in range(5):
         dice = Random(seed)
@@ -192,11 +201,11 @@ def same_as_in_python(command: str, starter: str) -> None:
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="Node is not installed")
-def test_the_starter_in_javascript_decides_as_that_in_python() -> None:
-    same_as_in_python(f"node {STARTERS / 'mine.js'}", "mine.js")
+def test_the_starter_in_javascript_decides_as_that_in_python(tmp_path: Path) -> None:
+    same_as_in_python("mine.js", "node", tmp_path)
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("java") is None, reason="Java is not installed")
-def test_the_starter_in_java_decides_as_that_in_python() -> None:
-    same_as_in_python(f"java {STARTERS / 'Mine.java'}", "Mine.java")
+def test_the_starter_in_java_decides_as_that_in_python(tmp_path: Path) -> None:
+    same_as_in_python("Mine.java", "java", tmp_path)

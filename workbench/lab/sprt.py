@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from math import inf, log, log10
 
+from cardsharp.strategy import percent
+
 PER_TENFOLD = 400
 """Elo points by which the odds of two players differ tenfold."""
 
@@ -60,7 +62,7 @@ class Sprt:
         """When the test ends, in words."""
         return (
             f"until FIRST is shown to be {self.elo1:g} Elo stronger, or no more than {self.elo0:g} "
-            f"(wrong in {self.alpha:.0%} and {self.beta:.0%} of the cases)"
+            f"(wrong in {percent(self.alpha)} and {percent(self.beta)} of the cases)"
         )
 
 

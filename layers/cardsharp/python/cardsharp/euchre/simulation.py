@@ -77,7 +77,7 @@ class Euchre(Simulation[Match, Position, Action]):
     kind = Match
     figures = (
         Figure("calls {:.1%} of the deals", "calls", "deals"),
-        Figure("{:.0%} of them in the first round", "first_round", "calls"),
+        Figure("{:.1%} of them in the first round", "first_round", "calls"),
         Figure("makes {:.1%}", "made", "calls"),
         Figure("all five {:.1%}", "marches", "calls"),
         Figure("euchred {:.1%}", "euchred", "calls"),
