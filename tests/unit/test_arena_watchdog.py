@@ -9,6 +9,7 @@ from support.arena import ALICE, BOB, HandClock, write_players
 from workbench.arena.app import Arena
 from workbench.arena.config import ArenaConfig
 from workbench.arena.match import Match
+from workbench.arena.players import User
 from workbench.arena.server import ADMIN_USER
 from workbench.arena.watchdog import Watchdog
 
@@ -18,8 +19,11 @@ LIMIT, GRACE = timedelta(seconds=7), timedelta(seconds=5)
 class Hall:
     """An arena without a server, whose watchdog looks when it is told to."""
 
-    def __init__(self, folder: Path, data: Path | None = None) -> None:
+    def __init__(
+        self, folder: Path, data: Path | None = None, down: timedelta = timedelta()
+    ) -> None:
         self.clock = HandClock()
+        self.clock.turn(down)
         config = ArenaConfig(players=write_players(folder), clock=self.clock, data=data)
         self.arena = Arena(config)
         self.dog = Watchdog(self.arena.referee, GRACE)
@@ -31,6 +35,10 @@ class Hall:
     def after(self, seconds: float) -> int:
         self.clock.turn(timedelta(seconds=seconds))
         return self.dog.look()
+
+    def player(self, match_id: str) -> User:
+        """Who is to move."""
+        return self.arena.book.user(str(self.match(match_id).active_player))
 
     def match(self, match_id: str) -> Match:
         return self.arena.referee.find(match_id)
@@ -67,13 +75,15 @@ def test_a_match_without_a_limit_waits_for_ever(hall: Hall, timeout: float | Non
 
 
 def test_time_in_which_there_was_no_arena_does_not_count(tmp_path: Path) -> None:
-    """After a start every turn has all its time again."""
+    """After a start every turn has all its time again, whoever would end it."""
     first = Hall(tmp_path, tmp_path / "arena.db")
     match = first.begin()
     first.arena.close()
-    second = Hall(tmp_path, tmp_path / "arena.db")
-    second.clock.turn(timedelta(hours=1))
-    second.dog = Watchdog(second.arena.referee, GRACE)
+    second = Hall(tmp_path, tmp_path / "arena.db", down=timedelta(hours=1))
+    referee = second.arena.referee
+    assert second.after(6.5) == 0
+    assert referee.end_overdue_turns(None, None) == []
+    drawn = referee.act(second.player(match), match, {"etype": "Draw"}, None)
+    assert "Forceful" not in drawn.events_text
     assert [second.after(12), second.after(0.5)] == [0, 1]
-    assert second.match(match).state.timeouts == 1
     second.arena.close()

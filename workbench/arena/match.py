@@ -146,12 +146,6 @@ def end_by_decision(
     return _moved(match, state, events, match.draws, origin)
 
 
-def overdue(match: Match, now: datetime) -> bool:
-    """Whether the player to move has run out of time."""
-    limit = match.params.limit()
-    return limit is not None and not match.finished and now - match.last_move_at > limit
-
-
 def _draws(match: Match) -> Draws:
     return draws_for_request(match.params.seed, match.randomness, match.draws)
 

@@ -1,7 +1,7 @@
 """Who may do what, in the order in which the original checks it (docs/spec/arena.md section 4)."""
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from cardsharp.deadmansdraw.actions import Action
@@ -20,13 +20,13 @@ from workbench.arena.match import (
     begin,
     end_by_decision,
     end_turn_by_force,
-    overdue,
 )
 from workbench.arena.players import Book, User
 from workbench.arena.randomness import Randomness, new_seed
 from workbench.arena.refusals import NO_SUCH_MATCH, NOT_VISIBLE, NOT_YOUR_TURN, Over, Refused
 
 SEATS = 2
+_NONE = timedelta()
 
 
 class Referee:
@@ -40,6 +40,7 @@ class Referee:
         self._randomness = randomness
         self._clock = clock
         self._new_id = IdMaker()
+        self._since = self.origin(None).at
 
     def origin(self, ip: str | None) -> Origin:
         """Where and when a request came in, to the millisecond that JSON shows."""
@@ -102,7 +103,7 @@ class Referee:
         match = self.to_act(user, match_id)
         action = Action(parse_verb(body), response, autopick=truthy(body.get("autopick")))
         origin = self.origin(ip)
-        if overdue(match, origin.at):
+        if self.is_late(match, origin.at):
             after, move = end_turn_by_force(match, origin)
         else:
             after, move = act(match, action, origin)
@@ -128,8 +129,18 @@ class Referee:
         return [
             self.end_turn(match, origin)
             for match in list(self.lobby.running())
-            if fits_tags(match, tags) and overdue(match, origin.at)
+            if fits_tags(match, tags) and self.is_late(match, origin.at)
         ]
+
+    def is_late(self, match: Match, now: datetime, grace: timedelta = _NONE) -> bool:
+        """Whether the player to move has run out of time, and of `grace` after it.
+
+        Nobody could move while the arena was not there, so from its start every turn has all its
+        time again.
+        """
+        limit = match.params.limit()
+        begun = max(match.last_move_at, self._since)
+        return limit is not None and not match.finished and now - begun > limit + grace
 
     def end_turn(self, match: Match, origin: Origin) -> Match:
         """The match after its turn was ended by force."""
