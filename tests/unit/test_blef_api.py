@@ -10,6 +10,7 @@ from uuid import UUID
 
 import pytest
 from support.blef import Client, StartedGame, logged, memory_client
+from support.bot_events import context
 from support.cloud_clock import FakeClock
 from support.cloud_threads import at_once
 
@@ -271,8 +272,8 @@ def test_the_function_answers_with_the_store_of_its_environment(
     monkeypatch.setenv(app.GAME, "blef")
     monkeypatch.setenv("BLEF_STORE", f"sqlite:{tmp_path}/deep/games.db")
     event = json.loads((EVENTS / "blef_1_create.json").read_text())
-    context = SimpleNamespace(get_remaining_time_in_millis=lambda: 9_000)
-    answer = app.handler(event, context)  # type: ignore[arg-type]
+    given = context(9)
+    answer = app.handler(event, given)  # type: ignore[arg-type]
     game = json.loads(answer["body"])["game_uuid"]
     with sqlite3.connect(tmp_path / "deep" / "games.db") as raw:
         assert raw.execute("SELECT uuid FROM games").fetchall() == [(game,)]
@@ -280,7 +281,7 @@ def test_the_function_answers_with_the_store_of_its_environment(
     app.api.cache_clear()
     monkeypatch.setenv("BLEF_STORE", "redis:x")
     with pytest.raises(ConfigError, match="BLEF_STORE must be"):
-        app.handler(event, context)  # type: ignore[arg-type]
+        app.handler(event, given)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
