@@ -64,3 +64,11 @@ def test_what_cannot_be_climbed_is_one_sentence(
     told = cli("ladder", *arguments)
     assert told.code == 2
     assert said in told.err
+
+
+def test_what_was_lost_can_be_asked_of_the_best_player(cli: Cli) -> None:
+    kept = cli("lab", "duel", "example-node", "third", "-n", "2", "--keep", "1", "--workers", "1")
+    asked = kept.out.rpartition("try captain --match ")[2].split()[0]
+    tried = cli("try", "captain", "--match", asked)
+    assert tried.code == 0, tried.err
+    assert "now, captain" in tried.out

@@ -1,6 +1,5 @@
 """`cardsharp lab`: strategies against each other, and looked at closely."""
 
-import shlex
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +10,7 @@ import cyclopts
 from cyclopts import Parameter
 
 from cardsharp.errors import ConfigError
+from cardsharp.games import game
 from workbench.lab.coverage import coverage_table
 from workbench.lab.duel import Duel
 from workbench.lab.following import followed
@@ -119,7 +119,7 @@ def duel(
     if tested is not None:
         print_lines(f"  {tested.verdict}, after {played.plan.pairs:,} pairs")
     if ids:
-        _print_kept(ids, first)
+        _print_kept(ids, plan)
 
 
 def _warn(played: Duel, options: RunOptions) -> None:
@@ -136,11 +136,11 @@ def _warn_of_seed(plan: Plan, options: RunOptions) -> None:
         print_error(warning)
 
 
-def _print_kept(ids: list[str], first: str) -> None:
-    """Which matches were kept, and commands that go on from the first of them."""
+def _print_kept(ids: list[str], plan: Plan) -> None:
+    """Which matches were kept, and what to ask of the first: where the best decides otherwise."""
     others = "" if len(ids) == 1 else f" to {ids[-1]}"
     results().print(f"  kept in the match log: {ids[0]}{others} ({len(ids)})", soft_wrap=True)
-    for command in (f"show {ids[0]}", f"try {shlex.quote(first)} --match {ids[0]}"):
+    for command in (f"show {ids[0]}", f"try {game(plan.game).default_strategy} --match {ids[0]}"):
         results().print(f"  {program()} {command}", style="dim", soft_wrap=True)
 
 
