@@ -414,18 +414,26 @@ def test_how_late_a_turn_is_picked_up_is_measured(
     assert meter.late == late
 
 
-def test_a_turn_that_waits_for_a_worker_is_measured_at_its_first_look(desk: Desk) -> None:
-    """So it is after a takeover, a handover or a rest."""
+@pytest.mark.parametrize("attended", [True, False])
+def test_a_turn_that_waits_for_a_worker_is_measured_at_its_first_look(
+    desk: Desk, attended: bool
+) -> None:
+    """After a takeover, a handover or a rest; how long a new match has waited is another metric."""
     meter, began = PickUps(), desk.clock.now() - timedelta(seconds=4)
 
     class Ours(Count):
         def look(self, known: Facts) -> Sight[int]:
             return replace(super().look(known), acted_at=began)
 
+    if attended:
+        lease = desk.log.take("m", "another", TIMING.lease)
+        assert lease is not None
+        desk.log.record(lease, {0: {}})
+        desk.log.release(lease)
     offering = Offering(desk.log, desk.queue, desk.clock, meter=meter)
-    bot = Bot("count", lambda _: nullcontext(Ours()), offering, "worker", TIMING)
+    bot = Bot("count", lambda _: nullcontext(Ours(counted=1)), offering, "worker", TIMING)
     assert bot.attend("m", lambda: HOUR) is Attended.FINISHED
-    assert meter.late == [timedelta(seconds=4)]
+    assert meter.late == [timedelta(seconds=4)] * attended
 
 
 class Running(NoMeter):

@@ -59,9 +59,7 @@ def test_a_match_without_trouble_counts_its_actions_and_its_end(
     bench = played(tmp_path, counts, {})
     actions = len(bench.gate.accepted)
     assert +counts.counted == {Metric.ACTIONS: actions, Metric.MATCHES_WON: 1}
-    assert counts.timed == {Metric.DECISION: actions, Metric.PICK_UP: 2}, (
-        "at the first look and after the wait"
-    )
+    assert counts.timed == {Metric.DECISION: actions, Metric.FIRST_PICK_UP: 1, Metric.PICK_UP: 1}
 
 
 def test_a_turn_that_the_arena_ended_for_want_of_time_is_counted(

@@ -231,7 +231,8 @@ class _Attendance(Generic[A]):
         """Play turn by turn, until the match has ended or rests, or the time is up."""
         sight = self._first_look()
         if sight is not None:
-            self._note_pick_up(sight)
+            # A new match may have waited for a tick by design: no fault that an alarm is for.
+            self._note_pick_up(sight, Metric.PICK_UP if self.known else Metric.FIRST_PICK_UP)
         while sight is not None:
             if not self._goes_on_from_log(sight):
                 sight = self._look()
@@ -293,10 +294,10 @@ class _Attendance(Generic[A]):
             self.hold.keeper.leave(self.hold.timing.rest)
         return self.rests
 
-    def _note_pick_up(self, sight: Sight[A]) -> None:
+    def _note_pick_up(self, sight: Sight[A], metric: Metric = Metric.PICK_UP) -> None:
         if sight.turn is not None and sight.acted_at is not None:
             late = max(self.hold.clock.now() - sight.acted_at, timedelta(0))
-            self.hold.meter.time(Metric.PICK_UP, late)
+            self.hold.meter.time(metric, late)
 
     def _goes_on_from_log(self, sight: Sight[A]) -> bool:
         """Whether the arena has all moves of the log; where it has lost some, so has the log then.

@@ -14,6 +14,7 @@ class Metric(StrEnum):
     ACTIONS = "Actions"
     SAFE_ACTIONS = "SafeActions"
     PICK_UP = "TurnPickUpLatency"
+    FIRST_PICK_UP = "FirstPickUpLatency"
     DECISION = "DecisionTime"
     POLLS = "SuccessfulPolls"
     OFFERS = "MatchesOffered"
