@@ -110,6 +110,14 @@ def test_the_secret_is_redacted_from_when_its_seat_is_found(tmp_path: Path) -> N
     vault.close()
 
 
+def test_the_secret_that_a_service_gives_is_redacted_from_then_on() -> None:
+    """One that chooses its players' secrets itself tells it in the answer to joining."""
+    given = str(uuid4())
+    seat = Seat(SERVICE, "game", "ann", "greedy", SecretStr(str(uuid4()))).known_as(given)
+    assert seat.secret == given
+    assert redact(f"player_uuid={given}") == f"player_uuid={BLOT}"
+
+
 def test_every_choice_is_explained_in_the_log(bench: Bench) -> None:
     """Reason, options, hand and bets of each action, beside what came of it."""
     bench.play()
