@@ -54,14 +54,14 @@ MOST_TESTED = 20_000
 
 _EXAMPLES = """\
 Examples:
-  cardsharp lab duel captain champion -n 5000        who is stronger?
-  cardsharp lab duel mine.py captain --out run.jsonl  can be gone on with
+  cardsharp lab duel captain champion -n 5000   who is stronger?
+  cardsharp lab duel mine.py captain --out run.jsonl   can be gone on with
   cardsharp lab duel bayes greedy --game blef --copies 3   against three of them
-  cardsharp lab duel captain steady --cluster tcp://host:8786  on a Dask cluster
-  cardsharp lab league captain steady third          everybody against everybody
-  cardsharp lab ratings --game blef                  what the players of its ladder are worth
-  cardsharp lab probe captain                        right and fair answers
-  cardsharp lab profile captain                      time and nodes a decision"""
+  cardsharp lab duel captain steady --cluster tcp://host:8786   on Dask
+  cardsharp lab league captain steady third     everybody against everybody
+  cardsharp lab ratings --game blef             what its ladder's players are worth
+  cardsharp lab probe captain                   right and fair answers
+  cardsharp lab profile captain                 time and nodes a decision"""
 
 app = cyclopts.App(
     name="lab",
