@@ -44,7 +44,7 @@ def choice(name: str, position: Position) -> str:
 
 def test_every_strategy_is_found_by_its_name() -> None:
     assert set(names()) >= set(ALL)  # other tests of this process may have brought their own
-    with pytest.raises(ConfigError, match="There are: .*bayes, .*greedy, .*random, .*threshold"):
+    with pytest.raises(ConfigError, match=r"There are: .*bayes, .*greedy, .*random, .*threshold"):
         build("gready", Random(1))
 
 
