@@ -7,11 +7,11 @@ import cyclopts
 
 _EXAMPLES = """\
 Examples:
-  cardsharp research train --out captain.json        the captain's weights, from scratch
-  cardsharp research solve blef                      what Blef's solved tables lack
-  cardsharp research study OPPONENT                  a new entry for `adaptive`
-  cardsharp research calibrate captain -n 1000       does its win probability come true?
-  cardsharp research euchre curve                    strength by the worlds looked at"""
+  cardsharp research train --out captain.json   the captain's weights
+  cardsharp research solve blef                 what Blef's solved tables lack
+  cardsharp research study OPPONENT             a new entry for `adaptive`
+  cardsharp research calibrate captain -n 1000  do its chances come true?
+  cardsharp research euchre curve               strength by the worlds looked at"""
 
 app = cyclopts.App(
     name="research",

@@ -150,7 +150,7 @@ def test_why_shows_its_whole_table(cli: Cli, monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.parametrize(
     "command",
-    ["", "new", "play", "practice", "bot", "arena", "doctor", "cloud", "cost", "lab", "blef"],
+    ["", "new", "play", "practice", "bot", "arena", "doctor", "cloud", "cost", "lab", "research"],
 )
 def test_help_fits_into_80_columns(cli: Cli, command: str) -> None:
     told = cli(*command.split(), "--help")

@@ -59,7 +59,7 @@ Examples:
   cardsharp lab duel bayes greedy --game blef --copies 3   against three of them
   cardsharp lab duel captain steady --cluster tcp://host:8786   on Dask
   cardsharp lab league captain steady third     everybody against everybody
-  cardsharp lab ratings --game blef             what its ladder's players are worth
+  cardsharp lab ratings --game blef             the ratings of its ladder
   cardsharp lab probe captain                   right and fair answers
   cardsharp lab profile captain                 time and nodes a decision"""
 
