@@ -25,6 +25,9 @@ Tell = Callable[[list[Numbered]], None]
 _TASKS = 100
 """Tasks into which a run is cut, so that progress can be seen and little is lost."""
 
+_TASKS_TESTED = 1000
+"""The same for a run that may end at any pair: what is under way then was played for nothing."""
+
 
 def all_cores() -> int:
     """The number of processes that this machine runs at once."""
@@ -49,7 +52,8 @@ def run(
     check_players(plan)
     done = dict(kept or {})
     if not _decided(tested, done):
-        with closing(_play_missing(plan, plan.missing(done), pool)) as batches:
+        tasks = _TASKS if tested is None else _TASKS_TESTED
+        with closing(_play_missing(plan, plan.missing(done), pool, tasks)) as batches:
             for played in batches:
                 fresh = [(number, pair) for number, pair in played if number not in done]
                 done |= fresh
@@ -81,9 +85,9 @@ def _decided(tested: Sequential | None, done: dict[int, Pair]) -> bool:
 
 
 def _play_missing(
-    plan: Plan, missing: list[range], pool: Executor | None
+    plan: Plan, missing: list[range], pool: Executor | None, number: int
 ) -> Generator[list[Numbered]]:
-    size = max(1, min(len(missing) // _TASKS, 500))
+    size = max(1, min(len(missing) // number, 500))
     tasks = [missing[at : at + size] for at in range(0, len(missing), size)]
     if pool is None or len(tasks) == 1:
         yield from (play_task(plan, task) for task in tasks)
