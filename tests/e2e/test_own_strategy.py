@@ -86,7 +86,8 @@ def test_the_lab_stops_at_a_fault_and_says_whose_it_is(
     duel = cli("lab", "duel", failing(tmp_path, name, body), "draw-2", "-n", "1", "--seed", "1")
     assert duel.code == 1
     assert said in duel.err
-    assert "decision 1 of pair 0, seed 1, on Position(" in duel.err
+    assert "decision 1 of pair 0, seed 1, on Position(turn=" in duel.err
+    assert ", own=None, other=None, play_area=None, pending=None, known_top=None)" in duel.err
     assert "fault of Cardsharp" not in duel.err
 
 
@@ -99,6 +100,13 @@ def test_a_fault_in_a_match_is_counted_placed_and_can_be_opened(cli: Cli, tmp_pa
     why = cli("why", *command)
     assert why.code == 0, why.err
     assert "counts.py, line 13" in "".join(why.out.split("\n        "))
+
+
+def test_an_action_that_the_rules_refuse_is_told_in_a_sentence(cli: Cli, tmp_path: Path) -> None:
+    body = "from cardsharp.deadmansdraw.actions import END_TURN; return Decision(END_TURN, '')"
+    played = cli("play", "--strategy", failing(tmp_path, "refused", body))
+    said = "the rules refuse 'EndTurn': Cannot end turn with empty playarea.\n"
+    assert said in played.err
 
 
 def test_strict_stops_at_the_first_fault(cli: Cli, tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ from workbench.deadmansdraw.checks import Skipped, judge_clock
 from workbench.show.command import Command
 from workbench.show.exits import Exit, exit_for
 from workbench.show.lookup import find_match
+from workbench.show.output import print_error
 from workbench.stage.archive import copy_match
 from workbench.stage.tally import kind_of
 from workbench.stage.verdict import Verdict
@@ -55,6 +56,24 @@ def test_every_command_teaches_with_examples_and_is_documented(
 def test_every_exit_code_is_documented() -> None:
     text = DOCS.read_text()
     assert all(f"| {code.value} |" in text for code in Exit)
+
+
+def test_a_long_sentence_is_broken_between_words_on_a_terminal_only(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    sentence = "No strategy is called 'nosuch'. There are: adaptive, captain, champion."
+    print_error(sentence)
+    assert capsys.readouterr().err == f"cardsharp: {sentence}\n"
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "dumb")
+    print_error(sentence)
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.strip() for line in lines] == [
+        "cardsharp: No strategy is called",
+        "'nosuch'. There are: adaptive, captain,",
+        "champion.",
+    ]
 
 
 def test_help_imports_no_command() -> None:

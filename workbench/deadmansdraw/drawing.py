@@ -205,7 +205,7 @@ def _remarks(position: StoredPosition) -> list[tuple[str, Text]]:
     remarks = []
     if position.play_area:
         area = Text(" ").join(card_text(card) for card in _cards(position.play_area))
-        remarks.append(("play area, in order ", area))
+        remarks.append(("play area, in order  ", area))
     pending = position.pending
     if pending is not None:
         cards = " ".join(pending.cards)

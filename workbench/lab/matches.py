@@ -80,7 +80,7 @@ class Thinking:
     def _placed(self, fault: str, position: Any) -> StrategyFault:  # noqa: ANN401
         """The fault with the match and the position in which it came."""
         number = len(self.seconds) + 1
-        return StrategyFault(f"{fault}\nIt was decision {number} {self._match} on {position!r}")
+        return StrategyFault(f"{fault}\nIt was decision {number} {self._match} on {position}")
 
     def ended(self, state: Any) -> None:  # noqa: ANN401
         """Nothing is to be told."""

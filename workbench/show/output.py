@@ -91,7 +91,7 @@ class _Shown(Console):
     def print(self, *objects: Any, **how: Any) -> None:  # noqa: ANN401 - as rich has it
         """Print; on a terminal a long sentence (`soft_wrap`) is broken between words."""
         if how.get("soft_wrap") and self.is_terminal:
-            how |= {"soft_wrap": False, "crop": False, "overflow": "ignore"}
+            how |= {"soft_wrap": False, "crop": False}
         super().print(*objects, **how)
 
     def on_broken_pipe(self) -> None:

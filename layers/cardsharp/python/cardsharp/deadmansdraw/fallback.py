@@ -62,7 +62,7 @@ def _refusal(position: Position, action: Action) -> str | None:
     try:
         apply(position.state(), action, lambda pile, number: pile[:number])
     except RulesError as error:
-        return f"the rules refuse '{action}': {error}"
+        return f"the rules refuse '{action}': {str(error).rstrip('.')}"
     return None
 
 

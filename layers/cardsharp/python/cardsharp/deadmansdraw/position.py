@@ -59,6 +59,19 @@ class Position:
     turn: int = 1
     history: tuple[Played, ...] = field(default=(), repr=False)
 
+    def __str__(self) -> str:
+        """What has been seen, in a line or two, by the names of the fields."""
+        effect = self.pending
+        seen: dict[str, Iterable[object]] = {
+            "own": self.own,
+            "other": self.other,
+            "play_area": self.play_area,
+            "pending": () if effect is None else (effect.effect_type, *effect.cards),
+            "known_top": () if self.known_top is None else (self.known_top,),
+        }
+        told = (f", {name}={' '.join(map(str, cards)) or None}" for name, cards in seen.items())
+        return f"Position(turn={self.turn}{''.join(told)})"
+
     @property
     def own(self) -> Bank:
         """The bank of the player to act."""
