@@ -38,6 +38,8 @@ def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp
         ("show last --store foo", 2, "--store must be sqlite:FILE or dynamodb:TABLE, not 'foo'."),
         (f"practice --url here --user {ONE}", 2, "--url cannot be used; it must be the arena's"),
         (f"bot --url here --user {ONE}", 2, "--url cannot be used; it must be the arena's"),
+        (f"bot --user {ONE}", 2, "--url (or CARDSHARP_ARENA_URL) is missing; set it to the"),
+        ("bot --url http://127.0.0.1:9", 2, "; set CARDSHARP_USER (or give --user) and CARD"),
         (f"practice --url http://127.0.0.1:9 --user {ONE}", 3, "no connection; is the "),
         ("arena --data /nonexist/a.db", 2, "--data: there is no folder /nonexist; make it, or"),
         ("cloud status", 2, "No AWS region is set; set AWS_DEFAULT_REGION"),

@@ -28,9 +28,10 @@ bets, from low to high:
   Flush             five of a colour
   Four of a kind    all four of a value
   Straight flush    a straight of one colour
-Who loses a round gets one card more in the next, and begins it. Who would get
-more than the most is out: than 11 for two players, 8 for three, 6 for four, 4
-for five and six, 3 for seven and eight. The last one who is in wins."""
+Whoever loses a round gets one more card in the next, and begins it. The most
+cards that one may hold are 11 with two players, 8 with three, 6 with four, 4
+with five or six, 3 with seven or eight; whoever would get more is out. The
+last player left wins."""
 
 _KINDS: tuple[tuple[str, int], ...] = (
     ("High card", 6),

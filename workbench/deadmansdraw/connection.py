@@ -94,10 +94,12 @@ def variables_for(options: ArenaOptions, **more: str | None) -> dict[str, str]:
 
 
 def _by_flags(faults: str, told: Iterable[str]) -> str:
-    """The faults of settings, those that came by an option under its name."""
+    """The faults of settings, those that came by an option, or could have, under its name."""
     for variable in {*told} & _FLAGS.keys():
         faults = faults.replace(f"{variable} cannot", f"{_FLAGS[variable]} cannot")
-    return faults
+    for variable, flag in _FLAGS.items():
+        faults = faults.replace(f"{variable} is missing", f"{flag} (or {variable}) is missing")
+    return faults.replace("set CARDSHARP_USER and", "set CARDSHARP_USER (or give --user) and")
 
 
 def _ask_password(user: str | None) -> str:
