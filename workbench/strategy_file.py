@@ -45,6 +45,14 @@ def is_own(name: str) -> bool:
     return is_file(name) or program.is_program(name)
 
 
+def unknown(error: ConfigError) -> ConfigError:
+    """The error of a name that no strategy has, with what may be given in its place."""
+    return ConfigError(
+        f"{error} Or give a file whose name ends in .py, one that training wrote (.json), or "
+        "a command in quotes such as 'node bot.js'."
+    )
+
+
 def strategy_named(name_or_file: str, of: Game | None = None) -> str:
     """The name of a strategy that can be built now; a file is imported, a program started first.
 
@@ -64,10 +72,7 @@ def strategy_named(name_or_file: str, of: Game | None = None) -> str:
     try:
         strategy = strategies_of(package).build(name, Random(0))
     except ConfigError as error:
-        raise ConfigError(
-            f"{error} Or give a file whose name ends in .py, one that training wrote (.json), or "
-            "a command in quotes such as 'node bot.js'."
-        ) from None
+        raise unknown(error) from None
     except Exception as error:
         raise ConfigError(
             f"The strategy '{name}' cannot be made: {_said(error)}; "

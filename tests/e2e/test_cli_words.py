@@ -45,6 +45,7 @@ def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp
         ("cloud status", 2, "No AWS region is set; set AWS_DEFAULT_REGION"),
         ("cloud status --region eu-west-1", 2, "There are no AWS credentials for the stack"),
         ("lab league captain nosuch steady -n 1", 2, "No strategy is called 'nosuch'."),
+        ("ladder mine.js", 2, "or a command in quotes such as 'node bot.js'."),
         ("lab league captain", 2, "A league needs two strategies or more"),
     ],
 )

@@ -7,11 +7,12 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from cardsharp.errors import ConfigError
 from cardsharp.games import game
 from workbench.lab.extras import extras_of
 from workbench.lab.guard import guarded
 from workbench.lab.plan import Plan
-from workbench.strategy_file import files_of, is_own, strategy_named
+from workbench.strategy_file import files_of, is_own, strategy_named, unknown
 
 
 def strategy_of(
@@ -41,7 +42,10 @@ def check_players(plan: Plan) -> None:
         return
     for name in (plan.first, plan.second):
         if extras_of(plan.game).guest(name) is None:
-            strategy_of(plan, name, Random(0))
+            try:
+                strategy_of(plan, name, Random(0))
+            except ConfigError as error:
+                raise error if is_own(name) else unknown(error) from None
 
 
 def _name(game_name: str, name_or_file: str) -> str:
