@@ -1,0 +1,104 @@
+"""The starters for the arena's API play a practice match, both seats of it, at a real arena."""
+
+import os
+import runpy
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import requests
+from support.arena import ADMIN, ALICE, DUMMY, PASSWORDS, Client, running_arena
+
+from workbench.arena.server import ArenaServer
+
+KITS = Path(__file__).parents[2] / "starters/arena"
+BOTS = {
+    "python": [sys.executable, "python/bot.py"],
+    "javascript": ["node", "javascript/bot.mjs"],
+}
+
+Bot = subprocess.Popen[str]
+Place = tuple[ArenaServer, Client]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    with running_arena(tmp_path) as (arena, client):
+        yield arena, client
+
+
+def command(kit: str) -> list[str]:
+    if shutil.which(BOTS[kit][0]) is None:
+        pytest.skip(f"{BOTS[kit][0]} is not installed")
+    return BOTS[kit]
+
+
+def started(kit: str, url: str, player: str, *more: str, password: str = "") -> Bot:
+    environment = os.environ | {"ARENA_PASSWORD": password or PASSWORDS[player]}
+    return subprocess.Popen(  # noqa: S603 - our own starters
+        [*command(kit), url, player, *more],
+        cwd=KITS,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize("kit", BOTS)
+def test_a_starter_practises_against_the_dummy_that_it_plays_as_well(
+    kit: str, place: Place
+) -> None:
+    arena, client = place
+    dummy = started(kit, arena.url, DUMMY)
+    try:
+        told, faults = started(kit, arena.url, ALICE, "--practice").communicate(timeout=60)
+        assert dummy.poll() is None, dummy.communicate()
+    finally:
+        dummy.kill()
+        said = dummy.communicate()
+    assert (faults, said) == ("", ("", ""))
+    (match,) = client.get("/api/matches", ADMIN).json()
+    assert match["playerids"] == [ALICE, DUMMY]
+    assert "timeoutCount" not in match["state"]
+    assert told.strip() == {0: "won", 1: "lost", None: "drawn"}[match["state"]["winnerIdx"]]
+
+
+@pytest.mark.parametrize("kit", BOTS)
+def test_a_starter_stops_at_a_wrong_password_and_says_so(kit: str, place: Place) -> None:
+    bot = started(kit, place[0].url, ALICE, password="wrong")
+    said, faults = bot.communicate(timeout=30)
+    assert (bot.returncode, said) == (1, "")
+    assert faults.strip() == "Unauthorized: are ID and ARENA_PASSWORD right?"
+
+
+@pytest.mark.parametrize("kit", BOTS)
+def test_a_starter_sends_no_password_that_others_could_read(kit: str) -> None:
+    bot = started(kit, "http://localhost.example.org", ALICE)
+    assert "use https://" in bot.communicate(timeout=30)[1]
+    assert bot.returncode == 1
+
+
+@pytest.mark.parametrize("kit", BOTS)
+def test_a_starter_tells_its_usage(kit: str) -> None:
+    bot = started(kit, "http://127.0.0.1", ALICE, "cup", "more")
+    assert "URL ID [TAG | --practice]" in bot.communicate(timeout=30)[1]
+    assert bot.returncode == 2
+
+
+def test_the_starter_in_python_waits_when_no_request_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An arena that slows down allows 100 requests a minute; the 100th says that none remain."""
+    waited: list[float] = []
+    bot = runpy.run_path(str(KITS / "python/bot.py"))
+    monkeypatch.setattr("time.sleep", waited.append)
+    with running_arena(tmp_path, slow_down=True) as (arena, _), requests.Session() as session:
+        session.auth = (ALICE, PASSWORDS[ALICE])
+        for _request in range(100):
+            assert waited == []
+            bot["ask"](session, "GET", f"{arena.url}/api/whoami")
+    assert waited == [1]
