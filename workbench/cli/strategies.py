@@ -20,7 +20,9 @@ def strategies(*, as_json: Json = False) -> None:
         return
     _print(lines)
     results().print()
-    results().print("Your own: FILE.py, or a command in quotes; new writes one.", style="dim")
+    results().print(
+        "Your own: FILE.py, or a command in quotes; `cardsharp new` writes one.", style="dim"
+    )
 
 
 def names_of(game: Game) -> Callable[..., None]:
