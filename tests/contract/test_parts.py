@@ -7,10 +7,12 @@ from itertools import product
 from typing import Any
 
 import pytest
+from openapi_spec_validator import OpenAPIV30SpecValidator, OpenAPIV31SpecValidator, validate
 from support.games import GAMES, id_of
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.game import Game, Part
+from cardsharp.web.api import OLDER_DOCUMENT, PAGE
 from cardsharp.web.service import Service
 from workbench.cloud.context import Function
 from workbench.cloud.http_events import Asked, http_event, read_answer
@@ -82,3 +84,38 @@ def test_the_document_names_every_route_and_refers_to_what_is_there(game: Game) 
     named = re.findall(r'"#/components/schemas/([^"]+)"', json.dumps(served))
     assert named
     assert set(named) <= served["components"]["schemas"].keys()
+
+
+@every_service
+def test_the_document_is_valid_in_both_versions_of_openapi(game: Game) -> None:
+    api = part_of(game).api
+    newer, older = (
+        json.loads(asked(game, Asked("GET", path)).body)
+        for path in (api.document_path, api.base + OLDER_DOCUMENT)
+    )
+    validate(newer, cls=OpenAPIV31SpecValidator)
+    validate(older, cls=OpenAPIV30SpecValidator)
+    assert older["openapi"] == "3.0.3"
+    for part in ("paths", "components"):
+        assert older[part].keys() == newer[part].keys()
+    assert older["components"]["schemas"].keys() == newer["components"]["schemas"].keys()
+
+
+@every_service
+def test_the_page_shows_every_operation_and_all_its_links_lead_somewhere(game: Game) -> None:
+    service = part_of(game)
+    answer = asked(game, Asked("GET", service.api.base + PAGE))
+    page = answer.body.decode()
+    assert dict(answer.headers)["Content-Type"] == "text/html; charset=utf-8"
+    for path, operations in json.loads(json.dumps(service.document()))["paths"].items():
+        for method, operation in operations.items():
+            assert f"<h2><code>{method.upper()} {path}</code></h2>" in page
+            for one in operation.get("parameters", ()):
+                assert f"<code>{one['name']}</code>" in page
+    inside = {f"#{name}" for name in re.findall(r'id="([^"]+)"', page)}
+    assert set(re.findall(r'href="([^"]+)"', page)) - inside == {
+        "openapi.json",
+        "openapi-3.0.json",
+    }
+    for beside in ("openapi.json", "openapi-3.0.json"):
+        assert asked(game, Asked("GET", f"{service.api.base}/{beside}")).status == 200

@@ -36,9 +36,9 @@ def serve_of(game: Game) -> Callable[..., None]:
 
         def announce(url: str) -> None:
             if as_json:
-                print_json({"url": url, "openapi": f"{url}/openapi.json"})
+                print_json({"url": url, "openapi": f"{url}/openapi.json", "docs": f"{url}/docs"})
             else:
-                results().print(f"{game.title} at {url}, its document at {url}/openapi.json")
+                results().print(f"{game.title} at {url}, its API at {url}/docs")
                 results().print("Ctrl-C stops it.", style="dim")
 
         serving.serve(game, announce, store, serving.Place(host, port))

@@ -89,8 +89,7 @@ def serve(*, options: ServeOptions = ServeOptions()) -> None:
             print_json({**asdict(address), "log": str(address.log)})
             return
         results().print(
-            f"Euchre at {address.url}, its document at {address.openapi}; "
-            f"{options.strategy} decides.",
+            f"Euchre at {address.url}, its API at {address.docs}; {options.strategy} decides.",
             soft_wrap=True,
         )
         results().print(f"Each decision is explained in {address.log}.", soft_wrap=True)

@@ -22,6 +22,7 @@ class Address:
 
     url: str
     openapi: str
+    docs: str
     log: Path
 
 
@@ -40,7 +41,7 @@ def serve(
     written = log or data_folder() / "euchre.log"
 
     def announce(url: str) -> None:
-        on_start(Address(url, f"{url}/openapi.json", written))
+        on_start(Address(url, f"{url}/openapi.json", f"{url}/docs", written))
 
     kept = store or f"sqlite:{data_folder() / 'euchre.db'}"
     with _written_to(written):

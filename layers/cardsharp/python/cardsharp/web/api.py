@@ -21,6 +21,11 @@ HEADERS: Mapping[str, str] = {
     "X-Content-Type-Options": "nosniff",
 }
 
+DOCUMENT = "/openapi.json"
+OLDER_DOCUMENT = "/openapi-3.0.json"
+PAGE = "/docs"
+"""Where an API says what it is, behind its base: in OpenAPI 3.1, in 3.0, as a page."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Api(Generic[S]):
@@ -47,4 +52,4 @@ class Api(Generic[S]):
     @property
     def document_path(self) -> str:
         """Where the API's own document is."""
-        return f"{self.base}/openapi.json"
+        return f"{self.base}{DOCUMENT}"

@@ -7,18 +7,14 @@ wait in a long poll (docs/decisions/0008-one-http-edge.md).
 import re
 import traceback
 from collections.abc import Mapping
-from functools import cached_property
 from http import HTTPStatus
 from typing import Generic
 
-from pydantic import RootModel
-
 from cardsharp.cloud.telemetry import logger
 from cardsharp.errors import ConfigError
+from cardsharp.web import itself
 from cardsharp.web.api import Api
 from cardsharp.web.events import Context, Event, Handler, Response
-from cardsharp.web.openapi import document
-from cardsharp.web.reading import Json
 from cardsharp.web.refusals import NoSuchMethod, NoSuchPath, Refused
 from cardsharp.web.request import Request, time_left
 from cardsharp.web.route import Answer, Call, Route, S
@@ -45,15 +41,7 @@ class _Edge(Generic[S]):
         self._service = service
         self._fixed: dict[str, _Methods[S]] = {}
         self._patterns: dict[re.Pattern[str], _Methods[S]] = {}
-        itself: Route[S] = Route(
-            methods=("GET",),
-            path="/openapi.json",
-            name="getDocument",
-            summary="This document",
-            act=lambda _, __: Answer(self._document),
-            answers={},
-        )
-        for route in (*api.routes, itself):
+        for route in (*api.routes, *itself.routes(api)):
             self._add(f"{api.base}{route.path}", route)
 
     def answer(self, event: Event, context: Context) -> Response:
@@ -65,7 +53,9 @@ class _Edge(Generic[S]):
         headers = {**self._api.headers, **answer.headers}
         if answer.status != HTTPStatus.METHOD_NOT_ALLOWED:
             headers |= self._cross_origin(request)
-        return _response(answer.status, answer.body.model_dump_json(by_alias=True), headers)
+        body = answer.body
+        text = body if isinstance(body, str) else body.model_dump_json(by_alias=True)
+        return _response(answer.status, text, headers)
 
     def _carried_out(self, request: Request, context: Context) -> Answer:
         """What the route answers, or what says why it did not."""
@@ -124,11 +114,6 @@ class _Edge(Generic[S]):
             return {}
         shown = ",".join(name for route in self._api.routes for name in route.headers)
         return {**_CROSS_ORIGIN, **({"Access-Control-Expose-Headers": shown} if shown else {})}
-
-    @cached_property
-    def _document(self) -> RootModel[Json]:
-        """The document; made when it is first asked for."""
-        return RootModel[Json](document(self._api))
 
 
 def _response(status: int, body: str, headers: Mapping[str, str]) -> Response:

@@ -46,9 +46,9 @@ class Call(Generic[M]):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What is answered."""
+    """What is answered: a model as JSON, or a text as it is."""
 
-    body: BaseModel
+    body: BaseModel | str
     status: int = HTTPStatus.OK
     headers: Mapping[str, str] = field(default_factory=dict)
 

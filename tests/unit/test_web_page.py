@@ -1,0 +1,67 @@
+"""The page of an API: everything escaped, nothing loaded, nothing run."""
+
+import re
+from base64 import b64encode
+from hashlib import sha256
+from typing import Any
+
+from cardsharp.web.page import HEADERS, page
+
+EVIL = "<script>alert('\"&')</script>"
+
+
+def document(text: str) -> dict[str, Any]:
+    """A document that has the text wherever a game may put one."""
+    schema = {"type": text, "description": text, "pattern": text, "default": text}
+    fields = {"properties": {text: schema, "e": {"enum": [text]}, "c": {"const": text}}}
+    reference = {"$ref": f"#/components/schemas/{text}"}
+    content = {text: {"schema": {"items": {"anyOf": [reference, schema]}, "type": "array"}}}
+    operation = {
+        "operationId": text,
+        "summary": text,
+        "description": text,
+        "parameters": [{"name": text, "in": text, "description": text, "schema": schema}],
+        "requestBody": {"content": content},
+        "responses": {
+            text: {
+                "description": text,
+                "headers": {text: {"description": text}},
+                "content": content,
+            }
+        },
+    }
+    return {
+        "info": {"title": text, "version": text, "description": text},
+        "paths": {text: {text: operation}},
+        "components": {"schemas": {text: {"description": text, **fields}}},
+    }
+
+
+def test_no_text_of_a_document_is_taken_for_html() -> None:
+    told = page(document(EVIL), {EVIL: EVIL})
+    plain = page(document("plain"), {"plain": "plain"})
+    assert "&lt;script&gt;" in told
+    tags = r"<(/?\w+)"
+    assert re.findall(tags, told) == re.findall(tags, plain)
+
+
+def test_only_the_styles_of_the_page_itself_are_allowed() -> None:
+    told = page(document("plain"), {})
+    [style] = re.findall(r"<style>(.*?)</style>", told, re.DOTALL)
+    allowed = b64encode(sha256(style.encode()).digest()).decode()
+    policy = HEADERS["Content-Security-Policy"]
+    assert policy.startswith(f"default-src 'none'; style-src 'sha256-{allowed}'; ")
+    assert "style=" not in told
+    assert not re.search(r"<(script|link|img|iframe|form)|src=|url\(|@import|https?:", told)
+
+
+def test_what_must_be_sent_and_what_a_value_may_be_is_told() -> None:
+    schema = {"type": "integer", "minimum": 0, "exclusiveMaximum": 9, "default": None}
+    told = document("plain")
+    told["components"]["schemas"] = {
+        "Body": {"properties": {"a": schema, "b": {"type": "string"}}, "required": ["b"]}
+    }
+    shown = page(told, {})
+    limits = "≥ <code>0</code>, &lt; <code>9</code>, otherwise <code>null</code>"
+    assert f"<td>integer, {limits} <em>(may be missing)</em></td>" in shown
+    assert "<td><code>b</code></td><td>string</td>" in shown
