@@ -3,6 +3,7 @@
 import os
 import runpy
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,10 +19,20 @@ KITS = Path(__file__).parents[2] / "starters/arena"
 BOTS = {
     "python": [sys.executable, "python/bot.py"],
     "javascript": ["node", "javascript/bot.mjs"],
+    "curl": ["bash", "curl/bot.sh"],
+    "java": ["java", "java/Bot.java"],
 }
+NEEDS = {"curl": ["bash", "curl", "jq"]}
 
 Bot = subprocess.Popen[str]
 Place = tuple[ArenaServer, Client]
+
+
+def each(*slow: str) -> pytest.MarkDecorator:
+    """Each starter; slow where it is run much: a process a request, Java translated each time."""
+    return pytest.mark.parametrize(
+        "kit", [pytest.param(kit, marks=[pytest.mark.slow] * (kit in slow)) for kit in BOTS]
+    )
 
 
 @pytest.fixture
@@ -31,8 +42,9 @@ def place(tmp_path: Path) -> Iterator[Place]:
 
 
 def command(kit: str) -> list[str]:
-    if shutil.which(BOTS[kit][0]) is None:
-        pytest.skip(f"{BOTS[kit][0]} is not installed")
+    for program in NEEDS.get(kit, BOTS[kit][:1]):
+        if shutil.which(program) is None:
+            pytest.skip(f"{program} is not installed")
     return BOTS[kit]
 
 
@@ -45,10 +57,11 @@ def started(kit: str, url: str, player: str, *more: str, password: str = "") -> 
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        start_new_session=True,
     )
 
 
-@pytest.mark.parametrize("kit", BOTS)
+@each("curl", "java")
 def test_a_starter_practises_against_the_dummy_that_it_plays_as_well(
     kit: str, place: Place
 ) -> None:
@@ -58,7 +71,7 @@ def test_a_starter_practises_against_the_dummy_that_it_plays_as_well(
         told, faults = started(kit, arena.url, ALICE, "--practice").communicate(timeout=60)
         assert dummy.poll() is None, dummy.communicate()
     finally:
-        dummy.kill()
+        os.killpg(dummy.pid, signal.SIGKILL)  # the script's curl as well
         said = dummy.communicate()
     assert (faults, said) == ("", ("", ""))
     (match,) = client.get("/api/matches", ADMIN).json()
@@ -67,7 +80,7 @@ def test_a_starter_practises_against_the_dummy_that_it_plays_as_well(
     assert told.strip() == {0: "won", 1: "lost", None: "drawn"}[match["state"]["winnerIdx"]]
 
 
-@pytest.mark.parametrize("kit", BOTS)
+@each("java")
 def test_a_starter_stops_at_a_wrong_password_and_says_so(kit: str, place: Place) -> None:
     bot = started(kit, place[0].url, ALICE, password="wrong")
     said, faults = bot.communicate(timeout=30)
@@ -75,14 +88,14 @@ def test_a_starter_stops_at_a_wrong_password_and_says_so(kit: str, place: Place)
     assert faults.strip() == "Unauthorized: are ID and ARENA_PASSWORD right?"
 
 
-@pytest.mark.parametrize("kit", BOTS)
+@each("java")
 def test_a_starter_sends_no_password_that_others_could_read(kit: str) -> None:
     bot = started(kit, "http://localhost.example.org", ALICE)
     assert "use https://" in bot.communicate(timeout=30)[1]
     assert bot.returncode == 1
 
 
-@pytest.mark.parametrize("kit", BOTS)
+@each("java")
 def test_a_starter_tells_its_usage(kit: str) -> None:
     bot = started(kit, "http://127.0.0.1", ALICE, "cup", "more")
     assert "URL ID [TAG | --practice]" in bot.communicate(timeout=30)[1]
