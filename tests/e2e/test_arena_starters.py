@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import requests
-from support.arena import ADMIN, ALICE, DUMMY, PASSWORDS, Client, running_arena
+from support.arena import ADMIN, ALICE, BOB, DUMMY, PASSWORDS, Client, running_arena, until
 
 from workbench.arena.server import ArenaServer
 
@@ -78,6 +78,27 @@ def test_a_starter_practises_against_the_dummy_that_it_plays_as_well(
     assert match["playerids"] == [ALICE, DUMMY]
     assert "timeoutCount" not in match["state"]
     assert told.strip() == {0: "won", 1: "lost", None: "drawn"}[match["state"]["winnerIdx"]]
+
+
+@each("curl", "java")
+def test_a_starter_plays_all_matches_with_its_tag_and_no_other(kit: str, place: Place) -> None:
+    arena, client = place
+    for tag in ("cup", "cup", "other"):
+        client.post("/api/matches", ADMIN, {"playerids": [ALICE, BOB], "tags": [tag]})
+    untouched = client.get("/api/matches?tags=other", ADMIN).json()
+    bots = [started(kit, arena.url, player, "cup") for player in (ALICE, BOB)]
+
+    def finished(tag: str) -> list[bool]:
+        found = client.get(f"/api/matches?condensed=1&tags={tag}", ADMIN).json()
+        return [match["finished"] for match in found]
+
+    try:
+        until(lambda: finished("cup") == [True, True], limit=60)
+    finally:
+        for bot in bots:
+            os.killpg(bot.pid, signal.SIGKILL)
+    assert [bot.communicate() for bot in bots] == [("", "")] * 2
+    assert client.get("/api/matches?tags=other", ADMIN).json() == untouched
 
 
 @each("java")
