@@ -12,6 +12,9 @@ PLAY_GROUPS := --no-default-groups --group workbench --group emulator --group se
 # uv must not look for another Python or another environment than the one made here.
 UV := UV_PYTHON_DOWNLOADS=never UV_PROJECT_ENVIRONMENT=$(VENV) $(BIN)/uv
 
+# Many tests wait for a process or a socket: one more at a time than there are processors.
+WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
+
 # `make play` takes these: OPPONENT=champion MATCHES=20 STRATEGY=steady CLOUD=emulator SEED=7
 PLAY := $(if $(STRATEGY),--strategy $(STRATEGY)) $(if $(OPPONENT),--opponent $(OPPONENT)) \
   $(if $(MATCHES),--matches $(MATCHES)) $(if $(CLOUD),--cloud $(CLOUD)) $(if $(SEED),--seed $(SEED))
@@ -50,7 +53,7 @@ play: $(PLAYS) ## Play a match on this machine: OPPONENT= MATCHES= STRATEGY= CLO
 	@$(BIN)/cardsharp play $(PLAY)
 
 test: check ## Run all checks and all fast tests: what CI runs, in five minutes
-	@$(BIN)/pytest -n auto --dist worksteal -m "not timed and not slow"
+	@$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not timed and not slow"
 	@$(BIN)/pytest -m "timed and not slow"
 
 test-all: check research-test ## Run everything: also duels, all recorded data, and fuzzing at full size

@@ -13,6 +13,7 @@ import pytest
 from support.arena import ADMIN_PASSWORD, ALICE, write_players
 from support.bot_killing import Killer, WorkerProcesses
 from support.bot_stage import SEATS, TURN_LIMIT, ours, start_opponents
+from support.size import cases
 
 import poller.app
 from workbench.arena.config import ArenaConfig
@@ -28,7 +29,7 @@ from workbench.stage.tally import Tally
 STRATEGY = "thinking"
 """Of `support.bot_thinking_worker`, which only the workers' own processes import."""
 
-KILLS = 20
+KILLS = cases(10, 20)
 AT_ONCE = 8
 SOON = 5
 PACE = (0.1, 0.6)

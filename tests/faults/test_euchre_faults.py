@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from functools import cache
 from random import Random
+from typing import Any
 
 import pytest
 from support.euchre_api import Service, memory_store
@@ -24,6 +25,12 @@ SEEDS = (4, 6, 48)
 
 DEALING = 6
 """The deal in which our seats are 1 and 3, so that we discard; else they are 0 and 2."""
+
+
+def deals(*more: object) -> list[Any]:
+    """Every deal, with `more` beside it; `make test` plays one of them."""
+    slow = {seed: [pytest.mark.slow] if seed != DEALING else [] for seed in SEEDS}
+    return [pytest.param(seed, *more, marks=slow[seed]) for seed in SEEDS]
 
 
 class Watched:
@@ -103,9 +110,7 @@ def test_the_deals_are_worth_playing() -> None:
     assert all(normal(seed)[1] > 25 for seed in SEEDS)
 
 
-@pytest.mark.parametrize(
-    ("seed", "error"), [*((seed, StoreError) for seed in SEEDS), (DEALING, Conflict)]
-)
+@pytest.mark.parametrize(("seed", "error"), [*deals(StoreError), (DEALING, Conflict)])
 def test_a_fault_before_or_after_any_store_call_changes_no_answer(
     seed: int, error: type[StoreError]
 ) -> None:
@@ -117,7 +122,7 @@ def test_a_fault_before_or_after_any_store_call_changes_no_answer(
         assert len(service.diary.troubles) == 1, (number, after)
 
 
-@pytest.mark.parametrize("seed", SEEDS[1:])
+@pytest.mark.parametrize("seed", deals())
 def test_a_death_before_or_after_any_store_call_changes_no_answer(seed: int) -> None:
     """If the client asks again: a new process goes on from what is stored."""
     expected, _ = normal(seed)
