@@ -75,7 +75,8 @@ public class Bot {
 
     /** Of an action without an answer the next look tells what came of it. */
     static void rest(IOException error) throws InterruptedException {
-        System.out.println(error.getMessage() == null ? error : error.getMessage());
+        String why = error.getMessage();
+        System.out.println(why == null ? "The arena does not answer: " + error : why);
         Thread.sleep(1000);
     }
 

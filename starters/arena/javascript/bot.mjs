@@ -60,7 +60,8 @@ for (;;) {
       await ask(`${matches}/${match._id}`, decide(match));
     }
   } catch (error) {
-    console.log(error.message); // of an action without an answer the next look tells what came of it
+    // Of an action without an answer the next look tells what came of it.
+    console.log(error.cause ? `The arena does not answer: ${error.cause.code}` : error.message);
     await pause(1000);
   }
 }
