@@ -61,7 +61,8 @@ for (;;) {
     }
   } catch (error) {
     // Of an action without an answer the next look tells what came of it.
-    console.log(error.cause ? `The arena does not answer: ${error.cause.code}` : error.message);
+    const { cause } = error;
+    console.log(cause ? `The arena does not answer: ${cause.code ?? cause.message}` : error.message);
     await pause(1000);
   }
 }
