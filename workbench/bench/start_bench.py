@@ -30,6 +30,9 @@ _MODULE = re.compile(r"import time:\s+(\d+) \|\s+\d+ \| +(\w+)")
 
 _SHOWN = 12
 
+_ANYTHING = "none"
+"""The password: nobody looks at it."""
+
 app = cyclopts.App(help=__doc__, help_format="plaintext")
 
 
@@ -40,7 +43,7 @@ def asked(*options: str) -> Iterator[subprocess.Popen[str]]:
         url = f"http://127.0.0.1:{server.getsockname()[1]}"
         process = subprocess.Popen(  # noqa: S603 - our own command
             [sys.executable, *options, "-m", "workbench.cli", "bot", "--url", url, "--user", "me"],
-            env={**os.environ, "CARDSHARP_PASSWORD": "none", "XDG_DATA_HOME": home},
+            env={**os.environ, "CARDSHARP_PASSWORD": _ANYTHING, "XDG_DATA_HOME": home},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
