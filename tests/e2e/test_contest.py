@@ -114,8 +114,8 @@ def test_a_cup_that_is_killed_again_and_again_has_the_same_results(
         with program("contest", "run", folder, "--port", "0") as contest:
             line_with(contest.stderr, "arena at")
             with suppress(subprocess.TimeoutExpired):
-                code = contest.wait(chance.uniform(0, 2.5) if kills < 10 else 120)
+                code = contest.wait(chance.uniform(0, 1.5) if kills < 10 else 120)
         kills += code is None
     assert code == 0
-    assert kills == 10
+    assert kills > 3  # a fast machine is at the end before the tenth
     assert results(cli, folder) == results(cli, undisturbed)
