@@ -93,7 +93,9 @@ def test_an_action_that_does_not_fit_is_told_of_and_a_practice_match_ended(
 
 @pytest.mark.parametrize("name", ITEMS)
 def test_the_arena_describes_each_request_of_the_collection(name: str) -> None:
-    paths: Any = json.loads((ROOT / "workbench/arena/openapi.json").read_text())["paths"]
+    paths: Any = json.loads(
+        (ROOT / "layers/cardsharp/python/cardsharp/deadmansdraw/arena/openapi.json").read_text()
+    )["paths"]
     request = ITEMS[name]["request"]
     url = request["url"]
     path = "/" + "/".join(url["path"]).replace("{{matchId}}", "{id}")

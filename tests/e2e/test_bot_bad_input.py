@@ -24,8 +24,8 @@ from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.memory import MAX_RECEIVES, MemoryQueue, Redrive, register
 from cardsharp.cloud.ports import Status
 from cardsharp.cloud.telemetry import redirect
+from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.errors import Malformed, Unauthorized
-from workbench.arena.config import ArenaConfig
 from workbench.arena.server import ArenaServer
 from workbench.bench.judge import actions_of, intent_faults, log_faults
 from workbench.cloud.events import Event

@@ -16,7 +16,7 @@ from support.bot_stage import SEATS, TURN_LIMIT, ours, start_opponents
 from support.size import cases
 
 import poller.app
-from workbench.arena.config import ArenaConfig
+from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from workbench.arena.server import ArenaServer
 from workbench.bench.whole_path import PlayedTable
 from workbench.cloud.context import Function

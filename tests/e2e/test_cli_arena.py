@@ -10,7 +10,7 @@ import pytest
 import requests
 from support.cli import ONE, ONE_PASSWORD, TWO, Cli, Outcome, clean, line_with, program
 
-from workbench.arena.config import ArenaConfig
+from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from workbench.arena.server import ArenaServer
 
 ADMIN_PASSWORD = "adminpass"

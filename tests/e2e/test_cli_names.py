@@ -14,9 +14,9 @@ from support.cli import ONE, ONE_PASSWORD, TWO, Cli, Outcome, clean, program
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.sqlite import SqliteLog
+from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.euchre.records import DealKey
 from cardsharp.euchre.sqlite import SqliteDeals
-from workbench.arena.config import ArenaConfig
 from workbench.arena.server import ArenaServer
 
 FORGED = "match 6b00: we won"

@@ -10,8 +10,8 @@ import requests
 from requests.auth import HTTPDigestAuth
 from support.arena import ADMIN, ALICE, BOB, PASSWORDS, Client, HandClock, running_arena
 
-from workbench.arena.auth import NONCE_LIFE
-from workbench.arena.config import ArenaConfig
+from cardsharp.deadmansdraw.arena.auth import NONCE_LIFE
+from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from workbench.arena.server import ArenaServer
 
 Running = tuple[ArenaServer, Client, HandClock]

@@ -10,10 +10,10 @@ from starlette.responses import Response
 from starlette.types import Message
 from support.arena import ADMIN, ADMIN_PASSWORD, ALICE, BOB, HandClock, basic, write_players
 
-from workbench.arena.auth import Gatekeeper
-from workbench.arena.http import Guard, json_answer
-from workbench.arena.players import Book, User, load_players
-from workbench.arena.slowdown import SlowDown
+from cardsharp.deadmansdraw.arena.auth import Gatekeeper
+from cardsharp.deadmansdraw.arena.http import Guard, json_answer
+from cardsharp.deadmansdraw.arena.players import Book, User, load_players
+from cardsharp.deadmansdraw.arena.slowdown import SlowDown
 
 
 class Door:

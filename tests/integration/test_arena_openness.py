@@ -21,13 +21,13 @@ from support.arena import (
     write_players,
 )
 
+from cardsharp.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.deadmansdraw.arena.openness import PrivateOnly
+from cardsharp.deadmansdraw.arena.spectators import MOST_KEPT, PER_ADDRESS
 from cardsharp.deadmansdraw.client import Address, ArenaClient, Credentials, Limits
 from cardsharp.deadmansdraw.wire import MatchParams
 from cardsharp.errors import ConfigError, Unreachable
-from workbench.arena.config import ArenaConfig
-from workbench.arena.openness import PrivateOnly
 from workbench.arena.server import ArenaServer
-from workbench.arena.spectators import MOST_KEPT, PER_ADDRESS
 
 OPENSSL = shutil.which("openssl")
 AS_ALICE = Credentials(ALICE, PASSWORDS[ALICE])

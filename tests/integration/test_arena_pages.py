@@ -12,9 +12,9 @@ from starlette.routing import Route
 from support.arena import ADMIN, ALICE, BOB, Client, running_arena
 from support.recorded import SAMPLE
 
-from workbench.arena.app import Arena
-from workbench.arena.config import ArenaConfig
-from workbench.arena.pages import FOLDER
+from cardsharp.deadmansdraw.arena.app import Arena
+from cardsharp.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.deadmansdraw.arena.pages import FOLDER
 
 SCRIPTS = sorted(FOLDER.glob("*.js"))
 PAGES = sorted(FOLDER.glob("*.html"))

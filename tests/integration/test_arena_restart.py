@@ -23,17 +23,17 @@ from support.arena import (
     write_players,
 )
 
+from cardsharp.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.deadmansdraw.arena.randomness import Randomness
+from cardsharp.deadmansdraw.arena.storage import SqliteStorage
 from cardsharp.errors import ConfigError
-from workbench.arena.config import ArenaConfig
-from workbench.arena.randomness import Randomness
 from workbench.arena.server import ArenaServer
-from workbench.arena.storage import SqliteStorage
 
 CHILD = """
 import sys
 from pathlib import Path
-from workbench.arena.config import ArenaConfig
-from workbench.arena.randomness import Randomness
+from cardsharp.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.deadmansdraw.arena.randomness import Randomness
 from workbench.arena.server import run
 
 players, data, randomness, password = sys.argv[1:]

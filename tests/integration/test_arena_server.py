@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from support.arena import ADMIN, ALICE, BOB, Client, running_arena
 
+from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.errors import ConfigError, Malformed
-from workbench.arena.config import ArenaConfig
 from workbench.arena.server import ArenaServer, run
 
 
@@ -107,7 +107,7 @@ def test_an_arena_that_does_not_run_says_so() -> None:
 def test_alone_it_serves_until_a_signal(tmp_path: Path, how: signal.Signals) -> None:
     """`run` tells its address when it answers, and ends cleanly."""
     script = (
-        "from workbench.arena.config import ArenaConfig\n"
+        "from cardsharp.deadmansdraw.arena.config import ArenaConfig\n"
         "from workbench.arena.server import run\n"
         "from pathlib import Path\n"
         f"run(ArenaConfig(data=Path({str(tmp_path / 'a.db')!r})), lambda u: print(u, flush=True))"

@@ -24,10 +24,10 @@ from cardsharp.cloud.memory import MAX_RECEIVES, MemoryQueue, Redrive
 from cardsharp.cloud.metrics import Metric, NoMeter
 from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.telemetry import NAMESPACE, meter
+from cardsharp.deadmansdraw.arena.config import utc_now
 from cardsharp.deadmansdraw.fallback import decide
 from cardsharp.deadmansdraw.reading import rebuild
 from cardsharp.deadmansdraw.strategies import build
-from workbench.arena.config import utc_now
 from workbench.cloud.samples import Sample, sample, shifted
 from workbench.operate.story import PROBLEMS
 

@@ -19,10 +19,10 @@ import worker.app
 from cardsharp.blef.assembly import STORES
 from cardsharp.cloud import aws, secrets
 from cardsharp.cloud.clock import SystemClock
+from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.deadmansdraw.practice import PracticeOrder, create
 from cardsharp.euchre.assembly import SERVICE
-from workbench.arena.config import ArenaConfig
 from workbench.arena.server import ArenaServer
 from workbench.build.makefiles import ROOT
 from workbench.cloud.context import Function, LambdaContext

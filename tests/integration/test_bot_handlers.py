@@ -26,10 +26,10 @@ from cardsharp.cloud.messages import MatchMessage, parse_message
 from cardsharp.cloud.ports import Status
 from cardsharp.cloud.switches import NoSwitchboard, Switches
 from cardsharp.cloud.telemetry import redirect
+from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.errors import ConfigError
-from workbench.arena.config import ArenaConfig
 from workbench.arena.server import ArenaServer
 from workbench.bench.judge import log_faults
 from workbench.cloud.events import sqs_event

@@ -15,9 +15,9 @@ from support.bot_stage import ours
 import practice.app
 import worker.app
 from cardsharp.cloud.ports import Status
+from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.practice import MOST, PracticeOrder
 from cardsharp.errors import Malformed, Rejected
-from workbench.arena.config import ArenaConfig
 from workbench.arena.server import ArenaServer
 from workbench.bench.judge import intent_faults, log_faults
 from workbench.stage.clouds import embedded_in

@@ -16,9 +16,9 @@ from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.cloud.sqlite_file import Contents, SqliteFile
 from cardsharp.cloud.sqlite_vault import SqliteVault
+from cardsharp.deadmansdraw.arena.storage import SqliteStorage
 from cardsharp.errors import ConfigError, StoreError
 from cardsharp.euchre.sqlite import SqliteDeals
-from workbench.arena.storage import SqliteStorage
 from workbench.show.lookup import open_to_read
 
 MAKERS: dict[str, Callable[[Path], object]] = {

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from support.arena import ADMIN, ALICE, BOB, DUMMY, OUTSIDER, Answer, Client, running_arena
 
+from cardsharp.deadmansdraw.arena.bodies import MAX_BODY
 from cardsharp.deadmansdraw.cards import SERVER_DECK
-from workbench.arena.bodies import MAX_BODY
 
 STATUSES = {200, 302, 400, 401, 403, 404, 409, 410}
 USERS = st.sampled_from([ADMIN, ALICE, BOB, DUMMY, OUTSIDER, None])

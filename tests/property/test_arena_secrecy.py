@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from support.arena import ADMIN, ALICE, BOB, DUMMY, Answer, Client, HandClock, running_arena
 
+from cardsharp.deadmansdraw.arena.randomness import Randomness
 from cardsharp.deadmansdraw.cards import SERVER_DECK, Card, Suit
-from workbench.arena.randomness import Randomness
 
 CLOCK = HandClock()
 SPECTATOR = None

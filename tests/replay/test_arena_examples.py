@@ -26,7 +26,7 @@ from support.arena import (
 )
 from support.recorded import recording
 
-from workbench.arena.randomness import Randomness
+from cardsharp.deadmansdraw.arena.randomness import Randomness
 
 IDS = {name: player for player, name in NAMES.items()} | {"admin": ADMIN}
 

@@ -19,7 +19,7 @@ from support.arena import (
 )
 from support.recorded import Matches, about, sample_and_whole
 
-from workbench.arena.randomness import Randomness
+from cardsharp.deadmansdraw.arena.randomness import Randomness
 
 ENGINE_TEXTS = ("Unexpected token", "Expected ','", "The expression evaluated to a falsy value")
 """Texts of the original's JavaScript engine, which differ (docs/spec/arena.md section 10)."""

@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 from support.recorded import Matches, about, recorded_action, sample_and_whole
 
+from cardsharp.deadmansdraw.arena.dto import bank_json, cards_json, effect_json, event_json
+from cardsharp.deadmansdraw.arena.inputs import parse_body
 from cardsharp.deadmansdraw.bank import bank_of
 from cardsharp.deadmansdraw.cards import Card, Suit
 from cardsharp.deadmansdraw.events import TurnStarted
 from cardsharp.deadmansdraw.rules import State, apply, force_turn_end, start
 from cardsharp.errors import RulesError
-from workbench.arena.dto import bank_json, cards_json, effect_json, event_json
-from workbench.arena.inputs import parse_body
 
 JS_ENGINE_TEXTS = ("Unexpected token", "Expected ','", "The expression evaluated to a falsy value")
 

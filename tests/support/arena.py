@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from workbench.arena.config import ArenaConfig
+from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from workbench.arena.server import ArenaServer
 
 DUMMY = "0" * 24

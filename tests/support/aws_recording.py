@@ -20,10 +20,10 @@ from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.memory import MemoryQueue
 from cardsharp.cloud.ports import Message
 from cardsharp.cloud.telemetry import SERVICE, meter, redirect
+from cardsharp.deadmansdraw.arena.config import ArenaConfig, utc_now
 from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.games import games
 from support.arena import ALICE, BOB, PASSWORDS, write_players
-from workbench.arena.config import ArenaConfig, utc_now
 from workbench.arena.server import ArenaServer
 from workbench.build.makefiles import ROOT
 from workbench.cloud.context import Function, Handler, Invocation, invoke

@@ -17,6 +17,11 @@ import requests
 from cardsharp.cloud.attend import Meet
 from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.ports import Body, MatchLog
+from cardsharp.deadmansdraw.arena.app import Arena
+from cardsharp.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.deadmansdraw.arena.match import Match
+from cardsharp.deadmansdraw.arena.players import User
+from cardsharp.deadmansdraw.arena.views import Look, full_view
 from cardsharp.deadmansdraw.bot import NO_SUCH_MATCH, meeting
 from cardsharp.deadmansdraw.client import ArenaClient, Credentials
 from cardsharp.deadmansdraw.game import GAME
@@ -27,11 +32,6 @@ from cardsharp.deadmansdraw.wire import action_body, parse_view
 from support.arena import ADMIN_PASSWORD, ALICE, DUMMY, PASSWORDS, write_players
 from support.bot_clock import StillClock
 from support.bot_wire import LIMITS, Tools, body_of
-from workbench.arena.app import Arena
-from workbench.arena.config import ArenaConfig
-from workbench.arena.match import Match
-from workbench.arena.players import User
-from workbench.arena.views import Look, full_view
 from workbench.bench.judge import actions_of, is_same_action, log_faults, shown
 from workbench.cloud.http_events import Answered
 

@@ -9,11 +9,11 @@ from datetime import timedelta
 from pathlib import Path
 
 from cardsharp.cloud.ports import Queue
+from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.client import ArenaClient, Credentials, Limits
 from cardsharp.errors import ArenaError
 from support.arena import ADMIN_PASSWORD, ALICE, NAMES, PASSWORDS, write_players
 from support.bot_proxy import Proxy
-from workbench.arena.config import ArenaConfig
 from workbench.arena.server import ArenaServer
 from workbench.bench.whole_path import Account, PlayedTable, attended_by
 from workbench.cloud.context import Invocation

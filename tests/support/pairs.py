@@ -18,6 +18,8 @@ from typing import Any
 from requests import Request, Session
 from requests.auth import HTTPDigestAuth
 
+from cardsharp.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.deadmansdraw.arena.randomness import Randomness
 from support.arena import (
     ADMIN,
     ADMIN_PASSWORD,
@@ -29,8 +31,6 @@ from support.arena import (
     as_text,
     until,
 )
-from workbench.arena.config import ArenaConfig
-from workbench.arena.randomness import Randomness
 from workbench.arena.server import ArenaServer
 
 Json = dict[str, Any]

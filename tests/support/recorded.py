@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 
 from cardsharp.deadmansdraw.actions import Action
+from cardsharp.deadmansdraw.arena.inputs import parse_response, parse_verb, truthy
 from cardsharp.deadmansdraw.wire_views import MatchView, MoveView
-from workbench.arena.inputs import parse_response, parse_verb, truthy
 
 Json = dict[str, Any]
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from cardsharp.deadmansdraw.arena.ids import DUMMY_ID
+from cardsharp.deadmansdraw.arena.players import DEFAULT_FILE, load_players
 from cardsharp.errors import ConfigError
-from workbench.arena.ids import DUMMY_ID
-from workbench.arena.players import DEFAULT_FILE, load_players
 
 GOOD = {"_id": "1" * 24, "name": "Team", "password": "canary-password"}
 

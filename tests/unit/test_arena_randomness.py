@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.arena.creation import DEFAULT_DRAW_DECK
-from workbench.arena.gibson import fractions
-from workbench.arena.randomness import (
+from cardsharp.deadmansdraw.arena.creation import DEFAULT_DRAW_DECK
+from cardsharp.deadmansdraw.arena.gibson import fractions
+from cardsharp.deadmansdraw.arena.randomness import (
     Draws,
     Randomness,
     draws_for_request,

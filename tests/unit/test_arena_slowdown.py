@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from support.arena import HandClock
 
-from workbench.arena.slowdown import PER_USER, SlowDown
+from cardsharp.deadmansdraw.arena.slowdown import PER_USER, SlowDown
 
 
 def test_the_measured_delays() -> None:

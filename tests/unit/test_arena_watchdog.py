@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from support.arena import ALICE, BOB, HandClock, write_players
 
-from workbench.arena.app import Arena
-from workbench.arena.config import ArenaConfig
-from workbench.arena.match import Match
-from workbench.arena.players import User
+from cardsharp.deadmansdraw.arena.app import Arena
+from cardsharp.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.deadmansdraw.arena.match import Match
+from cardsharp.deadmansdraw.arena.players import User
+from cardsharp.deadmansdraw.arena.watchdog import Watchdog
 from workbench.arena.server import ADMIN_USER
-from workbench.arena.watchdog import Watchdog
 
 LIMIT, GRACE = timedelta(seconds=7), timedelta(seconds=5)
 

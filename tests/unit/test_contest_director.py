@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from cardsharp.deadmansdraw.contest.director import Director
+from cardsharp.deadmansdraw.contest.records import Records, Result, Settings
 from cardsharp.deadmansdraw.wire import MatchCreated, MatchParams, MatchView, parse_view
 from cardsharp.errors import ConfigError, Unreachable
-from workbench.contest.director import Director
-from workbench.contest.records import Records, Result, Settings
 
 SETTINGS = Settings("cup", matches=3, most=9, seed="secret")
 

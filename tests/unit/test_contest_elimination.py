@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.contest.elimination import (
+from cardsharp.deadmansdraw.contest.elimination import (
     DROPS,
     DoubleElimination,
     Drop,
@@ -25,7 +25,7 @@ from workbench.contest.elimination import (
     seeded,
     straight,
 )
-from workbench.contest.pairing import Decision, Pairing
+from cardsharp.deadmansdraw.contest.pairing import Decision, Pairing
 
 WAYS = (straight, backwards, halves, each_half_backwards)
 

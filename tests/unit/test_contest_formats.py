@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.contest.ladder import AHEAD, next_pairings
-from workbench.contest.pairing import Decision, Format, Pairing, Rules, Score
-from workbench.contest.round_robin import RoundRobin
-from workbench.contest.swiss import Swiss
+from cardsharp.deadmansdraw.contest.ladder import AHEAD, next_pairings
+from cardsharp.deadmansdraw.contest.pairing import Decision, Format, Pairing, Rules, Score
+from cardsharp.deadmansdraw.contest.round_robin import RoundRobin
+from cardsharp.deadmansdraw.contest.swiss import Swiss
 
 
 def named(number: int) -> list[str]:

@@ -1,1 +1,1 @@
-"""The arena on this machine: the competition's REST API and rules, without its account."""
+"""The arena as a server on this machine."""

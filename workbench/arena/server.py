@@ -12,13 +12,13 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import Self, TypeVar
 
+from cardsharp.deadmansdraw.arena.app import Arena
+from cardsharp.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.deadmansdraw.arena.dto import Json
+from cardsharp.deadmansdraw.arena.openness import check_openness
+from cardsharp.deadmansdraw.arena.players import ADMIN, User
+from cardsharp.deadmansdraw.arena.views import Look, full_view
 from cardsharp.errors import ConfigError
-from workbench.arena.app import Arena
-from workbench.arena.config import ArenaConfig
-from workbench.arena.dto import Json
-from workbench.arena.openness import check_openness
-from workbench.arena.players import ADMIN, User
-from workbench.arena.views import Look, full_view
 from workbench.listening import Background, Options, Server, listen, url_of
 
 T = TypeVar("T")

@@ -24,8 +24,8 @@ from urllib.parse import urlsplit
 import cyclopts
 from rich.console import Console
 
-from workbench.arena.config import ArenaConfig
-from workbench.arena.players import DEFAULT_FILE, load_players
+from cardsharp.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.deadmansdraw.arena.players import DEFAULT_FILE, load_players
 from workbench.arena.server import ArenaServer
 
 if TYPE_CHECKING:

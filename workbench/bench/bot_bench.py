@@ -25,11 +25,11 @@ from cyclopts import Parameter
 from rich.console import Console
 from rich.table import Table
 
+from cardsharp.deadmansdraw.arena.players import ADMIN
 from cardsharp.deadmansdraw.client import ArenaClient, Credentials
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.deadmansdraw.wire import MatchParams
 from cardsharp.errors import ArenaError
-from workbench.arena.players import ADMIN
 from workbench.bench.measuring import Served, cpu_seconds, served
 from workbench.stage.clouds import embedded_in
 from workbench.stage.opponent import Opponent

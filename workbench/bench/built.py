@@ -19,8 +19,8 @@ from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.dynamodb import DynamoLog
 from cardsharp.cloud.ports import MatchRecord, Message
 from cardsharp.cloud.sqs import SqsQueue
+from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.errors import CardsharpError, ConfigError
-from workbench.arena.config import ArenaConfig
 from workbench.arena.server import ArenaServer
 from workbench.build.artifacts import Build, read_build
 from workbench.build.interpreter import find_python

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from cardsharp.cloud.ports import Body, MatchLog, MoveRecord, Status
-from workbench.arena.dto import Json
+from cardsharp.deadmansdraw.arena.dto import Json
 
 SECRETS = frozenset({"matchStartedSeed", "userAction", "clientIP"})
 """What the admin's view of a move has and a player's has not."""

@@ -24,11 +24,11 @@ from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.messages import parse_message
 from cardsharp.cloud.ports import MatchLog
 from cardsharp.deadmansdraw.actions import EffectType
+from cardsharp.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.deadmansdraw.arena.dto import Json
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.deadmansdraw.strategies import names
 from cardsharp.errors import Malformed
-from workbench.arena.config import ArenaConfig
-from workbench.arena.dto import Json
 from workbench.arena.server import ArenaServer
 from workbench.bench.judge import actions_of, intent_faults, log_faults
 from workbench.cloud.context import Invocation

@@ -15,7 +15,7 @@ from workbench.cloud.template import TEMPLATE, Resource, load_resources, load_te
 FUNCTION = "AWS::Serverless::Function"
 LAYER = "AWS::Serverless::LayerVersion"
 NESTED = "AWS::Serverless::Application"
-LIMIT = 20_000_000
+LIMIT = 40_000_000
 """Bytes that a function and its layers may have unzipped; what we set, AWS allows 250 MiB."""
 
 

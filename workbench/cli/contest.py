@@ -15,10 +15,10 @@ from cyclopts import Parameter, validators
 from rich.markup import escape
 from rich.table import Table
 
+from cardsharp.deadmansdraw.contest.records import Records, Result, Settings
 from cardsharp.errors import ConfigError
 from workbench.cli.commands import command
 from workbench.contest.home import PAUSE, Place, opened, run
-from workbench.contest.records import Records, Result, Settings
 from workbench.show.exits import Exit
 from workbench.show.options import Json
 from workbench.show.output import messages, print_json, results

@@ -1,1 +1,1 @@
-"""Contests: who meets whom next, and the director who sees that it is played."""
+"""A contest on this machine."""

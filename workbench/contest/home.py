@@ -14,13 +14,13 @@ from datetime import timedelta
 from pathlib import Path
 
 from cardsharp.cloud.private import make_private
+from cardsharp.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.deadmansdraw.arena.players import ADMIN, ha1
 from cardsharp.deadmansdraw.client import Address, ArenaClient, Credentials
+from cardsharp.deadmansdraw.contest.director import Director
+from cardsharp.deadmansdraw.contest.records import Entrant, Records
 from cardsharp.errors import ArenaError, CardsharpError, ConfigError
-from workbench.arena.config import ArenaConfig
-from workbench.arena.players import ADMIN, ha1
 from workbench.arena.server import ArenaServer
-from workbench.contest.director import Director
-from workbench.contest.records import Entrant, Records
 from workbench.stage.opponent import Opponent, Order
 
 PAUSE = timedelta(seconds=0.5)

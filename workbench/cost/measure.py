@@ -20,9 +20,9 @@ from cardsharp.cloud.adapters import build_relay
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.metrics import ALARMED
 from cardsharp.cloud.telemetry import meter, redirect
+from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.errors import CardsharpError
-from workbench.arena.config import ArenaConfig
 from workbench.arena.server import ArenaServer
 from workbench.cloud.context import Function
 from workbench.cloud.emulator import Emulator

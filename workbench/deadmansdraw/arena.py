@@ -12,13 +12,13 @@ import cyclopts
 from cyclopts import Parameter, validators
 from cyclopts.types import NonNegativeFloat
 
+from cardsharp.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.deadmansdraw.arena.ids import DUMMY_ID
+from cardsharp.deadmansdraw.arena.players import ADMIN, DEFAULT_FILE, load_players
+from cardsharp.deadmansdraw.arena.randomness import Randomness
 from cardsharp.deadmansdraw.client import Address, ArenaClient, Credentials, Limits
 from cardsharp.deadmansdraw.wire import MatchParams
 from cardsharp.errors import ConfigError
-from workbench.arena.config import ArenaConfig
-from workbench.arena.ids import DUMMY_ID
-from workbench.arena.players import ADMIN, DEFAULT_FILE, load_players
-from workbench.arena.randomness import Randomness
 from workbench.arena.server import run
 from workbench.deadmansdraw.commands import COMMANDS
 from workbench.show.options import Json

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from itertools import zip_longest
 
 from cardsharp.cloud.ports import Body, MatchRecord, MoveRecord, Status
+from cardsharp.deadmansdraw.arena.dto import event_json
 from cardsharp.deadmansdraw.events import MatchEnded
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.deadmansdraw.logbook import intent_body
 from cardsharp.deadmansdraw.simulation import Match
-from workbench.arena.dto import event_json
 from workbench.lab.extras import Taken, Told
 
 

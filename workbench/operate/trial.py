@@ -26,9 +26,9 @@ from urllib.parse import urlsplit
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import MatchRecord, Status
+from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.client import ArenaClient, Credentials
 from cardsharp.errors import CardsharpError, ConfigError
-from workbench.arena.config import ArenaConfig
 from workbench.arena.server import ArenaServer
 from workbench.build.artifacts import Build
 from workbench.build.deploy import STACK_SERVICES, deploy

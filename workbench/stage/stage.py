@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
+from cardsharp.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.deadmansdraw.arena.ids import DUMMY_ID
+from cardsharp.deadmansdraw.arena.players import ADMIN, DEFAULT_FILE, Player, load_players
 from cardsharp.deadmansdraw.client import ArenaClient, Credentials
 from cardsharp.deadmansdraw.wire import MatchParams
 from cardsharp.deadmansdraw.wire_views import MatchView
-from workbench.arena.config import ArenaConfig
-from workbench.arena.ids import DUMMY_ID
-from workbench.arena.players import ADMIN, DEFAULT_FILE, Player, load_players
 from workbench.arena.server import ArenaServer
 from workbench.stage.clouds import Cloud, CloudKind, opened
 from workbench.stage.following import Follower, Glance

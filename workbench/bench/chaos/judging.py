@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 
 from cardsharp.cloud.ports import MatchLog
-from workbench.arena.dto import Json
+from cardsharp.deadmansdraw.arena.dto import Json
 from workbench.bench.chaos.faults import Suffered
 from workbench.bench.judge import actions_of, intent_faults, is_forced, log_faults
 

@@ -33,9 +33,9 @@ from rich.console import Console
 from cardsharp.cloud.adapters import build_log
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import MatchLog
-from workbench.arena.config import ArenaConfig
-from workbench.arena.creation import DEFAULT_DRAW_DECK
-from workbench.arena.dto import cards_json
+from cardsharp.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.deadmansdraw.arena.creation import DEFAULT_DRAW_DECK
+from cardsharp.deadmansdraw.arena.dto import cards_json
 from workbench.arena.server import ArenaServer
 from workbench.bench.chaos.faults import FaultPlan
 from workbench.bench.chaos.gateway import Gateway, Heard

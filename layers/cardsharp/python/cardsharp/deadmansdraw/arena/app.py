@@ -1,0 +1,118 @@
+"""The arena as an ASGI application: its routes, and its parts put together."""
+
+import asyncio
+import logging
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from pydantic import SecretStr
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+
+from cardsharp.deadmansdraw.arena.auth import Gatekeeper
+from cardsharp.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.deadmansdraw.arena.endpoints import Api
+from cardsharp.deadmansdraw.arena.http import Guard, error_answer, not_found, tagged
+from cardsharp.deadmansdraw.arena.lobby import Lobby
+from cardsharp.deadmansdraw.arena.openness import PrivateOnly
+from cardsharp.deadmansdraw.arena.pages import Pages, page_routes
+from cardsharp.deadmansdraw.arena.paths import LooseRoute, PathAsSent, allowed_methods
+from cardsharp.deadmansdraw.arena.players import Book, load_players
+from cardsharp.deadmansdraw.arena.referee import Referee
+from cardsharp.deadmansdraw.arena.slowdown import PER_ADDRESS, PER_USER, SlowDown
+from cardsharp.deadmansdraw.arena.spectators import Spectators
+from cardsharp.deadmansdraw.arena.storage import MemoryStorage, SqliteStorage
+from cardsharp.deadmansdraw.arena.waiting import Signals
+from cardsharp.deadmansdraw.arena.watchdog import LOOK, Watchdog
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+_log = logging.getLogger(__name__)
+
+
+class Arena:
+    """One arena: its matches, its rules of admission and the application that serves them."""
+
+    def __init__(self, config: ArenaConfig) -> None:
+        password = config.admin_password
+        self.book = Book(
+            load_players(config.players), None if password is None else SecretStr(password)
+        )
+        self.signals = Signals()
+        self._storage = MemoryStorage() if config.data is None else SqliteStorage(config.data)
+        self.lobby = Lobby(self._storage, self.signals)
+        self.referee = Referee(self.lobby, self.book, config.randomness, config.clock)
+        limits = None
+        if config.slow_down:
+            limits = SlowDown(PER_ADDRESS, config.clock), SlowDown(PER_USER, config.clock)
+        spectators = Spectators(config.clock) if config.public else None
+        guard = Guard(Gatekeeper(self.book, config.clock), limits, spectators=spectators)
+        late = config.watchdog
+        self._watchdog = None if late is None else Watchdog(self.referee, late)
+        api = Api(self.referee, self.signals, config)
+        layers = (PrivateOnly, PathAsSent) if config.insecure else (PathAsSent,)
+        self.app = Starlette(
+            routes=[*api_routes(api, guard), *page_routes(Pages(self.lobby, self.book), guard)],
+            middleware=[Middleware(one) for one in layers],
+            exception_handlers={HTTPException: _http_error, Exception: _bug},
+            lifespan=self._lifespan,
+        )
+        self.app.router.redirect_slashes = False
+
+    def close(self) -> None:
+        """End every long poll and let go of the data file."""
+        self.signals.close()
+        self._storage.close()
+
+    @asynccontextmanager
+    async def _lifespan(self, _app: Starlette) -> "AsyncIterator[None]":
+        watching = asyncio.create_task(self._watch())
+        yield
+        watching.cancel()
+        self.close()
+
+    async def _watch(self) -> None:
+        while self._watchdog is not None:
+            self._watchdog.look()
+            await asyncio.sleep(LOOK.total_seconds())
+
+
+def api_routes(api: Api, guard: Guard) -> list[Route]:
+    """The routes of the REST API."""
+    known, shown, hello = guard.known, guard.shown, guard.open(api.hello)
+    return [
+        LooseRoute("/api/hello", hello, "GET"),
+        LooseRoute("/api/helloworld", hello, "GET"),
+        LooseRoute("/api/whoami", shown(api.whoami), "GET"),
+        LooseRoute("/api/sessioninfo", known(api.sessioninfo), "GET"),
+        LooseRoute("/api/players", known(api.players, admin_only=True), "GET"),
+        LooseRoute("/api/players/{id}", known(api.player), "GET"),
+        LooseRoute("/api/matches", shown(api.matches), "GET"),
+        LooseRoute("/api/matches", known(api.create), "POST"),
+        LooseRoute("/api/matches/watchdog", known(api.watchdog, admin_only=True), "POST"),
+        LooseRoute("/api/matches/busydays", shown(api.busydays), "GET"),
+        LooseRoute("/api/matches/{id}", shown(api.match), "GET"),
+        LooseRoute("/api/matches/{id}", known(api.act), "POST"),
+        LooseRoute("/api/matches/{id}/terminate", known(api.terminate), "DELETE"),
+    ]
+
+
+async def _http_error(request: Request, _error: Exception) -> Response:
+    """What a path has, on OPTIONS; else an unknown path and a method that it does not have are one.
+
+    Both are the original's ways.
+    """
+    allowed = allowed_methods(request.app.routes, request.url.path)
+    if request.method == "OPTIONS" and allowed:
+        names = ",".join(allowed)
+        return tagged(HTMLResponse(names, headers={"Allow": names}))
+    return not_found(request)
+
+
+async def _bug(_request: Request, _error: Exception) -> Response:
+    return error_answer(500, "Internal Server Error.")

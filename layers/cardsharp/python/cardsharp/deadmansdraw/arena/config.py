@@ -1,0 +1,44 @@
+"""What an arena can be told when it is started."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from cardsharp.deadmansdraw.arena.players import DEFAULT_FILE
+from cardsharp.deadmansdraw.arena.randomness import Randomness
+
+
+def utc_now() -> datetime:
+    """The machine's time."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class ArenaConfig:
+    """The settings of one arena.
+
+    `port` 0 takes a free one. `data` None keeps matches in memory. Without `admin_password`
+    there is no admin. `clock` stamps moves and measures turn timeouts; long polls are measured
+    by the event loop.
+
+    `tls` names the files of a certificate and its key; without them only this machine is
+    listened to, or with `insecure` a private network. `public` lets spectators in without a
+    password. `watchdog` is how late a turn may be until the arena itself ends it; None leaves
+    that to others, as the original does.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 0
+    players: Path = DEFAULT_FILE
+    data: Path | None = None
+    randomness: Randomness = Randomness.FAIR
+    poll_timeout: timedelta = timedelta(seconds=30)
+    watchdog_pause: timedelta = timedelta(seconds=1)
+    slow_down: bool = False
+    tls: tuple[Path, Path] | None = None
+    insecure: bool = False
+    public: bool = False
+    watchdog: timedelta | None = None
+    admin_password: str | None = field(default=None, repr=False)
+    clock: Callable[[], datetime] = utc_now

@@ -1,0 +1,202 @@
+"""The endpoints of the REST API, one method each (docs/spec/arena.md sections 3 and 4)."""
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from cardsharp.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.deadmansdraw.arena.http import client_ip, error_answer, hung_up, json_answer
+from cardsharp.deadmansdraw.arena.inputs import parse_response
+from cardsharp.deadmansdraw.arena.listing import (
+    Filter,
+    busy_days,
+    flag,
+    parse_day,
+    parse_filter,
+    select,
+    tag_set,
+)
+from cardsharp.deadmansdraw.arena.lobby import ANY_MATCH, match_signal, player_signal
+from cardsharp.deadmansdraw.arena.match import Match
+from cardsharp.deadmansdraw.arena.players import User
+from cardsharp.deadmansdraw.arena.referee import Referee
+from cardsharp.deadmansdraw.arena.refusals import NO_SUCH_MATCH, NOT_YOUR_TURN, Over, Refused
+from cardsharp.deadmansdraw.arena.spectators import SPECTATOR
+from cardsharp.deadmansdraw.arena.views import Look, closing_json, full_view, header_view, list_view
+from cardsharp.deadmansdraw.arena.waiting import Signals
+from cardsharp.errors import Malformed
+
+HELLO = "Hello World. I am the SAP Labs CEE Hub Programming Competition 2023 Arena server."
+MAX_REPEATS = 60
+WATCHDOG = "watchdog"
+"""Never notified: the pause ends with the arena or with the client."""
+
+
+class Api:
+    """The REST API over one referee's matches."""
+
+    def __init__(self, referee: Referee, signals: Signals, config: ArenaConfig) -> None:
+        self._referee = referee
+        self._lobby = referee.lobby
+        self._book = referee.book
+        self._signals = signals
+        self._poll_timeout = config.poll_timeout
+        self._watchdog_pause = config.watchdog_pause
+        self._store_name = "memory" if config.data is None else "sqlite"
+
+    # --- diagnostic, players ---------------------------------------------------------------
+
+    async def hello(self, _request: Request) -> Response:
+        """GET /api/hello, and GET /api/helloworld as the competition's text calls it."""
+        return json_answer({"message": HELLO})
+
+    async def whoami(self, _request: Request, user: User) -> Response:
+        """GET /api/whoami."""
+        return json_answer({"username": user.id, "name": user.name, "role": user.role})
+
+    async def sessioninfo(self, request: Request, user: User) -> Response:
+        """GET /api/sessioninfo."""
+        body = {
+            "username": user.id,
+            "name": user.name,
+            "role": user.role,
+            "dbname": self._store_name,
+            "ip": client_ip(request),
+        }
+        return json_answer(body if user.country is None else {**body, "country": user.country})
+
+    async def players(self, _request: Request, _admin: User) -> Response:
+        """GET /api/players."""
+        return json_answer([player.json_record() for player in self._book.players.values()])
+
+    async def player(self, request: Request, user: User) -> Response:
+        """GET /api/players/{id}."""
+        player_id = request.path_params["id"].lower()
+        if not user.is_admin and player_id != user.id:
+            raise Refused(403, "Not allowed to query other users.")
+        player = self._book.players.get(player_id)
+        if player is None:
+            raise Refused(404, "Player record not found.")
+        return json_answer(player.json_record())
+
+    # --- matches ---------------------------------------------------------------------------
+
+    async def matches(self, request: Request, user: User) -> Response:
+        """GET /api/matches."""
+        query = request.query_params
+        wanted = parse_filter(query)
+        found = self._select(user, wanted)
+        if not found and flag(query, "wait") and user is not SPECTATOR:
+            await self._signals.wait(
+                player_signal(user.id) if user.plays else ANY_MATCH,
+                lambda: bool(self._select(user, wanted)),
+                lambda: hung_up(request),
+                self._poll_timeout,
+            )
+            found = self._select(user, wanted)
+        if flag(query, "condensed"):
+            return json_answer([header_view(match, self._book) for match in found])
+        look = Look(user)
+        return json_answer([list_view(match, look) for match in found])
+
+    async def create(self, request: Request, user: User) -> Response:
+        """POST /api/matches."""
+        match, wish = self._referee.create(user, request.state.body, client_ip(request))
+        seed = match.params.seed if wish.given_seed is None else wish.given_seed
+        return json_answer({"id": match.id, "randomSeed": seed}, headers={"X-Result-Id": match.id})
+
+    async def match(self, request: Request, user: User) -> Response:
+        """GET /api/matches/{id}."""
+        query = request.query_params
+        match_id = request.path_params["id"]
+        waits = flag(query, "waitactive") and user is not SPECTATOR
+        if waits:
+            await self._wait_for_turn(request, user, match_id)
+        match = self._referee.visible(user, match_id)
+        if waits and match.finished:
+            return self._view(request, user, match, 410)
+        if waits and match.active_player != user.id:
+            return error_answer(409, NOT_YOUR_TURN)
+        return self._view(request, user, match, 200)
+
+    async def act(self, request: Request, user: User) -> Response:
+        """POST /api/matches/{id}."""
+        if user.is_admin:
+            raise Refused(401, "Admin user is not allowed to interfere with the match.")
+        body = request.state.body
+        parse_response(body)  # an unreadable card is refused before anything is looked up
+        match_id = request.path_params["id"]
+        try:
+            if flag(request.query_params, "wait"):
+                await self._wait_for_turn(request, user, match_id)
+            move = self._referee.act(user, match_id, body, client_ip(request))
+        except Over as over:
+            return json_answer(closing_json(self._lobby.history(over.match.id)), 410)
+        return json_answer(move.answer())
+
+    async def terminate(self, request: Request, user: User) -> Response:
+        """DELETE /api/matches/{id}/terminate."""
+        match_id, body = request.path_params["id"], request.state.body
+        match = self._referee.terminate(user, match_id, body, client_ip(request))
+        return json_answer(list_view(match, Look(user, just_ended=True)))
+
+    async def watchdog(self, request: Request, user: User) -> Response:
+        """POST /api/matches/watchdog."""
+        tags = tag_set(request.query_params)
+        ended: dict[str, Match] = {}
+        for left in reversed(range(_repeats(request.query_params.get("repeat", "1")))):
+            for match in self._referee.end_overdue_turns(tags, client_ip(request)):
+                ended[match.id] = match
+            if left:
+                await self._signals.wait(
+                    WATCHDOG, lambda: False, lambda: hung_up(request), self._watchdog_pause
+                )
+        look = Look(user, just_ended=True)
+        return json_answer([list_view(match, look) for match in ended.values()])
+
+    async def busydays(self, request: Request, user: User) -> Response:
+        """GET /api/matches/busydays."""
+        seen = self._lobby.of_player(user.id) if user.plays else self._lobby.all()
+        day = parse_day(request.query_params.get("at", "today"), self._referee.origin(None).at)
+        return json_answer(busy_days(seen, day))
+
+    # --- shared ----------------------------------------------------------------------------
+
+    def _select(self, user: User, wanted: Filter) -> list[Match]:
+        now = self._referee.origin(None).at
+        return select(self._lobby, user, wanted, now)
+
+    async def _wait_for_turn(self, request: Request, user: User, match_id: str) -> None:
+        """Sleep until it is this user's turn, the match has ended, or the time is up.
+
+        Whoever may not look at the match waits as well, and so does who writes an id that is
+        none, as with the original.
+
+        Raises:
+            Refused: there is no such match.
+        """
+
+        def ready() -> bool:
+            match = self._lobby.find(known_id)
+            return match is not None and (match.finished or match.active_player == user.id)
+
+        try:
+            known_id = self._referee.find(match_id).id
+        except Malformed:
+            known_id = ""
+        await self._signals.wait(
+            match_signal(known_id), ready, lambda: hung_up(request), self._poll_timeout
+        )
+        if not known_id:
+            raise Refused(404, NO_SUCH_MATCH)
+
+    def _view(self, request: Request, user: User, match: Match, status: int) -> Response:
+        query = request.query_params
+        if flag(query, "condensed"):
+            return json_answer(header_view(match, self._book), status)
+        look = Look(user, debug=flag(query, "showdebug"), events=flag(query, "showevents"))
+        history = self._lobby.history(match.id)
+        return json_answer(full_view(match, look, history, self._book), status)
+
+
+def _repeats(text: str) -> int:
+    return max(1, min(int(text), MAX_REPEATS)) if text.isdecimal() else 1

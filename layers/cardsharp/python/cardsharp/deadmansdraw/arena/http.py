@@ -1,0 +1,207 @@
+"""The HTTP edge: answers out, and the guard that stands before every endpoint."""
+
+import asyncio
+import hashlib
+import html
+import json
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import timedelta
+from http import HTTPStatus
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+
+from cardsharp.deadmansdraw.arena.auth import Asked, Gatekeeper
+from cardsharp.deadmansdraw.arena.bodies import read_json
+from cardsharp.deadmansdraw.arena.paths import decode_parameters
+from cardsharp.deadmansdraw.arena.players import User
+from cardsharp.deadmansdraw.arena.refusals import Refused
+from cardsharp.deadmansdraw.arena.slowdown import Pace, SlowDown
+from cardsharp.deadmansdraw.arena.spectators import SPECTATOR, Spectators
+from cardsharp.deadmansdraw.arena.waiting import ClientGone
+from cardsharp.errors import Malformed, RulesError, StoreError
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+Handler = Callable[[Request, User], Awaitable[Response]]
+
+_OF_THE_BODY = ("content-length", "content-type")
+
+_log = logging.getLogger(__name__)
+
+
+def json_answer(
+    body: object, status: int = 200, headers: Mapping[str, str] | None = None
+) -> Response:
+    """A JSON answer."""
+    raw = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+    return tagged(Response(raw, status, headers, "application/json; charset=utf-8"))
+
+
+def tagged(response: Response) -> Response:
+    """The answer with the weak ETag that the original sends with every body of its own."""
+    raw = bytes(response.body)
+    digest = hashlib.blake2b(raw, digest_size=12).hexdigest()
+    response.headers["ETag"] = f'W/"{len(raw):x}-{digest}"'
+    return response
+
+
+def error_answer(status: int, message: str) -> Response:
+    """`{"error": ...}`."""
+    return json_answer({"error": message}, status)
+
+
+def not_found(request: Request) -> Response:
+    """The HTML page of the original's framework for a path or method that it does not know."""
+    asked = html.escape(f"Cannot {request.method} {request.url.path}")
+    page = (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f"<title>Error</title>\n</head>\n<body>\n<pre>{asked}</pre>\n</body>\n</html>\n"
+    )
+    headers = {"Content-Security-Policy": "default-src 'none'", "X-Content-Type-Options": "nosniff"}
+    return HTMLResponse(page, 404, headers)
+
+
+async def hung_up(request: Request) -> None:
+    """Wait until the client has closed its connection; call it after the body was read."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def client_ip(request: Request) -> str | None:
+    """The address that a request came from."""
+    return None if request.client is None else request.client.host
+
+
+class Guard:
+    """What every request passes: pace, identity, and the statuses of whatever is refused."""
+
+    def __init__(
+        self,
+        gatekeeper: Gatekeeper,
+        limits: tuple[SlowDown, SlowDown] | None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        spectators: Spectators | None = None,
+    ) -> None:
+        self._gatekeeper = gatekeeper
+        self._limits = limits
+        self._sleep = sleep
+        self._spectators = spectators
+
+    def known(self, handler: Handler, *, admin_only: bool = False) -> Endpoint:
+        """An endpoint for authenticated users, or for the admin alone.
+
+        As in the original a body is read before anybody is asked who they are; the handler finds
+        it as `request.state.body`.
+        """
+
+        async def admitted(request: Request) -> Response:
+            request.state.body = await read_json(request)
+            decode_parameters(request)
+            asked = _asked(request)
+            user = self._gatekeeper.user(asked)
+            if user is None:
+                return self._ask_who(asked)
+            if user.is_admin:
+                return await handler(request, user)
+            if admin_only:
+                return tagged(PlainTextResponse("Unauthorized", 401))
+            pace = await self._slow_user(request, user)
+            return _paced(await _answered(handler(request, user)), pace)
+
+        return self.open(admitted)
+
+    def shown(self, handler: Handler) -> Endpoint:
+        """An endpoint for authenticated users and, where they are let in, for spectators."""
+        known, spectators = self.known(handler), self._spectators
+        if spectators is None:
+            return known
+
+        async def looked_at(request: Request) -> Response:
+            decode_parameters(request)
+            address = str(client_ip(request))
+            return await spectators.answer(request, address, lambda: handler(request, SPECTATOR))
+
+        to_all = self.open(looked_at)
+
+        async def endpoint(request: Request) -> Response:
+            return await (known if "authorization" in request.headers else to_all)(request)
+
+        return endpoint
+
+    def open(self, handler: Endpoint) -> Endpoint:
+        """An endpoint for everybody."""
+
+        async def endpoint(request: Request) -> Response:
+            await self._slow_address(request)
+            return _unless_known(request, await _answered(handler(request)))
+
+        return endpoint
+
+    def _ask_who(self, asked: Asked) -> Response:
+        if self._gatekeeper.malformed(asked):
+            return Response(b"Bad Request", 400)
+        response = Response(b"Unauthorized", 401)
+        for challenge in self._gatekeeper.challenges(asked):
+            response.headers.append("WWW-Authenticate", challenge)
+        return response
+
+    async def _slow_address(self, request: Request) -> None:
+        if self._limits is not None:
+            await self._wait(self._limits[0].count(str(client_ip(request))).delay)
+
+    async def _slow_user(self, request: Request, user: User) -> Pace | None:
+        if self._limits is None:
+            return None
+        pace = self._limits[1].count(f"{client_ip(request)} {user.id}")
+        await self._wait(pace.delay)
+        return pace
+
+    async def _wait(self, delay: timedelta) -> None:
+        if delay:
+            await self._sleep(delay.total_seconds())
+
+
+def _asked(request: Request) -> Asked:
+    raw_path: bytes = request.scope.get("raw_path") or request.url.path.encode()
+    query: bytes = request.scope["query_string"]
+    target = raw_path + (b"?" + query if query else b"")
+    return Asked(request.method, target.decode("latin-1"), request.headers.get("authorization", ""))
+
+
+def _unless_known(request: Request, response: Response) -> Response:
+    """The answer, or 304 without a body where the client already has it (RFC 9110, 13.1.2)."""
+    tag, known = response.headers.get("etag"), request.headers.get("if-none-match")
+    if tag is None or known is None or request.method not in ("GET", "HEAD"):
+        return response
+    wants_it_all = "no-cache" in request.headers.get("cache-control", "").lower()
+    weak = {text.strip().removeprefix("W/") for text in known.split(",")}
+    same = not weak.isdisjoint({"*", tag.removeprefix("W/")})
+    if response.status_code != HTTPStatus.OK or wants_it_all or not same:
+        return response
+    kept = {name: text for name, text in response.headers.items() if name not in _OF_THE_BODY}
+    return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=kept)
+
+
+def _paced(response: Response, pace: Pace | None) -> Response:
+    if pace is not None:
+        response.headers.update(pace.headers)
+    return response
+
+
+async def _answered(handling: Awaitable[Response]) -> Response:
+    """The handler's answer, or the error answer of what it raised."""
+    try:
+        return await handling
+    except Refused as refused:
+        answer = error_answer(refused.status, str(refused))
+        if refused.status == 413:  # noqa: PLR2004 - the rest of the body is not read
+            answer.headers["Connection"] = "close"
+        return answer
+    except (Malformed, RulesError) as error:
+        return error_answer(400, str(error))
+    except (ClientGone, ClientDisconnect):
+        return Response(status_code=499)  # nobody reads it
+    except StoreError as error:
+        _log.exception("A move could not be stored")
+        return error_answer(503, str(error))

@@ -1,0 +1,128 @@
+"""What players post, parsed once: actions in every form that the original accepts.
+
+A card may be written `{"suit","value"}`, `["Hook",3]` or `{"Hook":3}`; it
+must exist in the deck; flags follow JavaScript's idea of truth
+(docs/spec/arena.md section 4).
+"""
+
+import json
+import math
+from typing import Any
+
+from cardsharp.deadmansdraw.actions import Response, Verb
+from cardsharp.deadmansdraw.arena.inspect import inspect, js_text
+from cardsharp.deadmansdraw.cards import Card, Suit, values_of
+from cardsharp.errors import Malformed
+
+NO_VALUE = 0
+"""The value of a card that is readable and that nobody can hold."""
+
+_MISSING = object()
+
+
+class Unconvertible(Malformed):
+    """A field of a body cannot be read; the text names the field and quotes the value."""
+
+    def __init__(self, field: str, value: object) -> None:
+        super().__init__(
+            f"Type conversion failed at field '{field}' with value '{inspect(value)}'."
+        )
+
+
+def parse_body(raw: bytes, *, is_json: bool) -> dict[str, Any]:
+    """The JSON object of a request body; empty, not JSON by its type, or a list is `{}`.
+
+    Raises:
+        Malformed: it is not JSON, or a bare value, which the original's parser refuses.
+    """
+    if not is_json or not raw.strip():
+        return {}
+    try:
+        body = json.loads(raw, parse_constant=_refuse_constant, parse_float=_finite)
+        json.dumps(body, ensure_ascii=False).encode()  # refuses halves of surrogate pairs
+    except (ValueError, RecursionError) as error:
+        raise Malformed(f"The body is not valid JSON: {error}") from None
+    if isinstance(body, list):
+        return {}
+    if not isinstance(body, dict):
+        raise Malformed("The body is not valid JSON: an object or a list is expected.")
+    return body
+
+
+def _refuse_constant(name: str) -> None:
+    """Python's reader takes NaN and Infinity, which JSON does not know."""
+    raise ValueError(f"{name} is no JSON value")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError(f"{text} is too large a number")
+    return number
+
+
+def parse_card(value: object) -> Card | None:
+    """The card that `value` names in one of the three forms, None where it names none."""
+    pair: tuple[object, object] | None = None
+    if isinstance(value, list) and len(value) == 2:  # noqa: PLR2004 - a pair: suit, value
+        pair = (value[0], value[1])
+    elif isinstance(value, dict) and "suit" in value:
+        pair = (value["suit"], value.get("value"))
+    elif isinstance(value, dict) and len(value) == 1:
+        pair = next(iter(value.items()))
+    return None if pair is None else _card_of(*pair)
+
+
+def _card_of(name: object, value: object) -> Card | None:
+    """A card by suit and value, None where the deck has no such suit or range.
+
+    The original checks the range with JavaScript's conversion to a number and compares without
+    it, so `"8"` and `2.5` pass this check and then equal no card: here they become value 0.
+    """
+    if not isinstance(name, str) or name not in set(Suit) or isinstance(value, bool):
+        return None
+    try:
+        number = float(value) if isinstance(value, int | float | str) else None
+    except (ValueError, OverflowError):
+        return None
+    values = values_of(Suit(name))
+    if number is None or not values[0] <= number <= values[-1]:
+        return None
+    return Card(Suit(name), int(number) if value == int(number) else NO_VALUE)
+
+
+def parse_response(body: dict[str, Any]) -> Response | None:
+    """The answer to an effect in an action's body, None where there is none.
+
+    Raises:
+        Unconvertible: the card is no card of the deck.
+    """
+    effect = body.get("effect")
+    if not effect:
+        return None
+    if not isinstance(effect, dict):
+        return Response("undefined")
+    given = effect.get("card")
+    card = parse_card(given) if truthy(given) else None
+    if truthy(given) and card is None:
+        raise Unconvertible("effect", effect)
+    return Response(js_text(effect.get("effectType")), card)
+
+
+def parse_verb(body: dict[str, Any]) -> Verb:
+    """The verb of an action's body, spelt exactly.
+
+    Raises:
+        Malformed: another word, or none.
+    """
+    etype = body.get("etype", _MISSING)
+    try:
+        return Verb(etype)
+    except ValueError:
+        shown = "undefined" if etype is _MISSING else js_text(etype)
+        raise Malformed(f"Unknown action verb: {shown}") from None
+
+
+def truthy(value: object) -> bool:
+    """JavaScript's truth of a JSON value: empty lists and objects are true, `"false"` as well."""
+    return isinstance(value, list | dict) or bool(value)

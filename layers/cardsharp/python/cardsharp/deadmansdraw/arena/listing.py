@@ -1,0 +1,145 @@
+"""`GET /api/matches`: which matches are listed, in which order (docs/spec/arena.md section 4)."""
+
+import re
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+
+from starlette.datastructures import QueryParams
+
+from cardsharp.deadmansdraw.arena.ids import parse_id
+from cardsharp.deadmansdraw.arena.lobby import Lobby
+from cardsharp.deadmansdraw.arena.match import Match
+from cardsharp.deadmansdraw.arena.players import User
+from cardsharp.errors import Malformed
+
+_TRUE = ("1", "true")
+_LIMIT = re.compile("[1-9][0-9]{0,8}")
+DAY_FORMAT = "%a %b %d %Y"
+"""A day as `busydays` names it, e.g. `Fri Nov 20 2026`."""
+
+
+def flag(query: QueryParams, name: str) -> bool:
+    """Whether a flag of the query is set: only `1` and `true` are true, and only given once."""
+    given = query.getlist(name)
+    return len(given) == 1 and given[0] in _TRUE
+
+
+def tag_set(query: QueryParams) -> frozenset[str] | None:
+    """The tags of the query, of which one must fit; None means any, `tags=` a tag without a text.
+
+    Raises:
+        Malformed: they are given twice.
+    """
+    given = query.getlist("tags")
+    if len(given) > 1:
+        raise Malformed("The parameter 'tags' is given twice; put a comma between tags.")
+    return frozenset(given[0].split(",")) if given else None
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """What a list was asked to hold; `day` is the text of `at`, `today` included."""
+
+    active: bool
+    tags: frozenset[str] | None
+    day: str | None
+    ids: frozenset[str] | None
+    limit: int | None
+    offset: str | None
+    ascending: bool
+
+
+def parse_filter(query: QueryParams) -> Filter:
+    """The filter of a query.
+
+    Raises:
+        Malformed: an id is no id, or tags are given twice.
+    """
+    ids = [parse_id(text) for text in query.get("id", "").split(",") if text]
+    limit = query.get("limit", "")
+    offset = query.get("offset")
+    return Filter(
+        active=flag(query, "active"),
+        tags=tag_set(query),
+        day=query.get("at"),
+        ids=frozenset(ids) if ids else None,
+        # The original appends a digit 1 to the text where it means to add 1 to the number.
+        limit=int(f"{limit}1") if _LIMIT.fullmatch(limit) else None,
+        offset=parse_id(offset) if offset else None,
+        ascending=flag(query, "sortasc"),
+    )
+
+
+def select(lobby: Lobby, user: User, wanted: Filter, now: datetime) -> list[Match]:
+    """The matches that fit, of those that this user may see, newest first."""
+    found = [match for match in _candidates(lobby, user, wanted) if _fits(match, wanted)]
+    if wanted.day is not None:
+        day = parse_day(wanted.day, now)
+        found = [match for match in found if local_day(match.started_at) == day]
+    found.sort(key=lambda match: (match.started_at, match.id), reverse=not wanted.ascending)
+    if wanted.limit is None:
+        return found
+    if wanted.offset is not None:
+        found = [match for match in found if _beyond(match.id, wanted.offset, wanted)]
+    return found[: wanted.limit]
+
+
+def local_day(moment: datetime) -> date:
+    """The day of a moment where the server stands."""
+    return moment.astimezone().date()
+
+
+def busy_days(matches: Iterable[Match], day: date | None) -> list[str]:
+    """The days on which matches began, oldest first: in the month of `day` and a week around it.
+
+    Without a day, all.
+    """
+    days = {local_day(match.started_at) for match in matches}
+    if day is not None:
+        first = day.replace(day=1)
+        last = (first + timedelta(days=31)).replace(day=1) - timedelta(days=1)
+        week = timedelta(days=7)
+        days = {busy for busy in days if first - week <= busy <= last + week}
+    return [busy.strftime(DAY_FORMAT) for busy in sorted(days)]
+
+
+def parse_day(text: str, now: datetime) -> date | None:
+    """The day that `at` names, None where it names none."""
+    if text == "today":
+        return local_day(now)
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return _parse_named_day(text)
+    # A day without an hour is a day, whichever the zone; a moment is turned to the server's zone.
+    return moment.date() if moment.tzinfo is None else local_day(moment)
+
+
+def _candidates(lobby: Lobby, user: User, wanted: Filter) -> Iterable[Match]:
+    if not user.plays:
+        return lobby.all()  # the original ignores `active` for the admin
+    if wanted.active:
+        return (match for match in lobby.running_of(user.id) if match.active_player == user.id)
+    return lobby.of_player(user.id)
+
+
+def fits_tags(match: Match, tags: frozenset[str] | None) -> bool:
+    """Whether a match has one of the tags; None are no condition."""
+    return tags is None or not tags.isdisjoint(match.params.tags or ())
+
+
+def _fits(match: Match, wanted: Filter) -> bool:
+    return fits_tags(match, wanted.tags) and (wanted.ids is None or match.id in wanted.ids)
+
+
+def _beyond(match_id: str, offset: str, wanted: Filter) -> bool:
+    return match_id > offset if wanted.ascending else match_id < offset
+
+
+def _parse_named_day(text: str) -> date | None:
+    for form in (DAY_FORMAT, "%m/%d/%Y"):
+        with suppress(ValueError):
+            return datetime.strptime(text, form).replace(tzinfo=UTC).date()
+    return None

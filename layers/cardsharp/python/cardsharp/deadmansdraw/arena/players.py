@@ -1,0 +1,153 @@
+"""Who may enter the arena: players from a JSON file, and the admin if there is a password."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
+
+from cardsharp.deadmansdraw.arena.dto import Json
+from cardsharp.errors import ConfigError
+
+DEFAULT_FILE = Path(__file__).with_name("players.json")
+"""The dummy player and two teams."""
+
+ADMIN = "admin"
+"""The organiser's user name."""
+
+
+PLAYER = "player"
+"""The role of whoever may sit at a table."""
+
+
+REALM = "SLCEE-2023-PC"
+
+
+def ha1(user: str, password: str) -> str:
+    """What Digest authentication calls HA1; who has it can play as the user.
+
+    Digest is defined with MD5; generated passwords are too long to be tried out.
+    """
+    text = f"{user}:{REALM}:{password}"
+    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
+
+
+class Player(BaseModel):
+    """One entry of the players' file, with a password or in its place with that hashed."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    id: str = Field(alias="_id", pattern="^[0-9a-f]{24}$")
+    name: str = Field(min_length=1, max_length=100)
+    password: SecretStr = SecretStr("")
+    ha1: SecretStr = SecretStr("")
+    email: str | None = None
+    country: str | None = None
+
+    @model_validator(mode="after")
+    def _check_secret(self) -> Self:
+        if bool(self.password.get_secret_value()) == bool(self.ha1.get_secret_value()):
+            raise ValueError("either a password or its ha1 must be given")
+        return self
+
+    @property
+    def proof(self) -> str:
+        """HA1 of the player's password."""
+        given = self.ha1.get_secret_value()
+        return given or ha1(self.id, self.password.get_secret_value())
+
+    def json_record(self) -> Json:
+        """What the players' endpoints tell: never the password."""
+        body = {"_id": self.id, "name": self.name, "email": self.email, "country": self.country}
+        return {key: value for key, value in body.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """Somebody who has proved who they are."""
+
+    id: str
+    name: str | None
+    role: str
+    country: str | None = None
+
+    @property
+    def is_admin(self) -> bool:
+        """Whether this is the organiser, who sees everything and plays nothing."""
+        return self.role == ADMIN
+
+    @property
+    def plays(self) -> bool:
+        """Whether this user has matches of their own; the others look at all of them."""
+        return self.role == PLAYER
+
+
+@dataclass(frozen=True, slots=True)
+class Book:
+    """The players by id, in the file's order, and the admin's password if there is an admin."""
+
+    players: Mapping[str, Player]
+    admin_password: SecretStr | None = field(default=None, repr=False)
+
+    def proof_of(self, user_id: str) -> str | None:
+        """HA1 of the password of a player or the admin, None for somebody unknown."""
+        if user_id == ADMIN:
+            word = self.admin_password
+            return None if word is None else ha1(ADMIN, word.get_secret_value())
+        player = self.players.get(user_id)
+        return None if player is None else player.proof
+
+    def user(self, user_id: str) -> User:
+        """The user with this id, who must exist."""
+        if user_id == ADMIN:
+            return User(ADMIN, None, ADMIN)
+        player = self.players[user_id]
+        return User(player.id, player.name, PLAYER, player.country)
+
+    def name_of(self, player_id: str) -> str:
+        """A player's name; the id for one who has left the file."""
+        player = self.players.get(player_id)
+        return player_id if player is None else player.name
+
+
+_PLAYERS = TypeAdapter(list[Player])
+
+
+def load_players(path: Path) -> dict[str, Player]:
+    """The players of a JSON file by id.
+
+    Raises:
+        ConfigError: the file is missing, or not a list of players with different ids; the text
+            names every fault and no password.
+    """
+    try:
+        players = _PLAYERS.validate_json(path.read_bytes())
+    except OSError as error:
+        raise ConfigError(
+            f"The players' file {path} cannot be read: {error.strerror}. "
+            'It must be a JSON list of {"_id", "name", "password"}.'
+        ) from None
+    except ValidationError as error:
+        raise ConfigError(f"The players' file {path} is wrong: {_faults(error)}.") from None
+    found = {player.id: player for player in players}
+    if len(found) < len(players):
+        raise ConfigError(f"The players' file {path} names an _id twice; ids must differ.")
+    return found
+
+
+def _faults(error: ValidationError) -> str:
+    """All faults in one sentence, without the values, which may be passwords."""
+    return "; ".join(
+        f"{'.'.join(str(part) for part in fault['loc']) or 'the file'}: {fault['msg']}"
+        for fault in error.errors(include_input=False, include_url=False, include_context=False)
+    )

@@ -1,0 +1,101 @@
+"""Where the arena's chance comes from: seeds, shuffles and picks from the discard pile.
+
+Two ways, both repeatable from a match's seed. `FAIR` counts on through the match, so nothing
+that was seen tells what comes. `ORIGINAL` repeats the competition server's numbers, which begin
+again with every request (docs/spec/arena.md section 8): a match recorded there replays here.
+"""
+
+import secrets
+from collections.abc import Callable, Iterator
+from enum import StrEnum
+from functools import lru_cache
+from hashlib import sha256
+from itertools import islice
+
+from cardsharp.deadmansdraw.arena import gibson
+from cardsharp.deadmansdraw.cards import Card
+
+NO_RANDOM = "norandom"
+"""The seed that always takes the first (docs/spec/arena.md section 8)."""
+
+
+class Randomness(StrEnum):
+    """How a match draws its chance from its seed."""
+
+    FAIR = "fair"
+    ORIGINAL = "original"
+
+
+class Draws:
+    """A match's chance from a given number of draws on; a `Chance` of the rules."""
+
+    def __init__(self, below: Callable[[int, int], int], used: int = 0) -> None:
+        self._below = below
+        self.used = used
+
+    def below(self, limit: int) -> int:
+        """The next number, at least 0 and below `limit`."""
+        number = self._below(self.used, limit)
+        self.used += 1
+        return number
+
+    def __call__(self, pile: tuple[Card, ...], number: int) -> tuple[Card, ...]:
+        """`number` cards of `pile` in the order in which they are picked."""
+        rest = list(pile)
+        return tuple(rest.pop(self.below(len(rest))) for _ in range(number))
+
+    def shuffled(self, deck: tuple[Card, ...]) -> tuple[Card, ...]:
+        """All of `deck` in the order in which they are picked."""
+        return self(deck, len(deck))
+
+
+def draws_for_start(seed: str, randomness: Randomness) -> Draws:
+    """The chance that makes a match's draw pile and starting player."""
+    return Draws(_numbers(seed, randomness))
+
+
+def draws_for_request(seed: str, randomness: Randomness, used: int) -> Draws:
+    """The chance of a later request, after `used` draws of the match."""
+    again = randomness is Randomness.ORIGINAL
+    return Draws(_numbers(seed, randomness), 0 if again else used)
+
+
+def new_seed() -> str:
+    """A seed as the original's server makes them, 17 decimal digits that nobody can guess."""
+    return str(10**16 + secrets.randbelow(9 * 10**16))
+
+
+def _numbers(seed: str, randomness: Randomness) -> Callable[[int, int], int]:
+    """A function of draw index and limit."""
+    if seed == NO_RANDOM:
+        return lambda _index, _limit: 0
+    if randomness is Randomness.ORIGINAL:
+        return lambda index, limit: int(limit * _original(seed)[index])
+    return lambda index, limit: _fair(seed, index) % limit
+
+
+def _fair(seed: str, index: int) -> int:
+    """Draw `index` of `seed`: 256 bits, so that taking a remainder favours no card.
+
+    A hash of a counter needs no state, so a match goes on after a restart from its count alone.
+    """
+    text = f"{index}:{seed}".encode()
+    return int.from_bytes(sha256(text).digest())
+
+
+class _Remembered:
+    """The numbers of one seed, made once as far as they are asked for."""
+
+    def __init__(self, numbers: Iterator[float]) -> None:
+        self._numbers = numbers
+        self._made: list[float] = []
+
+    def __getitem__(self, index: int) -> float:
+        self._made += islice(self._numbers, max(0, index + 1 - len(self._made)))
+        return self._made[index]
+
+
+@lru_cache(maxsize=2048)
+def _original(seed: str) -> _Remembered:
+    """Seeding takes a millisecond, and every request begins with the same numbers."""
+    return _Remembered(gibson.fractions(seed))

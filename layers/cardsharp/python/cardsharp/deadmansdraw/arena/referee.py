@@ -1,0 +1,172 @@
+"""Who may do what, in the order in which the original checks it (docs/spec/arena.md section 4)."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+from cardsharp.deadmansdraw.actions import Action
+from cardsharp.deadmansdraw.arena.creation import Wish, parse_wish
+from cardsharp.deadmansdraw.arena.ids import DUMMY_ID, IdMaker, parse_id
+from cardsharp.deadmansdraw.arena.inputs import parse_response, parse_verb, truthy
+from cardsharp.deadmansdraw.arena.listing import fits_tags
+from cardsharp.deadmansdraw.arena.lobby import Lobby
+from cardsharp.deadmansdraw.arena.match import (
+    Match,
+    Move,
+    Origin,
+    Pairing,
+    act,
+    begin,
+    end_by_decision,
+    end_turn_by_force,
+)
+from cardsharp.deadmansdraw.arena.players import Book, User
+from cardsharp.deadmansdraw.arena.randomness import Randomness, new_seed
+from cardsharp.deadmansdraw.arena.refusals import (
+    NO_SUCH_MATCH,
+    NOT_VISIBLE,
+    NOT_YOUR_TURN,
+    Over,
+    Refused,
+)
+from cardsharp.errors import Malformed
+
+SEATS = 2
+_NONE = timedelta()
+
+
+class Referee:
+    """Admits requests to the lobby's matches."""
+
+    def __init__(
+        self, lobby: Lobby, book: Book, randomness: Randomness, clock: Callable[[], datetime]
+    ) -> None:
+        self.lobby = lobby
+        self.book = book
+        self._randomness = randomness
+        self._clock = clock
+        self._new_id = IdMaker()
+        self._since = self.origin(None).at
+
+    def origin(self, ip: str | None) -> Origin:
+        """Where and when a request came in, to the millisecond that JSON shows."""
+        now = self._clock()
+        return Origin(now.replace(microsecond=now.microsecond // 1000 * 1000), ip)
+
+    def create(self, user: User, body: dict[str, Any], ip: str | None) -> tuple[Match, Wish]:
+        """A new match as `body` asks for it."""
+        wish = parse_wish(body, new_seed())
+        pairing = Pairing(self._seated(user, wish.player_ids), None if user.is_admin else user.id)
+        origin = self.origin(ip)
+        match, move = begin(self._new_id(origin.at), pairing, wish.params, self._randomness, origin)
+        self.lobby.commit(match, move)
+        return match, wish
+
+    def _seated(self, user: User, player_ids: tuple[str, ...] | None) -> tuple[str, str]:
+        """The two players, if this user may pair them."""
+        if player_ids is None and user.is_admin:
+            raise Malformed("Missing players from input parameters.")
+        ids = (user.id, user.id) if player_ids is None else player_ids
+        if len(ids) != SEATS:
+            raise Malformed("Invalid players specified, please check settings.")
+        first, second = ids[0].lower(), ids[1].lower()
+        if not user.is_admin and not _is_practice(user.id, {first, second}):
+            raise Malformed(
+                "Start a match with your player id twice or your player and the dummy player "
+                "to start a practice match."
+            )
+        for player in (first, second):
+            if player not in self.book.players:
+                raise Malformed(f"Player {player} is not valid.")
+        return first, second
+
+    def find(self, match_id: str) -> Match:
+        """The match with this id, or a 404."""
+        match = self.lobby.find(parse_id(match_id))
+        if match is None:
+            raise Refused(404, NO_SUCH_MATCH)
+        return match
+
+    def visible(self, user: User, match_id: str) -> Match:
+        """The match with this id if this user may look at it."""
+        match = self.find(match_id)
+        if user.plays and user.id not in match.pairing.players:
+            raise Refused(401, NOT_VISIBLE)
+        return match
+
+    def to_act(self, user: User, match_id: str) -> Match:
+        """The match with this id if it runs and it is this user's turn."""
+        match = self.visible(user, match_id)
+        if match.finished:
+            raise Over(match)
+        if match.active_player != user.id:
+            raise Refused(409, NOT_YOUR_TURN)
+        return match
+
+    def act(self, user: User, match_id: str, body: dict[str, Any], ip: str | None) -> Move:
+        """The move that an action made, or the forced end of the turn where it came too late."""
+        response = parse_response(body)
+        match = self.to_act(user, match_id)
+        action = Action(parse_verb(body), response, autopick=truthy(body.get("autopick")))
+        origin = self.origin(ip)
+        if self.is_late(match, origin.at):
+            after, move = end_turn_by_force(match, origin)
+        else:
+            after, move = act(match, action, origin)
+        self.lobby.commit(after, move)
+        return move
+
+    def terminate(self, user: User, match_id: str, body: dict[str, Any], ip: str | None) -> Match:
+        """The match after it was ended by decision of the admin or, in practice, its creator."""
+        winner_id, comment = _text(body, "winnerId"), _text(body, "comment") or None
+        match = self.find(match_id)
+        if not user.is_admin and match.pairing.creator != user.id:
+            raise Refused(401, "Not authorized to perform action.")
+        if match.finished:
+            raise Malformed("No action possible on finished matches.")
+        winner = None if winner_id is None else _seat_of(match, parse_id(winner_id))
+        after, move = end_by_decision(match, winner, comment, self.origin(ip))
+        self.lobby.commit(after, move)
+        return after
+
+    def end_overdue_turns(self, tags: frozenset[str] | None, ip: str | None) -> list[Match]:
+        """The matches, of those with one of `tags`, whose turn was ended by force now."""
+        origin = self.origin(ip)
+        return [
+            self.end_turn(match, origin)
+            for match in list(self.lobby.running())
+            if fits_tags(match, tags) and self.is_late(match, origin.at)
+        ]
+
+    def is_late(self, match: Match, now: datetime, grace: timedelta = _NONE) -> bool:
+        """Whether the player to move has run out of time, and of `grace` after it.
+
+        Nobody could move while the arena was not there, so from its start every turn has all its
+        time again.
+        """
+        limit = match.params.limit()
+        begun = max(match.last_move_at, self._since)
+        return limit is not None and not match.finished and now - begun > limit + grace
+
+    def end_turn(self, match: Match, origin: Origin) -> Match:
+        """The match after its turn was ended by force."""
+        after, move = end_turn_by_force(match, origin)
+        self.lobby.commit(after, move)
+        return after
+
+
+def _is_practice(user_id: str, players: set[str]) -> bool:
+    """Whether a player may create this pairing: of themselves and the dummy, who may not."""
+    return user_id != DUMMY_ID and players <= {user_id, DUMMY_ID}
+
+
+def _seat_of(match: Match, player_id: str) -> int | None:
+    """The seat of a player; somebody who takes no part makes the match a draw."""
+    players = match.pairing.players
+    return players.index(player_id) if player_id in players else None
+
+
+def _text(body: dict[str, Any], field: str) -> str | None:
+    """The text of a field; anything else is as good as nothing."""
+    value = body.get(field)
+    return value if isinstance(value, str) else None

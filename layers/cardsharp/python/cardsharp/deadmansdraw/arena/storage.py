@@ -1,0 +1,113 @@
+"""Matches that survive the process: one SQLite file, one transaction a move.
+
+A match is stored as a snapshot beside its history, not replayed from its moves: it goes on from
+exactly the table it was on even where the rules' code has changed meanwhile, and a start reads
+one short row a match, however long the histories are.
+"""
+
+import logging
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Protocol
+
+from pydantic import TypeAdapter, ValidationError
+
+from cardsharp.cloud.sqlite_file import Contents, SqliteFile
+from cardsharp.deadmansdraw.arena.match import Match, Move
+from cardsharp.errors import ConfigError, StoreError
+
+_FIRST = """
+CREATE TABLE matches (id TEXT PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE moves (
+  match_id TEXT NOT NULL, sequence INTEGER NOT NULL, body TEXT NOT NULL,
+  PRIMARY KEY (match_id, sequence)
+) WITHOUT ROWID;
+"""
+
+# Exclusive: a second arena on the same file would overwrite the first one's matches.
+_DATA = Contents("arena's data file", "--data", (_FIRST,), exclusive=True)
+
+_log = logging.getLogger(__name__)
+_MATCH = TypeAdapter(Match)
+_MOVE = TypeAdapter(Move)
+
+
+class Storage(Protocol):
+    """Where matches are kept."""
+
+    def matches(self) -> Iterable[Match]:
+        """All stored matches."""
+
+    def history(self, match_id: str) -> list[Move]:
+        """The moves of a stored match, in order."""
+
+    def save(self, match: Match, move: Move) -> None:
+        """Store a match and its newest move together; they are safe when this returns."""
+
+    def close(self) -> None:
+        """Let go of the file."""
+
+
+class MemoryStorage:
+    """Keeps nothing: the matches end with the process."""
+
+    def matches(self) -> Iterable[Match]:
+        """No match outlives its process here."""
+        return ()
+
+    def history(self, match_id: str) -> list[Move]:
+        """No history outlives its process here."""
+        raise KeyError(match_id)
+
+    def save(self, match: Match, move: Move) -> None:
+        """Do nothing: the lobby holds the match."""
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+class SqliteStorage:
+    """Keeps matches in the SQLite file at `path`, which one arena at a time may use."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            self._file = SqliteFile(path, _DATA)
+        except StoreError as error:
+            hint = " Perhaps another arena is running on it." if "locked" in str(error) else ""
+            raise ConfigError(f"{error}{hint}") from None
+
+    def matches(self) -> Iterable[Match]:
+        """All stored matches; one that cannot be read is left out, and the log says so."""
+        with self._file.reading() as db:
+            rows = db.execute("SELECT id, body FROM matches").fetchall()
+        for match_id, body in rows:
+            try:
+                yield _MATCH.validate_json(body)
+            except ValidationError:
+                _log.warning("The stored match %s cannot be read and is left out.", match_id)
+
+    def history(self, match_id: str) -> list[Move]:
+        """The moves of a stored match, in order."""
+        query = "SELECT body FROM moves WHERE match_id = ? ORDER BY sequence"
+        try:
+            with self._file.reading() as db:
+                return [_MOVE.validate_json(body) for (body,) in db.execute(query, (match_id,))]
+        except ValidationError:
+            raise StoreError(f"The stored moves of match {match_id} cannot be read.") from None
+
+    def save(self, match: Match, move: Move) -> None:
+        """Store a match and its newest move together; they are safe when this returns."""
+        with self._file.transaction() as db:
+            db.execute(
+                "INSERT INTO matches VALUES (?, ?) "
+                "ON CONFLICT (id) DO UPDATE SET body = excluded.body",
+                (match.id, _MATCH.dump_json(match).decode()),
+            )
+            db.execute(
+                "INSERT INTO moves VALUES (?, ?, ?)",
+                (match.id, move.sequence, _MOVE.dump_json(move).decode()),
+            )
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._file.close()

@@ -1,0 +1,247 @@
+"""Double elimination: a team is out after its second lost pairing.
+
+The games are laid out beforehand for any number of teams: a bracket of winners, one of losers,
+a final, and a second final where the first one is its loser's first loss.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import lru_cache
+
+from cardsharp.deadmansdraw.contest.pairing import Decision, Pairing, Team
+
+LIVES = 2
+"""A team is out when it has lost so many pairings."""
+
+
+class Part(StrEnum):
+    """Where in the bracket a game is."""
+
+    WINNERS = "winners"
+    LOSERS = "losers"
+    FINAL = "final"
+    RESET = "reset"
+
+
+@dataclass(frozen=True, slots=True)
+class Seed:
+    """A team that is in a game from the start; 0 is the best seed."""
+
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class Winner:
+    """The team that has won a game."""
+
+    game: int
+
+
+@dataclass(frozen=True, slots=True)
+class Loser:
+    """The team that has lost a game."""
+
+    game: int
+
+
+Source = Seed | Winner | Loser
+
+
+@dataclass(frozen=True, slots=True)
+class Game:
+    """A game of the bracket, with where its two teams come from."""
+
+    number: int
+    part: Part
+    round: int
+    sources: tuple[Source, Source]
+
+
+Drop = Callable[[list[int]], list[int]]
+"""An order of the losers of a round of the winners as they come to the losers' bracket."""
+
+
+def straight(places: list[int]) -> list[int]:
+    """In the order of the winners' bracket."""
+    return places
+
+
+def backwards(places: list[int]) -> list[int]:
+    """The last first."""
+    return places[::-1]
+
+
+def halves(places: list[int]) -> list[int]:
+    """The second half before the first."""
+    half = len(places) // 2
+    return places[half:] + places[:half]
+
+
+def each_half_backwards(places: list[int]) -> list[int]:
+    """The halves in place, the last first in each."""
+    half = len(places) // 2
+    return places[:half][::-1] + places[half:][::-1]
+
+
+DROPS: tuple[Drop, ...] = (backwards, halves, each_half_backwards)
+"""How the losers of the winners' rounds 2, 3, 4 are ordered; those of later rounds are straight.
+
+So two teams that have met cannot meet again earlier than in any other order of up to 16 teams, and
+of up to 64 in any of these four ways: `tests/unit/test_contest_elimination.py` tries them all.
+"""
+
+
+class _Layout:
+    """The games while they are laid out; where one of two sources is nobody, nothing is played."""
+
+    def __init__(self) -> None:
+        self.games: list[Game] = []
+
+    def play(
+        self, part: Part, first: Source | None, second: Source | None, least: int = 1
+    ) -> tuple[Source | None, Source | None]:
+        """Where winner and loser come from, of a game that is in round `least` or later."""
+        if first is None or second is None:
+            return first or second, None
+        before = [
+            self.games[source.game].round + 1
+            for source in (first, second)
+            if not isinstance(source, Seed)
+        ]
+        number = len(self.games)
+        self.games.append(Game(number, part, max(least, *before, 1), (first, second)))
+        return Winner(number), Loser(number)
+
+
+@lru_cache(maxsize=128)
+def bracket(places: tuple[int | None, ...], drops: tuple[Drop, ...] = DROPS) -> tuple[Game, ...]:
+    """The games in the order in which they can be played, numbered from 1.
+
+    `places` are the seeds of the first round from top to bottom, None where nobody is: as many as
+    a power of two.
+    """
+    layout = _Layout()
+    upper: list[Source | None] = [None if place is None else Seed(place) for place in places]
+    lower: list[Source | None] = []
+    number = 0
+    while len(upper) > 1:
+        number += 1
+        ended = [
+            layout.play(Part.WINNERS, upper[at], upper[at + 1], number)
+            for at in range(0, len(upper), 2)
+        ]
+        upper = [winner for winner, _ in ended]
+        fallen = [loser for _, loser in ended]
+        if number > 1:
+            order = drops[number - 2] if number - 2 < len(drops) else straight
+            fallen = [fallen[place] for place in order(list(range(len(fallen))))]
+            lower = [layout.play(Part.LOSERS, *pair)[0] for pair in zip(lower, fallen, strict=True)]
+        else:
+            lower = fallen
+        if len(lower) > 1:
+            lower = [
+                layout.play(Part.LOSERS, lower[at], lower[at + 1])[0]
+                for at in range(0, len(lower), 2)
+            ]
+    final = layout.play(Part.FINAL, upper[0], lower[0])
+    layout.play(Part.RESET, *final)
+    return _numbered(layout.games)
+
+
+def _numbered(games: list[Game]) -> tuple[Game, ...]:
+    """The games by round, in it the winners' before the losers', from top to bottom."""
+    order = list(Part)
+    games = sorted(games, key=lambda game: (game.round, order.index(game.part), game.number))
+    new = {game.number: number for number, game in enumerate(games, 1)}
+
+    def renamed(source: Source) -> Source:
+        return source if isinstance(source, Seed) else replace(source, game=new[source.game])
+
+    return tuple(
+        replace(game, number=new[game.number], sources=(renamed(first), renamed(second)))
+        for game in games
+        for first, second in [game.sources]
+    )
+
+
+@lru_cache(maxsize=128)
+def seeded(teams: int) -> tuple[int | None, ...]:
+    """The places of so many teams: the best meet as late as can be, and have the byes."""
+    places = [0]
+    while len(places) < teams:
+        last = 2 * len(places) - 1
+        places = [place for best in places for place in (best, last - best)]
+    return tuple(place if place < teams else None for place in places)
+
+
+@dataclass(frozen=True, slots=True)
+class DoubleElimination:
+    """The format; as drawn by hand with `places`, else by the seeds."""
+
+    places: tuple[int | None, ...] | None = None
+    drops: tuple[Drop, ...] = DROPS
+
+    def games(self, teams: int) -> tuple[Game, ...]:
+        """The games of so many teams, at least two."""
+        return bracket(seeded(teams) if self.places is None else self.places, self.drops)
+
+    def pairings(
+        self, teams: Sequence[Team], decided: Mapping[str, Decision]
+    ) -> tuple[Pairing, ...]:
+        """Every pairing that is known by now."""
+        seeds = {team: place for place, team in enumerate(teams)}
+        known: list[Pairing] = []
+        ends: dict[int, tuple[Team, Team]] = {}
+        for game in self.games(len(teams)):
+            found = [_team(source, teams, ends) for source in game.sources]
+            first, second = found
+            if first is None or second is None or not _is_needed(game, ends, known):
+                continue
+            better, other = sorted((first, second), key=seeds.__getitem__)
+            pairing = Pairing(str(game.number), game.round, game.part, (better, other))
+            known.append(pairing)
+            decision = decided.get(pairing.key)
+            if decision is not None and decision.winner is not None:
+                ends[game.number] = _ended(pairing, decision.winner)
+        return tuple(known)
+
+    def table(self, teams: Sequence[Team], decided: Mapping[str, Decision]) -> list[list[Team]]:
+        """The champion, those still in, and those who are out, the later the better."""
+        lost: dict[Team, list[int]] = {team: [] for team in teams}
+        for pairing in self.pairings(teams, decided):
+            decision = decided.get(pairing.key)
+            if decision is not None and decision.winner is not None:
+                lost[_ended(pairing, decision.winner)[1]].append(pairing.round)
+        rounds = {team: lost[team][-1] if len(lost[team]) == LIVES else math.inf for team in teams}
+        ranks = sorted(set(rounds.values()), reverse=True)
+        return [[team for team in teams if rounds[team] == rank] for rank in ranks]
+
+
+def _team(
+    source: Source, teams: Sequence[Team], ends: Mapping[int, tuple[Team, Team]]
+) -> Team | None:
+    match source:
+        case Seed(place):
+            return teams[place]
+        case Winner(game):
+            return ends[game][0] if game in ends else None
+        case Loser(game):
+            return ends[game][1] if game in ends else None
+
+
+def _ended(pairing: Pairing, winner: Team) -> tuple[Team, Team]:
+    """Winner and loser."""
+    first, second = pairing.teams
+    return (first, second) if winner == first else (second, first)
+
+
+def _is_needed(game: Game, ends: Mapping[int, tuple[Team, Team]], known: list[Pairing]) -> bool:
+    """Whether the game is played: a second final only where its loser had lost nothing before."""
+    if game.part is not Part.RESET:
+        return True
+    (final,) = {source.game for source in game.sources if not isinstance(source, Seed)}
+    loser = ends[final][1]
+    before = [pairing for pairing in known if loser in pairing.teams and pairing.key != str(final)]
+    return all(ends[int(pairing.key)][0] == loser for pairing in before)

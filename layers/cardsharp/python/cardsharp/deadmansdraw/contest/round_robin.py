@@ -1,0 +1,35 @@
+"""Everybody meets everybody, in rounds in which nobody plays twice."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from cardsharp.deadmansdraw.contest.pairing import Decision, Pairing, Team
+from cardsharp.deadmansdraw.contest.scoring import decided_of, places, points
+
+
+@dataclass(frozen=True, slots=True)
+class RoundRobin:
+    """The format; with an odd number of teams each sits out one round."""
+
+    def pairings(
+        self, teams: Sequence[Team], decided: Mapping[str, Decision]
+    ) -> tuple[Pairing, ...]:
+        """All pairings, known from the start: one team stays, the others turn about it."""
+        del decided
+        circle: list[Team | None] = [*teams, *([None] if len(teams) % 2 else [])]
+        seeds = {team: place for place, team in enumerate(teams)}
+        found: list[Pairing] = []
+        for number in range(1, len(circle)):
+            half = len(circle) // 2
+            for one, other in zip(circle[:half], circle[: half - 1 : -1], strict=True):
+                if one is not None and other is not None:
+                    pair = (one, other) if seeds[one] < seeds[other] else (other, one)
+                    key = f"{number}-{len(found) + 1}"
+                    found.append(Pairing(key, number, "round", pair))
+            circle = [circle[0], circle[-1], *circle[1:-1]]
+        return tuple(found)
+
+    def table(self, teams: Sequence[Team], decided: Mapping[str, Decision]) -> list[list[Team]]:
+        """The places so far."""
+        played = decided_of(self.pairings(teams, decided), decided)
+        return places(teams, points(teams, played), played)

@@ -1,0 +1,36 @@
+"""Places by points: a pairing won is one, a level one a half; more matches won part those level."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from cardsharp.deadmansdraw.contest.pairing import Decision, Pairing, Team
+
+
+def points(teams: Sequence[Team], played: Iterable[tuple[Pairing, Decision]]) -> dict[Team, float]:
+    """The points of each team."""
+    found = dict.fromkeys(teams, 0.0)
+    for pairing, decision in played:
+        for team in pairing.teams:
+            if decision.winner in (team, None):
+                found[team] += 1.0 if decision.winner else 0.5
+    return found
+
+
+def decided_of(
+    pairings: Iterable[Pairing], decided: Mapping[str, Decision]
+) -> list[tuple[Pairing, Decision]]:
+    """The pairings that ended, each with how."""
+    return [(pairing, decided[pairing.key]) for pairing in pairings if pairing.key in decided]
+
+
+def places(
+    teams: Sequence[Team], score: Mapping[Team, float], played: Iterable[tuple[Pairing, Decision]]
+) -> list[list[Team]]:
+    """The teams by points, then by matches won less matches lost; who is level shares a place."""
+    margin = dict.fromkeys(teams, 0)
+    for pairing, decision in played:
+        first, second = pairing.teams
+        difference = decision.wins[0] - decision.wins[1]
+        margin[first] += difference
+        margin[second] -= difference
+    ranks = sorted({(score[team], margin[team]) for team in teams}, reverse=True)
+    return [[team for team in teams if (score[team], margin[team]) == rank] for rank in ranks]

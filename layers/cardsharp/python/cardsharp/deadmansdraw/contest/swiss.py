@@ -1,0 +1,99 @@
+"""The Swiss system: in each round teams of like points meet who have not met before."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from cardsharp.deadmansdraw.contest.matching import pairs
+from cardsharp.deadmansdraw.contest.pairing import Decision, Pairing, Team
+from cardsharp.deadmansdraw.contest.scoring import decided_of, places, points
+
+NOBODY = -1
+"""Stands for the opponent of whoever sits out."""
+
+_AGAIN, _APART = 10**8, 10**4
+"""What weighs against a pair: to have met, and half points between them, squared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Swiss:
+    """The format; the next round is known when the one before has ended.
+
+    Without `rounds` there are as many as single elimination would need and one more, but not more
+    than half as many as teams: so many always work out with nobody met twice (Dirac's theorem).
+    With an odd number of teams one sits out a round, for a point: the last of those who have done
+    so least.
+    """
+
+    rounds: int | None = None
+
+    def pairings(
+        self, teams: Sequence[Team], decided: Mapping[str, Decision]
+    ) -> tuple[Pairing, ...]:
+        """Every pairing that is known by now."""
+        known: list[Pairing] = []
+        for number in range(1, self.number_of_rounds(len(teams)) + 1):
+            score = self._points(teams, known, decided)
+            order = tuple(score[team] for team in teams)
+            known += [
+                Pairing(f"{number}-{place}", number, "round", pair)
+                for place, pair in enumerate(_paired(tuple(teams), tuple(known), order), 1)
+            ]
+            if any(pairing.key not in decided for pairing in known):
+                break
+        return tuple(known)
+
+    def table(self, teams: Sequence[Team], decided: Mapping[str, Decision]) -> list[list[Team]]:
+        """The places so far."""
+        known = self.pairings(teams, decided)
+        score = self._points(teams, known, decided)
+        return places(teams, score, decided_of(known, decided))
+
+    def number_of_rounds(self, teams: int) -> int:
+        """How many rounds there are."""
+        return self.rounds or min((teams - 1).bit_length() + 1, (teams + 1) // 2)
+
+    def _points(
+        self, teams: Sequence[Team], known: Sequence[Pairing], decided: Mapping[str, Decision]
+    ) -> dict[Team, float]:
+        score = points(teams, decided_of(known, decided))
+        for team, times in _sat_out(teams, known).items():
+            score[team] += times
+        return score
+
+
+def _sat_out(teams: Sequence[Team], known: Sequence[Pairing]) -> Counter[Team]:
+    """How often each team had no opponent."""
+    rounds = len({pairing.round for pairing in known})
+    played = Counter(team for pairing in known for team in pairing.teams)
+    return Counter({team: rounds - played[team] for team in teams})
+
+
+@lru_cache(maxsize=256)
+def _paired(
+    teams: tuple[Team, ...], known: tuple[Pairing, ...], score: tuple[float, ...]
+) -> list[tuple[Team, Team]]:
+    """The pairs of the next round, those of the best first, in each the better seed first.
+
+    `score` is in the order of the teams.
+    """
+    met = Counter(frozenset(pairing.teams) for pairing in known)
+    sat_out = _sat_out(teams, known)
+    order = sorted(range(len(teams)), key=lambda seed: (-score[seed], seed))
+    level = Counter(score)
+    place = {seed: at for at, seed in enumerate(order)}
+
+    def against(one: int, other: int) -> int:
+        if NOBODY in (one, other):
+            seed = max(one, other)
+            return _AGAIN * sat_out[teams[seed]] + _APART * (len(teams) - place[seed])
+        again = met[frozenset((teams[one], teams[other]))]
+        apart = round(2 * abs(score[one] - score[other])) ** 2
+        # Of those level in points the upper half meets the lower, as in a first round.
+        fold = 0 if apart else abs(abs(place[one] - place[other]) - level[score[one]] // 2)
+        return _AGAIN * again + _APART * apart + fold
+
+    nobody = [NOBODY] if len(teams) % 2 else []
+    found = pairs([*order, *nobody], against)
+    return [(teams[min(pair)], teams[max(pair)]) for pair in found if NOBODY not in pair]
