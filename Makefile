@@ -8,6 +8,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PLAYS := $(VENV)/.play-done
 STAMP := $(VENV)/.setup-done
+BROWSER := $(VENV)/.browser-done
 PLAY_GROUPS := --no-default-groups --group workbench --group emulator --group setup
 # uv must not look for another Python or another environment than the one made here.
 UV := UV_PYTHON_DOWNLOADS=never UV_PROJECT_ENVIRONMENT=$(VENV) $(BIN)/uv
@@ -23,7 +24,7 @@ PLAY := $(if $(STRATEGY),--strategy $(STRATEGY)) $(if $(OPPONENT),--opponent $(O
 CHAOS := $(if $(MATCHES),--matches $(MATCHES)) $(if $(CLOUD),--cloud $(CLOUD)) \
   $(if $(SEED),--seed $(SEED)) $(if $(CARDS),--cards $(CARDS))
 
-.PHONY: help setup play test test-all research-test planted mutants faults-all explore chaos coverage check lint types format build gates cloud bench bench-start bench-wake bench-hold bench-match \
+.PHONY: help setup play test test-all test-browser research-test planted mutants faults-all explore chaos coverage check lint types format build gates cloud bench bench-start bench-wake bench-hold bench-match \
   bench-throughput bench-load bench-blef bench-euchre probe-euchre clean
 
 help: ## Print this help
@@ -56,9 +57,18 @@ test: check ## Run all checks and all fast tests: what CI runs, in five minutes
 	@$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not timed and not slow"
 	@$(BIN)/pytest -m "timed and not slow"
 
+test-browser: $(BROWSER) ## Look at the pages in a headless Chromium: TESTS=all for every recorded match
+	@$(BIN)/pytest -n $(WORKERS) --dist worksteal tests/browser $(if $(filter all,$(TESTS)),,-m "not slow")
+
+$(BROWSER): $(STAMP) pyproject.toml uv.lock
+	@echo "adding what drives a browser to $(VENV) (once, some seconds) ..."
+	@$(UV) sync --quiet --locked --no-build-isolation --inexact --group browser
+	@touch $@
+
 test-all: check research-test ## Run everything: also duels, all recorded data, and fuzzing at full size
 	@TESTS=all $(BIN)/pytest -n auto --dist worksteal --timeout 3600 -m "not timed"
 	@TESTS=all $(BIN)/pytest -m timed
+	@$(MAKE) --no-print-directory test-browser TESTS=all
 
 research-test: setup ## Run the tests of research/
 	@$(UV) sync --quiet --locked --no-build-isolation --inexact --group research

@@ -1,0 +1,25 @@
+"""What all tests in a browser share: the browser."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+from support.browser import MISSING, chromium
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Say what to install before any test, and before there are several processes."""
+    if hasattr(session.config, "workerinput"):
+        return
+    with sync_playwright() as playwright:
+        if chromium(playwright) is None:
+            raise pytest.UsageError(MISSING)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """A Chromium without a window; `support.browser.visited` opens pages in it."""
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=chromium(playwright))
+        yield running
+        running.close()

@@ -1,0 +1,47 @@
+"""The arena's own pages in a real browser."""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+from support.arena import ALICE, BOB, PASSWORDS, running_arena
+from support.browser import overflows, picture, serious, visited
+
+from workbench.arena.server import ArenaServer
+
+HOSTILE = "<script>alert(1)</script>"
+
+
+@pytest.fixture(scope="module")
+def arena(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ArenaServer]:
+    """An arena with one match, whose tag is what somebody hostile would write."""
+    with running_arena(tmp_path_factory.mktemp("arena")) as (arena, _):
+        arena.create_match([ALICE, BOB], tags=[HOSTILE])
+        yield arena
+
+
+def seen_by_alice(
+    browser: Browser,
+    **context: Any,  # noqa: ANN401 - what Playwright's contexts take
+) -> AbstractContextManager[Page]:
+    """A page of somebody who has logged in as Alice."""
+    login = {"username": ALICE, "password": PASSWORDS[ALICE]}
+    return visited(browser, http_credentials=login, **context)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1024, 1600])
+def test_the_list_shows_matches_at_every_size(
+    browser: Browser, arena: ArenaServer, width: int, scheme: str
+) -> None:
+    """Nobody is kept out by contrast, labels or structure, and no text of a match is code."""
+    screen = {"viewport": {"width": width, "height": 900}, "color_scheme": scheme}
+    with seen_by_alice(browser, **screen) as page:
+        page.goto(f"{arena.url}/matches")
+        expect(page.locator("tbody tr")).to_have_count(1)
+        picture(page, f"arena-list-{width}-{scheme}")
+        assert page.locator("script:not([src])").count() == 0
+        assert serious(page) == []
+        assert not overflows(page)

@@ -1,0 +1,91 @@
+"""A headless Chromium for the tests of pages, and what holds of every page that it opens."""
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright, Request
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+MISSING = (
+    "There is no Chromium for the tests of the pages. Install one (Debian and Ubuntu: apt-get "
+    "install chromium; macOS: brew install --cask chromium; anywhere: .venv/bin/playwright install "
+    "chromium), or set CHROMIUM to the program."
+)
+PICTURES = os.environ.get("PICTURES")
+"""A folder for pictures of what was looked at; none are taken without it."""
+
+
+def chromium(playwright: Playwright) -> str | None:
+    """The program: that of $CHROMIUM, the installed one, or the one that Playwright fetched."""
+    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+    own = playwright.chromium.executable_path
+    return found or (own if Path(own).is_file() else None)
+
+
+@contextmanager
+def visited(
+    browser: Browser,
+    **context: Any,  # noqa: ANN401 - what Playwright's contexts take
+) -> Iterator[Page]:
+    """A page in a browser that knows nothing yet; `context` is its screen, scheme or user.
+
+    A script's error, what the page's policy forbids, an error on the console, and a request to a
+    second host fail the test.
+    """
+    opened = browser.new_context(**context)
+    page = opened.new_page()
+    trouble: list[str] = []
+    hosts: set[str] = set()
+
+    def requested(request: Request) -> None:
+        if host := urlsplit(request.url).netloc:
+            hosts.add(host)
+
+    def logged(said: ConsoleMessage) -> None:
+        if said.type == "error":
+            trouble.append(f"console: {said.text}")
+
+    page.on("request", requested)
+    page.on("pageerror", lambda error: trouble.append(f"script: {error}"))
+    page.on("console", logged)
+    try:
+        yield page
+        assert len(hosts) <= 1, f"requests went to {sorted(hosts)}"
+        assert not trouble, trouble
+    finally:
+        opened.close()
+
+
+def serious(page: Page) -> list[str]:
+    """What axe calls serious or critical of the page as it stands: rule, and where it is broken."""
+    page.evaluate(_AXE)
+    found = page.evaluate("axe.run({resultTypes: ['violations']})")
+    return [
+        f"{one['id']} at {', '.join(str(node['target']) for node in one['nodes'])}: {one['help']}"
+        for one in found["violations"]
+        if one["impact"] in {"serious", "critical"}
+    ]
+
+
+def overflows(page: Page) -> bool:
+    """Whether one must scroll sideways to see everything."""
+    width = "document.documentElement"
+    return bool(page.evaluate(f"{width}.scrollWidth > {width}.clientWidth"))
+
+
+def picture(page: Page, name: str) -> None:
+    """Keep a picture of the page where $PICTURES names a folder."""
+    if PICTURES:
+        safe = re.sub(r"[^\w.-]", "-", name)
+        page.screenshot(path=Path(PICTURES) / f"{safe}.png", full_page=True)
+
+
+# A policy forbids scripts from elsewhere on a page; what the debugger evaluates it does not.
+_AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
