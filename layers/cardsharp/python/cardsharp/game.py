@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
 if TYPE_CHECKING:  # so that a list of games is there at once, whatever they are made of
     from random import Random
 
+    from cardsharp.analysis import Judge
     from cardsharp.cloud.attended import Attended
     from cardsharp.cloud.metrics import Meter
     from cardsharp.cloud.ports import MatchRecord, MoveRecord, Remaining
@@ -107,6 +108,8 @@ class Game(NamedTuple):
     decisions: Part[Decisions] | None = None
     decider: Part["Decider[Any, Any, Any]"] | None = None
     """Has a strategy decide such a position again."""
+    judge: Part["Judge"] | None = None
+    """Who says what the options of such a position are worth: for `analysis` and `try`."""
     commands: Part[Any] | None = None
     """Its own sub-commands at home, a `cyclopts.App`; nothing that is deployed loads them."""
     visit: Part[Visit] | None = None

@@ -16,4 +16,5 @@ def _refusal(position: Position, action: Action) -> str | None:
     return None if action in position.legal_actions() else f"the rules refuse {action}"
 
 
-decide = Decider(_refusal, safe_action, Decision, (Action,)).decide
+DECIDER = Decider(_refusal, safe_action, Decision, (Action,))
+decide = DECIDER.decide

@@ -27,6 +27,7 @@ GAME = Game(
     replay=Part("cardsharp.deadmansdraw.replay:replay"),
     decisions=Part("cardsharp.deadmansdraw.decisions:decisions"),
     decider=Part("cardsharp.deadmansdraw.fallback:DECIDER"),
+    judge=Part("cardsharp.deadmansdraw.judge:JUDGE"),
     drawing=Part("workbench.deadmansdraw.show"),
     simulation=Part("cardsharp.deadmansdraw.simulation:DeadMansDraw"),
     lab=Part("workbench.deadmansdraw.lab:DeadMansDrawExtras"),

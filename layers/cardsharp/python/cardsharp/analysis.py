@@ -1,0 +1,332 @@
+"""What a match was worth at every step: what the cards brought, and what each decision cost.
+
+A game's `Judge` says what the options of a decision are worth to whoever decides: the chance to
+win, where it can. The worth of the whole match is then told for the first side, of two:
+
+    worth before a decision - what the choice costs + what follows it = worth before the next one
+
+so the start, all that the cards brought and all that decisions cost add up to the result. A
+position is all that the judge is shown, never what was hidden from the player; and what cannot be
+judged, such as a decision whose position nobody knows, counts as luck.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from enum import StrEnum
+from typing import Any, NamedTuple, Protocol
+
+from cardsharp.cloud.ports import MatchRecord, MoveRecord
+from cardsharp.errors import ConfigError
+from cardsharp.game import Decisions, Game, Replay
+from cardsharp.replay import Asked, Step, Stored, Weighed
+from cardsharp.strategy import Decision
+
+SIDES = 2
+
+
+class Mark(StrEnum):
+    """How bad a decision was."""
+
+    INACCURACY = "inaccuracy"
+    MISTAKE = "mistake"
+    BLUNDER = "blunder"
+
+
+THRESHOLDS = ((0.15, Mark.BLUNDER), (0.10, Mark.MISTAKE), (0.05, Mark.INACCURACY))
+"""From what cost on a decision is marked, in shares of all that is at stake in a match.
+
+Where chances to win are told, 5, 10 and 15 of 100 matches: as chess sites mark moves.
+"""
+
+
+class Judge(Protocol):
+    """Who says what the options of a decision are worth, in one game; always the same.
+
+    A worth is the decider's: a chance to win, or in another `unit` what a match ends with. It is
+    written in the `form`. `total` is what both sides have together: 1 of chances, 0 of points that
+    one side loses to the other. `stake` is what lies between the worst end and the best one.
+    """
+
+    name: str
+    unit: str = "chance to win"
+    form: str = ".1%"
+    total: float = 1.0
+    stake: float = 1.0
+
+    def weigh(self, position: Any, also: Sequence[Any] = ()) -> Decision[Any] | None:  # noqa: ANN401 - any game's
+        """What the judge decides, with the worth of all that it weighs, and of those actions too.
+
+        None for a position that it cannot value.
+        """
+        ...
+
+    def result(self, record: MatchRecord, moves: Sequence[MoveRecord]) -> float | None:
+        """What the first side made of a match, None while it is not finished."""
+        ...
+
+    def risk(self, position: Any) -> float | None:  # noqa: ANN401 - any game's
+        """The chance that the next card ends the turn badly, None where no card may be drawn."""
+        del position
+        return None
+
+
+class Point(Stored):
+    """What the match was worth to the first side after the step of that `sequence`."""
+
+    sequence: int
+    worth: float
+
+
+class Judged(Stored):
+    """A decision as the judge sees it; `options` are valued for who decided, the best first.
+
+    `before` and `after` are worth to the first side: before the decision, and when all that
+    followed it, up to the next one, was known. `cost` is the decider's, never below 0, and
+    `luck` what followed brought the first side, so that `after` is `before` with both. `stake` lies
+    between the best and the worst option. `reason` is what the judge says of its own choice.
+    """
+
+    sequence: int
+    turn: int
+    seat: int
+    happened: str
+    action: str
+    best: str
+    reason: str
+    options: tuple[Weighed, ...]
+    risk: float | None = None
+    before: float
+    after: float
+    cost: float
+    luck: float
+    stake: float
+    mark: Mark | None = None
+
+
+class Swing(Stored):
+    """A step in which the worth changed: by how much, and how much of it was the cards."""
+
+    sequence: int
+    turn: int
+    seat: int
+    happened: str
+    change: float
+    luck: float
+
+
+class Player(Stored):
+    """What one side did: `accuracy` in per cent, None where nothing was to be decided.
+
+    `skill` is what the decisions cost, so never above 0; `luck` what the cards brought.
+    """
+
+    accuracy: float | None
+    skill: float
+    luck: float
+    decisions: int
+    marks: dict[Mark, int]
+
+
+class Analysis(Stored):
+    """A judged match; `start`, `result` and the `curve` are worth to the first side.
+
+    `start + luck + players[0].skill - players[1].skill` is the result, or of a match that still
+    runs (`result` is None) what it is worth now: `end`.
+    """
+
+    judge: str
+    unit: str
+    form: str
+    start: float
+    end: float
+    result: float | None
+    luck: float
+    players: tuple[Player, Player]
+    curve: tuple[Point, ...]
+    decisions: tuple[Judged, ...]
+
+    def marked(self) -> tuple[Judged, ...]:
+        """The decisions that have a mark, in order."""
+        return tuple(one for one in self.decisions if one.mark is not None)
+
+    def swings(self, number: int = 5) -> tuple[Swing, ...]:
+        """So many steps in which the worth changed most, the biggest change first."""
+        found = sorted(self.decisions, key=lambda one: -abs(one.after - one.before))
+        return tuple(
+            Swing(
+                sequence=one.sequence,
+                turn=one.turn,
+                seat=one.seat,
+                happened=one.happened,
+                change=one.after - one.before,
+                luck=one.luck,
+            )
+            for one in found[:number]
+        )
+
+
+class Judging(NamedTuple):
+    """What a game has for an analysis."""
+
+    judge: Judge
+    replay: Replay
+    decisions: Decisions
+
+
+def judging(game: Game) -> Judging:
+    """What it takes to analyse matches of a game.
+
+    Raises:
+        ConfigError: the game lacks some of it.
+    """
+    if game.judge is None or game.replay is None or game.decisions is None:
+        raise ConfigError(f"Matches of {game.title} cannot be analysed: nobody judges it.")
+    return Judging(game.judge.load(), game.replay.load(), game.decisions.load())
+
+
+def side_of(seat: int) -> int:
+    """The side of a seat: seats are taken in turn, in Euchre those of partners too."""
+    return seat % SIDES
+
+
+def analyse(
+    game: Game,
+    record: MatchRecord,
+    moves: Sequence[MoveRecord],
+    following: Callable[[list[Asked]], Iterable[Asked]] = iter,
+) -> Analysis:
+    """The analysis of a stored match; `following` hands on the decisions one by one as it likes.
+
+    Raises:
+        ConfigError: the game has no judge, or there is nothing to judge in the match.
+        StoreError: the log cannot be read.
+    """
+    judge, replay, decisions_of = judging(game)
+    asked = list(decisions_of(record, moves))
+    weighed = [_weighed(judge, one) for one in following(asked)]
+    found = [one for one in weighed if one is not None]
+    if not found:
+        raise ConfigError(f"Match {record.match_id} has no decision that {judge.name} can judge.")
+    result = judge.result(record, moves)
+    decisions = tuple(_judged(judge, found, result))
+    luck = sum(one.luck for one in decisions)
+    first, second = (_player(decisions, side, luck) for side in range(SIDES))
+    return Analysis(
+        judge=judge.name,
+        unit=judge.unit,
+        form=judge.form,
+        start=decisions[0].before,
+        end=decisions[-1].after,
+        result=result,
+        luck=luck,
+        players=(first, second),
+        curve=tuple(_curve(replay(record, moves), decisions)),
+        decisions=decisions,
+    )
+
+
+class _Weighed(NamedTuple):
+    """A decision before it is known what followed; `best` and `chosen` are worth to the decider."""
+
+    step: Step
+    seat: int
+    action: str
+    best_action: str
+    best: float
+    chosen: float
+    reason: str
+    options: tuple[Weighed, ...]
+    risk: float | None
+
+
+def _weighed(judge: Judge, asked: Asked) -> _Weighed | None:
+    """What the judge makes of a decision, None where it cannot value what was done."""
+    done, seat = asked.step.ours, asked.step.seat
+    taken = [one for one, name in asked.options.items() if done and name == done.action]
+    decision = judge.weigh(asked.position, taken) if taken else None
+    if decision is None or done is None or seat is None:
+        return None
+    named = {one.action: asked.options.get(one.action, str(one.action)) for one in decision.options}
+    values = {named[one.action]: one.value for one in decision.options if one.value is not None}
+    best = named.get(decision.action, "")
+    if not values.keys() >= {best, done.action}:
+        return None
+    ranked = sorted(decision.options, key=lambda one: -values.get(named[one.action], 0.0))
+    return _Weighed(
+        step=asked.step,
+        seat=seat,
+        action=done.action,
+        best_action=best,
+        best=max(values[best], values[done.action]),
+        chosen=values[done.action],
+        reason=decision.reason,
+        options=tuple(
+            Weighed(action=named[one.action], value=one.value, note=one.note, unit=one.unit)
+            for one in ranked
+        ),
+        risk=judge.risk(asked.position),
+    )
+
+
+def _judged(judge: Judge, found: Sequence[_Weighed], end: float | None) -> Iterator[Judged]:
+    """The decisions, each with what followed it; nothing but itself follows a last one yet."""
+
+    def to_first(seat: int, worth: float) -> float:
+        return worth if side_of(seat) == 0 else judge.total - worth
+
+    last = to_first(found[-1].seat, found[-1].chosen) if end is None else end
+    afters = (*(to_first(one.seat, one.best) for one in found[1:]), last)
+    for one, after in zip(found, afters, strict=True):
+        cost = one.best - one.chosen
+        values = [option.value for option in one.options if option.value is not None]
+        yield Judged(
+            sequence=one.step.sequence,
+            turn=one.step.turn,
+            seat=one.seat,
+            happened=one.step.happened,
+            action=one.action,
+            best=one.best_action if cost else one.action,
+            reason=one.reason,
+            options=one.options,
+            risk=one.risk,
+            before=to_first(one.seat, one.best),
+            after=after,
+            cost=cost,
+            luck=after - to_first(one.seat, one.chosen),
+            stake=max(values) - min(values),
+            mark=mark_of(cost / judge.stake),
+        )
+
+
+def mark_of(share: float) -> Mark | None:
+    """The mark of a decision that costs this share of what is at stake in a match."""
+    return next((mark for least, mark in THRESHOLDS if share >= least), None)
+
+
+def _player(decisions: Sequence[Judged], side: int, luck: float) -> Player:
+    own = [one for one in decisions if side_of(one.seat) == side]
+    return Player(
+        accuracy=accuracy(own),
+        skill=-sum(one.cost for one in own),
+        luck=luck if side == 0 else -luck,
+        decisions=len(own),
+        marks={mark: sum(one.mark is mark for one in own) for mark in Mark},
+    )
+
+
+def accuracy(decisions: Sequence[Judged]) -> float | None:
+    """How much of what was to be decided was kept, in per cent; None where that is nothing.
+
+    100 for who always chose the best option, 0 for who always chose the worst. Each decision
+    counts for as much as lies between the two, so that one without a choice counts for nothing.
+    """
+    stake = sum(one.stake for one in decisions)
+    return 100.0 * (1.0 - sum(one.cost for one in decisions) / stake) if stake else None
+
+
+def _curve(steps: Iterable[Step], decisions: Sequence[Judged]) -> Iterator[Point]:
+    """What the match was worth after each step: after those without a decision as before them."""
+    worth, judged = decisions[0].before, {one.sequence: one for one in decisions}
+    for step in steps:
+        if step.sequence in judged:
+            worth = judged[step.sequence].after
+        yield Point(sequence=step.sequence, worth=worth)

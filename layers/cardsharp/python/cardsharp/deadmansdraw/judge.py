@@ -1,0 +1,63 @@
+"""`captain` as the judge of Dead Man's Draw: chances to win the match, by his search."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from cardsharp.analysis import Judge
+from cardsharp.cloud.ports import MatchRecord, MoveRecord
+from cardsharp.deadmansdraw.actions import Action, EffectType, respond
+from cardsharp.deadmansdraw.events import MatchEnded
+from cardsharp.deadmansdraw.position import Position
+from cardsharp.deadmansdraw.replay import turns_of
+from cardsharp.deadmansdraw.rules import apply
+from cardsharp.deadmansdraw.strategies.base import Chance, Decision
+from cardsharp.deadmansdraw.strategies.captain import WEIGHTS, Captain, is_ordinary
+from cardsharp.deadmansdraw.strategies.choices import lying
+from cardsharp.deadmansdraw.strategies.search.weights import model
+
+REFUSAL = respond(EffectType.ORACLE)
+"""Leaving the card that an Oracle showed, and going on."""
+
+
+class CaptainsJudgement(Judge):
+    """What the captain thinks of a position: he expects both to go on as he would."""
+
+    name = WEIGHTS
+
+    def weigh(self, position: Position, also: Sequence[Action] = ()) -> Decision | None:
+        """His decision; None for a table that cannot happen in a match that began as all do."""
+        if not is_ordinary(position):
+            return None
+        decision = Captain(model(WEIGHTS)).decide(position)
+        if REFUSAL not in also:
+            return decision
+        refused = Chance(REFUSAL, _refusing(position), "leaves the card, to stop or to draw it")
+        return Decision(decision.action, decision.reason, (*decision.options, refused))
+
+    def result(self, record: MatchRecord, moves: Sequence[MoveRecord]) -> float | None:
+        """1 for the first player's win, 0.5 for a tie."""
+        del record
+        events = (event for turn in turns_of(moves) for event in turn.events)
+        ended = next((event for event in events if isinstance(event, MatchEnded)), None)
+        if ended is None:
+            return None
+        return 0.5 if ended.winner is None else float(ended.winner == 0)
+
+    def risk(self, position: Position) -> float | None:
+        """The chance that the next card busts, None where an effect is to be answered."""
+        if position.pending is not None or not position.unseen:
+            return None
+        suits = lying(position)
+        if position.known_top is not None:
+            return float(position.known_top.suit in suits)
+        return sum(card.suit in suits for card in position.unseen) / len(position.unseen)
+
+
+def _refusing(position: Position) -> float:
+    """The chance of who leaves the Oracle's card, which he himself never does."""
+    state, _ = apply(position.state(), REFUSAL, lambda pile, number: pile[:number])
+    left = replace(position, pending=state.pending, refused=position.known_top)
+    return max(option.value for option in Captain(model(WEIGHTS)).decide(left).options)
+
+
+JUDGE = CaptainsJudgement()

@@ -1,0 +1,156 @@
+"""What a decision cost, what the cards brought, and who decided how well."""
+
+from random import Random
+from typing import Any
+
+import pytest
+from nim.routes import game_body
+from nim.rules import Action
+from nim.store import Kept as Game
+from support.games import GAMES
+from support.played import AT, AtRandom, Decides, Kept, begun, kept, played, taken
+
+from cardsharp.analysis import Judge, Mark, analyse, judging, mark_of
+from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
+from cardsharp.errors import ConfigError
+from workbench.lab.extras import Taken
+
+DEADMANSDRAW, NIM = (next(g for g in GAMES if g.name == name) for name in ("deadmansdraw", "nim"))
+JUDGE: Judge = judging(DEADMANSDRAW).judge
+
+
+def nim(heaps: tuple[int, ...], *actions: tuple[int, int]) -> Kept:
+    """A game of Nim; an action is a heap and how many stones."""
+    names = (("one", ""), ("two", ""))
+    moves = game_body(Game(heaps, names, tuple(Action(*action) for action in actions))).moves
+    record = MatchRecord("nim", Status.RUNNING, AT, {"game": "nim", "names": ["one", "two"]})
+    return record, [MoveRecord(n, None, move.model_dump()) for n, move in enumerate(moves)]
+
+
+def test_a_game_that_is_won_is_thrown_away_and_that_is_named_with_its_cost() -> None:
+    """(1, 2) is won by taking one of the two; taking the one alone loses it."""
+    found = analyse(NIM, *nim((1, 2), (0, 1), (1, 2)))
+    blunder, win = found.decisions
+    assert (blunder.cost, blunder.mark, blunder.best) == (1.0, Mark.BLUNDER, "1 from heap 2")
+    assert (blunder.before, blunder.after, blunder.luck) == (1.0, 0.0, 0.0)
+    assert (win.cost, win.mark, win.best) == (0.0, None, "2 from heap 2")
+    assert (found.start, found.luck, found.end, found.result) == (1.0, 0.0, 0.0, 0.0)
+    assert [player.accuracy for player in found.players] == [0.0, 100.0]
+    assert [player.skill for player in found.players] == [-1.0, 0.0]
+    assert [point.worth for point in found.curve] == [0.0, 0.0]
+    assert found.marked() == (blunder,)
+    assert [swing.sequence for swing in found.swings(1)] == [0]
+
+
+def test_who_had_nothing_to_decide_has_no_accuracy() -> None:
+    found = analyse(NIM, *nim((2,), (0, 2)))
+    assert [player.accuracy for player in found.players] == [100.0, None]
+
+
+def test_of_a_match_that_runs_the_end_is_what_it_is_worth_now() -> None:
+    found = analyse(NIM, *nim((1, 2), (1, 1)))
+    assert (found.result, found.end, found.players[0].skill) == (None, 1.0, 0.0)
+
+
+def test_marks_are_given_from_five_ten_and_fifteen_of_a_hundred() -> None:
+    marks = [mark_of(share) for share in (0.0, 0.049, 0.05, 0.1, 0.15, 1.0)]
+    assert marks == [None, None, Mark.INACCURACY, Mark.MISTAKE, Mark.BLUNDER, Mark.BLUNDER]
+
+
+@pytest.mark.parametrize("without", ["judge", "decisions"])
+def test_a_game_without_a_judge_says_so(without: str) -> None:
+    with pytest.raises(ConfigError, match="Matches of Nim cannot be analysed"):
+        analyse(NIM._replace(**{without: None}), *nim((1,), (0, 1)))
+
+
+def test_a_match_in_which_nothing_was_done_says_so() -> None:
+    with pytest.raises(ConfigError, match="no decision"):
+        analyse(NIM, *nim((1,)))
+
+
+# --- Dead Man's Draw -----------------------------------------------------------------------------
+
+
+class Spoils(Decides):
+    """Plays as the captain, but once the worst that costs 15 of 100 matches and more."""
+
+    spoilt: str | None = None
+
+    def action(self, state: Any) -> Any:  # noqa: ANN401
+        decision = self.strategy.decide(self.simulation.position(state))
+        values = {one.action: one.value for one in decision.options}
+        worst = min(decision.options, key=lambda one: one.value)
+        if self.spoilt or worst.value > values[decision.action] - 0.15:
+            return decision.action
+        self.spoilt = str(worst.action)
+        return worst.action
+
+
+def test_who_plays_as_the_judge_is_perfect_and_a_planted_blunder_is_found() -> None:
+    captain, spoils = Decides(DEADMANSDRAW, "captain"), Spoils(DEADMANSDRAW, "captain")
+    found = analyse(DEADMANSDRAW, *played(DEADMANSDRAW, (captain, spoils)))
+    perfect, spoilt = found.players
+    assert (perfect.accuracy, perfect.skill) == (100.0, 0.0)
+    [blunder] = found.marked()
+    assert (blunder.seat, blunder.mark, blunder.action) == (1, Mark.BLUNDER, spoils.spoilt)
+    assert blunder.cost == -spoilt.skill >= 0.15
+    assert blunder.best == blunder.options[0].action != blunder.action
+    assert blunder.reason.endswith(".")
+    assert spoilt.accuracy is not None
+    assert spoilt.accuracy < 100.0
+
+
+def test_start_luck_and_skill_are_the_result_and_the_curve_ends_with_it() -> None:
+    players = AtRandom(DEADMANSDRAW, 1), Decides(DEADMANSDRAW, "third")
+    record, moves = played(DEADMANSDRAW, players)
+    found = analyse(DEADMANSDRAW, record, moves)
+    first, second = found.players
+    assert found.start + found.luck + first.skill - second.skill == pytest.approx(found.result)
+    assert found.result == {0: 1.0, 1: 0.0, None: 0.5}[record.outcome["winner"]]  # type: ignore[index]
+    assert (first.luck, second.luck) == (found.luck, -found.luck)
+    assert [point.sequence for point in found.curve] == [move.sequence for move in moves]
+    assert found.curve[-1].worth == found.result
+    assert all(one.cost >= 0 for one in found.decisions)
+
+
+def test_the_chance_to_bust_is_told_where_a_card_may_be_drawn() -> None:
+    players = AtRandom(DEADMANSDRAW, 1), AtRandom(DEADMANSDRAW, 2)
+    found = analyse(DEADMANSDRAW, *played(DEADMANSDRAW, players))
+    for one in found.decisions:
+        draw = next((option for option in one.options if option.action == "Draw"), None)
+        if one.risk and draw is not None and draw.note.startswith("busts"):
+            assert draw.note.startswith(f"busts {100 * one.risk:.1f} %")
+    assert any(one.risk for one in found.decisions)
+
+
+def test_a_refused_oracle_is_worth_what_comes_after_it() -> None:
+    """The captain never refuses, so he weighs the position that a refusal leads to."""
+    for seed in range(40):
+        players = AtRandom(DEADMANSDRAW, seed), AtRandom(DEADMANSDRAW, -seed)
+        found = analyse(DEADMANSDRAW, *played(DEADMANSDRAW, players, seed))
+        refused = [
+            (one, after)
+            for one, after in zip(found.decisions, found.decisions[1:], strict=False)
+            if one.action == "Oracle: not taken"
+        ]
+        if refused:
+            one, after = refused[0]
+            assert one.luck == pytest.approx(0.0)
+            assert after.seat == one.seat
+            return
+    pytest.fail("no Oracle's card was left lying")
+
+
+def test_nothing_that_was_hidden_changes_what_is_said_of_a_decision() -> None:
+    """The same match, from its middle on with the cards of the draw pile in another order."""
+    simulation = Decides(DEADMANSDRAW, "third").simulation
+    players = Decides(DEADMANSDRAW, "third"), AtRandom(DEADMANSDRAW, 3)
+    notes, end = taken(DEADMANSDRAW, begun(DEADMANSDRAW, 1), players, Random(1))
+    middle = len(notes) // 2
+    first: list[Taken] = notes[:middle]
+    state = simulation.act(*first[-1][:2], Random(2))
+    other = taken(DEADMANSDRAW, simulation.disguised(state, Random(9)), players, Random(9))
+    one = analyse(DEADMANSDRAW, *kept(DEADMANSDRAW, notes, end)[0])
+    two = analyse(DEADMANSDRAW, *kept(DEADMANSDRAW, [*first, *other[0]], other[1])[0])
+    assert one.decisions[: middle - 1] == two.decisions[: middle - 1]
+    assert one.decisions[middle:] != two.decisions[middle:]
