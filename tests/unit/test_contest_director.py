@@ -44,6 +44,12 @@ class FakeArena:
                     self.end(one)
         return found
 
+    def view(self, match_id: str) -> MatchView:
+        (one,) = (one for one in self.made if one["_id"] == match_id)
+        for _ in self._called():
+            pass
+        return parse_view(one)
+
     def create_match(self, params: MatchParams) -> MatchCreated:
         match_id = f"{len(self.made):024x}"
         for _ in self._called():

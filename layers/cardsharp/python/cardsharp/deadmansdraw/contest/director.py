@@ -11,7 +11,8 @@ from datetime import timedelta
 from hashlib import sha256
 from typing import Protocol
 
-from cardsharp.deadmansdraw.contest.pairing import Decision, Pairing, Score, Team
+from cardsharp.deadmansdraw.contest.facts import Facts, facts_of, score_of
+from cardsharp.deadmansdraw.contest.pairing import Decision, Pairing, Score
 from cardsharp.deadmansdraw.contest.records import Records, Result, Ruling, result_of
 from cardsharp.deadmansdraw.wire import MatchCreated, MatchParams, MatchView
 from cardsharp.errors import ArenaError
@@ -22,6 +23,9 @@ class Arena(Protocol):
 
     def matches(self, tags: tuple[str, ...] = ..., ids: tuple[str, ...] = ...) -> list[MatchView]:
         """Matches with any of these tags, or of these ids."""
+
+    def view(self, match_id: str) -> MatchView:
+        """The match with all its moves."""
 
     def create_match(self, params: MatchParams) -> MatchCreated:
         """A new match."""
@@ -51,6 +55,9 @@ class Director:
         self._views: dict[tuple[str, int], MatchView] = {}
         self._knows_all = False
         self._kept: list[Result] | None = None
+        self._facts: dict[str, Facts] = {
+            match: facts for result in records.results() for match, facts in result.ended
+        }
 
     def step(self) -> bool:
         """Look, begin what can begin, and keep the results; whether the contest is over.
@@ -119,7 +126,7 @@ class Director:
             view = self._views.get((pairing.key, number))
             if view is None:
                 break
-            found.append(Played(view.id, _score(view, pairing) if view.finished else None))
+            found.append(Played(view.id, score_of(view, pairing) if view.finished else None))
         return found
 
     # --- what is to be played --------------------------------------------------------------
@@ -152,15 +159,21 @@ class Director:
         results: list[Result] = []
         for pairing in pairings:
             played = self._played(pairing)
-            points = tuple(one.score.points for one in played if one.score is not None)
+            facts = tuple(self._facts_of(one, pairing) for one in played if one.score is not None)
             ids = tuple(one.match for one in played)
             ruling, decision = rulings.get(pairing.key), decided.get(pairing.key)
-            results.append(result_of(pairing, decision, points, ids, ruling))
+            results.append(result_of(pairing, decision, facts, ids, ruling))
             if decision is not None:
                 self._end_what_runs(played)
         if results != self._kept:
             self._records.keep(results)
             self._kept = results
+
+    def _facts_of(self, ended: Played, pairing: Pairing) -> Facts:
+        """What a match came to; its moves are read once."""
+        if ended.match not in self._facts:
+            self._facts[ended.match] = facts_of(self._arena.view(ended.match), pairing)
+        return self._facts[ended.match]
 
     def _end_what_runs(self, played: list[Played]) -> None:
         """End the matches of a pairing that an organiser has decided meanwhile."""
@@ -175,17 +188,6 @@ def _number_of(name: str, view: MatchView) -> tuple[str, int] | None:
     prefix, _, rest = tags[2].partition(":")
     key, _, number = rest.rpartition(":")
     return (key, int(number)) if prefix == name and key and number.isdecimal() else None
-
-
-def _score(view: MatchView, pairing: Pairing) -> Score:
-    """How a match ended, in the order of the pairing's teams."""
-    points: dict[Team, int] = {
-        player: sum(max(values) for values in bank.values())
-        for player, bank in zip(view.player_ids, view.state.banks, strict=True)
-    }
-    index = view.state.winner_idx
-    winner = None if index is None else pairing.teams.index(view.player_ids[index])
-    return Score((points[pairing.teams[0]], points[pairing.teams[1]]), winner)
 
 
 def _seed(secret: str, key: str, number: int) -> str:

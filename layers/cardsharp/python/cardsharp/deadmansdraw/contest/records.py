@@ -12,9 +12,12 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from pydantic import TypeAdapter
+
 from cardsharp.cloud.sqlite_file import Contents, SqliteFile
 from cardsharp.deadmansdraw.arena.players import ha1
 from cardsharp.deadmansdraw.contest.elimination import DoubleElimination
+from cardsharp.deadmansdraw.contest.facts import Facts
 from cardsharp.deadmansdraw.contest.pairing import Decision, Format, Pairing, Rules, Team
 from cardsharp.deadmansdraw.contest.round_robin import RoundRobin
 from cardsharp.deadmansdraw.contest.swiss import Swiss
@@ -87,7 +90,7 @@ class Ruling:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How a pairing stands: the points of its matches in the order of its teams, and their ids."""
+    """How a pairing stands: the ids of its matches, and what those came to that have ended."""
 
     pairing: str
     round: int
@@ -96,9 +99,22 @@ class Result:
     wins: tuple[int, int] = (0, 0)
     winner: str | None = None
     decided: bool = False
-    points: tuple[tuple[int, int], ...] = ()
     matches: tuple[str, ...] = ()
+    facts: tuple[Facts, ...] = ()
     ruled: str | None = None
+
+    @property
+    def points(self) -> tuple[tuple[int, int], ...]:
+        """The points of the ended matches, in the order of the teams."""
+        return tuple(facts.points for facts in self.facts)
+
+    @property
+    def ended(self) -> tuple[tuple[str, Facts], ...]:
+        """The ended matches by their ids; of a pairing only the last one can be running."""
+        return tuple(zip(self.matches, self.facts, strict=False))
+
+
+_RESULT = TypeAdapter(Result)
 
 
 class Records:
@@ -217,7 +233,7 @@ class Records:
     def keep(self, results: Iterable[Result]) -> None:
         """Keep how the contest stands, in place of how it stood."""
         rows = [
-            (result.pairing, place, json.dumps(asdict(result)))
+            (result.pairing, place, _RESULT.dump_json(result).decode())
             for place, result in enumerate(results)
         ]
         with self._file.transaction() as db:
@@ -228,7 +244,7 @@ class Records:
         """How the contest stood last, the pairings in their order."""
         with self._file.reading() as db:
             rows = db.execute("SELECT body FROM results ORDER BY place").fetchall()
-        return [_result(json.loads(body)) for (body,) in rows]
+        return [_RESULT.validate_json(body) for (body,) in rows]
 
     def table(self) -> list[list[Team]]:
         """The places so far, the best first."""
@@ -240,16 +256,10 @@ class Records:
         return self.settings.form.table([team.id for team in self.teams()], decided)
 
 
-def _result(body: dict[str, object]) -> Result:
-    lists = {key: tuple(value) for key, value in body.items() if isinstance(value, list)}
-    points = tuple(tuple(pair) for pair in lists.get("points", ()))
-    return Result(**{**body, **lists, "points": points})  # type: ignore[arg-type]
-
-
 def result_of(
     pairing: Pairing,
     decision: Decision | None,
-    points: tuple[tuple[int, int], ...],
+    facts: tuple[Facts, ...],
     matches: tuple[str, ...],
     ruling: Ruling | None,
 ) -> Result:
@@ -262,7 +272,7 @@ def result_of(
         wins=(0, 0) if decision is None else decision.wins,
         winner=None if decision is None else decision.winner,
         decided=decision is not None,
-        points=points,
         matches=matches,
+        facts=facts,
         ruled=None if ruling is None else ruling.reason,
     )
