@@ -7,7 +7,7 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -54,8 +54,8 @@ class HandClock:
         self.now += duration
 
 
-def write_players(folder: Path) -> Path:
-    """A players' file with everybody in `NAMES`."""
+def write_players(folder: Path, without: Collection[str] = ()) -> Path:
+    """A players' file with everybody in `NAMES`, perhaps without some."""
     path = folder / "players.json"
     records = [
         {
@@ -66,6 +66,7 @@ def write_players(folder: Path) -> Path:
             "country": "hu",
         }
         for player, name in NAMES.items()
+        if player not in without
     ]
     path.write_text(json.dumps(records))
     return path
@@ -192,11 +193,13 @@ class Pipeline:
 @contextmanager
 def running_arena(
     folder: Path,
+    *,
+    without: Collection[str] = (),
     **settings: Any,  # noqa: ANN401 - fields of ArenaConfig
 ) -> Iterator[tuple[ArenaServer, Client]]:
-    """An arena for the players in `NAMES`, and a client for it."""
+    """An arena for the players in `NAMES`, perhaps without some, and a client for it."""
     settings.setdefault("admin_password", ADMIN_PASSWORD)
-    config = ArenaConfig(players=write_players(folder), **settings)
+    config = ArenaConfig(players=write_players(folder, without), **settings)
     with ArenaServer(config) as arena:
         client = Client(arena.url)
         try:

@@ -1,0 +1,248 @@
+"""Who may do what with whose matches: every route of the arena, asked by everybody.
+
+Adding a route needs a row here. A cell is the status, and letters for what the answer shows:
+o - ids of own matches, f - of matches of others, s - a secret of a match (its seed, its draw pile,
+the addresses of its players), e - an e-mail address. What no letter names is not there, and
+passwords never are.
+"""
+
+import re
+from base64 import b64encode
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+
+import pytest
+from support.arena import ADMIN, ALICE, BOB, DUMMY, OUTSIDER, PASSWORDS, Answer, Client
+from support.arena_homes import HOMES, Home
+
+from cardsharp.deadmansdraw.arena.players import ha1
+
+OTHER = "636438380ee778617e6e5c00"
+ASKERS = {
+    "admin": ADMIN,  # the organiser
+    "Alice": ALICE,  # takes part in all matches here, and is to move
+    "Bob": BOB,  # takes part in the cup's
+    "other": OTHER,  # takes part in none
+    "dummy": DUMMY,  # takes part in Alice's practice matches
+    "gone": OUTSIDER,  # took part in a match with Alice
+    "wrong": ALICE,  # with another password
+    "nobody": None,
+    "spectator": None,  # nobody, where the arena is run with --public
+}
+
+WRONG = f"Basic {b64encode(f'{ALICE}:guess'.encode()).decode()}"
+
+TABLE = """
+REQUEST                                   admin Alice Bob   other dummy gone  wrong nobody spectator
+GET /api/hello                            200   200   200   200   200   200   200   200    200
+GET /api/helloworld                       200   200   200   200   200   200   200   200    200
+GET /api/whoami                           200   200   200   200   200   401   401   401    200
+GET /api/sessioninfo                      200   200   200   200   200   401   401   401    401
+
+GET /api/players                          200e  401   401   401   401   401   401   401    401
+GET /api/players/{alice}                  200e  200e  403   403   403   401   401   401    401
+GET /api/players/{removed}                404   403   403   403   403   401   401   401    401
+
+GET /api/matches                          200sf 200so 200o  200   200o  401   401   401    200f
+GET /api/matches?showdebug=1              200sf 200so 200o  200   200o  401   401   401    200f
+GET /api/matches?condensed=1              200f  200o  200o  200   200o  401   401   401    200f
+GET /api/matches?active=1&wait=1          200sf 200so 200   200   200   401   401   401    200f
+GET /api/matches?id={cup}                 200sf 200o  200o  200   200   401   401   401    200f
+GET /api/matches?id={practice}            200sf 200so 200   200   200o  401   401   401    200f
+GET /api/matches/busydays                 200   200   200   200   200   401   401   401    200
+
+GET /api/matches/{cup}                    200sf 200o  200o  401   401   401   401   401    200f
+GET /api/matches/{cup}?showdebug=1        200sf 200o  200o  401   401   401   401   401    200f
+GET /api/matches/{cup}?showevents=1       200sf 200o  200o  401   401   401   401   401    200f
+GET /api/matches/{cup}?condensed=1        200f  200o  200o  401   401   401   401   401    200f
+GET /api/matches/{cup}?waitactive=1       409   200o  409   401   401   401   401   401    200f
+GET /api/matches/{ended}                  200sf 200o  200o  401   401   401   401   401    200f
+GET /api/matches/{ended}?showevents=1     200sf 200o  200o  401   401   401   401   401    200f
+GET /api/matches/{ended}?waitactive=1     410sf 410o  410o  401   401   401   401   401    200f
+GET /api/matches/{practice}               200sf 200so 401   401   200o  401   401   401    200f
+GET /api/matches/{practice}?showdebug=1   200sf 200so 401   401   200o  401   401   401    200f
+GET /api/matches/{practised}?showevents=1 200sf 200so 401   401   200o  401   401   401    200f
+GET /api/matches/{left}                   200sf 200o  401   401   401   401   401   401    200f
+GET /api/matches/{none}                   404   404   404   404   404   401   401   401    404
+
+POST /api/matches/{cup}                   401   200   409   401   401   401   401   401    401
+POST /api/matches/{cup}?wait=1            401   200   409   401   401   401   401   401    401
+POST /api/matches/{ended}                 401   410   410   401   401   401   401   401    401
+POST /api/matches/{practice}              401   200   401   401   409   401   401   401    401
+POST /api/matches/{practised}             401   410   401   401   410   401   401   401    401
+POST /api/matches/{none}                  401   404   404   404   404   401   401   401    401
+
+POST /api/matches for me and dummy        400   200   200   200   400   401   401   401    401
+POST /api/matches for me and me           400   200   200   200   400   401   401   401    401
+POST /api/matches for dummy and dummy     200   200   200   200   400   401   401   401    401
+POST /api/matches for alice and bob       200   400   400   400   400   401   401   401    401
+POST /api/matches for alice and dummy     200   200   400   400   400   401   401   401    401
+POST /api/matches for bob and removed     400   400   400   400   400   401   401   401    401
+
+DELETE /api/matches/{cup}/terminate       200sf 401   401   401   401   401   401   401    401
+DELETE /api/matches/{ended}/terminate     400   401   401   401   401   401   401   401    401
+DELETE /api/matches/{practice}/terminate  200sf 200so 401   401   401   401   401   401    401
+DELETE /api/matches/{practised}/terminate 400   400   401   401   401   401   401   401    401
+DELETE /api/matches/{none}/terminate      404   404   404   404   404   401   401   401    401
+POST /api/matches/watchdog                200   401   401   401   401   401   401   401    401
+
+GET /                                     302   302   302   302   302   302   302   302    302
+GET /login                                302   302   302   302   302   401   401   401    401
+GET /logout                               401   401   401   401   401   401   401   401    401
+GET /matches                              200   200   200   200   200   401   401   401    200
+GET /matches/{cup}                        200   200   200   200   200   401   401   401    200
+GET /matches/statistics                   200   200   200   200   200   401   401   401    200
+GET /matches/statistics?tag=all           200f  200o  200of 200f  200of 401   401   401    200f
+GET /docs                                 200   200   200   200   200   200   200   200    200
+GET /api                                  200   200   200   200   200   200   200   200    200
+GET /swagger.json                         200   200   200   200   200   200   200   200    200
+GET /_ah/warmup                           200   200   200   200   200   200   200   200    200
+GET /page/{name}                          200   200   200   200   200   200   200   200    200
+"""
+
+MATCHES = {"cup": ADMIN, "ended": ADMIN, "practice": ALICE, "practised": ALICE}
+"""The kinds of matches, by who creates them; two of them have ended."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A request, and what each asker is answered."""
+
+    method: str
+    path: str
+    players: tuple[str, str] | None
+    cells: dict[str, str]
+
+    @property
+    def route(self) -> tuple[str, str]:
+        """Method and path of the route that it is for."""
+        named = re.sub(r"\{(?!name)\w+\}", "{id}", self.path.partition("?")[0])
+        return self.method, named
+
+
+def rows() -> Iterator[Row]:
+    lines = [line.rsplit(maxsplit=len(ASKERS)) for line in TABLE.splitlines() if line]
+    for request, *cells in lines[1:]:
+        asked = re.fullmatch(r"(\S+) (\S+)(?: for (\w+) and (\w+))?", request)
+        assert asked, request
+        method, path, *players = asked.groups()
+        both = (players[0], players[1]) if players[0] else None
+        yield Row(method, path, both, dict(zip(ASKERS, cells, strict=True)))
+
+
+ROWS = list(rows())
+
+
+class World:
+    """An arena with matches of each kind; who asks, and what an answer shows of them."""
+
+    def __init__(self, home: Home, *, public: bool) -> None:
+        self.home = home
+        self.client = Client(home.url)
+        self.askers = [who for who in ASKERS if who != ("nobody" if public else "spectator")]
+        self.taking_part = {home.left: {ALICE, OUTSIDER}}
+        self.matches = {kind: self.create(kind) for kind in MATCHES} | {"left": home.left}
+
+    def create(self, kind: str) -> str:
+        """A new match of a kind, in which Alice is to move."""
+        creator = MATCHES[kind]
+        players = [ALICE, BOB if creator == ADMIN else DUMMY]
+        body = {
+            "playerids": players,
+            "tags": ["all"],
+            "randomSeed": "canary-1",
+            "drawPile": [["Mermaid", 9], ["Kraken", 7], ["Hook", 6]],
+            "discardPile": [],
+        }
+        match = str(self.client.post("/api/matches", creator, body).json()["id"])
+        seen = self.client.get(f"/api/matches/{match}", creator).json()
+        assert seen["activePlayerIndex"] == 0
+        if kind in ("ended", "practised"):
+            self.client.ask("DELETE", f"/api/matches/{match}/terminate", creator, {})
+        self.taking_part[match] = set(players)
+        return match
+
+    def ask(self, row: Row, who: str) -> Answer:
+        """The answer to one request; what it could change is made for it alone."""
+        user = ASKERS[who]
+        writes = row.method != "GET"
+        fresh = {
+            kind: self.create(kind) for kind in MATCHES if writes and f"{{{kind}}}" in row.path
+        }
+        people = {"alice": ALICE, "bob": BOB, "dummy": DUMMY, "removed": OUTSIDER, "me": user}
+        named = self.matches | fresh | people | {"none": "f" * 24, "name": "style.css"}
+        body: dict[str, object] = {"etype": "Draw"}
+        if row.players:
+            body = {"playerids": [named[player] or "" for player in row.players]}
+        path = row.path.format(**named)
+        headers = {"Authorization": WRONG} if who == "wrong" else None
+        return self.client.ask(row.method, path, user, body if writes else None, headers)
+
+    def shown(self, answer: Answer, who: str) -> str:
+        """The letters for what an answer shows to whoever asked."""
+        found = {match for match in self.taking_part if match in answer.text}
+        own = {match for match in found if ASKERS[who] in self.taking_part[match]}
+        secrets = ("canary-", '"drawPile":[', 'Kraken","value":7', '"clientIP":"')
+        told = {
+            "s": any(secret in answer.text for secret in secrets),
+            "o": bool(own),
+            "f": bool(found - own),
+            "e": "@example.com" in answer.text,
+        }
+        return "".join(letter for letter, is_told in told.items() if is_told)
+
+
+MODES = list(product(HOMES, (False, True)))
+
+
+@pytest.fixture(
+    scope="module", params=MODES, ids=[f"{home}{', public' * public}" for home, public in MODES]
+)
+def world(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[World]:
+    name, public = request.param
+    with HOMES[name](tmp_path_factory.mktemp("arena"), public=public) as home:
+        found = World(home, public=public)
+        yield found
+        found.client.close()
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.method} {row.path}")
+def test_everybody_is_answered_as_the_table_says(world: World, row: Row) -> None:
+    """No answer has a password or what proves it; the dummy's is everybody's."""
+    secret = {user: word for user, word in PASSWORDS.items() if user != DUMMY}
+    proofs = [*secret.values(), *(ha1(user, word) for user, word in secret.items())]
+    told = {}
+    for who in world.askers:
+        answer = world.ask(row, who)
+        told[who] = f"{answer.status}{world.shown(answer, who)}"
+        assert not [proof for proof in proofs if proof in answer.text]
+    assert told == {who: row.cells[who] for who in world.askers}
+
+
+def test_every_route_has_a_row(world: World) -> None:
+    """And every row a route: what is new is looked at by everybody before it is there."""
+    assert {row.route for row in ROWS} == world.home.routes
+
+
+def test_a_head_tells_what_its_get_would(world: World) -> None:
+    """The same status, and no body."""
+    for row in ROWS:
+        if row.method == "GET":
+            head = Row("HEAD", row.path, None, row.cells)
+            for who in world.askers:
+                answer = world.ask(head, who)
+                assert (str(answer.status), answer.raw) == (row.cells[who][:3], b""), (row, who)
+
+
+def test_no_action_is_played_for_another(world: World) -> None:
+    """Whatever its body says of who it is from: the credentials alone decide."""
+    match = world.create("cup")
+    before = world.client.get(f"/api/matches/{match}", ADMIN).json()
+    for user, field in product((ADMIN, BOB, OTHER, DUMMY), ("playerId", "_id", "username", "user")):
+        body = {"etype": "Draw", field: ALICE, "playerIndex": 0}
+        path = f"/api/matches/{match}?{field}={ALICE}"
+        assert world.client.post(path, user, body).status in (401, 409)
+    assert world.client.get(f"/api/matches/{match}", ADMIN).json() == before

@@ -1,0 +1,58 @@
+"""An arena as each home runs it, for what must hold in all of them."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.routing import Route
+
+from support.arena import ALICE, OUTSIDER, HandClock, running_arena
+
+AT_ONCE = timedelta(milliseconds=1)
+
+
+@dataclass(frozen=True)
+class Home:
+    """An arena that runs: its address, its routes, and a match of a team that was removed since.
+
+    Its players are those of `support.arena.NAMES` but OUTSIDER, whose match with Alice goes on.
+    """
+
+    url: str
+    routes: frozenset[tuple[str, str]]
+    left: str
+
+
+@contextmanager
+def this_machine(folder: Path, *, public: bool) -> Iterator[Home]:
+    """As `cardsharp arena` runs it; its waits are over at once."""
+    data = folder / "arena.db"
+    with running_arena(folder, data=data) as (arena, _):
+        left = arena.create_match([ALICE, OUTSIDER], seed="canary-left")
+    with running_arena(
+        folder,
+        without=[OUTSIDER],
+        data=data,
+        public=public,
+        clock=HandClock(),
+        poll_timeout=AT_ONCE,
+        watchdog_pause=AT_ONCE,
+    ) as (arena, _):
+        yield Home(arena.url, routes_of(arena._arena.app), left)
+
+
+def routes_of(app: Starlette) -> frozenset[tuple[str, str]]:
+    """Method and path of each route; HEAD goes with GET."""
+    return frozenset(
+        (method, route.path)
+        for route in app.routes
+        if isinstance(route, Route)
+        for method in (route.methods or set()) - {"HEAD"}
+    )
+
+
+HOMES: dict[str, Callable[..., AbstractContextManager[Home]]] = {"this machine": this_machine}
+"""How an arena is run in each home: `with HOMES[name](folder, public=True) as home`."""
