@@ -30,10 +30,12 @@ class FakeArena:
 
     def __init__(self, fails: int = 0, *, lost: bool = False, error: bool = False) -> None:
         self.made: list[dict[str, Any]] = []
+        self.asked: list[tuple[str, ...]] = []
         self.calls = 0
         self._fails, self._lost, self._error = fails, lost, error
 
     def matches(self, tags: tuple[str, ...] = (), ids: tuple[str, ...] = ()) -> list[MatchView]:
+        self.asked.append(tags)
         with_id = [one for one in self.made if one["_id"] in ids]
         tagged = [one for one in self.made if set(tags) & set(one["creationParams"]["tags"])]
         found = [parse_view(one) for one in (with_id or tagged)]
@@ -164,6 +166,17 @@ def test_a_director_that_dies_at_any_call_changes_nothing(
         tags = Counter(one["creationParams"]["tags"][2] for one in arena.made)
         assert set(tags.values()) == {1}, call
         assert len(arena.made) == len(undisturbed.made)
+
+
+def test_a_contest_is_read_round_by_round(records: Records) -> None:
+    """All its matches may be more than one answer holds."""
+    arena = FakeArena()
+    held(records, arena)
+    again = FakeArena()
+    again.made = arena.made
+    Director(records, again).step()
+    rounds = {result.round for result in records.results()}
+    assert [tags for tags in again.asked if tags] == [(f"cup_Round{n}",) for n in sorted(rounds)]
 
 
 def test_a_match_that_a_team_has_tagged_counts_for_nothing(records: Records) -> None:
