@@ -24,7 +24,7 @@ class Door:
         clock = HandClock()
         self.slept: list[float] = []
         limits = SlowDown(per_address, clock), SlowDown(per_user, clock)
-        guard = Guard(Gatekeeper(book, clock), limits, self._sleep)
+        guard = Guard(Gatekeeper(book, clock, b"key"), limits, self._sleep)
         self._known = guard.known(self._hello)
         self._open = guard.open(self._hello_all)
 

@@ -12,8 +12,8 @@ from starlette.routing import Route
 from support.arena import ADMIN, ALICE, BOB, Client, running_arena
 from support.recorded import SAMPLE
 
-from cardsharp.deadmansdraw.arena.app import Arena
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.deadmansdraw.arena.home import HomeArena
 from cardsharp.deadmansdraw.arena.pages import FOLDER
 
 SCRIPTS = sorted(FOLDER.glob("*.js"))
@@ -129,7 +129,7 @@ def test_the_description_names_every_endpoint_and_no_other(client: Client) -> No
         for path, methods in client.get("/api", None).json()["paths"].items()
         for method in methods
     }
-    arena = Arena(ArenaConfig())
+    arena = HomeArena(ArenaConfig())
     served = {
         (route.path, method)
         for route in arena.app.routes

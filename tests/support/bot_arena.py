@@ -17,8 +17,8 @@ import requests
 from cardsharp.cloud.attend import Meet
 from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.ports import Body, MatchLog
-from cardsharp.deadmansdraw.arena.app import Arena
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.deadmansdraw.arena.home import HomeArena
 from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.deadmansdraw.arena.players import User
 from cardsharp.deadmansdraw.arena.views import Look, full_view
@@ -93,7 +93,7 @@ class BenchArena:
             admin_password=ADMIN_PASSWORD,
             clock=self.clock.now,
         )
-        self.arena = Arena(self._config)
+        self.arena = HomeArena(self._config)
         self._loop = asyncio.new_event_loop()
         self._dummy = build("draw-2", Random(1))
         wish = {"playerids": [ALICE, DUMMY], "randomSeed": SEED, **self.table}
@@ -108,14 +108,14 @@ class BenchArena:
         assert self.data is not None
         self.arena.close()
         copyfile(self.data, self.data.with_suffix(".kept"))
-        self.arena = Arena(self._config)
+        self.arena = HomeArena(self._config)
 
     def go_back(self) -> None:
         """Start the arena again from the file that was kept: what it did since is lost."""
         assert self.data is not None
         self.arena.close()
         copyfile(self.data.with_suffix(".kept"), self.data)
-        self.arena = Arena(self._config)
+        self.arena = HomeArena(self._config)
 
     def order(self, tools: Tools, offering: Offering) -> None:
         """Nobody orders: the arena names the match."""

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from support.arena import ALICE, BOB, HandClock, write_players
 
-from cardsharp.deadmansdraw.arena.app import Arena
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.deadmansdraw.arena.home import HomeArena
 from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.deadmansdraw.arena.players import User
 from cardsharp.deadmansdraw.arena.watchdog import Watchdog
@@ -25,7 +25,7 @@ class Hall:
         self.clock = HandClock()
         self.clock.turn(down)
         config = ArenaConfig(players=write_players(folder), clock=self.clock, data=data)
-        self.arena = Arena(config)
+        self.arena = HomeArena(config)
         self.dog = Watchdog(self.arena.referee, GRACE)
 
     def begin(self, timeout: float | None = LIMIT.total_seconds()) -> str:

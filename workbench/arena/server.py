@@ -12,9 +12,9 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import Self, TypeVar
 
-from cardsharp.deadmansdraw.arena.app import Arena
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.dto import Json
+from cardsharp.deadmansdraw.arena.home import HomeArena
 from cardsharp.deadmansdraw.arena.openness import check_openness
 from cardsharp.deadmansdraw.arena.players import ADMIN, User
 from cardsharp.deadmansdraw.arena.views import Look, full_view
@@ -41,7 +41,7 @@ class ArenaServer:
 
     def __init__(self, config: ArenaConfig) -> None:
         check_openness(config)
-        self._arena = Arena(config)
+        self._arena = HomeArena(config)
         listening = _listen(self._arena, config)
         self.url = url_of(listening, tls=config.tls is not None)
         self._background = Background(
@@ -127,13 +127,13 @@ def run(config: ArenaConfig, on_start: Callable[[str], None] = lambda _url: None
         ConfigError: the players' file, the data file, the port or the certificate cannot be used.
     """
     check_openness(config)
-    arena = Arena(config)
+    arena = HomeArena(config)
     listening = _listen(arena, config)
     url = url_of(listening, tls=config.tls is not None)
     _server(arena, config, lambda: on_start(url)).until_stopped(listening)
 
 
-def _server(arena: Arena, config: ArenaConfig, on_started: Callable[[], None]) -> Server:
+def _server(arena: HomeArena, config: ArenaConfig, on_started: Callable[[], None]) -> Server:
     options: Options = {
         "backlog": BACKLOG,
         "timeout_keep_alive": int(KEEP_ALIVE.total_seconds()),
@@ -144,7 +144,7 @@ def _server(arena: Arena, config: ArenaConfig, on_started: Callable[[], None]) -
     return Server(arena.app, arena.signals.close, on_started, **options)
 
 
-def _listen(arena: Arena, config: ArenaConfig) -> socket.socket:
+def _listen(arena: HomeArena, config: ArenaConfig) -> socket.socket:
     """A listening socket, and room for as many connections as the system allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:

@@ -3,9 +3,10 @@
 import asyncio
 import logging
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING
 
-from pydantic import SecretStr
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -21,12 +22,11 @@ from cardsharp.deadmansdraw.arena.lobby import Lobby
 from cardsharp.deadmansdraw.arena.openness import PrivateOnly
 from cardsharp.deadmansdraw.arena.pages import Pages, page_routes
 from cardsharp.deadmansdraw.arena.paths import LooseRoute, PathAsSent, allowed_methods
-from cardsharp.deadmansdraw.arena.players import Book, load_players
+from cardsharp.deadmansdraw.arena.players import Book
 from cardsharp.deadmansdraw.arena.referee import Referee
 from cardsharp.deadmansdraw.arena.slowdown import PER_ADDRESS, PER_USER, SlowDown
 from cardsharp.deadmansdraw.arena.spectators import Spectators
-from cardsharp.deadmansdraw.arena.storage import MemoryStorage, SqliteStorage
-from cardsharp.deadmansdraw.arena.waiting import Signals
+from cardsharp.deadmansdraw.arena.waiting import Waiting
 from cardsharp.deadmansdraw.arena.watchdog import LOOK, Watchdog
 
 if TYPE_CHECKING:
@@ -35,26 +35,40 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where an arena runs: what differs between this machine and the cloud.
+
+    `sealed_with` proves that a nonce is ours, and `since` is when this arena began to look at
+    the clock: no turn ran out before.
+    """
+
+    lobby: Lobby
+    waiting: Waiting
+    book: Book
+    sealed_with: bytes
+    since: datetime
+    name: str
+
+
 class Arena:
     """One arena: its matches, its rules of admission and the application that serves them."""
 
-    def __init__(self, config: ArenaConfig) -> None:
-        password = config.admin_password
-        self.book = Book(
-            load_players(config.players), None if password is None else SecretStr(password)
+    def __init__(self, config: ArenaConfig, place: Place) -> None:
+        self.book, self.lobby = place.book, place.lobby
+        self._waiting = place.waiting
+        self.referee = Referee(
+            self.lobby, self.book, config.randomness, config.clock, since=place.since
         )
-        self.signals = Signals()
-        self._storage = MemoryStorage() if config.data is None else SqliteStorage(config.data)
-        self.lobby = Lobby(self._storage, self.signals)
-        self.referee = Referee(self.lobby, self.book, config.randomness, config.clock)
         limits = None
         if config.slow_down:
             limits = SlowDown(PER_ADDRESS, config.clock), SlowDown(PER_USER, config.clock)
         spectators = Spectators(config.clock) if config.public else None
-        guard = Guard(Gatekeeper(self.book, config.clock), limits, spectators=spectators)
+        gatekeeper = Gatekeeper(self.book, config.clock, place.sealed_with)
+        guard = Guard(gatekeeper, limits, spectators=spectators)
         late = config.watchdog
         self._watchdog = None if late is None else Watchdog(self.referee, late)
-        api = Api(self.referee, self.signals, config)
+        api = Api(self.referee, place.waiting, config, place.name)
         layers = (PrivateOnly, PathAsSent) if config.insecure else (PathAsSent,)
         self.app = Starlette(
             routes=[*api_routes(api, guard), *page_routes(Pages(self.lobby, self.book), guard)],
@@ -65,9 +79,8 @@ class Arena:
         self.app.router.redirect_slashes = False
 
     def close(self) -> None:
-        """End every long poll and let go of the data file."""
-        self.signals.close()
-        self._storage.close()
+        """End every long poll."""
+        self._waiting.close()
 
     @asynccontextmanager
     async def _lifespan(self, _app: Starlette) -> "AsyncIterator[None]":

@@ -29,12 +29,16 @@ class Asked:
 
 
 class Gatekeeper:
-    """Tells users from strangers, and what a stranger is to be asked."""
+    """Tells users from strangers, and what a stranger is to be asked.
 
-    def __init__(self, book: Book, clock: Callable[[], datetime]) -> None:
+    Nonces are sealed with `key`: several that have the same know each other's. Which counts were
+    used each knows of itself alone.
+    """
+
+    def __init__(self, book: Book, clock: Callable[[], datetime], key: bytes) -> None:
         self._book = book
         self._clock = clock
-        self._key = secrets.token_bytes(32)
+        self._key = key
         self._counts: dict[str, int] = {}
         """The highest count that each nonce was answered with, the oldest nonce first."""
         # A stranger's proof is compared with this one, so that it takes as long.

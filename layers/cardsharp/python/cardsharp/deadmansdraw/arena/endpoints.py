@@ -1,5 +1,8 @@
 """The endpoints of the REST API, one method each (docs/spec/arena.md sections 3 and 4)."""
 
+from collections.abc import Callable
+from datetime import timedelta
+
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -15,33 +18,39 @@ from cardsharp.deadmansdraw.arena.listing import (
     select,
     tag_set,
 )
-from cardsharp.deadmansdraw.arena.lobby import ANY_MATCH, match_signal, player_signal
+from cardsharp.deadmansdraw.arena.lobby import (
+    ANY_MATCH,
+    Signal,
+    match_signal,
+    new_match_of,
+    turn_of,
+)
 from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.deadmansdraw.arena.players import User
 from cardsharp.deadmansdraw.arena.referee import Referee
 from cardsharp.deadmansdraw.arena.refusals import NO_SUCH_MATCH, NOT_YOUR_TURN, Over, Refused
 from cardsharp.deadmansdraw.arena.spectators import SPECTATOR
 from cardsharp.deadmansdraw.arena.views import Look, closing_json, full_view, header_view, list_view
-from cardsharp.deadmansdraw.arena.waiting import Signals
+from cardsharp.deadmansdraw.arena.waiting import Waiting
 from cardsharp.errors import Malformed
 
 HELLO = "Hello World. I am the SAP Labs CEE Hub Programming Competition 2023 Arena server."
 MAX_REPEATS = 60
-WATCHDOG = "watchdog"
-"""Never notified: the pause ends with the arena or with the client."""
 
 
 class Api:
     """The REST API over one referee's matches."""
 
-    def __init__(self, referee: Referee, signals: Signals, config: ArenaConfig) -> None:
+    def __init__(
+        self, referee: Referee, waiting: Waiting, config: ArenaConfig, store_name: str
+    ) -> None:
         self._referee = referee
         self._lobby = referee.lobby
         self._book = referee.book
-        self._signals = signals
+        self._waiting = waiting
         self._poll_timeout = config.poll_timeout
         self._watchdog_pause = config.watchdog_pause
-        self._store_name = "memory" if config.data is None else "sqlite"
+        self._store_name = store_name
 
     # --- diagnostic, players ---------------------------------------------------------------
 
@@ -86,11 +95,11 @@ class Api:
         wanted = parse_filter(query)
         found = self._select(user, wanted)
         if not found and flag(query, "wait") and user is not SPECTATOR:
-            await self._signals.wait(
-                player_signal(user.id) if user.plays else ANY_MATCH,
+            await self._waiting.wait(
+                _awaited(user, wanted),
                 lambda: bool(self._select(user, wanted)),
                 lambda: hung_up(request),
-                self._poll_timeout,
+                self._left(request),
             )
             found = self._select(user, wanted)
         if flag(query, "condensed"):
@@ -147,9 +156,7 @@ class Api:
             for match in self._referee.end_overdue_turns(tags, client_ip(request)):
                 ended[match.id] = match
             if left:
-                await self._signals.wait(
-                    WATCHDOG, lambda: False, lambda: hung_up(request), self._watchdog_pause
-                )
+                await self._waiting.pause(self._watchdog_pause, lambda: hung_up(request))
         look = Look(user, just_ended=True)
         return json_answer([list_view(match, look) for match in ended.values()])
 
@@ -160,6 +167,11 @@ class Api:
         return json_answer(busy_days(seen, day))
 
     # --- shared ----------------------------------------------------------------------------
+
+    def _left(self, request: Request) -> Callable[[], timedelta]:
+        """How long a request may still wait; where it is known, the server itself says it."""
+        told: Callable[[], timedelta] | None = getattr(request.state, "time_left", None)
+        return told or (lambda: self._poll_timeout)
 
     def _select(self, user: User, wanted: Filter) -> list[Match]:
         now = self._referee.origin(None).at
@@ -183,8 +195,8 @@ class Api:
             known_id = self._referee.find(match_id).id
         except Malformed:
             known_id = ""
-        await self._signals.wait(
-            match_signal(known_id), ready, lambda: hung_up(request), self._poll_timeout
+        await self._waiting.wait(
+            match_signal(known_id), ready, lambda: hung_up(request), self._left(request)
         )
         if not known_id:
             raise Refused(404, NO_SUCH_MATCH)
@@ -196,6 +208,13 @@ class Api:
         look = Look(user, debug=flag(query, "showdebug"), events=flag(query, "showevents"))
         history = self._lobby.history(match.id)
         return json_answer(full_view(match, look, history, self._book), status)
+
+
+def _awaited(user: User, wanted: Filter) -> Signal:
+    """What has to happen before there can be a match in an empty list."""
+    if not user.plays:
+        return ANY_MATCH
+    return turn_of(user.id) if wanted.active else new_match_of(user.id)
 
 
 def _repeats(text: str) -> int:

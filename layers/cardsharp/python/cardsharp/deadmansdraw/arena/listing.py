@@ -121,7 +121,7 @@ def _candidates(lobby: Lobby, user: User, wanted: Filter) -> Iterable[Match]:
     if not user.plays:
         return lobby.all()  # the original ignores `active` for the admin
     if wanted.active:
-        return (match for match in lobby.running_of(user.id) if match.active_player == user.id)
+        return lobby.at_turn(user.id)
     return lobby.of_player(user.id)
 
 

@@ -1,8 +1,10 @@
 """Who may do what, in the order in which the original checks it (docs/spec/arena.md section 4)."""
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
-from typing import Any
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
 from cardsharp.deadmansdraw.actions import Action
 from cardsharp.deadmansdraw.arena.creation import Wish, parse_wish
@@ -29,36 +31,70 @@ from cardsharp.deadmansdraw.arena.refusals import (
     Over,
     Refused,
 )
-from cardsharp.errors import Malformed
+from cardsharp.errors import Conflict, Malformed
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 SEATS = 2
+TRIES = 5
+"""How often a request is decided whose match somebody else has changed meanwhile."""
+ALWAYS = datetime.min.replace(tzinfo=UTC)
+"""Since when an arena looks at the clock that never stops."""
+
 _NONE = timedelta()
 
 
+def _undisputed(decide: Callable[P, T]) -> Callable[P, T]:
+    """Decide again where somebody else has moved meanwhile, as if the request came after it."""
+
+    @wraps(decide)
+    def decided(*args: P.args, **kwargs: P.kwargs) -> T:
+        for _ in range(TRIES - 1):
+            with suppress(Conflict):
+                return decide(*args, **kwargs)
+        return decide(*args, **kwargs)
+
+    return decided
+
+
 class Referee:
-    """Admits requests to the lobby's matches."""
+    """Admits requests to the lobby's matches; nothing was late before `since`."""
 
     def __init__(
-        self, lobby: Lobby, book: Book, randomness: Randomness, clock: Callable[[], datetime]
+        self,
+        lobby: Lobby,
+        book: Book,
+        randomness: Randomness,
+        clock: Callable[[], datetime],
+        *,
+        since: datetime = ALWAYS,
     ) -> None:
         self.lobby = lobby
         self.book = book
         self._randomness = randomness
         self._clock = clock
         self._new_id = IdMaker()
-        self._since = self.origin(None).at
+        self._since = since
 
     def origin(self, ip: str | None) -> Origin:
         """Where and when a request came in, to the millisecond that JSON shows."""
         now = self._clock()
         return Origin(now.replace(microsecond=now.microsecond // 1000 * 1000), ip)
 
-    def create(self, user: User, body: dict[str, Any], ip: str | None) -> tuple[Match, Wish]:
-        """A new match as `body` asks for it."""
+    def create(
+        self, user: User, body: dict[str, Any], ip: str | None, match_id: str | None = None
+    ) -> tuple[Match, Wish]:
+        """A new match as `body` asks for it, with this id or one of its own.
+
+        Raises:
+            Conflict: there is a match with this id.
+        """
         wish = parse_wish(body, new_seed())
         pairing = Pairing(self._seated(user, wish.player_ids), None if user.is_admin else user.id)
         origin = self.origin(ip)
-        match, move = begin(self._new_id(origin.at), pairing, wish.params, self._randomness, origin)
+        new_id = match_id or self._new_id(origin.at)
+        match, move = begin(new_id, pairing, wish.params, self._randomness, origin)
         self.lobby.commit(match, move)
         return match, wish
 
@@ -103,6 +139,7 @@ class Referee:
             raise Refused(409, NOT_YOUR_TURN)
         return match
 
+    @_undisputed
     def act(self, user: User, match_id: str, body: dict[str, Any], ip: str | None) -> Move:
         """The move that an action made, or the forced end of the turn where it came too late."""
         response = parse_response(body)
@@ -116,6 +153,7 @@ class Referee:
         self.lobby.commit(after, move)
         return move
 
+    @_undisputed
     def terminate(self, user: User, match_id: str, body: dict[str, Any], ip: str | None) -> Match:
         """The match after it was ended by decision of the admin or, in practice, its creator."""
         winner_id, comment = _text(body, "winnerId"), _text(body, "comment") or None
@@ -131,12 +169,12 @@ class Referee:
 
     def end_overdue_turns(self, tags: frozenset[str] | None, ip: str | None) -> list[Match]:
         """The matches, of those with one of `tags`, whose turn was ended by force now."""
-        origin = self.origin(ip)
-        return [
-            self.end_turn(match, origin)
-            for match in list(self.lobby.running())
-            if fits_tags(match, tags) and self.is_late(match, origin.at)
-        ]
+        origin, ended = self.origin(ip), []
+        for match in list(self.lobby.running()):
+            if fits_tags(match, tags) and self.is_late(match, origin.at):
+                with suppress(Conflict):  # somebody has moved after all
+                    ended.append(self.end_turn(match, origin))
+        return ended
 
     def is_late(self, match: Match, now: datetime, grace: timedelta = _NONE) -> bool:
         """Whether the player to move has run out of time, and of `grace` after it.
@@ -149,7 +187,7 @@ class Referee:
         return limit is not None and not match.finished and now - begun > limit + grace
 
     def end_turn(self, match: Match, origin: Origin) -> Match:
-        """The match after its turn was ended by force."""
+        """The match after its turn was ended by force; raises `Conflict` if somebody has moved."""
         after, move = end_turn_by_force(match, origin)
         self.lobby.commit(after, move)
         return after

@@ -1,52 +1,84 @@
-"""Long polls: requests that sleep until what they wait for has happened.
-
-Nothing is asked again and again: whoever changes a match notifies those who wait for it, and only
-they look.
-"""
+"""Long polls: requests that sleep until what they wait for has happened."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Awaitable, Callable
 from contextlib import contextmanager
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
+
+from cardsharp.deadmansdraw.arena.lobby import Signal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+_NEVER = Signal("never")
+"""Nobody notifies it."""
 
 
 class ClientGone(Exception):
     """The waiting client has hung up; nobody is there to be answered."""
 
 
+class Waiting(Protocol):
+    """How an arena lets its clients wait."""
+
+    async def wait(
+        self,
+        signal: Signal,
+        ready: Callable[[], bool],
+        gone: Callable[[], Awaitable[None]],
+        left: Callable[[], timedelta],
+    ) -> bool:
+        """Whether `ready()` came true, which it can do at `signal` only, while time was `left()`.
+
+        Raises:
+            ClientGone: `gone()` returned first.
+        """
+
+    async def pause(self, length: timedelta, gone: Callable[[], Awaitable[None]]) -> None:
+        """Let time pass; raises `ClientGone` as well."""
+
+    def close(self) -> None:
+        """Wake everybody for good: from now on no wait lasts."""
+
+
 class Signals:
-    """Those who sleep until what they wait for, named by a key, is notified."""
+    """Waiting where all matches are in this process: whoever changes one wakes those it concerns.
+
+    Nothing is asked again and again, and only those who are woken look.
+    """
 
     def __init__(self) -> None:
-        self._sleepers: dict[Hashable, set[asyncio.Future[None]]] = {}
+        self._sleepers: dict[Signal, set[asyncio.Future[None]]] = {}
         self._closed = False
         self.waiting = 0
         """How many clients sleep now; may be read from any thread."""
 
-    def notify(self, key: Hashable) -> None:
-        """Wake all who wait for `key`."""
-        for sleeper in self._sleepers.get(key, ()):
+    def notify(self, signal: Signal) -> None:
+        """Wake all who wait for `signal`."""
+        for sleeper in self._sleepers.get(signal, ()):
             if not sleeper.done():
                 sleeper.set_result(None)
 
     def close(self) -> None:
         """Wake everybody for good: from now on no wait lasts."""
         self._closed = True
-        for key in list(self._sleepers):
-            self.notify(key)
+        for signal in list(self._sleepers):
+            self.notify(signal)
+
+    async def pause(self, length: timedelta, gone: Callable[[], Awaitable[None]]) -> None:
+        """Let time pass; raises `ClientGone` as well."""
+        await self.wait(_NEVER, lambda: False, gone, lambda: length)
 
     async def wait(
         self,
-        key: Hashable,
+        signal: Signal,
         ready: Callable[[], bool],
         gone: Callable[[], Awaitable[None]],
-        limit: timedelta,
+        left: Callable[[], timedelta],
     ) -> bool:
-        """Whether `ready()` came true within `limit`; it is looked at whenever `key` is notified.
+        """Whether `ready()` came true in the time `left()`; it is looked at at each notification.
 
         Raises:
             ClientGone: `gone()` returned first.
@@ -58,11 +90,11 @@ class Signals:
         if over():
             return ready()
         loop = asyncio.get_running_loop()
-        deadline = loop.time() + limit.total_seconds()
+        deadline = loop.time() + left().total_seconds()
         hung_up = asyncio.ensure_future(gone())
         try:
             while not over() and loop.time() < deadline:
-                with self._sleeper(key) as sleeper:
+                with self._sleeper(signal) as sleeper:
                     await asyncio.wait(
                         {sleeper, hung_up},
                         timeout=deadline - loop.time(),
@@ -75,9 +107,9 @@ class Signals:
         return ready()
 
     @contextmanager
-    def _sleeper(self, key: Hashable) -> "Iterator[asyncio.Future[None]]":
+    def _sleeper(self, signal: Signal) -> "Iterator[asyncio.Future[None]]":
         sleeper = asyncio.get_running_loop().create_future()
-        sleepers = self._sleepers.setdefault(key, set())
+        sleepers = self._sleepers.setdefault(signal, set())
         sleepers.add(sleeper)
         self.waiting += 1
         try:
@@ -86,4 +118,4 @@ class Signals:
             self.waiting -= 1
             sleepers.discard(sleeper)
             if not sleepers:
-                self._sleepers.pop(key, None)
+                self._sleepers.pop(signal, None)

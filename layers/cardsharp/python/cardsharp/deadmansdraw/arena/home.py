@@ -1,0 +1,121 @@
+"""The arena in one process: all matches in memory, over what survives it."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from secrets import token_bytes
+
+from pydantic import SecretStr
+
+from cardsharp.deadmansdraw.arena.app import Arena, Place
+from cardsharp.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.deadmansdraw.arena.lobby import ANY_MATCH, match_signal, new_match_of, turn_of
+from cardsharp.deadmansdraw.arena.match import Match, Move
+from cardsharp.deadmansdraw.arena.players import Book, load_players
+from cardsharp.deadmansdraw.arena.storage import MemoryStorage, SqliteStorage, Storage
+from cardsharp.deadmansdraw.arena.waiting import Signals
+
+
+class HomeArena(Arena):
+    """The arena that a configuration describes.
+
+    Raises:
+        ConfigError: the players' file or the data file cannot be used.
+    """
+
+    def __init__(self, config: ArenaConfig) -> None:
+        password = config.admin_password
+        book = Book(load_players(config.players), None if password is None else SecretStr(password))
+        self.signals = Signals()
+        self._storage = MemoryStorage() if config.data is None else SqliteStorage(config.data)
+        place = Place(
+            lobby=MemoryLobby(self._storage, self.signals),
+            waiting=self.signals,
+            book=book,
+            sealed_with=token_bytes(32),
+            since=config.clock(),
+            name="memory" if config.data is None else "sqlite",
+        )
+        super().__init__(config, place)
+
+    def close(self) -> None:
+        """End every long poll and let go of the data file."""
+        super().close()
+        self._storage.close()
+
+
+class MemoryLobby:
+    """The matches of one arena; everything happens in the server's one thread."""
+
+    def __init__(self, storage: Storage, signals: Signals) -> None:
+        self._storage = storage
+        self._signals = signals
+        self._matches: dict[str, Match] = {}
+        self._running: dict[str, None] = {}
+        self._histories: dict[str, list[Move]] = {}
+        self._of_player: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        self._running_of: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        for match in storage.matches():
+            self._keep(match)
+
+    def find(self, match_id: str) -> Match | None:
+        """The match with this id."""
+        return self._matches.get(match_id)
+
+    def history(self, match_id: str) -> list[Move]:
+        """All moves of a match, read back from the storage where it is an old one."""
+        if match_id not in self._histories:
+            self._histories[match_id] = self._storage.history(match_id)
+        return self._histories[match_id]
+
+    def all(self) -> Iterable[Match]:
+        """Every match."""
+        return self._matches.values()
+
+    def running(self) -> Iterable[Match]:
+        """Every match that has not ended."""
+        return (self._matches[match_id] for match_id in self._running)
+
+    def of_player(self, player_id: str) -> Iterable[Match]:
+        """The matches in which a player takes part."""
+        return (self._matches[match_id] for match_id in self._of_player.get(player_id, ()))
+
+    def at_turn(self, player_id: str) -> Iterable[Match]:
+        """The matches that wait for a player's action."""
+        running = (self._matches[match_id] for match_id in self._running_of.get(player_id, ()))
+        return (match for match in running if match.active_player == player_id)
+
+    def commit(self, match: Match, move: Move) -> None:
+        """Store a match after a move, then show it and wake who waits for it.
+
+        Raises:
+            StoreError: it could not be stored; nothing has changed.
+        """
+        before = self._matches.get(match.id)
+        history = [] if before is None else self.history(match.id)
+        self._storage.save(match, move)
+        history.append(move)
+        self._histories[match.id] = history
+        self._keep(match)
+        if before is None or before.active_player != match.active_player:
+            self._notify(match, is_new=before is None)
+
+    def _keep(self, match: Match) -> None:
+        self._matches[match.id] = match
+        if match.finished:
+            self._running.pop(match.id, None)
+        else:
+            self._running[match.id] = None
+        for player in match.pairing.players:
+            self._of_player[player][match.id] = None
+            if match.finished:
+                self._running_of[player].pop(match.id, None)
+            else:
+                self._running_of[player][match.id] = None
+
+    def _notify(self, match: Match, *, is_new: bool) -> None:
+        self._signals.notify(match_signal(match.id))
+        if match.active_player is not None:
+            self._signals.notify(turn_of(match.active_player))
+        if is_new:
+            for signal in (ANY_MATCH, *map(new_match_of, set(match.pairing.players))):
+                self._signals.notify(signal)
