@@ -11,6 +11,7 @@ import pytest
 
 from cardsharp.deadmansdraw.contest.director import Director
 from cardsharp.deadmansdraw.contest.records import Records, Result, Settings
+from cardsharp.deadmansdraw.contest.sqlite import SqliteContest
 from cardsharp.deadmansdraw.wire import MatchCreated, MatchParams, MatchView, parse_view
 from cardsharp.errors import ConfigError, Unreachable
 
@@ -104,7 +105,7 @@ class FakeArena:
 
 @pytest.fixture
 def records(tmp_path: Path) -> Iterator[Records]:
-    made = Records.found(tmp_path / "cup", SETTINGS)
+    made = Records(SqliteContest.found(tmp_path / "cup", SETTINGS))
     for name in ("One", "Two", "Three", "Four", "Five"):
         made.enter(name)
     yield made
@@ -113,7 +114,7 @@ def records(tmp_path: Path) -> Iterator[Records]:
 
 @pytest.fixture
 def small(tmp_path: Path) -> Iterator[Records]:
-    made = Records.found(tmp_path / "cup", replace(SETTINGS, matches=1, most=3))
+    made = Records(SqliteContest.found(tmp_path / "cup", replace(SETTINGS, matches=1, most=3)))
     for name in ("One", "Two", "Three"):
         made.enter(name)
     yield made
@@ -224,11 +225,11 @@ def test_a_paused_contest_begins_nothing(records: Records) -> None:
     assert len(arena.made) > begun
 
 
-def test_a_password_is_told_once_and_kept_hashed(records: Records) -> None:
+def test_a_password_is_told_once_and_kept_hashed(records: Records, tmp_path: Path) -> None:
     """Nothing in the file holds it; a new one voids it."""
     team, password = records.new_password("One")
-    kept = (records.folder / "contest.db").read_bytes()
-    kept += (records.folder / "contest.db-wal").read_bytes()
+    kept = (tmp_path / "cup" / "contest.db").read_bytes()
+    kept += (tmp_path / "cup" / "contest.db-wal").read_bytes()
     assert password.encode() not in kept
     assert records.team("One").ha1 != team.ha1
     assert len(password) >= 24

@@ -15,7 +15,8 @@ from cyclopts import Parameter, validators
 from rich.markup import escape
 from rich.table import Table
 
-from cardsharp.deadmansdraw.contest.records import Records, Result, Settings
+from cardsharp.deadmansdraw.contest.records import Records, Result, Settings, Stage
+from cardsharp.deadmansdraw.contest.sqlite import SqliteContest
 from cardsharp.errors import ConfigError
 from workbench.cli.commands import command
 from workbench.contest.home import PAUSE, Place, opened, run
@@ -36,7 +37,7 @@ contest.command(teams)
 
 @contextmanager
 def _opened(folder: Path) -> Iterator[Records]:
-    records = Records(folder)
+    records = Records(SqliteContest(folder))
     try:
         yield records
     finally:
@@ -73,7 +74,7 @@ def new(folder: Folder, /, *, options: NewOptions = NewOptions()) -> None:
     if options.matches % 2 == 0:
         raise ConfigError("An odd number of matches decides a pairing, such as --matches 5.")
     settings = Settings(name, options.format, options.matches, 3 * options.matches, options.timeout)
-    Records.found(folder, settings).close()
+    SqliteContest.found(folder, settings).close()
     results().print(f"contest {name}: {options.format}, {options.matches} matches a pairing")
     results().print(f"Enter teams by: cardsharp contest teams add {folder} NAME", style="dim")
 
@@ -170,7 +171,7 @@ def run_(folder: Folder, /, *, options: RunOptions = RunOptions()) -> int:
     with (
         _opened(folder) as records,
         telemetry_in(folder / "contest.log"),
-        opened(records, place, organiser) as (url, director),
+        opened(records, folder, place, organiser) as (url, director),
     ):
         names = {team.id: team.name for team in records.teams()}
         messages().print(f"contest {records.settings.name}: arena at {url}; Ctrl-C stops it.")
@@ -192,14 +193,14 @@ def status(folder: Folder, /, *, as_json: Json = False) -> None:
     """Say how the contest stands: what runs, and the places so far."""
     with _opened(folder) as records:
         found, table = records.results(), records.table()
-        paused, settings = records.paused, records.settings
+        paused, settings, stage = records.paused, records.settings, records.stage
         names = {team.id: team.name for team in records.teams()}
     decided = sum(result.decided for result in found)
     if as_json:
-        document = {"contest": settings.name, "paused": paused, "pairings": len(found)}
-        print_json({**document, "decided": decided, "places": table})
+        document = {"contest": settings.name, "stage": stage, "paused": paused}
+        print_json({**document, "pairings": len(found), "decided": decided, "places": table})
         return
-    state = "paused" if paused else "over" if found and decided == len(found) else "goes on"
+    state = "paused" if paused and stage is not Stage.OVER else _STATES[stage]
     results().print(f"contest {settings.name}, {settings.format}: {state}, {decided} decided")
     for result in found:
         if not result.decided:
@@ -263,6 +264,9 @@ def resume(folder: Folder, /) -> None:
     """Let matches begin again."""
     with _opened(folder) as records:
         records.pause(on=False)
+
+
+_STATES = {Stage.OPEN: "has not begun", Stage.BEGUN: "goes on", Stage.OVER: "over"}
 
 
 def _line(result: Result, names: dict[str, str]) -> str:

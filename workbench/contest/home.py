@@ -44,9 +44,12 @@ class Place:
 
 
 @contextmanager
-def opened(records: Records, place: Place, organiser: str) -> Iterator[tuple[str, Director]]:
+def opened(
+    records: Records, folder: Path, place: Place, organiser: str
+) -> Iterator[tuple[str, Director]]:
     """The contest's arena, with its director and the teams that are played here; its address.
 
+    What the arena keeps lies in `folder`, beside the records.
     `organiser` is the password of the arena's admin.
 
     Raises:
@@ -59,8 +62,8 @@ def opened(records: Records, place: Place, organiser: str) -> Iterator[tuple[str
     config = ArenaConfig(
         host=place.host,
         port=place.port,
-        players=_players_file(records.folder, teams, words),
-        data=records.folder / "arena.db",
+        players=_players_file(folder, teams, words),
+        data=folder / "arena.db",
         tls=place.tls,
         insecure=place.insecure,
         public=place.public,

@@ -65,13 +65,17 @@ class DynamoTable:
         """Write all or nothing; raises `Unmet` with the first whose condition does not hold."""
         call(self._thing, self._client.transact_write_items, TransactItems=writes)
 
-    def under(self, partition: str, prefix: str) -> "Iterator[Item]":
+    def under(self, partition: str, prefix: str = "") -> "Iterator[Item]":
         """Yield a partition's items whose sort keys begin so, in order and as of now."""
+        condition, values = "pk = :pk", {":pk": text(partition)}
+        if prefix:
+            condition += " AND begins_with(sk, :prefix)"
+            values[":prefix"] = text(prefix)
         return self._query(
             {
                 "TableName": self.name,
-                "KeyConditionExpression": "pk = :pk AND begins_with(sk, :prefix)",
-                "ExpressionAttributeValues": {":pk": text(partition), ":prefix": text(prefix)},
+                "KeyConditionExpression": condition,
+                "ExpressionAttributeValues": values,
                 "ConsistentRead": True,
             }
         )

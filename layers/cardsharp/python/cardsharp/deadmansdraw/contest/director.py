@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from cardsharp.deadmansdraw.contest.facts import Facts, facts_of
 from cardsharp.deadmansdraw.contest.matches import Arena, Matches, Played
-from cardsharp.deadmansdraw.contest.pairing import Decision, Pairing
+from cardsharp.deadmansdraw.contest.pairing import Decision, Pairing, Team
 from cardsharp.deadmansdraw.contest.records import Records, Result, Ruling, result_of
 from cardsharp.errors import ArenaError
 
@@ -20,7 +20,7 @@ class Director:
         self._records = records
         self._arena = arena
         self._settings = records.settings
-        self._teams = [team.id for team in records.teams()]
+        self._teams: list[Team] = []
         limit = timedelta(seconds=self._settings.timeout)
         self._matches = Matches(arena, self._settings.name, self._settings.seed, limit)
         self._kept: list[Result] | None = None
@@ -31,9 +31,15 @@ class Director:
     def step(self) -> bool:
         """Look, begin what can begin, and keep the results; whether the contest is over.
 
+        From the first step on the teams stay as they are.
+
         Raises:
             ArenaError: the arena failed. Whether a match has begun is looked up in the next step.
         """
+        if not self._teams:
+            self._records.begin()
+            self._teams = [team.id for team in self._records.teams()]
+        ruled = self._records.ruled
         try:
             self._matches.follow()
             pairings, decided = self._known()
@@ -44,6 +50,8 @@ class Director:
             self._matches.forget()
             raise
         self._keep(pairings, decided)
+        if not waiting:
+            self._records.end(ruled)
         return not waiting
 
     # --- what was played -------------------------------------------------------------------

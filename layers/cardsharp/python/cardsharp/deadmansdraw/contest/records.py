@@ -1,27 +1,23 @@
-"""What a contest keeps of its own: one SQLite file with settings, teams, rulings and results.
+"""What a contest keeps of its own: settings, teams, rulings and results.
 
 The matches are not here but in the arena, under tags that name pairing and number: from them the
 director works out again where the contest stands, whatever befell it. The results are a copy for
-those who look while it runs.
+those who look while it runs. What keeps it is a `Store`: a file at home, a table in the cloud.
 """
 
-import json
 import secrets
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
-from pathlib import Path
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Protocol
 
-from pydantic import TypeAdapter
-
-from cardsharp.cloud.sqlite_file import Contents, SqliteFile
 from cardsharp.deadmansdraw.arena.players import ha1
 from cardsharp.deadmansdraw.contest.elimination import DoubleElimination
 from cardsharp.deadmansdraw.contest.facts import Facts
 from cardsharp.deadmansdraw.contest.pairing import Decision, Format, Pairing, Rules, Team
 from cardsharp.deadmansdraw.contest.round_robin import RoundRobin
 from cardsharp.deadmansdraw.contest.swiss import Swiss
-from cardsharp.errors import ConfigError
+from cardsharp.errors import ConfigError, Conflict
 
 FORMATS: dict[str, Format] = {
     "double-elimination": DoubleElimination(),
@@ -29,22 +25,13 @@ FORMATS: dict[str, Format] = {
     "swiss": Swiss(),
 }
 
-FILE = "contest.db"
 
-_FIRST = """
-CREATE TABLE settings (body TEXT NOT NULL);
-CREATE TABLE teams (
-  id TEXT PRIMARY KEY, seed INTEGER NOT NULL, name TEXT NOT NULL UNIQUE, ha1 TEXT NOT NULL,
-  strategy TEXT
-);
-CREATE TABLE rulings (
-  pairing TEXT PRIMARY KEY, winner TEXT NOT NULL, reason TEXT NOT NULL, at TEXT NOT NULL
-);
-CREATE TABLE results (pairing TEXT PRIMARY KEY, place INTEGER NOT NULL, body TEXT NOT NULL);
-CREATE TABLE pauses (since TEXT NOT NULL);
-"""
+class Stage(StrEnum):
+    """How far a contest is."""
 
-_CONTENTS = Contents("contest's file", "the contest's folder", (_FIRST,))
+    OPEN = "open"
+    BEGUN = "begun"
+    OVER = "over"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,50 +101,95 @@ class Result:
         return tuple(zip(self.matches, self.facts, strict=False))
 
 
-_RESULT = TypeAdapter(Result)
+class Store(Protocol):
+    """What keeps a contest; every method raises `StoreError` where it fails."""
+
+    def settings(self) -> Settings:
+        """What the contest was founded with."""
+
+    def teams(self) -> list[Entrant]:
+        """The teams, the best seed first."""
+
+    def add(self, team: Entrant) -> None:
+        """Enter a team as the last seed.
+
+        Raises:
+            Conflict: the name is taken, or the contest has begun.
+        """
+
+    def replace(self, team: Entrant) -> None:
+        """Keep a team's new password."""
+
+    def remove(self, team: Entrant) -> None:
+        """Remove a team; raises `Conflict` where the contest has begun."""
+
+    def stage(self) -> Stage:
+        """How far the contest is."""
+
+    def begin(self) -> None:
+        """Let a contest that is open begin; from now on its teams stay as they are."""
+
+    def end(self, ruled: int) -> None:
+        """Let the contest be over, unless more than `ruled` rulings were made in it."""
+
+    def rule(self, ruling: Ruling) -> None:
+        """Keep a ruling in place of an earlier one; a contest that was over goes on."""
+
+    def rulings(self) -> dict[str, Ruling]:
+        """The rulings by pairing."""
+
+    def ruled(self) -> int:
+        """How often a ruling was made."""
+
+    def paused(self) -> bool:
+        """Whether no match is to begin."""
+
+    def pause(self, *, on: bool) -> None:
+        """Let no match begin, or let them begin again."""
+
+    def keep(self, results: Iterable[Result]) -> None:
+        """Keep how the contest stands, in place of how it stood."""
+
+    def results(self) -> list[Result]:
+        """How the contest stood last, the pairings in their order."""
+
+    def close(self) -> None:
+        """Let go of what it has open."""
 
 
 class Records:
-    """The file of the contest in `folder`."""
+    """The records of one contest, in the store that keeps them."""
 
-    def __init__(self, folder: Path) -> None:
-        path = folder / FILE
-        if not path.exists():
-            raise ConfigError(
-                f"There is no contest in {folder}; `cardsharp contest new` founds one."
-            )
-        self.folder = folder
-        self._file = SqliteFile(path, _CONTENTS)
-
-    @classmethod
-    def found(cls, folder: Path, settings: Settings) -> "Records":
-        """A new contest in `folder`; raises `ConfigError` where one is."""
-        if (folder / FILE).exists():
-            raise ConfigError(f"There is a contest in {folder} already.")
-        folder.mkdir(parents=True, exist_ok=True)
-        file = SqliteFile(folder / FILE, _CONTENTS)
-        with file.transaction() as db:
-            db.execute("INSERT INTO settings VALUES (?)", (json.dumps(asdict(settings)),))
-        file.close()
-        return cls(folder)
+    def __init__(self, store: Store) -> None:
+        self._store = store
 
     def close(self) -> None:
-        """Let go of the file."""
-        self._file.close()
+        """Let go of the store."""
+        self._store.close()
 
     @property
     def settings(self) -> Settings:
         """What the contest was founded with."""
-        with self._file.reading() as db:
-            return Settings(**json.loads(db.execute("SELECT body FROM settings").fetchone()[0]))
+        return self._store.settings()
+
+    @property
+    def stage(self) -> Stage:
+        """How far the contest is."""
+        return self._store.stage()
+
+    def begin(self) -> None:
+        """Let the contest begin, if it has not; from now on its teams stay as they are."""
+        self._store.begin()
+
+    def end(self, ruled: int) -> None:
+        """Let the contest be over, unless more than `ruled` rulings were made in it."""
+        self._store.end(ruled)
 
     # --- teams -----------------------------------------------------------------------------
 
     def teams(self) -> list[Entrant]:
         """The teams, the best seed first."""
-        query = "SELECT id, name, ha1, strategy FROM teams ORDER BY seed"
-        with self._file.reading() as db:
-            return [Entrant(*row) for row in db.execute(query)]
+        return self._store.teams()
 
     def enter(self, name: str, strategy: str | None = None) -> tuple[Entrant, str]:
         """A new team and its password, which nobody can read again."""
@@ -166,27 +198,26 @@ class Records:
             raise ConfigError(f"There is a team called {name} already.")
         team_id, password = secrets.token_hex(12), secrets.token_urlsafe(18)
         team = Entrant(team_id, name, ha1(team_id, password), strategy)
-        with self._file.transaction() as db:
-            db.execute(
-                "INSERT INTO teams SELECT ?, coalesce(max(seed), 0) + 1, ?, ?, ? FROM teams",
-                (team.id, team.name, team.ha1, team.strategy),
-            )
+        try:
+            self._store.add(team)
+        except Conflict:
+            raise ConfigError(f"Somebody else is changing the teams; enter {name} again.") from None
         return team, password
 
     def new_password(self, name: str) -> tuple[Entrant, str]:
-        """A team and its new password; the old one is void once the contest is started again."""
+        """A team and its new password; in place of the old one at home from the next start on."""
         team, password = self.team(name), secrets.token_urlsafe(18)
-        with self._file.transaction() as db:
-            proof = ha1(team.id, password)
-            db.execute("UPDATE teams SET ha1 = ? WHERE id = ?", (proof, team.id))
+        self._store.replace(replace(team, ha1=ha1(team.id, password)))
         return team, password
 
     def remove(self, name: str) -> None:
         """Remove a team before the contest has begun."""
         self._refuse_once_begun()
-        team = self.team(name)
-        with self._file.transaction() as db:
-            db.execute("DELETE FROM teams WHERE id = ?", (team.id,))
+        try:
+            self._store.remove(self.team(name))
+        except Conflict:
+            self._refuse_once_begun()
+            raise
 
     def team(self, name: str) -> Entrant:
         """The team with that name or id."""
@@ -197,54 +228,42 @@ class Records:
         return found[0]
 
     def _refuse_once_begun(self) -> None:
-        if self.results():
+        if self.stage is not Stage.OPEN:
             raise ConfigError("The contest has begun; its teams stay as they are.")
 
     # --- what organisers say ---------------------------------------------------------------
 
     def rule(self, pairing: str, winner: str, reason: str) -> None:
         """Decide a pairing, whatever its matches were; a later ruling replaces an earlier one."""
-        team = self.team(winner)
-        row = (pairing, team.id, reason, datetime.now(UTC).isoformat())
-        with self._file.transaction() as db:
-            db.execute("INSERT OR REPLACE INTO rulings VALUES (?, ?, ?, ?)", row)
+        self._store.rule(Ruling(pairing, self.team(winner).id, reason))
 
     def rulings(self) -> dict[str, Ruling]:
         """The rulings by pairing."""
-        with self._file.reading() as db:
-            rows = db.execute("SELECT pairing, winner, reason FROM rulings").fetchall()
-        return {row[0]: Ruling(*row) for row in rows}
+        return self._store.rulings()
+
+    @property
+    def ruled(self) -> int:
+        """How often a ruling was made."""
+        return self._store.ruled()
 
     @property
     def paused(self) -> bool:
         """Whether no match is to begin."""
-        with self._file.reading() as db:
-            return db.execute("SELECT 1 FROM pauses").fetchone() is not None
+        return self._store.paused()
 
     def pause(self, *, on: bool) -> None:
         """Let no match begin, or let them begin again."""
-        with self._file.transaction() as db:
-            db.execute("DELETE FROM pauses")
-            if on:
-                db.execute("INSERT INTO pauses VALUES (?)", (datetime.now(UTC).isoformat(),))
+        self._store.pause(on=on)
 
     # --- results ---------------------------------------------------------------------------
 
     def keep(self, results: Iterable[Result]) -> None:
         """Keep how the contest stands, in place of how it stood."""
-        rows = [
-            (result.pairing, place, _RESULT.dump_json(result).decode())
-            for place, result in enumerate(results)
-        ]
-        with self._file.transaction() as db:
-            db.execute("DELETE FROM results")
-            db.executemany("INSERT INTO results VALUES (?, ?, ?)", rows)
+        self._store.keep(results)
 
     def results(self) -> list[Result]:
         """How the contest stood last, the pairings in their order."""
-        with self._file.reading() as db:
-            rows = db.execute("SELECT body FROM results ORDER BY place").fetchall()
-        return [_RESULT.validate_json(body) for (body,) in rows]
+        return self._store.results()
 
     def table(self) -> list[list[Team]]:
         """The places so far, the best first."""
