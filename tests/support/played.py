@@ -6,8 +6,9 @@ from random import Random
 from typing import Any
 
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
+from cardsharp.deciding import Decided
 from cardsharp.game import Game
-from cardsharp.strategy import Strategy
+from cardsharp.strategy import Decision
 from support.games import simulated
 from workbench.lab.extras import Taken, Told, extras_of
 
@@ -16,26 +17,15 @@ AT = datetime(2026, 11, 22, tzinfo=UTC)
 Kept = tuple[MatchRecord, list[MoveRecord]]
 
 
-class AtRandom:
-    """Takes any legal action."""
-
-    def __init__(self, game: Game, seed: int) -> None:
-        self.simulation, self.dice = simulated(game), Random(seed)
-
-    def action(self, state: Any) -> Any:  # noqa: ANN401 - any game's
-        return self.dice.choice(self.simulation.actions(state))
-
-
 class Decides:
     """Takes what a strategy decides."""
 
-    def __init__(self, game: Game, strategy: Strategy[Any, Any] | str) -> None:
-        self.simulation = simulated(game)
-        named = isinstance(strategy, str)
-        self.strategy = self.simulation.strategy(strategy, Random(1)) if named else strategy
+    def __init__(self, game: Game, strategy: str, seed: int = 1, seats: int | None = None) -> None:
+        self.simulation = simulated(game, seats)
+        self.strategy = self.simulation.strategy(strategy, Random(seed))
 
-    def action(self, state: Any) -> Any:  # noqa: ANN401 - any game's
-        return self.strategy.decide(self.simulation.position(state)).action
+    def decide(self, state: Any) -> Decision[Any]:  # noqa: ANN401 - any game's
+        return self.strategy.decide(self.simulation.position(state))
 
 
 def begun(game: Game, seed: int) -> Any:  # noqa: ANN401 - any game's
@@ -43,23 +33,24 @@ def begun(game: Game, seed: int) -> Any:  # noqa: ANN401 - any game's
     return simulated(game).deal(Random(seed))
 
 
-def taken(game: Game, state: Any, players: Sequence[Any], dice: Random) -> tuple[list[Taken], Any]:  # noqa: ANN401
-    """What the players, seat by seat, do from there to the end, and the end."""
-    simulation, notes = simulated(game), []
+def taken(state: Any, players: Sequence[Decides], dice: Random) -> list[Taken]:  # noqa: ANN401
+    """What the players, seat by seat, do from that state on; at last the end, as a state."""
+    simulation, notes = players[0].simulation, []
     while (seat := simulation.to_act(state)) is not None:
-        notes.append(Taken(state, players[seat % len(players)].action(state), None))
-        state = simulation.act(state, notes[-1].action, dice)
-    return notes, state
+        decision = players[seat % len(players)].decide(state)
+        notes.append(Taken(state, decision.action, Decided(decision)))
+        state = simulation.act(state, decision.action, dice)
+    return [*notes, Taken(state, None, None)]
 
 
-def kept(game: Game, notes: Sequence[Taken], end: Any) -> list[Kept]:  # noqa: ANN401
+def kept(game: Game, notes: Sequence[Taken], seats: int | None = None) -> list[Kept]:
     """A match as the log keeps it: in Euchre one for each deal."""
-    simulation = simulated(game)
-    names = ("one", "two") * (simulation.seats // 2)
-    told = Told("played", AT, simulation.sides[0], names, tuple(notes), end)
+    simulation = simulated(game, seats)
+    names = tuple(("one", "two", "three")[seat % 3] for seat in range(simulation.seats))
+    told = Told("played", AT, simulation.sides[0], names, tuple(notes[:-1]), notes[-1].state)
     return list(extras_of(game.name).kept(told))
 
 
-def played(game: Game, players: Sequence[Any], seed: int = 1) -> Kept:
+def played(game: Game, players: Sequence[Decides], seed: int = 1) -> Kept:
     """A match between those players, seat by seat; in Euchre its first deal."""
-    return kept(game, *taken(game, begun(game, seed), players, Random(seed)))[0]
+    return kept(game, taken(begun(game, seed), players, Random(seed)))[0]

@@ -1,5 +1,6 @@
 """What a decision cost, what the cards brought, and who decided how well."""
 
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -8,12 +9,12 @@ from nim.routes import game_body
 from nim.rules import Action
 from nim.store import Kept as Game
 from support.games import GAMES
-from support.played import AT, AtRandom, Decides, Kept, begun, kept, played, taken
+from support.played import AT, Decides, Kept, begun, kept, played, taken
 
 from cardsharp.analysis import Judge, Mark, analyse, judging, mark_of
 from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
 from cardsharp.errors import ConfigError
-from workbench.lab.extras import Taken
+from cardsharp.strategy import Decision
 
 DEADMANSDRAW, NIM = (next(g for g in GAMES if g.name == name) for name in ("deadmansdraw", "nim"))
 JUDGE: Judge = judging(DEADMANSDRAW).judge
@@ -76,14 +77,14 @@ class Spoils(Decides):
 
     spoilt: str | None = None
 
-    def action(self, state: Any) -> Any:  # noqa: ANN401
-        decision = self.strategy.decide(self.simulation.position(state))
-        values = {one.action: one.value for one in decision.options}
-        worst = min(decision.options, key=lambda one: one.value)
-        if self.spoilt or worst.value > values[decision.action] - 0.15:
-            return decision.action
-        self.spoilt = str(worst.action)
-        return worst.action
+    def decide(self, state: Any) -> Decision[Any]:  # noqa: ANN401
+        decision = super().decide(state)
+        values = {one.action: one.value or 0.0 for one in decision.options}
+        worst = min(values, key=values.__getitem__)
+        if self.spoilt or values[worst] > values[decision.action] - 0.15:
+            return decision
+        self.spoilt = str(worst)
+        return replace(decision, action=worst)
 
 
 def test_who_plays_as_the_judge_is_perfect_and_a_planted_blunder_is_found() -> None:
@@ -101,7 +102,7 @@ def test_who_plays_as_the_judge_is_perfect_and_a_planted_blunder_is_found() -> N
 
 
 def test_start_luck_and_skill_are_the_result_and_the_curve_ends_with_it() -> None:
-    players = AtRandom(DEADMANSDRAW, 1), Decides(DEADMANSDRAW, "third")
+    players = Decides(DEADMANSDRAW, "random", 1), Decides(DEADMANSDRAW, "third")
     record, moves = played(DEADMANSDRAW, players)
     found = analyse(DEADMANSDRAW, record, moves)
     first, second = found.players
@@ -114,7 +115,7 @@ def test_start_luck_and_skill_are_the_result_and_the_curve_ends_with_it() -> Non
 
 
 def test_the_chance_to_bust_is_told_where_a_card_may_be_drawn() -> None:
-    players = AtRandom(DEADMANSDRAW, 1), AtRandom(DEADMANSDRAW, 2)
+    players = Decides(DEADMANSDRAW, "random", 1), Decides(DEADMANSDRAW, "random", 2)
     found = analyse(DEADMANSDRAW, *played(DEADMANSDRAW, players))
     for one in found.decisions:
         draw = next((option for option in one.options if option.action == "Draw"), None)
@@ -126,7 +127,7 @@ def test_the_chance_to_bust_is_told_where_a_card_may_be_drawn() -> None:
 def test_a_refused_oracle_is_worth_what_comes_after_it() -> None:
     """The captain never refuses, so he weighs the position that a refusal leads to."""
     for seed in range(40):
-        players = AtRandom(DEADMANSDRAW, seed), AtRandom(DEADMANSDRAW, -seed)
+        players = Decides(DEADMANSDRAW, "random", seed), Decides(DEADMANSDRAW, "random", -seed)
         found = analyse(DEADMANSDRAW, *played(DEADMANSDRAW, players, seed))
         refused = [
             (one, after)
@@ -144,13 +145,13 @@ def test_a_refused_oracle_is_worth_what_comes_after_it() -> None:
 def test_nothing_that_was_hidden_changes_what_is_said_of_a_decision() -> None:
     """The same match, from its middle on with the cards of the draw pile in another order."""
     simulation = Decides(DEADMANSDRAW, "third").simulation
-    players = Decides(DEADMANSDRAW, "third"), AtRandom(DEADMANSDRAW, 3)
-    notes, end = taken(DEADMANSDRAW, begun(DEADMANSDRAW, 1), players, Random(1))
+    players = Decides(DEADMANSDRAW, "third"), Decides(DEADMANSDRAW, "random", 3)
+    notes = taken(begun(DEADMANSDRAW, 1), players, Random(1))
     middle = len(notes) // 2
-    first: list[Taken] = notes[:middle]
+    first = notes[:middle]
     state = simulation.act(*first[-1][:2], Random(2))
-    other = taken(DEADMANSDRAW, simulation.disguised(state, Random(9)), players, Random(9))
-    one = analyse(DEADMANSDRAW, *kept(DEADMANSDRAW, notes, end)[0])
-    two = analyse(DEADMANSDRAW, *kept(DEADMANSDRAW, [*first, *other[0]], other[1])[0])
+    other = taken(simulation.disguised(state, Random(9)), players, Random(9))
+    one = analyse(DEADMANSDRAW, *kept(DEADMANSDRAW, notes)[0])
+    two = analyse(DEADMANSDRAW, *kept(DEADMANSDRAW, [*first, *other])[0])
     assert one.decisions[: middle - 1] == two.decisions[: middle - 1]
     assert one.decisions[middle:] != two.decisions[middle:]

@@ -1,28 +1,14 @@
-"""What Blef brings to the lab: what a bet or a check is worth, and how its games are kept."""
+"""What Blef brings to the lab: how its games are kept."""
 
 from collections.abc import Iterator, Sequence
 
-from cardsharp.blef.actions import CHECK, LOST, name_of
+from cardsharp.blef.actions import LOST, name_of
 from cardsharp.blef.game import GAME
 from cardsharp.blef.logbook import SPAN, intent_body
-from cardsharp.blef.position import Position, position_of
+from cardsharp.blef.position import position_of
 from cardsharp.blef.state import Round
-from cardsharp.blef.strategies.bayes import foresee
-from cardsharp.blef.strategies.equilibrium import mixture
 from cardsharp.cloud.ports import Body, MatchRecord, MoveRecord, Status
-from workbench.lab.extras import Extras, Judge, Taken, Told
-
-
-def _chances(position: Position, actions: Sequence[int]) -> list[float | None]:
-    """The chance not to lose the round; None in a solved one, where an equilibrium is played."""
-    last = position.last_bet
-    if mixture(position) is not None:
-        return [None] * len(actions)
-    seen = foresee(position)
-    return [
-        1 - seen.chances[last] if one == CHECK and last is not None else seen.bet(one, deep=True)
-        for one in actions
-    ]
+from workbench.lab.extras import Extras, Taken, Told
 
 
 def _nicknames(names: Sequence[str]) -> list[str]:
@@ -59,7 +45,7 @@ def _facts(played: Round, names: Sequence[str]) -> Iterator[tuple[int, Body]]:
 
 
 class BlefExtras(Extras):
-    """`bayes` judges, and matches are kept as our bot keeps them."""
+    """Matches are kept as our bot keeps them."""
 
     keeps = True
 
@@ -79,5 +65,3 @@ class BlefExtras(Extras):
         header = {**told.header(GAME.name), "names": names}
         record = MatchRecord(told.match_id, Status.FINISHED, told.at, header, outcome=outcome)
         yield record, moves
-
-    judge = Judge("bayes", "chance not to lose the round", ".1%", _chances)

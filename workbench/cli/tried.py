@@ -9,11 +9,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from cardsharp.analysis import Judge
 from cardsharp.cloud.ports import MatchRecord
 from cardsharp.game import Game
 from cardsharp.replay import header_of
 from workbench.lab.again import Tried
-from workbench.lab.extras import Judge
 from workbench.show.decisions import worth
 from workbench.show.drawing import drawing_of, print_title
 from workbench.show.output import program

@@ -1,14 +1,14 @@
 """What Dead Man's Draw brings to the lab: its dice, variants of players, positions, twins."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter
 
 from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
-from cardsharp.deadmansdraw.actions import Action, Effect, EffectType
+from cardsharp.deadmansdraw.actions import Effect, EffectType
 from cardsharp.deadmansdraw.bank import bank_of
 from cardsharp.deadmansdraw.cards import Card, Suit
 from cardsharp.deadmansdraw.logbook import facts_body, header_body
@@ -19,7 +19,6 @@ from cardsharp.deadmansdraw.strategies.captain import (
     Captain,
     Weighing,
     deck_of,
-    is_ordinary,
 )
 from cardsharp.deadmansdraw.strategies.champion import Champion
 from cardsharp.deadmansdraw.strategies.search.leaves import Limits
@@ -30,7 +29,7 @@ from cardsharp.deadmansdraw.wire_views import MatchView
 from cardsharp.errors import ConfigError
 from workbench.deadmansdraw.kept import kept_match
 from workbench.lab.dice import Dice, Purpose, dice
-from workbench.lab.extras import Answer, Extras, Judge, MatchDice, PlaySeries, Told
+from workbench.lab.extras import Answer, Extras, MatchDice, PlaySeries, Told
 from workbench.lab.plan import Plan
 from workbench.twins import twin_function
 
@@ -42,15 +41,6 @@ LESS = {
 
 ENOUGH = {"champion-2": 2, "champion-4": 4}
 """How many cards are enough for champions that are strangers to those who know the champion."""
-
-
-def _chances(position: Position, actions: Sequence[Action]) -> list[float | None]:
-    """The captain's chances to win with these actions."""
-    if not is_ordinary(position):
-        return [None] * len(actions)
-    options = Captain(model(WEIGHTS)).decide(position).options
-    chances = {option.action: option.value for option in options}
-    return [chances.get(action) for action in actions]
 
 
 class DeadMansDrawExtras(Extras):
@@ -93,8 +83,6 @@ class DeadMansDrawExtras(Extras):
     def kept(self, told: Told) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
         """The match as an arena would have told it, with the reasons of both players."""
         yield kept_match(told)
-
-    judge = Judge(WEIGHTS, "chance to win", ".1%", _chances)
 
     def recorded(self, file: Path) -> tuple[MatchRecord, list[MoveRecord]]:
         """The match that an arena tells: the answer to GET /api/matches/ID?showevents=true."""

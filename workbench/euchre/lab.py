@@ -14,7 +14,7 @@ from cardsharp.euchre.strategies.pimc import Effort, Pimc
 from cardsharp.euchre.table import turn
 from workbench.euchre.kept import kept_deals
 from workbench.euchre.remote import RemotePlayer
-from workbench.lab.extras import Extras, Judge, PlaySeries, Told
+from workbench.lab.extras import Extras, PlaySeries, Told
 from workbench.lab.plan import Plan
 from workbench.lab.results import Pair, Result
 from workbench.twins import twin_function
@@ -25,13 +25,6 @@ YARDSTICK = "rules"
 """Whom the engine is measured against."""
 
 SIDES = 2
-
-
-def _points(position: Position, actions: Sequence[Action]) -> list[float | None]:
-    """What the engine expects of these actions."""
-    options = Pimc().decide(position).options
-    points = {option.action: option.value for option in options}
-    return [points.get(action) for action in actions]
 
 
 class EuchreExtras(Extras):
@@ -68,8 +61,6 @@ class EuchreExtras(Extras):
     def kept(self, told: Told) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
         """Each deal of the match, as the service keeps deals."""
         return kept_deals(told)
-
-    judge = Judge(ENGINE, "points of the deal", "+.2f", _points)
 
     def kind(self, position: Position) -> str:
         """What is asked; of a card, in which trick."""

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from cardsharp.analysis import Judge
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.deciding import Decided
 from cardsharp.errors import ConfigError
 from cardsharp.game import Game
 from cardsharp.replay import Asked, Thought, header_of
-from workbench.lab.extras import Judge, extras_of
+from workbench.lab.extras import extras_of
 from workbench.lab.guard import decided_again
 from workbench.lab.plan import Plan
 from workbench.lab.players import bare_strategy_of
@@ -63,9 +64,11 @@ class Tried:
         if self.judge is None:
             return {}
         names = {one: name for one, name in self.asked.options.items() if name in wanted}
-        values = self.judge.worth(self.asked.position, tuple(names))
-        found = zip(names.values(), values, strict=True)
-        return {name: value for name, value in found if value is not None}
+        decision = self.judge.weigh(self.asked.position, tuple(names))
+        options = () if decision is None else decision.options
+        values = {one.action: one.value for one in options}
+        found = {name: values.get(one) for one, name in names.items()}
+        return {name: value for name, value in found.items() if value is not None}
 
     def named(self, action: Any) -> str:  # noqa: ANN401 - any game's
         """What the log calls an action."""
@@ -89,7 +92,7 @@ class Trial:
         self.game = game
         self._decisions, self._decider = game.decisions.load(), game.decider.load()
         self._plan = Plan(game=game.name, first=player, second=player, pairs=1)
-        self._judge = extras_of(game.name).judge
+        self._judge = None if game.judge is None else game.judge.load()
         self._strategy()
 
     def asked(self, record: MatchRecord, moves: Sequence[MoveRecord]) -> list[Asked]:
@@ -99,7 +102,8 @@ class Trial:
             StoreError: the log cannot be read.
         """
         found = list(self._decisions(record, moves))
-        ours = header_of(record).seats
+        reasoned = (one.step for one in found if one.step.ours and one.step.ours.strategy)
+        ours: set[int | None] = {*header_of(record).seats} or {step.seat for step in reasoned}
         return [one for one in found if not ours or one.step.seat in ours]
 
     def again(self, asked: Sequence[Asked]) -> Iterator[Tried]:

@@ -102,19 +102,6 @@ class Told:
         }
 
 
-class Judge(NamedTuple):
-    """A player who can say what each action is worth.
-
-    `worth` is that of some actions in a position, in the `unit` and written in the `form`; None
-    for those that the player does not weigh there.
-    """
-
-    name: str
-    unit: str
-    form: str
-    worth: Callable[[Any, Sequence[Any]], list[float | None]]
-
-
 class Extras:
     """What a game of which nothing special is known needs: nothing."""
 
@@ -159,9 +146,6 @@ class Extras:
     def kept(self, told: Told) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
         """A match of the lab as the log holds matches, in one part or in several."""
         raise NotImplementedError
-
-    judge: Judge | None = None
-    """Who says what an action is worth, if somebody does."""
 
     def recorded(self, file: Path) -> tuple[MatchRecord, list[MoveRecord]]:
         """The match in a file that somebody recorded; raises `ConfigError` for any other file."""

@@ -197,16 +197,16 @@ def analyse(
     """The analysis of a stored match; `following` hands on the decisions one by one as it likes.
 
     Raises:
-        ConfigError: the game has no judge, or there is nothing to judge in the match.
+        ConfigError: the game has no judge, or the match is none that it can judge.
         StoreError: the log cannot be read.
     """
     judge, replay, decisions_of = judging(game)
+    result = judge.result(record, moves)
     asked = list(decisions_of(record, moves))
     weighed = [_weighed(judge, one) for one in following(asked)]
     found = [one for one in weighed if one is not None]
     if not found:
         raise ConfigError(f"Match {record.match_id} has no decision that {judge.name} can judge.")
-    result = judge.result(record, moves)
     decisions = tuple(_judged(judge, found, result))
     luck = sum(one.luck for one in decisions)
     first, second = (_player(decisions, side, luck) for side in range(SIDES))

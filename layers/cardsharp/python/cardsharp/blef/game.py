@@ -16,6 +16,7 @@ GAME = Game(
     service=Part("cardsharp.blef.assembly:SERVICE"),
     replay=Part("cardsharp.blef.replay:replay"),
     decisions=Part("cardsharp.blef.decisions:decisions"),
+    judge=Part("cardsharp.blef.judge:JUDGE"),
     decider=Part("cardsharp.blef.fallback:DECIDER"),
     visit=Part("workbench.blef.visit:visit"),
     simulation=Part("cardsharp.blef.simulation:Blef"),

@@ -5,6 +5,7 @@ Only those of which a hand is kept: our own. No other hand is looked at.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.euchre.actions import Action, Bid, Defend, Discard, Play, Question
@@ -14,11 +15,33 @@ from cardsharp.euchre.replay import asked_of, event_of
 from cardsharp.euchre.replay import replay as replayed
 from cardsharp.euchre.state import FACE_DOWN, HAND, TURN, Deal
 from cardsharp.euchre.table import DEALER, Table, ToAct, turn
-from cardsharp.replay import Asked, Thought
+from cardsharp.replay import Asked, Step, Thought
+
+
+class Asking(NamedTuple):
+    """A step with what was done in it; `table` and the dealer's `discard` are those before it."""
+
+    step: Step
+    table: Table
+    discard: Card | None
+    seat: int
+    action: Action
 
 
 def decisions(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Asked]:
     """Our decisions, in order, as far as the events before each were told.
+
+    Raises:
+        StoreError: an event or a decision cannot be read.
+    """
+    for step, table, discard, seat, _ in asking(record, moves):
+        position = None if step.ours is None else _position(step.ours, table, seat, discard)
+        if position is not None:
+            yield Asked(step, position, {one: str(one) for one in position.choices})
+
+
+def asking(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Asking]:
+    """Every step with the table before it, up to the first that does not follow.
 
     Raises:
         StoreError: an event or a decision cannot be read.
@@ -32,12 +55,10 @@ def decisions(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Aske
             discard = FACE_DOWN
         if turn(table) != ToAct(seat, question):
             return
-        position = None if step.ours is None else _position(step.ours, table, seat, discard)
-        if position is not None:
-            yield Asked(step, position, {one: str(one) for one in position.choices})
+        yield Asking(step, table, discard, seat, action)
         if isinstance(action, Discard):
             discard = action.card
-        table = _after(table, seat, action)
+        table = after(table, seat, action)
 
 
 def _position(thought: Thought, table: Table, seat: int, discard: Card | None) -> Position | None:
@@ -55,7 +76,8 @@ def _position(thought: Thought, table: Table, seat: int, discard: Card | None) -
     return project(Deal(tuple(cards), table, discard), seat)
 
 
-def _after(table: Table, seat: int, action: Action) -> Table:
+def after(table: Table, seat: int, action: Action) -> Table:
+    """The table after what a seat did."""
     match action:
         case Bid():
             return table.with_bid(action)

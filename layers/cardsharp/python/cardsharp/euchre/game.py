@@ -19,6 +19,7 @@ GAME = Game(
     commands=Part("workbench.euchre.commands:app"),
     replay=Part("cardsharp.euchre.replay:replay"),
     decisions=Part("cardsharp.euchre.decisions:decisions"),
+    judge=Part("cardsharp.euchre.judge:JUDGE"),
     decider=Part("cardsharp.euchre.fallback:DECIDER"),
     archive=Part("workbench.euchre.archive:open_archive"),
     terminal=Part("workbench.euchre.terminal:Terminal"),

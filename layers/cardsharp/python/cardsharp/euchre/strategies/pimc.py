@@ -92,9 +92,13 @@ class Pimc:
 
     def decide(self, position: Position) -> Decision:
         """The choice with the most expected points."""
+        return self.weigh(position)
+
+    def weigh(self, position: Position, also: Sequence[Action] = ()) -> Decision:
+        """The decision, for which those choices are weighed too, as poor as they may look."""
         if len(position.choices) == 1:
             return Decision(position.choices[0], "The only choice.")
-        choices = _choices(position)
+        choices = _choices(position, also)
         if len(choices.actions) == 1:
             return Decision(choices.actions[0], "The only choice worth a thought.")
         race, cut = self._run(position, choices)
@@ -143,22 +147,23 @@ def _note(race: Race, number: int) -> str:
     return "" if number in race.running else f"given up after {race.tried[number]} worlds"
 
 
-def _choices(position: Position) -> _Choices:
+def _choices(position: Position, also: Sequence[Action]) -> _Choices:
     match position.question:
         case Question.BID:
-            return _bids(position)
+            return _bids(position, also)
         case Question.DISCARD:
             return _discards(position)
         case Question.DEFEND:
             return _defences(position)
         case Question.PLAY:
-            return _plays(position)
+            return _plays(position, also)
 
 
-def _bids(position: Position) -> _Choices:
+def _bids(position: Position, also: Sequence[Action]) -> _Choices:
     number, side = len(position.table.bids), position.seat % 2
     ledger = Ledger(position.table.turn_card)
-    bids = (PASS, *_calls_worth_a_thought(position))
+    called = [one for one in also if isinstance(one, Bid) and one.suit is not None]
+    bids = tuple(dict.fromkeys((PASS, *_calls_worth_a_thought(position), *called)))
 
     def worth(world: World, bid: Bid) -> int:
         if bid.suit is None:
@@ -206,12 +211,13 @@ def _defences(position: Position) -> _Choices:
     )
 
 
-def _plays(position: Position) -> _Choices:
+def _plays(position: Position, also: Sequence[Action]) -> _Choices:
     call, table = _call(position.table), position.table
     seating = Seating(call, table.lone_defender)
     cards = layout(call.suit)
     stage = _stage(table, seating, position.seat)
-    bits = _different(position, call.suit)
+    wanted = [cards.bit[one.card] for one in also if isinstance(one, Play)]
+    bits = list(dict.fromkeys((*_different(position, call.suit), *wanted)))
     afterwards = [stage.after(bit, seating) for bit in bits]
     sign = 1 if seating.ours[position.seat] else -1
     turn = cards.bit[table.turn_card]

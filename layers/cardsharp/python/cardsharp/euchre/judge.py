@@ -1,0 +1,46 @@
+"""`pimc` as the judge of Euchre: the points that a side expects to make of the deal, less theirs.
+
+A match of the log is one deal, so what it does to the game to ten is not told. Only decisions of
+which the hand is kept are judged: ours.
+"""
+
+from collections.abc import Sequence
+
+from cardsharp.analysis import Judge
+from cardsharp.cloud.ports import MatchRecord, MoveRecord
+from cardsharp.euchre.actions import Action
+from cardsharp.euchre.decisions import after, asking
+from cardsharp.euchre.position import Position
+from cardsharp.euchre.rules import score
+from cardsharp.euchre.strategies.base import Decision
+from cardsharp.euchre.strategies.pimc import Pimc
+from cardsharp.euchre.table import turn
+
+
+class EnginesJudgement(Judge):
+    """What the engine thinks over the worlds that a position allows, the same ones each time."""
+
+    name = "pimc"
+    unit = "points of the deal"
+    form = "+.2f"
+    total = 0.0
+    stake = 4.0
+    """The most that a deal brings: all tricks, alone."""
+
+    def weigh(self, position: Position, also: Sequence[Action] = ()) -> Decision:
+        """Its decision; one without a choice has no worth, which is no loss."""
+        return Pimc().weigh(position, also)
+
+    def result(self, record: MatchRecord, moves: Sequence[MoveRecord]) -> float | None:
+        """The points of the seats 0 and 2, less those of 1 and 3."""
+        told = list(asking(record, moves))
+        if not told or len(told) < len(moves):
+            return None
+        table = after(told[-1].table, told[-1].seat, told[-1].action)
+        if turn(table) is not None:
+            return None
+        points = score(table).points
+        return float(points[0] - points[1])
+
+
+JUDGE = EnginesJudgement()

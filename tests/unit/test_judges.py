@@ -1,0 +1,122 @@
+"""Who judges Blef and Euchre, and what is said of matches in which not all can be judged."""
+
+from dataclasses import replace
+from random import Random
+
+import pytest
+from support.games import GAMES, simulated
+from support.played import Decides, begun, kept, played, taken
+
+from cardsharp.analysis import analyse, judging
+from cardsharp.blef.actions import CHECK
+from cardsharp.blef.judge import chance
+from cardsharp.cloud.ports import MoveRecord
+from cardsharp.errors import ConfigError
+from cardsharp.euchre.actions import Bid
+from cardsharp.game import Game
+from workbench.lab.again import Trial
+
+BLEF, EUCHRE = (next(g for g in GAMES if g.name == name) for name in ("blef", "euchre"))
+JUDGES = {"blef": "bayes", "euchre": "pimc"}
+
+
+@pytest.mark.parametrize("game", [BLEF, EUCHRE], ids=lambda game: str(game.name))
+def test_start_luck_and_skill_are_the_result_and_the_judge_itself_is_perfect(game: Game) -> None:
+    players = Decides(game, JUDGES[game.name]), Decides(game, "random", 3)
+    record, moves = played(game, players)
+    found = analyse(game, record, moves)
+    first, second = found.players
+    assert found.start + found.luck + first.skill - second.skill == pytest.approx(found.result)
+    assert [point.sequence for point in found.curve] == [move.sequence for move in moves]
+    assert found.curve[-1].worth == found.result
+    assert second.accuracy is not None
+    assert second.accuracy < 100
+    assert first.accuracy is not None
+    assert first.accuracy > 99.9
+    if game is EUCHRE:
+        points = record.outcome["scores"]  # type: ignore[index]
+        assert found.result == points[0] - points[1]
+
+
+def test_both_players_of_blef_are_judged_also_one_who_gave_no_reasons() -> None:
+    record, moves = played(BLEF, (Decides(BLEF, "random", 1), Decides(BLEF, "greedy")))
+    told = [MoveRecord(move.sequence, None, move.facts) for move in moves]
+    whole, without = (analyse(BLEF, record, one) for one in (moves, told))
+    assert [one.seat for one in whole.decisions] == [one.seat for one in without.decisions]
+    assert {one.seat for one in whole.decisions} == {0, 1}
+    assert whole.players == without.players
+
+
+def test_a_seat_that_we_took_is_told_by_the_bets_we_saw_and_only_ours_are_tried() -> None:
+    """Our bot's header has one name and no seats, and the log our reasons alone."""
+    record, moves = played(BLEF, (Decides(BLEF, "greedy"), Decides(BLEF, "threshold")))
+    ours = [m if m.intent and m.intent["seat"] == 1 else replace(m, intent=None) for m in moves]
+    header = {"game": "blef", "names": ["two"], "players": ["two"]}
+    bots = replace(record, header=header)
+    one, two = analyse(BLEF, record, moves), analyse(BLEF, bots, ours)
+    assert two.players == one.players
+    tried = Trial(BLEF, "greedy").asked(bots, ours)
+    assert {asked.step.seat for asked in tried} == {1}
+
+
+def test_more_than_two_players_of_blef_are_not_analysed_and_that_is_said() -> None:
+    player = Decides(BLEF, "random", seats=3)
+    notes = taken(player.simulation.deal(Random(1)), (player,), Random(1))
+    [(record, moves)] = kept(BLEF, notes, 3)
+    with pytest.raises(ConfigError, match="has 3 players; of Blef only two are analysed"):
+        analyse(BLEF, record, moves)
+
+
+def test_who_has_more_rounds_to_lose_is_likelier_to_be_left() -> None:
+    """The race that every player is as likely to lose a round of; 3 to 1 is a coin thrice."""
+    assert chance(1, ()) == 1.0
+    assert chance(0, (1,)) == 0.0
+    assert chance(1, (1, 1)) == pytest.approx(1 / 3)
+    assert chance(3, (1,)) == pytest.approx(1 - 0.5**3)
+    assert chance(2, (5, 3)) + chance(5, (2, 3)) + chance(3, (2, 5)) == pytest.approx(1.0)
+
+
+def test_nothing_that_was_hidden_changes_what_is_said_of_a_decision_in_blef() -> None:
+    """The same first decision, with another hand on the other side."""
+    state = begun(BLEF, 1)
+    players = Decides(BLEF, "greedy"), Decides(BLEF, "greedy")
+    found = []
+    for seed in (1, 2, 3):
+        hidden = players[1].simulation.disguised(state, Random(seed))
+        notes = taken(hidden, players, Random(seed))
+        found.append(analyse(BLEF, *kept(BLEF, notes)[0]).decisions[0])
+    assert len({(one.options, one.cost, one.reason, one.before) for one in found}) == 1
+    assert len({one.after for one in found}) > 1
+
+
+def test_the_actions_of_a_solved_round_are_worth_the_same() -> None:
+    judge = judging(BLEF).judge
+    position = simulated(BLEF).position(begun(BLEF, 4))
+    decision = judge.weigh(position, position.legal_actions()[:1])
+    assert decision is not None
+    assert "solved" in decision.reason
+    worths = {one.value for one in decision.options if "equilibrium" in one.note}
+    assert len(worths) == 1
+    assert all((one.value or 0.0) <= max(worths) for one in decision.options)  # type: ignore[type-var]
+
+
+def test_a_hopeless_call_of_euchre_is_weighed_where_it_was_made() -> None:
+    simulation, judge = simulated(EUCHRE), judging(EUCHRE).judge
+    for seed in range(20):
+        position = simulation.position(simulation.deal(Random(seed)))
+        calls = [one for one in position.choices if isinstance(one, Bid) and one.suit is not None]
+        plain, asked = judge.weigh(position), judge.weigh(position, calls)
+        assert plain is not None
+        assert asked is not None
+        if not plain.options:  # not one call was worth a thought
+            assert {one.action for one in asked.options} == {*calls, asked.action}
+            return
+    pytest.fail("there was always a call worth a thought")
+
+
+def test_a_check_of_blef_is_worth_what_the_bet_fails_with() -> None:
+    simulation, judge = simulated(BLEF), judging(BLEF).judge
+    state = simulation.act(begun(BLEF, 3), 87, Random(1))  # the highest bet of all
+    decision = judge.weigh(simulation.position(state), ())
+    assert decision is not None
+    assert decision.action == CHECK
