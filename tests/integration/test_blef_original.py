@@ -10,7 +10,7 @@ from support.blef_original import OriginalPlace
 from support.bot_bench import Bench
 from support.cli import Cli, Outcome, clean
 
-from cardsharp.blef.client import NO_GAME
+from cardsharp.blef.refusals import NO_GAME
 from cardsharp.blef.routes import API as BLEF
 from cardsharp.blef.service import Blef
 from cardsharp.blef.sqlite import SqliteGames

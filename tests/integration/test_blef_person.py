@@ -132,7 +132,8 @@ def test_a_move_whose_answer_is_lost_is_not_made_again(
             if sight.position is None and len(sight.game.players) == 2:
                 games.start(game, bob)
             elif sight.position is not None and sight.position.turn == sight.position.me:
-                games.play(game, bob, "0" if sight.position.last_bet is None else str(CHECK))
+                action = 0 if sight.position.last_bet is None else CHECK
+                games.play(game, bob, lambda action=action: action)
 
     monkeypatch.setattr(BlefClient, "act", act)
     seat = Seat(iter(["pair of aces", "quit"]))
@@ -145,7 +146,7 @@ def test_a_move_whose_answer_is_lost_is_not_made_again(
             done.set()
         rival.result(timeout=30)
     assert moves == [11]
-    first = games.state(game, Look(round="1"), timedelta)
+    first = games.state(game, Look(round=lambda _: 1), timedelta)
     assert first.position is not None
     assert [move.action for move in first.position.history].count(11) == 1
     assert "the connection broke" in seat.page.getvalue()

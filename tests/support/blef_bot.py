@@ -14,10 +14,11 @@ from cardsharp.blef.actions import CHECK, LOST, name_of
 from cardsharp.blef.bot import Seats
 from cardsharp.blef.cards import DECK, Hand, sort_hand
 from cardsharp.blef.chance import SecretChance
-from cardsharp.blef.client import NO_GAME, BlefClient
+from cardsharp.blef.client import BlefClient
 from cardsharp.blef.game import GAME
 from cardsharp.blef.logbook import SPAN
 from cardsharp.blef.records import GameRecord
+from cardsharp.blef.refusals import NO_GAME
 from cardsharp.blef.seats import SeatOrder
 from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.blef.state import Round

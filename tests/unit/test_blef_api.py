@@ -25,7 +25,7 @@ from cardsharp.games import games
 from web import app
 from workbench.cloud.http_events import Asked, http_event, read_answer
 from workbench.cloud.template import TEMPLATE, load_resources
-from workbench.stage.document import file_of, text_of
+from workbench.stage.document import files_of
 
 EVENTS = Path(__file__).parents[2] / "events"
 FORM = (("Content-Type", "application/x-www-form-urlencoded"),)
@@ -41,7 +41,8 @@ def test_the_document_in_docs_is_that_of_the_code() -> None:
     """Run `python -m workbench.stage.document` when an API has changed."""
     for one in games():
         if one.service is not None:
-            assert file_of(one).read_text() == text_of(one)
+            for file, text in files_of(one).items():
+                assert file.read_text() == text
 
 
 def test_the_document_is_served_and_names_every_path(client: Client) -> None:

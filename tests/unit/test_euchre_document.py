@@ -15,7 +15,7 @@ from cardsharp.euchre.assembly import SERVICE
 from cardsharp.euchre.game import GAME as EUCHRE
 from web.app import GAME, api, handler
 from workbench.cloud.context import Function
-from workbench.stage.document import text_of
+from workbench.stage.document import files_of
 
 ROOT = Path(__file__).parents[2]
 EVENTS = sorted((ROOT / "events").glob("euchre_*.json"))
@@ -38,7 +38,8 @@ def test_every_published_operation_is_there_under_its_name() -> None:
 
 def test_every_reference_in_the_document_leads_somewhere() -> None:
     schemas = json.loads(json.dumps(SERVICE.document()))["components"]["schemas"]
-    wanted = set(text_of(EUCHRE).split('"$ref": "#/components/schemas/')[1:])
+    (text,) = files_of(EUCHRE).values()
+    wanted = set(text.split('"$ref": "#/components/schemas/')[1:])
     assert {one.partition('"')[0] for one in wanted} <= set(schemas)
 
 

@@ -1,26 +1,31 @@
 """Writes each service's docs/GAME-openapi.json: `python -m workbench.stage.document`."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 from cardsharp.game import Game
 from cardsharp.games import games
+from cardsharp.web.reading import Json
 from workbench.stage.serving import service_of
 
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-def file_of(game: Game) -> Path:
-    """Where a game's document is kept."""
-    return DOCS / f"{game.name}-openapi.json"
+def files_of(game: Game) -> Mapping[Path, str]:
+    """What the files hold in which a game's documents are kept."""
+    return {
+        DOCS / f"{'-'.join(filter(None, (game.name, name)))}-openapi.json": _text(document)
+        for name, document in service_of(game).documents().items()
+    }
 
 
-def text_of(game: Game) -> str:
-    """The document as the file holds it."""
-    return json.dumps(service_of(game).document(), indent=2, ensure_ascii=False) + "\n"
+def _text(document: Json) -> str:
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
 if __name__ == "__main__":
     for one in games():
         if one.service is not None:
-            file_of(one).write_text(text_of(one))
+            for file, text in files_of(one).items():
+                file.write_text(text)

@@ -1,14 +1,21 @@
 """The service that the environment describes."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
+from cardsharp.blef import routes_next
 from cardsharp.blef.routes import API
 from cardsharp.blef.service import Blef
 from cardsharp.blef.store import GameStore
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.stores import Stores
+from cardsharp.errors import ConfigError
 from cardsharp.game import Part
+from cardsharp.web.api import Api
 from cardsharp.web.service import Service
+
+NEXT = "BLEF_NEXT"
 
 STORES: Stores[GameStore] = Stores(
     "BLEF_STORE",
@@ -27,4 +34,18 @@ def build_service(environment: Mapping[str, str]) -> Blef:
     return Blef(STORES.open(environment.get(STORES.variable, ""), clock), clock)
 
 
-SERVICE = Service(api=API, store=STORES.variable, assemble=build_service)
+def beside(environment: Mapping[str, str]) -> Sequence[Api[Blef]]:
+    """Today's generation of the API, under the prefix that BLEF_NEXT names: none, or "off".
+
+    Raises:
+        ConfigError: it is no prefix.
+    """
+    prefix = environment.get(NEXT, "/")
+    if prefix == "off":
+        return ()
+    if re.fullmatch(r"/([a-z0-9.-]+/?)*", prefix) is None or prefix.rstrip("/") == API.base:
+        raise ConfigError(f"{NEXT} must be off or a prefix such as / or /next, not {prefix!r}.")
+    return (replace(routes_next.API, base=prefix.rstrip("/")),)
+
+
+SERVICE = Service(api=API, store=STORES.variable, assemble=build_service, beside=beside)

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from random import Random
 
-from cardsharp.blef.client import NO_PLAYER, BlefClient, Sighting
+from cardsharp.blef.client import BlefClient, Sighting
 from cardsharp.blef.fallback import decide
 from cardsharp.blef.game import GAME
 from cardsharp.blef.logbook import (
@@ -25,6 +25,7 @@ from cardsharp.blef.logbook import (
 )
 from cardsharp.blef.position import Position
 from cardsharp.blef.records import Status
+from cardsharp.blef.refusals import NO_PLAYER
 from cardsharp.blef.seats import SeatOrder
 from cardsharp.blef.strategies import Strategy, build
 from cardsharp.blef.wire import position_in

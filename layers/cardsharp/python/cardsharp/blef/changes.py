@@ -3,16 +3,20 @@
 Pure functions from a game to the changed game. A parameter that was not sent is None.
 """
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 
 from cardsharp.blef import params, rules
-from cardsharp.blef.actions import CHECK
 from cardsharp.blef.chance import Chance
-from cardsharp.blef.records import GameRecord, Status
+from cardsharp.blef.records import GameRecord, Player, Status
+from cardsharp.blef.refusals import NO_PLAYER, Denied
 from cardsharp.blef.state import Round
 from cardsharp.errors import Illegal
-from cardsharp.web.refusals import Refused, bad_request, forbidden
+from cardsharp.web.refusals import bad_request, forbidden
+
+ReadAction = Callable[[], int]
+"""Reads the action that was sent, when it is its turn to be checked; raises `Refused`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,21 +29,24 @@ class Change:
 
 def join(game: GameRecord, nickname: str | None, player_uuid: str) -> Change:
     """The game with one more player, whose secret uuid is given; raises `Refused`."""
-    if game.round is not None:
-        raise forbidden("Game already started")
-    if len(game.players) >= rules.MAX_PLAYERS:
-        raise forbidden("The game room is full")
-    if nickname is None:
-        raise bad_request("Nickname missing - please supply it")
+    _check_open(game)
+    _check_room(game)
+    return Change(game.joined_by(_free_nickname(game, nickname), player_uuid))
+
+
+def _free_nickname(game: GameRecord, nickname: str | None) -> str:
+    """The nickname, which may be used here; raises `Refused`."""
+    if not nickname:
+        raise Denied("Nickname missing - please supply it", "nickname", nickname)
     if not params.is_nickname(nickname):
-        raise bad_request(
-            "Nickname must start with a letter and only contain alphanumeric characters"
-        )
+        text = "Nickname must start with a letter and only contain alphanumeric characters"
+        raise Denied(text, "nickname", nickname)
     if len(nickname) > params.MAX_NICKNAME:
-        raise bad_request(f"Nickname too long - must be within {params.MAX_NICKNAME} characters")
+        text = f"Nickname too long - must be within {params.MAX_NICKNAME} characters"
+        raise Denied(text, "nickname", nickname)
     if nickname in game.nicknames:
-        raise Refused(HTTPStatus.CONFLICT, "Nickname already taken")
-    return Change(game.joined_by(nickname, player_uuid))
+        raise Denied("Nickname already taken", "nickname", nickname, HTTPStatus.CONFLICT)
+    return nickname
 
 
 def join_as(game: GameRecord, nickname: str | None, wished: str) -> Change | None:
@@ -50,25 +57,73 @@ def join_as(game: GameRecord, nickname: str | None, wished: str) -> Change | Non
     """
     uuid = params.read_uuid(wished)
     if uuid is None or not params.is_random(uuid) or uuid == game.uuid:
-        raise bad_request("Invalid player UUID")
+        raise Denied("Invalid player UUID", "player_uuid", wished)
     seat = game.seat_of(uuid)
     if seat is None:
         return join(game, nickname, uuid)
     if game.nicknames[seat] != nickname:
-        raise Refused(HTTPStatus.CONFLICT, "Player UUID already taken")
+        raise Denied("Player UUID already taken", "player_uuid", wished, HTTPStatus.CONFLICT)
     return None
 
 
-def start(game: GameRecord, admin_uuid: str | None, chance: Chance) -> Change:
-    """The game with its players seated and the first round dealt; raises `Refused`."""
-    if game.round is not None:
-        raise forbidden("Game already started")
+def invite(
+    game: GameRecord,
+    admin_uuid: str | None,
+    agent_name: str | None,
+    agents: Mapping[str, str],
+    player_uuid: str,
+) -> Change:
+    """The game with one more player, a bot of ours under that secret uuid; raises `Refused`.
+
+    `agents` are the strategies by the names under which bots are known.
+    """
+    _check_open(game)
+    _check_admin(game, admin_uuid)
+    _check_room(game)
+    if not agent_name:
+        raise Denied("Agent name missing - please supply it", "agent_name", agent_name)
+    if agent_name not in agents:
+        raise Denied("Invalid agent_name", "agent_name", None)
+    named = (_agent_nickname(agent_name, number) for number in range(1, rules.MAX_PLAYERS + 1))
+    nickname = next(name for name in named if name not in game.nicknames)
+    return Change(game.joined_by(nickname, player_uuid, agents[agent_name]))
+
+
+def _agent_nickname(agent_name: str, number: int) -> str:
+    """What the bot of a name is called; no person can be, for the parentheses."""
+    return f"{agent_name}_(AI)" if number == 1 else f"{agent_name}_{number}_(AI)"
+
+
+def start(
+    game: GameRecord, admin_uuid: str | None, chance: Chance, *, hide: bool = False
+) -> Change:
+    """The game with its players seated and the first round dealt, private if `hide`.
+
+    Raises `Refused`.
+    """
+    _check_open(game)
     _check_admin(game, admin_uuid)
     if len(game.players) < rules.MIN_PLAYERS:
         raise forbidden("At least 2 players needed to start a game")
-    seats = chance.seats(len(game.players))
-    seated = tuple(game.players[joined] for joined in seats)
-    return Change(replace(game, players=seated, round=rules.start(len(seated), chance.deal)))
+    seated = _seated(game.players, chance)
+    first = rules.start(len(seated), chance.deal)
+    return Change(replace(game, players=seated, round=first, public=game.public and not hide))
+
+
+def _seated(players: tuple[Player, ...], chance: Chance) -> tuple[Player, ...]:
+    """The players in seating order: by chance, and bots as evenly between people as can be.
+
+    Bots take the seats i * players / bots from a seat drawn by chance on (docs/spec/blef-next.md
+    section 3), in the order in which they were invited.
+    """
+    bots = [player for player in players if player.agent is not None]
+    people = [player for player in players if player.agent is None]
+    rest = iter([people[joined] for joined in chance.seats(len(people))])
+    number = len(players)
+    first = chance.seats(number)[0] if bots else 0
+    seats = sorted((first + i * number // len(bots)) % number for i in range(len(bots)))
+    taken = dict(zip(seats, bots, strict=True))
+    return tuple(taken[seat] if seat in taken else next(rest) for seat in range(number))
 
 
 def show(game: GameRecord, admin_uuid: str | None, *, public: bool) -> Change | None:
@@ -79,45 +134,54 @@ def show(game: GameRecord, admin_uuid: str | None, *, public: bool) -> Change | 
     return None if game.public is public else Change(replace(game, public=public))
 
 
-def play(
-    game: GameRecord, player_uuid: str | None, action_id: str | None, chance: Chance
-) -> Change:
+def play(game: GameRecord, player_uuid: str | None, action: ReadAction, chance: Chance) -> Change:
     """The game after an action of the player to move; raises `Refused`."""
     if game.round is None:
         raise bad_request("This game has not yet started")
     if game.status is Status.FINISHED:
         raise bad_request("This game has already finished")
-    if player_uuid is None:
-        raise bad_request("Player UUID missing - please supply it")
-    uuid = params.read_uuid(player_uuid)
-    if uuid is None:
-        raise bad_request("Invalid player UUID")
-    seat = game.seat_of(uuid)
-    if seat is None or seat != game.round.turn:
-        raise bad_request("The submitted UUID does not match the UUID of the current player")
+    _check_turn(game, player_uuid)
     try:
-        step = rules.apply(game.round, _read_action(action_id), chance.deal)
+        step = rules.apply(game.round, action(), chance.deal)
     except Illegal as error:
         raise bad_request(str(error)) from error
     return Change(replace(game, round=step.live), step.closed)
 
 
-def _read_action(action_id: str | None) -> int:
-    """The action that a parameter names; raises `Refused`."""
-    if action_id is None:
-        raise bad_request("Action ID missing - please supply it")
-    action = params.read_whole(action_id)
-    if action is None or not 0 <= action <= CHECK:
-        raise bad_request(f"Action ID must be an integer between 0 and {CHECK}")
-    return action
+def _check_turn(game: GameRecord, player_uuid: str | None) -> None:
+    """Raise `Refused` unless this is the uuid of the player to move."""
+    if not player_uuid:
+        raise Denied("Player UUID missing - please supply it", "player_uuid", player_uuid)
+    uuid = params.read_uuid(player_uuid)
+    if uuid is None:
+        raise Denied("Invalid player UUID", "player_uuid", player_uuid)
+    seat = game.seat_of(uuid)
+    text = "The submitted UUID does not match the UUID of the current player"
+    if seat is None:
+        raise Denied(text, "player_uuid", player_uuid, today=NO_PLAYER)
+    if game.round is None or seat != game.round.turn:
+        raise Denied(text, "player_uuid", player_uuid)
+
+
+def _check_open(game: GameRecord) -> None:
+    """Raise `Refused` if the game has started."""
+    if game.round is not None:
+        raise forbidden("Game already started")
+
+
+def _check_room(game: GameRecord) -> None:
+    """Raise `Refused` if nobody can join any more."""
+    if len(game.players) >= rules.MAX_PLAYERS:
+        raise Denied("The game room is full", status=HTTPStatus.FORBIDDEN, today="Game room full")
 
 
 def _check_admin(game: GameRecord, admin_uuid: str | None) -> None:
     """Raise `Refused` unless this is the uuid of the game's admin."""
-    if admin_uuid is None:
-        raise bad_request("Admin UUID missing - please supply it")
+    if not admin_uuid:
+        raise Denied("Admin UUID missing - please supply it", "admin_uuid", admin_uuid)
     uuid = params.read_uuid(admin_uuid)
     if uuid is None:
-        raise bad_request("Invalid admin UUID")
+        raise Denied("Invalid admin UUID", "admin_uuid", admin_uuid)
     if not game.is_admin(uuid):
-        raise forbidden("Admin UUID does not match")
+        text = "Admin UUID does not match"
+        raise Denied(text, "admin_uuid", admin_uuid, HTTPStatus.FORBIDDEN)

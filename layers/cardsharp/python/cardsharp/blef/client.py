@@ -9,10 +9,6 @@ from cardsharp.blef.wire import BASE, VERSION_HEADER, JoinedBody, StateBody, par
 from cardsharp.errors import Foreign, Garbled, NotFound, Rejected
 from cardsharp.exchange import Answer, Call, Client, Exchange, Limits, checked_address
 
-NO_GAME = "Game does not exist"
-NO_PLAYER = "The UUID does not match any active player"
-"""The service's own words (docs/spec/blef.md section 5)."""
-
 _DONE = frozenset({HTTPStatus.OK, HTTPStatus.ACCEPTED})
 
 

@@ -4,10 +4,10 @@ A card is one letter and a hand a word, so a game of eight players fits into one
 """
 
 import json
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from cardsharp.blef.cards import DECK, Hand
-from cardsharp.blef.records import GameRecord, Player
+from cardsharp.blef.records import ClosedRound, GameRecord, Player
 from cardsharp.blef.state import Move, Round
 from cardsharp.cloud.codec import from_micros, to_micros
 from cardsharp.errors import StoreError
@@ -22,11 +22,16 @@ class _RoundBody(TypedDict):
     history: list[tuple[int, int]]
 
 
+class _ClosedBody(_RoundBody):
+    at: NotRequired[int]
+    """Missing in rounds of the first version."""
+
+
 class _GameBody(TypedDict):
     created: int
     public: bool
     admin: str | None
-    players: list[tuple[str, str]]
+    players: list[list[str]]
     round: _RoundBody | None
 
 
@@ -40,15 +45,17 @@ def encode_game(game: GameRecord) -> str:
         "created": to_micros(game.created),
         "public": game.public,
         "admin": game.admin,
-        "players": [(player.nickname, player.key) for player in game.players],
+        # A bot has its strategy as a third text.
+        "players": [[one.nickname, one.key, *filter(None, [one.agent])] for one in game.players],
         "round": None if game.round is None else _round_body(game.round),
     }
     return _dump(body)
 
 
-def encode_round(closed: Round) -> str:
+def encode_round(closed: ClosedRound) -> str:
     """A round that is over."""
-    return _dump(_round_body(closed))
+    body: _ClosedBody = {**_round_body(closed.round), "at": to_micros(closed.at)}
+    return _dump(body)
 
 
 def decode_game(uuid: str, text: str) -> GameRecord:
@@ -60,7 +67,7 @@ def decode_game(uuid: str, text: str) -> GameRecord:
             created=from_micros(body["created"]),
             public=body["public"],
             admin=body["admin"],
-            players=tuple(Player(nickname, key) for nickname, key in body["players"]),
+            players=tuple(Player(*fields) for fields in body["players"]),
             round=None if body["round"] is None else _round(body["round"]),
         )
     except (ValueError, TypeError, KeyError, IndexError):
@@ -68,10 +75,11 @@ def decode_game(uuid: str, text: str) -> GameRecord:
         raise StoreError("A stored game cannot be read.") from None
 
 
-def decode_round(text: str) -> Round:
+def decode_round(text: str) -> ClosedRound:
     """The round that `encode_round` made this text from; raises `StoreError`."""
     try:
-        return _round(json.loads(text))
+        body: _ClosedBody = json.loads(text)
+        return ClosedRound(_round(body), from_micros(body.get("at", 0)))
     except (ValueError, TypeError, KeyError, IndexError):
         raise StoreError("A stored round cannot be read.") from None
 
@@ -102,5 +110,5 @@ def _hand(word: str) -> Hand:
     return tuple(DECK[ord(letter) - _FIRST] for letter in word)
 
 
-def _dump(body: _GameBody | _RoundBody) -> str:
+def _dump(body: _GameBody | _ClosedBody) -> str:
     return json.dumps(body, ensure_ascii=False, separators=(",", ":"))

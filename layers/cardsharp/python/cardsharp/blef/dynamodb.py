@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING
 
 from cardsharp.blef.census import Census, Entry
 from cardsharp.blef.codec import decode_game, decode_round, encode_game, encode_round
-from cardsharp.blef.records import RECENT, WHOLE_LIFE, GameRecord
+from cardsharp.blef.records import RECENT, WHOLE_LIFE, ClosedRound, GameRecord
 from cardsharp.blef.state import Round
-from cardsharp.blef.store import LIST_LIMIT, Listing, Saved, caller_on
+from cardsharp.blef.store import LIST_LIMIT, Listing, Saved, caller_on, closed_at, moment_of
 from cardsharp.cloud.aws import Unmet
 from cardsharp.cloud.codec import from_micros
 from cardsharp.cloud.dynamodb_items import key, moment, number, text
@@ -56,7 +56,7 @@ class DynamoGames:
 
     def create(self, game: GameRecord) -> None:
         """Keep a new game."""
-        after = self._entry(game)
+        after = _entry(game, self._clock.now())
         put = _put(game, after, 1, (secrets.token_hex(8),), "attribute_not_exists(pk)")
         try:
             self._write(put, self._census.moves(game.uuid, None, after))
@@ -98,24 +98,25 @@ class DynamoGames:
             receipts=_receipts(item),
         )
 
-    def write(self, saved: Saved, game: GameRecord, closed: Round | None = None) -> None:
+    def write(self, saved: Saved, game: GameRecord, closed: Round | None = None) -> Saved:
         """Put `game` in the place of what was read; raises `Conflict` if that has changed."""
-        after = self._entry(game)
+        after = _entry(game, moment_of(self._clock.now(), saved.changed))
         receipt = secrets.token_hex(8)
         receipts = (*saved.receipts, receipt)[-RECEIPTS:]
         put = _put(game, after, saved.version + 1, receipts, "game_version = :before")
         put.values[":before"] = number(saved.version)
         others = self._census.moves(game.uuid, Entry(saved.changed, saved.expires), after)
         if closed is not None:
-            others.append(self._round(game, closed))
+            others.append(self._round(game, closed_at(after.changed, closed)))
         try:
             self._write(put, others)
         except Unmet as unmet:
             now = self._table.get(_key(game.uuid))
             if now is None or receipt not in _receipts(now):
                 raise Conflict("The game was changed by somebody else.") from unmet
+        return Saved(game, saved.version + 1, after.changed, after.expires, receipts)
 
-    def closed_round(self, game_uuid: str, number: int) -> Round | None:
+    def closed_round(self, game_uuid: str, number: int) -> ClosedRound | None:
         """A closed round of a game, or None."""
         item = self._table.get(_round_key(game_uuid, number))
         return None if item is None else decode_round(item["round_json"]["S"])
@@ -139,10 +140,6 @@ class DynamoGames:
         """How many games there are; one may be counted up to a day after it expired."""
         return self._census.count_all(self._clock.now())
 
-    def _entry(self, game: GameRecord) -> Entry:
-        now = self._clock.now()
-        return Entry(now, game.expires(now))
-
     def _write(self, put: "_Put", others: "list[TransactWriteItemTypeDef]") -> None:
         """Write the game, and all or nothing with what goes with it; raises `Unmet`."""
         if not others:
@@ -159,14 +156,14 @@ class DynamoGames:
         }
         self._table.write([update, *others])
 
-    def _round(self, game: GameRecord, closed: Round) -> "TransactWriteItemTypeDef":
+    def _round(self, game: GameRecord, closed: ClosedRound) -> "TransactWriteItemTypeDef":
         """The write of a closed round, which outlives the game."""
         expires = game.created + WHOLE_LIFE
         return {
             "Put": {
                 "TableName": self._table.name,
                 "Item": {
-                    **_round_key(game.uuid, closed.number),
+                    **_round_key(game.uuid, closed.round.number),
                     "round_json": text(encode_round(closed)),
                     "expires_at": number(int(expires.timestamp())),
                 },
@@ -206,6 +203,10 @@ def _put(
     return _Put(_key(game.uuid), update, condition, values)
 
 
+def _entry(game: GameRecord, changed: datetime) -> Entry:
+    return Entry(changed, game.expires(changed))
+
+
 def _key(game_uuid: str) -> "dict[str, Value]":
     return key(f"game#{game_uuid}", "game")
 
@@ -223,4 +224,5 @@ def _listing(item: "Item") -> Listing:
         uuid=item["pk"]["S"].partition("#")[2],
         nicknames=tuple(json.loads(item["nicknames_json"]["S"])),
         started=item["is_started"]["BOOL"],
+        changed=from_micros(int(item["changed_at"]["N"])),
     )

@@ -36,10 +36,14 @@ RECENT = timedelta(minutes=30)
 
 @dataclass(frozen=True, slots=True)
 class Player:
-    """Somebody who joined; `key` is a digest of the player's secret uuid."""
+    """Somebody who joined; `key` is a digest of the player's secret uuid.
+
+    `agent` is the strategy of a bot of ours that was invited, None for everybody else.
+    """
 
     nickname: str
     key: str = field(repr=False)
+    agent: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +74,17 @@ class GameRecord:
         """The players' names in order."""
         return tuple(player.nickname for player in self.players)
 
+    @property
+    def room(self) -> int:
+        """A number from 10 to 99 by which people know a game in the list, drawn with its uuid."""
+        return room_of(self.uuid)
+
     def seat_of(self, player_uuid: str) -> int | None:
         """The seat of the player with this uuid; takes the same time whoever it is."""
-        key = key_of(player_uuid)
+        return self.seat_with(key_of(player_uuid))
+
+    def seat_with(self, key: str) -> int | None:
+        """The seat of the player with this digest; takes the same time whoever it is."""
         matches = [hmac.compare_digest(player.key, key) for player in self.players]
         return matches.index(True) if True in matches else None
 
@@ -81,15 +93,28 @@ class GameRecord:
         seat = self.seat_of(player_uuid)
         return seat is not None and self.players[seat].nickname == self.admin
 
-    def joined_by(self, nickname: str, player_uuid: str) -> "GameRecord":
+    def joined_by(self, nickname: str, player_uuid: str, agent: str | None = None) -> "GameRecord":
         """The game with one more player; the first to join becomes the admin."""
-        player = Player(nickname, key_of(player_uuid))
+        player = Player(nickname, key_of(player_uuid), agent)
         return replace(self, players=(*self.players, player), admin=self.admin or nickname)
 
     def expires(self, changed: datetime) -> datetime:
         """When the game expires unless it changes again after `changed`."""
         life = IDLE_LIFE[self.status] if self.players else UNJOINED_LIFE
         return min(changed + life, self.created + WHOLE_LIFE)
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedRound:
+    """A round that is over, all hands open, and when it was checked."""
+
+    round: Round
+    at: datetime
+
+
+def room_of(game_uuid: str) -> int:
+    """The number from 10 to 99 of the game with this uuid."""
+    return int(game_uuid[:8], 16) % 90 + 10
 
 
 def key_of(player_uuid: str) -> str:

@@ -7,9 +7,11 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from cardsharp.blef import wire
+from cardsharp.blef import params, wire
+from cardsharp.blef.actions import CHECK
 from cardsharp.blef.service import Blef, Look
 from cardsharp.web.api import Api
+from cardsharp.web.refusals import bad_request
 from cardsharp.web.route import Answer, Answers, Call, Route
 
 VERSION = "2.3.0"
@@ -50,7 +52,7 @@ def _create(blef: Blef, call: Call[BaseModel]) -> Answer:
 
 def _state(blef: Blef, call: Call[wire.StateAsked]) -> Answer:
     asked = call.asked
-    look = Look(asked.player_uuid, asked.round, asked.wait, asked.since)
+    look = Look(asked.player_uuid, partial(read_round, asked.round), asked.wait, asked.since)
     sight = blef.state(asked.game_uuid, look, call.left)
     body = wire.state_body(sight.game, sight.position)
     return Answer(body, headers={wire.VERSION_HEADER: str(sight.version)})
@@ -69,8 +71,33 @@ def _start(blef: Blef, call: Call[wire.AdminAsked]) -> Answer:
 
 def _play(blef: Blef, call: Call[wire.PlayAsked]) -> Answer:
     asked = call.asked
-    blef.play(asked.game_uuid, asked.player_uuid, asked.action_id)
+    blef.play(asked.game_uuid, asked.player_uuid, partial(_read_action, asked.action_id))
     return Answer(wire.DoneBody())
+
+
+def read_round(text: str | None, present: int) -> int | None:
+    """The number of the round that a text asks for, None for the present one."""
+    if text is None:
+        return None
+    number = params.read_number(text)
+    if number is not None and number > present:
+        raise bad_request("The game has not reached this round")
+    if number is None or number < -1 or number == 0 or not number.is_integer():
+        raise bad_request(
+            "The round parameter is invalid - must be an integer between 1 and the current "
+            "round, or -1, or blank"
+        )
+    return None if number < 0 else int(number)
+
+
+def _read_action(text: str | None) -> int:
+    """The action that a text names."""
+    if text is None:
+        raise bad_request("Action ID missing - please supply it")
+    action = params.read_whole(text)
+    if action is None or not 0 <= action <= CHECK:
+        raise bad_request(f"Action ID must be an integer between 0 and {CHECK}")
+    return action
 
 
 def _show(blef: Blef, call: Call[wire.AdminAsked], *, public: bool) -> Answer:

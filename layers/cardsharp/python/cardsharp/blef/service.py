@@ -7,15 +7,18 @@ the answer of one who came later.
 
 import random
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
 from http import HTTPStatus
 
 from cardsharp.blef import changes, params
+from cardsharp.blef.agents import NO_AGENTS, Agents
 from cardsharp.blef.chance import Chance, SecretChance
 from cardsharp.blef.changes import Change
-from cardsharp.blef.position import Position, position_of
 from cardsharp.blef.records import GameRecord, Status
+from cardsharp.blef.refusals import NO_GAME, NO_PLAYER, Denied
+from cardsharp.blef.sight import Changed, Sight, past, present
 from cardsharp.blef.store import GameStore, Listing, Saved
 from cardsharp.cloud.ports import Clock
 from cardsharp.errors import Conflict, StoreError
@@ -29,6 +32,9 @@ MAX_CREATED = 200
 """Games that one caller may create on a day (UTC): in the two weeks that a game can run without a
 move, less than a third of all that there may be."""
 
+MAX_INVITED = 60
+"""Bots that one caller may invite on a day (UTC)."""
+
 ATTEMPTS = 20
 """Writes of one change: more than the changes that can come in between before a start."""
 
@@ -38,35 +44,50 @@ _FIRST_LOOK = timedelta(milliseconds=200)
 _LONGEST_LOOK = timedelta(seconds=1)
 
 
+ReadRound = Callable[[int], int | None]
+"""Reads the number of the round that was asked for, None for the present one, whose number it gets.
+
+It is called when it is the round's turn to be checked; raises `Refused`.
+"""
+
+
+Hear = Callable[[Changed], None]
+"""Is told of every change once it is written; must not raise."""
+
+
+def _present_round(_number: int) -> None:
+    """Read no round: the present one."""
+
+
+def _nobody_hears(_changed: Changed) -> None:
+    """Tell nobody."""
+
+
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How a state is asked for, each part as it was sent or None."""
+    """How a state is asked for, each part as it was sent or None; the round as it is to be read."""
 
     player_uuid: str | None = None
-    round: str | None = None
+    round: ReadRound = _present_round
     wait: str | None = None
     since: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Sight:
-    """What one may see of a game; `position` is None before the start.
-
-    `version` is that of the game as it is now, also where a past round was asked for.
-    """
-
-    game: GameRecord
-    position: Position | None
-    version: int
 
 
 class Blef:
     """Creates, joins, starts, shows and plays games; every method may raise `Refused`."""
 
-    def __init__(self, store: GameStore, clock: Clock, chance: Chance | None = None) -> None:
+    def __init__(
+        self,
+        store: GameStore,
+        clock: Clock,
+        chance: Chance | None = None,
+        agents: Agents = NO_AGENTS,
+    ) -> None:
         self._store = store
         self._clock = clock
         self._chance = chance or SecretChance()
+        self._agents = agents
+        self.hear: Hear = _nobody_hears
 
     def create(self, caller: str | None = None) -> str:
         """Create a private game without players; its uuid. A caller may create so many a day."""
@@ -90,19 +111,51 @@ class Blef:
         self._change(game_uuid, lambda game: changes.join(game, nickname, player_uuid))
         return player_uuid
 
-    def start(self, game_uuid: str, admin_uuid: str | None) -> None:
-        """Seat the players and deal the first round."""
-        self._change(game_uuid, lambda game: changes.start(game, admin_uuid, self._chance))
+    def invite(
+        self,
+        game_uuid: str,
+        admin_uuid: str | None,
+        agent_name: str | None,
+        caller: str | None = None,
+    ) -> str:
+        """Add a bot of ours as a player, and have it play; its nickname."""
+        player_uuid = self._chance.uuid()
+
+        def invited(game: GameRecord) -> Change:
+            return changes.invite(game, admin_uuid, agent_name, self._agents.names, player_uuid)
+
+        def seat(change: Change) -> AbstractContextManager[object]:
+            if caller is not None and not self._store.admit(f"agents {caller}", MAX_INVITED):
+                raise Refused(
+                    HTTPStatus.TOO_MANY_REQUESTS,
+                    f"Too many agents invited by you - {MAX_INVITED} a day, please try tomorrow",
+                )
+            return self._agents.seat(game_uuid.lower(), change.game.players[-1], player_uuid)
+
+        return self._change(game_uuid, invited, seat).now.game.players[-1].nickname
+
+    def start(self, game_uuid: str, admin_uuid: str | None, *, hide: bool = False) -> None:
+        """Seat the players and deal the first round; the game is private from then on if `hide`."""
+        self._change(
+            game_uuid, lambda game: changes.start(game, admin_uuid, self._chance, hide=hide)
+        )
 
     def show(self, game_uuid: str, admin_uuid: str | None, *, public: bool) -> bool:
         """Make a game public or private; return False if it was so already."""
-        return self._change(game_uuid, lambda game: changes.show(game, admin_uuid, public=public))
-
-    def play(self, game_uuid: str, player_uuid: str | None, action_id: str | None) -> None:
-        """Carry out the action of the player to move."""
-        self._change(
-            game_uuid, lambda game: changes.play(game, player_uuid, action_id, self._chance)
+        changed = self._change(
+            game_uuid, lambda game: changes.show(game, admin_uuid, public=public)
         )
+        return changed.before.public is not public
+
+    def play(self, game_uuid: str, player_uuid: str | None, action: changes.ReadAction) -> Sight:
+        """Carry out the action of the player to move; what that player sees then.
+
+        After a check that is the round that it closed.
+        """
+        changed = self._change(
+            game_uuid, lambda game: changes.play(game, player_uuid, action, self._chance)
+        )
+        return changed.closed_seen_by(changed.mover) or present(changed.now, changed.mover)
 
     def state(self, game_uuid: str, look: Look, time_left: TimeLeft) -> Sight:
         """What may be seen of a game, if wished not before it has changed."""
@@ -125,26 +178,34 @@ class Blef:
     def _read(self, game_uuid: str) -> Saved:
         uuid = params.read_uuid(game_uuid)
         if uuid is None:
-            raise bad_request("Invalid game UUID")
+            raise Denied("Invalid game UUID", "game_uuid", game_uuid)
         saved = self._store.read(uuid)
         if saved is None:
-            raise bad_request("Game does not exist")
+            raise Denied(NO_GAME, "game_uuid", game_uuid)
         return saved
 
-    def _change(self, game_uuid: str, change: Callable[[GameRecord], Change | None]) -> bool:
-        """Write the changed game; False where the change leaves it as it is."""
+    def _change(
+        self,
+        game_uuid: str,
+        change: Callable[[GameRecord], Change | None],
+        around: Callable[[Change], AbstractContextManager[object]] = nullcontext,
+    ) -> Changed:
+        """Write the changed game, within what is to be `around` that, unless nothing changes."""
         for attempt in range(ATTEMPTS):
             saved = self._read(game_uuid)
-            changed = change(saved.game)
-            if changed is None:
-                return False
+            wanted = change(saved.game)
+            if wanted is None:
+                return Changed(saved.game, saved)
             try:
-                self._store.write(saved, changed.game, changed.closed)
+                with around(wanted):
+                    now = self._store.write(saved, wanted.game, wanted.closed)
             except Conflict:
                 longest = min(_BACKOFF * 2**attempt, _LONGEST_BACKOFF)
                 self._clock.sleep(longest * random.random())
             else:
-                return True
+                changed = Changed(saved.game, now, wanted.closed)
+                self.hear(changed)
+                return changed
         raise Refused(
             HTTPStatus.SERVICE_UNAVAILABLE,
             "The game is being changed by others - please try again",
@@ -162,42 +223,27 @@ class Blef:
     def _sight(self, saved: Saved, look: Look) -> Sight:
         """What the look shows, after the checks of who looks at which round."""
         game, uuid, me = saved.game, None, None
-        if look.player_uuid is not None:
+        if look.player_uuid:
             uuid = params.read_uuid(look.player_uuid)
             if uuid is None:
-                raise bad_request("Invalid player UUID")
-        number = _read_round(look.round, game)
+                raise Denied("Invalid player UUID", "player_uuid", look.player_uuid)
+        number = look.round(game.number)
         if uuid is not None:
             me = game.seat_of(uuid)
             if me is None:
-                raise bad_request("The UUID does not match any active player")
-        seen = game.round
-        if number is not None and (number < game.number or game.status is Status.FINISHED):
-            seen = self._store.closed_round(game.uuid, number)
-            if seen is None:
-                raise StoreError("A closed round is missing from the store.")
-        return Sight(game, None if seen is None else position_of(seen, me), saved.version)
+                raise Denied(NO_PLAYER, "player_uuid", look.player_uuid)
+        if number is None or (number >= game.number and game.status is not Status.FINISHED):
+            return present(saved, me)
+        closed = self._store.closed_round(game.uuid, number)
+        if closed is None:
+            raise StoreError("A closed round is missing from the store.")
+        return past(saved, closed, me)
 
 
 def _is_final(sight: Sight) -> bool:
     """Whether no waiting will change what is seen: a past round or a finished game."""
     finished = sight.game.status is Status.FINISHED
     return finished or (sight.position is not None and sight.position.number < sight.game.number)
-
-
-def _read_round(text: str | None, game: GameRecord) -> int | None:
-    """The number of the round that is asked for, None for the present one."""
-    if text is None:
-        return None
-    number = params.read_number(text)
-    if number is not None and number > game.number:
-        raise bad_request("The game has not reached this round")
-    if number is None or number < -1 or number == 0 or not number.is_integer():
-        raise bad_request(
-            "The round parameter is invalid - must be an integer between 1 and the current "
-            "round, or -1, or blank"
-        )
-    return None if number < 0 else int(number)
 
 
 def _read_wait(text: str | None) -> bool:

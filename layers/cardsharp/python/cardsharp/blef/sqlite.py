@@ -5,13 +5,13 @@ Every method is one transaction, so the condition and what is written under it a
 
 import json
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from cardsharp.blef.codec import decode_game, decode_round, encode_game, encode_round
-from cardsharp.blef.records import RECENT, WHOLE_LIFE, GameRecord
+from cardsharp.blef.records import RECENT, WHOLE_LIFE, ClosedRound, GameRecord
 from cardsharp.blef.state import Round
-from cardsharp.blef.store import LIST_LIMIT, Listing, Saved, caller_on
+from cardsharp.blef.store import LIST_LIMIT, Listing, Saved, caller_on, closed_at, moment_of
 from cardsharp.cloud.codec import from_micros, to_micros
 from cardsharp.cloud.ports import Clock
 from cardsharp.cloud.sqlite_file import Contents, SqliteFile
@@ -72,7 +72,7 @@ class SqliteGames:
             db.execute(
                 "INSERT INTO games (uuid, version, body, nicknames, started, public, changed, "
                 "expires) VALUES (?, 1, ?, ?, ?, ?, ?, ?)",
-                (game.uuid, *self._columns(game)),
+                (game.uuid, *_columns(game, now)),
             )
 
     def admit(self, caller: str, most: int) -> bool:
@@ -104,13 +104,14 @@ class SqliteGames:
             decode_game(game_uuid, body), version, from_micros(changed), from_micros(expires)
         )
 
-    def write(self, saved: Saved, game: GameRecord, closed: Round | None = None) -> None:
+    def write(self, saved: Saved, game: GameRecord, closed: Round | None = None) -> Saved:
         """Put `game` in the place of what was read; raises `Conflict` if that has changed."""
+        changed = moment_of(self._clock.now(), saved.changed)
         with self._file.transaction() as db:
             written = db.execute(
                 "UPDATE games SET version = version + 1, body = ?, nicknames = ?, started = ?, "
                 "public = ?, changed = ?, expires = ? WHERE uuid = ? AND version = ?",
-                (*self._columns(game), game.uuid, saved.version),
+                (*_columns(game, changed), game.uuid, saved.version),
             ).rowcount
             if written != 1:
                 raise Conflict("The game was changed by somebody else.")
@@ -120,12 +121,13 @@ class SqliteGames:
                     (
                         game.uuid,
                         closed.number,
-                        encode_round(closed),
+                        encode_round(closed_at(changed, closed)),
                         to_micros(game.created + WHOLE_LIFE),
                     ),
                 )
+        return Saved(game, saved.version + 1, changed, game.expires(changed))
 
-    def closed_round(self, game_uuid: str, number: int) -> Round | None:
+    def closed_round(self, game_uuid: str, number: int) -> ClosedRound | None:
         """A closed round of a game, or None."""
         with self._file.reading() as db:
             row = db.execute(
@@ -138,8 +140,9 @@ class SqliteGames:
         now = self._clock.now()
         with self._file.reading() as db:
             rows = db.execute(
-                "SELECT * FROM (SELECT uuid, nicknames, started FROM games WHERE public = 1 "
-                "AND changed > ? AND expires > ? ORDER BY changed DESC LIMIT ?) ORDER BY uuid",
+                "SELECT * FROM (SELECT uuid, nicknames, started, changed FROM games "
+                "WHERE public = 1 AND changed > ? AND expires > ? ORDER BY changed DESC LIMIT ?) "
+                "ORDER BY uuid",
                 (to_micros(now - RECENT), to_micros(now), LIST_LIMIT),
             ).fetchall()
         return [one for row in rows for one in _listing(*row)]
@@ -153,18 +156,6 @@ class SqliteGames:
         """How many games there are."""
         return self._count("expires > ?", to_micros(self._clock.now()))
 
-    def _columns(self, game: GameRecord) -> tuple[str, str, bool, bool, int, int]:
-        """What a game is kept as, from body to expires."""
-        now = self._clock.now()
-        return (
-            encode_game(game),
-            json.dumps(game.nicknames),
-            game.round is not None,
-            game.public,
-            to_micros(now),
-            to_micros(game.expires(now)),
-        )
-
     def _count(self, condition: str, moment: int) -> int:
         with self._file.reading() as db:
             query = f"SELECT COUNT(*) FROM games WHERE {condition}"  # noqa: S608 - our own texts
@@ -172,11 +163,23 @@ class SqliteGames:
         return count
 
 
-def _listing(uuid: str, names: str, started: int) -> Iterator[Listing]:
+def _columns(game: GameRecord, changed: datetime) -> tuple[str, str, bool, bool, int, int]:
+    """What a game is kept as, from body to expires."""
+    return (
+        encode_game(game),
+        json.dumps(game.nicknames),
+        game.round is not None,
+        game.public,
+        to_micros(changed),
+        to_micros(game.expires(changed)),
+    )
+
+
+def _listing(uuid: str, names: str, started: int, changed: int) -> Iterator[Listing]:
     """Yield a game as it is listed; one that cannot be read is left out, and the log says so."""
     try:
         nicknames = tuple(json.loads(names))
     except (ValueError, TypeError):
         logger.warning("a stored game cannot be read", extra={"game": uuid})
         return
-    yield Listing(uuid, nicknames, bool(started))
+    yield Listing(uuid, nicknames, bool(started), from_micros(changed))

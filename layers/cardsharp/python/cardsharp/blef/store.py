@@ -6,10 +6,10 @@ A game that has expired is absent, whether or not it was already removed.
 
 import hashlib
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Protocol
 
-from cardsharp.blef.records import GameRecord
+from cardsharp.blef.records import ClosedRound, GameRecord, room_of
 from cardsharp.blef.state import Round
 
 LIST_LIMIT = 500
@@ -37,6 +37,28 @@ class Listing:
     uuid: str
     nicknames: tuple[str, ...]
     started: bool
+    changed: datetime
+
+    @property
+    def room(self) -> int:
+        """The number by which people know the game."""
+        return room_of(self.uuid)
+
+
+_STEP = timedelta(milliseconds=2)
+
+
+def moment_of(now: datetime, before: datetime) -> datetime:
+    """When a change counts as made: after the one before, whatever the clocks of two machines say.
+
+    Clients leave out what is not newer than what they know.
+    """
+    return max(now, before + _STEP)
+
+
+def closed_at(changed: datetime, closed: Round) -> ClosedRound:
+    """A round as a change closed it: a moment before the game as it is then."""
+    return ClosedRound(closed, changed - _STEP / 2)
 
 
 def caller_on(day: date, caller: str) -> str:
@@ -59,14 +81,15 @@ class GameStore(Protocol):
         """A game as of now, with every change that was acknowledged, or None."""
         ...
 
-    def write(self, saved: Saved, game: GameRecord, closed: Round | None = None) -> None:
+    def write(self, saved: Saved, game: GameRecord, closed: Round | None = None) -> Saved:
         """Put `game` in the place of what was read, together with the round that it closed.
 
-        Raises `Conflict` if the game was changed after `saved` was read; nothing is written then.
+        Returns what is there now. Raises `Conflict` if the game was changed after `saved` was
+        read; nothing is written then.
         """
         ...
 
-    def closed_round(self, game_uuid: str, number: int) -> Round | None:
+    def closed_round(self, game_uuid: str, number: int) -> ClosedRound | None:
         """A closed round of a game, or None."""
         ...
 

@@ -3,6 +3,7 @@
 The names, their order and their meaning are those of docs/spec/blef.md section 5.
 """
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import (
@@ -244,14 +245,24 @@ def state_body(game: GameRecord, position: Position | None) -> StateBody:
             PlayerBody(nickname=name, n_cards=cards)
             for name, cards in zip(names, position.n_cards, strict=True)
         ],
-        hands=[
-            HandBody(nickname=name, hand=[CardBody(value=v, colour=c) for v, c in hand])
-            for name, hand in zip(names, position.hands, strict=True)
-            if hand
-        ],
+        hands=hands_of(names, position),
         cp_nickname=None if position.turn is None else names[position.turn],
-        history=[MoveBody(player=names[seat], action_id=act) for seat, act in position.history],
+        history=moves_of(names, position),
     )
+
+
+def hands_of(names: Sequence[str], position: Position) -> list[HandBody]:
+    """The hands that are seen, in seating order."""
+    return [
+        HandBody(nickname=name, hand=[CardBody(value=v, colour=c) for v, c in hand])
+        for name, hand in zip(names, position.hands, strict=True)
+        if hand
+    ]
+
+
+def moves_of(names: Sequence[str], position: Position) -> list[MoveBody]:
+    """What was done in the round."""
+    return [MoveBody(player=names[seat], action_id=act) for seat, act in position.history]
 
 
 def parse_state(raw: bytes | str) -> StateBody:

@@ -31,15 +31,16 @@ PAGE = "/docs"
 class Api(Generic[S]):
     """An HTTP API.
 
-    `base` is what all paths begin with, `refusals` the statuses with which any route may refuse,
-    and `error` the body where no route is to blame. `cross_origin` lets pages from anywhere ask,
-    and `merge_slashes` takes `//path` as `/path`.
+    `name` tells it from others of the same game. `base` is what all paths begin with, `refusals`
+    the statuses with which any route may refuse, and `error` the body where no route is to blame.
+    `cross_origin` lets pages from anywhere ask, and `merge_slashes` takes `//path` as `/path`.
     """
 
     title: str
     version: str
     introduction: str
     routes: tuple[Route[S], ...]
+    name: str = ""
     base: str = ""
     reading: Reading = field(default_factory=Parameters)
     refusals: tuple[int, ...] = (HTTPStatus.INTERNAL_SERVER_ERROR, HTTPStatus.SERVICE_UNAVAILABLE)

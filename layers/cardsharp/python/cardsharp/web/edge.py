@@ -6,7 +6,7 @@ wait in a long poll (docs/decisions/0008-one-http-edge.md).
 
 import re
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Generic
 
@@ -33,6 +33,20 @@ _Methods = dict[str, Route[S]]
 def build(api: Api[S], service: S) -> Handler:
     """The handler that answers the requests of an API with a service."""
     return _Edge(api, service).answer
+
+
+def build_all(apis: Sequence[Api[S]], service: S) -> Handler:
+    """The handler of several APIs with one service; what is under no base is for the first."""
+    handlers = {f"{api.base}/": build(api, service) for api in apis}
+    first, *_ = handlers.values()
+    bases = sorted(handlers, key=len, reverse=True)
+
+    def answer(event: Event, context: Context) -> Response:
+        path = f"{Request(event).path}/"
+        base = next(filter(path.startswith, bases), None)
+        return (first if base is None else handlers[base])(event, context)
+
+    return answer if len(handlers) > 1 else first
 
 
 class _Edge(Generic[S]):

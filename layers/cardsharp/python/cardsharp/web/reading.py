@@ -6,6 +6,7 @@ takes typed JSON, strictly: what is echoed comes back with the type with which i
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Protocol, TypeVar, get_origin
 from urllib.parse import parse_qsl, unquote
@@ -22,6 +23,7 @@ M = TypeVar("M", bound=BaseModel)
 Json = dict[str, object]
 """A JSON object."""
 
+_BAD_BODY = "The body must be a JSON object of texts and numbers, or a form"
 _FORM = "application/x-www-form-urlencoded"
 _JSON = "application/json"
 REFERENCE = "#/components/schemas/{model}"
@@ -47,14 +49,15 @@ class Reading(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
 class Parameters:
     """Every field is a text in the path, the query string, or the JSON object or form of a POST.
 
-    What is empty counts as missing. What is sent twice is joined, and so cannot be any valid
-    value.
+    What is empty counts as missing, unless `keeps_empty`. What is sent twice is joined, and so
+    cannot be any valid value.
     """
 
-    _BAD_BODY = "The body must be a JSON object of texts and numbers, or a form"
+    keeps_empty: bool = False
 
     def read(self, request: Request, model: type[M], captured: Mapping[str, str]) -> M:
         """The message of a request; raises `Refused` if it cannot be read as one."""
@@ -62,7 +65,7 @@ class Parameters:
         if request.method == "POST":
             for name, value in self._body(request):
                 given[name] = f"{given[name]},{value}" if given.get(name) else value
-        sent = {name: value for name, value in given.items() if value}
+        sent = {name: value for name, value in given.items() if value or self.keeps_empty}
         sent |= {name: unquote(value) for name, value in captured.items()}
         try:
             return model.model_validate(sent)
@@ -105,12 +108,12 @@ class Parameters:
                 text or "{}", parse_int=str, parse_float=str, parse_constant=_no_constant
             )
         except (ValueError, RecursionError):
-            raise bad_request(self._BAD_BODY) from None
+            raise bad_request(_BAD_BODY) from None
         if not isinstance(body, dict):
-            raise bad_request(self._BAD_BODY)
+            raise bad_request(_BAD_BODY)
         given = {name: value for name, value in body.items() if value is not None}
         if not all(isinstance(value, str) for value in given.values()):
-            raise bad_request(self._BAD_BODY)
+            raise bad_request(_BAD_BODY)
         return list(given.items())
 
 

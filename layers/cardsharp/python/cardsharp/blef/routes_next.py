@@ -1,0 +1,199 @@
+"""Today's generation of the API: other words, the same games (docs/spec/blef-next.md)."""
+
+from functools import partial
+from http import HTTPStatus
+
+from pydantic import BaseModel
+
+from cardsharp.blef import wire, wire_next
+from cardsharp.blef.actions import CHECK
+from cardsharp.blef.refusals import Denied
+from cardsharp.blef.service import Blef, Look
+from cardsharp.web import refusals
+from cardsharp.web.api import Api
+from cardsharp.web.reading import Parameters
+from cardsharp.web.route import Answer, Call, Route
+
+VERSION = "2022.4"
+"""The API has no version of its own: the year and month of its makers' latest."""
+
+_INTRODUCTION = """\
+The games of Blef as its Android, iOS and web clients play them. Everything is there for GET, and
+what changes something for POST too, with the same parameters in the query string, as a JSON object
+or as a form; prefer POST, for uuids in a body are in nobody's history or log. An empty parameter
+counts as missing. What is wrong with a parameter is told as `Bad input value in 'NAME': VALUE`,
+and on the next line why. A feed tells what happens over a WebSocket, where there is one."""
+
+_GAME = "/games/{game_uuid}"
+_CHANGES = ("GET", "POST")
+_MOST_DIGITS = 20
+_OK, _ACCEPTED, _BAD = HTTPStatus.OK, HTTPStatus.ACCEPTED, HTTPStatus.BAD_REQUEST
+_REFUSED = (_BAD, HTTPStatus.FORBIDDEN)
+
+
+def explain(error: Exception, model: type[BaseModel]) -> Answer:
+    """The answer to a request that ended with this error, in today's words."""
+    return refusals.explain(error.newer if isinstance(error, Denied) else error, model)
+
+
+def _list(blef: Blef, _call: Call[BaseModel]) -> Answer:
+    return Answer(wire_next.list_body(blef.listed()))
+
+
+def _create(blef: Blef, call: Call[BaseModel]) -> Answer:
+    return Answer(wire.CreatedBody(game_uuid=blef.create(call.caller)))
+
+
+def _state(blef: Blef, call: Call[wire_next.StateAsked]) -> Answer:
+    asked = call.asked
+    look = Look(asked.player_uuid, partial(_read_round, asked.round))
+    return Answer(wire_next.state_body(blef.state(asked.game_uuid, look, call.left)))
+
+
+def _join(blef: Blef, call: Call[wire_next.JoinAsked]) -> Answer:
+    uuid = blef.join(call.asked.game_uuid, call.asked.nickname)
+    return Answer(wire.JoinedBody(player_uuid=uuid))
+
+
+def _invite(blef: Blef, call: Call[wire_next.InviteAsked]) -> Answer:
+    asked = call.asked
+    nickname = blef.invite(asked.game_uuid, asked.admin_uuid, asked.agent_name, call.caller)
+    return Answer(wire.MessageBody(message=f"{nickname} joined the game"))
+
+
+def _start(blef: Blef, call: Call[wire.AdminAsked]) -> Answer:
+    blef.start(call.asked.game_uuid, call.asked.admin_uuid, hide=True)
+    return Answer(wire.MessageBody(message="Game started"), _ACCEPTED)
+
+
+def _play(blef: Blef, call: Call[wire.PlayAsked]) -> Answer:
+    asked = call.asked
+    read = partial(_read_action, asked.action_id)
+    return Answer(wire_next.state_body(blef.play(asked.game_uuid, asked.player_uuid, read)))
+
+
+def _show(blef: Blef, call: Call[wire.AdminAsked], *, public: bool) -> Answer:
+    how = "public" if public else "private"
+    made = blef.show(call.asked.game_uuid, call.asked.admin_uuid, public=public)
+    text = f"Game made {how}" if made else f"Request redundant - game already {how}"
+    return Answer(wire.MessageBody(message=text))
+
+
+def _read_round(text: str | None, present: int) -> int | None:
+    """The number of the round that a text asks for, None for the present one."""
+    number = _read_digits("round", text) if text else 0
+    if number > present:
+        raise Denied("The game has not reached this round", "round", str(number))
+    return number or None
+
+
+def _read_action(text: str | None) -> int:
+    """The action that a text names."""
+    action = _read_digits("action_id", text)
+    if action > CHECK:
+        raise Denied(f"Action ID must be an integer between 0 and {CHECK}", "action_id", text)
+    return action
+
+
+def _read_digits(parameter: str, text: str | None) -> int:
+    """The number that a text of digits is, of any script."""
+    if text is None or not text.isdecimal() or len(text) > _MOST_DIGITS:
+        raise Denied("", parameter, text)
+    return int(text)
+
+
+def _visibility(*, public: bool) -> Route[Blef]:
+    how, done = ("public", "Show") if public else ("private", "Hide")
+    return Route(
+        methods=_CHANGES,
+        path=f"{_GAME}/make-{how}",
+        name=f"make-{how}",
+        summary=f"{done} a game in the list, as its admin and before its start",
+        act=partial(_show, public=public),
+        request=wire.AdminAsked,
+        answers={_OK: (wire.MessageBody,)},
+        refusals=_REFUSED,
+    )
+
+
+ROUTES: tuple[Route[Blef], ...] = (
+    Route(
+        methods=("GET",),
+        path="/games",
+        name="list",
+        summary="The public games that have not started",
+        act=_list,
+        answers={_OK: (wire_next.NextListBody,)},
+    ),
+    Route(
+        methods=_CHANGES,
+        path="/games/create",
+        name="create",
+        summary="Create a private game without players",
+        act=_create,
+        answers={_OK: (wire.CreatedBody,)},
+        refusals=(HTTPStatus.TOO_MANY_REQUESTS,),
+    ),
+    Route(
+        methods=("GET",),
+        path=_GAME,
+        name="state",
+        summary="A game or one of its past rounds, with the hands that you may see",
+        act=_state,
+        request=wire_next.StateAsked,
+        answers={_OK: (wire_next.NextStateBody,)},
+        refusals=(_BAD,),
+    ),
+    Route(
+        methods=_CHANGES,
+        path=f"{_GAME}/join",
+        name="join",
+        summary="Join a game that has not started",
+        act=_join,
+        request=wire_next.JoinAsked,
+        answers={_OK: (wire.JoinedBody,)},
+        refusals=_REFUSED,
+    ),
+    Route(
+        methods=_CHANGES,
+        path=f"{_GAME}/invite-aiagent",
+        name="invite-aiagent",
+        summary="Have a bot join a game, as its admin and before its start",
+        act=_invite,
+        request=wire_next.InviteAsked,
+        answers={_OK: (wire.MessageBody,)},
+        refusals=(*_REFUSED, HTTPStatus.TOO_MANY_REQUESTS),
+    ),
+    Route(
+        methods=_CHANGES,
+        path=f"{_GAME}/start",
+        name="start",
+        summary="Start a game, as its admin; it is private from then on",
+        act=_start,
+        request=wire.AdminAsked,
+        answers={_ACCEPTED: (wire.MessageBody,)},
+        refusals=_REFUSED,
+    ),
+    Route(
+        methods=_CHANGES,
+        path=f"{_GAME}/play",
+        name="play",
+        summary="Bet or check, as the player to move; the state that follows",
+        act=_play,
+        request=wire.PlayAsked,
+        answers={_OK: (wire_next.NextStateBody,)},
+        refusals=(_BAD,),
+    ),
+    _visibility(public=True),
+    _visibility(public=False),
+)
+
+API = Api(
+    name="next",
+    title="Blef, today's generation",
+    version=VERSION,
+    introduction=_INTRODUCTION,
+    routes=ROUTES,
+    reading=Parameters(keeps_empty=True),
+    explain=explain,
+)

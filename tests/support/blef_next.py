@@ -1,0 +1,227 @@
+"""A client of today's generation of Blef's API, and its recorded conversation played again."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from cardsharp.blef import routes, routes_next
+from cardsharp.blef.agents import Agents, IdleAgents
+from cardsharp.blef.cards import Hand
+from cardsharp.blef.chance import SecretChance
+from cardsharp.blef.records import room_of
+from cardsharp.blef.service import Blef
+from cardsharp.blef.sqlite import SqliteGames
+from cardsharp.blef.store import GameStore
+from cardsharp.cloud.ports import Clock
+from cardsharp.cloud.sqlite_file import MEMORY
+from cardsharp.web import edge
+from support.blef import TIMEOUT, Reply, cards_of
+from support.cloud_clock import FakeClock
+from support.recorded import recording
+from workbench.cloud.context import LambdaContext
+from workbench.cloud.http_events import Asked, http_event, read_answer
+
+AGENTS = IdleAgents({"Dazhbog": "conservative", "Porevit": "conservative_crawling"})
+"""The bots of the recording, for whom the recording plays."""
+
+
+@dataclass
+class NextClient:
+    """Asks the handler in this process for both generations; written from the specification."""
+
+    store: GameStore
+    clock: Clock = field(default_factory=FakeClock)
+    chance: SecretChance = field(default_factory=SecretChance)
+    agents: Agents = AGENTS
+
+    def __post_init__(self) -> None:
+        self.blef = Blef(self.store, self.clock, self.chance, self.agents)
+        self.api = edge.build_all((routes.API, routes_next.API), self.blef)
+
+    def get(self, path: str, **query: object) -> Reply:
+        return self.send("GET", path, {name: str(value) for name, value in query.items()})
+
+    def send(self, method: str, path: str, query: Mapping[str, str]) -> Reply:
+        target = quote(path, safe="/") + (f"?{urlencode(query)}" if query else "")
+        event = http_event(Asked(method, target), self.clock.now())
+        context = LambdaContext("blef", TIMEOUT, self.clock)
+        answer = read_answer(json.loads(json.dumps(self.api(event, context))))
+        return Reply(answer.status, answer.body.decode(), dict(answer.headers))
+
+    def create(self) -> str:
+        uuid: str = self.get("/games/create").json["game_uuid"]
+        return uuid
+
+    def join(self, game: str, nickname: str) -> str:
+        uuid: str = self.get(f"/games/{game}/join", nickname=nickname).json["player_uuid"]
+        return uuid
+
+
+def next_client() -> NextClient:
+    """A client of a service that keeps its games in this process, under a fake clock."""
+    clock = FakeClock()
+    return NextClient(SqliteGames(MEMORY, clock), clock)
+
+
+class DealtChance(SecretChance):
+    """Chance as the recording had it; what it does not tell is real."""
+
+    def __init__(self) -> None:
+        self.uuids: list[str] = []
+        self.orders: dict[int, tuple[int, ...]] = {}
+        self.hands: list[Hand] = []
+
+    def uuid(self) -> str:
+        return self.uuids.pop(0) if self.uuids else super().uuid()
+
+    def seats(self, players: int) -> tuple[int, ...]:
+        return self.orders.get(players) or super().seats(players)
+
+    def deal(self, number: int) -> Hand:
+        if not self.hands:
+            return super().deal(number)
+        cards = self.hands.pop(0)
+        assert len(cards) == number
+        return cards
+
+
+def next_rows() -> list[dict[str, Any]]:
+    """The recorded requests; that by which a bot's own function moved is a request as any other."""
+    return [
+        {
+            **row,
+            "method": "GET",
+            "path": f"/games/{row['query']['game_uuid']}/play",
+            "query": {k: str(v) for k, v in row["query"].items() if k != "game_uuid"},
+        }
+        if row["method"] == "INVOKE"
+        else row
+        for row in recording("blef_next")
+    ]
+
+
+def game_of(row: dict[str, Any]) -> str:
+    """The game that a row is about, "" if it is about none."""
+    return str(row["path"]).partition("/games/")[2].partition("/")[0]
+
+
+@dataclass
+class NextRecording:
+    """The service as the recording finds it, row after row.
+
+    `renamed` are the nicknames that we refuse, by those that play in their place.
+    """
+
+    rows: Sequence[dict[str, Any]]
+    renamed: Mapping[str, str]
+    undone: frozenset[str]
+
+    def __post_init__(self) -> None:
+        clock = FakeClock()
+        self.clock, self.chance = clock, DealtChance()
+        self.store = SqliteGames(MEMORY, clock)
+        self.client = NextClient(self.store, clock, self.chance)
+        self._dealt: dict[str, list[dict[str, Any]]] = {}
+
+    def ask(self, row: dict[str, Any]) -> Reply:
+        """Send a recorded request; what only we carry out does not disturb what follows."""
+        self.clock.advance(timedelta(seconds=0.25))
+        self._prepare(row)
+        saved = self.store.read(game_of(row)) if row["case"] in self.undone else None
+        reply = self._send(row)
+        now = self.store.read(game_of(row))
+        if saved is not None and now is not None:
+            self.store.write(now, saved.game)
+        return reply
+
+    def _send(self, row: dict[str, Any]) -> Reply:
+        reply = self.client.send(row["method"], row["path"], row["query"])
+        if row["query"].get("nickname") in self.renamed and reply.status == 400:
+            mended = {"nickname": self.renamed[row["query"]["nickname"]]}
+            assert self.client.send("GET", row["path"], mended).status == 200
+        return reply
+
+    def _prepare(self, row: dict[str, Any]) -> None:
+        """Have chance as it was."""
+        body = row["body"] if isinstance(row["body"], dict) else {}
+        self.chance.uuids = [body[key] for key in ("game_uuid", "player_uuid") if key in body]
+        if row["case"] == "invite.ok":
+            self.chance.uuids = [self._bots_uuid(game_of(row))]
+        self.chance.hands = []
+        if "deal" not in row:
+            return
+        game, deal = game_of(row), row["deal"]
+        self._dealt.setdefault(game, []).append(deal)
+        self.chance.hands = [tuple(card for h in deal["hands"] for card in cards_of(h["hand"]))]
+        saved = self.store.read(game)
+        if saved is not None and saved.game.round is None:
+            self.chance.orders = _orders(
+                [(one.nickname, one.agent is not None) for one in saved.game.players],
+                [self.renamed.get(name, name) for name in deal["seats"]],
+            )
+
+    def _bots_uuid(self, game: str) -> str:
+        """The secret of the bot that moves in the recording, else some new one."""
+        moves = [one for one in self.rows if one["case"] == "bot.invoke"]
+        known = {game_of(move): str(move["query"]["player_uuid"]) for move in moves}
+        return known.get(game) or SecretChance().uuid()
+
+    def expected(self, row: dict[str, Any]) -> Any:  # noqa: ANN401 - whatever JSON it was
+        """The recorded body in our rooms and nicknames, without moments, hands the highest first.
+
+        The winner of a finished game keeps the last hand, where the original deals a new one.
+        """
+        text = json.dumps(row["body"])
+        for name, ours in self.renamed.items():
+            text = text.replace(json.dumps(name), json.dumps(ours))
+        body = json.loads(text)
+        if isinstance(body, list):
+            return sorted((_plain(one) for one in body), key=lambda one: str(one["game_uuid"]))
+        if isinstance(body, dict) and body.get("status") == "Finished":
+            last = self._dealt[game_of(row)][-2]["hands"]
+            (shown,) = body["hands"]
+            body["hands"] = [hand for hand in last if hand["nickname"] == shown["nickname"]]
+        if isinstance(body, dict) and "last_modified" in body:
+            body["room"] = room_of(game_of(row))
+        return _plain(body)
+
+
+def seen(body: Any) -> Any:  # noqa: ANN401 - whatever JSON came
+    """One of our bodies as `NextRecording.expected` has them."""
+    if isinstance(body, list):
+        moments = [one["last_modified"] for one in body]
+        assert moments == sorted(moments, reverse=True), "newest first"
+        return sorted((_plain(one) for one in body), key=lambda one: str(one["game_uuid"]))
+    return _plain(body)
+
+
+def _plain(body: Any) -> Any:  # noqa: ANN401 - JSON
+    """A body without its moment, which must be a number, and with sorted hands."""
+    if not isinstance(body, dict) or "last_modified" not in body:
+        return body
+    assert isinstance(body["last_modified"], float | int)
+    told = {name: value for name, value in body.items() if name != "last_modified"}
+    if "game_uuid" in told:
+        told["room"] = room_of(told["game_uuid"])
+    for shown in told.get("hands", []):
+        shown["hand"].sort(key=lambda card: (card["value"], card["colour"]), reverse=True)
+    return told
+
+
+def _orders(players: list[tuple[str, bool]], seats: list[str]) -> dict[int, tuple[int, ...]]:
+    """What chance is to say, by the number it is asked about, so that they sit like that."""
+    people = [name for name, is_bot in players if not is_bot]
+    bots = len(players) - len(people)
+    orders = {len(people): tuple(people.index(name) for name in seats if name in people)}
+    if bots:
+        number, taken = len(seats), {at for at, name in enumerate(seats) if name not in people}
+        first = next(
+            first
+            for first in range(number)
+            if {(first + i * number // bots) % number for i in range(bots)} == taken
+        )
+        orders[number] = (first, *(one for one in range(number) if one != first))
+    return orders

@@ -1,0 +1,228 @@
+"""Today's generation of Blef's API beside version 2.3: the same games in other words."""
+
+import pickle
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from support.blef_next import NextClient, next_client
+from support.bot_events import context
+
+from cardsharp.blef.assembly import NEXT, SERVICE
+from cardsharp.blef.refusals import Denied
+from cardsharp.cloud.sqlite_file import MEMORY
+from cardsharp.errors import ConfigError
+from workbench.cloud.http_events import Asked, http_event, read_answer
+
+
+@pytest.fixture
+def client() -> NextClient:
+    return next_client()
+
+
+def started(client: NextClient, people: int = 2) -> tuple[str, dict[str, str]]:
+    """A game that has just begun, and the secrets of its players by nickname."""
+    game = client.create()
+    uuids = {f"p{number}": client.join(game, f"p{number}") for number in range(people)}
+    assert client.get(f"/games/{game}/start", admin_uuid=uuids["p0"]).status == 202
+    return game, uuids
+
+
+def play(client: NextClient, game: str, uuids: dict[str, str], action: int) -> Any:  # noqa: ANN401
+    """What the player to move is answered."""
+    mover = client.get(f"/games/{game}").json["cp_nickname"]
+    reply = client.get(f"/games/{game}/play", player_uuid=uuids[mover], action_id=action)
+    assert reply.status == 200, reply.text
+    return reply.json
+
+
+def finished(client: NextClient) -> tuple[str, dict[str, str], list[Any]]:
+    """A game that was played to its end, and what each check was answered."""
+    game, uuids = started(client)
+    checks = []
+    while client.get(f"/games/{game}").json["status"] == "Running":
+        play(client, game, uuids, 87)
+        checks.append(play(client, game, uuids, 88))
+    return game, uuids, checks
+
+
+def test_one_game_is_the_same_in_both_generations(client: NextClient) -> None:
+    game = client.create()
+    ann = client.join(game, "ann")
+    bob = client.get(f"/v2/games/{game}/join", nickname="bob").json["player_uuid"]
+    assert client.get(f"/v2/games/{game}/start", admin_uuid=ann).status == 202
+    first = client.get(f"/games/{game}").json["cp_nickname"]
+    secret = {"ann": ann, "bob": bob}[first]
+    shown = client.get(f"/games/{game}/play", player_uuid=secret, action_id=3).json
+    assert shown["history"] == [{"player": first, "action_id": 3}]
+    older = client.get(f"/v2/games/{game}", player_uuid=secret).json
+    assert (older["history"], older["hands"]) == (shown["history"], shown["hands"])
+    assert older["public"] is False
+    assert shown["public"] == "false"
+
+
+def test_a_start_hides_a_game_here_and_does_not_in_version_2_3(client: NextClient) -> None:
+    for prefix, left in (("", "false"), ("/v2", "true")):
+        game = client.create()
+        ann, _ = client.join(game, "ann"), client.join(game, "bob")
+        client.get(f"/games/{game}/make-public", admin_uuid=ann)
+        assert [one["game_uuid"] for one in client.get("/games").json] == [game]
+        client.get(f"{prefix}/games/{game}/start", admin_uuid=ann)
+        assert client.get(f"/games/{game}").json["public"] == left
+        assert client.get("/games").json == [], "a started game cannot be joined"
+
+
+def test_the_list_is_newest_first_and_shows_what_can_be_joined(client: NextClient) -> None:
+    games = []
+    for number in range(3):
+        games.append(client.create())
+        admin = client.join(games[-1], f"host{number}")
+        client.get(f"/games/{games[-1]}/make-public", admin_uuid=admin)
+        client.clock.sleep(timedelta(minutes=9))
+    client.join(games[0], "late")
+    listed = client.get("/games").json
+    assert [one["game_uuid"] for one in listed] == [games[0], games[2], games[1]]
+    assert listed[0]["players"] == ["host0", "late"]
+    assert listed[0]["room"] == client.get(f"/games/{games[0]}").json["room"]
+    client.clock.sleep(timedelta(minutes=25))
+    assert [one["game_uuid"] for one in client.get("/games").json] == [games[0]]
+
+
+def test_every_state_is_newer_than_the_one_before_however_fast_they_come(
+    client: NextClient,
+) -> None:
+    """The clock stands still: iOS leaves out what is not newer than what it shows."""
+    game, uuids = started(client)
+    moments = [client.get(f"/games/{game}").json["last_modified"]]
+    for action in (3, 88, 4):
+        moments.append(play(client, game, uuids, action)["last_modified"])
+        moments.append(client.get(f"/games/{game}").json["last_modified"])
+    bet, live, check, next_round, *rest = moments[1:]
+    assert bet == live, "the answer to a bet is the state that follows"
+    assert moments[0] < bet < check < next_round < rest[0] == rest[1]
+
+
+def test_a_check_is_answered_with_the_round_that_it_closed(client: NextClient) -> None:
+    game, _, checks = finished(client)
+    for number, answer in enumerate(checks, start=1):
+        assert (answer["status"], answer["round_number"]) == ("Running", number)
+        assert [move["action_id"] for move in answer["history"]] == [87, 88, 89]
+        assert len(answer["hands"]) == 2
+        assert answer["cp_nickname"] is None
+        assert client.get(f"/games/{game}", round=number).json == answer
+
+
+def test_a_finished_game_stands_at_the_round_after_its_last(client: NextClient) -> None:
+    game, uuids, checks = finished(client)
+    (winner,) = (one for one in client.get(f"/games/{game}").json["players"] if one["n_cards"])
+    for secret in ("", *uuids.values()):
+        state = client.get(f"/games/{game}", player_uuid=secret).json
+        assert (state["status"], state["round_number"]) == ("Finished", len(checks) + 1)
+        assert (state["history"], state["cp_nickname"]) == ([], None)
+        assert [hand["nickname"] for hand in state["hands"]] == [winner["nickname"]]
+    beyond = client.get(f"/games/{game}", round=len(checks) + 1)
+    assert beyond.status == 400
+    assert beyond.json["error"].endswith("\nThe game has not reached this round")
+    older = client.get(f"/v2/games/{game}").json
+    assert older["round_number"] == len(checks)
+    assert [move["action_id"] for move in older["history"]] == [87, 88, 89]
+
+
+def test_nobody_sees_a_hand_that_is_not_theirs(client: NextClient) -> None:
+    game, uuids = started(client, 3)
+    for asked in ("", "0", "1"):
+        assert client.get(f"/games/{game}", round=asked).json["hands"] == []
+        for name, secret in uuids.items():
+            hands = client.get(f"/games/{game}", player_uuid=secret, round=asked).json["hands"]
+            assert [hand["nickname"] for hand in hands] == [name]
+
+
+@pytest.mark.parametrize("number", ["-1", "+1", "1.0", " 1", "abc", "\u00b2", "1" * 30])
+def test_a_round_that_is_no_digits_is_refused_without_a_word(
+    client: NextClient, number: str
+) -> None:
+    game, _ = started(client)
+    reply = client.get(f"/games/{game}", round=number)
+    assert (reply.status, reply.json) == (400, {"error": f"Bad input value in 'round': {number}"})
+
+
+def test_what_is_empty_is_told_from_what_was_not_sent(client: NextClient) -> None:
+    game = client.create()
+    missing = "Nickname missing - please supply it"
+    for query, value in (({}, "None"), ({"nickname": ""}, "")):
+        reply = client.send("GET", f"/games/{game}/join", query)
+        assert reply.json == {"error": f"Bad input value in 'nickname': {value}\n{missing}"}
+
+
+def test_a_change_is_there_for_post_too(client: NextClient) -> None:
+    game = client.send("POST", "/games/create", {}).json["game_uuid"]
+    assert client.send("POST", f"/games/{game}/join", {"nickname": "ann"}).status == 200
+    assert client.send("POST", "/games", {}).status == 405
+
+
+def test_bots_sit_as_evenly_between_people_as_can_be(client: NextClient) -> None:
+    firsts = set()
+    for _ in range(40):
+        game = client.create()
+        ann = client.join(game, "ann")
+        client.join(game, "bob")
+        client.join(game, "cid")
+        for number in ("", "_2", "_3"):
+            invited = {"admin_uuid": ann, "agent_name": "Dazhbog"}
+            reply = client.get(f"/games/{game}/invite-aiagent", **invited)
+            assert reply.json == {"message": f"Dazhbog{number}_(AI) joined the game"}
+        client.get(f"/games/{game}/start", admin_uuid=ann)
+        players = client.get(f"/games/{game}").json["players"]
+        bots = ["ai_agent" in one for one in players]
+        assert bots[:2] * 3 == bots
+        assert [p["nickname"] for p, bot in zip(players, bots, strict=True) if bot] == [
+            "Dazhbog_(AI)",
+            "Dazhbog_2_(AI)",
+            "Dazhbog_3_(AI)",
+        ]
+        firsts.add(bots[0])
+    assert firsts == {True, False}
+
+
+def served(**settings: str) -> Any:  # noqa: ANN401 - by path, the status
+    """What a deployed service with these settings answers to a GET."""
+    handler = SERVICE.build({SERVICE.store: f"sqlite:{MEMORY}", **settings})
+
+    def status(path: str) -> int:
+        event = http_event(Asked("GET", path), next_client().clock.now())
+        return read_answer(handler(event, context())).status
+
+    return status
+
+
+def test_a_setting_names_the_prefix_under_which_it_is_served() -> None:
+    bare = served()
+    assert [bare(path) for path in ("/games", "/docs", "/v2/games", "/v2/docs")] == [200] * 4
+    assert (bare("/nothing"), bare("/v2/nothing"), bare("/v22/games")) == (404, 404, 404)
+    under = served(**{NEXT: "/next/"})
+    assert [under(path) for path in ("/next/games", "/v2/games", "/games")] == [200, 200, 404]
+    off = served(**{NEXT: "off"})
+    assert [off(path) for path in ("/v2/games", "/games", "/docs")] == [200, 404, 404]
+    for wrong in ("next", "/v2", "/a b"):
+        with pytest.raises(ConfigError, match="BLEF_NEXT must be off or a prefix"):
+            served(**{NEXT: wrong})
+
+
+def test_the_document_names_every_path_and_no_prefix() -> None:
+    paths = SERVICE.documents()["next"]["paths"]
+    assert isinstance(paths, dict)
+    game = "/games/{game_uuid}"
+    assert set(paths) == {
+        "/openapi.json",
+        "/games",
+        "/games/create",
+        game,
+        *(f"{game}/{what}" for what in ("join", "start", "play", "invite-aiagent")),
+        *(f"{game}/make-{how}" for how in ("public", "private")),
+    }
+
+
+def test_a_refusal_comes_whole_through_another_process() -> None:
+    refusal = Denied("old", "round", "7", 403, "new")
+    again = pickle.loads(pickle.dumps(refusal))  # noqa: S301 - our own
+    assert (again.newer.status, again.newer.text) == (400, "Bad input value in 'round': 7\nnew")
