@@ -50,6 +50,14 @@ def received(queue: Queue) -> Message:
     return message
 
 
+def test_a_delayed_message_is_received_later(bench: QueueBench) -> None:
+    bench.queue.send("later", timedelta(seconds=1))
+    assert bench.queue.receive(NOW) is None
+    message = bench.later()
+    assert message is not None
+    assert (message.body, message.receive_count) == ("later", 1)
+
+
 def test_a_sent_body_is_received_as_it_was(queue: Queue) -> None:
     body = '{"match": "ünï☃"}'
     queue.send(body)

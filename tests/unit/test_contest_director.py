@@ -2,12 +2,15 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.cloud_benches import moto_client
+from support.contest_stores import in_files, in_table
 
 from cardsharp.deadmansdraw.contest.director import Director
 from cardsharp.deadmansdraw.contest.records import Records, Result, Settings
@@ -112,13 +115,18 @@ def records(tmp_path: Path) -> Iterator[Records]:
     made.close()
 
 
-@pytest.fixture
-def small(tmp_path: Path) -> Iterator[Records]:
-    made = Records(SqliteContest.found(tmp_path / "cup", replace(SETTINGS, matches=1, most=3)))
-    for name in ("One", "Two", "Three"):
-        made.enter(name)
-    yield made
-    made.close()
+@pytest.fixture(params=["sqlite", pytest.param("dynamodb", marks=pytest.mark.slow)])
+def small(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Records]:
+    """Of three teams, in the store of either home."""
+    with ExitStack() as stack:
+        if request.param == "sqlite":
+            found = stack.enter_context(in_files(tmp_path))
+        else:
+            found = stack.enter_context(in_table(stack.enter_context(moto_client())))
+        made = Records(found(replace(SETTINGS, matches=1, most=3)))
+        for name in ("One", "Two", "Three"):
+            made.enter(name)
+        yield made
 
 
 def held(records: Records, arena: FakeArena) -> list[Result]:

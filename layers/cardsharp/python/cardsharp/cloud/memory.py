@@ -8,7 +8,7 @@ import uuid
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from cardsharp.cloud.ports import Clock, Message
+from cardsharp.cloud.ports import NOW, Clock, Message
 
 VISIBILITY = timedelta(minutes=30)
 """Six times the worker's timeout, as in template.yaml."""
@@ -64,9 +64,10 @@ class MemoryQueue:
             now = self._clock.monotonic()
             return sum(entry.visible_at <= now for entry in self._entries.values())
 
-    def send(self, body: str) -> None:
+    def send(self, body: str, delay: timedelta = NOW) -> None:
         """Put a message at the end of the queue and wake one receiver."""
-        entry = _Entry(body, str(uuid.uuid4()), self._clock.now(), self._clock.monotonic())
+        visible_at = self._clock.monotonic() + delay.total_seconds()
+        entry = _Entry(body, str(uuid.uuid4()), self._clock.now(), visible_at)
         with self._changed:
             self._entries[entry.message_id] = entry
             self._changed.notify()

@@ -14,6 +14,9 @@ from typing import Protocol
 Body = Mapping[str, object]
 """A JSON object: string keys, and values that `json.dumps` takes."""
 
+NOW = timedelta()
+"""No delay."""
+
 Remaining = Callable[[], timedelta]
 """How much time an invocation has left."""
 
@@ -64,8 +67,8 @@ class Queue(Protocol):
     delete it gets it again, and after `max_receives` deliveries it becomes a dead letter.
     """
 
-    def send(self, body: str) -> None:
-        """Put a message at the end of the queue."""
+    def send(self, body: str, delay: timedelta = NOW) -> None:
+        """Put a message at the end of the queue, to be received after `delay`: whole seconds."""
         ...
 
     def receive(self, wait: timedelta) -> Message | None:

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cardsharp.cloud.aws import ANSWER, Unmet, call, client
-from cardsharp.cloud.ports import Message
+from cardsharp.cloud.ports import NOW, Message
 
 if TYPE_CHECKING:
     from types_boto3_sqs.client import SQSClient
@@ -35,9 +35,15 @@ class SqsQueue:
     def _listener(self) -> "SQSClient":
         return self._given or _connected(_LONGEST_WAIT + ANSWER)
 
-    def send(self, body: str) -> None:
-        """Put a message at the end of the queue."""
-        call(self._thing, self._client.send_message, QueueUrl=self._url, MessageBody=body)
+    def send(self, body: str, delay: timedelta = NOW) -> None:
+        """Put a message at the end of the queue, to be received after whole seconds up to 900."""
+        call(
+            self._thing,
+            self._client.send_message,
+            QueueUrl=self._url,
+            MessageBody=body,
+            DelaySeconds=math.ceil(delay.total_seconds()),
+        )
 
     def receive(self, wait: timedelta) -> Message | None:
         """Receive a visible message, waiting at most `wait`, in whole seconds up to 20."""

@@ -13,6 +13,7 @@ from cardsharp.deadmansdraw.arena.match import Match, Move
 from cardsharp.deadmansdraw.arena.players import Book, load_players
 from cardsharp.deadmansdraw.arena.storage import MemoryStorage, SqliteStorage, Storage
 from cardsharp.deadmansdraw.arena.waiting import Signals
+from cardsharp.errors import Conflict
 
 
 class HomeArena(Arena):
@@ -89,9 +90,12 @@ class MemoryLobby:
 
         Raises:
             StoreError: it could not be stored; nothing has changed.
+            Conflict: the match has gone on meanwhile, or there is one with a new one's id.
         """
         before = self._matches.get(match.id)
         history = [] if before is None else self.history(match.id)
+        if move.sequence != len(history):
+            raise Conflict(f"Match {match.id} has gone on meanwhile.")
         self._storage.save(match, move)
         history.append(move)
         self._histories[match.id] = history

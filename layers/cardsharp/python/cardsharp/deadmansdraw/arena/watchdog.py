@@ -4,7 +4,7 @@ import logging
 from datetime import timedelta
 
 from cardsharp.deadmansdraw.arena.referee import Referee
-from cardsharp.errors import StoreError
+from cardsharp.errors import Conflict, StoreError
 
 _log = logging.getLogger(__name__)
 
@@ -18,7 +18,7 @@ class Watchdog:
     Until then the late player's own action, or the organiser's call, ends it as in the original.
     """
 
-    def __init__(self, referee: Referee, grace: timedelta) -> None:
+    def __init__(self, referee: Referee, grace: timedelta = timedelta()) -> None:
         self._referee = referee
         self._grace = grace
 
@@ -30,6 +30,8 @@ class Watchdog:
             if self._referee.is_late(match, origin.at, self._grace):
                 try:
                     self._referee.end_turn(match, origin)
+                except Conflict:
+                    _log.info("Match %s has gone on meanwhile", match.id)
                 except StoreError:
                     _log.exception("The late turn of match %s could not be ended", match.id)
                 else:

@@ -4,8 +4,6 @@ from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import TypeVar
 
-import networkx as nx
-
 T = TypeVar("T")
 
 _MOST = 10**15
@@ -17,6 +15,8 @@ def pairs(items: Sequence[T], against: Callable[[T, T], int]) -> list[tuple[T, T
 
     In a pair, and among the pairs, the order is that of the items.
     """
+    import networkx as nx  # noqa: PLC0415 - slow to import, and not deployed
+
     graph: nx.Graph[int] = nx.Graph()
     for one, other in combinations(range(len(items)), 2):
         graph.add_edge(one, other, weight=_MOST - against(items[one], items[other]))

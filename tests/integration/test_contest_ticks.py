@@ -1,0 +1,342 @@
+"""The ticks of an arena in the cloud: one chain, whatever befalls its messages and functions."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+from hashlib import sha256
+from typing import Any
+
+import pytest
+from support.cloud_clock import FakeClock
+from support.contest_stores import arena_table
+from support.size import cases
+
+from cardsharp.cloud.dynamodb_table import DynamoTable
+from cardsharp.cloud.memory import MemoryQueue
+from cardsharp.cloud.ports import Message
+from cardsharp.deadmansdraw.arena.home import MemoryLobby
+from cardsharp.deadmansdraw.arena.players import ADMIN, Book, Player, User
+from cardsharp.deadmansdraw.arena.randomness import Randomness
+from cardsharp.deadmansdraw.arena.referee import Referee
+from cardsharp.deadmansdraw.arena.storage import MemoryStorage
+from cardsharp.deadmansdraw.arena.ticks import PAUSE, Tick, Ticks
+from cardsharp.deadmansdraw.arena.waiting import Signals
+from cardsharp.deadmansdraw.contest.dynamodb import DynamoContest, under_way
+from cardsharp.deadmansdraw.contest.office import Office
+from cardsharp.deadmansdraw.contest.records import Records, Settings, Stage
+from cardsharp.deadmansdraw.contest.ticking import Ticking
+from cardsharp.deadmansdraw.wire import MatchParams
+from cardsharp.errors import Malformed
+
+SETTINGS = Settings("cup", matches=1, most=3, timeout=7, seed="secret")
+NOW = timedelta()
+VISIBILITY = timedelta(seconds=30)
+ORGANISER = User(ADMIN, None, ADMIN)
+
+
+class Killed(Exception):
+    """The function has died."""
+
+
+class Fragile:
+    """A client of DynamoDB whose function dies at one of its calls, before or after its effect."""
+
+    def __init__(self, client: Any, dies_at: int = 0, *, after: bool = False) -> None:  # noqa: ANN401 - boto3's
+        self._client, self._dies_at, self._after = client, dies_at, after
+        self.calls = 0
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - as above
+        method = getattr(self._client, name)
+
+        def call(**asked: Any) -> Any:  # noqa: ANN401 - as above
+            self.calls += 1
+            dies = self.calls == self._dies_at
+            if dies and not self._after:
+                raise Killed
+            answer = method(**asked)
+            if dies:
+                raise Killed
+            return answer
+
+        return call
+
+
+@dataclass
+class Cloud:
+    """A contest in an arena's table, a queue, and functions that are made anew for each message."""
+
+    client: Any
+    table: DynamoTable
+    clock: FakeClock = field(default_factory=FakeClock)
+    fragile: Fragile = field(init=False)
+    kept: list[tuple[str, str | None, int]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.queue = MemoryQueue(self.clock, VISIBILITY)
+        self.lobby = MemoryLobby(MemoryStorage(), Signals())
+        self.fragile = Fragile(self.client)
+        self.records = Records(DynamoContest.found(self.table, SETTINGS))
+        for name in ("One", "Two", "Three"):
+            self.records.enter(name)
+        players = [
+            Player.model_validate({"_id": team.id, "name": team.name, "ha1": team.ha1})
+            for team in self.records.teams()
+        ]
+        self.book = Book({player.id: player for player in players})
+        self.ticks = Ticks(self.table, self.queue)
+
+    @property
+    def referee(self) -> Referee:
+        return Referee(self.lobby, self.book, Randomness.FAIR, self.clock.now)
+
+    def function(self) -> Ticking:
+        """What a function is made of that was started just now."""
+        table, referee = DynamoTable(self.table.name, self.fragile), self.referee  # type: ignore[arg-type]
+        return Ticking(
+            Ticks(table, self.queue),
+            referee,
+            Office(referee, table),
+            lambda: (Records(DynamoContest(table, name)) for name in under_way(table)),
+        )
+
+    def handle(self, message: Message, function: Ticking | None = None) -> bool:
+        """Have a message handled as Lambda does it: gone unless the function dies."""
+        try:
+            (function or self.function()).tick(Tick.parse(message.body).ticket, message.message_id)
+        except Killed:
+            return False
+        self.queue.delete(message)
+        return True
+
+    def begin(self) -> None:
+        self.records.begin()
+        self.ticks.wake()
+
+    def play(self) -> None:
+        """End every match that has run for a while; who wins follows from its seed."""
+        for match in list(self.lobby.running()):
+            if self.clock.now() - match.started_at > timedelta(seconds=4):
+                winner = match.pairing.players[sha256(match.params.seed.encode()).digest()[0] % 2]
+                self.referee.terminate(ORGANISER, match.id, {"winnerId": winner}, None)
+
+    def run(self, seconds: int = 400, *, scheduled: bool = True) -> None:
+        """Let the time go by; a schedule looks every minute, if there is one."""
+        for second in range(seconds):
+            message = self.queue.receive(NOW)
+            if message is not None:
+                self.handle(message)
+            self.play()
+            if scheduled and second % 60 == 59:
+                self.function().look(f"schedule {second}")
+            self.clock.advance(timedelta(seconds=1))
+
+    def results(self) -> list[tuple[str, str | None, int]]:
+        """Who won each pairing, by name, in how many matches."""
+        names = {team.id: team.name for team in self.records.teams()}
+        return [
+            (one.pairing, names.get(one.winner or ""), len(one.matches))
+            for one in self.records.results()
+            if one.decided
+        ]
+
+
+@pytest.fixture
+def cloud(moto: Any) -> Iterator[Cloud]:  # noqa: ANN401 - a client in this process
+    with arena_table(moto) as table:
+        yield Cloud(moto, table)
+
+
+def test_a_contest_is_played_to_its_end_and_then_nothing_ticks(cloud: Cloud) -> None:
+    cloud.begin()
+    cloud.run()
+    assert cloud.records.stage is Stage.OVER
+    assert len(cloud.records.table()[0]) == 1
+    assert len(cloud.queue) == 0
+
+
+def test_while_nothing_is_to_be_done_there_are_no_ticks(cloud: Cloud) -> None:
+    """Before a contest begins, while it pauses and no match runs; resuming brings them back."""
+    cloud.ticks.wake()
+    cloud.run(20)
+    assert len(cloud.queue) == 0
+    cloud.records.pause(on=True)
+    cloud.begin()
+    cloud.run(20)
+    assert (len(cloud.queue), list(cloud.lobby.all())) == (0, [])
+    cloud.records.pause(on=False)
+    cloud.ticks.wake()
+    cloud.run(10)
+    assert len(cloud.queue) == 1
+    assert list(cloud.lobby.all()) != []
+
+
+def test_the_matches_of_a_paused_contest_are_watched_to_their_end(cloud: Cloud) -> None:
+    cloud.begin()
+    cloud.run(2)
+    cloud.records.pause(on=True)
+    cloud.run(2)
+    assert len(cloud.queue) == 1
+    cloud.run(20)
+    assert len(cloud.queue) == 0
+    assert all(match.finished for match in cloud.lobby.all())
+
+
+def test_a_ruling_after_the_end_has_the_contest_go_on(cloud: Cloud) -> None:
+    cloud.begin()
+    cloud.run()
+    last = cloud.records.results()[-1]
+    (loser,) = (team for team in last.teams if team != last.winner)
+    cloud.records.rule(last.pairing, loser, "the winner has peeked")
+    cloud.ticks.wake()
+    cloud.run(60)
+    assert cloud.records.results()[len(cloud.records.results()) - 1].decided
+    (ruled,) = (one for one in cloud.records.results() if one.ruled)
+    assert ruled.winner == loser
+
+
+@pytest.mark.parametrize("phase", [0, 2, 4])
+def test_a_dead_teams_turn_ends_at_most_ten_seconds_after_its_limit(
+    cloud: Cloud, phase: int
+) -> None:
+    """Wherever in the pause between two ticks its limit falls."""
+    first, second = list(cloud.book.players)[:2]
+    cloud.ticks.wake()
+    cloud.clock.advance(timedelta(seconds=phase))
+    wish = {"playerids": [first, second], "timeout": 7, "tags": ["practice"]}
+    match, _ = cloud.referee.create(ORGANISER, wish, None)
+    cloud.ticks.wake()
+    began, ended = match.started_at, 0
+    while not match.finished:
+        message = cloud.queue.receive(NOW)
+        if message is not None:
+            cloud.handle(message)
+        found = cloud.lobby.find(match.id)
+        assert found is not None
+        if found.last_move_at != match.last_move_at:
+            ended += 1
+            assert timedelta(seconds=7) < found.last_move_at - began <= timedelta(seconds=17)
+            match, began = found, found.last_move_at
+        cloud.clock.advance(timedelta(seconds=1))
+    assert ended > 1
+
+
+def test_messages_that_come_twice_late_or_out_of_order_make_no_second_chain(cloud: Cloud) -> None:
+    """Each is delivered twice, sent again by strangers, and again when it is long over."""
+    cloud.begin()
+    old: list[str] = []
+    for second in range(400):
+        for message in iter(lambda: cloud.queue.receive(NOW), None):
+            old.append(message.body)
+            cloud.handle(message)
+            cloud.handle(message)
+        if second % 7 == 0 and old:
+            cloud.queue.send(old[second % len(old)])
+            cloud.ticks.wake()
+        cloud.play()
+        assert len(cloud.queue) <= 4
+        cloud.clock.advance(timedelta(seconds=1))
+        if cloud.records.stage is Stage.OVER:
+            break
+    assert cloud.records.stage is Stage.OVER
+    tags = [match.params.tags for match in cloud.lobby.all()]
+    assert len(set(tags)) == len(tags)
+
+
+def test_two_messages_with_one_ticket_have_one_successor(cloud: Cloud) -> None:
+    cloud.begin()
+    first = cloud.queue.receive(NOW)
+    assert first is not None
+    cloud.queue.send(first.body)
+    second = cloud.queue.receive(NOW)
+    assert second is not None
+    function = cloud.function()
+    ticket = Tick.parse(first.body).ticket
+    assert function.tick(ticket, first.message_id)
+    assert not function.tick(ticket, second.message_id)
+    cloud.clock.advance(PAUSE)
+    follows = cloud.queue.receive(NOW)
+    assert follows is not None
+    assert Tick.parse(follows.body).ticket == ticket + 1
+    assert cloud.queue.receive(NOW) is None
+
+
+def test_a_lost_message_is_made_good_by_the_schedule(cloud: Cloud) -> None:
+    """At its second look: at the first, the chain might only be between two ticks."""
+    cloud.begin()
+    cloud.run(10)
+    lost = cloud.queue.receive(PAUSE)
+    assert lost is not None
+    cloud.queue.delete(lost)
+    assert not cloud.function().look("a minute")
+    assert cloud.function().look("another")
+    cloud.run()
+    assert cloud.records.stage is Stage.OVER
+
+
+def test_a_chain_that_goes_on_is_left_alone_by_the_schedule(cloud: Cloud) -> None:
+    cloud.begin()
+    for _ in range(4):
+        cloud.run(30)
+        if len(cloud.queue):
+            assert not cloud.function().look("a minute")
+
+
+def test_two_directors_at_once_begin_each_match_once(cloud: Cloud) -> None:
+    """Each has looked before the other has begun anything."""
+    cloud.records.begin()
+    offices = [Office(cloud.referee, cloud.table) for _ in range(2)]
+    made = [office.create_match(_params(cloud)) for office in offices]
+    assert made[0] == made[1]
+    assert [match.id for match in cloud.lobby.all()] == [made[0].id]
+
+
+def test_an_upgrade_in_the_middle_changes_nothing(cloud: Cloud, moto: Any) -> None:  # noqa: ANN401 - a client in this process
+    """Functions of the old version, still warm, and of the new one take turns."""
+    cloud.begin()
+    old = cloud.function()
+    for second in range(400):
+        message = cloud.queue.receive(NOW)
+        if message is not None:
+            cloud.handle(message, old if second % 3 else None)
+        cloud.play()
+        cloud.clock.advance(timedelta(seconds=1))
+    assert cloud.records.stage is Stage.OVER
+    assert cloud.results() == undisturbed(moto).kept
+
+
+def undisturbed(moto: Any) -> Cloud:  # noqa: ANN401 - as above
+    """A contest that nothing befell."""
+    with arena_table(moto) as table:
+        made = Cloud(moto, table)
+        made.begin()
+        made.run()
+        made.kept = made.results()
+        return made
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+def test_a_function_that_dies_at_any_call_changes_nothing(moto: Any, after: bool) -> None:  # noqa: ANN401 - as above
+    """The queue alone makes it good, by delivering the message again: no match is begun twice."""
+    whole = undisturbed(moto)
+    calls = whole.fragile.calls
+    assert calls > 50
+    for dies_at in range(1, calls + 1, calls // cases(3, 30)):
+        with arena_table(moto) as table:
+            cloud = Cloud(moto, table)
+            cloud.fragile = Fragile(moto, dies_at, after=after)
+            cloud.begin()
+            cloud.run(scheduled=False)
+            assert cloud.results() == whole.kept, dies_at
+            tags = [match.params.tags for match in cloud.lobby.all()]
+            assert len(set(tags)) == len(tags), dies_at
+
+
+def test_what_is_no_tick_is_refused() -> None:
+    for body in ("", "{}", '{"ticket": -1}', '{"ticket": 1, "x": 2}'):
+        with pytest.raises(Malformed, match="Not a tick"):
+            Tick.parse(body)
+
+
+def _params(cloud: Cloud) -> MatchParams:
+    first, second = list(cloud.book.players)[:2]
+    return MatchParams((first, second), ("cup_Round1", "cup", "cup:1:0"), random_seed="1")
