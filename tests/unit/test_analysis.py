@@ -11,10 +11,15 @@ from nim.store import Kept as Game
 from support.games import GAMES
 from support.played import AT, Decides, Kept, begun, kept, played, taken
 
-from cardsharp.analysis import Judge, Mark, analyse, judging, mark_of
+from cardsharp.analysis import LAPSE, Judge, Mark, analyse, judging, mark_of
 from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
+from cardsharp.deadmansdraw.actions import DRAW
+from cardsharp.deadmansdraw.position import Played
+from cardsharp.deadmansdraw.rules import force_turn_end
+from cardsharp.deadmansdraw.simulation import Match, fair_chance
 from cardsharp.errors import ConfigError
 from cardsharp.strategy import Decision
+from workbench.lab.extras import Taken
 
 DEADMANSDRAW, NIM = (next(g for g in GAMES if g.name == name) for name in ("deadmansdraw", "nim"))
 JUDGE: Judge = judging(DEADMANSDRAW).judge
@@ -140,6 +145,37 @@ def test_a_refused_oracle_is_worth_what_comes_after_it() -> None:
             assert after.seat == one.seat
             return
     pytest.fail("no Oracle's card was left lying")
+
+
+def late(match: Match) -> Match:
+    """The match after the arena has ended the turn for want of time."""
+    state, events = force_turn_end(match.state, "Forceful turn ending", "", fair_chance(Random(1)))
+    seen = match.seen.copy()
+    seen.see_all(events)
+    move = Played(match.history[-1].turn, match.state.active, events)
+    return Match(match.opening, state, (*match.history, move), seen)
+
+
+def test_a_turn_that_ran_out_of_time_costs_its_player_what_was_lost_by_it() -> None:
+    """Where the captain would have drawn on."""
+    player, state = Decides(DEADMANSDRAW, "captain"), begun(DEADMANSDRAW, 1)
+    first: list[Taken] = []
+    while len(state.position.play_area) < 2 or player.decide(state).action != DRAW:
+        first.append(Taken(state, player.decide(state).action, None))
+        state = player.simulation.act(state, first[-1].action, Random(1))
+    first.append(Taken(state, None, None))
+    rest = taken(late(state), (player,), Random(1))
+    found = analyse(DEADMANSDRAW, *kept(DEADMANSDRAW, [*first, *rest])[0])
+    [lapse] = [one for one in found.decisions if one.action == LAPSE]
+    side = state.state.active
+    stopping = next(one.value for one in lapse.options if one.action == "EndTurn")
+    assert (lapse.seat, lapse.best) == (side, "Draw")
+    assert lapse.cost == pytest.approx((lapse.options[0].value or 0) - (stopping or 0), abs=0.02)
+    assert found.counts["time-outs"] == ((1, 0) if side == 0 else (0, 1))
+    assert found.players[side].skill == -lapse.cost
+    assert found.start + found.luck + found.players[0].skill - found.players[1].skill == (
+        pytest.approx(found.result)
+    )
 
 
 def test_nothing_that_was_hidden_changes_what_is_said_of_a_decision() -> None:

@@ -101,6 +101,19 @@ COMMANDS = (
         place=4,
     ),
     Command(
+        "analyse",
+        "Say what each decision of a match cost, and what the cards brought.",
+        "By the game's judge (captain in Dead Man's Draw), who is shown what the player saw and no "
+        "more. Accuracy, luck and skill of both players, the chance to win step by step, and every "
+        "mistake with what would have been better. MATCH is the newest where none is named.",
+        (
+            ("cardsharp analyse", "the last match"),
+            ("cardsharp analyse told.json", "what an arena has answered, also of others"),
+            ("cardsharp analyse last --json", "every decision and the curve, for a program"),
+        ),
+        place=4,
+    ),
+    Command(
         "try",
         "Let a strategy decide again what was decided in stored matches.",
         "Each position is as it was then, whatever the strategy would have done before. What a "

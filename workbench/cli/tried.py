@@ -9,12 +9,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cardsharp.analysis import Judge
 from cardsharp.cloud.ports import MatchRecord
 from cardsharp.game import Game
 from cardsharp.replay import header_of
 from workbench.lab.again import Tried
-from workbench.show.decisions import worth
+from workbench.show.decisions import amount, worth
 from workbench.show.drawing import drawing_of, print_title
 from workbench.show.output import program
 from workbench.strategy_file import called
@@ -38,18 +37,11 @@ class MatchTried:
     def players(self) -> str:
         """Who played it."""
         header = header_of(self.record)
-        return " v ".join(map(self.seated, range(max(len(header.names), len(header.players)))))
+        return " v ".join(map(header.called, range(max(len(header.names), len(header.players)))))
 
     def doer(self, tried: Tried) -> str:
         """Who decided then: the strategy, or the player where that is not known."""
-        return tried.then.strategy or self.seated(tried.asked.step.seat)
-
-    def seated(self, seat: int | None) -> str:
-        """What the player of a seat is called: by the strategy where that is known."""
-        header = header_of(self.record)
-        if seat is not None and seat in header.seats:
-            return header.seats[seat]
-        return header.opponent or header.name(seat)
+        return tried.then.strategy or header_of(self.record).called(tried.asked.step.seat)
 
 
 # --- many decisions --------------------------------------------------------------------------
@@ -99,7 +91,7 @@ def _differences(match: MatchTried, shown: Sequence[Tried]) -> Table:
     for one in shown:
         fault = one.decided.fault
         now = Text(one.answer) if fault is None else Text(f"fault: {fault}", style="red")
-        cost = "" if one.cost is None or one.judge is None else amount(one.judge, one.cost)
+        cost = "" if one.cost is None or one.judge is None else amount(one.judge.form, one.cost)
         table.add_row(str(one.asked.step.turn), one.then.action, match.doer(one), now, cost)
     return table
 
@@ -115,8 +107,8 @@ def _judged(differ: Sequence[Tried]) -> Iterator[str]:
         return
     valued = "" if len(costs) == len(differ) else f"; {len(costs)} of them can be valued"
     yield (
-        f"By {judge.name} that costs {amount(judge, sum(costs))} together, "
-        f"{amount(judge, sum(costs) / len(costs))} each ({judge.unit}){valued}."
+        f"By {judge.name} that costs {amount(judge.form, sum(costs))} together, "
+        f"{amount(judge.form, sum(costs) / len(costs))} each ({judge.unit}){valued}."
     )
     yield "Each is judged on the position as it was; less than nothing is a gain."
 
@@ -132,11 +124,6 @@ def _print_next(console: Console, match: MatchTried, tried: Tried) -> None:
     line = f"  {program()} {words} --turn {tried.asked.step.turn}   # all that was weighed there"
     console.print()
     console.print(line, style="dim", soft_wrap=True)
-
-
-def amount(judge: Judge, value: float) -> str:
-    """A value of the judge's, such as `2.4 %`."""
-    return format(value, judge.form).replace("%", " %")
 
 
 # --- one turn --------------------------------------------------------------------------------
@@ -180,7 +167,7 @@ def _options(match: MatchTried, tried: Tried) -> Table:
     for name in (one for one in legal if one in weighed):
         option = mine.get(name)
         found = tried.worth.get(name)
-        judged = [] if judge is None else ["" if found is None else amount(judge, found)]
+        judged = [] if judge is None else ["" if found is None else amount(judge.form, found)]
         choices = {"now": tried.answer, "then": tried.then.action}
         chosen = " ".join(when for when, action in choices.items() if action == name)
         values = (worth(one.value, one.unit) if one else "" for one in (option, then.get(name)))
@@ -210,7 +197,7 @@ def _told(match: MatchTried, tried: Tried) -> Iterator[tuple[str, Text]]:
     yield "by", Text(by, style="dim")
     if tried.differs and tried.judge is not None:
         known = tried.cost is not None
-        cost = amount(tried.judge, tried.cost or 0.0) if known else "not valued"
+        cost = amount(tried.judge.form, tried.cost or 0.0) if known else "not valued"
         yield "cost", Text(f"{cost}, by {tried.judge.name} ({tried.judge.unit})")
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter, validators
@@ -13,16 +12,14 @@ from cardsharp.game import Game
 from cardsharp.games import game as game_named
 from cardsharp.replay import Asked, fault_of
 from workbench.cli.each import for_each_game
+from workbench.cli.opening import opened
 from workbench.cli.tried import MatchTried, document, print_all, print_turn
 from workbench.lab.again import Trial
-from workbench.lab.extras import extras_of
 from workbench.show.exits import Exit
-from workbench.show.lookup import LAST, game_of, open_to_read, read_match
+from workbench.show.lookup import LAST, game_of, open_to_read
 from workbench.show.options import Json, Store
 from workbench.show.output import print_json, results
 from workbench.show.progress import Bar
-
-_RECORDED = ".json"
 
 Player = Annotated[str, Parameter(help="FILE.py, FILE.json, a strategy or a 'command'.")]
 
@@ -115,18 +112,13 @@ def _matches(
     first = game or game_named(None)
     words = options.match or (_all_ids(options, first) if options.all else (LAST,))
     for word in words:
-        file = Path(word)
-        if file.suffix == _RECORDED:
-            yield extras_of(first.name).recorded(file)
-        else:
-            found = read_match(word, options.store, first if word == LAST else game)
-            yield found.record, found.moves
+        yield opened(word, options.store, first if word == LAST else game)
 
 
 def _all_ids(options: TryOptions, game: Game) -> list[str]:
     """The matches of a game that can be read, the newest first; raises `ConfigError` for none."""
-    opened = open_to_read if game.archive is None else game.archive.load()
-    with opened(options.store) as log:
+    opening = open_to_read if game.archive is None else game.archive.load()
+    with opening(options.store) as log:
         readable = (one for one in log.matches(limit=options.limit) if fault_of(one) is None)
         found = [one.match_id for one in readable if game_of(one) == game]
     if not found:

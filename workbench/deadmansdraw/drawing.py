@@ -48,9 +48,8 @@ class Labels:
         us = next(iter(seats)) if len(seats) == 1 else None
 
         def label(index: int) -> str:
-            if index in seats:
-                return f"{seats[index]} (us)" if us is not None else seats[index]
-            return opponent or header.opponent or header.name(index)
+            name = header.called(index, opponent)
+            return f"{name} (us)" if index == us else name
 
         names = (label(0), label(1))
         if us is None and names[0] == names[1]:

@@ -70,6 +70,11 @@ def worth(value: float | None, unit: str) -> str:
     return percent(value) if unit == "%" else f"{value:.2f}"
 
 
+def amount(form: str, value: float) -> str:
+    """A judge's value, such as `2.4 %`."""
+    return format(value, form).replace("%", " %")
+
+
 def _by(step: Step, thought: Thought) -> Text:
     parts = [thought.strategy or "no strategy"]
     if thought.decision_ms is not None:

@@ -10,7 +10,7 @@ position is all that the judge is shown, never what was hidden from the player; 
 judged, such as a decision whose position nobody knows, counts as luck.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple, Protocol
 
@@ -21,6 +21,9 @@ from cardsharp.replay import Asked, Step, Stored, Weighed
 from cardsharp.strategy import Decision
 
 SIDES = 2
+
+LAPSE = "out of time"
+"""What was done where nothing was done in time; all that it changed is its cost."""
 
 
 class Mark(StrEnum):
@@ -62,6 +65,16 @@ class Judge(Protocol):
     def result(self, record: MatchRecord, moves: Sequence[MoveRecord]) -> float | None:
         """What the first side made of a match, None while it is not finished."""
         ...
+
+    def lapses(self, moves: Sequence[MoveRecord]) -> Iterable[Asked]:
+        """Where a player did nothing in time: positions, each with `LAPSE` as what was done."""
+        del moves
+        return ()
+
+    def counts(self, moves: Sequence[MoveRecord]) -> Mapping[str, tuple[int, int]]:
+        """What else there is to count in a match, such as busts: for either side."""
+        del moves
+        return {}
 
     def risk(self, position: Any) -> float | None:  # noqa: ANN401 - any game's
         """The chance that the next card ends the turn badly, None where no card may be drawn."""
@@ -123,7 +136,7 @@ class Player(Stored):
     skill: float
     luck: float
     decisions: int
-    marks: dict[Mark, int]
+    marks: Mapping[Mark, int]
 
 
 class Analysis(Stored):
@@ -136,13 +149,19 @@ class Analysis(Stored):
     judge: str
     unit: str
     form: str
+    total: float
     start: float
     end: float
     result: float | None
     luck: float
     players: tuple[Player, Player]
+    counts: Mapping[str, tuple[int, int]]
     curve: tuple[Point, ...]
     decisions: tuple[Judged, ...]
+
+    def worth(self, side: int, worth: float) -> float:
+        """What is worth that to the first side, as it is worth to a side."""
+        return worth if side == 0 else self.total - worth
 
     def marked(self) -> tuple[Judged, ...]:
         """The decisions that have a mark, in order."""
@@ -202,7 +221,8 @@ def analyse(
     """
     judge, replay, decisions_of = judging(game)
     result = judge.result(record, moves)
-    asked = list(decisions_of(record, moves))
+    asked = [*decisions_of(record, moves), *judge.lapses(moves)]
+    asked.sort(key=lambda one: one.step.sequence)
     weighed = [_weighed(judge, one) for one in following(asked)]
     found = [one for one in weighed if one is not None]
     if not found:
@@ -214,50 +234,63 @@ def analyse(
         judge=judge.name,
         unit=judge.unit,
         form=judge.form,
+        total=judge.total,
         start=decisions[0].before,
         end=decisions[-1].after,
         result=result,
         luck=luck,
         players=(first, second),
+        counts=judge.counts(moves),
         curve=tuple(_curve(replay(record, moves), decisions)),
         decisions=decisions,
     )
 
 
 class _Weighed(NamedTuple):
-    """A decision before it is known what followed; `best` and `chosen` are worth to the decider."""
+    """A decision before it is known what followed; `best` and `chosen` are worth to the decider.
+
+    Of a lapse nothing was chosen.
+    """
 
     step: Step
     seat: int
     action: str
     best_action: str
     best: float
-    chosen: float
+    chosen: float | None
     reason: str
     options: tuple[Weighed, ...]
     risk: float | None
+
+    def cost(self, after: float) -> float:
+        """What the choice cost who decided; a lapse all that was lost when it was over."""
+        return max(0.0, self.best - (after if self.chosen is None else self.chosen))
 
 
 def _weighed(judge: Judge, asked: Asked) -> _Weighed | None:
     """What the judge makes of a decision, None where it cannot value what was done."""
     done, seat = asked.step.ours, asked.step.seat
-    taken = [one for one, name in asked.options.items() if done and name == done.action]
-    decision = judge.weigh(asked.position, taken) if taken else None
-    if decision is None or done is None or seat is None:
+    if done is None or seat is None:
+        return None
+    taken = [one for one, name in asked.options.items() if name == done.action]
+    lapse = done.action == LAPSE
+    decision = judge.weigh(asked.position, taken) if taken or lapse else None
+    if decision is None:
         return None
     named = {one.action: asked.options.get(one.action, str(one.action)) for one in decision.options}
     values = {named[one.action]: one.value for one in decision.options if one.value is not None}
     best = named.get(decision.action, "")
-    if not values.keys() >= {best, done.action}:
+    if best not in values or not (lapse or done.action in values):
         return None
+    chosen = None if lapse else values[done.action]
     ranked = sorted(decision.options, key=lambda one: -values.get(named[one.action], 0.0))
     return _Weighed(
         step=asked.step,
         seat=seat,
         action=done.action,
         best_action=best,
-        best=max(values[best], values[done.action]),
-        chosen=values[done.action],
+        best=values[best] if chosen is None else max(values[best], chosen),
+        chosen=chosen,
         reason=decision.reason,
         options=tuple(
             Weighed(action=named[one.action], value=one.value, note=one.note, unit=one.unit)
@@ -270,13 +303,15 @@ def _weighed(judge: Judge, asked: Asked) -> _Weighed | None:
 def _judged(judge: Judge, found: Sequence[_Weighed], end: float | None) -> Iterator[Judged]:
     """The decisions, each with what followed it; nothing but itself follows a last one yet."""
 
-    def to_first(seat: int, worth: float) -> float:
-        return worth if side_of(seat) == 0 else judge.total - worth
+    def turned(one: _Weighed, worth: float) -> float:
+        """From the decider's worth to the first side's, or back."""
+        return worth if side_of(one.seat) == 0 else judge.total - worth
 
-    last = to_first(found[-1].seat, found[-1].chosen) if end is None else end
-    afters = (*(to_first(one.seat, one.best) for one in found[1:]), last)
+    *_, last = found
+    now = turned(last, last.best if last.chosen is None else last.chosen)
+    afters = (*(turned(one, one.best) for one in found[1:]), now if end is None else end)
     for one, after in zip(found, afters, strict=True):
-        cost = one.best - one.chosen
+        cost = one.cost(turned(one, after))
         values = [option.value for option in one.options if option.value is not None]
         yield Judged(
             sequence=one.step.sequence,
@@ -288,11 +323,11 @@ def _judged(judge: Judge, found: Sequence[_Weighed], end: float | None) -> Itera
             reason=one.reason,
             options=one.options,
             risk=one.risk,
-            before=to_first(one.seat, one.best),
+            before=turned(one, one.best),
             after=after,
             cost=cost,
-            luck=after - to_first(one.seat, one.chosen),
-            stake=max(values) - min(values),
+            luck=after - turned(one, one.best - cost),
+            stake=max(*values, one.best) - min(*values, one.best - cost),
             mark=mark_of(cost / judge.stake),
         )
 
@@ -306,7 +341,7 @@ def _player(decisions: Sequence[Judged], side: int, luck: float) -> Player:
     own = [one for one in decisions if side_of(one.seat) == side]
     return Player(
         accuracy=accuracy(own),
-        skill=-sum(one.cost for one in own),
+        skill=0.0 - sum(one.cost for one in own),
         luck=luck if side == 0 else -luck,
         decisions=len(own),
         marks={mark: sum(one.mark is mark for one in own) for mark in Mark},

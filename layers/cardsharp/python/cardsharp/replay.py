@@ -51,6 +51,12 @@ class Header(Stored):
             return "?"
         return self.names[index] if index < len(self.names) else self.players[index]
 
+    def called(self, seat: int | None, opponent: str | None = None) -> str:
+        """What the player of a seat is called: by the strategy where that is known."""
+        if seat is not None and seat in self.seats:
+            return self.seats[seat]
+        return opponent or self.opponent or self.name(seat)
+
 
 Count = Annotated[int, BeforeValidator(lambda count: 0 if count is None else count)]
 

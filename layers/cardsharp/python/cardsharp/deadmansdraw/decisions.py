@@ -6,6 +6,7 @@ are found, also in a match that somebody else has recorded.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, respond
@@ -27,10 +28,29 @@ from cardsharp.deadmansdraw.wire_views import MoveView
 from cardsharp.replay import Asked, Thought
 
 
+class Look(NamedTuple):
+    """A step, the position of who made it, and the action; None for what is not known."""
+
+    step: EventStep
+    position: Position | None
+    action: Action | None
+
+
 def decisions(_record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Asked]:
     """Every decision of either player, in order.
 
     One whose position the log has otherwise is left out: its match did not begin as all do.
+
+    Raises:
+        StoreError: a move of the log cannot be read.
+    """
+    for step, position, action in looks(moves):
+        if position is not None and action is not None:
+            yield from _asked(step, position, action)
+
+
+def looks(moves: Sequence[MoveRecord]) -> Iterator[Look]:
+    """The steps of a match with what was seen at each, as far as the arena has told them.
 
     Raises:
         StoreError: a move of the log cannot be read.
@@ -41,9 +61,8 @@ def decisions(_record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Ask
         if move.facts is None:
             return
         action, position = action_of(step.events), table.position(step)
+        yield Look(step, position, action)
         made = None if action is None or position is None else (position, action)
-        if made is not None:
-            yield from _asked(step, *made)
         table.see(step, made, MoveView.model_validate(move.facts))
 
 

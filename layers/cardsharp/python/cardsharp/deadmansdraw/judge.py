@@ -1,19 +1,21 @@
 """`captain` as the judge of Dead Man's Draw: chances to win the match, by his search."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from cardsharp.analysis import Judge
+from cardsharp.analysis import LAPSE, Judge
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.deadmansdraw.actions import Action, EffectType, respond
-from cardsharp.deadmansdraw.events import MatchEnded
+from cardsharp.deadmansdraw.decisions import looks
+from cardsharp.deadmansdraw.events import MatchEnded, TurnEnded
 from cardsharp.deadmansdraw.position import Position
-from cardsharp.deadmansdraw.replay import turns_of
+from cardsharp.deadmansdraw.replay import EventStep, ended_by_force, turns_of
 from cardsharp.deadmansdraw.rules import apply
 from cardsharp.deadmansdraw.strategies.base import Chance, Decision
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS, Captain, is_ordinary
 from cardsharp.deadmansdraw.strategies.choices import lying
 from cardsharp.deadmansdraw.strategies.search.weights import model
+from cardsharp.replay import Asked, Thought
 
 REFUSAL = respond(EffectType.ORACLE)
 """Leaving the card that an Oracle showed, and going on."""
@@ -43,6 +45,22 @@ class CaptainsJudgement(Judge):
             return None
         return 0.5 if ended.winner is None else float(ended.winner == 0)
 
+    def lapses(self, moves: Sequence[MoveRecord]) -> Iterator[Asked]:
+        """The positions in which the arena ended a turn for want of time."""
+        for step, position, _ in looks(moves):
+            if position is not None and ended_by_force(step):
+                thought = Thought(seat=step.seat, turn=step.turn, action=LAPSE)
+                legal = {one: str(one) for one in position.legal_actions()}
+                yield Asked(replace(step, ours=thought), position, legal)
+
+    def counts(self, moves: Sequence[MoveRecord]) -> Mapping[str, tuple[int, int]]:
+        """Turns that lost their cards, and turns that the arena ended for want of time."""
+        steps = [step for turn in turns_of(moves) for step in turn.steps]
+        return {
+            "busts": _by_player(step for step in steps if _busts(step)),
+            "time-outs": _by_player(step for step in steps if ended_by_force(step)),
+        }
+
     def risk(self, position: Position) -> float | None:
         """The chance that the next card busts, None where an effect is to be answered."""
         if position.pending is not None or not position.unseen:
@@ -51,6 +69,15 @@ class CaptainsJudgement(Judge):
         if position.known_top is not None:
             return float(position.known_top.suit in suits)
         return sum(card.suit in suits for card in position.unseen) / len(position.unseen)
+
+
+def _busts(step: EventStep) -> bool:
+    return any(isinstance(event, TurnEnded) and not event.successful for event in step.events)
+
+
+def _by_player(steps: Iterable[EventStep]) -> tuple[int, int]:
+    seats = [step.seat for step in steps]
+    return seats.count(0), seats.count(1)
 
 
 def _refusing(position: Position) -> float:

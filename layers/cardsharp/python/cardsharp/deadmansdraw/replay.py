@@ -193,6 +193,14 @@ def turns_of(moves: Sequence[MoveRecord]) -> list[Turn]:
     return turns
 
 
+def ended_by_force(step: EventStep) -> bool:
+    """Whether the arena ended this turn for want of time.
+
+    Only then does an event of a player's own carry a comment (docs/spec/arena.md section 5).
+    """
+    return step.seat is not None and any(isinstance(event, Comment) for event in step.events)
+
+
 def card_of(text: str) -> Card:
     """The card that "Key3" names."""
     suit = text.rstrip("0123456789")

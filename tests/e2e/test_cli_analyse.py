@@ -1,0 +1,120 @@
+"""`cardsharp analyse`: the report of a stored match, for people and for programs."""
+
+import json
+from pathlib import Path
+
+import pytest
+from nim.routes import game_body
+from nim.rules import Action
+from nim.store import Kept as NimGame
+from support.cli import Cli, clean
+from support.games import GAMES, NIM
+from support.played import AT, Decides, Kept, played
+from support.recorded import SAMPLE, looks
+
+import cardsharp.games
+from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
+from workbench.show.keeping import keep_match
+from workbench.show.lookup import open_log
+
+GOLDEN = """\
+match nim-1: one v two
+started 2026-11-22 00:00:00 UTC
+
+                    one       two
+accuracy          0.0 %   100.0 %
+skill          -100.0 %    +0.0 %
+luck             +0.0 %    +0.0 %
+inaccuracies          0         0
+mistakes              0         0
+blunders              1         0
+
+100.0 % at the start, +0.0 % by the cards, -100.0 % by one, +0.0 % by two: result 0.0 %
+"""
+
+STRATEGIES = {"deadmansdraw": ("third", "random"), "blef": ("greedy", "random")}
+STRATEGIES["euchre"] = ("rules", "random")
+
+
+def nim() -> Kept:
+    """(1, 2), in which the winning move is missed."""
+    game = NimGame((1, 2), (("one", ""), ("two", "")), (Action(0, 1), Action(1, 2)))
+    moves = [MoveRecord(n, None, m.model_dump()) for n, m in enumerate(game_body(game).moves)]
+    header = {"game": "nim", "names": ["one", "two"], "players": ["one", "two"]}
+    return MatchRecord("nim-1", Status.FINISHED, AT, header), moves
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
+    monkeypatch.setattr(cardsharp.games, "MOUNTED", (*cardsharp.games.MOUNTED, NIM))
+    clean(monkeypatch, tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    return Cli(capsys)
+
+
+def logged(folder: Path, *matches: Kept) -> str:
+    """A match log with those matches."""
+    store = f"sqlite:{folder / 'log.db'}"
+    with open_log(store) as log:
+        for record, moves in matches:
+            assert keep_match(record, moves, log)
+    return store
+
+
+def test_the_report_of_a_small_match_is_this(cli: Cli, tmp_path: Path) -> None:
+    said = cli("analyse", "nim-1", "--store", logged(tmp_path, nim()))
+    assert said.code == 0, said.err
+    started = next(line for line in said.out.splitlines() if line.startswith("started"))
+    assert said.out.replace(started, "started 2026-11-22 00:00:00 UTC").startswith(GOLDEN)
+    assert "turn 1, one: blunder of 100.0 %, 1 from heap 1 rather than 1 from heap 2" in said.out
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_every_game_is_analysed_on_80_columns_and_adds_up_in_json(
+    cli: Cli, tmp_path: Path, name: str
+) -> None:
+    game = next(one for one in GAMES if one.name == name)
+    store = logged(tmp_path, played(game, [Decides(game, one) for one in STRATEGIES[name]]))
+    said = cli("analyse", "last", "--store", store)
+    assert said.code == 0, said.err
+    for words in ("accuracy", "skill", "luck", "at the start", "the biggest swings"):
+        assert words in said.out
+    long = [line for line in said.out.splitlines() if len(line) > 80]
+    assert all(line.startswith(("    ", "match ")) or " by the cards, " in line for line in long)
+    whole = cli("analyse", "last", "--store", store, "--json").json()
+    found = whole["analysis"]
+    one, two = found["players"]
+    total = found["start"] + found["luck"] + one["skill"] - two["skill"]
+    assert total == pytest.approx(found["result"])
+    assert found["curve"][-1]["worth"] == found["result"]
+    assert len(whole["swings"]) == 5
+    assert {"options", "best", "cost", "mark", "risk"} <= found["decisions"][0].keys()
+
+
+def test_a_match_that_somebody_else_recorded_is_analysed_from_a_file(
+    cli: Cli, tmp_path: Path
+) -> None:
+    [trace] = SAMPLE.of_random_play(1)
+    *_, last = looks(trace)
+    file = tmp_path / "told.json"
+    file.write_text(json.dumps({**last.raw, "startedAt": "2023-11-06T10:00:00.000Z"}))
+    found = cli("analyse", str(file), "--json").json()["analysis"]
+    assert {one["seat"] for one in found["decisions"]} == {0, 1}
+    assert found["result"] in {0.0, 0.5, 1.0}
+
+
+def test_who_is_ours_is_told_first(cli: Cli, tmp_path: Path) -> None:
+    game = next(one for one in GAMES if one.name == "deadmansdraw")
+    record, moves = played(game, [Decides(game, "third"), Decides(game, "random")])
+    ours = {**record.header, "seats": {"1": "two"}, "opponent": "one"}
+    log = logged(tmp_path, (MatchRecord("ours", Status.FINISHED, AT, ours), moves))
+    said = cli("analyse", "ours", "--store", log).out
+    assert said.startswith("match ours: two v one\n")
+    assert "chance to win, two" in said
+
+
+def test_what_cannot_be_analysed_is_said_in_a_sentence(cli: Cli, tmp_path: Path) -> None:
+    record = MatchRecord("nim-2", Status.RUNNING, AT, nim()[0].header)
+    said = cli("analyse", "nim-2", "--store", logged(tmp_path, (record, [])))
+    assert said.code == 2
+    assert "Match nim-2 has no decision that perfect can judge." in said.err

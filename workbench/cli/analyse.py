@@ -1,0 +1,79 @@
+"""`cardsharp analyse`: what each decision of a match cost, and what the cards brought."""
+
+from collections.abc import Callable, Iterator
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from cardsharp.analysis import Analysis
+from cardsharp.analysis import analyse as analysis_of
+from cardsharp.game import Game
+from cardsharp.replay import Asked, header_of
+from workbench.cli.each import for_each_game
+from workbench.cli.opening import opened
+from workbench.show.analysis import Analysed, print_analysis
+from workbench.show.drawing import match_document, print_title
+from workbench.show.lookup import LAST, game_of
+from workbench.show.options import Json, Store
+from workbench.show.output import print_json, results
+from workbench.show.progress import Bar
+
+Analysable = Annotated[
+    str,
+    Parameter(
+        help="An id, a unique beginning or end of one, the word last, or a FILE.json that an "
+        "arena answered."
+    ),
+]
+
+
+def analyse(match: Analysable = LAST, /, *, store: Store = None, as_json: Json = False) -> None:
+    """Print who decided how well, what the cards brought, and the worst decisions."""
+    analyse_match(match, store, as_json=as_json)
+
+
+def analyse_match(
+    match: str, store: str | None, game: Game | None = None, *, as_json: bool
+) -> None:
+    """Print the analysis of the match that a word means, one of that game where one is named."""
+    record, moves = opened(match, store, game)
+    found = analysis_of(game_of(record), record, moves, watched)
+    header = header_of(record)
+    shown = Analysed.of(found, header)
+    if as_json:
+        print_json({**match_document(record), **document(shown)})
+        return
+    console = results()
+    print_title(console, record, f"{shown.hero} v {shown.names[shown.order[1]]}")
+    print_analysis(console, shown)
+
+
+def document(shown: Analysed) -> dict[str, object]:
+    """An analysis for programs: worth is the first seat's side's, `players` are in that order."""
+    analysis: Analysis = shown.analysis
+    return {
+        "names": shown.names,
+        "analysis": analysis.model_dump(mode="json", by_alias=True),
+        "swings": [one.model_dump(mode="json", by_alias=True) for one in analysis.swings()],
+    }
+
+
+def watched(asked: list[Asked]) -> Iterator[Asked]:
+    """The decisions one by one, while a bar shows how many there are."""
+    with Bar(len(asked), "judging") as bar:
+        for one in asked:
+            yield one
+            bar.advance()
+
+
+def analyse_of(game: Game) -> Callable[..., None]:
+    """The command for a game alone."""
+
+    def analyse(match: Analysable = LAST, /, *, store: Store = None, as_json: Json = False) -> None:
+        """Say what each decision of a match cost, and what the cards brought."""
+        analyse_match(match, store, game, as_json=as_json)
+
+    return analyse
+
+
+__getattr__ = for_each_game(analyse_of)

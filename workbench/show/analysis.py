@@ -1,0 +1,187 @@
+"""The analysis of a match in a terminal: who played how well, the curve, the worst decisions."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from cardsharp.analysis import SIDES, Analysis, Judged, Mark, Swing, side_of
+from cardsharp.replay import Header
+from workbench.show.decisions import amount
+
+_ROWS = 6
+_BLOCKS = " ▁▂▃▄▅▆▇█"
+_MARGIN = 9
+"""Columns left of the curve."""
+
+_PLURAL = {
+    Mark.INACCURACY: "inaccuracies",
+    Mark.MISTAKE: "mistakes",
+    Mark.BLUNDER: "blunders",
+}
+_STYLES = {Mark.INACCURACY: "yellow", Mark.MISTAKE: "bright_red", Mark.BLUNDER: "bold red"}
+
+
+@dataclass(frozen=True, slots=True)
+class Analysed:
+    """An analysis, and whose it is: the sides' names, and which of them is told first."""
+
+    analysis: Analysis
+    names: tuple[str, str]
+    first: int = 0
+
+    @classmethod
+    def of(cls, analysis: Analysis, header: Header) -> "Analysed":
+        """Ours is told first, where one side is ours; partners are named together."""
+        seats = range(max(len(header.names), len(header.players), SIDES))
+        called: list[list[str]] = [[], []]
+        for seat in seats:
+            called[side_of(seat)].append(header.called(seat))
+        one, two = (" and ".join(dict.fromkeys(names)) for names in called)
+        ours = {side_of(seat) for seat in header.seats}
+        names = (f"{one} (first)", f"{two} (second)") if one == two else (one, two)
+        return cls(analysis, names, 1 if ours == {1} else 0)
+
+    @property
+    def order(self) -> tuple[int, int]:
+        """The sides as they are told."""
+        return self.first, 1 - self.first
+
+    @property
+    def hero(self) -> str:
+        """Who is told first."""
+        return self.names[self.first]
+
+    def change(self, change: float) -> str:
+        """A change of worth as the side told first has it, with its sign."""
+        signed = change if self.first == 0 else -change
+        return self.signed(signed)
+
+    def signed(self, value: float) -> str:
+        """A worth with its sign."""
+        text = amount(f"+{self.analysis.form.removeprefix('+')}", value)
+        return text if text.strip("+-0. %") else text.replace("-", "+")
+
+    def amount(self, value: float) -> str:
+        """A worth."""
+        return amount(self.analysis.form, value)
+
+    def cost(self, value: float) -> str:
+        """What a decision cost."""
+        return amount(self.analysis.form.removeprefix("+"), value)
+
+
+def print_analysis(console: Console, shown: Analysed) -> None:
+    """The whole report."""
+    console.print()
+    console.print(_players(shown))
+    console.print()
+    console.print(_sum(shown), soft_wrap=True)
+    console.print()
+    console.print(f"{shown.analysis.unit}, {shown.hero}", style="dim")
+    for line in curve(shown, min(console.width, 80) - _MARGIN):
+        console.print(line)
+    console.print()
+    _print_marked(console, shown)
+    console.print()
+    console.print("the biggest swings", style="bold")
+    console.print(_swings(shown, shown.analysis.swings()))
+    console.print()
+    console.print(f"judged by {shown.analysis.judge}; docs/analysis.md says how", style="dim")
+
+
+def _players(shown: Analysed) -> Table:
+    """A line a figure, and the two players side by side."""
+    analysis, order = shown.analysis, shown.order
+    players = [analysis.players[side] for side in order]
+    table = Table(box=None, padding=(0, 3, 0, 0), pad_edge=False)
+    table.add_column("")
+    for side in order:
+        table.add_column(shown.names[side], justify="right", header_style="bold")
+    table.add_row("accuracy", *(_accuracy(player.accuracy) for player in players))
+    table.add_row("skill", *(shown.signed(player.skill) for player in players))
+    table.add_row("luck", *(shown.signed(player.luck) for player in players))
+    for mark, name in _PLURAL.items():
+        table.add_row(name, *(str(player.marks[mark]) for player in players))
+    for name, counts in analysis.counts.items():
+        table.add_row(name, *(str(counts[side]) for side in order))
+    return table
+
+
+def _accuracy(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1f} %"
+
+
+def _sum(shown: Analysed) -> str:
+    """How the result came about: where it began, the cards, and either side's decisions."""
+    analysis, (ours, theirs) = shown.analysis, shown.order
+    end = "result" if analysis.result is not None else "now"
+    return (
+        f"{shown.amount(analysis.worth(ours, analysis.start))} at the start, "
+        f"{shown.signed(analysis.players[ours].luck)} by the cards, "
+        f"{shown.signed(analysis.players[ours].skill)} by {shown.names[ours]}, "
+        f"{shown.signed(-analysis.players[theirs].skill)} by {shown.names[theirs]}: "
+        f"{end} {shown.amount(analysis.worth(ours, analysis.end))}"
+    )
+
+
+def curve(shown: Analysed, width: int) -> Iterator[str]:
+    """The worth after each step, as lines of blocks, with a scale at the left."""
+    analysis = shown.analysis
+    worths = [analysis.worth(shown.first, point.worth) for point in analysis.curve]
+    low, high = 0.0, analysis.total
+    if low == high:  # points that one side loses to the other
+        high = max(1.0, *map(abs, worths))
+        low = -high
+    columns = [worths[at * len(worths) // width] for at in range(width)]
+    heights = [round((worth - low) / (high - low) * 8 * _ROWS) for worth in columns]
+    scale = {0: high, _ROWS // 2: (low + high) / 2, _ROWS - 1: low}
+    for row in range(_ROWS):
+        below = 8 * (_ROWS - 1 - row)
+        blocks = "".join(_BLOCKS[max(0, min(height - below, 8))] for height in heights)
+        label = shown.amount(scale[row]) if row in scale else ""
+        yield f"{label:>{_MARGIN - 1}} {blocks}".rstrip()
+
+
+def _print_marked(console: Console, shown: Analysed) -> None:
+    marked = shown.analysis.marked()
+    if not marked:
+        console.print("No inaccuracy, no mistake, no blunder.")
+        return
+    console.print("inaccuracies, mistakes and blunders", style="bold")
+    for one in marked:
+        name = shown.names[side_of(one.seat)]
+        head = Text.assemble(
+            (f"turn {one.turn}, {name}: ", "dim"),
+            (str(one.mark), _STYLES.get(one.mark or Mark.MISTAKE, "")),
+            f" of {shown.cost(one.cost)}, ",
+            (one.action, "bold"),
+            _rather(one),
+        )
+        console.print(head)
+        console.print(Text(f"    {one.reason}", style="dim"), soft_wrap=True)
+
+
+def _rather(one: Judged) -> Text:
+    """What would have been better."""
+    return Text.assemble(" rather than ", (one.best, "bold")) if one.best != one.action else Text()
+
+
+def _swings(shown: Analysed, swings: Sequence[Swing]) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    table.add_column("turn", justify="right")
+    table.add_column("who", max_width=20, no_wrap=True, overflow="ellipsis")
+    table.add_column("what happened")
+    table.add_column(f"for {shown.hero}", justify="right")
+    table.add_column("by the cards", justify="right")
+    for one in swings:
+        table.add_row(
+            str(one.turn),
+            shown.names[side_of(one.seat)],
+            one.happened,
+            shown.change(one.change),
+            shown.change(one.luck),
+        )
+    return table
