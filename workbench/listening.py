@@ -97,6 +97,7 @@ class Options(TypedDict, total=False):
     date_header: bool
     ssl_certfile: Path
     ssl_keyfile: str
+    ws: Literal["none", "websockets-sansio"]
 
 
 class Server(uvicorn.Server):
@@ -109,6 +110,7 @@ class Server(uvicorn.Server):
         on_started: Callable[[], None],
         **options: Unpack[Options],
     ) -> None:
+        options.setdefault("ws", "none")
         super().__init__(
             uvicorn.Config(
                 Prompt(app, BODY_LIMIT),
@@ -117,7 +119,6 @@ class Server(uvicorn.Server):
                 access_log=False,  # a query string may hold a secret
                 server_header=False,
                 proxy_headers=False,
-                ws="none",
                 timeout_graceful_shutdown=int(GRACE.total_seconds()),
                 **options,
             )

@@ -153,3 +153,23 @@ def test_every_recorded_answer_agrees_or_is_a_listed_decision() -> None:
     assert faults == []
     assert asked == 550
     assert needed == set(DECIDED), "a decision that nothing needs is none"
+
+
+def test_every_recorded_watcher_is_let_in_and_told_as_it_was() -> None:
+    undone = frozenset(case for one in DECISIONS if one.undo for case in one.cases)
+    recorded = NextRecording(ROWS, RENAMED, undone)
+    faults, told, shaken = [], 0, 0
+    for row in ROWS:
+        if row["method"] == "GET":
+            recorded.ask(row)
+        elif row["method"] == "WS":
+            told += 1
+            if not recorded.was_told(row):
+                faults.append((row["n"], row["case"], row["body"]))
+        elif row["method"] != "CONTROL":
+            shaken += 1
+            reply = recorded.shake(row)
+            if (reply.status, reply.json) != (row["status"], row["body"]):
+                faults.append((row["n"], row["case"], reply.text))
+    assert faults == []
+    assert (told, shaken) == (23, 11)

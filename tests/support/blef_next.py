@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -11,14 +12,18 @@ from cardsharp.blef import routes, routes_next
 from cardsharp.blef.agents import Agents, IdleAgents
 from cardsharp.blef.cards import Hand
 from cardsharp.blef.chance import SecretChance
+from cardsharp.blef.feed import announce, subscribe
 from cardsharp.blef.records import room_of
 from cardsharp.blef.service import Blef
 from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.blef.store import GameStore
+from cardsharp.cloud.memory_sockets import MemoryWatchers
 from cardsharp.cloud.ports import Clock
+from cardsharp.cloud.sockets import Feed
 from cardsharp.cloud.sqlite_file import MEMORY
-from cardsharp.web import edge
+from cardsharp.web import edge, gate
 from support.blef import TIMEOUT, Reply, cards_of
+from support.blef_watching import NotedSockets
 from support.cloud_clock import FakeClock
 from support.recorded import recording
 from workbench.cloud.context import LambdaContext
@@ -124,11 +129,18 @@ class NextRecording:
         self.clock, self.chance = clock, DealtChance()
         self.store = SqliteGames(MEMORY, clock)
         self.client = NextClient(self.store, clock, self.chance)
+        self.sockets = NotedSockets()
+        feed = Feed(MemoryWatchers(), self.sockets, clock)
+        self.client.blef.hear = partial(announce, feed)
+        self._gate = gate.build(feed, partial(subscribe, self.client.blef))
+        self._game = ""
         self._dealt: dict[str, list[dict[str, Any]]] = {}
 
     def ask(self, row: dict[str, Any]) -> Reply:
         """Send a recorded request; what only we carry out does not disturb what follows."""
         self.clock.advance(timedelta(seconds=0.25))
+        self._game = game_of(row)
+        self.sockets.sent.clear()
         self._prepare(row)
         saved = self.store.read(game_of(row)) if row["case"] in self.undone else None
         reply = self._send(row)
@@ -136,6 +148,24 @@ class NextRecording:
         if saved is not None and now is not None:
             self.store.write(now, saved.game)
         return reply
+
+    def shake(self, row: dict[str, Any]) -> Reply:
+        """Let a client in that watches, or out, as it was recorded."""
+        leaving = row["method"] == "DISCONNECT"
+        connection = row["query"]["connection"] if leaving else row["connection"]
+        about = {"routeKey": f"${row['method'].lower()}", "connectionId": connection}
+        event = {
+            "requestContext": about,
+            "headers": row.get("request_headers", {}),
+            "queryStringParameters": row["query"],
+        }
+        answer = read_answer(self._gate(event, LambdaContext("blef", TIMEOUT, self.clock)))
+        return Reply(answer.status, answer.body.decode(), dict(answer.headers))
+
+    def was_told(self, row: dict[str, Any]) -> bool:
+        """Whether the last change told a watcher what it was recorded to tell."""
+        told = self.sockets.sent.get(row["query"]["connection"], [])
+        return self.expected(row) in [seen(json.loads(json.dumps(one))) for one in told]
 
     def _send(self, row: dict[str, Any]) -> Reply:
         reply = self.client.send(row["method"], row["path"], row["query"])
@@ -181,11 +211,11 @@ class NextRecording:
         if isinstance(body, list):
             return sorted((_plain(one) for one in body), key=lambda one: str(one["game_uuid"]))
         if isinstance(body, dict) and body.get("status") == "Finished":
-            last = self._dealt[game_of(row)][-2]["hands"]
+            last = self._dealt[self._game][-2]["hands"]
             (shown,) = body["hands"]
             body["hands"] = [hand for hand in last if hand["nickname"] == shown["nickname"]]
         if isinstance(body, dict) and "last_modified" in body:
-            body["room"] = room_of(game_of(row))
+            body["room"] = room_of(self._game)
         return _plain(body)
 
 

@@ -9,16 +9,20 @@ import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import Self
+from typing import Literal, Self
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
+from starlette.websockets import WebSocket
 
 from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.memory_sockets import MemorySockets
 from cardsharp.cloud.ports import Clock
 from workbench.cloud.context import Function, LambdaContext, invoke
+from workbench.cloud.events import Event
 from workbench.cloud.http_events import FAILED, Answered, Asked, http_event, read_answer
+from workbench.cloud.socket_front import SocketGateway
 from workbench.listening import Background, Server, listen, url_of
 
 HOST = "127.0.0.1"
@@ -38,14 +42,21 @@ _log = logging.getLogger(__name__)
 class Gateway:
     """The ASGI application: what API Gateway does between a client and a function."""
 
-    def __init__(self, function: Function, clock: Clock) -> None:
+    def __init__(
+        self, function: Function, clock: Clock, sockets: MemorySockets | None = None
+    ) -> None:
         self._function = function
         self._clock = clock
+        self._sockets = None if sockets is None else SocketGateway(self._invoked, sockets)
         self._threads = ThreadPoolExecutor(CONCURRENCY, thread_name_prefix=function.name)
         self._running: set[LambdaContext] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Answer one request, or serve one client that watches."""
+        if scope["type"] == "websocket":
+            if self._sockets is not None:
+                await self._sockets.serve(WebSocket(scope, receive, send))
+            return
         request = Request(scope, receive)
         with suppress(ClientDisconnect):
             answered = await self._answer(request)
@@ -66,7 +77,10 @@ class Gateway:
             body += chunk
             if len(body) > MAX_BODY:
                 return _TOO_LONG
-        event = http_event(_asked(request, bytes(body)), self._clock.now())
+        return await self._invoked(http_event(_asked(request, bytes(body)), self._clock.now()))
+
+    async def _invoked(self, event: Event) -> Answered:
+        """What the function answers to an event."""
         context = self._function.context(self._clock)
         self._running.add(context)
         try:
@@ -97,14 +111,23 @@ def _asked(request: Request, body: bytes) -> Asked:
 class HttpFront:
     """An HTTP API on a thread of its own; a context manager that starts and stops it.
 
+    With `sockets` it serves clients that watch, too, at the same address.
+
     Raises:
         ConfigError: the port cannot be used.
     """
 
     def __init__(
-        self, function: Function, port: int = 0, host: str = HOST, clock: Clock | None = None
+        self,
+        function: Function,
+        port: int = 0,
+        host: str = HOST,
+        clock: Clock | None = None,
+        sockets: MemorySockets | None = None,
     ) -> None:
-        self._gateway = Gateway(function, clock or SystemClock())
+        self._gateway = Gateway(function, clock or SystemClock(), sockets)
+        self._ws: Literal["none", "websockets-sansio"]
+        self._ws = "none" if sockets is None else "websockets-sansio"
         self._socket = listen("The HTTP front", host, port, BACKLOG)
         self.url = url_of(self._socket)
         self._background = Background("The HTTP front", self._socket, self._server)
@@ -130,4 +153,6 @@ class HttpFront:
 
     def _server(self, on_started: Callable[[], None]) -> Server:
         hurry = self._gateway.hurry
-        return Server(self._gateway, hurry, on_started, lifespan="off", date_header=False)
+        return Server(
+            self._gateway, hurry, on_started, lifespan="off", date_header=False, ws=self._ws
+        )

@@ -5,14 +5,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
+from cardsharp.cloud.feeds import FEED
+from cardsharp.cloud.memory_sockets import MemorySockets, named
 from cardsharp.cloud.ports import Clock
 from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.errors import ConfigError
 from cardsharp.game import Game
 from cardsharp.web import edge
 from cardsharp.web.api import Api
-from cardsharp.web.events import Handler
 from cardsharp.web.route import S
 from cardsharp.web.service import Service
 from workbench.cloud.context import Function
@@ -55,9 +57,11 @@ def serve(
         ConfigError: the game has no service, or a setting, the store or the port cannot be used.
     """
     service = service_of(game)
+    sockets, feed = _sockets(service)
     with kept(game, store) as variables:
-        handler = service.build({**variables, **(settings or {})})
-        running = _front(game.name, handler, place, None)
+        handler = service.build({**variables, **feed, **(settings or {})})
+        function = Function(game.name, handler, TIMEOUT)
+        running = HttpFront(function, place.port, place.host, sockets=sockets)
         announce(f"{running.url}{service.api.base}")
         running.run()
 
@@ -95,8 +99,13 @@ def front(
     Raises:
         ConfigError: the port cannot be used.
     """
-    return _front(api.title, edge.build(api, service), place, clock)
+    function = Function(api.title, edge.build(api, service), TIMEOUT)
+    return HttpFront(function, place.port, place.host, clock)
 
 
-def _front(name: str, handler: Handler, place: Place, clock: Clock | None) -> HttpFront:
-    return HttpFront(Function(name, handler, TIMEOUT), place.port, place.host, clock)
+def _sockets(service: Service[Any]) -> tuple[MemorySockets | None, Mapping[str, str]]:
+    """The sockets of those who watch, and the setting that names them to a service with a feed."""
+    if service.feed is None:
+        return None, {}
+    name = uuid4().hex
+    return named(name), {FEED: f"memory:{name}"}

@@ -3,16 +3,21 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from cardsharp.blef import routes_next
+from cardsharp.blef.feed import announce, subscribe
 from cardsharp.blef.routes import API
 from cardsharp.blef.service import Blef
 from cardsharp.blef.store import GameStore
 from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.feeds import FEED, watched
 from cardsharp.cloud.stores import Stores
 from cardsharp.errors import ConfigError
 from cardsharp.game import Part
+from cardsharp.web import gate
 from cardsharp.web.api import Api
+from cardsharp.web.events import Handler
 from cardsharp.web.service import Service
 
 NEXT = "BLEF_NEXT"
@@ -48,4 +53,20 @@ def beside(environment: Mapping[str, str]) -> Sequence[Api[Blef]]:
     return (replace(routes_next.API, base=prefix.rstrip("/")),)
 
 
-SERVICE = Service(api=API, store=STORES.variable, assemble=build_service, beside=beside)
+def build_feed(blef: Blef, environment: Mapping[str, str]) -> Handler | None:
+    """What lets people watch, through the sockets that CARDSHARP_FEED names.
+
+    Raises:
+        ConfigError: there are none of that name.
+    """
+    place = environment.get(FEED, "")
+    if not place:
+        return None
+    feed = watched(place, environment.get(STORES.variable, ""), SystemClock())
+    blef.hear = partial(announce, feed)
+    return gate.build(feed, partial(subscribe, blef))
+
+
+SERVICE = Service(
+    api=API, store=STORES.variable, assemble=build_service, beside=beside, feed=build_feed
+)

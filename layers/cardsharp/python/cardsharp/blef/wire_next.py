@@ -138,7 +138,7 @@ def list_news(saved: Saved) -> ListNewsBody:
     return ListNewsBody(
         game_uuid=game.uuid,
         room=game.room,
-        public=_text(public=game.public),
+        public=_text(public=game.public and game.round is None),
         players=list(game.nicknames),
         last_modified=saved.changed.timestamp(),
     )

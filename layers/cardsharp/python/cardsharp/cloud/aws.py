@@ -110,14 +110,17 @@ def connect(make: Callable[[], Answer]) -> Answer:
         ) from error
 
 
-def client(service: str, read_timeout: float) -> Any:  # noqa: ANN401 - typed by a literal name
-    """A client of a service that waits so many seconds for an answer; raises as `connect`."""
+def client(service: str, read_timeout: float, address: str | None = None) -> Any:  # noqa: ANN401 - typed by a literal name
+    """A client of a service that waits so many seconds for an answer; raises as `connect`.
+
+    `address` is where the service is, if it is not where AWS has it.
+    """
     with _connecting:
         there = _prepared.get((service, read_timeout))
         if there is not None:
             return there
-        waits = config(read_timeout)
-        return connect(lambda: session().client(service, config=waits))  # type: ignore[call-overload]
+        told = {"config": config(read_timeout), "endpoint_url": address}
+        return connect(lambda: session().client(service, **told))  # type: ignore[call-overload]
 
 
 def prepare(service: str) -> None:

@@ -41,6 +41,10 @@ class DynamoTable:
         """Write an item whatever is there."""
         call(self._thing, self._client.put_item, TableName=self.name, Item=item)
 
+    def delete(self, key: "Mapping[str, Value]") -> None:
+        """Remove an item; quiet if there is none."""
+        call(self._thing, self._client.delete_item, TableName=self.name, Key=key)
+
     def update(
         self,
         key: "Mapping[str, Value]",

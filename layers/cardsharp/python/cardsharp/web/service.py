@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic
 
-from cardsharp.web import edge, openapi
+from cardsharp.web import edge, gate, openapi
 from cardsharp.web.api import Api
-from cardsharp.web.events import Handler
+from cardsharp.web.events import Context, Event, Handler, Response
 from cardsharp.web.reading import Json
 from cardsharp.web.route import S
 
@@ -22,13 +22,15 @@ class Service(Generic[S]):
 
     `store` is the environment variable that names where its games are kept, and `assemble` puts
     the use cases together as an environment describes them; it raises `ConfigError`. `beside` are
-    further APIs to the same games, as an environment wants them.
+    further APIs to the same games, as an environment wants them, and `feed` makes what answers the
+    handshakes of those who watch, where an environment names a feed.
     """
 
     api: Api[S]
     store: str
     assemble: Callable[[Mapping[str, str]], S]
     beside: Callable[[Mapping[str, str]], Sequence[Api[S]]] = _nothing
+    feed: Callable[[S, Mapping[str, str]], Handler | None] | None = None
 
     def build(self, environment: Mapping[str, str]) -> Handler:
         """The handler that an environment describes.
@@ -36,8 +38,16 @@ class Service(Generic[S]):
         Raises:
             ConfigError: something in it cannot be used.
         """
-        apis = (self.api, *self.beside(environment))
-        return edge.build_all(apis, self.assemble(environment))
+        service = self.assemble(environment)
+        answer = edge.build_all((self.api, *self.beside(environment)), service)
+        watch = None if self.feed is None else self.feed(service, environment)
+        if watch is None:
+            return answer
+
+        def either(event: Event, context: Context) -> Response:
+            return (watch if gate.is_of_a_socket(event) else answer)(event, context)
+
+        return either
 
     def document(self) -> Json:
         """The OpenAPI document."""

@@ -1,0 +1,72 @@
+"""The WebSocket edge: who connects watches a topic, and is told what happens by the service's feed.
+
+A WebSocket API sends an event for each handshake and each end; what clients send is not read.
+"""
+
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+
+from pydantic import BaseModel, ConfigDict
+
+from cardsharp.cloud.sockets import Feed
+from cardsharp.cloud.telemetry import logger
+from cardsharp.web.events import Context, Event, Handler, Response
+from cardsharp.web.refusals import Refused, explain
+from cardsharp.web.route import Answer
+
+Subscribe = Callable[[Mapping[str, str]], tuple[str, str]]
+"""The topic that parameters ask for, and by which key is known what may be seen; or `Refused`."""
+
+
+class MessageBody(BaseModel):
+    """What was done."""
+
+    model_config = ConfigDict(frozen=True)
+
+    message: str
+
+
+def is_of_a_socket(event: Event) -> bool:
+    """Whether an event comes from a WebSocket API."""
+    return "connectionId" in event["requestContext"]
+
+
+def build(feed: Feed, subscribe: Subscribe) -> Handler:
+    """The handler of a WebSocket API's events."""
+
+    def answer(event: Event, _context: Context) -> Response:
+        try:
+            told = _carried_out(event, feed, subscribe)
+        except Refused as refused:
+            told = explain(refused)
+        except Exception as error:  # noqa: BLE001 - the edge: a handshake ends with an answer
+            logger.error("a handshake failed", extra={"error": type(error).__name__})
+            told = explain(error)
+        body = told.body if isinstance(told.body, str) else told.body.model_dump_json()
+        return {
+            "statusCode": int(told.status),
+            "headers": {"Content-Type": "application/json"},
+            "body": body,
+        }
+
+    return answer
+
+
+def _carried_out(event: Event, feed: Feed, subscribe: Subscribe) -> Answer:
+    about = event["requestContext"]
+    if about["routeKey"] == "$connect":
+        topic, key = subscribe(_asked(event))
+        if not feed.watch(topic, about["connectionId"], key):
+            raise Refused(HTTPStatus.TOO_MANY_REQUESTS, "Too many watch this - please try later")
+        return Answer(MessageBody(message="Connected"))
+    if about["routeKey"] == "$disconnect":
+        feed.leave(about["connectionId"])
+        return Answer(MessageBody(message="Disconnected"))
+    return Answer("")
+
+
+def _asked(event: Event) -> Mapping[str, str]:
+    """The parameters of a handshake by name: headers, and the query string, which wins."""
+    headers: Mapping[str, str] = event.get("headers") or {}
+    query: Mapping[str, str] = event.get("queryStringParameters") or {}
+    return {**{name.lower(): value for name, value in headers.items()}, **query}
