@@ -22,6 +22,8 @@ FREEZE, CUT = (0.5, 12), (0.5, 6)
 """How long a freeze and all else may last, in seconds."""
 
 Undo = Callable[[], None]
+Deed = Callable[[], tuple[Undo, float]]
+"""Does something; returns how it is undone, and after how many seconds."""
 
 
 class Store(Protocol):
@@ -105,25 +107,25 @@ class Rhythm:
 
 
 class Nemesis:
-    """Does one thing after the other, so that any one machine may fail, but never two at once.
+    """Does one thing after the other, so that any one thing may fail, but never two at once.
 
-    The first is a death, which even a short run is to see; then chance decides.
+    The first is `first`, usually a death, which even a short run is to see; then chance decides.
+    `every` is the mean of the seconds between a recovery and the next failure.
     """
 
-    def __init__(self, fleet: Fleet, store: Store, plan: FaultPlan, rhythm: Rhythm) -> None:
-        self._fleet, self._store, self._plan = fleet, store, plan
-        self._rhythm, self._chance = rhythm, rhythm.chance
+    def __init__(self, first: Deed, deeds: Sequence[Deed], every: float, chance: Random) -> None:
+        self._next: Sequence[Deed] = (first,)
+        self._deeds, self._every, self._chance = deeds, every, chance
         self._due = time.monotonic() + self._pause()
         self._undo: Undo | None = None
-        self._deeds: Sequence[Callable[[], tuple[Undo, float]]] = (self._kill,)
 
     def act(self) -> None:
         """Do, or undo, what is due."""
         if time.monotonic() < self._due:
             return
         if self._undo is None:
-            self._undo, lasts = self._chance.choice(self._deeds)()
-            self._deeds = (self._kill, self._kill, self._freeze, self._cut, self._lock)
+            self._undo, lasts = self._chance.choice(self._next)()
+            self._next = self._deeds
         else:
             self._undo()
             self._undo, lasts = None, self._pause()
@@ -136,37 +138,49 @@ class Nemesis:
         self._undo, self._due = None, float("inf")
 
     def _pause(self) -> float:
-        return self._chance.expovariate(1 / self._rhythm.every)
+        return self._chance.expovariate(1 / self._every)
+
+
+@dataclass(frozen=True, slots=True)
+class Troubles:
+    """What can happen to our machines and to what they share."""
+
+    fleet: Fleet
+    store: Store
+    plan: FaultPlan
+    rhythm: Rhythm
+
+    def nemesis(self) -> Nemesis:
+        """Who brings them about."""
+        deeds = (self._kill, self._kill, self._freeze, self._cut, self._lock)
+        return Nemesis(self._kill, deeds, self.rhythm.every, self.rhythm.chance)
 
     def _kill(self) -> tuple[Undo, float]:
-        number, skew = self._chance.randrange(1, len(self._fleet.machines)), self._skew()
-        wrong = self._fleet.machines[number].orders.skew
+        number = self.rhythm.chance.randrange(1, len(self.fleet.machines))
+        skew = self.rhythm.chance.choice(self.rhythm.skews)
+        wrong = self.fleet.machines[number].orders.skew
         clock = f" with a clock {wrong:+g} s wrong" if wrong else ""
-        self._plan.befall(f"machine killed{clock}")
-        self._fleet.replace(number, skew)
+        self.plan.befall(f"machine killed{clock}")
+        self.fleet.replace(number, skew)
         return lambda: None, 0
 
     def _freeze(self) -> tuple[Undo, float]:
-        number, lasts = self._chance.randrange(len(self._fleet.machines)), self._between(FREEZE)
-        machine = self._fleet.machines[number]
+        machine, lasts = self.rhythm.chance.choice(self.fleet.machines), self._between(FREEZE)
         machine.freeze()
-        self._plan.befall(f"machine frozen for {lasts:.1f} s")
+        self.plan.befall(f"machine frozen for {lasts:.1f} s")
         return machine.thaw, lasts
 
     def _cut(self) -> tuple[Undo, float]:
         lasts = self._between(CUT)
-        self._plan.cut(timedelta(seconds=lasts))
-        self._plan.befall(f"arena cut off for {lasts:.1f} s")
+        self.plan.cut(timedelta(seconds=lasts))
+        self.plan.befall(f"arena cut off for {lasts:.1f} s")
         return lambda: None, lasts
 
     def _lock(self) -> tuple[Undo, float]:
         lasts = self._between(CUT)
-        self._store.lock()
-        self._plan.befall(f"match log locked for {lasts:.1f} s")
-        return self._store.unlock, lasts
-
-    def _skew(self) -> float:
-        return self._chance.choice(self._rhythm.skews)
+        self.store.lock()
+        self.plan.befall(f"match log locked for {lasts:.1f} s")
+        return self.store.unlock, lasts
 
     def _between(self, bounds: tuple[float, float]) -> float:
-        return self._chance.uniform(*bounds)
+        return self.rhythm.chance.uniform(*bounds)

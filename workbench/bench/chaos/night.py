@@ -41,7 +41,16 @@ from workbench.bench.chaos.faults import FaultPlan
 from workbench.bench.chaos.gateway import Gateway, Heard
 from workbench.bench.chaos.judging import Evidence, Verdict, judge
 from workbench.bench.chaos.machine import MEANT, Machine, Orders
-from workbench.bench.chaos.nemesis import SKEWS, CutOff, Fleet, Nemesis, Rhythm, SqliteStore, Store
+from workbench.bench.chaos.nemesis import (
+    SKEWS,
+    CutOff,
+    Fleet,
+    Nemesis,
+    Rhythm,
+    SqliteStore,
+    Store,
+    Troubles,
+)
 from workbench.stage.clouds import Cloud, CloudKind, opened
 from workbench.stage.following import has_ended
 from workbench.stage.opponent_process import OpponentProcess
@@ -273,7 +282,7 @@ def prepared(setting: Setting, folder: Path) -> Iterator[Stage]:
             opponent=opponent,
             log=log,
             fleet=fleet,
-            nemesis=Nemesis(fleet, store, plan, setting.rhythm),
+            nemesis=Troubles(fleet, store, plan, setting.rhythm).nemesis(),
             plan=plan,
             meant=meant,
         )

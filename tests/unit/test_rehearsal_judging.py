@@ -1,0 +1,135 @@
+"""The judge of `make contest`: a contest that went well is whole, and each thing amiss is told."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from cardsharp.deadmansdraw.arena.creation import CreationParams
+from cardsharp.deadmansdraw.arena.match import (
+    Match,
+    Move,
+    Origin,
+    Pairing,
+    begin,
+    end_by_decision,
+    end_turn_by_force,
+)
+from cardsharp.deadmansdraw.arena.randomness import Randomness
+from cardsharp.deadmansdraw.contest.pairing import Decision
+from cardsharp.deadmansdraw.contest.records import Result, Settings
+from workbench.bench.rehearsal.entrants import entering
+from workbench.bench.rehearsal.judging import (
+    Excuses,
+    Played,
+    Trouble,
+    faults_of,
+    forced_turns,
+    longest_standstill,
+    turns_taken,
+)
+
+TEAMS = ["1" * 24, "2" * 24, "3" * 24]
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+Record = tuple[Match, list[Move]]
+
+
+def begun(teams: tuple[str, str], *tags: str, name: str = "match") -> Record:
+    params = CreationParams("seed", tags=tags)
+    match, move = begin(name, Pairing(teams, None), params, Randomness.FAIR, Origin(NOON))
+    return match, [move]
+
+
+def won(record: Record, winner: int) -> Record:
+    match, moves = record
+    after, move = end_by_decision(match, winner, None, Origin(NOON + timedelta(seconds=2)))
+    return after, [*moves, move]
+
+
+def a_cup() -> Played:
+    """A cup of three teams with one match a pairing, in which the better seed always wins."""
+    settings = Settings("cup", matches=1, most=3)
+    decided: dict[str, Decision] = {}
+    results: list[Result] = []
+    matches: list[Record] = []
+    while len(found := settings.form.pairings(TEAMS, decided)) > len(results):
+        pairing = found[len(results)]
+        name = f"match {pairing.key}"
+        tags = f"cup_Round{pairing.round}", "cup", f"cup:{pairing.key}:0"
+        matches.append(won(begun(pairing.teams, *tags, name=name), 0))
+        decided[pairing.key] = Decision((1, 0), pairing.teams[0])
+        results.append(
+            Result(
+                pairing.key,
+                pairing.round,
+                pairing.part,
+                pairing.teams,
+                wins=(1, 0),
+                winner=pairing.teams[0],
+                decided=True,
+                matches=(name,),
+            )
+        )
+    return Played(settings, TEAMS, results, matches)
+
+
+def test_a_contest_that_went_well_is_whole() -> None:
+    assert list(faults_of(a_cup())) == []
+    assert len(a_cup().results) == 4
+
+
+def wrong_contests() -> Iterator[tuple[str, Played]]:
+    cup = a_cup()
+    first, *rest = cup.results
+    match, moves = cup.matches[0]
+    yield "goes on", replace(cup, matches=[begun(first.teams, *(match.params.tags or ()))])
+    yield "was played twice", replace(cup, matches=[*cup.matches, (match, moves)])
+    yield "were played", replace(cup, matches=cup.matches[1:])
+    yield "counts other matches", replace(cup, results=[replace(first, matches=()), *rest])
+    yield (
+        "does not know",
+        replace(cup, matches=[*cup.matches, won(begun(first.teams, "", "cup", "cup:77:0"), 0)]),
+    )
+    yield (
+        "never decided",
+        replace(cup, results=[*cup.results[:-1], replace(rest[-1], decided=False)]),
+    )
+    yield "have a life left", replace(cup, results=cup.results[:-1])
+    yield (
+        "decided otherwise",
+        replace(cup, results=[replace(first, winner=first.teams[1], wins=(0, 1)), *rest]),
+    )
+    yield "has lost twice", replace(cup, results=[first, first, *rest])
+    yield "The pairings are", replace(cup, results=cup.results[1:])
+
+
+@pytest.mark.parametrize(
+    ("told", "contest"), list(wrong_contests()), ids=lambda value: str(value)[:20]
+)
+def test_what_is_amiss_is_told(told: str, contest: Played) -> None:
+    assert told in " ".join(faults_of(contest))
+
+
+def test_a_turn_ended_by_force_needs_an_excuse_of_its_own_team() -> None:
+    """That its team is like that, or that something befell it then; another's is none."""
+    match, moves = begun((TEAMS[0], TEAMS[1]), "cup")
+    after, move = end_turn_by_force(match, Origin(NOON + timedelta(seconds=10)))
+    cup = replace(a_cup(), matches=[(after, [*moves, move])])
+    (forced,) = forced_turns(cup)
+    late = TEAMS[match.state.player]
+    assert (forced.team, forced.begin) == (late, NOON)
+    killed = Trouble("killed", late, NOON - timedelta(seconds=9), NOON - timedelta(seconds=2))
+    assert Excuses({late: "slow"}, []).of(forced) == "slow"
+    assert Excuses({}, [killed]).of(forced) == "killed"
+    assert Excuses({}, [replace(killed, team=None)]).of(forced) is None
+    assert Excuses({}, [replace(killed, end=killed.begin)]).of(forced) is None
+    assert Excuses({}, [replace(killed, begin=move.at + timedelta(seconds=1))]).of(forced) is None
+    assert list(turns_taken(cup, TEAMS)) == []
+    assert longest_standstill(cup) == (NOON, move.at)
+
+
+@pytest.mark.parametrize("teams", [2, 5, 20, 64])
+def test_any_number_of_teams_has_names_of_their_own(teams: int) -> None:
+    names = [name for name, _ in entering(teams)]
+    assert len(set(names)) == len(names) == teams

@@ -1,0 +1,170 @@
+"""What became of a rehearsed contest: its results, the arena's own matches and the troubles."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from itertools import pairwise
+
+from cardsharp.deadmansdraw.arena.match import Match, Move
+from cardsharp.deadmansdraw.contest.pairing import Decision, Pairing, Score, Team
+from cardsharp.deadmansdraw.contest.records import Result, Settings
+
+_FORCED = re.compile(r"Forceful turn ending due to player (\w+) inactivity after ([\d.]+) seconds")
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """What befell a team's program, or the whole hall, for how long it may be felt."""
+
+    what: str
+    team: Team | None
+    begin: datetime
+    end: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Forced:
+    """A turn that was ended by force: whose, when it had begun and ended, and in which match."""
+
+    team: Team
+    match: str
+    begin: datetime
+    end: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """The matches of the arena's file, each with its moves, and the contest's own results."""
+
+    settings: Settings
+    teams: Sequence[Team]
+    results: Sequence[Result]
+    matches: Sequence[tuple[Match, Sequence[Move]]]
+
+    def tagged(self, tag: str) -> list[tuple[Match, Sequence[Move]]]:
+        """The organiser's matches with that tag."""
+        return [
+            (match, moves)
+            for match, moves in self.matches
+            if match.pairing.creator is None and tag in (match.params.tags or ())
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Excuses:
+    """Why turns may be late: how a team is, and what befell it."""
+
+    always: Mapping[Team, str]
+    troubles: Sequence[Trouble]
+    felt: timedelta = field(default=timedelta(seconds=3))
+    """How long after its end a trouble is felt, as programs start anew and try again."""
+
+    def of(self, forced: Forced) -> str | None:
+        """The excuse for a turn, None where there is none."""
+        if forced.team in self.always:
+            return self.always[forced.team]
+        for trouble in self.troubles:
+            meant = trouble.team == forced.team
+            if meant and forced.begin - self.felt <= trouble.end and trouble.begin <= forced.end:
+                return trouble.what
+        return None
+
+
+def faults_of(played: Played) -> Iterator[str]:
+    """Sentences about what must not be: a life too many, a match lost or counted twice."""
+    decided = {
+        result.pairing: Decision(result.wins, result.winner)
+        for result in played.results
+        if result.decided
+    }
+    for result in played.results:
+        if result.pairing not in decided:
+            yield f"Pairing {result.pairing} was never decided."
+    expected = [one.key for one in played.settings.form.pairings(played.teams, decided)]
+    if expected != [result.pairing for result in played.results]:
+        yield f"The pairings are {[one.pairing for one in played.results]}, not {expected}."
+    yield from _lives(played)
+    yield from _matches(played)
+
+
+def _lives(played: Played) -> Iterator[str]:
+    lost: Counter[Team] = Counter()
+    for result in played.results:
+        for team in result.teams:
+            if lost[team] > 1:
+                yield f"{team} has lost twice before pairing {result.pairing}."
+            lost[team] += result.winner != team
+    alive = [team for team in played.teams if lost[team] < 2]  # noqa: PLR2004 - lives
+    if len(alive) != 1:
+        yield f"In the end {len(alive)} teams have a life left: {', '.join(alive)}."
+
+
+def _matches(played: Played) -> Iterator[str]:
+    """The matches of each pairing, taken from the arena's file alone."""
+    found: defaultdict[str, dict[int, Match]] = defaultdict(dict)
+    for match, _ in played.tagged(played.settings.name):
+        _, key, number = (match.params.tags or ())[2].split(":")
+        if int(number) in found[key]:
+            yield f"Match {number} of pairing {key} was played twice."
+        if not match.finished:
+            yield f"Match {match.id} of pairing {key} goes on after the contest."
+        found[key][int(number)] = match
+    for result in played.results:
+        yield from _pairing(result, found.pop(result.pairing, {}), played.settings)
+    for key in found:
+        yield f"There are matches of pairing {key}, which the contest does not know."
+
+
+def _pairing(result: Result, matches: Mapping[int, Match], settings: Settings) -> Iterator[str]:
+    pairing = Pairing(result.pairing, result.round, result.part, result.teams)
+    numbers = sorted(matches)
+    if numbers != list(range(len(matches))):
+        yield f"Of pairing {result.pairing} the matches {numbers} were played."
+    if [matches[number].id for number in numbers] != list(result.matches):
+        yield f"Pairing {result.pairing} counts other matches than were played."
+    scores = [_score(matches[number], pairing) for number in numbers]
+    if settings.rules.decision(pairing, scores) != Decision(result.wins, result.winner):
+        yield f"Pairing {result.pairing} was decided otherwise than by its matches."
+
+
+def _score(match: Match, pairing: Pairing) -> Score:
+    outcome, players = match.state.outcome, match.pairing.players
+    banks = dict(zip(players, match.state.banks, strict=True))
+    winner = None if outcome is None or outcome.winner is None else players[outcome.winner]
+    first, second = pairing.teams
+    points = banks[first].score, banks[second].score
+    return Score(points, None if winner is None else pairing.teams.index(winner))
+
+
+def forced_turns(played: Played) -> Iterator[Forced]:
+    """All turns of all matches that were ended by force."""
+    for match, moves in played.matches:
+        for move in moves:
+            for event in move.events():
+                told = _FORCED.match(event.get("comment", ""))
+                if told:
+                    took = timedelta(seconds=float(told[2]))
+                    yield Forced(told[1], match.id, move.at - took, move.at)
+
+
+def turns_taken(played: Played, teams: Sequence[Team]) -> Iterator[float]:
+    """Seconds from each end of a turn to the first action of the next, where one of `teams` acts.
+
+    It is what the arena needs to wake a client, and the client to look, to decide and to act.
+    """
+    for match, moves in played.matches:
+        for before, after in pairwise(moves):
+            events = after.events()
+            begun = any(event["eventType"] == "TurnStarted" for event in before.events())
+            forced = any("comment" in event for event in events)
+            seat = next((e["playerIndex"] for e in events if "playerIndex" in e), None)
+            if begun and not forced and seat is not None and match.pairing.players[seat] in teams:
+                yield (after.at - before.at).total_seconds()
+
+
+def longest_standstill(played: Played) -> tuple[datetime, datetime] | None:
+    """From when to when no move was made at the arena for the longest time."""
+    moments = sorted(move.at for _, moves in played.matches for move in moves)
+    return max(pairwise(moments), key=lambda pair: pair[1] - pair[0], default=None)

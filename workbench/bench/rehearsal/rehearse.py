@@ -1,0 +1,298 @@
+"""A whole contest, rehearsed: practice, a cup at the real protocol, and all that goes wrong in one.
+
+`make contest` has twenty teams enter: built-in players that the director plays, our own bot and the
+starters of `starters/arena` as programs of their own, a slow team, one that never comes and one
+that freezes. They practise, then play a double elimination, while the contest's own process and the
+teams' programs are killed and frozen, and a spectator looks at its pages.
+
+Exits with 0 only if the result is whole: every pairing decided, every team with its two lives, no
+match lost or counted twice, turns ended by force only of who was slow, dead, killed or frozen, and
+every page answered. With the same seed the same teams meet the same troubles, at other moments.
+"""
+
+import secrets
+import shutil
+import signal
+import statistics
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from resource import RUSAGE_CHILDREN, getrusage
+
+import cyclopts
+from rich.console import Console
+
+from cardsharp.deadmansdraw.arena.storage import SqliteStorage
+from cardsharp.errors import CardsharpError
+from workbench.bench.rehearsal.judging import (
+    Played,
+    faults_of,
+    forced_turns,
+    longest_standstill,
+    turns_taken,
+)
+from workbench.bench.rehearsal.scene import PRACTICE, Scene, Setting, scene
+
+GLANCE = 0.1
+LOOK = 5.0
+"""Seconds between two looks at the pages, and between two lines of progress."""
+
+STALL = 120.0
+"""Seconds without an ended match after which the contest is given up."""
+
+PAGES = ("/matches", "/matches/statistics?tag=cup", "/api/matches?condensed=1&limit=2")
+
+console = Console(highlight=False, soft_wrap=True)
+app = cyclopts.App(help=__doc__, help_format="plaintext")
+
+
+@dataclass
+class Course:
+    """How a rehearsal went, as far as its files do not tell it; times in seconds."""
+
+    began: float = field(default_factory=time.monotonic)
+    practised: float = 0
+    seconds: float = 0
+    back: list[float] = field(default_factory=list)
+    """From each kill of the contest to its first answer."""
+
+    pages: list[float] = field(default_factory=list)
+    missed: int = 0
+    """Pages that did not come while the contest was killed."""
+
+    faults: list[str] = field(default_factory=list)
+
+
+class Rehearsal:
+    """Has the contest of a scene played, and looks on."""
+
+    def __init__(self, played_on: Scene) -> None:
+        self.scene = played_on
+        self.course = Course()
+        self._nemesis = played_on.nemesis()
+        self._started, self._down_since = 0, 0.0
+        self._looked = self._moved = time.monotonic()
+        self._ended = -1
+
+    def play(self) -> None:
+        """Practice, then the cup."""
+        setting, where = self.scene.setting, self._where()
+        if setting.practice:
+            hours = f"{setting.practice / 3600:.6f}"
+            self._until_ended("practice", str(self.scene.folder), "--hours", hours, *where)
+            self.course.practised = time.monotonic() - self.course.began
+        self.scene.freeze_for_good()
+        self._until_ended("run", str(self.scene.folder), *where)
+        self._nemesis.rest()
+        self.course.seconds = time.monotonic() - self.course.began
+
+    def _where(self) -> tuple[str, ...]:
+        return ("--port", self.scene.url.rpartition(":")[2], "--public")
+
+    def _until_ended(self, *arguments: str) -> None:
+        hall = self.scene.hall
+        hall.start("contest", *arguments)
+        self._started, self._down_since = hall.starts, time.monotonic()
+        while (code := hall.ended) is None:
+            time.sleep(GLANCE)
+            self._nemesis.act()
+            self.scene.check()
+            self._see_it_back()
+            if time.monotonic() - self._looked > LOOK:
+                self._look(arguments[0])
+        if code:
+            self.course.faults.append(f"contest {arguments[0]} ended with {code}; see hall.log.")
+
+    def _see_it_back(self) -> None:
+        """Measure how long it takes until the contest answers after a kill."""
+        hall = self.scene.hall
+        if hall.starts != self._started:
+            self._started, self._down_since = hall.starts, time.monotonic()
+        if self._down_since and self.scene.ask("/api/hello") is not None:
+            self.course.back.append(time.monotonic() - self._down_since)
+            self._down_since = 0
+
+    def _look(self, doing: str) -> None:
+        """Ask for the pages, tell how far it is, and whether it stands still."""
+        self._looked, course = time.monotonic(), self.course
+        for page in PAGES:
+            took = self.scene.ask(page)
+            if took is not None:
+                course.pages.append(took)
+            # A contest that is over ends its pages a moment before itself.
+            elif self._down_since or self.scene.hall.ends_within(LOOK):
+                course.missed += 1
+            else:
+                course.faults.append(f"{page} did not come.")
+        results = self.scene.records.results()
+        ended = sum(len(result.facts) for result in results)
+        decided = sum(result.decided for result in results)
+        console.print(
+            f"{_clock(self._looked - course.began)} {doing}: {decided} pairings decided, "
+            f"{ended} matches ended, {self.scene.troubled.total()} troubles",
+            style="dim",
+        )
+        if ended != self._ended or doing != "run":
+            self._ended, self._moved = ended, self._looked
+        if self._looked - self._moved > STALL:
+            raise CardsharpError(f"No match has ended for {STALL:.0f} s.")
+
+
+def played(at: Scene) -> Played:
+    """What the files of a contest tell, after its end."""
+    storage = SqliteStorage(at.folder / "arena.db")
+    try:
+        matches = [(match, storage.history(match.id)) for match in storage.matches()]
+    finally:
+        storage.close()
+    records = at.records
+    return Played(records.settings, [t.id for t in records.teams()], records.results(), matches)
+
+
+def tell(at: Scene, course: Course, found: Played, others: float) -> None:
+    """Print what there is to be said; `others` are seconds of the processor of all processes."""
+    setting, used = at.setting, at.hall.usage()
+    outside = sum(team.program is not None for team in at.teams)
+    own = sum(team.kind.strategy is not None for team in at.teams)
+    say = console.print
+    say(
+        f"teams: {len(at.teams)}, {own} played by the director, {outside} programs from outside; "
+        f"{setting.matches} matches a pairing, {setting.timeout:g} s a turn, seed {setting.seed}"
+    )
+    practised = len(found.tagged(found.settings.name + PRACTICE))
+    say(f"practice: {practised} matches in {_clock(course.practised)}")
+    cup = found.tagged(found.settings.name)
+    moves = sum(len(history) for _, history in cup)
+    champion = next((t.name for t in at.teams if [t.id] == at.records.table()[0]), "nobody")
+    say(
+        f"cup: {len(found.results)} pairings, {len(cup)} matches, {moves} moves in "
+        f"{_clock(course.seconds - course.practised)}, won by {champion}"
+    )
+    say(f"requests: {used.requests}, {used.requests / max(course.seconds, 1):.0f} a second")
+    starts = at.hall.starts
+    programs = others - used.arena - used.director - used.teams - used.starting - used.measuring
+    say(
+        f"processor: arena {used.arena:.1f} s, director {used.director:.1f} s, its teams "
+        f"{used.teams:.1f} s, {starts} starts of them {used.starting:.1f} s; "
+        f"programs from outside {programs:.0f} s"
+    )
+    _tell_late(at, course, found)
+    say(f"troubles: {_listed(at.troubled)}")
+    say(f"the contest's first answer after its start: {_median(course.back)}")
+    quick = [team.id for team in at.teams if team.kind.quick]
+    say(f"from the end of a turn to the other's action: {_median(list(turns_taken(found, quick)))}")
+    say(f"longest time without any move: {_standstill(at, found)}")
+    say(f"pages: {_median(course.pages)}; {course.missed} did not come while it was killed")
+
+
+def _tell_late(at: Scene, course: Course, found: Played) -> None:
+    """Print why turns were ended by force; those without a reason are faults."""
+    excuses, why = at.excuses(), Counter[str]()
+    names = {team.id: team.name for team in at.teams}
+    for forced in forced_turns(found):
+        reason = excuses.of(forced)
+        why[reason or "without a reason"] += 1
+        if reason is None:
+            course.faults.append(
+                f"A turn of {names[forced.team]} was ended by force at {forced.end:%X} in match "
+                f"{forced.match}, and nothing had happened to it."
+            )
+    console.print(f"turns ended by force: {why.total()}: {_listed(why)}")
+
+
+def _standstill(at: Scene, found: Played) -> str:
+    longest = longest_standstill(found)
+    if longest is None:
+        return "no move was made"
+    begin, end = longest
+    meanwhile = [one.what for one in at.troubles if one.end >= begin and one.begin <= end]
+    return f"{(end - begin).total_seconds():.1f} s, in which: {_listed(Counter(meanwhile))}"
+
+
+def _listed(counts: Counter[str]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in counts.most_common()) or "none"
+
+
+def _median(seconds: Sequence[float]) -> str:
+    if not seconds:
+        return "never"
+    middle, most = statistics.median(seconds), max(seconds)
+    late = sorted(seconds)[int(0.95 * (len(seconds) - 1))]
+    times = f"{len(seconds)} times, {1000 * middle:.0f} ms at the median, "
+    return times + f"{1000 * late:.0f} ms at 95 %, {1000 * most:.0f} ms at most"
+
+
+def _clock(seconds: float) -> str:
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
+
+
+@app.default
+def rehearse(  # noqa: PLR0913 - a command's options
+    *,
+    teams: int = 20,
+    matches: int = 3,
+    timeout: float = 2,
+    practice: float = 60,
+    every: float = 8,
+    seed: str | None = None,
+) -> int:
+    """Rehearse a contest with everything that goes wrong in one.
+
+    Args:
+        teams: how many, from 2 to 64.
+        matches: of a pairing, an odd number.
+        timeout: seconds that a turn may take.
+        practice: seconds of practice before the cup; 0 for none.
+        every: mean seconds between a recovery and the next kill or freeze.
+        seed: of seeding and troubles; printed where none is given.
+    """
+    setting = Setting(
+        teams, matches, timeout, practice, every, seed or str(secrets.randbelow(10**6))
+    )
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    folder = Path(tempfile.mkdtemp(prefix="cardsharp-contest-"))
+    faults = _rehearsed(setting, folder)
+    for fault in faults:
+        console.print(fault)
+    if faults:
+        console.print(f"The result is not whole; the files are in {folder}.")
+        return 1
+    shutil.rmtree(folder, ignore_errors=True)
+    console.print("The result is whole.")
+    return 0
+
+
+def _rehearsed(setting: Setting, folder: Path) -> list[str]:
+    """What went wrong in a rehearsal, of which the rest is told."""
+    before = 0.0
+    with scene(setting, folder) as at:
+        rehearsal = Rehearsal(at)
+        course = rehearsal.course
+        before = _of_children()
+        with suppress(KeyboardInterrupt):
+            try:
+                rehearsal.play()
+            except CardsharpError as error:
+                course.faults.append(str(error))
+        at.hall.kill()
+        for team in at.teams:
+            if team.program is not None:
+                team.program.kill()
+        found = played(at)
+        course.faults += faults_of(found)
+        tell(at, course, found, _of_children() - before)
+    return course.faults
+
+
+def _of_children() -> float:
+    used = getrusage(RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+if __name__ == "__main__":
+    sys.exit(app(result_action="return_value"))
