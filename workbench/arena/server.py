@@ -16,6 +16,7 @@ from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.dto import Json
 from cardsharp.deadmansdraw.arena.home import HomeArena
 from cardsharp.deadmansdraw.arena.openness import check_openness
+from cardsharp.deadmansdraw.arena.pages import MorePages
 from cardsharp.deadmansdraw.arena.players import ADMIN, User
 from cardsharp.deadmansdraw.arena.views import Look, full_view
 from cardsharp.errors import ConfigError
@@ -35,13 +36,15 @@ ADMIN_USER = User(ADMIN, None, ADMIN)
 class ArenaServer:
     """An arena on a thread of its own; a context manager that starts and stops it.
 
+    `more` are pages beside its own.
+
     Raises:
         ConfigError: the players' file, the data file, the port or the certificate cannot be used.
     """
 
-    def __init__(self, config: ArenaConfig) -> None:
+    def __init__(self, config: ArenaConfig, more: MorePages | None = None) -> None:
         check_openness(config)
-        self._arena = HomeArena(config)
+        self._arena = HomeArena(config, more)
         listening = _listen(self._arena, config)
         self.url = url_of(listening, tls=config.tls is not None)
         self._background = Background(

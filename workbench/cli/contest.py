@@ -15,6 +15,7 @@ from cyclopts import Parameter, validators
 from rich.markup import escape
 from rich.table import Table
 
+from cardsharp.deadmansdraw.contest.pages import file_page
 from cardsharp.deadmansdraw.contest.records import Records, Result, Settings, Stage
 from cardsharp.deadmansdraw.contest.sqlite import SqliteContest
 from cardsharp.errors import ConfigError
@@ -218,9 +219,16 @@ def results_(
     *,
     as_json: Json = False,
     as_csv: Annotated[bool, Parameter(name="--csv", negative=(), help="Print CSV.")] = False,
+    html: Annotated[
+        Path | None, Parameter(help="Write the contest's page, a file that needs nothing else.")
+    ] = None,
 ) -> None:
-    """Print every pairing with its matches, for reading, as JSON or as CSV."""
+    """Print every pairing with its matches, for reading, as JSON or CSV; or write the page."""
     with _opened(folder) as records:
+        if html is not None:
+            _write(html, file_page(records))
+            results().print(f"written to {html}", markup=False)
+            return
         names = {team.id: team.name for team in records.teams()}
         rows = [_document(result, names) for result in records.results()]
     if as_json:
@@ -267,6 +275,13 @@ def resume(folder: Folder, /) -> None:
 
 
 _STATES = {Stage.OPEN: "has not begun", Stage.BEGUN: "goes on", Stage.OVER: "over"}
+
+
+def _write(file: Path, text: str) -> None:
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"{file} cannot be written: {error.strerror}.") from None
 
 
 def _line(result: Result, names: dict[str, str]) -> str:

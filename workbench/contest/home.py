@@ -18,6 +18,7 @@ from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.players import ADMIN, ha1
 from cardsharp.deadmansdraw.client import Address, ArenaClient, Credentials
 from cardsharp.deadmansdraw.contest.director import Director
+from cardsharp.deadmansdraw.contest.pages import ContestPages
 from cardsharp.deadmansdraw.contest.records import Entrant, Records
 from cardsharp.errors import ArenaError, CardsharpError, ConfigError
 from workbench.arena.server import ArenaServer
@@ -71,7 +72,7 @@ def opened(
         admin_password=organiser,
     )
     with ExitStack() as stack:
-        arena = stack.enter_context(ArenaServer(config))
+        arena = stack.enter_context(ArenaServer(config, ContestPages(records)))
         here = Address(arena.url.replace("0.0.0.0", "127.0.0.1"), place.tls and place.tls[0])  # noqa: S104
         over = threading.Event()
         stack.callback(over.set)

@@ -20,7 +20,7 @@ from cardsharp.deadmansdraw.arena.endpoints import Api
 from cardsharp.deadmansdraw.arena.http import Guard, error_answer, not_found, tagged
 from cardsharp.deadmansdraw.arena.lobby import Lobby
 from cardsharp.deadmansdraw.arena.openness import PrivateOnly
-from cardsharp.deadmansdraw.arena.pages import Pages, page_routes
+from cardsharp.deadmansdraw.arena.pages import MorePages, Pages, page_routes
 from cardsharp.deadmansdraw.arena.paths import LooseRoute, PathAsSent, allowed_methods
 from cardsharp.deadmansdraw.arena.players import Book
 from cardsharp.deadmansdraw.arena.referee import Referee
@@ -52,9 +52,12 @@ class Place:
 
 
 class Arena:
-    """One arena: its matches, its rules of admission and the application that serves them."""
+    """One arena: its matches, its rules of admission and the application that serves them.
 
-    def __init__(self, config: ArenaConfig, place: Place) -> None:
+    `more` are pages beside its own, such as those of a contest that is held there.
+    """
+
+    def __init__(self, config: ArenaConfig, place: Place, more: MorePages | None = None) -> None:
         self.book, self.lobby = place.book, place.lobby
         self._waiting = place.waiting
         self.referee = Referee(
@@ -70,8 +73,10 @@ class Arena:
         self._watchdog = None if late is None else Watchdog(self.referee, late)
         api = Api(self.referee, place.waiting, config, place.name)
         layers = (PrivateOnly, PathAsSent) if config.insecure else (PathAsSent,)
+        pages = Pages(self.lobby, self.book, more)
+        added = [] if more is None else more.routes(self.lobby, guard)
         self.app = Starlette(
-            routes=[*api_routes(api, guard), *page_routes(Pages(self.lobby, self.book), guard)],
+            routes=[*api_routes(api, guard), *page_routes(pages, guard), *added],
             middleware=[Middleware(one) for one in layers],
             exception_handlers={HTTPException: _http_error, Exception: _bug},
             lifespan=self._lifespan,

@@ -10,6 +10,7 @@ from cardsharp.deadmansdraw.arena.app import Arena, Place
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.lobby import ANY_MATCH, match_signal, new_match_of, turn_of
 from cardsharp.deadmansdraw.arena.match import Match, Move
+from cardsharp.deadmansdraw.arena.pages import MorePages
 from cardsharp.deadmansdraw.arena.players import Book, load_players
 from cardsharp.deadmansdraw.arena.storage import MemoryStorage, SqliteStorage, Storage
 from cardsharp.deadmansdraw.arena.waiting import Signals
@@ -23,7 +24,7 @@ class HomeArena(Arena):
         ConfigError: the players' file or the data file cannot be used.
     """
 
-    def __init__(self, config: ArenaConfig) -> None:
+    def __init__(self, config: ArenaConfig, more: MorePages | None = None) -> None:
         password = config.admin_password
         book = Book(load_players(config.players), None if password is None else SecretStr(password))
         self.signals = Signals()
@@ -36,7 +37,7 @@ class HomeArena(Arena):
             since=config.clock(),
             name="memory" if config.data is None else "sqlite",
         )
-        super().__init__(config, place)
+        super().__init__(config, place, more)
 
     def close(self) -> None:
         """End every long poll and let go of the data file."""

@@ -3,6 +3,7 @@
 from http import HTTPStatus
 from mimetypes import guess_type
 from pathlib import Path
+from typing import Protocol
 from urllib.parse import urlsplit
 
 from starlette.requests import Request
@@ -28,12 +29,23 @@ SECURITY_HEADERS = {
 ASSETS = ("arena.js", "docs.js", "frames.js", "icon.svg", "style.css", "words.js")
 
 
-class Pages:
-    """The pages over one lobby's matches."""
+class MorePages(Protocol):
+    """Pages beside the arena's own, to which those lead: their title and address."""
 
-    def __init__(self, lobby: Lobby, book: Book) -> None:
+    title: str
+    path: str
+
+    def routes(self, lobby: Lobby, guard: Guard) -> list[Route]:
+        """Their routes, at an arena with these matches and these rules of admission."""
+
+
+class Pages:
+    """The pages over one lobby's matches; `more` are others that they lead to."""
+
+    def __init__(self, lobby: Lobby, book: Book, more: MorePages | None = None) -> None:
         self._lobby = lobby
         self._book = book
+        self._links = [] if more is None else [(more.path, more.title)]
 
     async def root(self, _request: Request) -> Response:
         """GET /."""
@@ -59,9 +71,9 @@ class Pages:
         """GET /matches/statistics."""
         tag = request.query_params.get("tag")
         if tag:
-            page = statistics_page(tag, self._lobby.all(), self._book)
+            page = statistics_page(tag, self._lobby.all(), self._book, self._links)
         else:
-            page = tags_page(self._lobby.all())
+            page = tags_page(self._lobby.all(), self._links)
         return tagged(HTMLResponse(page, headers=SECURITY_HEADERS))
 
     async def docs(self, _request: Request) -> Response:

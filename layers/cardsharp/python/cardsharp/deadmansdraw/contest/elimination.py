@@ -195,7 +195,7 @@ class DoubleElimination:
         known: list[Pairing] = []
         ends: dict[int, tuple[Team, Team]] = {}
         for game in self.games(len(teams)):
-            found = [_team(source, teams, ends) for source in game.sources]
+            found = [team_of(source, teams, ends) for source in game.sources]
             first, second = found
             if first is None or second is None or not _is_needed(game, ends, known):
                 continue
@@ -204,7 +204,7 @@ class DoubleElimination:
             known.append(pairing)
             decision = decided.get(pairing.key)
             if decision is not None and decision.winner is not None:
-                ends[game.number] = _ended(pairing, decision.winner)
+                ends[game.number] = ended(pairing.teams, decision.winner)
         return tuple(known)
 
     def table(self, teams: Sequence[Team], decided: Mapping[str, Decision]) -> list[list[Team]]:
@@ -213,15 +213,19 @@ class DoubleElimination:
         for pairing in self.pairings(teams, decided):
             decision = decided.get(pairing.key)
             if decision is not None and decision.winner is not None:
-                lost[_ended(pairing, decision.winner)[1]].append(pairing.round)
+                lost[ended(pairing.teams, decision.winner)[1]].append(pairing.round)
         rounds = {team: lost[team][-1] if len(lost[team]) == LIVES else math.inf for team in teams}
         ranks = sorted(set(rounds.values()), reverse=True)
         return [[team for team in teams if rounds[team] == rank] for rank in ranks]
 
 
-def _team(
+def team_of(
     source: Source, teams: Sequence[Team], ends: Mapping[int, tuple[Team, Team]]
 ) -> Team | None:
+    """The team that a source brings, None where it is not known yet.
+
+    `ends` has winner and loser of each decided game.
+    """
     match source:
         case Seed(place):
             return teams[place]
@@ -231,9 +235,9 @@ def _team(
             return ends[game][1] if game in ends else None
 
 
-def _ended(pairing: Pairing, winner: Team) -> tuple[Team, Team]:
-    """Winner and loser."""
-    first, second = pairing.teams
+def ended(teams: tuple[Team, Team], winner: Team) -> tuple[Team, Team]:
+    """Winner and loser of a pairing."""
+    first, second = teams
     return (first, second) if winner == first else (second, first)
 
 

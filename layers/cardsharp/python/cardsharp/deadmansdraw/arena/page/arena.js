@@ -85,6 +85,11 @@ function listQuery(extra = {}) {
   return `/api/matches?${query}`;
 }
 
+function filterByAddress() {
+  const tags = new URLSearchParams(location.search).get("tags");
+  if (tags) $("filters").elements.tags.value = tags;
+}
+
 async function showList(mine) {
   older = [];
   await fillDays();
@@ -134,9 +139,14 @@ function listRow(match) {
     make("td", { class: "num" }, match.playerdata.map((data) => data.bankvalue).join(" : ")),
     make("td", { class: "num" }, match.sequence.split(".")[0]),
     make("td", { class: "num" }, String(match.table.drawpile)),
-    make("td", {}, ...(match.tags ?? []).map((tag) => make("span", { class: "tag" }, tag))),
+    make("td", {}, ...(match.tags ?? []).map(tagLink)),
     make("td", {}, new Date(match.startedat).toLocaleString()),
   );
+}
+
+function tagLink(tag) {
+  const href = `/matches/statistics?${new URLSearchParams({ tag })}`;
+  return make("a", { class: "tag", href, onclick: (event) => event.stopPropagation() }, tag);
 }
 
 // --- one match ---------------------------------------------------------------------------
@@ -292,4 +302,5 @@ window.addEventListener("hashchange", route);
 ask("/api/whoami")
   .then((user) => { $("who").textContent = `${user.name ?? user.username} (${user.role})`; })
   .catch((error) => say(error.message));
+filterByAddress();
 route();

@@ -1,0 +1,251 @@
+"""Where the boxes of a contest's drawing stand: the halves of a bracket, or rounds side by side.
+
+A column is a round, a row a box; the page turns them into lengths.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from cardsharp.deadmansdraw.contest.elimination import (
+    DoubleElimination,
+    Game,
+    Loser,
+    Part,
+    Seed,
+    Source,
+    Winner,
+    ended,
+    team_of,
+)
+from cardsharp.deadmansdraw.contest.figures import wins_so_far
+from cardsharp.deadmansdraw.contest.pairing import Team
+from cardsharp.deadmansdraw.contest.records import Result
+
+BETWEEN = 0.7
+"""Rows between the winners' half and the losers': room for its rounds' names."""
+
+CROWN = 1.5
+"""Rows from the last box up to its champion."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A line of a box: the team, or None and where it will come from."""
+
+    team: Team | None
+    source: str = ""
+    wins: int | None = None
+    won: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A pairing as it is drawn; `state` is open, waiting, running, decided or needless.
+
+    `column` and `row` are where its middle is, from 0. `dashed` is one that may never be played.
+    """
+
+    key: str
+    column: int
+    row: float
+    sides: tuple[Side, Side]
+    state: str
+    dashed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """From the right of one box to a side of another, 0 or 1."""
+
+    start: Box
+    end: Box
+    side: int
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """What stands over a column."""
+
+    column: int
+    row: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """All that is drawn; `last` is the box whose winner is the champion, None without a bracket."""
+
+    boxes: tuple[Box, ...]
+    lines: tuple[Line, ...]
+    headings: tuple[Heading, ...]
+    last: Box | None = None
+
+    @property
+    def crown(self) -> float:
+        """The row of the champion."""
+        return self.last.row - CROWN if self.last else 0.0
+
+    @property
+    def columns(self) -> int:
+        """How many columns there are."""
+        return 1 + max((box.column for box in self.boxes), default=0)
+
+    @property
+    def rows(self) -> float:
+        """How many rows there are."""
+        return 1 + max((box.row for box in self.boxes), default=0)
+
+
+def rounds(results: Iterable[Result]) -> Drawing:
+    """The pairings of each round below each other."""
+    columns: dict[int, list[Result]] = {}
+    for result in results:
+        columns.setdefault(result.round, []).append(result)
+    boxes = [
+        _box(result.pairing, column, float(row), _sides(result), result)
+        for column, found in enumerate(columns.values())
+        for row, result in enumerate(found)
+    ]
+    headings = [Heading(column, 0, f"Round {number}") for column, number in enumerate(columns)]
+    return Drawing(tuple(boxes), (), tuple(headings))
+
+
+def bracket(form: DoubleElimination, teams: Sequence[Team], results: Sequence[Result]) -> Drawing:
+    """The bracket of double elimination: winners above, losers below, the finals at their right."""
+    games = form.games(len(teams))
+    known = {result.pairing: result for result in results}
+    places = _places(games)
+    boxes: dict[int, Box] = {}
+    ends: dict[int, tuple[Team, Team]] = {}
+    for game in games:
+        result = known.get(str(game.number))
+        if result is not None and result.winner is not None:
+            ends[game.number] = ended(result.teams, result.winner)
+        sides = _known_sides(game, teams, ends, result)
+        boxes[game.number] = _box(str(game.number), *places[game.number], sides, result)
+    _, reset = games[-2:]
+    boxes[reset.number] = _reset(boxes[reset.number], boxes[reset.number - 1])
+    lines = [
+        Line(boxes[source.game], boxes[game.number], side)
+        for game in games
+        for side, source in enumerate(game.sources)
+        if isinstance(source, Winner)
+    ]
+    last = boxes[reset.number - (boxes[reset.number].state == "needless")]
+    return Drawing(tuple(boxes.values()), tuple(lines), _headings(games, places), last)
+
+
+def _places(games: Sequence[Game]) -> dict[int, tuple[int, float]]:
+    """Column and row of every game: a game lies between those that its teams have won."""
+    halves = {part: [game for game in games if game.part is part] for part in Part}
+    found: dict[int, tuple[int, float]] = {}
+    top = 0.0
+    for part in (Part.WINNERS, Part.LOSERS):
+        if halves[part]:
+            rows = _rows(halves[part], top)
+            if part is Part.WINNERS and (missing := CROWN - rows[halves[part][-1].number]) > 0:
+                rows = {game: row + missing for game, row in rows.items()}
+            first = min(game.round for game in halves[part])
+            found |= {game.number: (game.round - first, rows[game.number]) for game in halves[part]}
+            top = max(rows.values()) + 1 + BETWEEN
+    column = 1 + max(column for column, _ in found.values())
+    _, row = found[halves[Part.WINNERS][-1].number]
+    for step, game in enumerate((*halves[Part.FINAL], *halves[Part.RESET])):
+        found[game.number] = (column + step, row)
+    return found
+
+
+def _rows(games: Sequence[Game], top: float) -> dict[int, float]:
+    """The rows of one half, the first at `top`."""
+    of = {game.number: game for game in games}
+    found: dict[int, float] = {}
+    leaves = 0
+
+    def place(game: Game) -> float:
+        nonlocal leaves
+        before = [
+            place(of[source.game])
+            for source in game.sources
+            if isinstance(source, Winner) and source.game in of
+        ]
+        if not before:
+            before = [top + leaves]
+            leaves += 1
+        found[game.number] = sum(before) / len(before)
+        return found[game.number]
+
+    place(games[-1])
+    return found
+
+
+def _known_sides(
+    game: Game,
+    teams: Sequence[Team],
+    ends: Mapping[int, tuple[Team, Team]],
+    result: Result | None,
+) -> tuple[Side, Side]:
+    """The sides of a game in the order of its sources, which is how the lines come in."""
+    if result is not None:
+        by_team = dict(zip(result.teams, _sides(result), strict=True))
+        first, second = (by_team[str(team_of(one, teams, ends))] for one in game.sources)
+        return first, second
+    first, second = (
+        Side(team_of(source, teams, ends), _words(source, game)) for source in game.sources
+    )
+    return first, second
+
+
+def _words(source: Source, game: Game) -> str:
+    match source:
+        case Winner(number):
+            return f"Winner of {number}"
+        case Loser(number) if game.part is Part.RESET:
+            return f"Loser of {number} if first loss"
+        case Loser(number):
+            return f"Loser of {number}"
+        case Seed():
+            return ""
+
+
+def _sides(result: Result) -> tuple[Side, Side]:
+    wins = result.wins if result.decided else wins_so_far(result)
+    first, second = (
+        Side(team, "", wins[place], team == result.winner)
+        for place, team in enumerate(result.teams)
+    )
+    return first, second
+
+
+def _box(key: str, column: int, row: float, sides: tuple[Side, Side], result: Result | None) -> Box:
+    if result is None:
+        return Box(key, column, row, sides, "open")
+    if result.decided:
+        return Box(key, column, row, sides, "decided")
+    running = len(result.matches) > len(result.facts)
+    return Box(key, column, row, sides, "running" if running else "waiting")
+
+
+def _reset(box: Box, final: Box) -> Box:
+    """The second final as it is drawn: dashed until it is known to be played."""
+    if box.state != "open":
+        return box
+    state = "needless" if final.state == "decided" else "open"
+    sides = (Side(None, box.sides[0].source), Side(None, box.sides[1].source))
+    return Box(box.key, box.column, box.row, sides, state, dashed=True)
+
+
+def _headings(
+    games: Sequence[Game], places: Mapping[int, tuple[int, float]]
+) -> tuple[Heading, ...]:
+    """What stands over each column of each half."""
+    tops: dict[Part, float] = {}
+    columns: dict[tuple[Part, int], str] = {}
+    for game in games:
+        column, row = places[game.number]
+        tops[game.part] = min(row, tops.get(game.part, row))
+        name = f"Round {game.round}"
+        columns[game.part, column] = {
+            Part.FINAL: f"Final · {name.lower()}",
+            Part.RESET: f"Second final · {name.lower()}",
+        }.get(game.part, f"{game.part.capitalize()} · {name.lower()}")
+    return tuple(Heading(column, tops[part], text) for (part, column), text in columns.items())

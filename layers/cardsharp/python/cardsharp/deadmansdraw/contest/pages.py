@@ -1,0 +1,179 @@
+"""The pages of a contest: `/contest` at its arena, and the same as one file."""
+
+import base64
+import hashlib
+import unicodedata
+from itertools import groupby
+from pathlib import Path
+from urllib.parse import quote
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+
+from cardsharp.deadmansdraw.arena.http import Endpoint, Guard, tagged
+from cardsharp.deadmansdraw.arena.lobby import Lobby
+from cardsharp.deadmansdraw.arena.pages import FOLDER as ARENA_FOLDER
+from cardsharp.deadmansdraw.arena.pages import SECURITY_HEADERS
+from cardsharp.deadmansdraw.arena.paths import LooseRoute
+from cardsharp.deadmansdraw.arena.players import User
+from cardsharp.deadmansdraw.contest.facts import Facts
+from cardsharp.deadmansdraw.contest.figures import wins_so_far
+from cardsharp.deadmansdraw.contest.status import Contest, Find, Status
+
+FOLDER = Path(__file__).with_name("page")
+ASSETS = {"contest.css": "text/css", "contest.js": "text/javascript"}
+
+EM = 12.0
+"""The size of letters in the bracket, in its own units."""
+
+
+class ContestPages:
+    """The pages of one contest, as more pages of its arena."""
+
+    title, path = "Contest", "/contest"
+
+    def __init__(self, contest: Contest) -> None:
+        self._contest = contest
+
+    def routes(self, lobby: Lobby, guard: Guard) -> list[Route]:
+        """The routes of the pages and of what they load."""
+
+        async def contest(_request: Request, _user: User) -> Response:
+            return _answer(page(self._contest, lobby.find))
+
+        async def running(_request: Request, _user: User) -> Response:
+            return _answer(running_part(self._contest, lobby.find))
+
+        return [
+            LooseRoute("/contest", guard.shown(contest), "GET"),
+            LooseRoute("/contest/running", guard.shown(running), "GET"),
+            *(LooseRoute(f"/contest/{name}", guard.open(_asset(name)), "GET") for name in ASSETS),
+        ]
+
+
+def page(contest: Contest, find: Find) -> str:
+    """The page as the arena serves it; `find` tells of the matches that run."""
+    return _rendered("contest.jinja", Status(contest, find), static=False)
+
+
+def running_part(contest: Contest, find: Find) -> str:
+    """The part of the page that changes with every move, and the version of all the rest."""
+    return _rendered("running.jinja", Status(contest, find), static=False)
+
+
+def file_page(contest: Contest) -> str:
+    """The page as a file that needs nothing else: no arena, no network, no script."""
+    style = "".join(
+        (folder / name).read_text(encoding="utf-8")
+        for folder, name in ((ARENA_FOLDER, "style.css"), (FOLDER, "contest.css"))
+    )
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    return _PAGES.get_template("contest.jinja").render(
+        **_content(Status(contest, lambda _match: None), static=True),
+        style=Markup(style),  # noqa: S704 - our own files
+        style_hash=f"sha256-{digest}",
+    )
+
+
+def _rendered(template: str, status: Status, *, static: bool) -> str:
+    return _PAGES.get_template(template).render(**_content(status, static=static))
+
+
+def _content(status: Status, *, static: bool) -> dict[str, object]:
+    lines = list(status.statistics())
+    return {
+        "status": status,
+        "static": static,
+        "names": status.names,
+        "teams": status.teams,
+        "drawing": status.drawing(),
+        "standings": list(status.standings()),
+        "statistics_lines": lines,
+        "total": lines[-1],
+        "known": len(status.results),
+        "decided": sum(result.decided for result in status.results),
+        "pairings": [
+            (number, list(results))
+            for number, results in groupby(status.results, key=lambda result: result.round)
+        ],
+        "running": status.running(),
+    }
+
+
+def _statistics(tag: str) -> str:
+    return f"/matches/statistics?tag={quote(tag, safe='')}"
+
+
+def _score(facts: Facts | None) -> Markup:
+    """The points of a match, the winner's bold."""
+    if facts is None:
+        return Markup("running")
+    shown = [
+        Markup("<b>{}</b>").format(points) if facts.winner == place else str(points)
+        for place, points in enumerate(facts.points)
+    ]
+    return Markup(":").join(shown)
+
+
+def _spoken(facts: Facts | None) -> str:
+    return "running" if facts is None else f"{facts.points[0]} to {facts.points[1]}"
+
+
+def _short(name: str, room: float) -> str:
+    """As much of a name as has room on one line; the font is not known, so it is a guess."""
+    if _width(name) <= room:
+        return name
+    end = 0
+    while _width(name[: end + 1]) <= room - EM:
+        end += 1
+    return f"{name[:end].rstrip()}…"
+
+
+def _width(text: str) -> float:
+    """About how wide a text is in bold letters."""
+    return EM * sum(
+        1.0 if unicodedata.east_asian_width(letter) in "WF"
+        else 0.4 if letter in "iljftrI.,:;'|!() "
+        else 1.0 if letter in "mwMW@%"
+        else 0.8 if letter.isupper()
+        else 0.68
+        for letter in text
+    )  # fmt: skip
+
+
+def _length(value: float) -> str:
+    """A length in a drawing, with as few digits as say it."""
+    return f"{value:.1f}".removesuffix(".0")
+
+
+_PAGES = Environment(
+    loader=FileSystemLoader(FOLDER),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    keep_trailing_newline=True,
+)
+_PAGES.globals |= {
+    "statistics": _statistics,
+    "score": _score,
+    "spoken": _spoken,
+    "short": _short,
+    "at": _length,
+    "so_far": wins_so_far,
+}
+
+
+def _answer(page: str) -> Response:
+    return tagged(HTMLResponse(page, headers=SECURITY_HEADERS))
+
+
+def _asset(name: str) -> Endpoint:
+    async def endpoint(_request: Request) -> Response:
+        text = (FOLDER / name).read_bytes()
+        return tagged(Response(text, headers=SECURITY_HEADERS, media_type=ASSETS[name]))
+
+    return endpoint

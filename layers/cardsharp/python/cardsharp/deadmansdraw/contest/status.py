@@ -1,0 +1,192 @@
+"""A contest as its page shows it: read from the records, and from the arena what runs now.
+
+Only what every spectator may know comes in here: no seed, no password, no card that lies hidden.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+from cardsharp.deadmansdraw.arena.match import Match
+from cardsharp.deadmansdraw.contest import figures
+from cardsharp.deadmansdraw.contest.drawing import Drawing, bracket, rounds
+from cardsharp.deadmansdraw.contest.elimination import LIVES, DoubleElimination
+from cardsharp.deadmansdraw.contest.facts import Facts
+from cardsharp.deadmansdraw.contest.pairing import Team
+from cardsharp.deadmansdraw.contest.records import Entrant, Result, Settings
+
+Find = Callable[[str], Match | None]
+"""The match with an id, as the arena has it."""
+
+
+class Contest(Protocol):
+    """What the page reads of a contest; `Records` has it."""
+
+    @property
+    def settings(self) -> Settings:
+        """What the contest was founded with."""
+
+    @property
+    def paused(self) -> bool:
+        """Whether no match is to begin."""
+
+    def teams(self) -> list[Entrant]:
+        """The teams, the best seed first."""
+
+    def results(self) -> list[Result]:
+        """How the contest stands, the pairings in their order."""
+
+    def table(self) -> list[list[Team]]:
+        """The places so far, the best first."""
+
+
+@dataclass(frozen=True, slots=True)
+class TeamLine:
+    """A team's line in the standings: `places` it can have, and `fate`, what is left to it."""
+
+    places: str
+    team: Team
+    fate: str
+    figures: figures.TeamFigures
+
+
+@dataclass(frozen=True, slots=True)
+class RoundLine:
+    """A tag's line in the statistics."""
+
+    title: str
+    tag: str
+    figures: figures.RoundFigures
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A match that is being played; pairs are in the order of its pairing's teams."""
+
+    result: Result
+    number: int
+    match: str
+    points: tuple[int, int]
+    active: Team | None
+    turn: int
+    in_play: int
+    draw_pile: int
+
+    @property
+    def wins(self) -> tuple[int, int]:
+        """Matches of the pairing that each side has won."""
+        return figures.wins_so_far(self.result)
+
+
+class Status:
+    """How a contest stands at one moment."""
+
+    def __init__(self, contest: Contest, find: Find) -> None:
+        self.settings = contest.settings
+        self.paused = contest.paused
+        entrants = contest.teams()
+        self.teams = [team.id for team in entrants]
+        self.names = {team.id: team.name for team in entrants}
+        self.results = contest.results()
+        self._table = contest.table()
+        self._find = find
+
+    @property
+    def state(self) -> str:
+        """One word or two for how far it is."""
+        if not self.results:
+            return "not begun"
+        if self.over:
+            return "over"
+        return "paused" if self.paused else "running"
+
+    @property
+    def over(self) -> bool:
+        """Whether every pairing is decided."""
+        return bool(self.results) and all(result.decided for result in self.results)
+
+    @property
+    def champions(self) -> list[Team]:
+        """Who has won, once it is over."""
+        return self._table[0] if self.over else []
+
+    @cached_property
+    def version(self) -> str:
+        """Changes whenever anything of the page does but the running matches."""
+        seen = repr((self.settings, self.paused, sorted(self.names.items()), self.results))
+        return hashlib.blake2b(seen.encode(), digest_size=9).hexdigest()
+
+    @property
+    def is_knockout(self) -> bool:
+        """Whether there is a bracket."""
+        return isinstance(self.settings.form, DoubleElimination)
+
+    def drawing(self) -> Drawing:
+        """The bracket, or the rounds side by side."""
+        form = self.settings.form
+        if isinstance(form, DoubleElimination):
+            return bracket(form, self.teams, self.results)
+        return rounds(self.results)
+
+    def standings(self) -> Iterator[TeamLine]:
+        """The teams by their places, those who share one by pairings lost and won."""
+        place = 1
+        for level in self._table:
+            last = place + len(level) - 1
+            shared = str(place) if place == last else f"{place} to {last}"
+            found = [(team, figures.of_team(team, self.results)) for team in level]
+            found.sort(key=lambda one: (one[1].pairings[1], -one[1].pairings[0]))
+            for team, own in found:
+                yield TeamLine(shared, team, self._fate(team, own.pairings[1]), own)
+            place = last + 1
+
+    def _fate(self, team: Team, lost: int) -> str:
+        if team in self.champions:
+            return "champion" if len(self.champions) == 1 else "first"
+        if not self.is_knockout or self.over:
+            return ""
+        return "out" if lost >= LIVES else "one loss" if lost else "no loss"
+
+    def statistics(self) -> Iterator[RoundLine]:
+        """The figures of each round, and of the whole contest."""
+        name = self.settings.name
+        for number in sorted({result.round for result in self.results}):
+            found = [result for result in self.results if result.round == number]
+            yield RoundLine(f"Round {number}", f"{name}_Round{number}", figures.of_round(found))
+        yield RoundLine("All rounds", name, figures.of_round(self.results))
+
+    def running(self) -> list[Running]:
+        """The matches that are being played."""
+        return [
+            _running(result, number, match)
+            for result in self.results
+            if not result.decided
+            for number, match_id in enumerate(result.matches, 1)
+            if number > len(result.facts)
+            and (match := self._find(match_id)) is not None
+            and not match.finished
+        ]
+
+    def matches(self, result: Result) -> list[tuple[str, Facts | None]]:
+        """The matches of a pairing, with what they came to that have ended."""
+        missing: Sequence[Facts | None] = [None] * (len(result.matches) - len(result.facts))
+        return list(zip(result.matches, [*result.facts, *missing], strict=False))
+
+
+def _running(result: Result, number: int, match: Match) -> Running:
+    points = dict(
+        zip(match.pairing.players, (bank.score for bank in match.state.banks), strict=True)
+    )
+    first, second = result.teams
+    return Running(
+        result=result,
+        number=number,
+        match=match.id,
+        points=(points[first], points[second]),
+        active=match.active_player,
+        turn=match.turn,
+        in_play=len(match.state.play_area),
+        draw_pile=len(match.state.draw_pile),
+    )

@@ -1,0 +1,308 @@
+"""The page of a contest: what it shows of whom to whom, and that it is safe to show."""
+
+import base64
+import hashlib
+import html
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from support.arena import ADMIN, ADMIN_PASSWORD, ALICE, Client, write_players
+from support.contests import held, teams
+
+from cardsharp.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.deadmansdraw.arena.match import Match
+from cardsharp.deadmansdraw.contest.pages import ContestPages, file_page, page, running_part
+from cardsharp.deadmansdraw.contest.records import Records, Settings
+from workbench.arena.server import ArenaServer
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    '" onmouseover="alert(1)',
+    "'); alert(1); ('",
+    "\u202egnp.exe\u202c\u200f",
+    "{{ 7 * 7 }}",
+    "&lt;b&gt;",
+    "W" * 100,
+    "Z\u0335\u0321\u0322" * 20,
+)
+
+
+class Parsed(HTMLParser):
+    """The elements of a page, their attributes, and its text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def addresses(self) -> list[str]:
+        """Everything that is led to or loaded."""
+        names = ("href", "src", "action", "data", "xlink:href")
+        return [str(found[name]) for _, found in self.elements for name in names if name in found]
+
+    def boxes(self) -> list[str]:
+        """The boxes of the bracket by their classes."""
+        found = [str(attributes.get("class")) for tag, attributes in self.elements if tag == "svg"]
+        return [name.removeprefix("box ") for name in found if name.startswith("box ")]
+
+
+@pytest.fixture
+def cup(tmp_path: Path) -> Iterator[Records]:
+    """Twenty teams; the final of the losers is still to come."""
+    records, _ = held(tmp_path / "cup", teams(20), 36)
+    yield records
+    records.close()
+
+
+def shown(records: Records) -> Parsed:
+    return Parsed(page(records, lambda _match: None))
+
+
+def test_the_bracket_of_2023_is_drawn_to_its_end(tmp_path: Path) -> None:
+    """39 games in 11 rounds, the last one the reset that was needed, and the champion crowned."""
+    records, _ = held(tmp_path / "cup", teams(20), upset=["38"])
+    parsed = shown(records)
+    boxes = parsed.boxes()
+    assert boxes.count("decided") == 39
+    assert boxes[39:] == ["crown decided"]
+    for words in ("Winners · round 1", "Losers · round 9", "Final · round 10", "Second final"):
+        assert words in parsed.text
+    champion = records.team(records.table()[0][0]).name
+    assert f"Won by {champion}" in " ".join(parsed.text.split())
+    rows = [one for tag, one in parsed.elements if tag == "tr" and "id" in one]
+    assert len(rows) == 20
+    assert rows[0]["class"] == "first"
+    records.close()
+
+
+@pytest.mark.parametrize(
+    ("decided", "reset"), [(36, "open dashed"), (38, "needless dashed"), (0, "open dashed")]
+)
+def test_a_second_final_is_dashed_until_it_is_needed(
+    tmp_path: Path, decided: int, reset: str
+) -> None:
+    """And stays so where it never is."""
+    records, _ = held(tmp_path / "cup", teams(20), decided)
+    assert shown(records).boxes()[38] == reset
+    records.close()
+
+
+@pytest.mark.parametrize("number", [2, 3, 4, 5, 8, 13, 33, 64])
+@pytest.mark.parametrize("share", [0, 0.5, 1])
+def test_any_number_of_teams_is_drawn_without_two_boxes_on_one_place(
+    tmp_path: Path, number: int, share: float
+) -> None:
+    """At the start, in the middle and at the end."""
+    records, running = held(tmp_path / "cup", teams(number), int(share * (2 * number - 2)))
+    parsed = Parsed(page(records, running.get))
+    places = [
+        (float(str(one["x"])), float(str(one["y"])))
+        for tag, one in parsed.elements
+        if tag == "svg" and str(one.get("class")).startswith("box")
+    ]
+    assert len(places) == 2 * number
+    columns: dict[float, list[float]] = {}
+    for x, y in places:
+        columns.setdefault(x, []).append(y)
+    for rows in columns.values():
+        rows.sort()
+        assert rows[0] >= 0
+        assert all(low + 42 < high for low, high in pairwise(rows))
+    records.close()
+
+
+@pytest.mark.parametrize("form", ["round-robin", "swiss"])
+def test_other_formats_stand_round_by_round(tmp_path: Path, form: str) -> None:
+    """A box for each pairing, without a bracket's lines."""
+    settings = Settings("cup", form, matches=3, seed="secret")
+    records, _ = held(tmp_path / "cup", teams(6), settings=settings)
+    parsed = shown(records)
+    assert parsed.boxes() == ["decided"] * len(records.results())
+    assert not any(str(one.get("class")).startswith("line") for _, one in parsed.elements)
+    assert "Round 1" in parsed.text
+    records.close()
+
+
+def test_every_pairing_leads_to_its_matches_and_rulings_have_their_reasons(cup: Records) -> None:
+    """And each tag to the arena's statistics of it."""
+    results = cup.results()
+    cup.keep([replace(results[0], ruled="the other side <left>"), *results[1:]])
+    parsed = shown(cup)
+    addresses = parsed.addresses()
+    for result in results:
+        assert all(f"/matches/{match}" in addresses for match in result.matches)
+        assert addresses.count(f"#pairing-{result.pairing}") >= 1
+    assert "Decided by the organiser: the other side <left>" in parsed.text
+    assert "/matches/statistics?tag=cup_Round1" in addresses
+    known = {one.get("id") for _, one in parsed.elements}
+    assert all(address[1:] in known for address in addresses if address.startswith("#"))
+
+
+def test_statistics_are_sums_of_the_matches(cup: Records) -> None:
+    """Of every round, and of the contest."""
+    (line,) = re.findall(
+        r'cup">All rounds</a></th>\n(.*?)</tr>', page(cup, lambda _match: None), re.DOTALL
+    )
+    cells = re.findall('<td class="num">(.*?)</td>', line)
+    facts = [facts for result in cup.results() for facts in result.facts]
+    points = sum(sum(one.points) for one in facts) / (2 * len(facts))
+    busts = sum(sum(one.busts) for one in facts) / len(facts)
+    late = sum(sum(one.late) for one in facts)
+    assert cells[:2] == [f"36 of {len(cup.results())}", str(len(facts))]
+    assert cells[2:5] == [f"{points:.1f}", f"{busts:.1f}", str(late)]
+    assert cells[5].endswith(" s")
+
+
+def test_running_matches_are_shown_as_they_are(tmp_path: Path) -> None:
+    """Points so far, whose turn it is, and how many cards are left."""
+    records, running = held(tmp_path / "cup", teams(4), 1)
+    (match,) = running.values()
+    parsed = Parsed(page(records, running.get))
+    assert parsed.boxes().count("running") == 1
+    assert f"/matches/{match.id}" in parsed.addresses()
+    assert f"{len(match.state.draw_pile)} left to draw" in parsed.text
+    assert f"turn {match.turn}" in parsed.text
+    assert parsed.text.count("to move") == 1
+    records.close()
+
+
+@pytest.mark.parametrize("made", ["page", "file"])
+def test_hostile_names_stay_names(tmp_path: Path, made: str) -> None:
+    """No element, no attribute and no address comes from a name or a reason."""
+    records, _ = held(tmp_path / "cup", HOSTILE, 8)
+    results = records.results()
+    records.keep([replace(one, ruled=HOSTILE[0]) for one in results])
+    text = page(records, lambda _match: None) if made == "page" else file_page(records)
+    parsed = Parsed(text)
+    tags = {tag for tag, _ in parsed.elements}
+    assert "img" not in tags
+    assert sum(tag == "script" for tag, _ in parsed.elements) == (made == "page")
+    names = {name for _, attributes in parsed.elements for name in attributes}
+    assert not {name for name in names if name.startswith("on") or name == "style"}
+    assert all(re.match(r"[#/]", address) for address in parsed.addresses())
+    for name in HOSTILE:
+        assert html.escape(name, quote=False) in text.replace("&#34;", '"').replace("&#39;", "'")
+    assert "49" not in [part.strip() for part in re.findall(r"<bdi[^>]*>(.*?)</bdi>", text)]
+    records.close()
+
+
+def test_what_is_hidden_changes_no_byte(tmp_path: Path) -> None:
+    """Order of the draw pile, seeds, and the hashes of passwords, which differ by lot."""
+    pages = set[str]()
+    for seed in ("one", "another"):
+        settings = Settings("cup", seed=seed)
+        records, running = held(tmp_path / seed, teams(6), 4, settings=settings)
+        assert running
+        if seed == "another":
+            running = {name: with_other_secrets(match) for name, match in running.items()}
+        find = running.get
+        pages.add(page(records, find) + running_part(records, find) + file_page(records))
+        assert not any(team.ha1 in text for team in records.teams() for text in pages)
+        records.close()
+    assert len(pages) == 1
+
+
+def with_other_secrets(match: Match) -> Match:
+    """The match as every spectator sees it, but of another seed and another order of its pile."""
+    state = replace(match.state, draw_pile=match.state.draw_pile[::-1])
+    return replace(match, state=state, params=replace(match.params, seed="another"))
+
+
+def test_a_file_needs_nothing_else(cup: Records) -> None:
+    """No address but those on the page itself, and only the style that its policy names."""
+    text = file_page(cup)
+    parsed = Parsed(text)
+    assert all(address.startswith("#") for address in parsed.addresses())
+    (style,) = re.findall("<style>(.*?)</style>", text, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    (policy,) = (one["content"] for _, one in parsed.elements if "http-equiv" in one)
+    assert policy == f"default-src 'none'; style-src 'sha256-{digest}'"
+    assert "url(" not in style
+    assert "script" not in {tag for tag, _ in parsed.elements}
+
+
+# --- at the arena --------------------------------------------------------------------------
+
+
+@contextmanager
+def arena(records: Records | None, folder: Path, *, public: bool) -> Iterator[Client]:
+    """An arena with or without a contest."""
+    config = ArenaConfig(
+        players=write_players(folder), public=public, admin_password=ADMIN_PASSWORD
+    )
+    with ArenaServer(config, records and ContestPages(records)) as server:
+        client = Client(server.url)
+        yield client
+        client.close()
+
+
+def test_who_may_see_the_page(cup: Records, tmp_path: Path) -> None:
+    """Everybody with a password; the others where the organiser lets spectators in."""
+    with arena(cup, tmp_path, public=False) as client:
+        for path in ("/contest", "/contest/running"):
+            assert [client.get(path, user).status for user in (ALICE, ADMIN, None)] == [
+                200,
+                200,
+                401,
+            ]
+        assert client.get("/contest/contest.css", None).status == 200
+        assert client.get("/contest/nothing", ALICE).status == 404
+    with arena(cup, tmp_path, public=True) as client:
+        assert [client.get("/contest", user).status for user in (ALICE, ADMIN, None)] == [200] * 3
+        assert client.post("/contest", None).status == 404
+    with arena(None, tmp_path, public=True) as client:
+        assert client.get("/contest", None).status == 404
+
+
+def test_a_page_that_is_known_is_not_sent_again(cup: Records, tmp_path: Path) -> None:
+    """Under a strict policy; HEAD says what GET would."""
+    with arena(cup, tmp_path, public=True) as client:
+        for path in ("/contest", "/contest/running", "/contest/contest.js"):
+            answer = client.get(path, None)
+            (tag,) = answer.headers["etag"]
+            (policy,) = answer.headers["content-security-policy"]
+            assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self'")
+            assert "unsafe" not in policy
+            again = client.ask("GET", path, None, headers={"If-None-Match": tag})
+            assert (again.status, again.raw) == (304, b"")
+            head = client.ask("HEAD", path, None)
+            assert (head.status, head.raw, head.headers["etag"]) == (200, b"", [tag])
+        results = cup.results()
+        cup.keep([replace(results[0], ruled="a reason"), *results[1:]])
+        (tag,) = client.get("/contest", ALICE).headers["etag"]
+        assert client.ask("GET", "/contest", ALICE, headers={"If-None-Match": tag}).status == 304
+
+
+def test_the_statistics_of_a_tag_and_the_contest_lead_to_each_other(
+    cup: Records, tmp_path: Path
+) -> None:
+    """Where there is a contest."""
+    with arena(cup, tmp_path, public=True) as client:
+        assert '<a href="/contest">Contest</a>' in client.get("/matches/statistics?tag=cup").text
+        assert 'href="/matches/statistics?tag=cup"' in client.get("/contest").text
+    with arena(None, tmp_path, public=True) as client:
+        assert "/contest" not in client.get("/matches/statistics?tag=cup").text
+
+
+def test_all_that_the_page_loads_is_served(cup: Records, tmp_path: Path) -> None:
+    """And nothing of it is inline."""
+    with arena(cup, tmp_path, public=True) as client:
+        text = client.get("/contest", None).text
+        loaded = re.findall(r'<(?:link|script)[^>]*(?:href|src)="([^"]+)"', text)
+        assert len(loaded) == 4
+        assert all(client.get(path, None).status == 200 for path in loaded)
+        assert not re.search(r"<script(?![^>]*\ssrc=)|<style|\son\w+=|\sstyle=", text)
