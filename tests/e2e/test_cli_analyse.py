@@ -118,3 +118,31 @@ def test_what_cannot_be_analysed_is_said_in_a_sentence(cli: Cli, tmp_path: Path)
     said = cli("analyse", "nim-2", "--store", logged(tmp_path, (record, [])))
     assert said.code == 2
     assert "Match nim-2 has no decision that perfect can judge." in said.err
+
+
+def test_many_matches_are_told_by_opponent_and_by_strategy(cli: Cli, tmp_path: Path) -> None:
+    game = next(one for one in GAMES if one.name == "deadmansdraw")
+    matches = []
+    for number, (one, two) in enumerate([("third", "random"), ("random", "third")]):
+        record, moves = played(game, [Decides(game, one), Decides(game, two)], number)
+        header = {**record.header, "seats": {"0": one}, "opponent": two}
+        done = MatchRecord(f"m{number}", Status.FINISHED, AT, header, outcome=record.outcome)
+        matches.append((done, moves))
+    store = logged(tmp_path, *matches, nim())
+    said = cli("stats", "--store", store)
+    assert said.code == 0, said.err
+    heads = [line.split()[:2] for line in said.out.splitlines()[1:3]]
+    assert heads == [["random", "1"], ["third", "1"]]
+    assert all(len(line) <= 80 for line in said.out.splitlines()[:4])
+    found = cli("stats", "--store", store, "--by", "strategy", "--player", "third", "--json").json()
+    [group] = found["groups"]
+    assert (found["matches"], group["name"], group["sides"]) == (2, "third", 1)
+    assert 0 < group["accuracy"]["mean"] < 100
+    assert group["perMatch"].keys() >= {"blunder", "busts", "time-outs"}
+
+
+def test_where_there_is_nothing_to_tell_of_that_is_said(cli: Cli, tmp_path: Path) -> None:
+    store = logged(tmp_path, nim())
+    said = cli("stats", "--store", store)
+    assert (said.code, said.out) == (2, "")
+    assert "The log has no finished match of Dead Man's Draw" in said.err

@@ -114,6 +114,19 @@ COMMANDS = (
         place=4,
     ),
     Command(
+        "stats",
+        "Say how well was decided and how lucky we were, over many matches.",
+        "Of a match log; cardsharp euchre stats and blef stats read what those keep. Results, "
+        "accuracy, blunders, busts and time-outs a match, with 95 % intervals. 'less luck' is the "
+        "result without what the cards brought: it tells players apart with far fewer matches.",
+        (
+            ("cardsharp stats", "the newest 100 matches, by opponent"),
+            ("cardsharp stats --by strategy --limit 500", "by which strategy of ours played"),
+            ("cardsharp stats --player mine.py --by day", "is mine.py getting better?"),
+        ),
+        place=4,
+    ),
+    Command(
         "try",
         "Let a strategy decide again what was decided in stored matches.",
         "Each position is as it was then, whatever the strategy would have done before. What a "

@@ -35,6 +35,7 @@ def _alike(game: Game) -> Iterator[tuple[str, str]]:
         yield "try", "Let a strategy decide again what was decided in stored matches."
     if game.judge is not None and game.decisions is not None and game.replay is not None:
         yield "analyse", "Say what each decision of a match cost, and what the cards brought."
+        yield "stats", "Say how well was decided and how lucky we were, over many matches."
     if game.simulation is not None:
         yield "duel", "Let two strategies play each deal from every side."
     if game.terminal is not None:

@@ -10,7 +10,6 @@ balances; any other is worth what `bayes` thinks, and never more.
 
 from collections.abc import Sequence
 from functools import cache
-from random import Random
 from statistics import fmean
 
 from cardsharp.analysis import Judge
@@ -19,7 +18,7 @@ from cardsharp.blef.decisions import opened
 from cardsharp.blef.position import Position
 from cardsharp.blef.rules import MIN_PLAYERS, max_cards
 from cardsharp.blef.strategies.base import Decision, Option
-from cardsharp.blef.strategies.bayes import Bayes, Foresight, foresee
+from cardsharp.blef.strategies.bayes import Foresight, foresee, weighed
 from cardsharp.blef.strategies.equilibrium import Mixture, mixture
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.errors import ConfigError
@@ -34,13 +33,10 @@ class BayesJudgement(Judge):
     def weigh(self, position: Position, also: Sequence[int] = ()) -> Decision:
         """Its decision, with those actions valued too."""
         seen, solved = foresee(position), mixture(position)
-        if solved is None:
-            found = Bayes(Random(0)).decide(position)
-        else:
-            found = _equilibrium(position, seen, solved)
-        weighed = {one.action for one in found.options}
+        found = weighed(position, seen) if solved is None else _equilibrium(position, seen, solved)
+        shown = {one.action for one in found.options}
         most = max(one.value for one in found.options)
-        rest = [_option(position, seen, one) for one in also if one not in weighed]
+        rest = [_option(position, seen, one) for one in also if one not in shown]
         options = tuple(
             Option(one.action, _in_match(position, min(one.value, most)), one.note)
             for one in (*found.options, *rest)

@@ -99,27 +99,34 @@ class Bayes:
 
     def decide(self, position: Position) -> Decision:
         """The check or the bet with the best chance not to lose the round."""
-        legal = choices(position)
+        choices(position)
         solved = mixture(position)
-        if solved is not None:
-            return _mixed(solved, self._rng)
-        seen = foresee(position)
-        options = self._bets(seen, [bet for bet in legal if bet != CHECK])
-        last = position.last_bet
-        if last is not None:
-            options.append(Option(CHECK, 1 - seen.chances[last], "chance that the bet fails"))
-        options.sort(key=lambda option: -option.value)
-        best = options[0]
-        return Decision(best.action, _reason(best, seen, last), tuple(options[: _SHOWN + 1]))
+        return weighed(position, foresee(position)) if solved is None else _mixed(solved, self._rng)
 
-    def _bets(self, seen: Foresight, bets: list[int]) -> list[Option]:
-        """The bets worth a look, the best of them looked into deeper."""
-        likely = [bet for bet in bets if seen.chances[bet] > 0] or bets[:1]
-        likely.sort(key=lambda bet: -seen.bet(bet, deep=False))
-        return [
-            Option(bet, seen.bet(bet, deep=True), f"holds with {percent(seen.chances[bet])}")
-            for bet in likely[:_DEEP]
-        ]
+
+def weighed(position: Position, seen: Foresight) -> Decision:
+    """What does best in these worlds, as if the round were not solved.
+
+    Raises:
+        Illegal: the viewer is not to act.
+    """
+    options = _bets(seen, [bet for bet in choices(position) if bet != CHECK])
+    last = position.last_bet
+    if last is not None:
+        options.append(Option(CHECK, 1 - seen.chances[last], "chance that the bet fails"))
+    options.sort(key=lambda option: -option.value)
+    best = options[0]
+    return Decision(best.action, _reason(best, seen, last), tuple(options[: _SHOWN + 1]))
+
+
+def _bets(seen: Foresight, bets: list[int]) -> list[Option]:
+    """The bets worth a look, the best of them looked into deeper."""
+    likely = [bet for bet in bets if seen.chances[bet] > 0] or bets[:1]
+    likely.sort(key=lambda bet: -seen.bet(bet, deep=False))
+    return [
+        Option(bet, seen.bet(bet, deep=True), f"holds with {percent(seen.chances[bet])}")
+        for bet in likely[:_DEEP]
+    ]
 
 
 def _mixed(solved: Mixture, rng: Random) -> Decision:

@@ -1,0 +1,65 @@
+"""Whatever is played, the figures of an analysis add up; a perfect judge finds no luck in Nim."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from nim.routes import game_body
+from nim.rules import State, apply, legal_actions
+from nim.store import Kept as NimGame
+from support.games import GAMES
+from support.played import AT, Decides, Kept, played
+from support.size import cases
+
+from cardsharp.analysis import Analysis, analyse
+from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
+
+NIM = next(game for game in GAMES if game.name == "nim")
+PLAYERS = {
+    "deadmansdraw": ("random", "draw-3", "third"),
+    "blef": ("random", "threshold"),
+    "euchre": ("random", "rules"),
+}
+
+
+@st.composite
+def games_of_nim(draw: st.DrawFn) -> Kept:
+    """A game in which everybody takes anything, over or not."""
+    heaps = tuple(draw(st.lists(st.integers(1, 4), min_size=1, max_size=3)))
+    state, actions = State(heaps), []
+    for _ in range(draw(st.integers(1, sum(heaps)))):
+        if any(state.heaps):
+            actions.append(draw(st.sampled_from(legal_actions(state.heaps))))
+            state = apply(state, actions[-1])
+    told = game_body(NimGame(heaps, (("one", ""), ("two", "")), tuple(actions))).moves
+    record = MatchRecord("nim", Status.RUNNING, AT, {"game": "nim"})
+    return record, [MoveRecord(n, None, move.model_dump()) for n, move in enumerate(told)]
+
+
+def check_sum(found: Analysis) -> None:
+    one, two = found.players
+    assert found.start + found.luck + one.skill - two.skill == pytest.approx(found.end)
+    assert found.result in {None, found.end}
+    assert (one.luck, two.luck) == (found.luck, -found.luck)
+    for decision in found.decisions:
+        mine = decision.cost if decision.seat % 2 == 0 else -decision.cost
+        assert decision.before - mine + decision.luck == pytest.approx(decision.after)
+        assert 0 <= decision.cost <= decision.stake + 1e-12
+    assert all(player.accuracy is None or 0 <= player.accuracy <= 100 for player in found.players)
+
+
+@given(games_of_nim())
+@settings(max_examples=cases(50, every=1000), deadline=None)
+def test_nim_has_no_luck_and_only_what_loses_a_won_game_costs(game: Kept) -> None:
+    found = analyse(NIM, *game)
+    check_sum(found)
+    assert found.luck == 0
+    for one in found.decisions:
+        assert one.cost == float(one.before != one.after)
+
+
+@pytest.mark.parametrize("name", PLAYERS)
+@pytest.mark.parametrize("seed", range(cases(2, every=30)))
+def test_the_figures_of_any_match_add_up(name: str, seed: int) -> None:
+    game, names = next(one for one in GAMES if one.name == name), PLAYERS[name]
+    players = [Decides(game, names[(seed + side) % len(names)], seed) for side in range(2)]
+    check_sum(analyse(game, *played(game, players, seed)))

@@ -1,0 +1,195 @@
+"""`cardsharp stats`: how well was decided and how lucky we were, over many matches of a log."""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from enum import StrEnum
+from math import isfinite
+from typing import Annotated
+
+from cyclopts import Parameter, validators
+from rich.table import Table
+
+from cardsharp.analysis import Judge, Mark, judging
+from cardsharp.cloud.ports import MatchReader, Status
+from cardsharp.errors import ConfigError
+from cardsharp.game import Game
+from cardsharp.games import game as game_named
+from cardsharp.replay import fault_of
+from workbench.cli.each import for_each_game
+from workbench.lab.analysed import Estimate, Group, Side, Stored, analysed
+from workbench.lab.options import GameName
+from workbench.lab.plan import DEFAULT_GAME
+from workbench.lab.pools import pool_of
+from workbench.lab.runs import all_cores
+from workbench.show.decisions import amount
+from workbench.show.lookup import game_of, open_to_read
+from workbench.show.options import Json, Store
+from workbench.show.output import print_json, results
+from workbench.show.progress import Bar
+
+Opening = Callable[[str | None], AbstractContextManager[MatchReader]]
+"""Opens what keeps a game's matches."""
+
+_FEW = 8
+"""So many matches are judged sooner than another process has started."""
+
+
+class By(StrEnum):
+    """What belongs together."""
+
+    OPPONENT = "opponent"
+    STRATEGY = "strategy"
+    DAY = "day"
+    TAG = "tag"
+
+
+_KEYS: Mapping[By, Callable[[Side], Sequence[str]]] = {
+    By.OPPONENT: lambda side: (side.against,),
+    By.STRATEGY: lambda side: (side.player,),
+    By.DAY: lambda side: (side.day,),
+    By.TAG: lambda side: side.tags or ("no tag",),
+}
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class StatsOptions:
+    """Which matches, and how they are grouped."""
+
+    by: Annotated[By, Parameter(help="What belongs together.")] = By.OPPONENT
+    player: Annotated[str | None, Parameter(help="Only what this strategy of ours played.")] = None
+    limit: Annotated[
+        int, Parameter(validator=validators.Number(gte=1), help="The newest so many matches.")
+    ] = 100
+    workers: Annotated[
+        int | None,
+        Parameter(validator=validators.Number(gte=1), help="Processes; else one a core."),
+    ] = None
+    store: Store = None
+    as_json: Json = False
+
+
+def stats(*, game: GameName = DEFAULT_GAME, options: StatsOptions = StatsOptions()) -> None:
+    """Print results, accuracy and luck by opponent, by strategy, by day or by tag."""
+    _stats(options, game_named(game), open_to_read)
+
+
+def stats_of(game: Game) -> Callable[..., None]:
+    """The command for a game alone, on the matches that its own bot or service has kept."""
+
+    def stats(*, options: StatsOptions = StatsOptions()) -> None:
+        """Say how well was decided and how lucky we were, over many matches."""
+        _stats(options, game, open_to_read if game.archive is None else game.archive.load())
+
+    return stats
+
+
+__getattr__ = for_each_game(stats_of)
+
+
+def _stats(options: StatsOptions, of: Game, opening: Opening) -> None:
+    judge = judging(of).judge
+    matches = _matches(options, of, opening)
+    processes = 1 if len(matches) <= _FEW else options.workers or all_cores()
+    sides: list[Side] = []
+    with pool_of(processes) as pool, Bar(len(matches), "judging") as bar:
+        for found in analysed(of.name, matches, pool):
+            sides += [one for one in found if options.player in {None, one.player}]
+            bar.advance()
+    groups = _groups(sides, options.by, shares=judge.total == 1)
+    if not groups:
+        raise ConfigError(
+            f"None of {len(matches)} matches can be judged, or none was played by "
+            f"{options.player or 'us'}; `cardsharp analyse` says of one why."
+        )
+    if options.as_json:
+        print_json(_document(groups, judge, len(matches)))
+        return
+    console = results()
+    console.print(_table(groups, judge, options.by))
+    console.print()
+    whole = Group(sides, judge.total == 1)
+    together = whole.luck_with_result
+    if together is not None:
+        console.print(f"correlation of luck and result: {together:.2f}")
+    unit = "per cent" if judge.total else judge.unit
+    console.print(
+        f"{len(matches)} matches; results in {unit}, accuracy in per cent, ± as 95 % intervals; "
+        f"judged by {judge.name}",
+        style="dim",
+        soft_wrap=True,
+    )
+
+
+def _matches(options: StatsOptions, game: Game, opening: Opening) -> list[Stored]:
+    """The newest finished matches of a game that can be read; raises `ConfigError` for none."""
+    with opening(options.store) as log:
+        found: list[Stored] = []
+        for record in log.matches(status=Status.FINISHED, limit=100_000):
+            if len(found) < options.limit and fault_of(record) is None and game_of(record) == game:
+                found.append((record, log.moves(record.match_id)))
+    if not found:
+        raise ConfigError(f"The log has no finished match of {game.title}; play one first.")
+    return found
+
+
+def _groups(sides: Sequence[Side], by: By, *, shares: bool) -> dict[str, Group]:
+    """The groups by name, the biggest first."""
+    found: dict[str, list[Side]] = defaultdict(list)
+    for side in sides:
+        for name in _KEYS[by](side):
+            found[name].append(side)
+    biggest = sorted(found.items(), key=lambda one: (-len(one[1]), one[0]))
+    return {name: Group(group, shares) for name, group in biggest}
+
+
+def _table(groups: Mapping[str, Group], judge: Judge, by: By) -> Table:
+    counts = list(next(iter(groups.values())).sides[0].counts)
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
+    table.add_column(by.value, max_width=14, no_wrap=True, overflow="ellipsis")
+    for name in ("matches", "result", "less luck", "accuracy", "blunders", *counts):
+        table.add_column(name, justify="right", no_wrap=True)
+    for name, group in groups.items():
+        table.add_row(
+            name,
+            str(len(group.sides)),
+            _told(group.result, judge.form),
+            _told(group.without_luck, judge.form),
+            "-" if group.accuracy is None else _told(group.accuracy, ".1f"),
+            f"{group.counted(Mark.BLUNDER):.1f}",
+            *(f"{group.counted(count):.1f}" for count in counts),
+        )
+    return table
+
+
+def _told(found: Estimate, form: str) -> str:
+    """A mean with the margin of its interval; shares as per cent, without the sign of it."""
+    mean, margin = amount(form, found.mean), found.within.margin
+    within = f" ± {amount(form.removeprefix('+'), margin)}" if isfinite(margin) else ""
+    return f"{mean}{within}".replace(" %", "")
+
+
+def _document(groups: Mapping[str, Group], judge: Judge, matches: int) -> dict[str, object]:
+    return {
+        "matches": matches,
+        "judge": judge.name,
+        "unit": judge.unit,
+        "groups": [
+            {
+                "name": name,
+                "sides": len(group.sides),
+                "result": group.result.document,
+                "withoutLuck": group.without_luck.document,
+                "accuracy": None if group.accuracy is None else group.accuracy.document,
+                "luck": group.luck.document,
+                "luckWithResult": group.luck_with_result,
+                "perMatch": {
+                    count: group.counted(count)
+                    for count in (*map(str, Mark), *group.sides[0].counts)
+                },
+            }
+            for name, group in groups.items()
+        ],
+    }

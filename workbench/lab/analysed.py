@@ -1,0 +1,152 @@
+"""Many matches analysed: what each side of each came to, and what groups of them have in common."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from math import fsum, inf, isfinite, sqrt
+from statistics import correlation, fmean, stdev
+from typing import NamedTuple
+
+from cardsharp.analysis import SIDES, analyse, side_of
+from cardsharp.cloud.ports import MatchRecord, MoveRecord
+from cardsharp.errors import ConfigError
+from cardsharp.games import game
+from cardsharp.replay import header_of
+from workbench.lab.interval import NORMAL_95, Interval, interval
+
+Stored = tuple[MatchRecord, Sequence[MoveRecord]]
+
+
+class Side(NamedTuple):
+    """What one side of a match came to; `result`, `luck` and the skills are as that side has them.
+
+    `cost` and `stake` are of all its decisions: what they cost, and what lay between the best
+    option and the worst.
+    """
+
+    player: str
+    against: str
+    day: str
+    tags: tuple[str, ...]
+    result: float
+    luck: float
+    cost: float
+    stake: float
+    marks: Mapping[str, int]
+    counts: Mapping[str, int]
+
+
+class Estimate(NamedTuple):
+    """A mean, and where it lies with 95 % confidence."""
+
+    mean: float
+    within: Interval
+
+    @property
+    def document(self) -> dict[str, float | None]:
+        """The estimate for programs; of a single match nobody knows how far off it is."""
+        low, high = (end if isfinite(end) else None for end in self.within)
+        return {"mean": self.mean, "low": low, "high": high}
+
+
+class Group(NamedTuple):
+    """Sides of matches that belong together; `shares` says whether results are shares of 1."""
+
+    sides: Sequence[Side]
+    shares: bool
+
+    @property
+    def result(self) -> Estimate:
+        """What a match brought."""
+        found = mean_of([side.result for side in self.sides])
+        if not self.shares:
+            return found
+        return Estimate(found.mean, interval([side.result for side in self.sides]))
+
+    @property
+    def without_luck(self) -> Estimate:
+        """What a match would have brought without luck: as long as the judge is right, the same.
+
+        It tells players apart with far fewer matches, for the cards are taken out.
+        """
+        return mean_of([side.result - side.luck for side in self.sides])
+
+    @property
+    def luck(self) -> Estimate:
+        """What the cards brought in a match."""
+        return mean_of([side.luck for side in self.sides])
+
+    @property
+    def accuracy(self) -> Estimate | None:
+        """The accuracy over all decisions of all matches, None where nothing was to be decided."""
+        stakes = [side.stake for side in self.sides]
+        if not fsum(stakes):
+            return None
+        lost = fsum(side.cost for side in self.sides) / fsum(stakes)
+        # How far each match lies from the whole: the error of a ratio of two sums.
+        rests = [side.cost - lost * side.stake for side in self.sides]
+        margin = mean_of(rests).within.margin / fmean(stakes)
+        return Estimate(
+            100 * (1 - lost), Interval(1 - lost - margin, 1 - lost + margin).scaled(100)
+        )
+
+    @property
+    def luck_with_result(self) -> float | None:
+        """The correlation of luck and result, None where either was always the same."""
+        lucks, results = [one.luck for one in self.sides], [one.result for one in self.sides]
+        if len(set(lucks)) < 2 or len(set(results)) < 2:  # noqa: PLR2004 - a spread takes two
+            return None
+        return correlation(lucks, results)
+
+    def counted(self, name: str) -> float:
+        """How many of these, or of that mark, a match had."""
+        return fmean({**side.counts, **side.marks}.get(name, 0) for side in self.sides)
+
+
+def mean_of(values: Sequence[float]) -> Estimate:
+    """The mean of independent values; of a single one nothing is known of how far it may lie."""
+    mean = fmean(values)
+    if len(values) == 1:
+        return Estimate(mean, Interval(-inf, inf))
+    margin = NORMAL_95 * stdev(values) / sqrt(len(values))
+    return Estimate(mean, Interval(mean - margin, mean + margin))
+
+
+def sides_of(name: str, stored: Stored) -> list[Side]:
+    """Our sides of a finished match, both where neither or both are ours; none if it is not judged.
+
+    `name` is the game's.
+    """
+    record, moves = stored
+    try:
+        found = analyse(game(name), record, moves)
+    except ConfigError:
+        return []
+    if found.result is None:
+        return []
+    header, sides = header_of(record), []
+    ours = {side_of(seat) for seat in header.seats} or {*range(SIDES)}
+    for side in sorted(ours):
+        player, own = found.players[side], [d for d in found.decisions if side_of(d.seat) == side]
+        sides.append(
+            Side(
+                player=header.called(side),
+                against=header.called(1 - side),
+                day=f"{record.started:%Y-%m-%d}",
+                tags=header.tags,
+                result=found.worth(side, found.result),
+                luck=player.luck,
+                cost=fsum(one.cost for one in own),
+                stake=fsum(one.stake for one in own),
+                marks={str(mark): number for mark, number in player.marks.items()},
+                counts={name: counts[side] for name, counts in found.counts.items()},
+            )
+        )
+    return sides
+
+
+def analysed(name: str, matches: Sequence[Stored], pool: Executor | None) -> Iterator[list[Side]]:
+    """The sides of each match in order, as they are there."""
+    names = [name] * len(matches)
+    found: Iterable[list[Side]]
+    found = map(sides_of, names, matches) if pool is None else pool.map(sides_of, names, matches)
+    yield from found
