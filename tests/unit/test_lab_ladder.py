@@ -10,11 +10,11 @@ from support.games import GAMES
 
 from cardsharp.errors import ConfigError
 from cardsharp.game import Game
+from cardsharp.ratings import MEAN
 from cardsharp.registry import strategies_of
 from workbench.lab.duel import Duel
 from workbench.lab.ladder import Climb, Climbed, Memory, ladder_of, measured, rungs_of
 from workbench.lab.plan import Plan
-from workbench.lab.ratings import MEAN
 from workbench.lab.results import Result
 from workbench.lab.sprt import Sequential
 

@@ -6,9 +6,10 @@ from random import Random
 
 import pytest
 
+from cardsharp.ratings import share_at
 from workbench.lab.plan import Plan
 from workbench.lab.runs import run
-from workbench.lab.sprt import Sequential, Sprt, elo_of, share_at
+from workbench.lab.sprt import Sequential, Sprt, elo_of
 
 
 def shares(elo: float, alike: float, dice: Random) -> Iterator[float]:

@@ -11,6 +11,7 @@ from cyclopts import Parameter
 
 from cardsharp.errors import ConfigError
 from cardsharp.games import game as game_named
+from cardsharp.ratings import MEAN
 from workbench.lab.duel import Duel
 from workbench.lab.following import watched
 from workbench.lab.ladder import MOST, TEST, Climb, Climbed, Memory, Step, ladder_of
@@ -18,7 +19,6 @@ from workbench.lab.options import MOST_SEEDS, Player, Positive, Workers
 from workbench.lab.plan import DEFAULT_GAME, Plan
 from workbench.lab.players import fingerprint
 from workbench.lab.pools import pool_of
-from workbench.lab.ratings import MEAN
 from workbench.lab.runs import all_cores, unsteady
 from workbench.lab.sprt import Sequential
 from workbench.show.exits import Exit

@@ -11,8 +11,7 @@ from math import fsum, sqrt
 from statistics import fmean
 from typing import NamedTuple
 
-NORMAL_95 = 1.959964
-"""Standard errors to each side of a mean that hold 95 % of a normal distribution."""
+from cardsharp.ratings import NORMAL_95
 
 _PRIOR = 2.0
 """How many of the rarer outcomes the worst case weighs as much as."""

@@ -20,10 +20,10 @@ from cardsharp.errors import ConfigError, StrategyFault
 from cardsharp.game import Game
 from cardsharp.games import game as game_named
 from cardsharp.games import games
+from cardsharp.ratings import Rating, Score, rating_of, ratings_of
 from workbench.lab.duel import Duel, share_of
 from workbench.lab.plan import Plan
 from workbench.lab.players import fingerprint
-from workbench.lab.ratings import Rating, Score, rating_of, ratings_of
 from workbench.lab.runs import run
 from workbench.lab.sprt import Sequential, Sprt
 from workbench.strategy_file import is_file

@@ -10,10 +10,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from math import inf, log, log10
 
+from cardsharp.ratings import PER_TENFOLD, share_at
 from cardsharp.strategy import percent
-
-PER_TENFOLD = 400
-"""Elo points by which the odds of two players differ tenfold."""
 
 _PRIOR = 4.0
 """So many drawn-out pairs of every result are taken as seen: the spread of the first few pairs
@@ -28,11 +26,6 @@ def elo_of(share: float) -> float:
     if not 0 < share < 1:
         return inf if share >= 1 else -inf
     return PER_TENFOLD * log10(share / (1 - share))
-
-
-def share_at(elo: float) -> float:
-    """The share of the points that is expected at an Elo difference."""
-    return 1 / (1 + 10 ** (-elo / PER_TENFOLD))
 
 
 @dataclass(frozen=True, slots=True)

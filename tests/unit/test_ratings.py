@@ -7,8 +7,7 @@ from random import Random
 
 import pytest
 
-from workbench.lab.ratings import MEAN, Rating, Score, rating_of, ratings_of
-from workbench.lab.sprt import share_at
+from cardsharp.ratings import MEAN, Rating, Score, rating_of, ratings_of, share_at
 
 
 def shares(elo: float, pairs: int, dice: Random, alike: float = 0.3) -> Iterator[float]:

@@ -3,7 +3,7 @@
 The Bradley-Terry model, fitted by maximum likelihood: a player's rating is the one at which as many
 points were expected as it made. What libraries of rating offer either goes from match to match, and
 depends on their order, or knows neither a rating that is fixed nor matches that are alike because
-they are of one deal; so an interval here is of the pairs, as in the rest of the lab.
+they are of one deal; so an interval here is of the pairs, where a duel is dealt in pairs.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,8 +11,11 @@ from dataclasses import dataclass
 from math import fsum, log, sqrt
 from statistics import fmean
 
-from workbench.lab.interval import NORMAL_95
-from workbench.lab.sprt import PER_TENFOLD, share_at
+NORMAL_95 = 1.959964
+"""Standard errors to each side of a mean that hold 95 % of a normal distribution."""
+
+PER_TENFOLD = 400
+"""Elo points by which the odds of two players differ tenfold."""
 
 MEAN = 1000.0
 """The mean of the ratings of a ladder's players: the anchor of all others."""
@@ -25,6 +28,11 @@ _FARTHEST = 8 * PER_TENFOLD
 
 _STILL = 0.01
 """Elo points; ratings that move by less have been found."""
+
+
+def share_at(elo: float) -> float:
+    """The share of the points that is expected at an Elo difference."""
+    return 1 / (1 + 10 ** (-elo / PER_TENFOLD))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +77,15 @@ class Rating:
         return f"{self.value:,.0f} ± {self.margin:,.0f}"
 
 
-def rating_of(met: Iterable[tuple[float, Score]]) -> Rating:
+def rating_of(met: Iterable[tuple[float, Score]], *, tempered: bool = True) -> Rating:
     """The rating of a player by its scores against opponents of those ratings.
+
+    Each score is tempered first, unless the caller has seen to it that none is infinite.
 
     Raises:
         ValueError: it has met nobody.
     """
-    scores = [(rating, score.tempered) for rating, score in met]
+    scores = [(rating, score.tempered if tempered else score) for rating, score in met]
     if not scores:
         raise ValueError("Nobody was met.")
     low = min(rating for rating, _ in scores) - _FARTHEST
@@ -100,10 +110,12 @@ def _standard_error(own: float, scores: Iterable[tuple[float, Score]]) -> float:
     return _LOGIT * sqrt(spread) / information
 
 
-def ratings_of(duels: Mapping[tuple[str, str], Score]) -> dict[str, Rating]:
+def ratings_of(
+    duels: Mapping[tuple[str, str], Score], *, tempered: bool = True
+) -> dict[str, Rating]:
     """The ratings of players who met each other, with `MEAN` as their mean.
 
-    Each margin is the player's with the others' ratings held fast.
+    Each margin is the player's with the others' ratings held fast. `tempered` as in `rating_of`.
     """
     met: dict[str, dict[str, Score]] = {}
     for (one, other), score in duels.items():
@@ -114,7 +126,8 @@ def ratings_of(duels: Mapping[tuple[str, str], Score]) -> dict[str, Rating]:
     while moved:
         before = dict(values)
         for name, scores in met.items():
-            found[name] = rating_of((values[other], score) for other, score in scores.items())
+            opponents = [(values[other], score) for other, score in scores.items()]
+            found[name] = rating_of(opponents, tempered=tempered)
             values[name] = found[name].value
         moved = any(abs(values[name] - before[name]) > _STILL for name in met)
     shift = MEAN - fmean(values.values())
