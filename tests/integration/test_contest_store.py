@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from support.contest_stores import arena_table, in_files, in_table
 from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.deadmansdraw.contest.dynamodb import DynamoContest, under_way
 from cardsharp.deadmansdraw.contest.facts import Facts
+from cardsharp.deadmansdraw.contest.meetings import Meeting, Standing
 from cardsharp.deadmansdraw.contest.records import (
     Entrant,
     Records,
@@ -21,6 +23,7 @@ from cardsharp.deadmansdraw.contest.records import (
     Store,
 )
 from cardsharp.errors import ConfigError, Conflict
+from cardsharp.ratings import Rating
 
 if TYPE_CHECKING:
     from support.contest_stores import Found
@@ -86,6 +89,36 @@ def test_once_begun_the_teams_stay(store: Store) -> None:
         with pytest.raises(Conflict):
             change()
     assert store.teams() == [ONE]
+
+
+def test_teams_are_seeded_anew_until_the_contest_has_begun(store: Store) -> None:
+    """And who enters afterwards is the last."""
+    for team in (ONE, TWO):
+        store.add(team)
+    store.seed([TWO.id, ONE.id])
+    store.add(THREE)
+    assert store.teams() == [TWO, ONE, THREE]
+    store.begin()
+    with pytest.raises(Conflict):
+        store.seed([ONE.id, TWO.id, THREE.id])
+    assert store.teams() == [TWO, ONE, THREE]
+
+
+def test_matches_of_practice_are_kept_by_their_numbers(store: Store) -> None:
+    """Each once, however often it is kept; and ratings by how many matches made them."""
+    noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
+    many = [
+        Meeting(number, (ONE.id, TWO.id), f"{number:x}", noon, FACTS, (ONE.id,))
+        for number in range(1, 12)
+    ]
+    for meeting in [*reversed(many), many[3]]:
+        store.add_meeting(meeting)
+    assert store.meetings() == many
+    assert store.results() == []
+    later = Standing(10, noon, {ONE.id: Rating(1010.5, 99.0)})
+    for standing in (later, Standing(5, noon, {}), later):
+        store.add_standing(standing)
+    assert store.standings() == [Standing(5, noon, {}), later]
 
 
 def test_a_contest_begins_and_ends_once(store: Store) -> None:

@@ -4,106 +4,19 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
-from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 import pytest
 from support.cloud_benches import moto_client
+from support.contest_arena import FakeArena, Killed
 from support.contest_stores import in_files, in_table
 
 from cardsharp.deadmansdraw.contest.director import Director
 from cardsharp.deadmansdraw.contest.records import Records, Result, Settings
 from cardsharp.deadmansdraw.contest.sqlite import SqliteContest
-from cardsharp.deadmansdraw.wire import MatchCreated, MatchParams, MatchView, parse_view
 from cardsharp.errors import ConfigError, Unreachable
 
 SETTINGS = Settings("cup", matches=3, most=9, seed="secret")
-
-
-class Killed(Exception):
-    """The director's process has died."""
-
-
-class FakeArena:
-    """Matches that end at the second look; one call can be the last that a director makes.
-
-    With `fails` it dies before that call has an effect, with `lost` after it; with `error` the
-    call raises that and the director lives on.
-    """
-
-    def __init__(self, fails: int = 0, *, lost: bool = False, error: bool = False) -> None:
-        self.made: list[dict[str, Any]] = []
-        self.asked: list[tuple[str, ...]] = []
-        self.calls = 0
-        self._fails, self._lost, self._error = fails, lost, error
-
-    def matches(self, tags: tuple[str, ...] = (), ids: tuple[str, ...] = ()) -> list[MatchView]:
-        self.asked.append(tags)
-        with_id = [one for one in self.made if one["_id"] in ids]
-        tagged = [one for one in self.made if set(tags) & set(one["creationParams"]["tags"])]
-        found = [parse_view(one) for one in (with_id or tagged)]
-        for _ in self._called():
-            for one in with_id:
-                one["looks"] += 1
-                if one["looks"] > 1:
-                    self.end(one)
-        return found
-
-    def view(self, match_id: str) -> MatchView:
-        (one,) = (one for one in self.made if one["_id"] == match_id)
-        for _ in self._called():
-            pass
-        return parse_view(one)
-
-    def create_match(self, params: MatchParams) -> MatchCreated:
-        match_id = f"{len(self.made):024x}"
-        for _ in self._called():
-            self.add(match_id, params.player_ids or ("", ""), params.tags, params.random_seed)
-        return MatchCreated(id=match_id)
-
-    def terminate(
-        self, match_id: str, winner_id: str | None = None, comment: str | None = None
-    ) -> MatchView:
-        del winner_id, comment
-        (one,) = (one for one in self.made if one["_id"] == match_id)
-        for _ in self._called():
-            one["activePlayerIndex"] = None
-        return parse_view(one)
-
-    def add(
-        self, match_id: str, players: tuple[str, str], tags: tuple[str, ...], seed: str | None
-    ) -> dict[str, Any]:
-        state = {"banks": [{}, {}], "playArea": [], "currentPlayerIndex": 0}
-        view = {
-            "_id": match_id, "playerids": list(players), "createdByPlayerId": None,
-            "creationParams": {"tags": list(tags)}, "startedAt": "", "lastMoveAt": "",
-            "moveCount": 1, "turnCount": 1, "moveCountInTurn": 1, "state": state,
-            "activePlayerIndex": 0, "drawPileSize": 0, "discardPileSize": 0,
-            "seed": seed, "looks": 0,
-        }  # fmt: skip
-        self.made.append(view)
-        return view
-
-    def end(self, one: dict[str, Any]) -> None:
-        """Points by the seed alone, so that every run has the same; some matches are drawn."""
-        digest = sha256(str(one["seed"]).encode()).digest()
-        by_player = dict(zip(sorted(one["playerids"]), (digest[0] % 5, digest[1] % 5), strict=True))
-        points = [by_player[player] for player in one["playerids"]]
-        one["activePlayerIndex"] = None
-        one["state"]["banks"] = [{"Key": [value]} if value else {} for value in points]
-        winner = None if points[0] == points[1] else points.index(max(points))
-        one["state"]["winnerIdx"] = winner
-
-    def _called(self) -> Iterator[None]:
-        self.calls += 1
-        now = self.calls == self._fails
-        problem = Unreachable("no answer", doubtful=True) if self._error else Killed()
-        if now and not self._lost:
-            raise problem
-        yield
-        if now:
-            raise problem
 
 
 @pytest.fixture

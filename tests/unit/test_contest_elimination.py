@@ -1,12 +1,13 @@
 """Double elimination for 2 to 64 teams: two lives, fair byes, no early second meeting, a reset."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
 from itertools import permutations, product
+from random import Random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.contest_formats import Held, held, named
 
 from cardsharp.deadmansdraw.contest.elimination import (
     DROPS,
@@ -30,37 +31,18 @@ from cardsharp.deadmansdraw.contest.pairing import Decision, Pairing
 WAYS = (straight, backwards, halves, each_half_backwards)
 
 
-def named(number: int) -> list[str]:
-    return [f"t{place}" for place in range(number)]
-
-
-def played(
-    teams: Sequence[str], wins: Iterator[bool], form: DoubleElimination
-) -> tuple[tuple[Pairing, ...], dict[str, Decision]]:
-    """A whole cup: all that can be played is decided, then what follows from it."""
-    decided: dict[str, Decision] = {}
-    while True:
-        known = form.pairings(teams, decided)
-        waiting = [pairing for pairing in known if pairing.key not in decided]
-        if not waiting:
-            return known, decided
-        busy = Counter(team for pairing in waiting for team in pairing.teams)
-        assert max(busy.values()) == 1, "a team is to be at two tables"
-        for pairing in waiting:
-            decided[pairing.key] = Decision((0, 1), pairing.teams[next(wins)])
-        again = form.pairings(teams, decided)
-        assert {pairing.key: pairing for pairing in known}.items() <= {
-            pairing.key: pairing for pairing in again
-        }.items(), "a pairing has changed"
-
-
 @settings(max_examples=30, deadline=None)
 @given(number=st.integers(2, 64), chance=st.randoms(use_true_random=False))
-def test_everyone_has_exactly_two_lives(number: int, chance: object) -> None:
+def test_everyone_has_exactly_two_lives(number: int, chance: Random) -> None:
     """All but the champion lose twice, who loses at most once; and so the pairings are counted."""
     teams = named(number)
-    flips = iter(lambda: chance.random() < 0.5, None)  # type: ignore[attr-defined]
-    known, decided = played(teams, flips, DoubleElimination())
+    cup = held(
+        DoubleElimination(), teams, lambda pairing: Decision((0, 1), chance.choice(pairing.teams))
+    )
+    for wave in cup.waves:
+        busy = Counter(team for pairing in wave for team in pairing.teams)
+        assert max(busy.values()) == 1, "a team is to be at two tables"
+    known, decided = cup.known, cup.decided
     lost = Counter(
         team for pairing in known for team in pairing.teams if team != decided[pairing.key].winner
     )
@@ -77,18 +59,16 @@ def test_the_second_final_is_played_for_a_first_loss_only(number: int) -> None:
     """The winners' champion has to be beaten twice, the losers' once."""
     teams, form = named(number), DoubleElimination()
 
-    def cup(final: bool) -> tuple[tuple[Pairing, ...], dict[str, Decision]]:
-        decided: dict[str, Decision] = {}
-        while waiting := [p for p in form.pairings(teams, decided) if p.key not in decided]:
-            for pairing in waiting:
-                upset = pairing.part == Part.FINAL and final
-                decided[pairing.key] = Decision((0, 1), pairing.teams[upset])
-        return form.pairings(teams, decided), decided
+    def cup(final: bool) -> Held:
+        def decide(pairing: Pairing) -> Decision:
+            return Decision((0, 1), pairing.teams[pairing.part == Part.FINAL and final])
 
-    without, decided = cup(final=False)
-    assert without[-1].part == Part.FINAL
-    assert decided[without[-1].key].winner == "t0"
-    with_reset, _ = cup(final=True)
+        return held(form, teams, decide)
+
+    without = cup(final=False)
+    assert without.known[-1].part == Part.FINAL
+    assert without.decided[without.known[-1].key].winner == "t0"
+    with_reset = cup(final=True).known
     assert [pairing.part for pairing in with_reset[-2:]] == [Part.FINAL, Part.RESET]
     assert with_reset[-1].teams == with_reset[-2].teams == ("t0", "t1")
 

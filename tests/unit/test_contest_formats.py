@@ -1,38 +1,29 @@
-"""Round robin, Swiss and the ladder for 2 to 64 teams, and how matches decide a pairing."""
+"""Round robin and Swiss for 2 to 64 teams, and how matches decide a pairing."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from random import Random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.contest_formats import held, named
 
-from cardsharp.deadmansdraw.contest.ladder import AHEAD, next_pairings
-from cardsharp.deadmansdraw.contest.pairing import Decision, Format, Pairing, Rules, Score
+from cardsharp.deadmansdraw.contest.pairing import Decision, Pairing, Rules, Score
 from cardsharp.deadmansdraw.contest.round_robin import RoundRobin
 from cardsharp.deadmansdraw.contest.swiss import Swiss
 
 
-def named(number: int) -> list[str]:
-    return [f"t{place}" for place in range(number)]
+def by_chance(chance: Random) -> Callable[[Pairing], Decision]:
+    """How pairings end; a tenth of them level."""
 
+    def decide(pairing: Pairing) -> Decision:
+        winner = None if chance.random() < 0.1 else chance.choice(pairing.teams)
+        return Decision(
+            (1, 1) if winner is None else (2, 1) if winner == pairing.teams[0] else (1, 2), winner
+        )
 
-def played(
-    form: Format, teams: Sequence[str], chance: Random
-) -> tuple[tuple[Pairing, ...], dict[str, Decision]]:
-    """A whole contest; a tenth of the pairings end level."""
-    decided: dict[str, Decision] = {}
-    while True:
-        known = form.pairings(teams, decided)
-        waiting = [pairing for pairing in known if pairing.key not in decided]
-        if not waiting:
-            return known, decided
-        for pairing in waiting:
-            winner = None if chance.random() < 0.1 else chance.choice(pairing.teams)
-            wins = (1, 1) if winner is None else (2, 1) if winner == pairing.teams[0] else (1, 2)
-            decided[pairing.key] = Decision(wins, winner)
-        assert form.pairings(teams, decided)[: len(known)] == known, "a pairing has changed"
+    return decide
 
 
 def once_a_round(known: Sequence[Pairing]) -> bool:
@@ -70,7 +61,8 @@ def test_places_are_by_points_then_by_matches() -> None:
 def test_in_the_swiss_system_nobody_meets_twice_or_sits_out_twice(number: int, seed: int) -> None:
     """For as many rounds as single elimination needs and one more, with level pairings as well."""
     teams, form = named(number), Swiss()
-    known, decided = played(form, teams, Random(seed))
+    swiss = held(form, teams, by_chance(Random(seed)))
+    known = swiss.known
     rounds = form.number_of_rounds(number)
     assert max(pairing.round for pairing in known) == rounds
     assert once_a_round(known)
@@ -78,7 +70,7 @@ def test_in_the_swiss_system_nobody_meets_twice_or_sits_out_twice(number: int, s
     assert max(pairs.values()) == 1
     games = Counter(team for pairing in known for team in pairing.teams)
     assert min(games[team] for team in teams) >= rounds - number % 2
-    table = form.table(teams, decided)
+    table = form.table(teams, swiss.decided)
     assert sorted(team for place in table for team in place) == sorted(teams)
 
 
@@ -96,43 +88,10 @@ def test_the_first_swiss_round_is_the_upper_half_against_the_lower() -> None:
 @pytest.mark.parametrize("number", range(13, 65))
 def test_many_teams_are_paired(number: int) -> None:
     """Nobody meets twice, however many they are."""
-    known, _ = played(Swiss(), named(number), Random(number))
+    known = held(Swiss(), named(number), by_chance(Random(number))).known
     rounds = Swiss().number_of_rounds(number)
     assert len({frozenset(pairing.teams) for pairing in known}) == len(known)
     assert len(known) == rounds * (number // 2)
-
-
-@settings(max_examples=60, deadline=None)
-@given(number=st.integers(2, 20), steps=st.integers(1, 120), seed=st.integers(0, 2**32))
-def test_on_a_ladder_everybody_plays_as_often(number: int, steps: int, seed: int) -> None:
-    """However long single pairings take, nobody is further ahead than allowed."""
-    teams, chance = named(number), Random(seed)
-    known: list[Pairing] = []
-    running: list[Pairing] = []
-    for _ in range(steps):
-        busy = {team for pairing in running for team in pairing.teams}
-        new = next_pairings(teams, known, busy, {})
-        begun = [team for pairing in new for team in pairing.teams]
-        assert len(set(begun)) == len(begun)
-        assert busy.isdisjoint(begun)
-        known += new
-        running += new
-        assert running, "nobody plays"
-        running.remove(chance.choice(running))
-    counts = Counter(team for pairing in known for team in pairing.teams)
-    assert max(counts[team] for team in teams) - min(counts[team] for team in teams) <= AHEAD
-    assert [pairing.key for pairing in known] == [str(n) for n in range(1, len(known) + 1)]
-
-
-def test_on_a_ladder_everybody_meets_everybody() -> None:
-    """And nobody three times as long as five rounds could be enough for all."""
-    teams = named(6)
-    known: list[Pairing] = []
-    for _ in range(5):
-        known += next_pairings(teams, known, (), {})
-    met = Counter(frozenset(pairing.teams) for pairing in known)
-    assert len(known) == 15
-    assert max(met.values()) <= 2
 
 
 # --- how matches decide a pairing ----------------------------------------------------------

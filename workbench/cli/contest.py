@@ -1,48 +1,49 @@
 """`cardsharp contest`: found a contest, enter teams, play it to its end, look at it."""
 
-import csv
 import secrets
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Literal
 
 import cyclopts
 from cyclopts import Parameter, validators
-from rich.markup import escape
-from rich.table import Table
 
+from cardsharp.deadmansdraw.arena.config import utc_now
+from cardsharp.deadmansdraw.client import ArenaClient
+from cardsharp.deadmansdraw.contest.director import Director
 from cardsharp.deadmansdraw.contest.pages import file_page
-from cardsharp.deadmansdraw.contest.records import Records, Result, Settings, Stage
+from cardsharp.deadmansdraw.contest.practice import Practice, ladder
+from cardsharp.deadmansdraw.contest.records import Records, Settings, Stage
 from cardsharp.deadmansdraw.contest.sqlite import SqliteContest
 from cardsharp.errors import ConfigError
 from workbench.cli.commands import command
-from workbench.contest.home import PAUSE, Place, opened, run
+from workbench.cli.contest_teams import Folder, teams
+from workbench.contest.home import PAUSE, Place, opened, records_in, run
+from workbench.contest.showing import (
+    ON_A_TERMINAL,
+    Cells,
+    Names,
+    ladder_row,
+    meeting_row,
+    pairing_line,
+    practice_line,
+    print_csv,
+    print_table,
+    result_row,
+)
 from workbench.show.exits import Exit
 from workbench.show.options import Json
 from workbench.show.output import messages, print_json, results
 from workbench.stage.surroundings import telemetry_in
-from workbench.strategy_file import strategy_named
-
-Folder = Annotated[Path, Parameter(help="The contest's folder.")]
 
 _COMMAND = command("contest")
 
 contest = cyclopts.App(name="contest", help_epilogue=_COMMAND.epilogue)
-teams = cyclopts.App(name="teams", help="Enter teams, list and remove them, give new passwords.")
 contest.command(teams)
-
-
-@contextmanager
-def _opened(folder: Path) -> Iterator[Records]:
-    records = Records(SqliteContest(folder))
-    try:
-        yield records
-    finally:
-        records.close()
 
 
 @Parameter(name="*")
@@ -51,7 +52,8 @@ class NewOptions:
     """What a contest is founded with."""
 
     format: Annotated[
-        Literal["double-elimination", "round-robin", "swiss"], Parameter(help="Who meets whom.")
+        Literal["double-elimination", "round-robin", "swiss", "ladder"],
+        Parameter(help="Who meets whom."),
     ] = "double-elimination"
     matches: Annotated[
         int,
@@ -80,69 +82,6 @@ def new(folder: Folder, /, *, options: NewOptions = NewOptions()) -> None:
     results().print(f"Enter teams by: cardsharp contest teams add {folder} NAME", style="dim")
 
 
-@teams.command
-def add(folder: Folder, name: str, /, *, strategy: str | None = None) -> None:
-    """Enter a team and print its id and password, which nobody can read again.
-
-    Teams are seeded in the order of their entries. With --strategy the director plays it.
-    """
-    if strategy is not None:
-        strategy = strategy_named(strategy)
-    with _opened(folder) as records:
-        team, password = records.enter(name, strategy)
-    _print_entered(team.id, name, None if strategy else password)
-
-
-@teams.command(name="import")
-def import_(folder: Folder, file: Path, /) -> None:
-    """Enter the teams of a CSV file: its column name, and strategy where one is played here."""
-    try:
-        with file.open(newline="", encoding="utf-8-sig") as text:
-            rows = list(csv.DictReader(text))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise ConfigError(f"{file} cannot be read as CSV: {error}.") from None
-    if not rows or any(not (row.get("name") or "").strip() for row in rows):
-        raise ConfigError(f"{file} needs a column `name` with a name in every row.")
-    for row in rows:
-        strategy = (row.get("strategy") or "").strip()
-        add(folder, row["name"].strip(), strategy=strategy or None)
-
-
-@teams.command(name="list")
-def list_(folder: Folder, /, *, as_json: Json = False) -> None:
-    """List the teams in the order of their seeds."""
-    with _opened(folder) as records:
-        found = records.teams()
-    if as_json:
-        print_json(
-            [{"id": team.id, "name": team.name, "strategy": team.strategy} for team in found]
-        )
-        return
-    for place, team in enumerate(found, 1):
-        here = f", played here by {team.strategy}" if team.strategy else ""
-        results().print(f"{place:3}. {team.name} ({team.id}){here}", markup=False)
-
-
-@teams.command
-def remove(folder: Folder, name: str, /) -> None:
-    """Remove a team before the contest has begun."""
-    with _opened(folder) as records:
-        records.remove(name)
-
-
-@teams.command
-def credentials(folder: Folder, name: str, /) -> None:
-    """Give a team a new password and print it; it counts from the next `contest run` on."""
-    with _opened(folder) as records:
-        team, password = records.new_password(name)
-    _print_entered(team.id, team.name, password)
-
-
-def _print_entered(team_id: str, name: str, password: str | None) -> None:
-    told = "played here" if password is None else f"password {password}"
-    results().print(f"team {name}: id {team_id}, {told}", markup=False, soft_wrap=True)
-
-
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
@@ -164,52 +103,147 @@ class RunOptions:
     ] = False
 
 
-@contest.command(name="run")
-def run_(folder: Folder, /, *, options: RunOptions = RunOptions()) -> int:
-    """Play the contest to its end; started again after whatever stopped it, it goes on."""
+@contextmanager
+def _played(folder: Path, options: RunOptions) -> Iterator[tuple[Records, ArenaClient]]:
+    """The contest with its arena running, and its organiser there."""
     place = Place(**asdict(options))
     organiser = secrets.token_urlsafe(18)
     with (
-        _opened(folder) as records,
+        records_in(folder) as records,
         telemetry_in(folder / "contest.log"),
-        opened(records, folder, place, organiser) as (url, director),
+        opened(records, folder, place, organiser) as (url, client),
     ):
-        names = {team.id: team.name for team in records.teams()}
         messages().print(f"contest {records.settings.name}: arena at {url}; Ctrl-C stops it.")
+        yield records, client
+
+
+def _wait() -> None:
+    time.sleep(PAUSE.total_seconds())
+
+
+@contest.command(name="run")
+def run_(
+    folder: Folder,
+    /,
+    *,
+    seed_by_practice: Annotated[
+        bool, Parameter(negative=(), help="Seed the teams by their ratings from practice.")
+    ] = False,
+    options: RunOptions = RunOptions(),
+) -> int:
+    """Play the contest to its end; started again after whatever stopped it, it goes on.
+
+    What is left of practice is played to its end first.
+    """
+    with _played(folder, options) as (records, client):
+        names = {team.id: team.name for team in records.teams()}
+        left = Practice(records, client, utc_now)
+        run(lambda: left.step(begin=False), lambda: None, _wait)
+        if seed_by_practice and records.stage is Stage.OPEN:
+            records.seed([row.team for row in ladder(records)])
         told: set[str] = set()
 
         def tell() -> None:
             for result in records.results():
                 if result.decided and result.pairing not in told:
                     told.add(result.pairing)
-                    results().print(_line(result, names), markup=False)
+                    results().print(pairing_line(result, names), markup=False)
 
-        run(director, tell, lambda: time.sleep(PAUSE.total_seconds()))
+        run(Director(records, client).step, tell, _wait)
         results().print(f"won by {_joined(records.table()[0], names)}", markup=False)
     return Exit.OK
 
 
 @contest.command
+def practice(
+    folder: Folder,
+    /,
+    *,
+    hours: Annotated[
+        float | None,
+        Parameter(validator=validators.Number(gt=0), help="How long matches begin; for ever."),
+    ] = None,
+    until: Annotated[
+        str | None, Parameter(help="Until what time of the day matches begin, such as 16:30.")
+    ] = None,
+    options: RunOptions = RunOptions(),
+) -> int:
+    """Have the teams that are there play each other, and rate them, before the contest.
+
+    Everybody plays as often, and meets teams of like rating more often. A team is there while its
+    client waits for matches: `tags=cup-practice` for a contest in the folder cup. What has begun is
+    played to its end; after Ctrl-C, or whatever else stopped it, the same command goes on.
+    """
+    end = _end_of(hours, until)
+    with _played(folder, options) as (records, client):
+        names = {team.id: team.name for team in records.teams()}
+        told = {meeting.number for meeting in records.meetings()}
+
+        def goes_on() -> bool:
+            return end is None or utc_now() < end
+
+        def tell() -> None:
+            for meeting in records.meetings():
+                if meeting.number not in told:
+                    told.add(meeting.number)
+                    results().print(practice_line(meeting, names), markup=False)
+
+        practised = Practice(records, client, utc_now)
+        run(lambda: practised.step(begin=goes_on()) and not goes_on(), tell, _wait)
+        print_table(_ladder_rows(records, names))
+    return Exit.OK
+
+
+def _end_of(hours: float | None, until: str | None) -> datetime | None:
+    """When the last match may begin."""
+    if hours is not None and until is not None:
+        raise ConfigError("Give --hours or --until, not both.")
+    if hours is not None:
+        return utc_now() + timedelta(hours=hours)
+    if until is None:
+        return None
+    try:
+        moment = datetime.strptime(until, "%H:%M").time()  # noqa: DTZ007 - an hour, not a moment
+    except ValueError:
+        raise ConfigError(f"--until takes a time of the day such as 16:30, not {until}.") from None
+    now = utc_now().astimezone()
+    end = datetime.combine(now.date(), moment).astimezone()
+    return end if end > now else end + timedelta(days=1)
+
+
+def _ladder_rows(records: Records, names: Names) -> list[Cells]:
+    return [ladder_row(place, row, names) for place, row in enumerate(ladder(records), 1)]
+
+
+_STATES = {Stage.OPEN: "has not begun", Stage.BEGUN: "goes on", Stage.OVER: "over"}
+
+
+@contest.command
 def status(folder: Folder, /, *, as_json: Json = False) -> None:
-    """Say how the contest stands: what runs, and the places so far."""
-    with _opened(folder) as records:
+    """Say how the contest stands: what runs, the places so far, and the ladder of practice."""
+    with records_in(folder) as records:
         found, table = records.results(), records.table()
         paused, settings, stage = records.paused, records.settings, records.stage
         names = {team.id: team.name for team in records.teams()}
+        rows = _ladder_rows(records, names) if records.meetings() else []
     decided = sum(result.decided for result in found)
     if as_json:
         document = {"contest": settings.name, "stage": stage, "paused": paused}
-        print_json({**document, "pairings": len(found), "decided": decided, "places": table})
+        counts = {"pairings": len(found), "decided": decided}
+        print_json({**document, **counts, "places": table, "practice": rows})
         return
     state = "paused" if paused and stage is not Stage.OVER else _STATES[stage]
     results().print(f"contest {settings.name}, {settings.format}: {state}, {decided} decided")
     for result in found:
         if not result.decided:
-            results().print(_line(result, names), markup=False)
+            results().print(pairing_line(result, names), markup=False)
     place = 1
     for teams_ in table:
         results().print(f"{place:3}. {_joined(teams_, names)}", markup=False)
         place += len(teams_)
+    if rows:
+        results().print("ladder of practice")
+        print_table(rows)
 
 
 @contest.command(name="results")
@@ -217,6 +251,9 @@ def results_(
     folder: Folder,
     /,
     *,
+    of_practice: Annotated[
+        bool, Parameter(name="--practice", negative=(), help="The matches of practice instead.")
+    ] = False,
     as_json: Json = False,
     as_csv: Annotated[bool, Parameter(name="--csv", negative=(), help="Print CSV.")] = False,
     html: Annotated[
@@ -224,32 +261,29 @@ def results_(
     ] = None,
 ) -> None:
     """Print every pairing with its matches, for reading, as JSON or CSV; or write the page."""
-    with _opened(folder) as records:
+    with records_in(folder) as records:
         if html is not None:
             _write(html, file_page(records))
             results().print(f"written to {html}", markup=False)
             return
         names = {team.id: team.name for team in records.teams()}
-        rows = [_document(result, names) for result in records.results()]
+        rows = (
+            [meeting_row(meeting, names) for meeting in records.meetings()]
+            if of_practice
+            else [result_row(result, names) for result in records.results()]
+        )
     if as_json:
         print_json(rows)
     elif as_csv:
-        writer = csv.DictWriter(sys.stdout, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows({title: _cell(row[title]) for title in COLUMNS} for row in rows)
+        print_csv(rows)
     else:
-        table = Table(box=None, padding=(0, 2), pad_edge=False)
-        for title in COLUMNS[:7]:
-            table.add_column(title)
-        for row in rows:
-            table.add_row(*(escape(_cell(row[title])) for title in COLUMNS[:7]))
-        results().print(table)
+        print_table(rows, ON_A_TERMINAL)
 
 
 @contest.command
 def rule(folder: Folder, pairing: str, winner: str, /, *, reason: str) -> None:
     """Decide a pairing as organiser, whatever its matches were; the reason is kept."""
-    with _opened(folder) as records:
+    with records_in(folder) as records:
         known = {result.pairing: result for result in records.results()}
         if pairing not in known:
             raise ConfigError(
@@ -263,18 +297,15 @@ def rule(folder: Folder, pairing: str, winner: str, /, *, reason: str) -> None:
 @contest.command
 def pause(folder: Folder, /) -> None:
     """Let no match begin; those that run are played to their end."""
-    with _opened(folder) as records:
+    with records_in(folder) as records:
         records.pause(on=True)
 
 
 @contest.command
 def resume(folder: Folder, /) -> None:
     """Let matches begin again."""
-    with _opened(folder) as records:
+    with records_in(folder) as records:
         records.pause(on=False)
-
-
-_STATES = {Stage.OPEN: "has not begun", Stage.BEGUN: "goes on", Stage.OVER: "over"}
 
 
 def _write(file: Path, text: str) -> None:
@@ -284,42 +315,5 @@ def _write(file: Path, text: str) -> None:
         raise ConfigError(f"{file} cannot be written: {error.strerror}.") from None
 
 
-def _line(result: Result, names: dict[str, str]) -> str:
-    pair = " - ".join(names[team] for team in result.teams)
-    start = f"pairing {result.pairing}, {result.part}: {pair}"
-    if not result.decided:
-        return f"{start}, {len(result.points)} played"
-    won = "level" if result.winner is None else names[result.winner]
-    ruled = f", by decision: {result.ruled}" if result.ruled else ""
-    return f"{start} {result.wins[0]}:{result.wins[1]}, {won}{ruled}"
-
-
-def _joined(ids: list[str], names: dict[str, str]) -> str:
+def _joined(ids: list[str], names: Names) -> str:
     return ", ".join(names[team] for team in ids)
-
-
-def _document(result: Result, names: dict[str, str]) -> dict[str, object]:
-    return {
-        "pairing": result.pairing,
-        "round": result.round,
-        "part": result.part,
-        "teams": [names[team] for team in result.teams],
-        "wins": f"{result.wins[0]}:{result.wins[1]}",
-        "winner": None if result.winner is None else names[result.winner],
-        "points": [f"{one}:{other}" for one, other in result.points],
-        "decided": result.decided,
-        "ruled": result.ruled,
-        "matches": list(result.matches),
-    }
-
-
-COLUMNS = (
-    "pairing", "round", "part", "teams", "wins", "winner", "points", "decided", "ruled", "matches",
-)  # fmt: skip
-"""Of the results, in their order; a terminal has room for the first seven."""
-
-
-def _cell(value: object) -> str:
-    """A value as a text that no spreadsheet takes for a formula."""
-    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value or "")
-    return f"'{text}" if text[:1] in {"=", "+", "-", "@"} else text

@@ -1,4 +1,4 @@
-"""A contest on this machine: its arena, its director and the teams that are played here.
+"""A contest on this machine: its arena and the teams that are played here.
 
 All of it is one process. Whatever kills it, the next start goes on from the arena's file.
 """
@@ -17,9 +17,9 @@ from cardsharp.cloud.private import make_private
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.players import ADMIN, ha1
 from cardsharp.deadmansdraw.client import Address, ArenaClient, Credentials
-from cardsharp.deadmansdraw.contest.director import Director
 from cardsharp.deadmansdraw.contest.pages import ContestPages
 from cardsharp.deadmansdraw.contest.records import Entrant, Records
+from cardsharp.deadmansdraw.contest.sqlite import SqliteContest
 from cardsharp.errors import ArenaError, CardsharpError, ConfigError
 from workbench.arena.server import ArenaServer
 from workbench.stage.opponent import Opponent, Order
@@ -45,10 +45,20 @@ class Place:
 
 
 @contextmanager
+def records_in(folder: Path) -> Iterator[Records]:
+    """The records of the contest in a folder."""
+    records = Records(SqliteContest(folder))
+    try:
+        yield records
+    finally:
+        records.close()
+
+
+@contextmanager
 def opened(
     records: Records, folder: Path, place: Place, organiser: str
-) -> Iterator[tuple[str, Director]]:
-    """The contest's arena, with its director and the teams that are played here; its address.
+) -> Iterator[tuple[str, ArenaClient]]:
+    """The contest's arena with the teams that are played here: its address, and its organiser.
 
     What the arena keeps lies in `folder`, beside the records.
     `organiser` is the password of the arena's admin.
@@ -81,15 +91,15 @@ def opened(
                 order = Order(here.url, team.id, words[team.id], team.strategy, team.name)
                 _play_on(order, here, over)
         client = stack.enter_context(ArenaClient(here, Credentials(ADMIN, organiser)))
-        yield arena.url, Director(records, client)
+        yield arena.url, client
 
 
-def run(director: Director, tell: Callable[[], None], pause: Callable[[], None]) -> None:
-    """Step until the contest is over; `tell` is called after each step."""
+def run(step: Callable[[], bool], tell: Callable[[], None], pause: Callable[[], None]) -> None:
+    """Take steps until one says that it was the last; `tell` is called after each."""
     over = False
     while not over:
         try:
-            over = director.step()
+            over = step()
         except ArenaError as error:
             _log.warning("The arena failed the director: %s", error)
         tell()

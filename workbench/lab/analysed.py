@@ -10,8 +10,9 @@ from cardsharp.analysis import SIDES, analyse, side_of
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.errors import ConfigError
 from cardsharp.games import game
+from cardsharp.ratings import NORMAL_95
 from cardsharp.replay import header_of
-from workbench.lab.interval import NORMAL_95, Interval, interval
+from workbench.lab.interval import Interval, interval
 
 Stored = tuple[MatchRecord, Sequence[MoveRecord]]
 

@@ -94,8 +94,9 @@ class ArenaClient(Client):
             raise Garbled("Something answers, but it is no arena; check the address.") from None
 
     def players(self) -> list[wire.PlayerRecord]:
-        """All players of the arena; only the admin is told."""
-        call = Call(kind="players", path="/api/players", limit=self._limits.read)
+        """All players of the arena, each with how long it has been idle; only the admin is told."""
+        params = {"idle": "true"}
+        call = Call(kind="players", path="/api/players", params=params, limit=self._limits.read)
         return self._ask(call, wire.parse_players)
 
     def waiting_matches(self, tags: Iterable[str] = ()) -> list[wire.MatchView]:

@@ -246,12 +246,17 @@ class WhoAmI(_View):
 
 
 class PlayerRecord(_View):
-    """A player as the arena's list has it."""
+    """A player as the arena's list has it.
+
+    `idle_seconds` is how long ago it asked for a match or acted, None where it never did. An arena
+    that does not tell has everybody there.
+    """
 
     model_config = ConfigDict(defer_build=True)
 
     id: str = Field(alias="_id")
     name: str
+    idle_seconds: float | None = 0.0
 
 
 class Hello(_View):

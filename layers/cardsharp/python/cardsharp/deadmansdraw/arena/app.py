@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,7 @@ from cardsharp.deadmansdraw.arena.openness import PrivateOnly
 from cardsharp.deadmansdraw.arena.pages import MorePages, Pages, page_routes
 from cardsharp.deadmansdraw.arena.paths import LooseRoute, PathAsSent, allowed_methods
 from cardsharp.deadmansdraw.arena.players import Book
+from cardsharp.deadmansdraw.arena.presence import Heard, Presence
 from cardsharp.deadmansdraw.arena.referee import Referee
 from cardsharp.deadmansdraw.arena.slowdown import PER_ADDRESS, PER_USER, SlowDown
 from cardsharp.deadmansdraw.arena.spectators import Spectators
@@ -49,6 +50,7 @@ class Place:
     sealed_with: bytes
     since: datetime
     name: str
+    presence: Presence = field(default_factory=Heard)
 
 
 class Arena:
@@ -71,7 +73,7 @@ class Arena:
         guard = Guard(gatekeeper, limits, spectators=spectators)
         late = config.watchdog
         self._watchdog = None if late is None else Watchdog(self.referee, late)
-        api = Api(self.referee, place.waiting, config, place.name)
+        api = Api(self.referee, place.waiting, config, place.name, place.presence)
         layers = (PrivateOnly, PathAsSent) if config.insecure else (PathAsSent,)
         pages = Pages(self.lobby, self.book, more)
         added = [] if more is None else more.routes(self.lobby, guard)

@@ -27,6 +27,7 @@ from cardsharp.deadmansdraw.arena.lobby import (
 )
 from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.deadmansdraw.arena.players import User
+from cardsharp.deadmansdraw.arena.presence import Presence
 from cardsharp.deadmansdraw.arena.referee import Referee
 from cardsharp.deadmansdraw.arena.refusals import NO_SUCH_MATCH, NOT_YOUR_TURN, Over, Refused
 from cardsharp.deadmansdraw.arena.spectators import SPECTATOR
@@ -42,12 +43,18 @@ class Api:
     """The REST API over one referee's matches."""
 
     def __init__(
-        self, referee: Referee, waiting: Waiting, config: ArenaConfig, store_name: str
+        self,
+        referee: Referee,
+        waiting: Waiting,
+        config: ArenaConfig,
+        store_name: str,
+        presence: Presence,
     ) -> None:
         self._referee = referee
         self._lobby = referee.lobby
         self._book = referee.book
         self._waiting = waiting
+        self._presence = presence
         self._poll_timeout = config.poll_timeout
         self._watchdog_pause = config.watchdog_pause
         self._store_name = store_name
@@ -73,9 +80,16 @@ class Api:
         }
         return json_answer(body if user.country is None else {**body, "country": user.country})
 
-    async def players(self, _request: Request, _admin: User) -> Response:
-        """GET /api/players."""
-        return json_answer([player.json_record() for player in self._book.players.values()])
+    async def players(self, request: Request, _admin: User) -> Response:
+        """GET /api/players; with `idle`, which is ours, each with how long ago it was heard of."""
+        players = self._book.players.values()
+        records = [player.json_record() for player in players]
+        if flag(request.query_params, "idle"):
+            for record, player in zip(records, players, strict=True):
+                last = self._presence.last(player.id)
+                idle = None if last is None else self._referee.origin(None).at - last
+                record["idleSeconds"] = None if idle is None else idle.total_seconds()
+        return json_answer(records)
 
     async def player(self, request: Request, user: User) -> Response:
         """GET /api/players/{id}."""
@@ -93,6 +107,8 @@ class Api:
         """GET /api/matches."""
         query = request.query_params
         wanted = parse_filter(query)
+        if flag(query, "active") or flag(query, "wait"):
+            self._heard_of(user)
         found = self._select(user, wanted)
         if not found and flag(query, "wait") and user is not SPECTATOR:
             await self._waiting.wait(
@@ -101,6 +117,7 @@ class Api:
                 lambda: hung_up(request),
                 self._left(request),
             )
+            self._heard_of(user)
             found = self._select(user, wanted)
         if flag(query, "condensed"):
             return json_answer([header_view(match, self._book) for match in found])
@@ -119,7 +136,9 @@ class Api:
         match_id = request.path_params["id"]
         waits = flag(query, "waitactive") and user is not SPECTATOR
         if waits:
+            self._heard_of(user)
             await self._wait_for_turn(request, user, match_id)
+            self._heard_of(user)
         match = self._referee.visible(user, match_id)
         if waits and match.finished:
             return self._view(request, user, match, 410)
@@ -132,6 +151,7 @@ class Api:
         if user.is_admin:
             raise Refused(401, "Admin user is not allowed to interfere with the match.")
         body = request.state.body
+        self._heard_of(user)
         parse_response(body)  # an unreadable card is refused before anything is looked up
         match_id = request.path_params["id"]
         try:
@@ -172,6 +192,10 @@ class Api:
         """How long a request may still wait; where it is known, the server itself says it."""
         told: Callable[[], timedelta] | None = getattr(request.state, "time_left", None)
         return told or (lambda: self._poll_timeout)
+
+    def _heard_of(self, user: User) -> None:
+        if user.plays:
+            self._presence.note(user.id, self._referee.origin(None).at)
 
     def _select(self, user: User, wanted: Filter) -> list[Match]:
         now = self._referee.origin(None).at

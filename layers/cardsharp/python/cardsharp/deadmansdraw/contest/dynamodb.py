@@ -6,13 +6,15 @@
 | contest#NAME | team#NAME   | team_id, seed, team_ha1, strategy                              |
 | contest#NAME | ruling#KEY  | winner, reason, ruled_at                                       |
 | contest#NAME | result#0012 | result_json                                                    |
+| contest#NAME | meeting#N   | meeting_json: a match of practice, N in seven digits           |
+| contest#NAME | standing#N  | standing_json: the ratings after so many matches of practice   |
 | players      | ID          | player_name, player_ha1: what the arena reads of its players   |
 
 `entered` and `ruled` count for ever, so that a write is refused where somebody else was first.
 Actions used: GetItem, Query, PutItem, UpdateItem, DeleteItem.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -20,11 +22,17 @@ from cardsharp.cloud.aws import Unmet
 from cardsharp.cloud.dynamodb_items import key, number, text
 from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.deadmansdraw.contest.codec import (
+    decode_meeting,
     decode_result,
     decode_settings,
+    decode_standing,
+    encode_meeting,
     encode_result,
     encode_settings,
+    encode_standing,
 )
+from cardsharp.deadmansdraw.contest.meetings import Meeting, Standing
+from cardsharp.deadmansdraw.contest.pairing import Team
 from cardsharp.deadmansdraw.contest.records import Entrant, Result, Ruling, Settings, Stage
 from cardsharp.errors import ConfigError, Conflict
 
@@ -93,13 +101,7 @@ class DynamoContest:
     def add(self, team: Entrant) -> None:
         """Enter a team as the last seed; raises `Conflict`."""
         seed = int(self._contest()["entered"]["N"]) + 1
-        item = {
-            **self._at(f"team#{team.name}"),
-            "team_id": text(team.id),
-            "seed": number(seed),
-            "team_ha1": text(team.ha1),
-            **({} if team.strategy is None else {"strategy": text(team.strategy)}),
-        }
+        item = self._item_of(team, seed)
         self._change_teams(
             "SET entered = :seed",
             {":seed": number(seed), ":before": number(seed - 1)},
@@ -125,6 +127,20 @@ class DynamoContest:
             {":one": number(1)},
             "contest_stage = :open",
             [self._delete(one) for one in gone],
+        )
+
+    def seed(self, order: Sequence[Team]) -> None:
+        """Let the teams be seeded in this order; raises `Conflict` where the contest has begun."""
+        teams = {team.id: team for team in self.teams()}
+        entered = int(self._contest()["entered"]["N"])
+        self._change_teams(
+            "SET entered = :after",
+            {":after": number(entered + len(order)), ":before": number(entered)},
+            "contest_stage = :open AND entered = :before",
+            [
+                self._put(self._item_of(teams[team], entered + place))
+                for place, team in enumerate(order, 1)
+            ],
         )
 
     def stage(self) -> Stage:
@@ -202,7 +218,34 @@ class DynamoContest:
         """How the contest stood last, the pairings in their order."""
         return [decode_result(item["result_json"]["S"]) for item in self._under("result#")]
 
+    def add_meeting(self, meeting: Meeting) -> None:
+        """Keep a match of practice that has ended, by its number."""
+        at = self._at(f"meeting#{meeting.number:07}")
+        self._table.put({**at, "meeting_json": text(encode_meeting(meeting))})
+
+    def meetings(self) -> list[Meeting]:
+        """The matches of practice that have ended, by their numbers."""
+        return [decode_meeting(item["meeting_json"]["S"]) for item in self._under("meeting#")]
+
+    def add_standing(self, standing: Standing) -> None:
+        """Keep ratings, by how many matches made them."""
+        at = self._at(f"standing#{standing.played:07}")
+        self._table.put({**at, "standing_json": text(encode_standing(standing))})
+
+    def standings(self) -> list[Standing]:
+        """The ratings over time, the oldest first."""
+        return [decode_standing(item["standing_json"]["S"]) for item in self._under("standing#")]
+
     # --- items -----------------------------------------------------------------------------
+
+    def _item_of(self, team: Entrant, seed: int) -> "dict[str, Value]":
+        return {
+            **self._at(f"team#{team.name}"),
+            "team_id": text(team.id),
+            "seed": number(seed),
+            "team_ha1": text(team.ha1),
+            **({} if team.strategy is None else {"strategy": text(team.strategy)}),
+        }
 
     def _contest(self) -> "Item":
         item = self._table.get(self._key)

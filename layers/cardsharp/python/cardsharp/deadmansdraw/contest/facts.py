@@ -45,7 +45,7 @@ def facts_of(view: MatchView, pairing: Pairing) -> Facts:
         for event in events
         if event.turn_ended_is_successful is False and event.player_index is not None
     ]
-    late = [player for player in map(_late_player, events) if player is not None]
+    late = [player for player in map(late_player, events) if player is not None]
     first, second = pairing.teams
     return Facts(
         points=score.points,
@@ -63,7 +63,7 @@ def _seconds(view: MatchView) -> float:
     return 0.0 if start is None or end is None else (end - start).total_seconds()
 
 
-def _late_player(event: EventView) -> str | None:
+def late_player(event: EventView) -> str | None:
     """The player whose turn the event says to have been ended, None where it says no such thing."""
     if event.event_type != EventType.COMMENT or not (event.comment or "").startswith(_LATE):
         return None

@@ -1,37 +1,166 @@
-"""A ladder of practice: pairs for as long as there is time, and everybody plays as often."""
+"""A ladder: everybody plays as often, and meets those of like strength more often than others."""
 
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 
 from cardsharp.deadmansdraw.contest.matching import pairs
-from cardsharp.deadmansdraw.contest.pairing import Pairing, Team
+from cardsharp.deadmansdraw.contest.pairing import Decision, Pairing, Team
+from cardsharp.ratings import MEAN, Rating, Score, ratings_of
 
 AHEAD = 2
 """Pairings that a team may have more than the one with the fewest, so that nobody starves."""
 
+NEAR = 3
+"""How many times more often than teams far apart in strength those meet who are level."""
+
+HALF = 100
+"""Elo points apart at which half of that is left."""
+
+ROUND = 20
+"""Matches of practice that are one round: what an answer of the arena holds with ease."""
+
+_LEVEL = 10**9
+"""What weighs against a pair that has played one pairing more; met before weighs below 10**6."""
+
+_NOBODY = ""
+"""An opponent whom everybody is taken to have met once, so that nobody is infinitely strong."""
+
 
 def next_pairings(
-    teams: Sequence[Team],
+    present: Sequence[Team],
     known: Sequence[Pairing],
     busy: Collection[Team],
     strength: Mapping[Team, float],
 ) -> list[Pairing]:
-    """The pairings to begin now, of teams that are not busy.
+    """The pairings to begin now, of teams that are here; those that are `busy` play already.
 
-    Who has played least comes first, and meets whom they met least, and of those who is nearest
-    in strength (any numbers below a million). `known` are all pairings so far, running ones too.
+    Who has played least comes first, and meets who is due: whom it met least, where a team of like
+    strength (in Elo points) is due more often. Nobody meets the same team twice in a row while
+    there are others, who are at play. `known` are all pairings so far, the running ones too.
     """
-    played = Counter(team for pairing in known for team in pairing.teams)
+    free = [team for team in present if team not in busy]
+    level = levels(present, known)
+    fewest = min(level.values(), default=0)
     met = Counter(frozenset(pairing.teams) for pairing in known)
-    fewest = min(played[team] for team in teams)
-    free = [team for team in teams if team not in busy and played[team] < fewest + AHEAD]
+    last = {team: frozenset(pairing.teams) for pairing in known for team in pairing.teams}
 
-    def against(one: Team, other: Team) -> int:
-        again = met[frozenset((one, other))] ** 2
-        apart = abs(strength.get(one, 0) - strength.get(other, 0))
-        return 10**9 * (played[one] + played[other]) + 10**6 * again + round(apart)
+    def against(one: Team, other: Team) -> int | None:
+        pair = frozenset((one, other))
+        if busy and last.get(one) == last.get(other) == pair:
+            return None
+        apart = abs(strength.get(one, MEAN) - strength.get(other, MEAN))
+        due = (met[pair] + 1) / (1 + NEAR * 2 ** (-apart / HALF))
+        return _LEVEL * (level[one] + level[other] - 2 * fewest) + min(10**6, round(1000 * due))
 
+    found = pairs([team for team in free if level[team] < fewest + AHEAD], against)
+    if not found and not busy and free:
+        behind = min(free, key=level.__getitem__)
+        found = pairs(free, lambda *two: against(*two) if behind in two else None)
+    order = {frozenset(pairing.teams): pairing.teams for pairing in known}
     return [
-        Pairing(str(number), 1 + min(played[team] for team in pair), "ladder", pair)
-        for number, pair in enumerate(pairs(free, against), len(known) + 1)
+        Pairing(str(number), round_of(number), "practice", _changed(pair, order))
+        for number, pair in enumerate(found, len(known) + 1)
     ]
+
+
+def round_of(number: int) -> int:
+    """The round of the practice match of that number."""
+    return 1 + (number - 1) // ROUND
+
+
+def levels(teams: Iterable[Team], known: Iterable[Pairing]) -> dict[Team, int]:
+    """How often each has played; who comes late, or comes back, begins where the last stand.
+
+    Whoever was here all the time is not lifted by that: in every pairing is somebody who had less
+    than `AHEAD` more than the fewest.
+    """
+    level: Counter[Team] = Counter()
+    highest = 0
+    for pairing in known:
+        begun = {team: max(level[team], highest - AHEAD + 1) for team in pairing.teams}
+        highest = max(highest, min(begun.values()))
+        level.update({team: at + 1 - level[team] for team, at in begun.items()})
+    return {team: max(level[team], highest - AHEAD + 1) for team in teams}
+
+
+def _changed(
+    pair: tuple[Team, Team], order: Mapping[frozenset[Team], tuple[Team, Team]]
+) -> tuple[Team, Team]:
+    """The two in the other order than when they met last."""
+    first, second = order.get(frozenset(pair), pair[::-1])
+    return second, first
+
+
+def ratings(
+    teams: Iterable[Team], shares: Iterable[tuple[tuple[Team, Team], float]]
+) -> dict[Team, Rating]:
+    """The ratings by what share of its points the first of two teams made in each match.
+
+    Everybody is taken to have met an average player once, in a pair in which anything happened.
+    """
+    made: defaultdict[tuple[Team, Team], list[float]] = defaultdict(list)
+    for (one, other), share in shares:
+        if one < other:
+            made[one, other].append(share)
+        else:
+            made[other, one].append(1 - share)
+    duels = {pair: Score.of(found) for pair, found in made.items()}
+    duels |= {(team, _NOBODY): Score.of(()).tempered for team in teams}
+    found = ratings_of(duels, tempered=False) if duels else {}
+    return {team: rating for team, rating in found.items() if team != _NOBODY}
+
+
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    """The ladder as a format of a contest, of as many rounds as a round robin has.
+
+    The next round is known when the one before has ended; with an odd number of teams one sits out.
+    """
+
+    rounds: int | None = None
+
+    def pairings(
+        self, teams: Sequence[Team], decided: Mapping[str, Decision]
+    ) -> tuple[Pairing, ...]:
+        """Every pairing that is known by now."""
+        known: tuple[Pairing, ...] = ()
+        for number in range(1, (self.rounds or len(teams) - 1 + len(teams) % 2) + 1):
+            if any(pairing.key not in decided for pairing in known):
+                break
+            wins = tuple(decided[pairing.key].wins for pairing in known)
+            known += _round(number, tuple(teams), known, wins)
+        return known
+
+    def table(self, teams: Sequence[Team], decided: Mapping[str, Decision]) -> list[list[Team]]:
+        """The teams by their rating; who is level in whole points shares a place."""
+        known = [one for one in self.pairings(teams, decided) if one.key in decided]
+        wins = tuple(decided[pairing.key].wins for pairing in known)
+        rated = _rated(tuple(teams), tuple(known), wins)
+        values = sorted({round(rated[team].value) for team in teams}, reverse=True)
+        return [[team for team in teams if round(rated[team].value) == one] for one in values]
+
+
+@lru_cache(maxsize=256)
+def _round(
+    number: int,
+    teams: tuple[Team, ...],
+    known: tuple[Pairing, ...],
+    wins: tuple[tuple[int, int], ...],
+) -> tuple[Pairing, ...]:
+    """The pairings of the next round, after those that are known and were won so."""
+    strength = {team: rating.value for team, rating in _rated(teams, known, wins).items()}
+    found = next_pairings(teams, known, (), strength)
+    return tuple(Pairing(one.key, number, "round", one.teams) for one in found)
+
+
+def _rated(
+    teams: tuple[Team, ...], known: tuple[Pairing, ...], wins: tuple[tuple[int, int], ...]
+) -> dict[Team, Rating]:
+    shares = [
+        (pairing.teams, share)
+        for pairing, (won, lost) in zip(known, wins, strict=True)
+        for share in [1.0] * won + [0.0] * lost
+    ]
+    return ratings(teams, shares)

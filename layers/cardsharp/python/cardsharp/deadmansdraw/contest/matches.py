@@ -88,6 +88,10 @@ class Matches:
             yield view
             number += 1
 
+    def known(self) -> Iterator[tuple[str, MatchView]]:
+        """Yield every match as it was seen last, each with its pairing's key."""
+        return ((key, view) for (key, _), view in self._views.items())
+
     def begin(self, pairing: Pairing) -> None:
         """Begin the next match of a pairing."""
         number = len(self.of(pairing))

@@ -10,15 +10,18 @@ _MOST = 10**15
 """More than all that weighs against any pairs together."""
 
 
-def pairs(items: Sequence[T], against: Callable[[T, T], int]) -> list[tuple[T, T]]:
+def pairs(items: Sequence[T], against: Callable[[T, T], int | None]) -> list[tuple[T, T]]:
     """As many pairs as can be, for which the sum of what is `against` each is least.
 
-    In a pair, and among the pairs, the order is that of the items.
+    Two against whom it is None are no pair. In a pair, and among the pairs, the order is that of
+    the items.
     """
     import networkx as nx  # noqa: PLC0415 - slow to import, and not deployed
 
     graph: nx.Graph[int] = nx.Graph()
     for one, other in combinations(range(len(items)), 2):
-        graph.add_edge(one, other, weight=_MOST - against(items[one], items[other]))
+        weight = against(items[one], items[other])
+        if weight is not None:
+            graph.add_edge(one, other, weight=_MOST - weight)
     found = nx.max_weight_matching(graph, maxcardinality=True)
     return [(items[one], items[other]) for one, other in sorted(map(sorted, found))]

@@ -6,7 +6,7 @@ those who look while it runs. What keeps it is a `Store`: a file at home, a tabl
 """
 
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Protocol
@@ -14,6 +14,8 @@ from typing import Protocol
 from cardsharp.deadmansdraw.arena.players import ha1
 from cardsharp.deadmansdraw.contest.elimination import DoubleElimination
 from cardsharp.deadmansdraw.contest.facts import Facts
+from cardsharp.deadmansdraw.contest.ladder import Ladder
+from cardsharp.deadmansdraw.contest.meetings import Meeting, Standing
 from cardsharp.deadmansdraw.contest.pairing import Decision, Format, Pairing, Rules, Team
 from cardsharp.deadmansdraw.contest.round_robin import RoundRobin
 from cardsharp.deadmansdraw.contest.swiss import Swiss
@@ -23,6 +25,7 @@ FORMATS: dict[str, Format] = {
     "double-elimination": DoubleElimination(),
     "round-robin": RoundRobin(),
     "swiss": Swiss(),
+    "ladder": Ladder(),
 }
 
 
@@ -123,6 +126,9 @@ class Store(Protocol):
     def remove(self, team: Entrant) -> None:
         """Remove a team; raises `Conflict` where the contest has begun."""
 
+    def seed(self, order: Sequence[Team]) -> None:
+        """Let the teams be seeded in this order; raises `Conflict` where the contest has begun."""
+
     def stage(self) -> Stage:
         """How far the contest is."""
 
@@ -152,6 +158,18 @@ class Store(Protocol):
 
     def results(self) -> list[Result]:
         """How the contest stood last, the pairings in their order."""
+
+    def add_meeting(self, meeting: Meeting) -> None:
+        """Keep a match of practice that has ended, by its number."""
+
+    def meetings(self) -> list[Meeting]:
+        """The matches of practice that have ended, by their numbers."""
+
+    def add_standing(self, standing: Standing) -> None:
+        """Keep ratings, by how many matches made them."""
+
+    def standings(self) -> list[Standing]:
+        """The ratings over time, the oldest first."""
 
     def close(self) -> None:
         """Let go of what it has open."""
@@ -219,6 +237,11 @@ class Records:
             self._refuse_once_begun()
             raise
 
+    def seed(self, order: Sequence[Team]) -> None:
+        """Let the teams be seeded in this order of all their ids, before the contest has begun."""
+        self._refuse_once_begun()
+        self._store.seed(order)
+
     def team(self, name: str) -> Entrant:
         """The team with that name or id."""
         found = [team for team in self.teams() if name in (team.id, team.name)]
@@ -264,6 +287,26 @@ class Records:
     def results(self) -> list[Result]:
         """How the contest stood last, the pairings in their order."""
         return self._store.results()
+
+    # --- practice --------------------------------------------------------------------------
+
+    def add_meeting(self, meeting: Meeting) -> None:
+        """Keep a match of practice that has ended."""
+        self._store.add_meeting(meeting)
+
+    def meetings(self) -> list[Meeting]:
+        """The matches of practice that have ended, in the order in which they did."""
+        return sorted(self._store.meetings(), key=lambda meeting: (meeting.at, meeting.number))
+
+    def add_standing(self, standing: Standing) -> None:
+        """Keep the ratings of a moment."""
+        self._store.add_standing(standing)
+
+    def standings(self) -> list[Standing]:
+        """The ratings of practice over time, the oldest first."""
+        return self._store.standings()
+
+    # --- places ----------------------------------------------------------------------------
 
     def table(self) -> list[list[Team]]:
         """The places so far, the best first."""

@@ -1,16 +1,22 @@
 """A contest in a SQLite file, in a folder of its own."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 from cardsharp.cloud.sqlite_file import Contents, SqliteFile
 from cardsharp.deadmansdraw.contest.codec import (
+    decode_meeting,
     decode_result,
     decode_settings,
+    decode_standing,
+    encode_meeting,
     encode_result,
     encode_settings,
+    encode_standing,
 )
+from cardsharp.deadmansdraw.contest.meetings import Meeting, Standing
+from cardsharp.deadmansdraw.contest.pairing import Team
 from cardsharp.deadmansdraw.contest.records import Entrant, Result, Ruling, Settings, Stage
 from cardsharp.errors import ConfigError, Conflict
 
@@ -35,7 +41,12 @@ INSERT INTO progress
   SELECT CASE WHEN EXISTS (SELECT 1 FROM results) THEN 'begun' ELSE 'open' END, 0;
 """
 
-_CONTENTS = Contents("contest's file", "the contest's folder", (_FIRST, _STAGES))
+_PRACTICE = """
+CREATE TABLE meetings (number INTEGER PRIMARY KEY, body TEXT NOT NULL);
+CREATE TABLE standings (played INTEGER PRIMARY KEY, body TEXT NOT NULL);
+"""
+
+_CONTENTS = Contents("contest's file", "the contest's folder", (_FIRST, _STAGES, _PRACTICE))
 
 
 class SqliteContest:
@@ -92,10 +103,15 @@ class SqliteContest:
         """Remove a team; raises `Conflict` where the contest has begun."""
         self._change_teams("DELETE FROM teams WHERE id = ?", (team.id,))
 
-    def _change_teams(self, statement: str, values: tuple[str | None, ...]) -> None:
+    def seed(self, order: Sequence[Team]) -> None:
+        """Let the teams be seeded in this order; raises `Conflict` where the contest has begun."""
+        statement = "UPDATE teams SET seed = ? WHERE id = ?"
+        self._change_teams(statement, *((place, team) for place, team in enumerate(order, 1)))
+
+    def _change_teams(self, statement: str, *values: tuple[str | int | None, ...]) -> None:
         with self._file.transaction() as db:
             (stage,) = db.execute("SELECT stage FROM progress").fetchone()
-            if stage != Stage.OPEN or not db.execute(statement, values).rowcount:
+            if stage != Stage.OPEN or not db.executemany(statement, values).rowcount:
                 raise Conflict("The teams were changed by somebody else, or the contest has begun.")
 
     def stage(self) -> Stage:
@@ -158,3 +174,27 @@ class SqliteContest:
         with self._file.reading() as db:
             rows = db.execute("SELECT body FROM results ORDER BY place").fetchall()
         return [decode_result(body) for (body,) in rows]
+
+    def add_meeting(self, meeting: Meeting) -> None:
+        """Keep a match of practice that has ended, by its number."""
+        row = (meeting.number, encode_meeting(meeting))
+        with self._file.transaction() as db:
+            db.execute("INSERT OR REPLACE INTO meetings VALUES (?, ?)", row)
+
+    def meetings(self) -> list[Meeting]:
+        """The matches of practice that have ended, by their numbers."""
+        with self._file.reading() as db:
+            rows = db.execute("SELECT body FROM meetings ORDER BY number").fetchall()
+        return [decode_meeting(body) for (body,) in rows]
+
+    def add_standing(self, standing: Standing) -> None:
+        """Keep ratings, by how many matches made them."""
+        row = (standing.played, encode_standing(standing))
+        with self._file.transaction() as db:
+            db.execute("INSERT OR REPLACE INTO standings VALUES (?, ?)", row)
+
+    def standings(self) -> list[Standing]:
+        """The ratings over time, the oldest first."""
+        with self._file.reading() as db:
+            rows = db.execute("SELECT body FROM standings ORDER BY played").fetchall()
+        return [decode_standing(body) for (body,) in rows]

@@ -1,0 +1,241 @@
+"""Practice: a ladder for as long as there is time, of the teams that are there.
+
+Who is there has asked the arena for a match or acted a short while ago. A team that is there and
+does not play rests, longer each time, so that it costs nobody much; a match in which somebody has
+left two turns in a row to the clock is ended. Like the director of a contest this one remembers
+nothing that matters: matches are found by their tags, and those that ended are on record.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import count, takewhile
+from math import inf
+from typing import Protocol
+
+from cardsharp.deadmansdraw.contest.facts import facts_of, late_player
+from cardsharp.deadmansdraw.contest.ladder import next_pairings, ratings, round_of
+from cardsharp.deadmansdraw.contest.matches import Arena, Matches
+from cardsharp.deadmansdraw.contest.meetings import Meeting, Standing
+from cardsharp.deadmansdraw.contest.pairing import Pairing, Team
+from cardsharp.deadmansdraw.contest.records import Records
+from cardsharp.deadmansdraw.wire import MatchView, MoveView, PlayerRecord, instant
+from cardsharp.errors import ArenaError, Garbled
+from cardsharp.ratings import Rating
+
+HERE = timedelta(seconds=40)
+"""How long ago somebody was heard of who is there: a long poll lasts 30 s."""
+
+GONE = 2
+"""Turns in a row that a player may leave to the clock until a match of practice is ended."""
+
+REST = timedelta(minutes=1)
+"""How long a team rests that was there and did not play; twice as long each time it happens."""
+
+LONGEST_REST = timedelta(minutes=16)
+
+
+class PracticeArena(Arena, Protocol):
+    """What practice asks of an arena; `ArenaClient` does it."""
+
+    def players(self) -> list[PlayerRecord]:
+        """All players, each with how long ago the arena heard of it."""
+
+
+class Practice:
+    """Has teams play each other, step by step; everybody as often, near ones more often."""
+
+    def __init__(
+        self, records: Records, arena: PracticeArena, clock: Callable[[], datetime]
+    ) -> None:
+        settings = records.settings
+        self._records = records
+        self._arena = arena
+        self._clock = clock
+        self._matches = Matches(
+            arena,
+            f"{settings.name}-practice",
+            f"{settings.seed}:practice",
+            timedelta(seconds=settings.timeout),
+        )
+        self._meetings = {meeting.number: meeting for meeting in records.meetings()}
+        self._rated: tuple[int, dict[Team, Rating]] = (0, {})
+
+    def step(self, *, begin: bool = True) -> bool:
+        """Look, keep what has ended, and begin what can begin; whether nothing is played.
+
+        Raises:
+            ArenaError: the arena failed. Whether a match has begun is looked up in the next step.
+        """
+        try:
+            self._look()
+            for number, view in self._running():
+                self._end_if_left(number, view)
+            if begin and not self._records.paused:
+                self._begin()
+        except ArenaError:
+            self._matches.forget()
+            raise
+        return not any(self._running())
+
+    # --- what was played -------------------------------------------------------------------
+
+    def _look(self) -> None:
+        """Follow what ran; at first find all that is not on record, round by round."""
+        self._matches.follow()
+        missing = next(one for one in count(1) if one not in self._meetings)
+        for number in count(round_of(missing)):
+            self._matches.read((number,))
+            if not any(round_of(int(key)) == number for key, _ in self._matches.known()):
+                break
+        ended = [(key, view) for key, view in self._matches.known() if view.finished]
+        for key, view in sorted(ended, key=lambda one: (one[1].last_move_at, one[1].id)):
+            if int(key) not in self._meetings:
+                self._keep(int(key), view)
+
+    def _running(self) -> Iterator[tuple[int, MatchView]]:
+        return ((int(key), view) for key, view in self._matches.known() if not view.finished)
+
+    def _keep(self, number: int, ended: MatchView) -> None:
+        view = self._arena.view(ended.id)
+        pairing = _pairing(number, view)
+        at = instant(view.last_move_at)
+        if at is None:
+            raise Garbled("The arena tells no time of a match's last move.")
+        meeting = Meeting(
+            number, pairing.teams, view.id, at, facts_of(view, pairing), gone_from(view)
+        )
+        self._records.add_meeting(meeting)
+        self._meetings[number] = meeting
+        before = self._records.standings()
+        played = len(self._meetings)
+        if played - (before[-1].played if before else 0) >= len(self._records.teams()):
+            self._records.add_standing(Standing(played, at, self._ratings()))
+
+    def _ratings(self) -> dict[Team, Rating]:
+        played = len(self._meetings)
+        if self._rated[0] != played:
+            self._rated = played, ratings_of_meetings(self._meetings.values())
+        return self._rated[1]
+
+    def _end_if_left(self, number: int, running: MatchView) -> None:
+        """End a match that somebody has left, for whoever has not."""
+        if running.state.timeout_count < GONE:
+            return
+        view = self._arena.view(running.id)
+        gone = gone_from(view)
+        if gone and not view.finished:
+            there = [team for team in view.player_ids if team not in gone]
+            comment = f"Match {number} of practice was left."
+            self._arena.terminate(view.id, there[0] if there else None, comment)
+
+    # --- what is to be played --------------------------------------------------------------
+
+    def _begin(self) -> None:
+        running = {number: _pairing(number, view) for number, view in self._running()}
+        busy = {team for pairing in running.values() for team in pairing.teams}
+        if len(busy) + 1 >= len(self._records.teams()):
+            return
+        past = {number: one.pairing for number, one in self._meetings.items()}
+        known = [pairing for _, pairing in sorted((past | running).items())]
+        strength = {team: rating.value for team, rating in self._ratings().items()}
+        for pairing in next_pairings(self._present(busy), known, busy, strength):
+            self._matches.begin(pairing)
+
+    def _present(self, busy: set[Team]) -> list[Team]:
+        """The teams that are there, also those at play."""
+        idle = {player.id: player.idle_seconds for player in self._arena.players()}
+        rests = rests_of(self._meetings.values())
+        now = self._clock()
+        return [
+            team.id
+            for team in self._records.teams()
+            if team.id in busy
+            or (
+                (seconds := idle.get(team.id)) is not None
+                and seconds <= HERE.total_seconds()
+                and rests.get(team.id, now) <= now
+            )
+        ]
+
+
+def gone_from(view: MatchView) -> tuple[Team, ...]:
+    """Who has left the last turns of a match to the clock; `view` has all its moves."""
+
+    def left(player: Team) -> int:
+        ours = [move for move in reversed(view.moves) if _whose(move, view) == player]
+        return sum(1 for _ in takewhile(lambda move: _was_late(move, player), ours))
+
+    return tuple(player for player in view.player_ids if left(player) >= GONE)
+
+
+def _was_late(move: MoveView, player: Team) -> bool:
+    return any(late_player(event) == player for event in move.events)
+
+
+def _whose(move: MoveView, view: MatchView) -> Team | None:
+    """Who made a move or left it to the clock; nobody opens a match or ends it by decision."""
+    index = next((one.player_index for one in move.events if one.player_index is not None), None)
+    return None if index is None or move.sequence_id == 0 else view.player_ids[index]
+
+
+def rests_of(meetings: Iterable[Meeting]) -> dict[Team, datetime]:
+    """Until when those teams rest that did not play their last matches, which are in order."""
+    missed: Counter[Team] = Counter()
+    until: dict[Team, datetime] = {}
+    for meeting in sorted(meetings, key=lambda meeting: meeting.at):
+        for team in meeting.teams:
+            missed[team] = missed[team] + 1 if team in meeting.gone else 0
+            until[team] = meeting.at
+            if missed[team]:
+                until[team] += min(REST * 2 ** (missed[team] - 1), LONGEST_REST)
+    return until
+
+
+def ratings_of_meetings(meetings: Iterable[Meeting]) -> dict[Team, Rating]:
+    """The ratings of all who have played a match that counts."""
+    shares = [(meeting.teams, meeting.share) for meeting in meetings if not meeting.gone]
+    return ratings({team for teams, _ in shares for team in teams}, shares)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A team on the ladder; `rating` is None until it has played a match that counts."""
+
+    team: Team
+    rating: Rating | None
+    won: int
+    drawn: int
+    lost: int
+    missed: int
+
+    @property
+    def played(self) -> int:
+        """Its matches, also those that were left."""
+        return self.won + self.drawn + self.lost + self.missed
+
+
+def ladder(records: Records) -> list[Row]:
+    """How practice stands, the best first; who is not rated comes last, in the order of entry."""
+    meetings = records.meetings()
+    rated = ratings_of_meetings(meetings)
+    counts = {team.id: Counter[str]() for team in records.teams()}
+    for meeting in meetings:
+        for team in set(meeting.teams) & counts.keys():
+            counts[team][_outcome(meeting, team)] += 1
+    rows = [
+        Row(team, rated.get(team), made["won"], made["drawn"], made["lost"], made["missed"])
+        for team, made in counts.items()
+    ]
+    return sorted(rows, key=lambda row: -row.rating.value if row.rating else inf)
+
+
+def _outcome(meeting: Meeting, team: Team) -> str:
+    if meeting.gone:
+        return "missed"
+    return "drawn" if meeting.winner is None else "won" if meeting.winner == team else "lost"
+
+
+def _pairing(number: int, view: MatchView) -> Pairing:
+    return Pairing(str(number), round_of(number), "practice", view.player_ids)

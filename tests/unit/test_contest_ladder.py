@@ -1,0 +1,190 @@
+"""The ladder: everybody who is there plays as often, near ones meet more often, all meet all."""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from itertools import combinations, pairwise
+from random import Random
+from statistics import fmean
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.contest_formats import held, named
+
+from cardsharp.deadmansdraw.contest.ladder import AHEAD, Ladder, next_pairings, ratings
+from cardsharp.deadmansdraw.contest.pairing import Decision, Pairing
+from cardsharp.ratings import share_at
+
+
+class Day:
+    """A day of practice, in which pairings end in any order and teams come and go."""
+
+    def __init__(self, teams: Sequence[str], strength: dict[str, float], chance: Random) -> None:
+        self.present = list(teams)
+        self.known: list[Pairing] = []
+        self.running: list[Pairing] = []
+        self._strength, self._chance = strength, chance
+
+    def step(self) -> None:
+        """Begin what can begin; one pairing ends."""
+        busy = {team for pairing in self.running for team in pairing.teams}
+        new = next_pairings(self.present, self.known, busy, self._strength)
+        begun = [team for pairing in new for team in pairing.teams]
+        assert len(set(begun)) == len(begun)
+        assert busy.isdisjoint(begun)
+        assert set(begun) <= set(self.present)
+        self.known += new
+        self.running += new
+        assert self.running or len(self.present) < 2, "nobody plays"
+        if self.running:
+            self.running.remove(self._chance.choice(self.running))
+
+    @property
+    def counts(self) -> Counter[str]:
+        """How often each has played."""
+        return Counter(team for pairing in self.known for team in pairing.teams)
+
+
+@settings(max_examples=20, deadline=None)
+@given(number=st.integers(2, 20), steps=st.integers(1, 80), seed=st.integers(0, 2**32))
+def test_everybody_plays_as_often(number: int, steps: int, seed: int) -> None:
+    """However long single pairings take, nobody is further ahead than allowed; seats change."""
+    teams, chance = named(number), Random(seed)
+    day = Day(teams, {team: chance.gauss(1000, 200) for team in teams}, chance)
+    for _ in range(steps):
+        day.step()
+        counts = [day.counts[team] for team in teams]
+        assert max(counts) - min(counts) <= AHEAD
+    assert [pairing.key for pairing in day.known] == [str(n + 1) for n in range(len(day.known))]
+    meetings = defaultdict(list)
+    for pairing in day.known:
+        meetings[frozenset(pairing.teams)].append(pairing.teams)
+    for order in meetings.values():
+        assert all(before == after[::-1] for before, after in pairwise(order))
+
+
+@settings(max_examples=20, deadline=None)
+@given(number=st.integers(3, 12), steps=st.integers(30, 80), seed=st.integers(0, 2**32))
+def test_who_comes_and_goes_holds_up_nobody(number: int, steps: int, seed: int) -> None:
+    """Those who are there all the time play as often; who comes late has nothing to make up for."""
+    teams, chance = named(number), Random(seed)
+    stays, day = teams[: (number + 1) // 2], Day(teams, {}, chance)
+    for _ in range(steps):
+        day.present = [team for team in teams if team in stays or chance.random() < 0.5]
+        before = day.counts
+        day.step()
+        counts = [day.counts[team] for team in stays]
+        assert max(counts) - min(counts) <= AHEAD + 1
+        assert all(day.counts[team] - before[team] <= 1 for team in teams)
+
+
+def test_who_comes_late_plays_no_more_than_the_others_from_then_on() -> None:
+    """With 40 matches behind, it is in every round, and not twice."""
+    day = Day(named(6), {}, Random(1))
+    day.present.remove("t5")
+    while day.counts["t0"] < 40:
+        day.step()
+    before = day.counts
+    day.present.append("t5")
+    while day.counts["t0"] < 60:
+        day.step()
+    played = {team: day.counts[team] - before[team] for team in day.present}
+    assert max(played.values()) - min(played.values()) <= AHEAD + 1
+
+
+def test_those_of_like_strength_meet_more_often_and_everybody_meets() -> None:
+    """Ten teams, 100 Elo points from one to the next, 45 matches each."""
+    teams = named(10)
+    strength = {team: 1000.0 + 100 * place for place, team in enumerate(teams)}
+    day = Day(teams, strength, Random(1))
+    while len(day.known) < 225:
+        day.step()
+    met = Counter(frozenset(pairing.teams) for pairing in day.known)
+    apart = defaultdict(list)
+    for one, other in combinations(range(10), 2):
+        apart[other - one].append(met[frozenset((teams[one], teams[other]))])
+    assert min(met[frozenset(pair)] for pair in combinations(teams, 2)) >= 1
+    assert fmean(apart[1]) > 1.5 * fmean(apart[7] + apart[8] + apart[9])
+
+
+def test_hardly_anybody_meets_the_same_team_again_at_once() -> None:
+    """Two who end at the same time wait until others do, where they are at play."""
+    day = Day(named(8), {}, Random(3))
+    for _ in range(100):
+        day.step()
+    last: dict[str, frozenset[str]] = {}
+    again = 0
+    for pairing in day.known:
+        pair = frozenset(pairing.teams)
+        again += all(last.get(team) == pair for team in pair)
+        last |= dict.fromkeys(pair, pair)
+    assert again < 0.1 * len(day.known)
+
+
+# --- ratings -------------------------------------------------------------------------------
+
+
+def test_ratings_are_found_with_intervals_that_hold() -> None:
+    """Of matches whose chances are known, 40 a team in each of 30 days of practice."""
+    teams, chance = named(8), Random(7)
+    true = {team: 1000.0 + 80 * (place - 3.5) for place, team in enumerate(teams)}
+    held_by = []
+    for _ in range(30):
+        shares = []
+        for one, other in list(combinations(teams, 2)) * 6:
+            won = chance.random() < share_at(true[one] - true[other])
+            shares.append(((one, other), float(won)))
+        found = ratings(teams, shares)
+        held_by += [abs(found[team].value - true[team]) <= found[team].margin for team in teams]
+    assert fmean(held_by) == pytest.approx(0.95, abs=0.04)
+
+
+def test_who_has_won_everything_is_not_rated_without_end() -> None:
+    """Nor is one that has not played."""
+    found = ratings(["a", "b", "c"], [(("a", "b"), 1.0)] * 5)
+    assert 1000 < found["a"].value < 1700
+    assert found["c"].value == pytest.approx(1000, abs=60)
+
+
+# --- as a format ---------------------------------------------------------------------------
+
+
+@settings(max_examples=15, deadline=None)
+@given(number=st.integers(2, 10), seed=st.integers(0, 2**32))
+def test_as_a_format_everybody_plays_in_every_round(number: int, seed: int) -> None:
+    """With an odd number one sits out, nobody twice as often as another."""
+    teams, chance = named(number), Random(seed)
+
+    def decide(pairing: Pairing) -> Decision:
+        winner = chance.randrange(2)
+        return Decision((2, 1) if winner == 0 else (1, 2), pairing.teams[winner])
+
+    contest = held(Ladder(), teams, decide)
+    rounds = number - 1 + number % 2
+    seats = Counter((one.round, team) for one in contest.known for team in one.teams)
+    assert set(seats.values()) == {1}
+    assert len(contest.waves) == rounds
+    counts = Counter(team for one in contest.known for team in one.teams)
+    assert max(counts.values()) - min(counts.values()) <= number % 2
+    table = Ladder().table(teams, contest.decided)
+    assert sorted(team for place in table for team in place) == sorted(teams)
+
+
+def test_as_a_format_the_best_come_out_first() -> None:
+    """Where the better of two always wins."""
+    teams = named(9)
+
+    def decide(pairing: Pairing) -> Decision:
+        first, second = pairing.teams
+        return Decision((3, 0), first) if first < second else Decision((0, 3), second)
+
+    best = held(Ladder(), teams, decide)
+    assert Ladder().table(teams, best.decided) == [[team] for team in teams]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [32, 63, 64])
+def test_many_teams_are_paired(number: int) -> None:
+    """Sixty-four teams in some seconds."""
+    contest = held(Ladder(rounds=12), named(number), lambda one: Decision((2, 1), one.teams[0]))
+    assert len(contest.known) == 12 * (number // 2)

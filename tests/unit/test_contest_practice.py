@@ -1,0 +1,200 @@
+"""Practice may be stopped at any moment; who is not there is not waited for; ratings are kept."""
+
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from support.contest_arena import FakeArena, Killed
+
+from cardsharp.deadmansdraw.contest.director import Director
+from cardsharp.deadmansdraw.contest.facts import Facts
+from cardsharp.deadmansdraw.contest.meetings import Meeting
+from cardsharp.deadmansdraw.contest.practice import LONGEST_REST, REST, Practice, ladder, rests_of
+from cardsharp.deadmansdraw.contest.records import Records, Settings
+from cardsharp.deadmansdraw.contest.sqlite import SqliteContest
+from cardsharp.errors import Unreachable
+
+
+@pytest.fixture
+def records(tmp_path: Path) -> Iterator[Records]:
+    made = Records(SqliteContest.found(tmp_path / "cup", Settings("cup", seed="secret")))
+    for name in ("One", "Two", "Three", "Four", "Five"):
+        made.enter(name)
+    yield made
+    made.close()
+
+
+def ids(records: Records) -> list[str]:
+    return [team.id for team in records.teams()]
+
+
+def everybody(records: Records, arena: FakeArena) -> FakeArena:
+    """The arena, which has heard of all teams."""
+    arena.idle = dict.fromkeys(ids(records), 1.0)
+    return arena
+
+
+def practised(records: Records, arena: FakeArena, steps: int) -> None:
+    """So many steps of practice, by a director that is started again whenever it dies; its end."""
+    practice = Practice(records, arena, lambda: arena.now)
+    for _ in range(steps):
+        try:
+            practice.step()
+        except Killed:
+            practice = Practice(records, arena, lambda: arena.now)
+        except Unreachable:
+            pass
+    assert any(practice.step(begin=False) for _ in range(20)), "practice does not end"
+
+
+def test_everybody_plays_as_often_and_seats_change(records: Records) -> None:
+    """Each match under the contest's tag for practice, and with a seed of its own."""
+    arena = everybody(records, FakeArena())
+    practised(records, arena, 40)
+    counts = Counter(player for one in arena.made for player in one["playerids"])
+    assert len(arena.made) > 20
+    assert max(counts.values()) - min(counts.values()) <= 2
+    tags = [one["creationParams"]["tags"] for one in arena.made]
+    assert tags[0] == ["cup-practice_Round1", "cup-practice", "cup-practice:1:0"]
+    assert tags[20] == ["cup-practice_Round2", "cup-practice", "cup-practice:21:0"]
+    assert len({one["seed"] for one in arena.made}) == len(arena.made)
+    last: dict[frozenset[str], list[str]] = {}
+    for one in arena.made:
+        pair = frozenset(one["playerids"])
+        assert last.get(pair) != one["playerids"]
+        last[pair] = one["playerids"]
+
+
+def test_the_seeds_are_not_those_of_the_contest(records: Records) -> None:
+    """Who has practised would know the cards of the final."""
+    cup, practice = everybody(records, FakeArena()), everybody(records, FakeArena())
+    practised(records, practice, 40)
+    director = Director(records, cup)
+    assert any(director.step() for _ in range(200))
+    seeds = [{one["seed"] for one in arena.made} for arena in (cup, practice)]
+    assert seeds[0].isdisjoint(seeds[1])
+
+
+@pytest.mark.parametrize("error", [False, True], ids=["killed", "error"])
+@pytest.mark.parametrize("lost", [False, True], ids=["before", "after"])
+def test_practice_that_dies_at_any_call_loses_no_match(
+    records: Records, lost: bool, error: bool
+) -> None:
+    """Nor is one begun or counted twice, and everybody goes on playing as often."""
+    for call in range(1, 40, 3):
+        arena = everybody(records, FakeArena(call, lost=lost, error=error))
+        before = len(records.meetings())
+        practised(records, arena, 8)
+        numbers = [one["creationParams"]["tags"][2] for one in arena.made]
+        assert len(set(numbers)) == len(numbers), call
+        assert len(records.meetings()) - before == len(arena.made), call
+    assert [one.number for one in sorted(records.meetings(), key=lambda one: one.number)] == list(
+        range(1, len(records.meetings()) + 1)
+    )
+    counts = Counter(team for meeting in records.meetings() for team in meeting.teams)
+    assert max(counts.values()) - min(counts.values()) <= 2
+
+
+def test_who_is_not_there_is_not_paired(records: Records) -> None:
+    """Neither who never came nor who was heard of too long ago."""
+    arena = everybody(records, FakeArena())
+    never, long_ago, *there = ids(records)
+    arena.idle |= {never: None, long_ago: 41.0}
+    practised(records, arena, 20)
+    assert {player for one in arena.made for player in one["playerids"]} == set(there)
+    rows = ladder(records)
+    assert [(row.played, row.rating) for row in rows[-2:]] == [(0, None), (0, None)]
+
+
+def test_a_match_that_somebody_has_left_ends_after_two_turns_and_he_rests(
+    records: Records,
+) -> None:
+    """It goes to the other side, counts for no rating, and the others play on meanwhile."""
+    arena = everybody(records, FakeArena())
+    gone = ids(records)[0]
+    arena.absent = {gone}
+    practised(records, arena, 40)
+    left = [meeting for meeting in records.meetings() if gone in meeting.teams]
+    assert 1 <= len(left) <= 2
+    assert len(records.meetings()) > 15
+    for meeting in left:
+        assert meeting.gone == (gone,)
+        assert meeting.winner not in (None, gone)
+        assert 2 <= sum(meeting.facts.late) <= 3
+    row = next(row for row in ladder(records) if row.team == gone)
+    assert (row.rating, row.missed, row.lost) == (None, len(left), 0)
+
+
+def test_where_both_have_left_nobody_wins(records: Records) -> None:
+    arena = everybody(records, FakeArena())
+    arena.absent = set(ids(records))
+    practised(records, arena, 4)
+    assert {meeting.winner for meeting in records.meetings()} == {None}
+    assert all(set(meeting.gone) == set(meeting.teams) for meeting in records.meetings())
+
+
+def test_a_team_that_does_not_play_rests_longer_each_time() -> None:
+    """Until it plays a match again."""
+    noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+    def meeting(number: int, gone: tuple[str, ...] = ()) -> Meeting:
+        facts = Facts((1, 0), 0, 9.0, 9, (0, 0), (0, 0))
+        return Meeting(number, ("a", "b"), f"{number}", noon, facts, gone)
+
+    def rest(*meetings: Meeting) -> timedelta:
+        return rests_of(meetings)["a"] - noon
+
+    left = [meeting(number, ("a",)) for number in range(9)]
+    assert [rest(*left[:n]) for n in (1, 2, 3, 9)] == [REST, 2 * REST, 4 * REST, LONGEST_REST]
+    assert rest(*left, meeting(9)) == timedelta(0)
+    assert rest(*left, meeting(9), meeting(10, ("a",))) == REST
+
+
+def test_ratings_are_kept_over_time(records: Records) -> None:
+    """Each time there are as many matches more as teams."""
+    arena = everybody(records, FakeArena())
+    practised(records, arena, 40)
+    standings = records.standings()
+    played = [standing.played for standing in standings]
+    assert played == list(range(5, len(records.meetings()) + 1, 5))
+    assert set(standings[-1].ratings) == set(ids(records))
+    times = [standing.at for standing in standings]
+    assert times == sorted(times)
+    rows = ladder(records)
+    values = [row.rating.value for row in rows if row.rating]
+    assert values == sorted(values, reverse=True)
+    assert sum(row.won for row in rows) == sum(row.lost for row in rows)
+
+
+def test_paused_practice_begins_nothing(records: Records) -> None:
+    """What runs is played to its end."""
+    arena = everybody(records, FakeArena())
+    records.pause(on=True)
+    practised(records, arena, 5)
+    assert arena.made == []
+    records.pause(on=False)
+    practised(records, arena, 5)
+    assert arena.made != []
+
+
+def test_a_team_that_was_removed_is_on_record_and_not_on_the_ladder(records: Records) -> None:
+    """The others keep what they won against it."""
+    arena = everybody(records, FakeArena())
+    practised(records, arena, 20)
+    gone = records.team("Five").id
+    records.remove("Five")
+    assert gone not in {row.team for row in ladder(records)}
+    practised(records, arena, 5)
+    assert sum(row.played for row in ladder(records)) > 20
+
+
+def test_the_ladder_seeds_the_contest(records: Records) -> None:
+    """Before it has begun."""
+    arena = everybody(records, FakeArena())
+    practised(records, arena, 40)
+    order = [row.team for row in ladder(records)]
+    assert order != ids(records)
+    records.seed(order)
+    assert ids(records) == order

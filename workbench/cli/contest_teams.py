@@ -1,0 +1,81 @@
+"""`cardsharp contest teams`: enter teams, list and remove them, give new passwords."""
+
+import csv
+from pathlib import Path
+from typing import Annotated
+
+import cyclopts
+from cyclopts import Parameter
+
+from cardsharp.errors import ConfigError
+from workbench.contest.home import records_in
+from workbench.show.options import Json
+from workbench.show.output import print_json, results
+from workbench.strategy_file import strategy_named
+
+Folder = Annotated[Path, Parameter(help="The contest's folder.")]
+
+teams = cyclopts.App(name="teams", help="Enter teams, list and remove them, give new passwords.")
+
+
+@teams.command
+def add(folder: Folder, name: str, /, *, strategy: str | None = None) -> None:
+    """Enter a team and print its id and password, which nobody can read again.
+
+    Teams are seeded in the order of their entries. With --strategy the director plays it.
+    """
+    if strategy is not None:
+        strategy = strategy_named(strategy)
+    with records_in(folder) as records:
+        team, password = records.enter(name, strategy)
+    _print_entered(team.id, name, None if strategy else password)
+
+
+@teams.command(name="import")
+def import_(folder: Folder, file: Path, /) -> None:
+    """Enter the teams of a CSV file: its column name, and strategy where one is played here."""
+    try:
+        with file.open(newline="", encoding="utf-8-sig") as text:
+            rows = list(csv.DictReader(text))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise ConfigError(f"{file} cannot be read as CSV: {error}.") from None
+    if not rows or any(not (row.get("name") or "").strip() for row in rows):
+        raise ConfigError(f"{file} needs a column `name` with a name in every row.")
+    for row in rows:
+        strategy = (row.get("strategy") or "").strip()
+        add(folder, row["name"].strip(), strategy=strategy or None)
+
+
+@teams.command(name="list")
+def list_(folder: Folder, /, *, as_json: Json = False) -> None:
+    """List the teams in the order of their seeds."""
+    with records_in(folder) as records:
+        found = records.teams()
+    if as_json:
+        print_json(
+            [{"id": team.id, "name": team.name, "strategy": team.strategy} for team in found]
+        )
+        return
+    for place, team in enumerate(found, 1):
+        here = f", played here by {team.strategy}" if team.strategy else ""
+        results().print(f"{place:3}. {team.name} ({team.id}){here}", markup=False)
+
+
+@teams.command
+def remove(folder: Folder, name: str, /) -> None:
+    """Remove a team before the contest has begun."""
+    with records_in(folder) as records:
+        records.remove(name)
+
+
+@teams.command
+def credentials(folder: Folder, name: str, /) -> None:
+    """Give a team a new password and print it; it counts from the next `contest run` on."""
+    with records_in(folder) as records:
+        team, password = records.new_password(name)
+    _print_entered(team.id, team.name, password)
+
+
+def _print_entered(team_id: str, name: str, password: str | None) -> None:
+    told = "played here" if password is None else f"password {password}"
+    results().print(f"team {name}: id {team_id}, {told}", markup=False, soft_wrap=True)

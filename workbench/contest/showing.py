@@ -1,0 +1,119 @@
+"""What the commands print of a contest: lines, tables, rows."""
+
+import csv
+import sys
+from collections.abc import Sequence
+
+from rich.markup import escape
+from rich.table import Table
+
+from cardsharp.deadmansdraw.contest.meetings import Meeting
+from cardsharp.deadmansdraw.contest.practice import Row
+from cardsharp.deadmansdraw.contest.records import Result
+from workbench.show.output import results
+
+Names = dict[str, str]
+"""Of the teams, by their ids."""
+
+Cells = dict[str, object]
+"""A row by its columns; lists are joined where it is not printed as JSON."""
+
+ON_A_TERMINAL = 7
+"""As many of the columns have room there."""
+
+
+def pairing_line(result: Result, names: Names) -> str:
+    """How a pairing stands."""
+    pair = " - ".join(names[team] for team in result.teams)
+    start = f"pairing {result.pairing}, {result.part}: {pair}"
+    if not result.decided:
+        return f"{start}, {len(result.points)} played"
+    won = "level" if result.winner is None else names[result.winner]
+    ruled = f", by decision: {result.ruled}" if result.ruled else ""
+    return f"{start} {result.wins[0]}:{result.wins[1]}, {won}{ruled}"
+
+
+def practice_line(meeting: Meeting, names: Names) -> str:
+    """How a match of practice ended."""
+    row = meeting_row(meeting, names)
+    pair, left = " - ".join(_named(meeting.teams, names)), _named(meeting.gone, names)
+    ended = f"left by {' and '.join(left)}" if left else row["winner"] or "drawn"
+    return f"practice {meeting.number}: {pair} {row['points']}, {ended}"
+
+
+def result_row(result: Result, names: Names) -> Cells:
+    """A pairing."""
+    return {
+        "pairing": result.pairing,
+        "round": result.round,
+        "part": result.part,
+        "teams": _named(result.teams, names),
+        "wins": f"{result.wins[0]}:{result.wins[1]}",
+        "winner": None if result.winner is None else names[result.winner],
+        "points": [f"{one}:{other}" for one, other in result.points],
+        "decided": result.decided,
+        "ruled": result.ruled,
+        "matches": list(result.matches),
+    }
+
+
+def meeting_row(meeting: Meeting, names: Names) -> Cells:
+    """A match of practice."""
+    return {
+        "number": meeting.number,
+        "teams": _named(meeting.teams, names),
+        "points": "{}:{}".format(*meeting.facts.points),
+        "winner": None if meeting.winner is None else names.get(meeting.winner, meeting.winner),
+        "left by": _named(meeting.gone, names),
+        "seconds": round(meeting.facts.seconds, 1),
+        "ended": meeting.at.isoformat(timespec="seconds"),
+        "match": meeting.match,
+    }
+
+
+def ladder_row(place: int, row: Row, names: Names) -> Cells:
+    """A team on the ladder; the rating's margin is of 95 % confidence."""
+    rating = None if row.rating is None else row.rating.rounded
+    return {
+        "place": place,
+        "team": names[row.team],
+        "rating": None if rating is None else int(rating.value),
+        "margin": None if rating is None else int(rating.margin),
+        "matches": row.played,
+        "won": row.won,
+        "drawn": row.drawn,
+        "lost": row.lost,
+        "left": row.missed,
+    }
+
+
+def print_csv(rows: Sequence[Cells]) -> None:
+    """Print rows as CSV, the columns first."""
+    if rows:
+        writer = csv.DictWriter(sys.stdout, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows({title: _cell(value) for title, value in row.items()} for row in rows)
+
+
+def print_table(rows: Sequence[Cells], columns: int | None = None) -> None:
+    """Print rows for reading, as many columns of them."""
+    table = Table(box=None, padding=(0, 2), pad_edge=False)
+    for title in list(rows[0] if rows else ())[:columns]:
+        numbers = all(isinstance(row[title], int | None) for row in rows)
+        table.add_column(title, justify="right" if numbers else "left")
+    for row in rows:
+        table.add_row(*(escape(_cell(value)) for value in list(row.values())[:columns]))
+    results().print(table)
+
+
+def _named(teams: Sequence[str], names: Names) -> list[str]:
+    """Their names; the id of one that has been removed."""
+    return [names.get(team, team) for team in teams]
+
+
+def _cell(value: object) -> str:
+    """A value as a text that no spreadsheet takes for a formula."""
+    if value is None:
+        return ""
+    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return f"'{text}" if text[:1] in {"=", "+", "-", "@"} else text
