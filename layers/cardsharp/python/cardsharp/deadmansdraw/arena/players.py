@@ -32,6 +32,9 @@ PLAYER = "player"
 
 REALM = "SLCEE-2023-PC"
 
+LONGEST_NAME = 100
+"""Characters that a player's name may have."""
+
 
 def ha1(user: str, password: str) -> str:
     """What Digest authentication calls HA1; who has it can play as the user.
@@ -48,7 +51,7 @@ class Player(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: str = Field(alias="_id", pattern="^[0-9a-f]{24}$")
-    name: str = Field(min_length=1, max_length=100)
+    name: str = Field(min_length=1, max_length=LONGEST_NAME)
     password: SecretStr = SecretStr("")
     ha1: SecretStr = SecretStr("")
     email: str | None = None

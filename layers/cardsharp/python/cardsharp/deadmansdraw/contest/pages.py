@@ -135,7 +135,8 @@ def _short(name: str, room: float) -> str:
 def _width(text: str) -> float:
     """About how wide a text is in bold letters."""
     return EM * sum(
-        1.0 if unicodedata.east_asian_width(letter) in "WF"
+        0.0 if unicodedata.combining(letter)
+        else 1.0 if unicodedata.east_asian_width(letter) in "WF"
         else 0.4 if letter in "iljftrI.,:;'|!() "
         else 1.0 if letter in "mwMW@%"
         else 0.8 if letter.isupper()

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Protocol
 
-from cardsharp.deadmansdraw.arena.players import ha1
+from cardsharp.deadmansdraw.arena.players import LONGEST_NAME, ha1
 from cardsharp.deadmansdraw.contest.elimination import DoubleElimination
 from cardsharp.deadmansdraw.contest.facts import Facts
 from cardsharp.deadmansdraw.contest.ladder import Ladder
@@ -212,6 +212,10 @@ class Records:
     def enter(self, name: str, strategy: str | None = None) -> tuple[Entrant, str]:
         """A new team and its password, which nobody can read again."""
         self._refuse_once_begun()
+        if not name.strip() or len(name) > LONGEST_NAME:
+            raise ConfigError(
+                f"A team's name has 1 to {LONGEST_NAME} characters, and is not empty."
+            )
         if any(team.name == name for team in self.teams()):
             raise ConfigError(f"There is a team called {name} already.")
         team_id, password = secrets.token_hex(12), secrets.token_urlsafe(18)

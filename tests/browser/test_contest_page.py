@@ -1,0 +1,223 @@
+"""The page of a contest in a real browser: for every screen, without script, and while it runs."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+from support.arena import ADMIN_PASSWORD, HandClock
+from support.browser import overflows, picture, serious, visited
+from support.contests import held, teams
+
+from cardsharp.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.deadmansdraw.contest.facts import Facts
+from cardsharp.deadmansdraw.contest.pages import ContestPages, file_page
+from cardsharp.deadmansdraw.contest.records import Records
+from workbench.arena.server import ArenaServer
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "\u202egnp.exe",
+    "\u05d0\u05d1\u05d2 \u200f123",
+    "W" * 100,
+    "Z\u0335\u0321\u0322\u030a" * 20,
+)
+SCREENS = [
+    {"viewport": {"width": width, "height": 900}, "color_scheme": scheme}
+    for width in (390, 1024, 1600)
+    for scheme in ("light", "dark")
+]
+
+
+@dataclass(frozen=True)
+class Show:
+    """An arena that shows a contest, one match of which is at its tables."""
+
+    arena: ArenaServer
+    records: Records
+    clock: HandClock
+    match: str
+
+    @property
+    def address(self) -> str:
+        return f"{self.arena.url}/contest"
+
+    def late(self) -> None:
+        """The turn of the match runs out of time, and spectators are answered anew."""
+        self.clock.turn(timedelta(seconds=9))
+        self.arena.end_overdue_turns()
+
+    def decide(self) -> None:
+        """The pairing of the match is won by its first team, and nothing runs any more."""
+        results = self.records.results()
+        (at,) = (at for at, one in enumerate(results) if self.match in one.matches)
+        won = Facts((40, 30), 0, 61.0, 20, (1, 2), (0, 0))
+        winner = results[at].teams[0]
+        results[at] = replace(
+            results[at], facts=(won,), wins=(1, 0), winner=winner, decided=True, ruled="it was late"
+        )
+        self.records.keep(results)
+        self.clock.turn(timedelta(seconds=9))
+
+
+def shown(folder: Path, names: tuple[str, ...] | list[str], decided: int) -> Iterator[Show]:
+    records, _ = held(folder / "cup", names, decided)
+    players = [{"_id": one.id, "name": one.name, "ha1": one.ha1} for one in records.teams()]
+    (folder / "players.json").write_text(json.dumps(players))
+    clock = HandClock()
+    config = ArenaConfig(
+        players=folder / "players.json", clock=clock, public=True, admin_password=ADMIN_PASSWORD
+    )
+    with ArenaServer(config, ContestPages(records)) as arena:
+        results = [replace(one, matches=one.matches[: len(one.facts)]) for one in records.results()]
+        at = next(at for at, one in enumerate(results) if not one.decided)
+        match = arena.create_match(results[at].teams, timeout=timedelta(seconds=7))
+        results[at] = replace(results[at], facts=(), matches=(match,))
+        records.keep(results)
+        yield Show(arena, records, clock, match)
+    records.close()
+
+
+@pytest.fixture(scope="module")
+def cup(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Show]:
+    """Twelve teams, of which the first are what somebody hostile would call theirs."""
+    yield from shown(tmp_path_factory.mktemp("cup"), [*HOSTILE, *teams(6)], 11)
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Iterator[Show]:
+    """Eight teams; the second pairing runs."""
+    yield from shown(tmp_path, teams(8), 1)
+
+
+@pytest.mark.parametrize("screen", SCREENS, ids=str)
+def test_nobody_is_kept_out_on_any_screen(browser: Browser, cup: Show, screen: object) -> None:
+    """Whatever the teams are called: no script of theirs runs, and nothing is wider than it."""
+    with visited(browser, **screen) as page:  # type: ignore[arg-type]
+        page.goto(cup.address)
+        picture(page, f"contest-{screen}")
+        assert page.locator("svg.box").count() == 24
+        assert page.locator("script:not([src])").count() == 0
+        assert page.locator("main img").count() == 0
+        assert serious(page) == []
+        assert not overflows(page)
+
+
+@pytest.mark.parametrize("width", [390, 1600])
+def test_sixty_four_teams_scroll_in_a_region_of_their_own(
+    browser: Browser, tmp_path: Path, width: int
+) -> None:
+    """By the keyboard, too; the page itself does not."""
+    for show in shown(tmp_path, teams(64), 70):
+        with visited(browser, viewport={"width": width, "height": 800}) as page:
+            page.goto(show.address)
+            region = page.get_by_role("region", name="Bracket")
+            assert region.evaluate("one => one.scrollHeight > one.clientHeight")
+            assert not overflows(page)
+            region.focus()
+            region.press("End")
+            boxes = page.locator("svg.box")
+            lowest = boxes.evaluate_all("all => all.map((one) => one.y.baseVal.value)")
+            expect(boxes.nth(lowest.index(max(lowest)))).to_be_in_viewport()
+
+
+def test_it_is_read_without_script(browser: Browser, cup: Show) -> None:
+    """And loads itself anew, as long as the contest runs."""
+    with visited(browser, java_script_enabled=False) as page:
+        page.goto(cup.address)
+        assert page.locator("svg.running").count() == 1
+        assert page.locator("tr[id^=team-]").count() == 12
+        assert page.locator("noscript meta[http-equiv=refresh]").get_attribute("content") == "15"
+        assert page.locator("#lost").is_hidden()
+        page.get_by_role("link", name="Running now").click()
+        assert page.get_by_text("left to draw").is_visible()
+
+
+def test_a_running_contest_moves_on_by_itself(browser: Browser, small: Show) -> None:
+    """Moves at the bottom, then what a match's end changes; the page stays, with where one is."""
+    with visited(browser) as page:
+        page.clock.install()
+        page.goto(small.address)
+        page.evaluate("window.stayed = true")
+        running = page.locator("#running")
+        to_move = running.locator("tr.active .team").inner_text()
+        link = page.locator(f"#running a[href='/matches/{small.match}']")
+        link.focus()
+        small.late()
+        page.clock.run_for(2_100)
+        expect(running.locator("tr.active .team")).not_to_have_text(to_move)
+        expect(link).to_be_focused()
+        expect(page.locator("svg.box.decided")).to_have_count(1)
+        small.decide()
+        page.clock.run_for(2_100)
+        expect(page.locator("svg.box.decided")).to_have_count(2)
+        expect(page.get_by_text("Decided by the organiser: it was late")).to_be_visible()
+        expect(link).to_have_count(0)
+        assert page.evaluate("window.stayed")
+
+
+def test_nothing_is_loaded_again_that_has_not_changed(browser: Browser, small: Show) -> None:
+    """The running matches are asked for, and answered without a body."""
+    with visited(browser) as page:
+        page.clock.install()
+        asked: list[tuple[str, int]] = []
+        page.on("response", lambda one: asked.append((one.url.rpartition("/")[2], one.status)))
+        page.goto(small.address)
+        with page.expect_response("**/contest/running"):
+            page.clock.run_for(2_100)
+        asked.clear()
+        for _ in range(3):
+            with page.expect_response("**/contest/running"):
+                page.clock.run_for(2_100)
+        assert {name for name, _ in asked} <= {"running", "icon.svg"}
+
+
+def test_an_arena_that_is_gone_is_told(browser: Browser, tmp_path: Path) -> None:
+    """Until it answers again."""
+    for show in shown(tmp_path, teams(4), 1):
+        context = browser.new_context()
+        page = context.new_page()
+        page.clock.install()
+        page.goto(show.address)
+        context.set_offline(True)
+        page.clock.run_for(2_100)
+        expect(page.get_by_role("status")).to_be_visible()
+        context.set_offline(False)
+        page.clock.run_for(2_100)
+        expect(page.locator("#lost")).to_be_hidden()
+        context.close()
+
+
+def test_the_statistics_of_a_tag_lead_there_and_back(browser: Browser, cup: Show) -> None:
+    """From a round to its matches, and to the contest again; axe finds nothing there either."""
+    with visited(browser, viewport={"width": 390, "height": 800}) as page:
+        page.goto(cup.address)
+        page.get_by_role("link", name="All rounds").click()
+        expect(page).to_have_url(f"{cup.arena.url}/matches/statistics?tag=cup")
+        assert serious(page) == []
+        page.get_by_role("link", name="Contest").click()
+        expect(page).to_have_url(cup.address)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_file_opens_from_disk(browser: Browser, cup: Show, tmp_path: Path, scheme: str) -> None:
+    """With its style, without any request, and as well to read."""
+    file = tmp_path / "cup.html"
+    file.write_text(file_page(cup.records), encoding="utf-8")
+    with visited(browser, color_scheme=scheme) as page:
+        asked: list[str] = []
+        page.on("request", lambda one: asked.append(one.url))
+        page.goto(file.as_uri())
+        assert asked == [file.as_uri()]
+        assert (
+            page.locator("table.figures").first.evaluate(
+                "one => getComputedStyle(one).borderCollapse"
+            )
+            == "collapse"
+        )
+        assert serious(page) == []
+        assert not overflows(page)
