@@ -119,7 +119,8 @@ def test_it_is_in_the_list_of_commands_and_has_those_of_every_game(cli: Cli) -> 
     assert "Nim, a sample of a whole game." in cli("--help").out
     said = cli("nim", "--help").out
     assert all(
-        f" {name} " in said for name in ("bot", "duel", "serve", "show", "strategies", "why")
+        f" {name} " in said
+        for name in ("bot", "duel", "serve", "show", "strategies", "watch", "why")
     )
     assert cli("nim", "strategies", "--json").json() == ["perfect", "random"]
 

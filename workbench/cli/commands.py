@@ -93,6 +93,19 @@ COMMANDS = (
         place=3,
     ),
     Command(
+        "watch",
+        "Look at a match in the browser, step by step or live.",
+        "The page goes through a match card by card and shows what we weighed at each decision of "
+        "ours. It is served to this machine alone, until Ctrl-C.",
+        (
+            ("cardsharp watch", "the newest match; while it is played the page moves on"),
+            ("cardsharp watch last --html match.html", "one file to send, which needs no network"),
+            ("cardsharp watch http://127.0.0.1:8080", "the newest match of an arena"),
+            ("cardsharp watch told.json", "what an arena answered about a match"),
+        ),
+        place=3,
+    ),
+    Command(
         "why",
         "Explain our decisions in one turn.",
         "For each decision: the table as we saw it, the options with their values, the choice "

@@ -11,6 +11,29 @@ _OLD = {"versus": ("play",)}
 """What a command was called before, where no other of the game is called so."""
 
 
+_ALIKE: tuple[tuple[str, tuple[str, ...], str], ...] = (
+    ("strategies", (), "List the strategies; each name works wherever one is asked for."),
+    ("show", ("replay",), "Show a match turn by turn, and why we did what we did."),
+    ("why", ("replay",), "Explain our decisions in one turn."),
+    ("watch", ("replay", "board"), "Look at a match in the browser, step by step or live."),
+    ("try", ("decisions",), "Let a strategy decide again what was decided in stored matches."),
+    (
+        "analyse",
+        ("judge", "decisions", "replay"),
+        "Say what each decision of a match cost, and what the cards brought.",
+    ),
+    (
+        "stats",
+        ("judge", "decisions", "replay"),
+        "Say how well was decided and how lucky we were, over many matches.",
+    ),
+    ("duel", ("simulation",), "Let two strategies play each deal from every side."),
+    ("versus", ("terminal",), "Play yourself, in this terminal, against any player."),
+    ("serve", ("service",), "Serve games through the handler that the cloud runs, until Ctrl-C."),
+)
+"""Commands that games have alike: the parts of a game that each takes, and its line in the list."""
+
+
 def app_of(game: Game) -> cyclopts.App:
     """All commands of a game; its own go before those that are alike for all games."""
     if game.commands is None:
@@ -27,21 +50,9 @@ def app_of(game: Game) -> cyclopts.App:
 
 def _alike(game: Game) -> Iterator[tuple[str, str]]:
     """The commands for which a game has what it takes, and a line about each."""
-    yield "strategies", "List the strategies; each name works wherever one is asked for."
-    if game.replay is not None:
-        yield "show", "Show a match turn by turn, and why we did what we did."
-        yield "why", "Explain our decisions in one turn."
-    if game.decisions is not None:
-        yield "try", "Let a strategy decide again what was decided in stored matches."
-    if game.judge is not None and game.decisions is not None and game.replay is not None:
-        yield "analyse", "Say what each decision of a match cost, and what the cards brought."
-        yield "stats", "Say how well was decided and how lucky we were, over many matches."
-    if game.simulation is not None:
-        yield "duel", "Let two strategies play each deal from every side."
-    if game.terminal is not None:
-        yield "versus", "Play yourself, in this terminal, against any player."
-    if game.service is not None:
-        yield "serve", "Serve games through the handler that the cloud runs, until Ctrl-C."
+    for name, parts, summary in _ALIKE:
+        if all(getattr(game, part) is not None for part in parts):
+            yield name, summary
     if game.order is not None and game.listen is None:
         yield "bot", "Join a game and play it, each step explained; the same again takes it up."
 

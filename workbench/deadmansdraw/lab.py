@@ -7,12 +7,12 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter
 
-from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
+from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.deadmansdraw.actions import Effect, EffectType
 from cardsharp.deadmansdraw.bank import bank_of
 from cardsharp.deadmansdraw.cards import Card, Suit
-from cardsharp.deadmansdraw.logbook import facts_body, header_body
 from cardsharp.deadmansdraw.position import Position
+from cardsharp.deadmansdraw.recorded import recorded
 from cardsharp.deadmansdraw.strategies import Strategy
 from cardsharp.deadmansdraw.strategies.captain import (
     WEIGHTS,
@@ -24,9 +24,7 @@ from cardsharp.deadmansdraw.strategies.champion import Champion
 from cardsharp.deadmansdraw.strategies.search.leaves import Limits
 from cardsharp.deadmansdraw.strategies.search.tree import Search
 from cardsharp.deadmansdraw.strategies.search.weights import model
-from cardsharp.deadmansdraw.wire import instant
-from cardsharp.deadmansdraw.wire_views import MatchView
-from cardsharp.errors import ConfigError
+from cardsharp.errors import ConfigError, Malformed
 from workbench.deadmansdraw.kept import kept_match
 from workbench.lab.dice import Dice, Purpose, dice
 from workbench.lab.extras import Answer, Extras, MatchDice, PlaySeries, Told
@@ -87,32 +85,20 @@ class DeadMansDrawExtras(Extras):
     def recorded(self, file: Path) -> tuple[MatchRecord, list[MoveRecord]]:
         """The match that an arena tells: the answer to GET /api/matches/ID?showevents=true."""
         try:
-            view = MatchView.model_validate_json(file.read_bytes())
-        except (OSError, ValueError):
-            raise _NoMatch(file) from None
-        began, given = instant(view.started_at), view.creation_params
-        if began is None or not view.moves:
-            raise _NoMatch(file)
-        if (given.play_area, given.draw_pile, given.discard_pile, given.banks) != (None,) * 4:
+            record, moves = recorded(file.read_bytes())
+        except (OSError, Malformed):
+            raise ConfigError(
+                f"{file} is no match as an arena tells it (GET /api/matches/ID?showevents=true)."
+            ) from None
+        if "opening" in record.header:
             raise ConfigError(f"{file}: its match began with cards of its own, not as all do.")
-        status = Status.FINISHED if view.finished else Status.RUNNING
-        moves = [MoveRecord(move.sequence_id, None, facts_body(move)) for move in view.moves]
-        return MatchRecord(view.id, status, began, header_body(view, {})), moves
+        return record, moves
 
     def answers(self, strategy: Strategy) -> Iterator[Answer]:
         """What a strategy answers where one answer is right."""
         for probe in probes():
             decision = strategy.decide(probe.position())
             yield Answer(probe.name, str(decision.action), probe.right, decision.reason)
-
-
-class _NoMatch(ConfigError):
-    """A file that holds no match."""
-
-    def __init__(self, file: Path) -> None:
-        super().__init__(
-            f"{file} is no match as an arena tells it (GET /api/matches/ID?showevents=true)."
-        )
 
 
 class _Counting(Search):

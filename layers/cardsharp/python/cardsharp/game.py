@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # so that a list of games is there at once, whatever they are
     from cardsharp.deciding import Decider
     from cardsharp.replay import Asked, Step
     from cardsharp.simulation import Simulate
+    from cardsharp.viewer.board import Board
     from cardsharp.web.service import Service
 
 T = TypeVar("T")
@@ -71,6 +72,9 @@ Visit = Callable[[str, "Random"], None]
 Replay = Callable[["MatchRecord", "Sequence[MoveRecord]"], "Iterable[Step]"]
 """The steps of a stored match, with our reasons beside them."""
 
+Recorded = Callable[[bytes], "tuple[MatchRecord, list[MoveRecord]]"]
+"""The match that somebody else's JSON tells; raises `Malformed` where it tells none."""
+
 Decisions = Callable[["MatchRecord", "Sequence[MoveRecord]"], "Iterable[Asked]"]
 """The decisions of a stored match whose positions it tells whole."""
 
@@ -105,6 +109,8 @@ class Game(NamedTuple):
     lab: Part[Any] | None = None
     """What it brings to duels at home beside its simulation, a kind of `Extras`."""
     replay: Part[Replay] | None = None
+    recorded: Part[Recorded] | None = None
+    """Reads a match as its arena or service tells it."""
     decisions: Part[Decisions] | None = None
     decider: Part["Decider[Any, Any, Any]"] | None = None
     """Has a strategy decide such a position again."""
@@ -119,6 +125,8 @@ class Game(NamedTuple):
     """Opens what keeps its matches at home, a `MatchReader`; without it, the one match log."""
     program: Part[Any] | None = None
     """How programs in any language are told its positions at home, a `Translation`."""
+    board: Part["Board"] | None = None
+    """How its table is drawn on the page of a match."""
     drawing: Part[Any] | None = None
     """How its matches are shown at home, a `Drawing`; without it, step by step."""
     terminal: Part[Any] | None = None

@@ -13,6 +13,7 @@ GAME = Game(
     attend=Part("nim.assembly:attend"),
     order=Part("nim.assembly:order"),
     replay=Part("nim.replay:replay"),
+    board=Part("nim.board:BOARD"),
     decisions=Part("nim.decisions:decisions"),
     decider=Part("nim.fallback:DECIDER"),
     judge=Part("nim.judge:JUDGE"),

@@ -15,6 +15,7 @@ GAME = Game(
     order_keys=frozenset({"url", "nickname"}),
     service=Part("cardsharp.blef.assembly:SERVICE"),
     replay=Part("cardsharp.blef.replay:replay"),
+    board=Part("cardsharp.blef.board:BOARD"),
     decisions=Part("cardsharp.blef.decisions:decisions"),
     judge=Part("cardsharp.blef.judge:JUDGE"),
     decider=Part("cardsharp.blef.fallback:DECIDER"),

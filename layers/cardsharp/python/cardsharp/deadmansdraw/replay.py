@@ -1,7 +1,7 @@
 """A stored match of Dead Man's Draw turn by turn: who did what, why, and what it brought."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from itertools import chain, groupby
 from typing import Annotated
 
@@ -9,11 +9,10 @@ from pydantic import BeforeValidator, ValidationError
 
 from cardsharp.cloud.ports import Body, MatchRecord, MoveRecord
 from cardsharp.deadmansdraw.actions import EffectType, Verb
-from cardsharp.deadmansdraw.bank import Bank
-from cardsharp.deadmansdraw.cards import Card
+from cardsharp.deadmansdraw.cards import (
+    Card,
+)
 from cardsharp.deadmansdraw.events import (
-    CardPlaced,
-    CardRemoved,
     Comment,
     Delta,
     Drawn,
@@ -23,12 +22,11 @@ from cardsharp.deadmansdraw.events import (
     MatchEnded,
     TurnEnded,
 )
+from cardsharp.deadmansdraw.piles import Banks, Ended, Piles, Suited
 from cardsharp.deadmansdraw.reading import played
 from cardsharp.deadmansdraw.wire_views import MoveView
 from cardsharp.errors import StoreError
 from cardsharp.replay import Step, Stored, Thought, parse
-
-Banks = tuple[Bank, Bank]
 
 Piece = tuple[str | Card, ...]
 """Words and cards that tell one thing; `"".join(map(str, piece))` is its text."""
@@ -67,6 +65,14 @@ class StoredPosition(Stored):
     discard_pile: Cards = ()
     unseen: Cards = ()
     known_top: str | None = None
+
+
+class Opening(Stored):
+    """The cards with which a match began that did not begin as all do."""
+
+    banks: tuple[Cards, Cards] = ((), ())
+    play_area: Cards = ()
+    discard_pile: Cards = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,69 +126,28 @@ class Turn:
         return self.after[player].score - self.before[player].score
 
 
-@dataclass(frozen=True, slots=True)
-class _Piles:
-    """The banks as sets of cards, which deltas add to and take from, and the play area."""
-
-    banks: tuple[frozenset[Card], frozenset[Card]] = field(default=(frozenset(), frozenset()))
-    area: tuple[Card, ...] = ()
-
-    def after(self, delta: Delta) -> "_Piles":
-        first, second = (
-            (bank - set(change.removed)) | set(change.added)
-            for bank, change in zip(self.banks, delta.banks, strict=True)
-        )
-        return _Piles((first, second))
-
-    def before(self, delta: Delta) -> "_Piles":
-        first, second = (
-            (bank - set(change.added)) | set(change.removed)
-            for bank, change in zip(self.banks, delta.banks, strict=True)
-        )
-        return _Piles((first, second))
-
-    def within(self, event: Event) -> "_Piles":
-        """The piles after an event within a turn."""
-        match event:
-            case CardPlaced(card):
-                return _Piles(self.banks, (*self.area, card))
-            case CardRemoved(card):
-                first, second = (bank - {card} for bank in self.banks)
-                return _Piles((first, second), self.area)
-        return self
-
-    def as_banks(self) -> Banks:
-        first, second = (Bank().with_cards(sorted(bank)) for bank in self.banks)
-        return first, second
-
-    def state(self) -> dict[str, object]:
-        """What lies open, as a JSON object."""
-        banks = self.as_banks()
-        return {
-            "banks": [[str(card) for card in bank] for bank in banks],
-            "scores": [bank.score for bank in banks],
-            "playArea": [str(card) for card in self.area],
-        }
-
-
-def replay(_record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Step]:
+def replay(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Step]:
     """The steps of a match.
 
     Raises:
-        StoreError: a move of the log cannot be read.
+        StoreError: the header or a move of the log cannot be read.
     """
-    return chain.from_iterable(turn.steps for turn in turns_of(moves))
+    told = record.header.get("opening")
+    opening = parse(Opening, told) if isinstance(told, Mapping) else None
+    return chain.from_iterable(turn.steps for turn in turns_of(moves, opening))
 
 
-def turns_of(moves: Sequence[MoveRecord]) -> list[Turn]:
+def turns_of(moves: Sequence[MoveRecord], opening: Opening | None = None) -> list[Turn]:
     """The turns of a match, the first first; the last one may still run.
+
+    `opening` is what the header says of the cards that a match began with.
 
     Raises:
         StoreError: a move of the log cannot be read.
     """
     told = [_told(move) for move in moves]
     groups = [tuple(group) for _, group in groupby(told, key=lambda one: one.turn)]
-    piles = _opening(groups)
+    piles = _opening(groups) if opening is None else _opened(opening)
     turns = []
     for group in groups:
         delta = _delta(group)
@@ -297,11 +262,14 @@ def _action_text(body: object) -> object:
     return f"{effect.get('effectType')}: {named}"
 
 
-def _steps(group: Iterable[_Told], piles: _Piles, after: _Piles) -> Iterator[EventStep]:
+def _steps(group: Iterable[_Told], piles: Piles, after: Piles) -> Iterator[EventStep]:
     """The moves of a turn with the table after each."""
     for told in group:
         for event in told.events:
-            piles = after if isinstance(event, TurnEnded) else piles.within(event)
+            if isinstance(event, TurnEnded):
+                piles = replace(after, ended=Ended(not event.successful, piles.drawn))
+            else:
+                piles = piles.within(event)
         yield EventStep(
             sequence=told.sequence,
             turn=told.turn,
@@ -319,7 +287,7 @@ def _delta(group: Iterable[_Told]) -> Delta | None:
     return ends[-1].delta if ends else None
 
 
-def _opening(groups: Sequence[Sequence[_Told]]) -> _Piles:
+def _opening(groups: Sequence[Sequence[_Told]]) -> Piles:
     """The banks at the start: empty, but where a match began in the middle.
 
     Then our first decision at the beginning of a turn shows the banks, and what the turns before
@@ -329,13 +297,24 @@ def _opening(groups: Sequence[Sequence[_Told]]) -> _Piles:
         position = next(filter(None, map(_first_look, group)), None)
         if position is None:
             continue
-        first, second = (frozenset(card_of(text) for text in bank) for bank in position.banks)
-        piles = _Piles((first, second))
+        first, second = map(_cards, position.banks)
+        discard, unseen = _cards(position.discard_pile), _cards(position.unseen)
+        piles = Piles((first, second), (), discard, unseen)
         for earlier in reversed(groups[:index]):
             delta = _delta(earlier)
             piles = piles if delta is None else piles.before(delta)
         return piles
-    return _Piles()
+    return Piles()
+
+
+def _opened(opening: Opening) -> Piles:
+    first, second = map(_cards, opening.banks)
+    area = tuple(map(card_of, opening.play_area))
+    return Piles((first, second), area, _cards(opening.discard_pile), None)
+
+
+def _cards(names: Iterable[str]) -> Suited:
+    return frozenset(map(card_of, names))
 
 
 def _first_look(told: _Told) -> StoredPosition | None:

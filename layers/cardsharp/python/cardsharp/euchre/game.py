@@ -18,6 +18,7 @@ GAME = Game(
     encoding=Part("workbench.euchre.encoding:ENCODING"),
     commands=Part("workbench.euchre.commands:app"),
     replay=Part("cardsharp.euchre.replay:replay"),
+    board=Part("cardsharp.euchre.board:BOARD"),
     decisions=Part("cardsharp.euchre.decisions:decisions"),
     judge=Part("cardsharp.euchre.judge:JUDGE"),
     decider=Part("cardsharp.euchre.fallback:DECIDER"),

@@ -4,10 +4,12 @@ The service keeps deals in a store of its own: `moves_of` tells one as moves of 
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from cardsharp.cloud.ports import Body, MatchRecord, MoveRecord
 from cardsharp.euchre.actions import Action, Bid, Defend, Discard, Play, Question
-from cardsharp.euchre.cards import SUITS, name
+from cardsharp.euchre.cards import DECK, SUIT_NAMES, SUITS, name
+from cardsharp.euchre.cards import parse as parse_card
 from cardsharp.euchre.records import (
     BidEvent,
     DefenseEvent,
@@ -19,7 +21,7 @@ from cardsharp.euchre.records import (
     encode_event,
 )
 from cardsharp.euchre.state import TURN
-from cardsharp.euchre.table import DEALER, TRICKS
+from cardsharp.euchre.table import DEALER, TRICKS, Table
 from cardsharp.replay import Step, Thought, parse
 
 SEATS = ("first", "second", "third", "dealer")
@@ -61,14 +63,11 @@ def replay(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Step]:
     Raises:
         StoreError: an event or a decision cannot be read.
     """
-    bids: list[object] = []
-    plays: list[object] = []
+    turned = record.header.get("turnCard")
+    table = Table(parse_card(turned) if isinstance(turned, str) else DECK[0])
     for move in moves:
         question, seat, action = asked_of(event_of(move))
-        if isinstance(action, Bid):
-            bids = [*bids, [seat, str(action)]]
-        if isinstance(action, Play):
-            plays = [*plays, [seat, name(action.card)]]
+        table = _after(table, seat, action)
         # Which card the dealer laid aside is nobody else's business.
         hidden = question is Question.DISCARD and move.intent is None
         yield Step(
@@ -76,9 +75,33 @@ def replay(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Step]:
             turn=move.sequence + 1,
             seat=seat,
             happened="discard" if hidden else str(action),
-            state={"turnCard": record.header.get("turnCard"), "bids": bids, "plays": plays},
+            state={"turnCard": turned, **_open(table)},
             ours=None if move.intent is None else thought_of(move.intent),
         )
+
+
+def _after(table: Table, seat: int, action: Action) -> Table:
+    match action:
+        case Bid():
+            return table.with_bid(action)
+        case Defend(alone):
+            return replace(table, defences=(*table.defences, alone))
+        case Play(card):
+            return table.with_play(seat, card)
+    return table
+
+
+def _open(table: Table) -> dict[str, object]:
+    """What lies open: what was said, all plays, the last trick, and who won each that is over."""
+    call = table.call
+    return {
+        "bids": [[number % len(SEATS), str(bid)] for number, bid in enumerate(table.bids)],
+        "plays": [[seat, name(card)] for trick in table.tricks for seat, card in trick],
+        "trick": [[seat, name(card)] for trick in table.tricks[-1:] for seat, card in trick],
+        "won": list(table.winners),
+        "trumps": None if call is None else SUIT_NAMES[call.suit],
+        "alone": call is not None and call.alone,
+    }
 
 
 def event_of(move: MoveRecord) -> Event:

@@ -1,0 +1,77 @@
+"""A match as its arena tells it (`GET /api/matches/ID?showevents=true`), as the log has matches."""
+
+import json
+
+from pydantic import ValidationError
+
+from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
+from cardsharp.deadmansdraw.cards import SERVER_DECK, lowest_of_each_suit
+from cardsharp.deadmansdraw.logbook import facts_body, header_body, outcome_body
+from cardsharp.deadmansdraw.wire import instant
+from cardsharp.deadmansdraw.wire_views import CreationView, MatchView
+from cardsharp.errors import Malformed
+
+Told = tuple[MatchRecord, list[MoveRecord]]
+
+
+def recorded(text: bytes) -> Told:
+    """The match that an arena's answer tells.
+
+    Raises:
+        Malformed: it tells none, or not its moves.
+    """
+    try:
+        view = MatchView.model_validate(_whole(json.loads(text)))
+    except ValidationError:
+        raise Malformed("It is no arena's answer about a match.") from None
+    except ValueError:
+        raise Malformed("It is no JSON.") from None
+    if not view.moves:
+        raise Malformed("It tells no moves; ask for them with ?showevents=true.")
+    return told(view)
+
+
+def told(view: MatchView) -> Told:
+    """The match of a view with all its events; one that began with cards of its own says which.
+
+    Raises:
+        Malformed: its beginning is no moment.
+    """
+    began = instant(view.started_at)
+    if began is None:
+        raise Malformed("It does not tell when the match began.")
+    moves = [MoveRecord(move.sequence_id, None, facts_body(move)) for move in view.moves]
+    return MatchRecord(
+        view.id,
+        Status.FINISHED if view.finished else Status.RUNNING,
+        began,
+        header_body(view, {}) | _opening(view.creation_params),
+        beat=view.move_count,
+        outcome=outcome_body(view, set()) if view.finished else None,
+    ), moves
+
+
+def _opening(given: CreationView) -> dict[str, object]:
+    """The cards that lay open at the beginning, where it was not the usual one."""
+    if (given.play_area, given.draw_pile, given.discard_pile, given.banks) == (None,) * 4:
+        return {}
+    banks = given.banks or ((), ())
+    discard = given.discard_pile
+    open_cards = {
+        "playArea": given.play_area or (),
+        "discardPile": lowest_of_each_suit(SERVER_DECK) if discard is None else discard,
+    }
+    named = {name: " ".join(map(str, cards)) for name, cards in open_cards.items()}
+    return {"opening": {"banks": [" ".join(map(str, bank)) for bank in banks], **named}}
+
+
+def _whole(body: object) -> object:
+    """The view; of a match recorded look by look (tests/samples) the last look with all moves."""
+    if not isinstance(body, dict) or "steps" not in body:
+        return body
+    looks = [*body["steps"], body["final"]["last_look"]]
+    seen = [look for look in looks if "new_moves" in look]
+    views = [look["view"] for look in seen if look["view"] != "same"]
+    moves = [move for look in seen for move in look["new_moves"]]
+    began = "1970-01-01T00:00:00.000Z"
+    return {**views[-1], "_id": body["name"], "startedAt": began, "moves": moves} if views else {}

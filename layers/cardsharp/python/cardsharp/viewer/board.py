@@ -1,0 +1,58 @@
+"""How a table is drawn: what a game brings to the page of its matches, and what drawings share."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from cardsharp.replay import Header, Step
+
+Parts = Mapping[str, Markup | None]
+"""The parts of a drawn table by name, each time the same names in the same order.
+
+None leaves a part as it was. What players have is called `seat0`, `seat1` and so on.
+"""
+
+NOTHING = Markup("")
+
+
+class Board(NamedTuple):
+    """How a game's table is drawn after a step, from public facts and our own decision in it.
+
+    `symbols` are SVG elements in a square of 24 by name: `shape` shows them. A drawing has
+    neither script nor style of its own; `page/style.css` has the classes that there are.
+    """
+
+    symbols: Mapping[str, str]
+    parts: Callable[[Header, Step], Parts]
+
+
+def shape(name: str) -> Markup:
+    """One of the game's symbols."""
+    return Markup('<svg><use href="#{}"/></svg>').format(name)
+
+
+def card(rank: object, suit: str, name: str = "", kind: str = "") -> Markup:
+    """An open card: its rank, the shape of its suit, and what the suit is called."""
+    shown = Markup("<i>{}</i>").format(name) if name else NOTHING
+    text = Markup('<span class="card {}"><b>{}</b>{}{}</span>')
+    return text.format(f"{suit} {kind}".strip(), rank, shape(suit), shown)
+
+
+def row(cards: Iterable[Markup], otherwise: str = "") -> Markup:
+    """Cards beside each other; words where there are none."""
+    found = NOTHING.join(cards)
+    if found:
+        return Markup('<div class="row">{}</div>').format(found)
+    return Markup('<p class="quiet">{}</p>').format(otherwise)
+
+
+def titled(title: str, content: Markup, figure: object = "") -> Markup:
+    """A part with a title above it, and a figure beside the title."""
+    told = Markup("<b>{}</b>").format(figure) if figure != "" else NOTHING
+    return Markup("<h2><span>{}</span>{}</h2>{}").format(title, told, content)
+
+
+def texts(found: object) -> list[str]:
+    """A list of texts out of a step's state; empty where it is none."""
+    return [str(one) for one in found] if isinstance(found, list | tuple) else []

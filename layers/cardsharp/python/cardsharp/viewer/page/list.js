@@ -1,0 +1,17 @@
+// A list of matches that stays new: every few seconds its rows are taken from the page again.
+
+const PAUSE = 4000;
+
+async function renew() {
+  if (document.visibilityState !== "visible") return;
+  const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
+  if (!answer.ok) return;
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const rows = page.getElementById("list");
+  const here = document.getElementById("list");
+  if (rows && rows.textContent !== here.textContent && !here.contains(document.activeElement)) {
+    here.replaceWith(rows);
+  }
+}
+
+setInterval(() => renew().catch(() => {}), PAUSE);

@@ -1,0 +1,60 @@
+// A match that is still played: ask for what is new, which the server answers when there is some.
+
+import { add, ready, show, state } from "./match.js";
+
+const PAUSE = 1000; // after an answer that brought nothing at once, and after a fault
+const root = document.getElementById("match");
+const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
+
+function shownNow() {
+  if (document.visibilityState === "visible") return Promise.resolve();
+  return new Promise((done) => document.addEventListener("visibilitychange", done, { once: true }));
+}
+
+function list(steps, start) {
+  const turns = document.getElementById("turns");
+  steps.forEach((step, index) => {
+    let turn = turns.lastElementChild;
+    if (!turn || turn.dataset.turn !== String(step.turn)) {
+      const known = turn?.querySelector("h2")?.firstChild?.textContent.trim() === String(step.turn);
+      if (!known) {
+        turn = document.createElement("li");
+        turn.append(document.createElement("h2"), document.createElement("ol"));
+        const who = document.createElement("span");
+        who.textContent = step.who;
+        turn.firstElementChild.append(`${step.turn} `, who);
+        turns.append(turn);
+      }
+      turn.dataset.turn = String(step.turn);
+    }
+    const item = document.createElement("li");
+    const link = document.createElement("a");
+    link.href = `?step=${start + index + 1}`;
+    if (step.ours) link.className = "ours";
+    link.textContent = step.happened;
+    item.append(link);
+    turn.lastElementChild.append(item);
+  });
+}
+
+async function once() {
+  const began = performance.now();
+  const path = new URL(`${root.dataset.steps}?from=${state.total}&wait=1`, location.origin);
+  const answer = await fetch(path, { cache: "no-store" });
+  if (!answer.ok) throw new Error(String(answer.status));
+  const told = await answer.json();
+  if (told.total < state.total) location.reload(); // the arena went back
+  const follows = state.atEnd;
+  list(told.steps, state.total);
+  add(told.steps);
+  document.getElementById("facts").textContent = told.facts;
+  if (told.steps.length) show(follows ? state.total : Number(root.querySelector("#slider").value));
+  if (!told.steps.length && performance.now() - began < PAUSE) await pause(PAUSE);
+  return told.over;
+}
+
+await ready;
+for (let over = false; !over;) {
+  await shownNow();
+  try { over = await once(); } catch { await pause(PAUSE); }
+}

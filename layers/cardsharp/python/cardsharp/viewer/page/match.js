@@ -1,0 +1,148 @@
+// The page of a match: step through what the server drew. Tables come from it as escaped HTML.
+
+const $ = (id) => document.getElementById(id);
+const root = $("match");
+const board = $("board");
+const alone = $("steps");
+
+const steps = []; // each with the whole table after it: parts by name
+let at = Number(root.dataset.at);
+let playing = null;
+
+export const state = { get total() { return steps.length; }, get atEnd() { return at >= steps.length; } };
+
+// Add steps as the server tells them; each says only what it changed.
+export function add(told) {
+  for (const step of told) {
+    const before = steps.length ? steps[steps.length - 1].parts : {};
+    steps.push({ ...step, parts: { ...before, ...step.parts } });
+  }
+  $("slider").max = String(steps.length);
+}
+
+export function show(number) {
+  if (!steps.length) return;
+  at = Math.max(1, Math.min(number, steps.length));
+  const step = steps[at - 1];
+  for (const [name, html] of Object.entries(step.parts)) put(name, html);
+  board.dataset.seat = step.seat ?? "";
+  const who = document.createElement("b");
+  who.textContent = step.who;
+  $("happened").replaceChildren(who, ` ${step.happened}`);
+  $("count").textContent = `${at} of ${steps.length}`;
+  $("slider").value = String(at);
+  mark();
+  if (location.hash !== `#${at}`) history.replaceState(null, "", `#${at}`);
+}
+
+function put(name, html) {
+  let part = root.querySelector(`[data-part="${CSS.escape(name)}"]`);
+  if (!part) {
+    part = document.createElement("section");
+    part.className = `part ${name}`;
+    part.dataset.part = name;
+    board.append(part);
+  }
+  if (part.seen !== html) {
+    part.innerHTML = html; // the server has escaped it, and the policy runs no script in it
+    part.seen = html;
+  }
+}
+
+function mark() {
+  const links = $("turns").querySelectorAll("a");
+  $("turns").querySelector("[aria-current]")?.removeAttribute("aria-current");
+  const link = links[at - 1];
+  if (!link) return;
+  link.setAttribute("aria-current", "step");
+  const list = $("turns");
+  if (list.scrollHeight > list.clientHeight) {
+    list.scrollTop = link.offsetTop - list.offsetTop - list.clientHeight / 2;
+  }
+}
+
+function turn(direction) {
+  const starts = steps.map((step, i) => (i && step.turn === steps[i - 1].turn ? 0 : i + 1)).filter(Boolean);
+  if (direction < 0) return starts.filter((start) => start < at).pop() ?? 1;
+  return starts.find((start) => start > at) ?? steps.length;
+}
+
+const JUMPS = {
+  first: [() => 1, "Home"],
+  "turn-back": [() => turn(-1), "PageUp"],
+  back: [() => at - 1, "ArrowLeft"],
+  forward: [() => at + 1, "ArrowRight"],
+  "turn-forward": [() => turn(1), "PageDown"],
+  last: [() => steps.length, "End"],
+};
+
+function play(on) {
+  clearTimeout(playing);
+  playing = null;
+  if (on) {
+    if (at >= steps.length) show(1);
+    const next = () => {
+      show(at + 1);
+      playing = at < steps.length ? setTimeout(next, Number($("speed").value)) : null;
+      $("play").classList.toggle("on", playing !== null);
+    };
+    playing = setTimeout(next, Number($("speed").value));
+  }
+  $("play").classList.toggle("on", playing !== null);
+  $("play").setAttribute("aria-label", playing === null ? "Play" : "Pause");
+}
+
+function jump(where) {
+  play(false);
+  show(where());
+}
+
+function flip() {
+  board.classList.toggle("flipped");
+}
+
+function wire() {
+  for (const [id, [where]] of Object.entries(JUMPS)) {
+    $(id).addEventListener("click", (event) => { event.preventDefault(); jump(where); });
+  }
+  $("turns").addEventListener("click", (event) => {
+    const link = event.target.closest("a");
+    if (!link) return;
+    event.preventDefault();
+    const number = [...$("turns").querySelectorAll("a")].indexOf(link) + 1;
+    jump(() => number);
+  });
+  $("slider").addEventListener("input", () => jump(() => Number($("slider").value)));
+  $("play").addEventListener("click", () => play(playing === null));
+  $("flip").addEventListener("click", flip);
+  window.addEventListener("hashchange", () => { if (named() && named() !== at) jump(named); });
+  document.addEventListener("keydown", (pressed) => {
+    if (pressed.ctrlKey || pressed.metaKey || pressed.altKey || pressed.target.matches?.("input, select")) return;
+    const found = Object.values(JUMPS).find(([, key]) => key === pressed.key);
+    if (found) jump(found[0]);
+    else if (pressed.key === " " && !pressed.target.matches?.("button, a, summary")) play(playing === null);
+    else if (pressed.key === "f" && !$("flip").hidden) flip();
+    else return;
+    pressed.preventDefault();
+  });
+  for (const id of ["slider", "play"]) $(id).hidden = false;
+  $("speed").parentElement.hidden = false;
+  $("flip").hidden = !board.querySelector('[data-part="seat1"]');
+}
+
+const named = () => Number(/^#(\d+)$/.exec(location.hash)?.[1] ?? 0);
+
+async function told() {
+  if (alone) return JSON.parse(alone.textContent);
+  const answer = await fetch(new URL(root.dataset.steps, location.origin));
+  if (!answer.ok) throw new Error(`The steps did not come: ${answer.status}.`);
+  return answer.json();
+}
+
+export const ready = told().then((match) => {
+  add(match.steps);
+  wire();
+  if (named()) show(named());
+  else if (steps.length) mark();
+  root.dataset.ready = "yes";
+});

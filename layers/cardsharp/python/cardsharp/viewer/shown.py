@@ -1,0 +1,113 @@
+"""A stored match as a page needs it: its steps in words, and what each changed on the table."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from markupsafe import Markup
+
+from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
+from cardsharp.errors import ConfigError
+from cardsharp.game import Game
+from cardsharp.games import game as game_called
+from cardsharp.replay import Header, Outcome, Step, header_of, outcome_of
+from cardsharp.viewer.board import Board
+
+_PAIR = 2
+"""Sides of a game of partners."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A step, and those parts of the drawn table that it changed."""
+
+    step: Step
+    who: str
+    parts: Mapping[str, Markup]
+
+    @property
+    def happened(self) -> str:
+        """What happened, without the name of who did it, which some games say first."""
+        return self.step.happened.removeprefix(f"{self.who}: ").removeprefix(f"{self.who} ")
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A match with its moves, of a game whose table can be drawn."""
+
+    record: MatchRecord
+    moves: Sequence[MoveRecord]
+    game: Game
+    board: Board
+
+    @cached_property
+    def header(self) -> Header:
+        """Who plays."""
+        return header_of(self.record)
+
+    @cached_property
+    def outcome(self) -> Outcome | None:
+        """How it ended, None while it runs."""
+        return outcome_of(self.record)
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing can happen any more."""
+        return self.record.status is Status.FINISHED
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the sides are called."""
+        return sides(self.header)
+
+    @cached_property
+    def frames(self) -> list[Frame]:
+        """Its steps in order.
+
+        Raises:
+            StoreError: a move cannot be read.
+        """
+        return list(self._frames())
+
+    def table(self, number: int) -> dict[str, Markup]:
+        """The whole table after the step of that number, which counts from 0."""
+        drawn: dict[str, Markup] = {}
+        for frame in self.frames[: number + 1]:
+            drawn |= frame.parts
+        return drawn
+
+    def _frames(self) -> Iterator[Frame]:
+        if self.game.replay is None:
+            return
+        known: dict[str, Markup] = {}
+        for step in self.game.replay.load()(self.record, self.moves):
+            drawn = self.board.parts(self.header, step)
+            parts = {
+                name: part
+                for name, part in drawn.items()
+                if part is not None and part != known.get(name)
+            }
+            known |= parts
+            yield Frame(step, self.header.name(step.seat) if step.seat is not None else "", parts)
+
+
+def sides(header: Header) -> tuple[str, ...]:
+    """What the players are called, of partners who play as one the name that both have."""
+    alike = tuple(dict.fromkeys(header.players))
+    return alike if _PAIR == len(alike) < len(header.players) else header.names or header.players
+
+
+def shown(record: MatchRecord, moves: Sequence[MoveRecord], *, public: bool = False) -> Shown:
+    """The match for a page; of a `public` one nothing but what everybody at the table sees.
+
+    Raises:
+        ConfigError: matches of its game cannot be drawn.
+        Malformed: no such game is mounted.
+        StoreError: the header cannot be read.
+    """
+    game = game_called(header_of(record).game)
+    if game.replay is None or game.board is None:
+        raise ConfigError(f"Matches of {game.title} cannot be drawn yet.")
+    seen = [replace(move, intent=None) for move in moves] if public else list(moves)
+    told = [move for move in seen if move.facts is not None or move.intent is not None]
+    return Shown(record, told, game, game.board.load())

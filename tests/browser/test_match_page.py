@@ -1,0 +1,237 @@
+"""The page of a match in a real browser: every game, with and without script, live, as a file."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+from support.browser import overflows, picture, serious, visited
+from support.played import Kept
+from support.recorded import SAMPLE, Matches, sample_and_whole
+from support.stored import HOSTILE, PLAYERS, any_match, named, recorded_matches
+
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.sqlite import SqliteLog
+from cardsharp.viewer.pages import match_file
+from cardsharp.viewer.shown import shown
+from workbench.show.keeping import keep_match
+from workbench.watch.site import WatchServer
+from workbench.watch.sources import LogSource
+
+TTL = timedelta(minutes=1)
+
+
+@dataclass(frozen=True)
+class Served:
+    """A match log with a match of each game, and one of somebody hostile, as pages."""
+
+    url: str
+    matches: dict[str, Kept]
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    file = tmp_path_factory.mktemp("log") / "matches.db"
+    matches = {name: any_match(name) for name in PLAYERS}
+    matches["hostile"] = named(any_match("deadmansdraw", 7), HOSTILE, "b")
+    log = SqliteLog(file, SystemClock())
+    for name, (record, moves) in matches.items():
+        keep_match(replace(record, match_id=name), moves, log)
+    log.close()
+    with WatchServer(LogSource(f"sqlite:{file}")) as server:
+        yield Served(server.url, matches)
+
+
+def opened(page: Page, url: str) -> None:
+    """The page once its script has all steps."""
+    page.goto(url)
+    expect(page.locator("#match")).to_have_attribute("data-ready", "yes")
+
+
+def count(page: Page) -> tuple[int, int]:
+    """Which step is shown, of how many."""
+    at, total = page.locator("#count").inner_text().split(" of ")
+    return int(at), int(total)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1024, 1600])
+@pytest.mark.parametrize("name", [*PLAYERS, "hostile"])
+def test_a_match_can_be_read_by_everybody(
+    browser: Browser, served: Served, name: str, width: int, scheme: str
+) -> None:
+    """Nothing keeps people out, nothing is wider than the screen, and no name is code."""
+    screen = {"viewport": {"width": width, "height": 900}, "color_scheme": scheme}
+    with visited(browser, **screen, reduced_motion="reduce") as page:
+        opened(page, f"{served.url}/matches/{name}#7")
+        picture(page, f"match-{name}-{width}-{scheme}")
+        assert serious(page) == []
+        assert not overflows(page)
+        assert page.locator("script:not([src])").count() == 0
+
+
+def test_steps_go_by_button_key_slider_list_and_address(browser: Browser, served: Served) -> None:
+    with visited(browser) as page:
+        opened(page, f"{served.url}/matches/deadmansdraw#5")
+        total = len(served.matches["deadmansdraw"][1])
+        assert count(page) == (5, total)
+        page.locator("#forward").click()
+        assert count(page)[0] == 6
+        page.locator("body").press("ArrowLeft")
+        page.locator("body").press("ArrowLeft")
+        assert count(page)[0] == 4
+        page.locator("body").press("End")
+        assert count(page)[0] == total
+        page.locator("#turns a").nth(8).click()
+        assert count(page)[0] == 9
+        assert page.url.endswith("#9")
+        page.locator("#slider").fill("3")
+        assert count(page)[0] == 3
+        page.evaluate("location.hash = '#11'")
+        expect(page.locator("#count")).to_have_text(f"11 of {total}")
+
+
+def test_turns_are_stepped_as_a_whole(browser: Browser, served: Served) -> None:
+    with visited(browser) as page:
+        opened(page, f"{served.url}/matches/deadmansdraw#1")
+        page.locator("body").press("PageDown")
+        start = count(page)[0]
+        current = page.locator("#turns > li").nth(1).locator("[aria-current]")
+        expect(current).to_have_count(1)
+        page.locator("body").press("ArrowRight")
+        page.locator("body").press("PageUp")
+        assert count(page)[0] == start
+
+
+def test_the_table_is_what_the_server_draws(browser: Browser, served: Served) -> None:
+    """Stepping there and asking for the step without script come to the same."""
+    with visited(browser) as page:
+        opened(page, f"{served.url}/matches/deadmansdraw#1")
+        for number in (2, 9, 30, 12):
+            page.locator("#slider").fill(str(number))
+            stepped = page.locator("#board").inner_text()
+            with visited(browser, java_script_enabled=False) as plain:
+                plain.goto(f"{served.url}/matches/deadmansdraw?step={number}")
+                assert plain.locator("#board").inner_text() == stepped
+
+
+def test_it_plays_by_itself_and_stops(browser: Browser, served: Served) -> None:
+    with visited(browser) as page:
+        page.clock.install()
+        opened(page, f"{served.url}/matches/deadmansdraw#5")
+        page.locator("#speed").select_option("400")
+        page.locator("body").press(" ")
+        page.clock.run_for(1300)
+        assert count(page)[0] == 8
+        page.locator("#play").click()
+        page.clock.run_for(5000)
+        assert count(page)[0] == 8
+
+
+def test_seats_are_flipped(browser: Browser, served: Served) -> None:
+    with visited(browser) as page:
+        opened(page, f"{served.url}/matches/deadmansdraw#5")
+        top = "document.querySelector('.seat0').getBoundingClientRect().top"
+        before = page.evaluate(top)
+        page.locator("body").press("f")
+        assert page.evaluate(top) > before
+        page.locator("#flip").click()
+        assert page.evaluate(top) == before
+
+
+def test_our_decisions_are_explained(browser: Browser, served: Served) -> None:
+    with visited(browser) as page:
+        opened(page, f"{served.url}/matches/deadmansdraw#1")
+        page.locator("#turns a.ours").first.click()
+        expect(page.locator("#thought h2 b")).to_have_text("one")
+
+
+def test_without_script_links_lead_from_step_to_step(browser: Browser, served: Served) -> None:
+    with visited(browser, java_script_enabled=False) as page:
+        page.goto(f"{served.url}/matches/blef?step=3")
+        assert count(page)[0] == 3
+        page.locator("#forward").click()
+        assert count(page)[0] == 4
+        page.locator("#turns a").first.click()
+        assert count(page)[0] == 1
+        assert not page.locator("#slider").is_visible()
+
+
+def test_a_live_match_moves_on_by_itself(browser: Browser, tmp_path: Path) -> None:
+    """For whoever looks at its last step; whoever looks back is left there."""
+    record, moves = any_match("deadmansdraw")
+    facts = {move.sequence: move.facts for move in moves if move.facts is not None}
+    log = SqliteLog(tmp_path / "matches.db", SystemClock())
+    lease = log.take("live", "test", TTL, record.header)
+    assert lease is not None
+
+    def told(start: int, end: int) -> None:
+        log.record(lease, {number: facts[number] for number in range(start, end)})
+
+    told(0, 4)
+    source = LogSource(f"sqlite:{tmp_path / 'matches.db'}")
+    with WatchServer(source) as server, visited(browser) as page:
+        opened(page, f"{server.url}/matches/live")
+        told(4, 6)
+        expect(page.locator("#count")).to_have_text("6 of 6")
+        assert page.locator("#turns a").count() == 6
+        page.locator("body").press("Home")
+        told(6, len(facts))
+        expect(page.locator("#turns a")).to_have_count(len(facts))
+        expect(page.locator("#count")).to_have_text(f"1 of {len(facts)}")
+        log.finish(lease, record.outcome or {})
+        expect(page.locator("#facts")).to_contain_text("won")
+        assert page.locator("#turns > li").count() == len(
+            {str(frame.step.turn) for frame in shown(record, moves).frames}
+        )
+    log.close()
+
+
+def test_a_list_renews_itself(browser: Browser, tmp_path: Path) -> None:
+    log = SqliteLog(tmp_path / "matches.db", SystemClock())
+    source = LogSource(f"sqlite:{tmp_path / 'matches.db'}")
+    with WatchServer(source) as server, visited(browser) as page:
+        page.clock.install()
+        page.goto(f"{server.url}/matches")
+        expect(page.get_by_text("No match fits")).to_be_visible()
+        record, moves = any_match("euchre")
+        keep_match(record, moves, log)
+        page.clock.run_for(5000)
+        expect(page.locator("tbody tr")).to_have_count(1)
+        assert serious(page) == []
+    log.close()
+
+
+@pytest.mark.parametrize("name", [*PLAYERS, "hostile"])
+def test_a_file_opens_from_disk_without_a_network(
+    browser: Browser, served: Served, name: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "match.html"
+    file.write_text(match_file(shown(*served.matches[name])), encoding="utf-8")
+    with visited(browser, offline=True) as page:
+        opened(page, f"{file.as_uri()}#4")
+        assert count(page)[0] == 4
+        page.locator("body").press("ArrowRight")
+        assert count(page)[0] == 5
+        assert serious(page) == []
+
+
+@sample_and_whole(pytest.mark.slow, pytest.mark.timeout(3600))
+def test_recorded_matches_render(browser: Browser, matches: Matches, tmp_path: Path) -> None:
+    """Each step of each, without an error of the script, the policy or the console."""
+    file, seen = tmp_path / "match.html", 0
+    with visited(browser, offline=True) as page:
+        for match in recorded_matches(matches):
+            file.write_text(match_file(shown(*match)), encoding="utf-8")
+            opened(page, file.as_uri())
+            total = count(page)[1]
+            page.evaluate(
+                "total => { for (let at = 1; at <= total; at++) "
+                "document.getElementById('turns').querySelectorAll('a')[at - 1].click(); }",
+                total,
+            )
+            assert count(page) == (total, len(match[1]))
+            seen += 1
+    assert seen > (700 if matches is not SAMPLE else 20)

@@ -1,0 +1,178 @@
+"""`cardsharp watch`: the pages over a match log, a recorded file and an arena, and live matches."""
+
+import gzip
+import json
+import re
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+import requests
+from support.arena import ALICE, BOB, PASSWORDS, Client, running_arena
+from support.cli import Cli, clean
+from support.recorded import recording
+from support.stored import any_match
+
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.sqlite import SqliteLog
+from cardsharp.viewer.pages import ASSETS, POLICY
+from workbench.show.keeping import keep_match
+from workbench.watch.site import WatchServer
+from workbench.watch.sources import ArenaSource, FileSource, LogSource
+
+TTL = timedelta(minutes=1)
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Iterator[SqliteLog]:
+    """A match log with a match of each game."""
+    log = SqliteLog(tmp_path / "matches.db", SystemClock())
+    for name in ("deadmansdraw", "blef", "euchre"):
+        record, moves = any_match(name)
+        keep_match(replace(record, match_id=name), moves, log)
+    yield log
+    log.close()
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
+    clean(monkeypatch, tmp_path / "data")
+    return Cli(capsys)
+
+
+@pytest.fixture
+def url(log: SqliteLog, tmp_path: Path) -> Iterator[str]:
+    del log
+    with WatchServer(LogSource(f"sqlite:{tmp_path / 'matches.db'}")) as server:
+        yield server.url
+
+
+def test_every_page_comes_under_a_strict_policy(url: str) -> None:
+    paths = ["/matches", "/matches/blef", "/matches/blef?step=2", "/matches/blef/steps"]
+    for path in [*paths, *(f"/page/{name}" for name in ASSETS)]:
+        answer = requests.get(url + path, timeout=10)
+        assert answer.status_code == 200, path
+        assert answer.headers["content-security-policy"] == POLICY
+        assert answer.headers["x-content-type-options"] == "nosniff"
+    assert "unsafe" not in POLICY
+
+
+def test_the_list_names_all_matches_and_can_be_narrowed(url: str) -> None:
+    def listed(query: str) -> list[str]:
+        return re.findall(
+            r'<a href="/matches/([^"?]+)"', requests.get(url + query, timeout=10).text
+        )
+
+    assert set(listed("/matches")) == {"deadmansdraw", "blef", "euchre"}
+    assert len(listed("/matches?limit=2")) == 2
+    assert listed("/matches?status=running") == []
+    assert listed("/matches?day=2001-01-01") == []
+
+
+def test_what_is_not_there_is_not_found_and_nothing_else_of_the_machine_is_served(url: str) -> None:
+    for path in ("/matches/none", "/page/base.html", "/page/..%2Fpages.py", "/page/none.js"):
+        assert requests.get(url + path, timeout=10).status_code == 404, path
+
+
+def test_a_page_of_somebody_else_is_not_answered(url: str) -> None:
+    """Whose name leads to this machine: its scripts could read our matches."""
+    answer = requests.get(f"{url}/matches", headers={"Host": "evil.example"}, timeout=10)
+    assert answer.status_code == 400
+
+
+def test_a_move_reaches_who_waits_for_it(tmp_path: Path) -> None:
+    """And the end does: nobody asks again for what has ended."""
+    record, moves = any_match("deadmansdraw")
+    log = SqliteLog(tmp_path / "matches.db", SystemClock())
+    lease = log.take("live", "test", TTL, record.header)
+    assert lease is not None
+    log.record(lease, {move.sequence: move.facts for move in moves[:3] if move.facts is not None})
+    with WatchServer(LogSource(f"sqlite:{tmp_path / 'matches.db'}")) as server:
+        steps = f"{server.url}/matches/live/steps"
+        assert requests.get(steps, timeout=10).json()["total"] == 3
+        found: list[dict[str, object]] = []
+
+        def wait() -> None:
+            found.append(requests.get(f"{steps}?from=3&wait=1", timeout=30).json())
+
+        waiting = threading.Thread(target=wait)
+        waiting.start()
+        log.record(lease, {move.sequence: move.facts for move in moves[3:4] if move.facts})
+        waiting.join(20)
+        assert [found[0][name] for name in ("from", "total", "over")] == [3, 4, False]
+        log.finish(lease, record.outcome or {})
+        assert requests.get(f"{steps}?from=4&wait=1", timeout=30).json()["over"] is True
+    log.close()
+
+
+def test_whoever_waits_is_answered_when_the_server_stops(tmp_path: Path) -> None:
+    record, _ = any_match("deadmansdraw")
+    log = SqliteLog(tmp_path / "matches.db", SystemClock())
+    log.take("live", "test", TTL, record.header)
+    answers: list[int] = []
+    with WatchServer(LogSource(f"sqlite:{tmp_path / 'matches.db'}")) as server:
+        path = f"{server.url}/matches/live/steps?wait=1"
+        waiting = threading.Thread(
+            target=lambda: answers.append(requests.get(path, timeout=30).status_code)
+        )
+        waiting.start()
+        assert requests.get(f"{server.url}/matches/live", timeout=10).status_code == 200
+    waiting.join(10)
+    log.close()
+    assert not waiting.is_alive()
+
+
+def test_a_recorded_file_opens(tmp_path: Path) -> None:
+    """One match as an arena answered it, or one a line."""
+    lines = [json.dumps(trace) for trace in recording("arena_matches")[:2]]
+    file = tmp_path / "two.jsonl.gz"
+    file.write_bytes(gzip.compress("\n".join(lines).encode()))
+    source = FileSource(file)
+    names = [one.match_id for one in source.matches(None, None, 10)]
+    assert names == [trace["name"] for trace in recording("arena_matches")[:2]]
+    with WatchServer(source) as server:
+        assert requests.get(f"{server.url}/matches/{names[0]}", timeout=10).status_code == 200
+
+
+def test_an_arena_is_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a player who gives a password; without one it says what to do."""
+    with running_arena(tmp_path) as (arena, client):
+        match = arena.create_match([ALICE, BOB], tags=["x"])
+        _draw(client, match)
+        monkeypatch.setenv("CARDSHARP_USER", ALICE)
+        monkeypatch.setenv("CARDSHARP_PASSWORD", PASSWORDS[ALICE])
+        source = ArenaSource(arena.url)
+        assert source.find("last") == match
+        assert [one.match_id for one in source.matches(None, None, 10)] == [match]
+        with WatchServer(source) as server:
+            assert "Alice v Bob" in requests.get(f"{server.url}/matches", timeout=10).text
+            steps = requests.get(f"{server.url}/matches/{match}/steps", timeout=10).json()
+            assert steps["total"] == 2
+        monkeypatch.delenv("CARDSHARP_PASSWORD")
+        with WatchServer(ArenaSource(arena.url)) as server:
+            refused = requests.get(f"{server.url}/matches", timeout=10)
+            assert (refused.status_code, "CARDSHARP_USER" in refused.text) == (503, True)
+
+
+def _draw(client: Client, match: str) -> None:
+    waiting = [one for one in (ALICE, BOB) if client.get("/api/matches?active=1", one).json()]
+    assert client.post(f"/api/matches/{match}", waiting[0], {"etype": "Draw"}).status == 200
+
+
+def test_the_command_writes_one_file_and_json(cli: Cli, log: SqliteLog, tmp_path: Path) -> None:
+    del log
+    store = ("--store", f"sqlite:{tmp_path / 'matches.db'}")
+    file = tmp_path / "match.html"
+    assert cli("watch", "blef", "--html", str(file), *store).code == 0
+    assert file.read_text().startswith("<!doctype html>")
+    public = tmp_path / "public.html"
+    cli("watch", "blef", "--html", str(public), "--public", *store)
+    assert len(public.read_text()) < len(file.read_text())
+    told = cli("watch", "euchre", "--json", *store).json()
+    assert told["match"] == "euchre"
+    assert len(told["steps"]) == told["total"]
+    assert "No match 'none'" in cli("watch", "none", *store).err
+    assert cli("watch", str(tmp_path / "no.json")).code == 2

@@ -1,0 +1,20 @@
+"""How the heaps of Nim are drawn."""
+
+from markupsafe import Markup
+
+from cardsharp.replay import Header, Step
+from cardsharp.viewer.board import NOTHING, Board, Parts, shape, titled
+
+
+def _parts(_header: Header, step: Step) -> Parts:
+    heaps = step.state["heaps"]
+    sizes = heaps if isinstance(heaps, list) else []
+    heap = Markup('<div class="row">{}</div>')
+    drawn = [
+        titled(f"Heap {number}", heap.format(shape("stone") * size), size)
+        for number, size in enumerate(sizes, 1)
+    ]
+    return {"middle": NOTHING.join(drawn)}
+
+
+BOARD = Board({"stone": '<circle cx="12" cy="12" r="9" fill="currentColor"/>'}, _parts)

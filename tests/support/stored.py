@@ -1,0 +1,42 @@
+"""Stored matches of every game, for the tests of what shows them."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from cardsharp.deadmansdraw.recorded import told
+from cardsharp.game import Game
+from cardsharp.games import game, mounted
+from support.games import NIM
+from support.played import Decides, Kept, played
+from support.recorded import Matches, looks
+
+PLAYERS = {"deadmansdraw": "draw-3", "blef": "threshold", "euchre": "rules"}
+"""Players that are quick and have reasons."""
+
+HOSTILE = "<script>alert(1)</script>"
+
+
+def any_match(name: str, seed: int = 1) -> Kept:
+    """A whole match of that game, with the reasons of both players."""
+    of = game(name)
+    return played(of, [Decides(of, PLAYERS[name], seed + one) for one in (0, 1)], seed)
+
+
+def nim_match() -> Kept:
+    """A whole game of the sample game."""
+    of: Game = mounted(NIM)
+    return played(of, [Decides(of, "perfect", one) for one in (0, 1)])
+
+
+def named(match: Kept, *names: str) -> Kept:
+    """The match between players of other names."""
+    record, moves = match
+    return replace(record, header={**record.header, "names": names, "players": names}), moves
+
+
+def recorded_matches(matches: Matches) -> Iterator[Kept]:
+    """The recorded matches of the arena, as the log would have them."""
+    for trace in matches.started():
+        *_, last = looks(trace)
+        moment = {"started_at": "2023-11-06T10:00:00.000Z", "id": trace["name"]}
+        yield told(last.view.model_copy(update=moment))

@@ -1,0 +1,150 @@
+"""The page of a match: one step a move, drawn on the server, and everything escaped."""
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+from support.recorded import SAMPLE, Matches, looks, sample_and_whole
+from support.stored import HOSTILE, PLAYERS, any_match, named, recorded_matches
+
+from cardsharp.errors import ConfigError
+from cardsharp.game import Game
+from cardsharp.games import game
+from cardsharp.viewer import shown as shown_module
+from cardsharp.viewer.pages import (
+    ASSETS,
+    Row,
+    Site,
+    asset,
+    list_page,
+    match_file,
+    match_page,
+    steps_document,
+)
+from cardsharp.viewer.shown import shown
+
+SITE = Site("Test")
+
+
+@pytest.mark.parametrize("name", PLAYERS)
+def test_a_step_is_a_move_and_says_only_what_it_changed(name: str) -> None:
+    """The parts of all steps up to one, the later over the earlier, are the whole table."""
+    match = shown(*any_match(name))
+    assert len(match.frames) == len(match.moves)
+    table: dict[str, str] = {}
+    for number, frame in enumerate(match.frames):
+        assert all(table.get(part) != drawn for part, drawn in frame.parts.items())
+        table |= frame.parts
+        drawn = match.board.parts(match.header, frame.step)
+        assert table == match.table(number)
+        assert all(part is None or table[one] == part for one, part in drawn.items())
+
+
+@pytest.mark.parametrize("name", PLAYERS)
+def test_the_page_shows_a_step_without_script(name: str) -> None:
+    """Each step has a link, and the page of its number shows its table."""
+    match = shown(*any_match(name))
+    page = match_page(SITE, match, 3)
+    assert f"3 of {len(match.frames)}" in page
+    assert all(str(part) in page for part in match.table(2).values())
+    links = re.findall(r'<a href="\?step=(\d+)"', page)
+    assert list(map(int, links)) == list(range(1, len(match.frames) + 1))
+    assert '<a href="?step=3" aria-current="step"' in page
+    assert not re.search(r"<script(?![^>]*\ssrc=)|<style|\son\w+=|\sstyle=", page)
+
+
+def test_a_page_loads_nothing_but_what_is_there() -> None:
+    """And every drawing uses only symbols that the page has."""
+    for name in PLAYERS:
+        match = shown(*any_match(name))
+        page = match_page(SITE, match)
+        loaded = re.findall(r'(?:src|href)="(/[^"]*)"', page)
+        assert {path for path in loaded if path != "/matches"} <= {f"/page/{one}" for one in ASSETS}
+        assert all(asset(one) for one in ASSETS)
+        steps = json.dumps(steps_document(match))
+        used = set(re.findall(r'use href=\\?"#([^"\\]+)', page + steps))
+        assert used <= set(match.board.symbols)
+
+
+@pytest.mark.parametrize("name", PLAYERS)
+def test_what_a_stranger_wrote_is_text(name: str) -> None:
+    """A player's name, on the page, in its steps and in a file."""
+    record, moves = any_match(name)
+    told = json.loads(json.dumps([move.facts for move in moves]).replace('"one"', f'"{HOSTILE}"'))
+    facts = [replace(move, facts=told[place]) for place, move in enumerate(moves)]
+    match = shown(*named((record, facts), *[HOSTILE] * len(record.header["names"])))  # type: ignore[arg-type]
+    document = json.dumps(steps_document(match)["steps"])
+    drawn = [part for frame in match.frames for part in frame.parts.values()]
+    assert not any("<script" in part for part in drawn)
+    for page in (match_page(SITE, match), match_file(match)):
+        assert HOSTILE not in page
+        assert "&lt;script&gt;alert" in page
+    assert "script>alert" in document
+    row = Row("/matches/1", False, HOSTILE, (HOSTILE,))  # noqa: FBT003
+    assert HOSTILE not in list_page(SITE, ("x",), [row])
+
+
+@pytest.mark.parametrize("name", PLAYERS)
+def test_a_public_page_is_the_same_whatever_we_thought(name: str) -> None:
+    """Byte for byte: of a decision not even that it was ours."""
+    record, moves = any_match(name)
+    bare = [replace(move, intent=None) for move in moves]
+    seen, blind = shown(record, moves, public=True), shown(record, bare, public=True)
+    assert match_page(SITE, seen) == match_page(SITE, blind)
+    assert steps_document(seen) == steps_document(blind)
+    assert match_file(seen) == match_file(blind)
+    assert match_file(shown(record, moves)) != match_file(blind)
+
+
+@pytest.mark.parametrize("name", PLAYERS)
+def test_a_file_needs_no_network_and_is_small(name: str) -> None:
+    """Style and script are inside, allowed by their hashes alone; the steps are data."""
+    page = match_file(shown(*any_match(name)))
+    assert len(page.encode()) < 300_000
+    policy = re.search(r'Policy" content="([^"]*)"', page)
+    assert policy is not None
+    assert policy[1].startswith("default-src &#39;none&#39;; style-src &#39;sha256-")
+    assert not re.search(r'(?:src|href)="(?!#)', page)
+    assert "http" not in page.replace("http-equiv", "")
+
+
+def test_a_script_in_a_file_cannot_be_ended_by_what_is_in_the_steps() -> None:
+    record, moves = any_match("blef")
+    match = shown(*named((record, moves), "</script><b>", "x"))
+    assert "</script><b>" not in match_file(match)
+
+
+def test_a_game_without_a_board_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    record, moves = any_match("blef")
+
+    def undrawn(name: str | None) -> Game:
+        return game(name)._replace(board=None)
+
+    monkeypatch.setattr(shown_module, "game_called", undrawn)
+    with pytest.raises(ConfigError, match="Matches of Blef cannot be drawn"):
+        shown(record, moves)
+
+
+@sample_and_whole(pytest.mark.slow)
+def test_piles_are_where_the_arena_had_them(matches: Matches) -> None:
+    """The discard pile, and how many cards are left to draw, at every recorded look."""
+    looked = 0
+    for trace, match in zip(matches.started(), recorded_matches(matches), strict=True):
+        states = {frame.step.sequence: frame.step.state for frame in shown(*match).frames}
+        for look in looks(trace):
+            if "discardPile" not in look.record or not look.view.moves:
+                continue
+            state = states[look.view.moves[-1].sequence_id]
+            assert sorted(state["discardPile"]) == sorted(look.record["discardPile"]), trace["name"]  # type: ignore[call-overload]
+            if state["unseen"] is not None:
+                assert len(state["unseen"]) == look.record["drawPileLeft"], trace["name"]  # type: ignore[arg-type]
+            looked += 1
+    assert looked >= matches.least
+
+
+def test_every_kind_of_recorded_match_is_drawn() -> None:
+    """Also those that began with cards of their own or were cut off."""
+    for match in recorded_matches(SAMPLE):
+        page = match_page(SITE, shown(*match))
+        assert "Draw pile" in page or "opening" in match[0].header

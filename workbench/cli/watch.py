@@ -1,0 +1,112 @@
+"""`cardsharp watch`: a match in the browser, step by step, and live while it is played."""
+
+import signal
+import sys
+import threading
+import webbrowser
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from cardsharp.errors import ConfigError
+from cardsharp.game import Game
+from cardsharp.viewer.pages import match_file, steps_document
+from cardsharp.viewer.shown import Shown, shown
+from workbench.cli.each import for_each_game
+from workbench.cli.serve import Port
+from workbench.show.lookup import LAST
+from workbench.show.options import Json, Store
+from workbench.show.output import print_json, results
+from workbench.watch.site import WatchServer
+from workbench.watch.sources import Source, source_of
+
+What = Annotated[
+    str,
+    Parameter(
+        help="An id, a unique beginning or end of one, the word last, a FILE of recorded matches, "
+        "or the URL of an arena or of a match there."
+    ),
+]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class WatchOptions:
+    """Where to show it."""
+
+    html: Annotated[
+        Path | None,
+        Parameter(help="Write one page there instead, which opens from disk without a network."),
+    ] = None
+    public: Annotated[
+        bool, Parameter(negative=(), help="With --html: leave out what we thought.")
+    ] = False
+    port: Port = 0
+    open: Annotated[
+        bool | None, Parameter(help="Open a browser; else only where this is a terminal.")
+    ] = None
+    store: Store = None
+    as_json: Json = False
+
+
+def watch(match: What = LAST, /, *, options: WatchOptions = WatchOptions()) -> None:
+    """Look at a match in the browser, step by step; one that is played moves on by itself."""
+    _watch(match, options, None)
+
+
+def watch_of(game: Game) -> object:
+    """The command for a game alone."""
+
+    def watch(match: What = LAST, /, *, options: WatchOptions = WatchOptions()) -> None:
+        """Look at a match in the browser."""
+        _watch(match, options, game)
+
+    return watch
+
+
+__getattr__ = for_each_game(watch_of)
+
+
+def _watch(word: str, options: WatchOptions, game: Game | None) -> None:
+    source, match_id = source_of(word, options.store, game)
+    if options.html is not None:
+        options.html.write_text(
+            match_file(_match(source, match_id, public=options.public)), encoding="utf-8"
+        )
+        if options.as_json:
+            print_json({"match": match_id, "html": str(options.html)})
+        else:
+            results().print(f"{options.html} opens in any browser")
+        return
+    if options.as_json:
+        match = _match(source, match_id, public=options.public)
+        print_json({"match": match_id, **steps_document(match)})
+        return
+    _serve(source, match_id, options)
+
+
+def _match(source: Source, match_id: str, *, public: bool) -> Shown:
+    record = source.match(match_id)
+    if record is None:
+        raise ConfigError(f"There is no match {match_id}.")
+    return shown(record, source.moves(match_id), public=public)
+
+
+def _serve(source: Source, match_id: str, options: WatchOptions) -> None:
+    """Show the page until Ctrl-C."""
+    stopped = threading.Event()
+    with WatchServer(source, options.port) as server:
+        url = f"{server.url}/matches/{match_id}"
+        results().print(url)
+        results().print("Ctrl-C closes it.", style="dim")
+        if sys.stdout.isatty() if options.open is None else options.open:
+            webbrowser.open(url)
+        before = signal.signal(signal.SIGTERM, lambda *_: stopped.set())
+        try:
+            stopped.wait()
+        except KeyboardInterrupt:
+            pass
+        finally:
+            signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,247 @@
+"""Where matches to look at come from: a match log, a recorded file, an arena."""
+
+import gzip
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+import requests
+
+from cardsharp.cloud.ports import MatchReader, MatchRecord, MoveRecord, Status
+from cardsharp.errors import ConfigError, Malformed, Unreachable
+from cardsharp.game import Game
+from cardsharp.games import games
+from workbench.show.lookup import LAST, find_match, open_to_read
+
+_RECORDED = (".json", ".jsonl", ".gz")
+_TIMEOUT = (3, 10)
+_LOCAL = {"127.0.0.1", "localhost", "::1"}
+
+
+class Source(Protocol):
+    """Where matches come from; asked from several threads. Its methods raise `CardsharpError`."""
+
+    @property
+    def pause(self) -> timedelta:
+        """How long to wait between two looks for something new."""
+        ...
+
+    def find(self, word: str) -> str:
+        """The id of the match that a word means; raises `ConfigError` for none."""
+        ...
+
+    def matches(self, day: date | None, status: Status | None, limit: int) -> list[MatchRecord]:
+        """The matches, the last started first."""
+        ...
+
+    def match(self, match_id: str) -> MatchRecord | None:
+        """A match without its moves; its `beat` grows whenever there is something new."""
+        ...
+
+    def moves(self, match_id: str) -> list[MoveRecord]:
+        """All moves of a match."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LogSource:
+    """The match log of that name, or a game's own archive; opened for each question anew."""
+
+    store: str | None
+    game: Game | None = None
+    pause: timedelta = timedelta(milliseconds=250)
+
+    def find(self, word: str) -> str:
+        """The id of the match that a word means."""
+        with self._open() as log:
+            return find_match(log, word, self.game).match_id
+
+    def matches(self, day: date | None, status: Status | None, limit: int) -> list[MatchRecord]:
+        """The newest matches."""
+        with self._open() as log:
+            return log.matches(day, status, limit)
+
+    def match(self, match_id: str) -> MatchRecord | None:
+        """A match as the log has it."""
+        with self._open() as log:
+            return log.match(match_id)
+
+    def moves(self, match_id: str) -> list[MoveRecord]:
+        """The moves that can be read."""
+        with self._open() as log:
+            return [move for move in log.moves(match_id) if move.fault is None]
+
+    def _open(self) -> AbstractContextManager[MatchReader]:
+        if self.game is None or self.game.archive is None:
+            return open_to_read(self.store)
+        opened: AbstractContextManager[MatchReader] = self.game.archive.load()(self.store)
+        return opened
+
+
+class FileSource:
+    """The matches of a file: one as an arena answers it, or one a line.
+
+    Raises:
+        ConfigError: there is no such file, or no match in it.
+    """
+
+    pause = timedelta(seconds=5)
+
+    def __init__(self, file: Path) -> None:
+        try:
+            told = [_told(text, file) for text in _texts(file)]
+        except OSError as error:
+            raise ConfigError(f"{file} cannot be read: {error}.") from None
+        self._found = {record.match_id: (record, moves) for record, moves in told}
+        if not self._found:
+            raise ConfigError(f"{file} has no match.")
+
+    def find(self, word: str) -> str:
+        """Its last match, or the one of that id."""
+        if word in self._found:
+            return word
+        return list(self._found)[-1]
+
+    def matches(self, day: date | None, status: Status | None, limit: int) -> list[MatchRecord]:
+        """Its matches."""
+        found = [record for record, _ in self._found.values()]
+        return [
+            one
+            for one in found
+            if status in {None, one.status} and day in {None, one.started.date()}
+        ][:limit]
+
+    def match(self, match_id: str) -> MatchRecord | None:
+        """A match of that id."""
+        return self._found[match_id][0] if match_id in self._found else None
+
+    def moves(self, match_id: str) -> list[MoveRecord]:
+        """The moves of a match."""
+        return self._found[match_id][1] if match_id in self._found else []
+
+
+class ArenaSource:
+    """The matches of an arena, as a spectator sees them or, with a password set, a player."""
+
+    pause = timedelta(milliseconds=800)
+
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url)
+        self._base = f"{parts.scheme}://{parts.netloc}"
+        user, password = os.environ.get("CARDSHARP_USER"), os.environ.get("CARDSHARP_PASSWORD")
+        safe = parts.scheme == "https" or parts.hostname in _LOCAL
+        self._login = (user, password) if user and password and safe else None
+
+    def find(self, word: str) -> str:
+        """The match of that id; for `last` the newest."""
+        if word != LAST:
+            return word
+        newest = self._ask("/api/matches?condensed=1&limit=1")
+        found = newest.json()
+        if not found:
+            raise ConfigError(f"{self._base} has no match yet.")
+        return str(found[0]["id"])
+
+    def matches(self, day: date | None, status: Status | None, limit: int) -> list[MatchRecord]:
+        """The newest matches."""
+        # The arena answers limit=N with up to 10 N + 1 matches.
+        at = f"&at={day.isoformat()}" if day else ""
+        found = self._ask(f"/api/matches?condensed=1&limit={max(1, limit // 10)}{at}").json()
+        listed = map(_listed, found[:limit])
+        return [one for one in listed if status in {None, one.status}]
+
+    def match(self, match_id: str) -> MatchRecord | None:
+        """A match as the arena tells it."""
+        told = self._told(match_id)
+        return None if told is None else told[0]
+
+    def moves(self, match_id: str) -> list[MoveRecord]:
+        """The moves of a match."""
+        told = self._told(match_id)
+        return [] if told is None else told[1]
+
+    def _told(self, match_id: str) -> tuple[MatchRecord, list[MoveRecord]] | None:
+        answer = self._ask(f"/api/matches/{match_id}?showevents=true")
+        if answer.status_code == HTTPStatus.NOT_FOUND:
+            return None
+        return _told(answer.content, self._base)
+
+    def _ask(self, path: str) -> requests.Response:
+        try:
+            answer = requests.get(f"{self._base}{path}", auth=self._login, timeout=_TIMEOUT)
+        except requests.RequestException as error:
+            raise Unreachable(f"{self._base} does not answer: {type(error).__name__}.") from None
+        if answer.status_code == HTTPStatus.UNAUTHORIZED:
+            raise ConfigError(
+                f"{self._base} shows its matches to players only; set CARDSHARP_USER and "
+                "CARDSHARP_PASSWORD (to another machine over https), or let it run with --public."
+            )
+        if not answer.ok and answer.status_code != HTTPStatus.NOT_FOUND:
+            raise Unreachable(f"{self._base} answered {answer.status_code}.")
+        return answer
+
+
+def _listed(told: Mapping[str, Any]) -> MatchRecord:
+    """A match of the arena's condensed list."""
+    over, players = bool(told["finished"]), told["playerdata"]
+    winner = next((seat for seat, one in enumerate(players) if one["winner"]), None)
+    return MatchRecord(
+        str(told["id"]),
+        Status.FINISHED if over else Status.RUNNING,
+        datetime.fromisoformat(told["startedat"]),
+        {"names": told["playernames"], "tags": told.get("tags", ())},
+        outcome={"scores": [one["bankvalue"] for one in players], "winner": winner}
+        if over
+        else None,
+    )
+
+
+def source_of(word: str, store: str | None, game: Game | None = None) -> tuple[Source, str]:
+    """Where the match that a word means is, and its id.
+
+    The word is an id or a part of one, `last`, a file, or an address of an arena or its match.
+
+    Raises:
+        ConfigError: there is no such match, or it cannot be got at.
+    """
+    source: Source
+    if word.startswith(("http://", "https://")):
+        source, wanted = ArenaSource(word), _named(word)
+    elif Path(word).suffix in _RECORDED:
+        source, wanted = FileSource(Path(word)), LAST
+    else:
+        source, wanted = LogSource(store, game), word
+    return source, source.find(wanted)
+
+
+def _named(url: str) -> str:
+    """The match whose address it is, else the last."""
+    parts = urlsplit(url)
+    of_match = "/matches/" in parts.path or "/match/" in parts.fragment
+    last = (parts.fragment or parts.path).rstrip("/").rpartition("/")[2]
+    return last if of_match and last.isalnum() else LAST
+
+
+def _texts(file: Path) -> Iterator[bytes]:
+    """A file's matches: one, or one a line."""
+    text = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
+    lines = file.name.removesuffix(".gz").endswith(".jsonl")
+    yield from filter(None, text.splitlines()) if lines else [text]
+
+
+def _told(text: bytes, source: object) -> tuple[MatchRecord, list[MoveRecord]]:
+    """A match of the game whose arena or service tells matches so."""
+    reasons = []
+    for game in games():
+        if game.recorded is not None:
+            try:
+                return game.recorded.load()(text)
+            except Malformed as error:
+                reasons.append(str(error))
+    raise ConfigError(f"{source}: {' '.join(reasons)}")
