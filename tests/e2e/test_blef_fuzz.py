@@ -72,8 +72,12 @@ def url(world: World) -> Iterator[str]:
 
 Test = TypeVar("Test")
 
-schema = schemathesis.openapi.from_dict(SERVICE.document())
-each_operation: Callable[[Test], Test] = schema.parametrize()
+each_operation: Callable[[Test], Test]
+each_of_today: Callable[[Test], Test]
+each_operation, each_of_today = (
+    schemathesis.openapi.from_dict(document).parametrize()
+    for document in SERVICE.documents().values()
+)
 CHECKS = [
     getattr(schemathesis.checks, name)
     for name in (
@@ -86,14 +90,28 @@ CHECKS = [
 ]
 
 
-@each_operation
-@settings(
+tried = settings(
     max_examples=CASES,
     deadline=None,
     derandomize=True,
     suppress_health_check=list(HealthCheck),
 )
+
+
+@each_operation
+@tried
 def test_every_answer_is_in_the_document(case: Any, world: World, url: str) -> None:  # noqa: ANN401 - the same
+    hold(case, world, url)
+
+
+@each_of_today
+@tried
+def test_every_answer_of_today_is_in_its_document(case: Any, world: World, url: str) -> None:  # noqa: ANN401 - the same
+    hold(case, world, url)
+
+
+def hold(case: Any, world: World, url: str) -> None:  # noqa: ANN401 - the same
+    """Ask, with what exists in the place of most that is made up, and look at the answer."""
     chance = random.Random(repr((case.path_parameters, case.query, case.body)))
     world.make_real(case, chance)
     if chance.random() < 0.02:

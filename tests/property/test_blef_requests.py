@@ -11,12 +11,16 @@ from pydantic import TypeAdapter
 from support.blef import Client, Reply, StartedGame, memory_client
 from support.size import cases
 
-from cardsharp.blef.routes import ROUTES
+from cardsharp.blef import routes, routes_next
 from cardsharp.web.route import ErrorBody, Route
 from workbench.cloud.http_events import Asked
 
+APIS = (routes.API, routes_next.API)
 CASES = cases(40, every=500)
-NAMES = ("player_uuid", "admin_uuid", "action_id", "nickname", "round", "wait", "since", "x")
+NAMES = (
+    *("player_uuid", "admin_uuid", "action_id", "nickname", "round", "wait", "since"),
+    *("agent_name", "x"),
+)
 METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS", "TRACE", "QUERY")
 VALUES = ("", "0", "1", "-1", "88", "89", "1e1", "0x1F", "Inf", "NaN", "true", "a", "ann", "\u00e9")
 
@@ -45,7 +49,7 @@ def values(draw: st.DrawFn) -> str:
 
 
 @st.composite
-def requests(draw: st.DrawFn, route: Route[Any]) -> Asked:
+def requests(draw: st.DrawFn, base: str, route: Route[Any]) -> Asked:
     """A request to the route's path, or nearly."""
     uuid = draw(st.one_of(st.sampled_from([t.game for t in tables()]), values()))
     path = route.path.replace("{game_uuid}", quote(uuid, safe=draw(st.sampled_from(("", "/%")))))
@@ -63,7 +67,7 @@ def requests(draw: st.DrawFn, route: Route[Any]) -> Asked:
     kind = draw(st.sampled_from(("application/json", "application/x-www-form-urlencoded", "")))
     method = draw(st.sampled_from((*route.methods * 5, *METHODS)))
     headers = (("Content-Type", kind), ("Origin", "https://blef.example")) if kind else ()
-    return Asked(method, f"/v2{path}?{query}", headers, body if method == "POST" else b"")
+    return Asked(method, f"{base}{path}?{query}", headers, body if method == "POST" else b"")
 
 
 def check(route: Route[Any], asked: Asked, reply: Reply) -> None:
@@ -90,12 +94,16 @@ def fits(model: Any, text: str) -> bool:  # noqa: ANN401 - a type of pydantic
     return True
 
 
-@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
-def test_any_request_gets_a_documented_answer(route: Route[Any]) -> None:
+@pytest.mark.parametrize(
+    ("base", "route"),
+    [(api.base, route) for api in APIS for route in api.routes],
+    ids=lambda part: part if isinstance(part, str) else part.name,
+)
+def test_any_request_gets_a_documented_answer(base: str, route: Route[Any]) -> None:
     client: Client = tables()[0].client
 
     @settings(max_examples=CASES, deadline=None)
-    @given(asked=requests(route))
+    @given(asked=requests(base, route))
     def ask(asked: Asked) -> None:
         check(route, asked, client.send(asked))
 

@@ -10,6 +10,8 @@ from random import Random
 from typing import Any
 from urllib.parse import urlencode
 
+from cardsharp.blef import routes_next
+from cardsharp.blef.agents import NO_AGENTS, Agents
 from cardsharp.blef.cards import DECK, Card, Hand
 from cardsharp.blef.chance import SecretChance
 from cardsharp.blef.routes import API
@@ -51,9 +53,13 @@ class Client:
     store: GameStore
     clock: Clock = field(default_factory=FakeClock)
     chance: SecretChance = field(default_factory=SecretChance)
+    base: str = API.base
+    """That of today's generation is empty; both are there."""
+    agents: Agents = NO_AGENTS
 
     def __post_init__(self) -> None:
-        self.api = edge.build(API, Blef(self.store, self.clock, self.chance))
+        self.blef = Blef(self.store, self.clock, self.chance, self.agents)
+        self.api = edge.build_all((API, routes_next.API), self.blef)
 
     def send(self, asked: Asked) -> Reply:
         event = json.loads(json.dumps(http_event(asked, self.clock.now())))
@@ -66,11 +72,12 @@ class Client:
 
     def ask(self, method: str, path: str, **query: object) -> Reply:
         given = {name: str(value) for name, value in query.items()}
-        return self.send(Asked(method, f"/v2{path}" + (f"?{urlencode(given)}" if given else "")))
+        target = f"{self.base}{path}" + (f"?{urlencode(given)}" if given else "")
+        return self.send(Asked(method, target))
 
     def post(self, path: str, body: object) -> Reply:
         headers = (("Content-Type", "application/json"),)
-        return self.send(Asked("POST", f"/v2{path}", headers, json.dumps(body).encode()))
+        return self.send(Asked("POST", f"{self.base}{path}", headers, json.dumps(body).encode()))
 
     def create(self) -> str:
         uuid: str = self.get("/games/create").json["game_uuid"]
@@ -136,10 +143,10 @@ def blef_front(store: GameStore | None = None, clock: Clock | None = None) -> Ht
     return front(API, Blef(store or SqliteGames(MEMORY, given), given))
 
 
-def memory_client() -> Client:
+def memory_client(base: str = API.base) -> Client:
     """A client of a service that keeps its games in this process, under a fake clock."""
     clock = FakeClock()
-    return Client(SqliteGames(MEMORY, clock), clock)
+    return Client(SqliteGames(MEMORY, clock), clock, base=base)
 
 
 class Dealt:

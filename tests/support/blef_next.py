@@ -2,73 +2,37 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from cardsharp.blef import routes, routes_next
-from cardsharp.blef.agents import Agents, IdleAgents
+from cardsharp.blef.agents import IdleAgents
 from cardsharp.blef.cards import Hand
 from cardsharp.blef.chance import SecretChance
 from cardsharp.blef.feed import announce, subscribe
 from cardsharp.blef.records import room_of
-from cardsharp.blef.service import Blef
 from cardsharp.blef.sqlite import SqliteGames
-from cardsharp.blef.store import GameStore
 from cardsharp.cloud.memory_sockets import MemoryWatchers
-from cardsharp.cloud.ports import Clock
 from cardsharp.cloud.sockets import Feed
 from cardsharp.cloud.sqlite_file import MEMORY
-from cardsharp.web import edge, gate
-from support.blef import TIMEOUT, Reply, cards_of
+from cardsharp.web import gate
+from support.blef import TIMEOUT, Client, Reply, cards_of
 from support.blef_watching import NotedSockets
 from support.cloud_clock import FakeClock
 from support.recorded import recording
 from workbench.cloud.context import LambdaContext
-from workbench.cloud.http_events import Asked, http_event, read_answer
+from workbench.cloud.http_events import Asked, read_answer
 
 AGENTS = IdleAgents({"Dazhbog": "conservative", "Porevit": "conservative_crawling"})
 """The bots of the recording, for whom the recording plays."""
 
 
-@dataclass
-class NextClient:
-    """Asks the handler in this process for both generations; written from the specification."""
-
-    store: GameStore
-    clock: Clock = field(default_factory=FakeClock)
-    chance: SecretChance = field(default_factory=SecretChance)
-    agents: Agents = AGENTS
-
-    def __post_init__(self) -> None:
-        self.blef = Blef(self.store, self.clock, self.chance, self.agents)
-        self.api = edge.build_all((routes.API, routes_next.API), self.blef)
-
-    def get(self, path: str, **query: object) -> Reply:
-        return self.send("GET", path, {name: str(value) for name, value in query.items()})
-
-    def send(self, method: str, path: str, query: Mapping[str, str]) -> Reply:
-        target = quote(path, safe="/") + (f"?{urlencode(query)}" if query else "")
-        event = http_event(Asked(method, target), self.clock.now())
-        context = LambdaContext("blef", TIMEOUT, self.clock)
-        answer = read_answer(json.loads(json.dumps(self.api(event, context))))
-        return Reply(answer.status, answer.body.decode(), dict(answer.headers))
-
-    def create(self) -> str:
-        uuid: str = self.get("/games/create").json["game_uuid"]
-        return uuid
-
-    def join(self, game: str, nickname: str) -> str:
-        uuid: str = self.get(f"/games/{game}/join", nickname=nickname).json["player_uuid"]
-        return uuid
-
-
-def next_client() -> NextClient:
-    """A client of a service that keeps its games in this process, under a fake clock."""
+def next_client() -> Client:
+    """A client of today's generation, of a service that keeps its games in this process."""
     clock = FakeClock()
-    return NextClient(SqliteGames(MEMORY, clock), clock)
+    return Client(SqliteGames(MEMORY, clock), clock, base="", agents=AGENTS)
 
 
 class DealtChance(SecretChance):
@@ -128,7 +92,7 @@ class NextRecording:
         clock = FakeClock()
         self.clock, self.chance = clock, DealtChance()
         self.store = SqliteGames(MEMORY, clock)
-        self.client = NextClient(self.store, clock, self.chance)
+        self.client = Client(self.store, clock, self.chance, "", AGENTS)
         self.sockets = NotedSockets()
         feed = Feed(MemoryWatchers(), self.sockets, clock)
         self.client.blef.hear = partial(announce, feed)
@@ -168,11 +132,15 @@ class NextRecording:
         return self.expected(row) in [seen(json.loads(json.dumps(one))) for one in told]
 
     def _send(self, row: dict[str, Any]) -> Reply:
-        reply = self.client.send(row["method"], row["path"], row["query"])
+        reply = self._asked(row, row["query"])
         if row["query"].get("nickname") in self.renamed and reply.status == 400:
             mended = {"nickname": self.renamed[row["query"]["nickname"]]}
-            assert self.client.send("GET", row["path"], mended).status == 200
+            assert self._asked(row, mended).status == 200
         return reply
+
+    def _asked(self, row: dict[str, Any], query: Mapping[str, str]) -> Reply:
+        target = quote(row["path"], safe="/") + (f"?{urlencode(query)}" if query else "")
+        return self.client.send(Asked(row["method"], target))
 
     def _prepare(self, row: dict[str, Any]) -> None:
         """Have chance as it was."""

@@ -5,7 +5,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from support.blef_next import NextClient, next_client
+from support.blef import Client, StartedGame
+from support.blef_next import next_client
 from support.bot_events import context
 
 from cardsharp.blef.assembly import NEXT, SERVICE
@@ -16,37 +17,20 @@ from workbench.cloud.http_events import Asked, http_event, read_answer
 
 
 @pytest.fixture
-def client() -> NextClient:
+def client() -> Client:
     return next_client()
 
 
-def started(client: NextClient, people: int = 2) -> tuple[str, dict[str, str]]:
-    """A game that has just begun, and the secrets of its players by nickname."""
-    game = client.create()
-    uuids = {f"p{number}": client.join(game, f"p{number}") for number in range(people)}
-    assert client.get(f"/games/{game}/start", admin_uuid=uuids["p0"]).status == 202
-    return game, uuids
-
-
-def play(client: NextClient, game: str, uuids: dict[str, str], action: int) -> Any:  # noqa: ANN401
-    """What the player to move is answered."""
-    mover = client.get(f"/games/{game}").json["cp_nickname"]
-    reply = client.get(f"/games/{game}/play", player_uuid=uuids[mover], action_id=action)
-    assert reply.status == 200, reply.text
-    return reply.json
-
-
-def finished(client: NextClient) -> tuple[str, dict[str, str], list[Any]]:
+def finished(client: Client) -> tuple[StartedGame, list[Any]]:
     """A game that was played to its end, and what each check was answered."""
-    game, uuids = started(client)
-    checks = []
-    while client.get(f"/games/{game}").json["status"] == "Running":
-        play(client, game, uuids, 87)
-        checks.append(play(client, game, uuids, 88))
-    return game, uuids, checks
+    table, checks = client.started(), []
+    while table.state()["status"] == "Running":
+        table.play(87)
+        checks.append(table.play(88).json)
+    return table, checks
 
 
-def test_one_game_is_the_same_in_both_generations(client: NextClient) -> None:
+def test_one_game_is_the_same_in_both_generations(client: Client) -> None:
     game = client.create()
     ann = client.join(game, "ann")
     bob = client.get(f"/v2/games/{game}/join", nickname="bob").json["player_uuid"]
@@ -61,7 +45,7 @@ def test_one_game_is_the_same_in_both_generations(client: NextClient) -> None:
     assert shown["public"] == "false"
 
 
-def test_a_start_hides_a_game_here_and_does_not_in_version_2_3(client: NextClient) -> None:
+def test_a_start_hides_a_game_here_and_does_not_in_version_2_3(client: Client) -> None:
     for prefix, left in (("", "false"), ("/v2", "true")):
         game = client.create()
         ann, _ = client.join(game, "ann"), client.join(game, "bob")
@@ -72,7 +56,7 @@ def test_a_start_hides_a_game_here_and_does_not_in_version_2_3(client: NextClien
         assert client.get("/games").json == [], "a started game cannot be joined"
 
 
-def test_the_list_is_newest_first_and_shows_what_can_be_joined(client: NextClient) -> None:
+def test_the_list_is_newest_first_and_shows_what_can_be_joined(client: Client) -> None:
     games = []
     for number in range(3):
         games.append(client.create())
@@ -89,33 +73,34 @@ def test_the_list_is_newest_first_and_shows_what_can_be_joined(client: NextClien
 
 
 def test_every_state_is_newer_than_the_one_before_however_fast_they_come(
-    client: NextClient,
+    client: Client,
 ) -> None:
     """The clock stands still: iOS leaves out what is not newer than what it shows."""
-    game, uuids = started(client)
-    moments = [client.get(f"/games/{game}").json["last_modified"]]
+    table = client.started()
+    moments = [table.state()["last_modified"]]
     for action in (3, 88, 4):
-        moments.append(play(client, game, uuids, action)["last_modified"])
-        moments.append(client.get(f"/games/{game}").json["last_modified"])
+        moments.append(table.play(action).json["last_modified"])
+        moments.append(table.state()["last_modified"])
     bet, live, check, next_round, *rest = moments[1:]
     assert bet == live, "the answer to a bet is the state that follows"
     assert moments[0] < bet < check < next_round < rest[0] == rest[1]
 
 
-def test_a_check_is_answered_with_the_round_that_it_closed(client: NextClient) -> None:
-    game, _, checks = finished(client)
+def test_a_check_is_answered_with_the_round_that_it_closed(client: Client) -> None:
+    table, checks = finished(client)
     for number, answer in enumerate(checks, start=1):
         assert (answer["status"], answer["round_number"]) == ("Running", number)
         assert [move["action_id"] for move in answer["history"]] == [87, 88, 89]
         assert len(answer["hands"]) == 2
         assert answer["cp_nickname"] is None
-        assert client.get(f"/games/{game}", round=number).json == answer
+        assert table.state(round=number) == answer
 
 
-def test_a_finished_game_stands_at_the_round_after_its_last(client: NextClient) -> None:
-    game, uuids, checks = finished(client)
-    (winner,) = (one for one in client.get(f"/games/{game}").json["players"] if one["n_cards"])
-    for secret in ("", *uuids.values()):
+def test_a_finished_game_stands_at_the_round_after_its_last(client: Client) -> None:
+    table, checks = finished(client)
+    game = table.game
+    (winner,) = (one for one in table.state()["players"] if one["n_cards"])
+    for secret in ("", *table.uuids.values()):
         state = client.get(f"/games/{game}", player_uuid=secret).json
         assert (state["status"], state["round_number"]) == ("Finished", len(checks) + 1)
         assert (state["history"], state["cp_nickname"]) == ([], None)
@@ -128,39 +113,36 @@ def test_a_finished_game_stands_at_the_round_after_its_last(client: NextClient) 
     assert [move["action_id"] for move in older["history"]] == [87, 88, 89]
 
 
-def test_nobody_sees_a_hand_that_is_not_theirs(client: NextClient) -> None:
-    game, uuids = started(client, 3)
+def test_nobody_sees_a_hand_that_is_not_theirs(client: Client) -> None:
+    table = client.started(3)
     for asked in ("", "0", "1"):
-        assert client.get(f"/games/{game}", round=asked).json["hands"] == []
-        for name, secret in uuids.items():
-            hands = client.get(f"/games/{game}", player_uuid=secret, round=asked).json["hands"]
+        assert table.state(round=asked)["hands"] == []
+        for name in table.uuids:
+            hands = table.state(name, round=asked)["hands"]
             assert [hand["nickname"] for hand in hands] == [name]
 
 
 @pytest.mark.parametrize("number", ["-1", "+1", "1.0", " 1", "abc", "\u00b2", "1" * 30])
-def test_a_round_that_is_no_digits_is_refused_without_a_word(
-    client: NextClient, number: str
-) -> None:
-    game, _ = started(client)
-    reply = client.get(f"/games/{game}", round=number)
+def test_a_round_that_is_no_digits_is_refused_without_a_word(client: Client, number: str) -> None:
+    reply = client.get(f"/games/{client.started().game}", round=number)
     assert (reply.status, reply.json) == (400, {"error": f"Bad input value in 'round': {number}"})
 
 
-def test_what_is_empty_is_told_from_what_was_not_sent(client: NextClient) -> None:
+def test_what_is_empty_is_told_from_what_was_not_sent(client: Client) -> None:
     game = client.create()
     missing = "Nickname missing - please supply it"
     for query, value in (({}, "None"), ({"nickname": ""}, "")):
-        reply = client.send("GET", f"/games/{game}/join", query)
+        reply = client.get(f"/games/{game}/join", **query)
         assert reply.json == {"error": f"Bad input value in 'nickname': {value}\n{missing}"}
 
 
-def test_a_change_is_there_for_post_too(client: NextClient) -> None:
-    game = client.send("POST", "/games/create", {}).json["game_uuid"]
-    assert client.send("POST", f"/games/{game}/join", {"nickname": "ann"}).status == 200
-    assert client.send("POST", "/games", {}).status == 405
+def test_a_change_is_there_for_post_too(client: Client) -> None:
+    game = client.ask("POST", "/games/create").json["game_uuid"]
+    assert client.ask("POST", f"/games/{game}/join", nickname="ann").status == 200
+    assert client.ask("POST", "/games").status == 405
 
 
-def test_bots_sit_as_evenly_between_people_as_can_be(client: NextClient) -> None:
+def test_bots_sit_as_evenly_between_people_as_can_be(client: Client) -> None:
     firsts = set()
     for _ in range(40):
         game = client.create()

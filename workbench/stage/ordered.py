@@ -85,6 +85,20 @@ def attending(game: Game, wanted: Mapping[str, object], store: Path, say: Say) -
         Malformed: it cannot be ordered so.
         ConfigError: a setting cannot be used.
     """
+    with workers(store, say) as places:
+        ordering = Function("practice", practice.app.handler, WORKER_TIME)
+        event = {practice.app.PLAY: game.name, **wanted}
+        [match_id] = practice.app.handler(event, ordering.context(SystemClock()))["match_ids"]
+        yield AtHome(places, match_id)
+
+
+@contextmanager
+def workers(store: Path, say: Say, at_once: int = 4) -> Iterator[Places]:
+    """Have seats played, so many at once, as long as the block runs; `say` is told of failures.
+
+    Raises:
+        ConfigError: a setting cannot be used.
+    """
 
     def observe(invocation: Invocation) -> None:
         if invocation.error is not None:
@@ -97,19 +111,16 @@ def attending(game: Game, wanted: Mapping[str, object], store: Path, say: Say) -
         stack.enter_context(Warnings(say).listening())
         stack.callback(places.offering.log.close)
         stack.callback(places.vault.close)
-        ordering = Function("practice", practice.app.handler, WORKER_TIME)
-        event = {practice.app.PLAY: game.name, **wanted}
-        [match_id] = practice.app.handler(event, ordering.context(SystemClock()))["match_ids"]
         home = Home(
             Function("poller", _lookout(places), WORKER_TIME),
             Function("worker", worker.app.handler, WORKER_TIME),
             places.offering.queue,
             places.offering.clock,
-            HomeOptions(breath=_BREATH, observe=observe),
+            HomeOptions(concurrency=at_once, breath=_BREATH, observe=observe),
         )
         home.start()
         stack.callback(home.wind_down)
-        yield AtHome(places, match_id)
+        yield places
 
 
 def _lookout(places: Places) -> Callable[[Event, LambdaContext], object]:

@@ -1,31 +1,40 @@
 """A game's HTTP service at home: what the cloud runs, over SQLite or the emulated AWS."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from uuid import uuid4
 
 from cardsharp.cloud.feeds import FEED
 from cardsharp.cloud.memory_sockets import MemorySockets, named
 from cardsharp.cloud.ports import Clock
+from cardsharp.cloud.redaction import redact
 from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.errors import ConfigError
 from cardsharp.game import Game
 from cardsharp.web import edge
 from cardsharp.web.api import Api
+from cardsharp.web.events import Context, Event, Response
 from cardsharp.web.route import S
-from cardsharp.web.service import Service
+from cardsharp.web.service import BOT_QUEUE, BOT_STORE, BOT_URL, Service
 from workbench.cloud.context import Function
 from workbench.cloud.http_front import HOST, HttpFront
-from workbench.stage.surroundings import environment
+from workbench.show.lookup import data_folder
+from workbench.show.output import messages
+from workbench.stage.surroundings import environment, telemetry_in
 
 TIMEOUT = timedelta(seconds=29)
 """Of the function, as template.yaml deploys it."""
 
 EMULATOR = "emulator"
 """The store that is a table in an emulated AWS, which starts empty and goes with it."""
+
+MOST_BOTS = 64
+"""Bots that play at once at home; more wait for one of them to end."""
 
 IN_MEMORY = f"sqlite:{MEMORY}"
 """The store that a newcomer plays with: in this process only."""
@@ -56,14 +65,54 @@ def serve(
     Raises:
         ConfigError: the game has no service, or a setting, the store or the port cannot be used.
     """
+    with made(game, store, place, settings) as running:
+        announce(f"{running.url}{service_of(game).api.base}")
+        running.run()
+
+
+@contextmanager
+def made(
+    game: Game,
+    store: str = IN_MEMORY,
+    place: Place = ANYWHERE,
+    settings: Mapping[str, str] | None = None,
+) -> Iterator[HttpFront]:
+    """Yield a game's service, with its feed and the bots that it invites; it is not yet started."""
     service = service_of(game)
     sockets, feed = _sockets(service)
-    with kept(game, store) as variables:
-        handler = service.build({**variables, **feed, **(settings or {})})
-        function = Function(game.name, handler, TIMEOUT)
-        running = HttpFront(function, place.port, place.host, sockets=sockets)
-        announce(f"{running.url}{service.api.base}")
-        running.run()
+
+    def answer(event: Event, context: Context) -> Response:
+        return handler(event, context)
+
+    function = Function(game.name, answer, TIMEOUT)
+    running = HttpFront(function, place.port, place.host, sockets=sockets)
+    with kept(game, store) as variables, _bots(game, store, running.url) as bot:
+        handler = service.build({**variables, **feed, **bot, **(settings or {})})
+        yield running
+
+
+@contextmanager
+def _bots(game: Game, store: str, url: str) -> Iterator[Mapping[str, str]]:
+    """Have the bots play that are invited to a game's service at `url`; what it is told of them.
+
+    What they keep lies beside the file of the games, and goes where these go with the process.
+    """
+    if not service_of(game).invites:
+        yield {}
+        return
+    from workbench.stage.ordered import workers  # noqa: PLC0415 - a service without bots needs none
+
+    def say(sentence: str) -> None:
+        messages().print(redact(sentence), style="dim", soft_wrap=True)
+
+    with ExitStack() as stack:
+        file = store.removeprefix("sqlite:")
+        if store == EMULATOR or file == MEMORY:
+            file = f"{stack.enter_context(TemporaryDirectory(prefix='cardsharp-'))}/{game.name}"
+        stack.enter_context(telemetry_in(data_folder() / "bot.log"))
+        places = stack.enter_context(workers(Path(f"{file}.bots"), say, MOST_BOTS))
+        told = places.settings
+        yield {BOT_STORE: told.store, BOT_QUEUE: told.queue, BOT_URL: url}
 
 
 def service_of(game: Game) -> Service[Any]:

@@ -6,8 +6,10 @@ whose bot takes such seats says how it meets a match from one (`Seated`), and no
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from functools import lru_cache
 from typing import Any
 from uuid import uuid4
@@ -25,12 +27,15 @@ from cardsharp.cloud.redaction import register
 from cardsharp.cloud.settings import Workplace
 from cardsharp.cloud.timing import limits_of, timing_of
 from cardsharp.cloud.vault import Vault
-from cardsharp.errors import ConfigError, StoreError
+from cardsharp.errors import ConfigError, Conflict, StoreError
 from cardsharp.exchange import Limits, checked_address
 from cardsharp.game import Job
 
 _CLAIM = "seat order"
 _ID_LENGTH = 64
+
+_RESERVED = timedelta(seconds=10)
+"""How long a seat may be on its way to be ours: a few writes."""
 
 
 class SeatOrder(OrderBody):
@@ -59,8 +64,7 @@ class SeatOrder(OrderBody):
     @property
     def match_id(self) -> str:
         """The name of this seat in the match log; the same order names the same seat."""
-        name = hashlib.sha256(f"{self.url} {self.nickname}".encode()).hexdigest()[:12]
-        return re.sub(r"[^0-9A-Za-z]", "", self.game)[: _ID_LENGTH - len(name)] + name
+        return _match_id(self.url, self.game, self.nickname)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,11 @@ class Seat:
     nickname: str
     strategy: str
     player: SecretStr
+
+    @property
+    def own_id(self) -> str:
+        """A name in the match log that no other seat has, whoever else wants the same nickname."""
+        return _match_id(self.url, self.game, f"{self.nickname} {self.secret}")
 
     def known_as(self, player: str) -> "Seat":
         """The same seat under the secret that the service gave to it."""
@@ -117,8 +126,7 @@ def order_seat(game: str, order: SeatOrder, player: str, vault: Vault, offering:
     Raises:
         ConfigError: new matches are paused.
     """
-    if offering.switchboard.read().paused:
-        raise ConfigError("New matches are paused; `cardsharp cloud resume` ends that.")
+    _check_not_paused(offering)
     match_id = order.match_id
     seat = Seat(order.url, order.game, order.nickname, order.strategy, SecretStr(player))
     vault.add(match_id, seat.body)
@@ -132,6 +140,51 @@ def order_seat(game: str, order: SeatOrder, player: str, vault: Vault, offering:
         log.reopen(record)
     offering.offer_one(match_id, game)
     return match_id
+
+
+@contextmanager
+def reserved(game: str, seat: Seat, vault: Vault, offering: Offering) -> Iterator[None]:
+    """Have the bot ready for a seat that the block makes ours, and play it from then on.
+
+    The seat is claimed before the block begins, under a lease that keeps the bot away from it. So
+    whatever dies, the bot finds it after that lease, and at its first look whether it is ours; and
+    where the block raises, it is closed.
+
+    Raises:
+        ConfigError: new matches are paused.
+        Conflict: somebody else is at the same.
+    """
+    _check_not_paused(offering)
+    log, match_id = offering.log, seat.own_id
+    vault.add(match_id, seat.body)
+    record = log.match(match_id)
+    if record is not None and record.outcome is not None:  # an attempt that came to nothing
+        log.reopen(record)
+    lease = log.take(match_id, f"{_CLAIM} {uuid4()}", _RESERVED, seat.header(game))
+    if lease is None:
+        raise Conflict("Somebody else is at this seat.")
+    try:
+        yield
+    except BaseException:
+        with suppress(StoreError):
+            log.finish(lease, {"result": MISSING})
+        raise
+    # Where this fails, the lease runs out, and the poller offers the seat.
+    with suppress(StoreError):
+        log.release(lease)
+        offering.offer_one(match_id, game)
+
+
+def _check_not_paused(offering: Offering) -> None:
+    """Raise `ConfigError` while an operator wants no new matches."""
+    if offering.switchboard.read().paused:
+        raise ConfigError("New matches are paused; `cardsharp cloud resume` ends that.")
+
+
+def _match_id(url: str, game: str, nickname: str) -> str:
+    """The name of a seat in the match log: the same for the same seat."""
+    name = hashlib.sha256(f"{url} {nickname}".encode()).hexdigest()[:12]
+    return re.sub(r"[^0-9A-Za-z]", "", game)[: _ID_LENGTH - len(name)] + name
 
 
 def find_seat(vault: Vault, match_id: str) -> Seat:

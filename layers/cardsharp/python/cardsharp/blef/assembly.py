@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 from cardsharp.blef import routes_next
+from cardsharp.blef.agents import NO_AGENTS, Agents
 from cardsharp.blef.feed import announce, subscribe
 from cardsharp.blef.routes import API
 from cardsharp.blef.service import Blef
@@ -18,7 +19,7 @@ from cardsharp.game import Part
 from cardsharp.web import gate
 from cardsharp.web.api import Api
 from cardsharp.web.events import Handler
-from cardsharp.web.service import Service
+from cardsharp.web.service import BOT_QUEUE, Service
 
 NEXT = "BLEF_NEXT"
 
@@ -30,13 +31,24 @@ STORES: Stores[GameStore] = Stores(
 
 
 def build_service(environment: Mapping[str, str]) -> Blef:
-    """The service over the store that BLEF_STORE names.
+    """The service over the store that BLEF_STORE names, with bots to invite where there are any.
 
     Raises:
         ConfigError: there is no such store.
     """
     clock = SystemClock()
-    return Blef(STORES.open(environment.get(STORES.variable, ""), clock), clock)
+    store = STORES.open(environment.get(STORES.variable, ""), clock)
+    return Blef(store, clock, agents=_agents(environment))
+
+
+def _agents(environment: Mapping[str, str]) -> Agents:
+    """The bots that can be invited: none where nothing says which queue has them play."""
+    if not environment.get(BOT_QUEUE):
+        return NO_AGENTS
+    # A service without bots loads none of what plays.
+    from cardsharp.blef.invited import build_agents  # noqa: PLC0415
+
+    return build_agents(environment)
 
 
 def beside(environment: Mapping[str, str]) -> Sequence[Api[Blef]]:
@@ -68,5 +80,10 @@ def build_feed(blef: Blef, environment: Mapping[str, str]) -> Handler | None:
 
 
 SERVICE = Service(
-    api=API, store=STORES.variable, assemble=build_service, beside=beside, feed=build_feed
+    api=API,
+    store=STORES.variable,
+    assemble=build_service,
+    beside=beside,
+    feed=build_feed,
+    invites=True,
 )

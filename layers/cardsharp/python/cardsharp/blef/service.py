@@ -130,7 +130,7 @@ class Blef:
                     HTTPStatus.TOO_MANY_REQUESTS,
                     f"Too many agents invited by you - {MAX_INVITED} a day, please try tomorrow",
                 )
-            return self._agents.seat(game_uuid.lower(), change.game.players[-1], player_uuid)
+            return self._agents.seat(change.game.uuid, change.game.players[-1], player_uuid)
 
         return self._change(game_uuid, invited, seat).now.game.players[-1].nickname
 

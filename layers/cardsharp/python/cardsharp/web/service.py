@@ -10,6 +10,9 @@ from cardsharp.web.events import Context, Event, Handler, Response
 from cardsharp.web.reading import Json
 from cardsharp.web.route import S
 
+BOT_STORE, BOT_QUEUE, BOT_URL = "CARDSHARP_BOT_STORE", "CARDSHARP_BOT_QUEUE", "CARDSHARP_BOT_URL"
+"""To a service that bots of ours can be invited to: their match log and queue, its own address."""
+
 
 def _nothing(_environment: Mapping[str, str]) -> Sequence[Api[Any]]:
     """Serve no further API."""
@@ -23,7 +26,8 @@ class Service(Generic[S]):
     `store` is the environment variable that names where its games are kept, and `assemble` puts
     the use cases together as an environment describes them; it raises `ConfigError`. `beside` are
     further APIs to the same games, as an environment wants them, and `feed` makes what answers the
-    handshakes of those who watch, where an environment names a feed.
+    handshakes of those who watch, where an environment names a feed. It `invites` if bots of ours
+    can be asked to play there.
     """
 
     api: Api[S]
@@ -31,6 +35,7 @@ class Service(Generic[S]):
     assemble: Callable[[Mapping[str, str]], S]
     beside: Callable[[Mapping[str, str]], Sequence[Api[S]]] = _nothing
     feed: Callable[[S, Mapping[str, str]], Handler | None] | None = None
+    invites: bool = False
 
     def build(self, environment: Mapping[str, str]) -> Handler:
         """The handler that an environment describes.

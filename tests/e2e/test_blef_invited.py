@@ -1,0 +1,85 @@
+"""A client of today's generation plays whole games with bots that it invites, as its app does."""
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+from support.arena import until
+from support.blef_watching import Place, heard
+
+from cardsharp.blef.game import GAME
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.sqlite import SqliteLog
+from workbench.stage.serving import made
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+    """A service as `cardsharp blef serve` has it, with bots to invite, who have left in the end.
+
+    They do when their game is gone.
+    """
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    games = tmp_path / "games.db"
+    with made(GAME, f"sqlite:{games}") as front, front:
+        yield Place(front.url)
+        with closing(sqlite3.connect(games)) as file, file:
+            file.execute("DELETE FROM games")
+        with closing(SqliteLog(tmp_path / "games.db.bots", SystemClock())) as log:
+            until(lambda: not log.running())
+
+
+def test_an_invited_bot_plays(place: Place) -> None:
+    game, (ann,) = place.joined("ann")
+    place.get(f"/games/{game}/invite-aiagent", admin_uuid=ann, agent_name="Porevit")
+    with place.watch(game_uuid=game) as feed:
+        place.get(f"/games/{game}/start", admin_uuid=ann)
+        state = heard(feed)
+        if state["cp_nickname"] == "ann":
+            place.get(f"/games/{game}/play", player_uuid=ann, action_id=0)
+            state = heard(feed)
+        assert (state["cp_nickname"], state["hands"]) == ("Porevit_(AI)", [])
+        assert heard(feed)["history"][-1]["player"] in {"Porevit_(AI)", "ann"}
+
+
+@pytest.mark.slow
+def test_a_quick_game_with_two_bots_is_played_to_its_end(place: Place) -> None:
+    """As the Android client begins one: create, join, invite, invite, start; then by the feed."""
+    game, (ann,) = place.joined("ann")
+    for name in ("Dazhbog", "Porevit"):
+        told = place.get(f"/games/{game}/invite-aiagent", admin_uuid=ann, agent_name=name)
+        assert told == {"message": f"{name}_(AI) joined the game"}
+    with place.watch(game_uuid=game, player_uuid=ann) as feed:
+        place.get(f"/games/{game}/start", admin_uuid=ann)
+        movers, state = set(), heard(feed)
+        while state["status"] == "Running":
+            for move in state["history"]:
+                movers.add(move["player"])
+            if state["cp_nickname"] == "ann":
+                (own,) = state["hands"]
+                assert own["nickname"] == "ann"
+                last = state["history"][-1]["action_id"] if state["history"] else None
+                action = 88 if last is not None and last > 4 else (last or 0) + 1
+                place.get(f"/games/{game}/play", player_uuid=ann, action_id=action)
+            state = heard(feed)
+    assert {"Dazhbog_(AI)", "Porevit_(AI)"} <= movers
+    kinds = {one["nickname"]: one.get("ai_agent") for one in state["players"]}
+    assert kinds == {"ann": None, "Dazhbog_(AI)": "bayes", "Porevit_(AI)": "threshold"}
+
+
+def test_only_known_bots_are_invited_and_only_by_the_admin(place: Place) -> None:
+    game, (ann, bob) = place.joined("ann", "bob")
+
+    def refused(**query: str) -> Any:  # noqa: ANN401 - the error's text
+        answer = requests.get(f"{place.url}/games/{game}/invite-aiagent", params=query, timeout=10)
+        assert answer.status_code == 400
+        return json.loads(answer.text)["error"]
+
+    assert refused(admin_uuid=ann, agent_name="Veles").endswith("': None\nInvalid agent_name")
+    assert "Admin UUID does not match" in refused(admin_uuid=bob, agent_name="Dazhbog")
+    assert [one["nickname"] for one in place.get(f"/games/{game}")["players"]] == ["ann", "bob"]
