@@ -14,6 +14,7 @@ from cardsharp.blef.logbook import SPAN
 from cardsharp.cloud.ports import MoveRecord
 from cardsharp.errors import ConfigError
 from cardsharp.euchre.actions import Bid
+from cardsharp.euchre.decisions import decisions
 from cardsharp.game import Game
 from workbench.lab.again import Trial
 
@@ -100,6 +101,19 @@ def test_the_actions_of_a_solved_round_are_worth_the_same() -> None:
     worths = {one.value for one in decision.options if "equilibrium" in one.note}
     assert len(worths) == 1
     assert all((one.value or 0.0) <= max(worths) for one in decision.options)  # type: ignore[type-var]
+
+
+def test_others_are_judged_in_euchre_by_the_hands_that_they_have_played() -> None:
+    record, moves = played(EUCHRE, (Decides(EUCHRE, "rules"),), 2)
+    open_to_all = [replace(move, intent=None) for move in moves]
+    kept_by_us, shown = (list(decisions(record, one)) for one in (moves, open_to_all))
+    there = {one.step.sequence: one for one in kept_by_us}
+    assert {one.step.seat for one in shown} >= {0, 1, 2}
+    for one in shown:
+        assert one.position == there[one.step.sequence].position
+        assert one.step.ours is not None
+        assert one.options == there[one.step.sequence].options
+    assert {one.step.seat for one in decisions(record, open_to_all[:6])} == set()
 
 
 def test_a_hopeless_call_of_euchre_is_weighed_where_it_was_made() -> None:

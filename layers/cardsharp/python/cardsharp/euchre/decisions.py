@@ -1,6 +1,6 @@
 """The decisions of a stored deal of Euchre, as positions that can be decided again.
 
-Only those of which a hand is kept: our own. No other hand is looked at.
+Each with the hand of who made it and no other: ours as it was kept, others' as it was played.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ from cardsharp.euchre.position import Position, project
 from cardsharp.euchre.replay import asked_of, event_of
 from cardsharp.euchre.replay import replay as replayed
 from cardsharp.euchre.state import FACE_DOWN, HAND, TURN, Deal
-from cardsharp.euchre.table import DEALER, Table, ToAct, turn
+from cardsharp.euchre.table import DEALER, TRICKS, Table, ToAct, turn
 from cardsharp.replay import Asked, Step, Thought
 
 
@@ -29,15 +29,43 @@ class Asking(NamedTuple):
 
 
 def decisions(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Asked]:
-    """Our decisions, in order, as far as the events before each were told.
+    """Our decisions and, of a deal that is over, those of whom the plays have shown to the end.
+
+    In order, as far as the events before each were told. Of a dealer who took the turn card nobody
+    else knows what he laid aside, nor of who sat out what he held: so those are left out.
 
     Raises:
         StoreError: an event or a decision cannot be read.
     """
-    for step, table, discard, seat, _ in asking(record, moves):
-        position = None if step.ours is None else _position(step.ours, table, seat, discard)
-        if position is not None:
-            yield Asked(step, position, {one: str(one) for one in position.choices})
+    told = list(asking(record, moves))
+    for place, one in enumerate(told):
+        step, seat = one.step, one.seat
+        hand = _shown(told, place) if step.ours is None else _kept(step.ours)
+        if hand is not None:
+            position = _position(hand, one)
+            thought = step.ours or Thought(seat=seat, turn=step.turn, action=str(one.action))
+            yield Asked(
+                replace(step, ours=thought), position, {one: str(one) for one in position.choices}
+            )
+
+
+def _kept(thought: Thought) -> list[Card] | None:
+    """The hand as the log has it, None where it was not kept."""
+    hand = (thought.position or {}).get("hand")
+    return [parse(str(card)) for card in hand] if isinstance(hand, list) else None
+
+
+def _shown(told: Sequence[Asking], place: int) -> list[Card] | None:
+    """What a seat held at that step, where the plays of the deal have shown all of it."""
+    seat, call = told[place].seat, told[-1].table.call
+    if call is None or (seat == DEALER and call.picks_up):
+        return None
+    plays = [
+        (number, one.action.card)
+        for number, one in enumerate(told)
+        if one.seat == seat and isinstance(one.action, Play)
+    ]
+    return [card for number, card in plays if number >= place] if len(plays) == TRICKS else None
 
 
 def asking(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Asking]:
@@ -61,19 +89,18 @@ def asking(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Asking]
         table = after(table, seat, action)
 
 
-def _position(thought: Thought, table: Table, seat: int, discard: Card | None) -> Position | None:
-    """What the seat knew, None where its hand was not kept."""
-    hand = (thought.position or {}).get("hand")
-    if not isinstance(hand, list):
-        return None
-    dealt = {*map(parse, hand), *table.played_by(seat)}
+def _position(hand: Sequence[Card], asking: Asking) -> Position:
+    """What the seat knew that held these cards."""
+    table, seat = asking.table, asking.seat
+    dealt = {*hand, *table.played_by(seat)}
     call = table.call
     if seat == DEALER and call is not None and call.picks_up:
-        dealt = (dealt | ({discard} if discard is not None else set())) - {table.turn_card}
+        known = set() if asking.discard is None else {asking.discard}
+        dealt = (dealt | known) - {table.turn_card}
     cards = [FACE_DOWN] * len(DECK)
     cards[TURN] = table.turn_card
     cards[HAND * seat : HAND * seat + len(dealt)] = sorted(dealt)
-    return project(Deal(tuple(cards), table, discard), seat)
+    return project(Deal(tuple(cards), table, asking.discard), seat)
 
 
 def after(table: Table, seat: int, action: Action) -> Table:

@@ -1,7 +1,6 @@
 """`pimc` as the judge of Euchre: the points that a side expects to make of the deal, less theirs.
 
-A match of the log is one deal, so what it does to the game to ten is not told. Only decisions of
-which the hand is kept are judged: ours.
+A match of the log is one deal, so what it does to the game to ten is not told.
 """
 
 from collections.abc import Sequence
