@@ -1,7 +1,24 @@
 """What holds for all tests."""
 
+from collections.abc import Iterator
+
+import pytest
 from hypothesis import settings
+from support.arena import running_arena
+from support.arena_cloud import Opened, in_cloud
+
+from workbench.cloud.emulator import Emulator
 
 # Speed is measured by benchmarks; a busy machine must not fail a property.
 settings.register_profile("cardsharp", settings(), deadline=None)
 settings.load_profile("cardsharp")
+
+
+@pytest.fixture(scope="module", params=["home", pytest.param("cloud", marks=pytest.mark.slow)])
+def opened(request: pytest.FixtureRequest) -> Iterator[Opened]:
+    """What opens an arena in each of its homes."""
+    if request.param == "home":
+        yield running_arena
+        return
+    with Emulator() as emulator:
+        yield in_cloud(emulator)

@@ -5,15 +5,17 @@ template has one block for all games, and in it no variable of a game's own.
 """
 
 import os
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from cardsharp.cloud.adapters import prepare
+from cardsharp.cloud.adapters import in_lambda, prepare
 from cardsharp.cloud.telemetry import begin, meter, watch_retries
 from cardsharp.errors import ConfigError, Malformed
 from cardsharp.games import game
+from cardsharp.web.asgi import AsgiService
 from cardsharp.web.events import Event, Handler, Response
 from cardsharp.web.service import Service
 
@@ -24,7 +26,7 @@ watch_retries()
 
 
 @cache
-def service(name: str) -> Service[Any]:
+def service(name: str) -> Service[Any] | AsgiService:
     """The service of the game of that name."""
     try:
         part = game(name).service
@@ -59,3 +61,6 @@ def handler(event: Event, context: LambdaContext) -> Response:
 if GAME in os.environ:
     service(os.environ[GAME])
 prepare(os.environ)
+if GAME in os.environ and in_lambda(os.environ):
+    with suppress(ConfigError):  # the first request is told
+        api(os.environ[GAME])

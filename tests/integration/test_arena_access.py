@@ -193,12 +193,17 @@ class World:
         return "".join(letter for letter, is_told in told.items() if is_told)
 
 
-MODES = list(product(HOMES, (False, True)))
+MODES = [
+    pytest.param(
+        (home, public),
+        id=f"{home}{', public' * public}",
+        marks=[pytest.mark.slow] if home == "cloud" else [],
+    )
+    for home, public in product(HOMES, (False, True))
+]
 
 
-@pytest.fixture(
-    scope="module", params=MODES, ids=[f"{home}{', public' * public}" for home, public in MODES]
-)
+@pytest.fixture(scope="module", params=MODES)
 def world(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[World]:

@@ -18,8 +18,8 @@ from support.arena import (
     OUTSIDER,
     Client,
     HandClock,
-    running_arena,
 )
+from support.arena_cloud import Opened
 
 from workbench.arena.server import ArenaServer
 
@@ -27,11 +27,11 @@ Running = tuple[ArenaServer, Client, HandClock]
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+def running(opened: Opened, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     clock = HandClock()
     folder = tmp_path_factory.mktemp("arena")
     short = timedelta(milliseconds=1)
-    with running_arena(folder, clock=clock, poll_timeout=short) as (arena, client):
+    with opened(folder, clock=clock, poll_timeout=short) as (arena, client):
         yield arena, client, clock
 
 
@@ -92,7 +92,7 @@ def test_a_nasty_creation_is_refused_or_harmless(client: Client, body: bytes) ->
         assert client.ask("DELETE", f"{path}/terminate", ALICE, body).status in {200, 400}
 
 
-@pytest.mark.parametrize("size", [102_401, 10_000_000])
+@pytest.mark.parametrize("size", [102_401, 900_000])
 def test_a_body_that_is_too_large_is_refused(client: Client, size: int) -> None:
     """413 in JSON; the connection goes on with the next request."""
     answer = client.ask("POST", "/api/matches", ALICE, b'{"tags":["' + b"x" * size + b'"]}')
@@ -237,9 +237,9 @@ def test_a_termination_that_names_no_winner_of_the_match_is_a_draw(
 # --- lists ---------------------------------------------------------------------------------
 
 
-def test_pages_of_a_list_follow_one_another(tmp_path: Path) -> None:
+def test_pages_of_a_list_follow_one_another(opened: Opened, tmp_path: Path) -> None:
     """limit=1 gives 11 (sic); offset goes on after the last, in both orders."""
-    with running_arena(tmp_path, clock=HandClock()) as (arena, client):
+    with opened(tmp_path, clock=HandClock()) as (arena, client):
         made = [arena.create_match([ALICE, BOB], tags=[str(n)]) for n in range(25)]
 
         def ids(query: str) -> list[str]:
@@ -363,10 +363,12 @@ def test_what_a_client_has_is_not_sent_again(client: Client, match: str) -> None
     assert client.ask("GET", match, BOB, headers={"If-None-Match": "*"}).raw == b""
 
 
-def test_busy_days_are_ones_own_of_a_month_and_the_week_around(tmp_path: Path) -> None:
+def test_busy_days_are_ones_own_of_a_month_and_the_week_around(
+    opened: Opened, tmp_path: Path
+) -> None:
     """The admin's are all; without a day it is this month, without a readable one any."""
     clock = HandClock()
-    with running_arena(tmp_path, clock=clock) as (arena, client):
+    with opened(tmp_path, clock=clock) as (arena, client):
         today = clock.now
         for players in ([ALICE, BOB], [OUTSIDER, BOB], [ALICE, ALICE]):
             arena.create_match(players)

@@ -20,11 +20,11 @@ class Door:
     """A guard with small limits before an endpoint that says hello; its sleeps are noted."""
 
     def __init__(self, folder: Path, per_address: int, per_user: int) -> None:
-        book = Book(load_players(write_players(folder)), SecretStr(ADMIN_PASSWORD))
+        book = Book(load_players(write_players(folder)), lambda: SecretStr(ADMIN_PASSWORD))
         clock = HandClock()
         self.slept: list[float] = []
         limits = SlowDown(per_address, clock), SlowDown(per_user, clock)
-        guard = Guard(Gatekeeper(book, clock, b"key"), limits, self._sleep)
+        guard = Guard(Gatekeeper(book, clock, lambda: b"key"), limits, self._sleep)
         self._known = guard.known(self._hello)
         self._open = guard.open(self._hello_all)
 

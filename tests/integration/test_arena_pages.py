@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 from starlette.routing import Route
-from support.arena import ADMIN, ALICE, BOB, Client, running_arena
+from support.arena import ADMIN, ALICE, BOB, Client
+from support.arena_cloud import Opened
 from support.recorded import SAMPLE
 
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
@@ -21,8 +22,8 @@ PAGES = sorted(FOLDER.glob("*.html"))
 
 
 @pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    with running_arena(tmp_path_factory.mktemp("arena")) as (_, client):
+def client(opened: Opened, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    with opened(tmp_path_factory.mktemp("arena")) as (_, client):
         yield client
 
 
@@ -80,10 +81,10 @@ def test_logout_lets_the_browser_forget(client: Client) -> None:
     assert "www-authenticate" not in answer.headers
 
 
-def test_statistics_tell_how_each_pair_of_a_round_went(tmp_path: Path) -> None:
+def test_statistics_tell_how_each_pair_of_a_round_went(opened: Opened, tmp_path: Path) -> None:
     """A row for each further tag, wins of an ordered pair of players, points and late turns."""
     hostile = "<img src=x onerror=alert(1)>&"
-    with running_arena(tmp_path) as (arena, client):
+    with opened(tmp_path) as (arena, client):
         assert "No match has a tag yet." in client.get("/matches/statistics").text
         rounds = [["Day9_Round2", "Day9"], ["Day9_Round1", "Day9"], [hostile, "Day9"]]
         made = [arena.create_match([ALICE, BOB], tags=tags) for tags in rounds for _ in (1, 2, 3)]

@@ -15,6 +15,7 @@ from support.arena import (
     running_arena,
     until,
 )
+from support.arena_cloud import Opened
 
 from workbench.arena.server import ArenaServer
 
@@ -22,16 +23,23 @@ Running = tuple[ArenaServer, Client]
 
 
 @pytest.fixture
-def running(tmp_path: Path) -> Iterator[Running]:
+def running(opened: Opened, tmp_path: Path) -> Iterator[Running]:
     """An arena whose polls would outlast the test."""
+    with opened(tmp_path, poll_timeout=timedelta(minutes=5)) as started:
+        yield started
+
+
+@pytest.fixture
+def at_home(tmp_path: Path) -> Iterator[Running]:
+    """The same on this machine: only there is it known who hangs up."""
     with running_arena(tmp_path, poll_timeout=timedelta(minutes=5)) as started:
         yield started
 
 
 @pytest.fixture
-def hasty(tmp_path: Path) -> Iterator[Running]:
+def hasty(opened: Opened, tmp_path: Path) -> Iterator[Running]:
     """An arena whose polls end almost at once."""
-    with running_arena(tmp_path, poll_timeout=timedelta(milliseconds=20)) as started:
+    with opened(tmp_path, poll_timeout=timedelta(milliseconds=20)) as started:
         yield started
 
 
@@ -134,9 +142,9 @@ def test_a_wait_ends_with_the_polls_time(hasty: Running) -> None:
     assert client.get(path, BOB).json()["moveCount"] == 1
 
 
-def test_a_client_that_hangs_up_is_forgotten(running: Running) -> None:
+def test_a_client_that_hangs_up_is_forgotten(at_home: Running) -> None:
     """Nothing of a waiting request is left once its client has gone."""
-    arena, _ = running
+    arena, _ = at_home
     match = new_match(arena)
     polls = [
         Poll(arena, "GET", f"/api/matches/{match}?waitactive=1", BOB),
@@ -147,9 +155,9 @@ def test_a_client_that_hangs_up_is_forgotten(running: Running) -> None:
     until(lambda: arena.waiting == 0)
 
 
-def test_an_action_whose_client_has_gone_is_not_played(running: Running) -> None:
+def test_an_action_whose_client_has_gone_is_not_played(at_home: Running) -> None:
     """A client that gave up waiting does not find that it has moved after all."""
-    arena, client = running
+    arena, client = at_home
     match = new_match(arena)
     poll = Poll(arena, "POST", f"/api/matches/{match}?wait=1", BOB)
     poll.hang_up()
@@ -158,17 +166,17 @@ def test_an_action_whose_client_has_gone_is_not_played(running: Running) -> None
     assert client.get(f"/api/matches/{match}", BOB).json()["moveCount"] == 3
 
 
-def test_the_watchdogs_pauses_end_with_its_client(running: Running) -> None:
+def test_the_watchdogs_pauses_end_with_its_client(at_home: Running) -> None:
     """Sixty pauses of a second are not sat out for nobody."""
-    arena, _ = running
+    arena, _ = at_home
     poll = Poll(arena, "POST", "/api/matches/watchdog?repeat=60", ADMIN)
     poll.hang_up()
     until(lambda: arena.waiting == 0)
 
 
-def test_stopping_the_arena_answers_the_waiting_clients(tmp_path: Path) -> None:
+def test_stopping_the_arena_answers_the_waiting_clients(opened: Opened, tmp_path: Path) -> None:
     """A stop takes no longer because of long polls, and nobody's line just breaks."""
-    with running_arena(tmp_path, poll_timeout=timedelta(minutes=5)) as (arena, _):
+    with opened(tmp_path, poll_timeout=timedelta(minutes=5)) as (arena, _):
         match = new_match(arena)
         looking = Poll(arena, "GET", f"/api/matches/{match}?waitactive=1", BOB)
         listing = Poll(arena, "GET", "/api/matches?active=1&wait=1", DUMMY)
@@ -176,9 +184,9 @@ def test_stopping_the_arena_answers_the_waiting_clients(tmp_path: Path) -> None:
     assert listing.answer().json() == []
 
 
-def test_two_hundred_clients_wait_and_are_all_woken(running: Running) -> None:
+def test_two_hundred_clients_wait_and_are_all_woken(at_home: Running) -> None:
     """Every one of them gets its answer (a thousand: `python -m workbench.bench.arena_bench`)."""
-    arena, client = running
+    arena, client = at_home
     match = new_match(arena)
     polls = [
         Poll(arena, "GET", f"/api/matches/{match}?waitactive=1&condensed=1", BOB)

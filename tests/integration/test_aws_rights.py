@@ -11,7 +11,8 @@ from typing import Any
 
 import botocore.handlers
 import pytest
-from support.arena import ALICE, PASSWORDS, write_players
+from support.arena import ADMIN, ALICE, BOB, PASSWORDS, basic, write_players
+from support.arena_cloud import new_table
 from support.aws_template import allowed_actions
 from support.blef import Client
 
@@ -19,6 +20,7 @@ import worker.app
 from cardsharp.blef.assembly import STORES
 from cardsharp.cloud import aws, secrets
 from cardsharp.cloud.clock import SystemClock
+from cardsharp.deadmansdraw.arena.assembly import SERVICE as ARENA
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.deadmansdraw.practice import PracticeOrder, create
@@ -28,6 +30,7 @@ from workbench.build.makefiles import ROOT
 from workbench.cloud.context import Function, LambdaContext
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.events import sqs_event
+from workbench.cloud.http_events import Asked, http_event
 from workbench.cloud.template import TEMPLATE
 from workbench.stage.side import assembled
 from workbench.stage.surroundings import environment
@@ -139,6 +142,35 @@ def test_s13_euchre_may_do_what_it_does(cloud: Emulator, monkeypatch: pytest.Mon
             assert answer(json.loads(file.read_text()), context)["statusCode"] == 200
     assert actions["dynamodb"] == allowed_actions("euchreRole", "dynamodb")
     assert actions.keys() == {"dynamodb"}
+
+
+def test_s13_the_arena_may_do_what_it_does(cloud: Emulator, tmp_path: Path) -> None:
+    table = new_table(cloud, write_players(tmp_path)).name
+    secret = f'{{"username": "{ADMIN}", "password": "{PASSWORDS[ADMIN]}"}}'
+    cloud.client("ssm").put_parameter(Name="/arena", Value=secret, Type="SecureString")
+    variables = {"ARENA_STORE": f"dynamodb:{table}", "CARDSHARP_SERVICE_SECRET": "/arena"}
+    secrets.provider.cache_clear()
+    with environment({**cloud.environment, **variables}), seen() as actions:
+        answer = ARENA.build(os.environ)
+
+        def ask(method: str, target: str, user: str, body: bytes = b"") -> Any:  # noqa: ANN401
+            headers = (("Authorization", basic(user)), ("Content-Type", "application/json"))
+            event = http_event(Asked(method, target, headers, body), datetime.now(UTC))
+            told = answer(event, LambdaContext("arena", timedelta(seconds=4), SystemClock()))
+            assert told["statusCode"] == 200, told
+            return json.loads(told["body"])
+
+        match = ask("POST", "/api/matches", ALICE, b"{}")["id"]
+        assert ask("GET", "/api/matches?active=1&wait=1", ALICE)[0]["_id"] == match
+        assert ask("GET", f"/api/matches/{match}?waitactive=1&showevents=1", ALICE)
+        assert ask("POST", f"/api/matches/{match}", ALICE, b'{"etype": "Draw"}')
+        assert ask("GET", "/api/matches?active=1&wait=1", BOB) == []
+        assert ask("DELETE", f"/api/matches/{match}/terminate", ADMIN)
+        assert len(ask("GET", "/api/matches", ADMIN)) == 1
+    secrets.provider.cache_clear()
+    assert actions["dynamodb"] == allowed_actions("deadmansdrawRole", "dynamodb")
+    assert actions["ssm"] == allowed_actions("deadmansdrawRole", "ssm")
+    assert actions.keys() == {"dynamodb", "ssm"}
 
 
 def test_s13_the_poller_may_do_what_it_does(cloud: Emulator, arena: ArenaServer) -> None:

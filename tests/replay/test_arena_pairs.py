@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.arena_cloud import Opened
 from support.pairs import recorded_arena, replayed
 from support.recorded import PAIRS, WHOLE_PAIRS, lines
 
@@ -42,11 +43,13 @@ def titled(pair: dict[str, Any]) -> str:
         ),
     ],
 )
-def test_every_pair_is_answered_as_recorded(tmp_path: Path, recording: Path, least: int) -> None:
+def test_every_pair_is_answered_as_recorded(
+    opened: Opened, tmp_path: Path, recording: Path, least: int
+) -> None:
     """Equal status, headers and body, but for what is hidden here and the named bodies."""
     pairs = [line for line in lines(recording) if "seq" in line]
     differences, answered = [], 0
-    with recorded_arena(tmp_path) as (arena, clock):
+    with recorded_arena(opened, tmp_path) as (arena, clock):
         for pair, theirs, ours in replayed(pairs, arena, clock):
             answered += 1
             if titled(pair) in OTHER_BODY:

@@ -81,6 +81,11 @@ class Answer:
     headers: Mapping[str, list[str]] = field(default_factory=dict)
 
     @property
+    def challenges(self) -> list[str]:
+        """What WWW-Authenticate says, whether in two headers or joined in one."""
+        return re.split(", (?=Basic )", ", ".join(self.headers.get("www-authenticate", ())))
+
+    @property
     def text(self) -> str:
         return self.raw.decode()
 
@@ -199,7 +204,8 @@ def running_arena(
 ) -> Iterator[tuple[ArenaServer, Client]]:
     """An arena for the players in `NAMES`, perhaps without some, and a client for it."""
     settings.setdefault("admin_password", ADMIN_PASSWORD)
-    config = ArenaConfig(players=write_players(folder, without), **settings)
+    players = settings.pop("players", None) or write_players(folder, without)
+    config = ArenaConfig(players=players, **settings)
     with ArenaServer(config) as arena:
         client = Client(arena.url)
         try:

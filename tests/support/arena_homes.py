@@ -9,7 +9,11 @@ from pathlib import Path
 from starlette.applications import Starlette
 from starlette.routing import Route
 
-from support.arena import ALICE, OUTSIDER, HandClock, running_arena
+from cardsharp.cloud.dynamodb_items import key
+from cardsharp.deadmansdraw.arena.teams import PLAYERS
+from support.arena import ALICE, OUTSIDER, HandClock, running_arena, write_players
+from support.arena_cloud import in_cloud, new_table
+from workbench.cloud.emulator import Emulator
 
 AT_ONCE = timedelta(milliseconds=1)
 
@@ -54,5 +58,27 @@ def routes_of(app: Starlette) -> frozenset[tuple[str, str]]:
     )
 
 
-HOMES: dict[str, Callable[..., AbstractContextManager[Home]]] = {"this machine": this_machine}
+@contextmanager
+def cloud(folder: Path, *, public: bool) -> Iterator[Home]:
+    """As a function answers for it, over a table of its own in an emulator."""
+    with Emulator() as emulator:
+        table = new_table(emulator, write_players(folder))
+        with in_cloud(emulator)(folder, table=table) as (arena, _):
+            left = arena.create_match([ALICE, OUTSIDER], seed="canary-left")
+        emulator.client("dynamodb").delete_item(TableName=table.name, Key=key(PLAYERS, OUTSIDER))
+        with in_cloud(emulator)(
+            folder,
+            table=table,
+            public=public,
+            clock=HandClock(),
+            poll_timeout=AT_ONCE,
+            watchdog_pause=AT_ONCE,
+        ) as (arena, _):
+            yield Home(arena.url, routes_of(arena._arena.app), left)
+
+
+HOMES: dict[str, Callable[..., AbstractContextManager[Home]]] = {
+    "this machine": this_machine,
+    "cloud": cloud,
+}
 """How an arena is run in each home: `with HOMES[name](folder, public=True) as home`."""

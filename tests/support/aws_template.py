@@ -63,6 +63,7 @@ def allowed_actions(role: str, service: str) -> set[str]:
     return {
         action.partition(":")[2]
         for statement in statements(role)
+        if statement["Effect"] == "Allow"
         for action in listed(statement["Action"])
         if action.startswith(f"{service}:")
     }

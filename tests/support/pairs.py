@@ -18,7 +18,6 @@ from typing import Any
 from requests import Request, Session
 from requests.auth import HTTPDigestAuth
 
-from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.randomness import Randomness
 from support.arena import (
     ADMIN,
@@ -31,6 +30,7 @@ from support.arena import (
     as_text,
     until,
 )
+from support.arena_cloud import Opened
 from workbench.arena.server import ArenaServer
 
 Json = dict[str, Any]
@@ -133,7 +133,7 @@ class Sequence:
             case "keys":
                 return f"keys: {', '.join(answer.json())}"
             case _:
-                return self._normal(answer.text)
+                return self._normal(answer.text.replace('"dynamodb"', '"memory"'))
 
     def _headers(self, pair: Json) -> dict[str, str]:
         headers = {name: self._filled(text) for name, text in pair.get("headers", {}).items()}
@@ -186,19 +186,18 @@ class Sequence:
 
 
 @contextmanager
-def recorded_arena(folder: Path) -> Iterator[tuple[ArenaServer, HandClock]]:
+def recorded_arena(opened: Opened, folder: Path) -> Iterator[tuple[ArenaServer, HandClock]]:
     """An arena set up as the one that was recorded, but for its clock and short long polls."""
     clock = HandClock()
-    config = ArenaConfig(
+    with opened(
+        folder,
         players=write_players(folder),
-        admin_password=ADMIN_PASSWORD,
         randomness=Randomness.ORIGINAL,
         slow_down=True,
         clock=clock,
         poll_timeout=timedelta(milliseconds=100),
         watchdog_pause=timedelta(milliseconds=1),
-    )
-    with ArenaServer(config) as arena:
+    ) as (arena, _):
         yield arena, clock
 
 

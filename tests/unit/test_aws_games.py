@@ -85,9 +85,18 @@ def test_s13_a_game_may_use_its_own_table_and_nothing_of_the_bot(game: str) -> N
     for statement in statements(f"{game}Role"):
         for action, resource in product(listed(statement["Action"]), listed(statement["Resource"])):
             service = action.partition(":")[0]
-            assert service in {"dynamodb", "logs", "xray"}
+            assert service in {"dynamodb", "logs", "ssm", "xray"}
             if service == "dynamodb":
                 assert f"{game}Table" in json.dumps(resource)
+            if service == "ssm":
+                assert resource["Fn::Sub"].endswith(f":parameter/${{AWS::StackName}}/{game}")
+
+
+def test_s13_the_arena_alone_may_read_its_secret() -> None:
+    """For the others it is said that they may not."""
+    allowed = {game: allowed_actions(f"{game}Role", "ssm") for game in GAMES}
+    assert {game for game in GAMES if allowed[game]} == {"deadmansdraw"}
+    assert allowed["deadmansdraw"] == {"GetParameter"}
 
 
 def test_s13_euchre_lists_nothing_and_may_not_query() -> None:
@@ -116,12 +125,12 @@ def test_every_request_of_any_path_reaches_the_function_and_only_from_its_api(ga
 def test_a_game_ends_before_its_api_stops_waiting_and_has_its_limits(game: str) -> None:
     told, stage = properties(f"{game}Service"), properties(f"{game}Stage")
     assert told["Timeout"] * 1000 < properties(f"{game}Integration")["TimeoutInMillis"] <= 30_000
-    assert 0 < stage["DefaultRouteSettings"]["ThrottlingRateLimit"] <= 50
-    assert 0 < stage["DefaultRouteSettings"]["ThrottlingBurstLimit"] <= 100
+    assert 0 < stage["DefaultRouteSettings"]["ThrottlingRateLimit"] <= 100
+    assert 0 < stage["DefaultRouteSettings"]["ThrottlingBurstLimit"] <= 200
     limited, (own, given, needed), unlimited = _branches(told["ReservedConcurrentExecutions"])
     assert (limited, own, unlimited) == ("Reserved", "OwnServiceLimit", NOTHING)
     assert given == {"Ref": "ServiceConcurrency"}
-    assert 0 < needed <= 50
+    assert 0 < needed <= 60
     conditions = template()["Conditions"]
     assert conditions[limited] == {"Fn::Equals": [{"Ref": "Reserve"}, "yes"]}
     assert conditions[own] == {"Fn::Not": [{"Fn::Equals": [given, ""]}]}

@@ -18,6 +18,7 @@ from cardsharp.errors import ConfigError
 from cardsharp.game import Game
 from cardsharp.web import edge
 from cardsharp.web.api import Api
+from cardsharp.web.asgi import AsgiService
 from cardsharp.web.events import Context, Event, Response
 from cardsharp.web.route import S
 from cardsharp.web.service import BOT_QUEUE, BOT_STORE, BOT_URL, Service
@@ -66,7 +67,7 @@ def serve(
         ConfigError: the game has no service, or a setting, the store or the port cannot be used.
     """
     with made(game, store, place, settings) as running:
-        announce(f"{running.url}{service_of(game).api.base}")
+        announce(f"{running.url}{service_of(game).base}")
         running.run()
 
 
@@ -115,7 +116,7 @@ def _bots(game: Game, store: str, url: str) -> Iterator[Mapping[str, str]]:
         yield {BOT_STORE: told.store, BOT_QUEUE: told.queue, BOT_URL: url}
 
 
-def service_of(game: Game) -> Service[Any]:
+def service_of(game: Game) -> Service[Any] | AsgiService:
     """The service of a game; raises `ConfigError` if it has none."""
     if game.service is None:
         raise ConfigError(f"{game.title} has no HTTP service.")
@@ -152,7 +153,9 @@ def front(
     return HttpFront(function, place.port, place.host, clock)
 
 
-def _sockets(service: Service[Any]) -> tuple[MemorySockets | None, Mapping[str, str]]:
+def _sockets(
+    service: Service[Any] | AsgiService,
+) -> tuple[MemorySockets | None, Mapping[str, str]]:
     """The sockets of those who watch, and the setting that names them to a service with a feed."""
     if service.feed is None:
         return None, {}

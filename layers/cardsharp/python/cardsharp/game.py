@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # so that a list of games is there at once, whatever they are
     from cardsharp.replay import Asked, Step
     from cardsharp.simulation import Simulate
     from cardsharp.viewer.board import Board
+    from cardsharp.web.asgi import AsgiService
     from cardsharp.web.service import Service
 
 T = TypeVar("T")
@@ -104,7 +105,7 @@ class Game(NamedTuple):
     order_keys: frozenset[str] = frozenset()
     """Keys by any of which an order is known to be for this game where it names none."""
     listen: Part[Listen] | None = None
-    service: Part["Service[Any]"] | None = None
+    service: Part["Service[Any] | AsgiService"] | None = None
     simulation: Part["Simulate"] | None = None
     lab: Part[Any] | None = None
     """What it brings to duels at home beside its simulation, a kind of `Extras`."""

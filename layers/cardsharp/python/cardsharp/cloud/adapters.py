@@ -32,13 +32,18 @@ _VAULTS: Stores[Vault] = Stores(
 )
 
 
+def in_lambda(environment: Mapping[str, str]) -> bool:
+    """Whether this process is a function of Lambda."""
+    return _FUNCTION in environment
+
+
 def prepare(environment: Mapping[str, str]) -> None:
     """In a function of Lambda do at its start what the first question to AWS would do.
 
     It starts with a whole processor and works with a part of one. Settings that cannot be used
     are told of by the first invocation.
     """
-    if _FUNCTION not in environment:
+    if not in_lambda(environment):
         return
     from cardsharp.cloud import aws  # noqa: PLC0415 - boto3 is slow to import
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from cardsharp.cloud.aws import ANSWER, call, client
@@ -84,17 +85,35 @@ class DynamoTable:
             }
         )
 
-    def listed(self, index: str, condition: str, values: "Mapping[str, Value]") -> "Iterator[Item]":
-        """Yield the keys that an index lists, last first."""
-        return self._query(
+    def last(self, partition: str, most: int) -> "list[Item]":
+        """A partition's last items, the very last first, as of a moment ago."""
+        found = self._query(
             {
                 "TableName": self.name,
-                "IndexName": index,
-                "KeyConditionExpression": condition,
-                "ExpressionAttributeValues": values,
+                "KeyConditionExpression": "pk = :pk",
+                "ExpressionAttributeValues": {":pk": text(partition)},
                 "ScanIndexForward": False,
+                "Limit": most,
             }
         )
+        return list(islice(found, most))
+
+    def listed(
+        self,
+        index: str,
+        condition: str,
+        values: "Mapping[str, Value]",
+        page: int | None = None,
+    ) -> "Iterator[Item]":
+        """Yield the keys that an index lists, last first; `page` is how many are read at a time."""
+        query: QueryInputTypeDef = {
+            "TableName": self.name,
+            "IndexName": index,
+            "KeyConditionExpression": condition,
+            "ExpressionAttributeValues": values,
+            "ScanIndexForward": False,
+        }
+        return self._query(query if page is None else {**query, "Limit": page})
 
     def batch(self, keys: "Sequence[Mapping[str, Value]]") -> "Iterator[Item]":
         """Yield the items under at most 100 keys as of now, in no order."""

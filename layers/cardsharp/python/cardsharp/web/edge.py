@@ -82,7 +82,7 @@ class _Edge(Generic[S]):
         except Refused as refused:
             return self._refused(refused, route)
         except Exception as error:  # noqa: BLE001 - the edge: a client gets an answer in any case
-            _report(error, route)
+            report(error, None if route is None else route.name)
             return self._api.explain(error, self._api.error)
 
     def _refused(self, refused: Refused, route: Route[S] | None) -> Answer:
@@ -139,13 +139,13 @@ def _response(status: int, body: str, headers: Mapping[str, str]) -> Response:
     }
 
 
-def _report(error: Exception, route: Route[S] | None) -> None:
+def report(error: Exception, route: str | None = None) -> None:
     """Log what failed and where, without the error's text: it might quote a hand or a secret."""
     cause = error.__cause__ or error
     answer = getattr(cause, "response", None)
     aws_code = answer.get("Error", {}).get("Code") if isinstance(answer, dict) else None
     account = {
-        "route": None if route is None else route.name,
+        "route": route,
         "error": type(error).__name__,
         # A setting's fault says what to do about it, and knows of no game.
         "text": str(error) if isinstance(error, ConfigError) else None,

@@ -87,15 +87,19 @@ class Request:
             Malformed: it is no base64, or no text that can be encoded.
             TooLarge: it is beyond the limit.
         """
-        try:
-            raw = (self._event.get("body") or "").encode()
-            encoded = self._event.get("isBase64Encoded")
-            body = base64.b64decode(raw, validate=True) if encoded else raw
-        except (binascii.Error, UnicodeEncodeError):
-            raise Malformed("The body is no text.") from None
+        body = sent(self._event)
         if len(body) > MAX_BODY:
             raise TooLarge
         return body
+
+
+def sent(event: Event) -> bytes:
+    """The body of an event, whatever its size; raises `Malformed` where it is no base64 or text."""
+    try:
+        raw = (event.get("body") or "").encode()
+        return base64.b64decode(raw, validate=True) if event.get("isBase64Encoded") else raw
+    except (binascii.Error, UnicodeEncodeError):
+        raise Malformed("The body is no text.") from None
 
 
 def time_left(context: Context) -> TimeLeft:

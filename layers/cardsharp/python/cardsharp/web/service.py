@@ -54,6 +54,11 @@ class Service(Generic[S]):
 
         return either
 
+    @property
+    def base(self) -> str:
+        """What all paths begin with."""
+        return self.api.base
+
     def document(self) -> Json:
         """The OpenAPI document."""
         return openapi.document(self.api)

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -40,14 +41,14 @@ _log = logging.getLogger(__name__)
 class Place:
     """Where an arena runs: what differs between this machine and the cloud.
 
-    `sealed_with` proves that a nonce is ours, and `since` is when this arena began to look at
-    the clock: no turn ran out before.
+    `seal` is the key that proves a nonce to be ours, and `since` is when this arena began to look
+    at the clock: no turn ran out before.
     """
 
     lobby: Lobby
     waiting: Waiting
     book: Book
-    sealed_with: bytes
+    seal: Callable[[], bytes]
     since: datetime
     name: str
     presence: Presence = field(default_factory=Heard)
@@ -69,7 +70,7 @@ class Arena:
         if config.slow_down:
             limits = SlowDown(PER_ADDRESS, config.clock), SlowDown(PER_USER, config.clock)
         spectators = Spectators(config.clock) if config.public else None
-        gatekeeper = Gatekeeper(self.book, config.clock, place.sealed_with)
+        gatekeeper = Gatekeeper(self.book, config.clock, place.seal)
         guard = Guard(gatekeeper, limits, spectators=spectators)
         late = config.watchdog
         self._watchdog = None if late is None else Watchdog(self.referee, late)

@@ -35,7 +35,7 @@ class Gatekeeper:
     used each knows of itself alone.
     """
 
-    def __init__(self, book: Book, clock: Callable[[], datetime], key: bytes) -> None:
+    def __init__(self, book: Book, clock: Callable[[], datetime], key: Callable[[], bytes]) -> None:
         self._book = book
         self._clock = clock
         self._key = key
@@ -112,7 +112,7 @@ class Gatekeeper:
         if name is None or int(count, 16) <= self._counts.get(nonce, 0):
             return None
         while self._counts and not self._fresh(oldest := next(iter(self._counts))):
-            del self._counts[oldest]
+            self._counts.pop(oldest, None)
         self._counts[nonce] = int(count, 16)
         return name
 
@@ -135,7 +135,7 @@ class Gatekeeper:
         return young and hmac.compare_digest(seal, self._seal(text))
 
     def _seal(self, text: bytes) -> bytes:
-        return hmac.digest(self._key, text, "sha256")[:19]
+        return hmac.digest(self._key(), text, "sha256")[:19]
 
 
 def _decoded(token: str) -> str:

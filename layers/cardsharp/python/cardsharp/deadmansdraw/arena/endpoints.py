@@ -1,5 +1,6 @@
 """The endpoints of the REST API, one method each (docs/spec/arena.md sections 3 and 4)."""
 
+import time
 from collections.abc import Callable
 from datetime import timedelta
 
@@ -37,6 +38,8 @@ from cardsharp.errors import Malformed
 
 HELLO = "Hello World. I am the SAP Labs CEE Hub Programming Competition 2023 Arena server."
 MAX_REPEATS = 60
+
+TimeLeft = Callable[[], timedelta]
 
 
 class Api:
@@ -175,8 +178,9 @@ class Api:
         for left in reversed(range(_repeats(request.query_params.get("repeat", "1")))):
             for match in self._referee.end_overdue_turns(tags, client_ip(request)):
                 ended[match.id] = match
-            if left:
-                await self._waiting.pause(self._watchdog_pause, lambda: hung_up(request))
+            if not left or _told(request)() <= self._watchdog_pause:
+                break
+            await self._waiting.pause(self._watchdog_pause, lambda: hung_up(request))
         look = Look(user, just_ended=True)
         return json_answer([list_view(match, look) for match in ended.values()])
 
@@ -188,10 +192,11 @@ class Api:
 
     # --- shared ----------------------------------------------------------------------------
 
-    def _left(self, request: Request) -> Callable[[], timedelta]:
-        """How long a request may still wait; where it is known, the server itself says it."""
-        told: Callable[[], timedelta] | None = getattr(request.state, "time_left", None)
-        return told or (lambda: self._poll_timeout)
+    def _left(self, request: Request) -> TimeLeft:
+        """How long a request may still wait."""
+        end = time.monotonic() + self._poll_timeout.total_seconds()
+        told = _told(request)
+        return lambda: min(timedelta(seconds=end - time.monotonic()), told())
 
     def _heard_of(self, user: User) -> None:
         if user.plays:
@@ -232,6 +237,12 @@ class Api:
         look = Look(user, debug=flag(query, "showdebug"), events=flag(query, "showevents"))
         history = self._lobby.history(match.id)
         return json_answer(full_view(match, look, history, self._book), status)
+
+
+def _told(request: Request) -> TimeLeft:
+    """How long an answer may take, where the server is told that by its own."""
+    told: TimeLeft = getattr(request.state, "time_left", lambda: timedelta.max)
+    return told
 
 
 def _awaited(user: User, wanted: Filter) -> Signal:

@@ -26,14 +26,15 @@ class HomeArena(Arena):
 
     def __init__(self, config: ArenaConfig, more: MorePages | None = None) -> None:
         password = config.admin_password
-        book = Book(load_players(config.players), None if password is None else SecretStr(password))
+        word = None if password is None else SecretStr(password)
+        seal = token_bytes(32)
         self.signals = Signals()
         self._storage = MemoryStorage() if config.data is None else SqliteStorage(config.data)
         place = Place(
             lobby=MemoryLobby(self._storage, self.signals),
             waiting=self.signals,
-            book=book,
-            sealed_with=token_bytes(32),
+            book=Book(load_players(config.players), lambda: word),
+            seal=lambda: seal,
             since=config.clock(),
             name="memory" if config.data is None else "sqlite",
         )

@@ -202,6 +202,7 @@ async def _answered(handling: Awaitable[Response]) -> Response:
         return error_answer(400, str(error))
     except (ClientGone, ClientDisconnect):
         return Response(status_code=499)  # nobody reads it
-    except StoreError as error:
-        _log.exception("A move could not be stored")
-        return error_answer(503, str(error))
+    except StoreError:
+        # Its text may name tables and files, which are nobody else's business.
+        _log.exception("The arena's store failed")
+        return error_answer(503, "The arena cannot read or write its matches now; try again.")

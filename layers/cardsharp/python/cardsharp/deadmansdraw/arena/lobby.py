@@ -1,6 +1,6 @@
 """All matches of an arena, as its referee, its pages and those who wait see them."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple, Protocol
 
 from cardsharp.deadmansdraw.arena.match import Match, Move
@@ -33,6 +33,14 @@ def turn_of(player_id: str) -> Signal:
 def match_signal(match_id: str) -> Signal:
     """The match has ended, or it is another player's turn."""
     return Signal(MATCH, match_id)
+
+
+Moved = Callable[[Match], None]
+"""Told of every match that began or in which somebody has moved."""
+
+
+def nobody_told(_match: Match) -> None:
+    """Tell nobody of it."""
 
 
 class Lobby(Protocol):

@@ -1,7 +1,7 @@
 """Who may enter the arena: players from a JSON file, and the admin if there is a password."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
@@ -97,15 +97,15 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class Book:
-    """The players by id, in the file's order, and the admin's password if there is an admin."""
+    """The players by id, and what brings the admin's password if there is an admin."""
 
     players: Mapping[str, Player]
-    admin_password: SecretStr | None = field(default=None, repr=False)
+    admin_password: Callable[[], SecretStr | None] = field(default=lambda: None, repr=False)
 
     def proof_of(self, user_id: str) -> str | None:
         """HA1 of the password of a player or the admin, None for somebody unknown."""
         if user_id == ADMIN:
-            word = self.admin_password
+            word = self.admin_password()
             return None if word is None else ha1(ADMIN, word.get_secret_value())
         player = self.players.get(user_id)
         return None if player is None else player.proof

@@ -1,0 +1,94 @@
+"""The arena in the cloud, as its environment describes it: the HTTP service of this game.
+
+| variable                 | means                                                            |
+|--------------------------|------------------------------------------------------------------|
+| ARENA_STORE              | dynamodb:TABLE                                                   |
+| CARDSHARP_SERVICE_SECRET | the parameter with the organiser's password; or, in its place,   |
+| ARENA_ADMIN_PASSWORD     | the password itself                                              |
+| CARDSHARP_KEEP_DAYS      | for how many days after its last move a match is kept            |
+| CARDSHARP_PUBLIC         | yes: spectators need no password                                 |
+"""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import NamedTuple
+
+from pydantic import SecretStr
+
+from cardsharp.cloud.secrets import credentials
+from cardsharp.deadmansdraw.arena.app import Arena
+from cardsharp.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.deadmansdraw.arena.lobby import Moved, nobody_told
+from cardsharp.deadmansdraw.arena.players import ADMIN
+from cardsharp.deadmansdraw.arena.referee import Referee
+from cardsharp.errors import ConfigError
+from cardsharp.web.asgi import Application, AsgiService
+
+STORE = "ARENA_STORE"
+SECRET = "CARDSHARP_SERVICE_SECRET"  # noqa: S105 - the name of a variable
+PASSWORD = "ARENA_ADMIN_PASSWORD"  # noqa: S105 - the same
+KEEP_DAYS = "CARDSHARP_KEEP_DAYS"
+PUBLIC = "CARDSHARP_PUBLIC"
+
+DAYS = 90
+"""How long a match is kept where nothing else is said."""
+
+
+class _Organiser(NamedTuple):
+    """Where the organiser's password is: a `Login`, or nowhere."""
+
+    password: SecretStr | None
+    secret_id: str | None
+    user: str | None = ADMIN
+
+    def word(self) -> SecretStr | None:
+        """The password as of now, None where there is no organiser.
+
+        Raises:
+            StoreError: Parameter Store did not give it.
+        """
+        if self.password is None and self.secret_id is None:
+            return None
+        return SecretStr(credentials(self).password)
+
+
+def referee_of(environment: Mapping[str, str], moved: Moved = nobody_told) -> Referee:
+    """Who admits requests to the matches of the arena's table; `moved` is told of every move.
+
+    Raises:
+        ConfigError: the environment names no table, or a number of days that is none.
+    """
+    return _arena(environment, moved).referee
+
+
+def application(environment: Mapping[str, str]) -> Application:
+    """The arena's application; raises `ConfigError` as `referee_of` does."""
+    return _arena(environment, nobody_told).app
+
+
+def _arena(environment: Mapping[str, str], moved: Moved) -> Arena:
+    # boto3 is slow to import, and told to nobody who only asks what there is.
+    from cardsharp.cloud.dynamodb_table import DynamoTable  # noqa: PLC0415
+    from cardsharp.deadmansdraw.arena.cloud import CloudArena  # noqa: PLC0415
+
+    kind, _, name = environment.get(STORE, "").partition(":")
+    if kind != "dynamodb" or not name:
+        raise ConfigError(
+            f"{STORE} must be dynamodb:TABLE. At home `cardsharp arena` serves the same arena "
+            "from memory or a file, and `--store emulator` from a table."
+        )
+    given = environment.get(PASSWORD)
+    organiser = _Organiser(SecretStr(given) if given else None, environment.get(SECRET) or None)
+    config = ArenaConfig(slow_down=True, public=environment.get(PUBLIC) == "yes")
+    life = _life(environment)
+    return CloudArena(config, DynamoTable(name), organiser.word, life=life, moved=moved)
+
+
+def _life(environment: Mapping[str, str]) -> timedelta:
+    text = environment.get(KEEP_DAYS) or str(DAYS)
+    if not text.isdecimal() or int(text) == 0:
+        raise ConfigError(f"{KEEP_DAYS} must be a number of days, not {text!r}.")
+    return timedelta(days=int(text))
+
+
+SERVICE = AsgiService(store=STORE, assemble=application)

@@ -1,0 +1,149 @@
+"""A game's HTTP service that is an ASGI application, as the handler of an HTTP API's events.
+
+Each event has an event loop of its own: a function of Lambda answers one at a time, and at home
+several threads answer many. Why this is ours: docs/decisions/0017-the-arena-in-the-cloud.md.
+"""
+
+import asyncio
+import base64
+import gzip
+import json
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any
+
+from cardsharp.errors import Malformed
+from cardsharp.web.edge import report
+from cardsharp.web.events import Context, Event, Handler, Response
+from cardsharp.web.reading import Json
+from cardsharp.web.request import Request, sent, time_left
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
+"""As the specification of ASGI has them."""
+
+COMPRESSED = 100_000
+"""Bytes from which a body is compressed for whoever can read that; an HTTP API never does it."""
+
+LARGEST = 6_000_000
+"""Characters of the largest answer: a little less than Lambda lets through."""
+
+_TEXTS = ("text/", "application/json", "image/svg")
+_TOO_LARGE = b'{"error":"The answer is too large; ask for less of it."}'
+_FAILED = b'{"error":"Internal Server Error."}'
+_JSON = ((b"content-type", b"application/json; charset=utf-8"),)
+
+Headers = Iterable[tuple[bytes, bytes]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AsgiService:
+    """A game's HTTP service; all that it says of itself is as in `service.Service`."""
+
+    store: str
+    assemble: Callable[[Mapping[str, str]], Application]
+    base: str = ""
+    feed: None = None
+    invites: bool = False
+
+    def build(self, environment: Mapping[str, str]) -> Handler:
+        """The handler that an environment describes; raises `ConfigError`."""
+        return handler_of(self.assemble(environment))
+
+    def documents(self) -> Mapping[str, Json]:
+        """No documents: those of the application are its own."""
+        return {}
+
+
+def handler_of(application: Application) -> Handler:
+    """The handler that answers events with an application."""
+
+    def answer(event: Event, context: Context) -> Response:
+        exchange = _Exchange(event)
+        try:
+            asyncio.run(exchange.carry_out(application, context))
+        except Malformed as error:
+            told = json.dumps({"error": str(error)}).encode()
+            return _response(HTTPStatus.BAD_REQUEST, _JSON, told)
+        except Exception as error:  # noqa: BLE001 - the edge: a client gets an answer in any case
+            report(error)
+        return exchange.response()
+
+    return answer
+
+
+@dataclass(slots=True)
+class _Exchange:
+    """One request, and what is answered."""
+
+    event: Event
+    status: int = HTTPStatus.INTERNAL_SERVER_ERROR
+    headers: Headers = _JSON
+    body: bytearray = field(default_factory=lambda: bytearray(_FAILED))
+    unread: list[bytes] = field(default_factory=list)
+
+    async def carry_out(self, application: Application, context: Context) -> None:
+        """Have the application answer; raises `Malformed` where the body cannot be read."""
+        self.unread.append(sent(self.event))
+        request = Request(self.event)
+        scope = {
+            "type": "http",
+            "asgi": {"version": "3.0", "spec_version": "2.3"},
+            "http_version": "1.1",
+            "method": request.method,
+            "scheme": "https",
+            "path": request.path,
+            "raw_path": request.path.encode(),
+            "query_string": str(self.event.get("rawQueryString") or "").encode(),
+            "headers": [
+                (name.lower().encode(), value.encode())
+                for name, value in (self.event.get("headers") or {}).items()
+            ],
+            "client": (self.event["requestContext"]["http"].get("sourceIp"), 0),
+            "state": {"time_left": time_left(context)},
+        }
+        await application(scope, self._receive, self._send)
+
+    def response(self) -> Response:
+        """What was answered."""
+        body, headers = bytes(self.body), list(self.headers)
+        if len(body) > COMPRESSED and "gzip" in (
+            Request(self.event).header("accept-encoding") or ""
+        ):
+            headers = [(name, value) for name, value in headers if name != b"content-length"]
+            headers.append((b"content-encoding", b"gzip"))
+            body = gzip.compress(body, compresslevel=5)
+        return _response(self.status, headers, body)
+
+    async def _receive(self) -> Message:
+        if not self.unread:
+            await asyncio.Event().wait()  # nobody says when a client hangs up
+        return {"type": "http.request", "body": self.unread.pop(), "more_body": False}
+
+    async def _send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status, self.headers = message["status"], message["headers"]
+            self.body.clear()
+        else:
+            self.body += message.get("body", b"")
+
+
+def _response(status: int, headers: Headers, body: bytes) -> Response:
+    joined: dict[str, str] = {}
+    for raw_name, value in headers:
+        name = raw_name.decode("latin-1")
+        before = f"{joined[name]}, " if name in joined else ""
+        joined[name] = before + value.decode("latin-1")
+    is_text = joined.get("content-type", "").startswith(_TEXTS) and "content-encoding" not in joined
+    text = body.decode() if is_text else base64.b64encode(body).decode()
+    if len(json.dumps(text)) > LARGEST:
+        return _response(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _JSON, _TOO_LARGE)
+    return {
+        "statusCode": int(status),
+        "headers": joined,
+        "body": text,
+        "isBase64Encoded": not is_text,
+    }

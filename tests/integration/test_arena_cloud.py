@@ -1,0 +1,240 @@
+"""The arena in the cloud: many processes, which know each other by one table."""
+
+import gzip
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from pathlib import Path
+from threading import Barrier
+from typing import Any
+
+import pytest
+import requests
+from requests.auth import HTTPDigestAuth
+from support.arena import ADMIN, ALICE, BOB, PASSWORDS, Client, HandClock, Poll, write_players
+from support.arena_cloud import LIFE, Opened, in_cloud, new_table
+
+from cardsharp.cloud.dynamodb_items import key, text
+from cardsharp.cloud.dynamodb_table import DynamoTable
+from cardsharp.deadmansdraw.arena.lobby import match_signal, new_match_of, turn_of
+from cardsharp.deadmansdraw.arena.match import Match, Origin, end_turn_by_force
+from cardsharp.deadmansdraw.arena.table import NEWEST, TableLobby
+from cardsharp.deadmansdraw.arena.teams import FRESH, PLAYERS
+from cardsharp.errors import Conflict, StoreError
+from workbench.arena.server import ArenaServer
+from workbench.cloud.emulator import Emulator
+
+Pair = tuple[tuple[ArenaServer, Client], tuple[ArenaServer, Client]]
+
+
+@pytest.fixture
+def opened(emulator: Emulator) -> Opened:
+    return in_cloud(emulator)
+
+
+@pytest.fixture
+def table(emulator: Emulator, tmp_path: Path) -> DynamoTable:
+    return new_table(emulator, write_players(tmp_path))
+
+
+@pytest.fixture
+def two(opened: Opened, table: DynamoTable, tmp_path: Path) -> Iterator[Pair]:
+    """Two processes on one table."""
+    with opened(tmp_path, table=table) as one, opened(tmp_path, table=table) as other:
+        yield one, other
+
+
+def moves_of(client: Client, match: str) -> list[Any]:
+    found: list[Any] = client.get(f"/api/matches/{match}?showevents=1", ADMIN).json()["moves"]
+    return found
+
+
+def test_what_one_process_did_the_other_knows(two: Pair) -> None:
+    (one, at_one), (_, at_other) = two
+    match = one.create_match([ALICE, BOB], tags=["t"], seed="norandom")
+    assert [found["_id"] for found in at_other.get("/api/matches?active=1").json()] == [match]
+    assert at_other.post(f"/api/matches/{match}", ALICE, {"etype": "Draw"}).status == 200
+    assert at_one.post(f"/api/matches/{match}", ALICE, {"etype": "EndTurn"}).status == 200
+    assert at_other.get("/api/matches?active=1").json() == []
+    assert len(at_other.get("/api/matches?active=1", BOB).json()) == 1
+    ended = at_other.ask("DELETE", f"/api/matches/{match}/terminate", ADMIN, {})
+    assert ended.status == 200
+    assert at_one.get(f"/api/matches/{match}?waitactive=1", BOB).status == 410
+    assert list(one._arena.lobby.running()) == []
+    assert len(list(one._arena.lobby.all())) == 1
+
+
+def test_of_actions_at_the_same_moment_each_finds_what_the_others_left(two: Pair) -> None:
+    """As if they had come one after another: nothing is lost, and nothing happens twice."""
+    (one, at_one), (other, _) = two
+    match = one.create_match([ALICE, BOB], seed="norandom")
+    start = Barrier(8)
+
+    def draw(number: int) -> int:
+        client = Client((one, other)[number % 2].url)
+        try:
+            start.wait()
+            return client.post(f"/api/matches/{match}", ALICE, {"etype": "Draw"}).status
+        finally:
+            client.close()
+
+    with ThreadPoolExecutor(8) as threads:
+        statuses = list(threads.map(draw, range(8)))
+    moves = moves_of(at_one, match)
+    assert [move["sequenceId"] for move in moves] == list(range(len(moves)))
+    assert len(moves) == 1 + statuses.count(200) > 1
+    assert set(statuses) <= {200, 400, 409, 503}
+
+
+def test_a_nonce_of_one_process_is_good_at_the_other(two: Pair) -> None:
+    """The seal is made of the organiser's password, which all of them know."""
+    (one, _), (other, _) = two
+    with requests.Session() as session:
+        session.auth = HTTPDigestAuth(ALICE, PASSWORDS[ALICE])
+        asked = [session.get(f"{arena.url}/api/whoami") for arena in (one, other, one, other)]
+    assert [answer.status_code for answer in asked] == [200] * 4
+    assert [len(answer.history) for answer in asked] == [1, 0, 0, 0]
+
+
+def test_a_wait_at_one_process_ends_by_an_action_at_the_other(two: Pair) -> None:
+    (one, _), (_, at_other) = two
+    match = one.create_match([ALICE, BOB], seed="norandom")
+    polls = [
+        Poll(one, "GET", f"/api/matches/{match}?waitactive=1", BOB),
+        Poll(one, "GET", "/api/matches?active=1&wait=1", BOB),
+    ]
+    for verb in ("Draw", "EndTurn"):
+        assert at_other.post(f"/api/matches/{match}", ALICE, {"etype": verb}).status == 200
+    assert [poll.answer().status for poll in polls] == [200, 200]
+
+
+def test_a_team_and_its_password_are_known_without_a_start(
+    opened: Opened, table: DynamoTable, emulator: Emulator, tmp_path: Path
+) -> None:
+    clock = HandClock()
+    with opened(tmp_path, table=table, clock=clock) as (_, client):
+        assert client.get("/api/whoami").status == 200
+        emulator.client("dynamodb").delete_item(TableName=table.name, Key=key(PLAYERS, ALICE))
+        table.put({**key(PLAYERS, "c" * 24), "player_name": text("no password")})
+        clock.turn(FRESH)
+        assert client.get("/api/whoami").status == 401
+        names = [player["name"] for player in client.get("/api/players", ADMIN).json()]
+        assert "Bob" in names
+        assert "no password" not in names
+
+
+def test_a_late_turn_is_ended_by_whoever_looks(
+    opened: Opened, table: DynamoTable, tmp_path: Path
+) -> None:
+    """A process that has just begun gives nobody new time."""
+    clock = HandClock()
+    with opened(tmp_path, table=table, clock=clock) as (arena, _):
+        match = arena.create_match([ALICE, BOB], timeout=timedelta(seconds=7))
+    clock.turn(timedelta(seconds=8))
+    with opened(tmp_path, table=table, clock=clock) as (arena, client):
+        ended = client.ask("POST", "/api/matches/watchdog", ADMIN).json()
+        assert [found["_id"] for found in ended] == [match]
+
+
+class Losing:
+    """A client of DynamoDB that loses the answer to the next transaction."""
+
+    def __init__(self, client: Any) -> None:  # noqa: ANN401 - boto3's
+        self._client = client
+        self.lost = False
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - as above
+        return getattr(self._client, name)
+
+    def transact_write_items(self, **asked: Any) -> Any:  # noqa: ANN401 - as above
+        answer = self._client.transact_write_items(**asked)
+        if self.lost:
+            return answer
+        self.lost = True
+        from botocore.exceptions import HTTPClientError  # noqa: PLC0415
+
+        raise HTTPClientError(error="cut off")
+
+
+def begun(lobby: TableLobby, arena: ArenaServer) -> Match:
+    match = lobby.find(
+        arena.create_match([ALICE, BOB], seed="norandom", timeout=timedelta(seconds=1))
+    )
+    assert match is not None
+    return match
+
+
+def test_a_move_whose_answer_was_lost_is_made_once(two: Pair, table: DynamoTable) -> None:
+    """It is sent again, and finds its own receipt; another's is a conflict."""
+    (one, client), _ = two
+    match = begun(TableLobby(table, LIFE), one)
+    told: list[Match] = []
+    lobby = TableLobby(DynamoTable(table.name, Losing(table._client)), LIFE, moved=told.append)
+    after, move = end_turn_by_force(match, Origin(match.last_move_at + timedelta(seconds=2)))
+    lobby.commit(after, move)
+    assert lobby.history(match.id)[-1] == move
+    with pytest.raises(Conflict):
+        lobby.commit(after, move)
+    assert told == [after]
+    assert len(moves_of(client, match.id)) == 2
+
+
+def test_what_cannot_be_read_is_left_out(two: Pair, table: DynamoTable) -> None:
+    """A list goes on without it; its own history is told as broken."""
+    (one, client), _ = two
+    lobby = TableLobby(table, LIFE)
+    match = begun(lobby, one)
+    for sort in ("head", "move#000000"):
+        item = dict(table.get(key(f"match#{match.id}", sort)) or {})
+        body = "match_zip" if sort == "head" else "move_zip"
+        table.put({**item, body: {"B": b"broken"}})
+    assert client.get("/api/matches").json() == []
+    with pytest.raises(StoreError, match="cannot be read"):
+        lobby.history(match.id)
+
+
+def test_a_look_reads_little_and_changes_with_what_it_is_for(two: Pair, table: DynamoTable) -> None:
+    (one, client), _ = two
+    lobby = TableLobby(table, LIFE)
+    match = begun(lobby, one)
+    signals = [match_signal(match.id), turn_of(ALICE), turn_of(BOB), new_match_of(BOB)]
+    before = [lobby.look(signal) for signal in signals]
+    assert before == [lobby.look(signal) for signal in signals]
+    client.post(f"/api/matches/{match.id}", ALICE, {"etype": "Draw"})
+    client.post(f"/api/matches/{match.id}", ALICE, {"etype": "EndTurn"})
+    after = [lobby.look(signal) for signal in signals]
+    assert [old != new for old, new in zip(before, after, strict=True)] == [True] * 3 + [False]
+    for _ in range(NEWEST + 1):
+        one.create_match([ALICE, BOB], seed="norandom")
+    assert lobby.look(new_match_of(BOB)) != after[3]
+    reads = [lobby.look(signal) for signal in signals]
+    assert max(len(json.dumps(list(map(str, read or ())))) for read in reads) < 4096
+
+
+def test_matches_expire(two: Pair, table: DynamoTable) -> None:
+    """With all that belongs to them, some time after their last move."""
+    (one, _), _ = two
+    match = begun(TableLobby(table, LIFE), one)
+    partitions = (f"match#{match.id}", "matches", "running", f"player#{ALICE}", f"player#{BOB}")
+    items = [item for partition in partitions for item in table.under(partition)]
+    assert len(items) == 6
+    expected = int((match.last_move_at + LIFE).timestamp())
+    assert {int(item["expires_at"]["N"]) for item in items} == {expected}
+
+
+def test_a_long_list_is_compressed_and_a_longer_one_refused(
+    opened: Opened, table: DynamoTable, tmp_path: Path
+) -> None:
+    """Lambda answers 6 MB at most; whoever cannot read gzip is told to ask for less."""
+    with opened(tmp_path, table=table) as (arena, client):
+        for _ in range(70):
+            arena.create_match([ALICE, BOB], tags=["x" * 100_000])
+        packed = client.ask("GET", "/api/matches", ADMIN, headers={"Accept-Encoding": "gzip"})
+        assert len(json.loads(gzip.decompress(packed.raw))) == 70
+        plain = client.get("/api/matches", ADMIN)
+        assert (plain.status, plain.json()) == (
+            413,
+            {"error": "The answer is too large; ask for less of it."},
+        )
+        assert len(client.get("/api/matches?limit=1", ADMIN).json()) == 11
