@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import islice
 from math import isfinite
 from typing import Annotated
 
@@ -12,13 +13,13 @@ from cyclopts import Parameter, validators
 from rich.table import Table
 
 from cardsharp.analysis import Judge, Mark, judging
-from cardsharp.cloud.ports import MatchReader, Status
+from cardsharp.cloud.ports import MatchReader, MatchRecord, Status
 from cardsharp.errors import ConfigError
 from cardsharp.game import Game
 from cardsharp.games import game as game_named
 from cardsharp.replay import fault_of
 from workbench.cli.each import for_each_game
-from workbench.lab.analysed import Estimate, Group, Side, Stored, analysed
+from workbench.lab.analysed import Estimate, Group, Side, analysed
 from workbench.lab.options import GameName
 from workbench.lab.plan import DEFAULT_GAME
 from workbench.lab.pools import pool_of
@@ -91,45 +92,44 @@ __getattr__ = for_each_game(stats_of)
 
 def _stats(options: StatsOptions, of: Game, opening: Opening) -> None:
     judge = judging(of).judge
-    matches = _matches(options, of, opening)
-    processes = 1 if len(matches) <= _FEW else options.workers or all_cores()
     sides: list[Side] = []
-    with pool_of(processes) as pool, Bar(len(matches), "judging") as bar:
-        for found in analysed(of.name, matches, pool):
-            sides += [one for one in found if options.player in {None, one.player}]
-            bar.advance()
-    groups = _groups(sides, options.by, shares=judge.total == 1)
-    if not groups:
+    with opening(options.store) as log:
+        records = _finished(log, of, options.limit)
+        processes = 1 if len(records) <= _FEW else options.workers or all_cores()
+        matches = ((record, log.moves(record.match_id)) for record in records)
+        with pool_of(processes) as pool, Bar(len(records), "judging") as bar:
+            for found in analysed(of.name, matches, pool):
+                sides += [one for one in found if options.player in {None, one.player}]
+                bar.advance()
+    if not sides:
         raise ConfigError(
-            f"None of {len(matches)} matches can be judged, or none was played by "
+            f"None of {len(records)} matches can be judged, or none was played by "
             f"{options.player or 'us'}; `cardsharp analyse` says of one why."
         )
+    groups = _groups(sides, options.by, shares=judge.total == 1)
     if options.as_json:
-        print_json(_document(groups, judge, len(matches)))
+        print_json(_document(groups, judge, len(records)))
         return
     console = results()
     console.print(_table(groups, judge, options.by))
     console.print()
-    whole = Group(sides, judge.total == 1)
-    together = whole.luck_with_result
+    together = Group(sides, judge.total == 1).luck_with_result
     if together is not None:
         console.print(f"correlation of luck and result: {together:.2f}")
     unit = "per cent" if judge.total else judge.unit
     console.print(
-        f"{len(matches)} matches; results in {unit}, accuracy in per cent, ± as 95 % intervals; "
+        f"{len(records)} matches; results in {unit}, accuracy in per cent, ± as 95 % intervals; "
         f"judged by {judge.name}",
         style="dim",
         soft_wrap=True,
     )
 
 
-def _matches(options: StatsOptions, game: Game, opening: Opening) -> list[Stored]:
+def _finished(log: MatchReader, game: Game, limit: int) -> list[MatchRecord]:
     """The newest finished matches of a game that can be read; raises `ConfigError` for none."""
-    with opening(options.store) as log:
-        found: list[Stored] = []
-        for record in log.matches(status=Status.FINISHED, limit=100_000):
-            if len(found) < options.limit and fault_of(record) is None and game_of(record) == game:
-                found.append((record, log.moves(record.match_id)))
+    every = log.matches(status=Status.FINISHED, limit=100_000)
+    ours = (one for one in every if fault_of(one) is None and game_of(one) == game)
+    found = list(islice(ours, limit))
     if not found:
         raise ConfigError(f"The log has no finished match of {game.title}; play one first.")
     return found

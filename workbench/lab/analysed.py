@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
+from itertools import islice
 from math import fsum, inf, isfinite, sqrt
 from statistics import correlation, fmean, stdev
 from typing import NamedTuple
@@ -13,6 +14,9 @@ from cardsharp.games import game
 from cardsharp.ratings import NORMAL_95
 from cardsharp.replay import header_of
 from workbench.lab.interval import Interval, interval
+
+_AT_ONCE = 64
+"""Matches in memory: each is about a megabyte."""
 
 Stored = tuple[MatchRecord, Sequence[MoveRecord]]
 
@@ -145,9 +149,9 @@ def sides_of(name: str, stored: Stored) -> list[Side]:
     return sides
 
 
-def analysed(name: str, matches: Sequence[Stored], pool: Executor | None) -> Iterator[list[Side]]:
-    """The sides of each match in order, as they are there."""
-    names = [name] * len(matches)
-    found: Iterable[list[Side]]
-    found = map(sides_of, names, matches) if pool is None else pool.map(sides_of, names, matches)
-    yield from found
+def analysed(name: str, matches: Iterable[Stored], pool: Executor | None) -> Iterator[list[Side]]:
+    """The sides of each match in order; matches are read as they are needed, not all at once."""
+    rest = iter(matches)
+    while batch := list(islice(rest, _AT_ONCE)):
+        names = [name] * len(batch)
+        yield from map(sides_of, names, batch) if pool is None else pool.map(sides_of, names, batch)
