@@ -10,16 +10,22 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from support.arena import ADMIN, ADMIN_PASSWORD, ALICE, Client, write_players
-from support.contests import held, teams
+from support.contest_stores import in_table
+from support.contests import held, practised, teams
 
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.deadmansdraw.contest.pages import ContestPages, file_page, page, running_part
+from cardsharp.deadmansdraw.contest.practice import ladder
 from cardsharp.deadmansdraw.contest.records import Records, Settings
 from workbench.arena.server import ArenaServer
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb.client import DynamoDBClient
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -69,7 +75,7 @@ def cup(tmp_path: Path) -> Iterator[Records]:
 
 
 def shown(records: Records) -> Parsed:
-    return Parsed(page(records, lambda _match: None))
+    return Parsed(page(records))
 
 
 def test_the_bracket_of_2023_is_drawn_to_its_end(tmp_path: Path) -> None:
@@ -108,7 +114,7 @@ def test_any_number_of_teams_is_drawn_without_two_boxes_on_one_place(
 ) -> None:
     """At the start, in the middle and at the end."""
     records, running = held(tmp_path / "cup", teams(number), int(share * (2 * number - 2)))
-    parsed = Parsed(page(records, running.get))
+    parsed = Parsed(page(records, running.values()))
     places = [
         (float(str(one["x"])), float(str(one["y"])))
         for tag, one in parsed.elements
@@ -154,9 +160,7 @@ def test_every_pairing_leads_to_its_matches_and_rulings_have_their_reasons(cup: 
 
 def test_statistics_are_sums_of_the_matches(cup: Records) -> None:
     """Of every round, and of the contest."""
-    (line,) = re.findall(
-        r'cup">All rounds</a></th>\n(.*?)</tr>', page(cup, lambda _match: None), re.DOTALL
-    )
+    (line,) = re.findall(r'cup">All rounds</a></th>\n(.*?)</tr>', page(cup), re.DOTALL)
     cells = re.findall('<td class="num">(.*?)</td>', line)
     facts = [facts for result in cup.results() for facts in result.facts]
     points = sum(sum(one.points) for one in facts) / (2 * len(facts))
@@ -171,7 +175,7 @@ def test_running_matches_are_shown_as_they_are(tmp_path: Path) -> None:
     """Points so far, whose turn it is, and how many cards are left."""
     records, running = held(tmp_path / "cup", teams(4), 1)
     (match,) = running.values()
-    parsed = Parsed(page(records, running.get))
+    parsed = Parsed(page(records, running.values()))
     assert parsed.boxes().count("running") == 1
     assert f"/matches/{match.id}" in parsed.addresses()
     assert f"{len(match.state.draw_pile)} left to draw" in parsed.text
@@ -186,7 +190,7 @@ def test_hostile_names_stay_names(tmp_path: Path, made: str) -> None:
     records, _ = held(tmp_path / "cup", HOSTILE, 8)
     results = records.results()
     records.keep([replace(one, ruled=HOSTILE[0]) for one in results])
-    text = page(records, lambda _match: None) if made == "page" else file_page(records)
+    text = page(records) if made == "page" else file_page(records)
     parsed = Parsed(text)
     tags = {tag for tag, _ in parsed.elements}
     assert "img" not in tags
@@ -209,8 +213,8 @@ def test_what_is_hidden_changes_no_byte(tmp_path: Path) -> None:
         assert running
         if seed == "another":
             running = {name: with_other_secrets(match) for name, match in running.items()}
-        find = running.get
-        pages.add(page(records, find) + running_part(records, find) + file_page(records))
+        now = list(running.values())
+        pages.add(page(records, now) + running_part(records, now) + file_page(records))
         assert not any(team.ha1 in text for team in records.teams() for text in pages)
         records.close()
     assert len(pages) == 1
@@ -233,6 +237,53 @@ def test_a_file_needs_nothing_else(cup: Records) -> None:
     assert policy == f"default-src 'none'; style-src 'sha256-{digest}'"
     assert "url(" not in style
     assert "script" not in {tag for tag, _ in parsed.elements}
+
+
+def test_ratings_of_practice_are_drawn_over_time(tmp_path: Path) -> None:
+    """A line for each team, names for the best, and the ladder beside them."""
+    records, _ = held(tmp_path / "cup", teams(12), 0)
+    assert not any("rating" in str(one.get("class")) for _, one in shown(records).elements)
+    practised(records, 60)
+    parsed = shown(records)
+    lines = [one for tag, one in parsed.elements if tag == "polyline"]
+    assert len(lines) == 12
+    assert all(len(str(one["points"]).split()) == 5 for one in lines)
+    assert sum("of-rest" in str(one["class"]) for one in lines) == 4
+    assert str(ladder(records)[0].rating) in parsed.text
+    records.close()
+
+
+def test_practice_before_the_contest_has_begun(tmp_path: Path) -> None:
+    """Its matches run at the bottom; those that a team has tagged like them are its own."""
+    records, running = held(tmp_path / "cup", teams(4), 1)
+    records.keep([])
+    (match,) = running.values()
+    tagged = replace(match, params=replace(match.params, tags=("cup-practice",)))
+    own = replace(tagged, id="f" * 24, pairing=replace(match.pairing, creator="somebody"))
+    parsed = Parsed(page(records, [tagged, own]))
+    shown_matches = [one for one in parsed.addresses() if one.startswith("/matches/")]
+    assert f"/matches/{tagged.id}" in shown_matches
+    assert f"/matches/{own.id}" not in shown_matches
+    assert "practice" in parsed.text
+    records.close()
+
+
+def test_it_is_the_same_over_a_table_in_the_cloud(tmp_path: Path, moto: "DynamoDBClient") -> None:
+    """Byte for byte."""
+    at_home, running = held(tmp_path / "cup", teams(9), 8)
+    with in_table(moto) as found:
+        store = found(at_home.settings)
+        for team in at_home.teams():
+            store.add(team)
+        in_cloud = Records(store)
+        in_cloud.begin()
+        in_cloud.keep(at_home.results())
+        now = list(running.values())
+        for records in (at_home, in_cloud):
+            practised(records, 27)
+        assert page(in_cloud, now) == page(at_home, now)
+        assert file_page(in_cloud) == file_page(at_home)
+    at_home.close()
 
 
 # --- at the arena --------------------------------------------------------------------------

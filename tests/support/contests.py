@@ -1,7 +1,7 @@
 """Contests that were held as far as a test wants, without an arena."""
 
 from collections.abc import Iterable, Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
 from secrets import token_hex
@@ -12,7 +12,10 @@ from cardsharp.deadmansdraw.arena.match import Match, Origin, Pairing, act, begi
 from cardsharp.deadmansdraw.arena.randomness import Randomness
 from cardsharp.deadmansdraw.contest import pairing as contest_pairing
 from cardsharp.deadmansdraw.contest.facts import Facts
+from cardsharp.deadmansdraw.contest.ladder import next_pairings
+from cardsharp.deadmansdraw.contest.meetings import Meeting, Standing
 from cardsharp.deadmansdraw.contest.pairing import Decision, Score
+from cardsharp.deadmansdraw.contest.practice import ratings_of_meetings
 from cardsharp.deadmansdraw.contest.records import Entrant, Records, Settings, result_of
 from cardsharp.deadmansdraw.contest.sqlite import SqliteContest
 from support.arena import HandClock
@@ -115,3 +118,23 @@ def _facts(chance: Random, odds: float) -> Facts:
     busts = (chance.randrange(5), chance.randrange(5))
     late = (int(chance.random() < 0.05), int(chance.random() < 0.05))
     return Facts(points, winner, 42 + 60 * chance.random(), 24 + chance.randrange(12), busts, late)
+
+
+def practised(records: Records, matches: int) -> None:
+    """Practice of so many matches, in which the better seed wins more often."""
+    chance, ids = Random(matches), [team.id for team in records.teams()]
+    known: list[contest_pairing.Pairing] = []
+    meetings: list[Meeting] = []
+    start = datetime(2026, 11, 20, 12, tzinfo=UTC)
+    while len(meetings) < matches:
+        for pairing in next_pairings(ids, known, (), {}):
+            known.append(pairing)
+            number = len(known)
+            seeds = [ids.index(team) for team in pairing.teams]
+            facts = _facts(chance, 0.5 + 0.45 * (seeds[1] - seeds[0]) / len(ids))
+            at = start + timedelta(minutes=number)
+            meeting = Meeting(number, pairing.teams, f"{number:024x}", at, facts)
+            meetings.append(meeting)
+            records.add_meeting(meeting)
+            if number % len(ids) == 0:
+                records.add_standing(Standing(number, at, ratings_of_meetings(meetings)))

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import unicodedata
+from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
 from urllib.parse import quote
@@ -15,13 +16,15 @@ from starlette.routing import Route
 
 from cardsharp.deadmansdraw.arena.http import Endpoint, Guard, tagged
 from cardsharp.deadmansdraw.arena.lobby import Lobby
+from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.deadmansdraw.arena.pages import FOLDER as ARENA_FOLDER
 from cardsharp.deadmansdraw.arena.pages import SECURITY_HEADERS
 from cardsharp.deadmansdraw.arena.paths import LooseRoute
 from cardsharp.deadmansdraw.arena.players import User
 from cardsharp.deadmansdraw.contest.facts import Facts
 from cardsharp.deadmansdraw.contest.figures import wins_so_far
-from cardsharp.deadmansdraw.contest.status import Contest, Find, Status
+from cardsharp.deadmansdraw.contest.records import Records
+from cardsharp.deadmansdraw.contest.status import Status
 
 FOLDER = Path(__file__).with_name("page")
 ASSETS = {"contest.css": "text/css", "contest.js": "text/javascript"}
@@ -35,17 +38,17 @@ class ContestPages:
 
     title, path = "Contest", "/contest"
 
-    def __init__(self, contest: Contest) -> None:
-        self._contest = contest
+    def __init__(self, records: Records) -> None:
+        self._records = records
 
     def routes(self, lobby: Lobby, guard: Guard) -> list[Route]:
         """The routes of the pages and of what they load."""
 
         async def contest(_request: Request, _user: User) -> Response:
-            return _answer(page(self._contest, lobby.find))
+            return _answer(page(self._records, lobby.running()))
 
         async def running(_request: Request, _user: User) -> Response:
-            return _answer(running_part(self._contest, lobby.find))
+            return _answer(running_part(self._records, lobby.running()))
 
         return [
             LooseRoute("/contest", guard.shown(contest), "GET"),
@@ -54,17 +57,21 @@ class ContestPages:
         ]
 
 
-def page(contest: Contest, find: Find) -> str:
-    """The page as the arena serves it; `find` tells of the matches that run."""
-    return _rendered("contest.jinja", Status(contest, find), static=False)
+def page(records: Records, running: Iterable[Match] = ()) -> str:
+    """The page as the arena serves it that has these matches running."""
+    status = Status(records, running)
+    return _PAGES.get_template("contest.jinja").render(_content(status), static=False)
 
 
-def running_part(contest: Contest, find: Find) -> str:
+def running_part(records: Records, running: Iterable[Match] = ()) -> str:
     """The part of the page that changes with every move, and the version of all the rest."""
-    return _rendered("running.jinja", Status(contest, find), static=False)
+    status = Status(records, running)
+    return _PAGES.get_template("running.jinja").render(
+        status=status, names=status.names, running=status.running()
+    )
 
 
-def file_page(contest: Contest) -> str:
+def file_page(records: Records) -> str:
     """The page as a file that needs nothing else: no arena, no network, no script."""
     style = "".join(
         (folder / name).read_text(encoding="utf-8")
@@ -72,21 +79,17 @@ def file_page(contest: Contest) -> str:
     )
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     return _PAGES.get_template("contest.jinja").render(
-        **_content(Status(contest, lambda _match: None), static=True),
+        _content(Status(records)),
+        static=True,
         style=Markup(style),  # noqa: S704 - our own files
         style_hash=f"sha256-{digest}",
     )
 
 
-def _rendered(template: str, status: Status, *, static: bool) -> str:
-    return _PAGES.get_template(template).render(**_content(status, static=static))
-
-
-def _content(status: Status, *, static: bool) -> dict[str, object]:
+def _content(status: Status) -> dict[str, object]:
     lines = list(status.statistics())
     return {
         "status": status,
-        "static": static,
         "names": status.names,
         "teams": status.teams,
         "drawing": status.drawing(),
@@ -100,6 +103,8 @@ def _content(status: Status, *, static: bool) -> dict[str, object]:
             for number, results in groupby(status.results, key=lambda result: result.round)
         ],
         "running": status.running(),
+        "ladder": status.ladder(),
+        "chart": status.chart(),
     }
 
 

@@ -55,7 +55,7 @@ class Practice:
         self._clock = clock
         self._matches = Matches(
             arena,
-            f"{settings.name}-practice",
+            settings.practice,
             f"{settings.seed}:practice",
             timedelta(seconds=settings.timeout),
         )

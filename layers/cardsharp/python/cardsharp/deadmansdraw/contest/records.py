@@ -49,6 +49,11 @@ class Settings:
     seed: str = field(default_factory=lambda: secrets.token_hex(16), repr=False)
 
     @property
+    def practice(self) -> str:
+        """The tag of its practice."""
+        return f"{self.name}-practice"
+
+    @property
     def form(self) -> Format:
         """Who meets whom."""
         return FORMATS[self.format]

@@ -4,42 +4,19 @@ Only what every spectator may know comes in here: no seed, no password, no card 
 """
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.deadmansdraw.contest import figures
+from cardsharp.deadmansdraw.contest.chart import Chart, chart
 from cardsharp.deadmansdraw.contest.drawing import Drawing, bracket, rounds
 from cardsharp.deadmansdraw.contest.elimination import LIVES, DoubleElimination
 from cardsharp.deadmansdraw.contest.facts import Facts
 from cardsharp.deadmansdraw.contest.pairing import Team
-from cardsharp.deadmansdraw.contest.records import Entrant, Result, Settings
-
-Find = Callable[[str], Match | None]
-"""The match with an id, as the arena has it."""
-
-
-class Contest(Protocol):
-    """What the page reads of a contest; `Records` has it."""
-
-    @property
-    def settings(self) -> Settings:
-        """What the contest was founded with."""
-
-    @property
-    def paused(self) -> bool:
-        """Whether no match is to begin."""
-
-    def teams(self) -> list[Entrant]:
-        """The teams, the best seed first."""
-
-    def results(self) -> list[Result]:
-        """How the contest stands, the pairings in their order."""
-
-    def table(self) -> list[list[Team]]:
-        """The places so far, the best first."""
+from cardsharp.deadmansdraw.contest.practice import Row, ladder
+from cardsharp.deadmansdraw.contest.records import Records, Result
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,41 +40,46 @@ class RoundLine:
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A match that is being played; pairs are in the order of its pairing's teams."""
+    """A match that is being played; pairs are in the order of `teams`.
 
-    result: Result
-    number: int
+    `result` and `number` say which match of which pairing it is, None in practice.
+    """
+
+    teams: tuple[Team, Team]
     match: str
     points: tuple[int, int]
     active: Team | None
     turn: int
     in_play: int
     draw_pile: int
+    result: Result | None = None
+    number: int = 1
 
     @property
-    def wins(self) -> tuple[int, int]:
+    def wins(self) -> tuple[int, int] | None:
         """Matches of the pairing that each side has won."""
-        return figures.wins_so_far(self.result)
+        return None if self.result is None else figures.wins_so_far(self.result)
 
 
 class Status:
-    """How a contest stands at one moment."""
+    """How a contest stands at one moment, while its arena has these matches `running`."""
 
-    def __init__(self, contest: Contest, find: Find) -> None:
-        self.settings = contest.settings
-        self.paused = contest.paused
-        entrants = contest.teams()
+    def __init__(self, records: Records, running: Iterable[Match] = ()) -> None:
+        self.settings = records.settings
+        self.paused = records.paused
+        entrants = records.teams()
         self.teams = [team.id for team in entrants]
         self.names = {team.id: team.name for team in entrants}
-        self.results = contest.results()
-        self._table = contest.table()
-        self._find = find
+        self.results = records.results()
+        self._records = records
+        self._played = {match.id: match for match in running}
+        self._ratings = records.standings()
 
     @property
     def state(self) -> str:
         """One word or two for how far it is."""
         if not self.results:
-            return "not begun"
+            return "practice" if self.practises else "not begun"
         if self.over:
             return "over"
         return "paused" if self.paused else "running"
@@ -108,14 +90,23 @@ class Status:
         return bool(self.results) and all(result.decided for result in self.results)
 
     @property
+    def practises(self) -> bool:
+        """Whether there is practice to be seen."""
+        return bool(self._ratings) or any(one.result is None for one in self.running())
+
+    @property
     def champions(self) -> list[Team]:
         """Who has won, once it is over."""
         return self._table[0] if self.over else []
 
     @cached_property
+    def _table(self) -> list[list[Team]]:
+        return self._records.table()
+
+    @cached_property
     def version(self) -> str:
         """Changes whenever anything of the page does but the running matches."""
-        seen = repr((self.settings, self.paused, sorted(self.names.items()), self.results))
+        seen = repr((self.settings, self.paused, self.names, self.results, len(self._ratings)))
         return hashlib.blake2b(seen.encode(), digest_size=9).hexdigest()
 
     @property
@@ -157,16 +148,29 @@ class Status:
             yield RoundLine(f"Round {number}", f"{name}_Round{number}", figures.of_round(found))
         yield RoundLine("All rounds", name, figures.of_round(self.results))
 
+    def ladder(self) -> list[Row]:
+        """How practice stands, the best first."""
+        return ladder(self._records) if self.practises else []
+
+    def chart(self) -> Chart | None:
+        """The ratings of practice over time."""
+        return chart(self._ratings)
+
     def running(self) -> list[Running]:
-        """The matches that are being played."""
-        return [
-            _running(result, number, match)
+        """The matches that are being played: the contest's, then those of practice."""
+        found = [
+            _running(self._played[match], result.teams, result, number)
             for result in self.results
             if not result.decided
-            for number, match_id in enumerate(result.matches, 1)
-            if number > len(result.facts)
-            and (match := self._find(match_id)) is not None
-            and not match.finished
+            for number, match in enumerate(result.matches, 1)
+            if match in self._played
+        ]
+        tag = self.settings.practice
+        return found + [
+            _running(match, match.pairing.players)
+            for match in self._played.values()
+            # Teams may give their own practice matches any tag.
+            if match.pairing.creator is None and tag in (match.params.tags or ())
         ]
 
     def matches(self, result: Result) -> list[tuple[str, Facts | None]]:
@@ -175,18 +179,19 @@ class Status:
         return list(zip(result.matches, [*result.facts, *missing], strict=False))
 
 
-def _running(result: Result, number: int, match: Match) -> Running:
-    points = dict(
-        zip(match.pairing.players, (bank.score for bank in match.state.banks), strict=True)
-    )
-    first, second = result.teams
+def _running(
+    match: Match, teams: tuple[Team, Team], result: Result | None = None, number: int = 1
+) -> Running:
+    players, banks = match.pairing.players, match.state.banks
+    points = {player: bank.score for player, bank in zip(players, banks, strict=True)}
     return Running(
-        result=result,
-        number=number,
+        teams=teams,
         match=match.id,
-        points=(points[first], points[second]),
+        points=(points[teams[0]], points[teams[1]]),
         active=match.active_player,
         turn=match.turn,
         in_play=len(match.state.play_area),
         draw_pile=len(match.state.draw_pile),
+        result=result,
+        number=number,
     )
