@@ -20,11 +20,17 @@ class Hall:
     """An arena without a server, whose watchdog looks when it is told to."""
 
     def __init__(
-        self, folder: Path, data: Path | None = None, down: timedelta = timedelta()
+        self,
+        folder: Path,
+        data: Path | None = None,
+        down: timedelta = timedelta(),
+        grace: timedelta | None = None,
     ) -> None:
         self.clock = HandClock()
         self.clock.turn(down)
-        config = ArenaConfig(players=write_players(folder), clock=self.clock, data=data)
+        config = ArenaConfig(
+            players=write_players(folder), clock=self.clock, data=data, watchdog=grace
+        )
         self.arena = HomeArena(config)
         self.dog = Watchdog(self.arena.referee, GRACE)
 
@@ -87,3 +93,18 @@ def test_time_in_which_there_was_no_arena_does_not_count(tmp_path: Path) -> None
     assert "Forceful" not in drawn.events_text
     assert [second.after(12), second.after(0.5)] == [0, 1]
     second.arena.close()
+
+
+@pytest.mark.parametrize("first", ["the watchdog", "the player"])
+def test_time_in_which_the_arena_stood_still_does_not_count(tmp_path: Path, first: str) -> None:
+    """As on a laptop that was shut: whoever comes first afterwards, nobody is late."""
+    hall = Hall(tmp_path, grace=GRACE)
+    match = hall.begin()
+    assert sum(hall.after(1) for _ in range(6)) == 0
+    if first == "the watchdog":
+        assert hall.after(3600) == 0
+    else:
+        hall.clock.turn(timedelta(hours=1))
+        drawn = hall.arena.referee.act(hall.player(match), match, {"etype": "Draw"}, None)
+        assert "Forceful" not in drawn.events_text
+    assert [sum(hall.after(1) for _ in range(12)), hall.after(1)] == [0, 1]

@@ -2,6 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime
 from secrets import token_bytes
 
 from pydantic import SecretStr
@@ -14,6 +16,7 @@ from cardsharp.deadmansdraw.arena.pages import MorePages
 from cardsharp.deadmansdraw.arena.players import Book, load_players
 from cardsharp.deadmansdraw.arena.storage import MemoryStorage, SqliteStorage, Storage
 from cardsharp.deadmansdraw.arena.waiting import Signals
+from cardsharp.deadmansdraw.arena.watchdog import Awake
 from cardsharp.errors import Conflict
 
 
@@ -29,6 +32,8 @@ class HomeArena(Arena):
         word = None if password is None else SecretStr(password)
         seal = token_bytes(32)
         self.signals = Signals()
+        if config.watchdog is not None:  # without it nobody looks at the clock all the time
+            config = replace(config, clock=Awake(config.clock, self._resume))
         self._storage = MemoryStorage() if config.data is None else SqliteStorage(config.data)
         place = Place(
             lobby=MemoryLobby(self._storage, self.signals),
@@ -39,6 +44,9 @@ class HomeArena(Arena):
             name="memory" if config.data is None else "sqlite",
         )
         super().__init__(config, place, more)
+
+    def _resume(self, at: datetime) -> None:
+        self.referee.resume(at)
 
     def close(self) -> None:
         """End every long poll and let go of the data file."""

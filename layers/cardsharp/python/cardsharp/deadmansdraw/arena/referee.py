@@ -77,6 +77,10 @@ class Referee:
         self._new_id = IdMaker()
         self._since = since
 
+    def resume(self, at: datetime) -> None:
+        """Give every turn all its time again from `at` on, as nobody could move until then."""
+        self._since = at
+
     def origin(self, ip: str | None) -> Origin:
         """Where and when a request came in, to the millisecond that JSON shows."""
         now = self._clock()

@@ -1,7 +1,8 @@
 """Ends by itself the turns that nobody ends: the original is told to by a call from outside."""
 
 import logging
-from datetime import timedelta
+from collections.abc import Callable
+from datetime import datetime, timedelta
 
 from cardsharp.deadmansdraw.arena.referee import Referee
 from cardsharp.errors import Conflict, StoreError
@@ -10,6 +11,30 @@ _log = logging.getLogger(__name__)
 
 LOOK = timedelta(seconds=1)
 """How often it looks."""
+
+
+STANDSTILL = timedelta(seconds=2)
+"""So long after the last look the whole process must have stood still, not only been busy."""
+
+
+class Awake:
+    """A clock that is looked at all the time, and calls `resumed` where it was not.
+
+    A laptop was shut, or a machine stopped and went on: nobody could move meanwhile.
+    """
+
+    def __init__(self, clock: Callable[[], datetime], resumed: Callable[[datetime], None]) -> None:
+        self._clock, self._resumed = clock, resumed
+        self._seen = clock()
+
+    def __call__(self) -> datetime:
+        """What the clock says."""
+        now = self._clock()
+        stood_still, self._seen = now - self._seen > STANDSTILL, now
+        if stood_still:
+            _log.warning("The arena stood still; every turn has all its time again")
+            self._resumed(now)
+        return now
 
 
 class Watchdog:
