@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.deadmansdraw.arena.pages import MorePages
 from workbench.arena.server import ArenaServer
 
 DUMMY = "0" * 24
@@ -200,13 +201,17 @@ def running_arena(
     folder: Path,
     *,
     without: Collection[str] = (),
+    more: MorePages | None = None,
     **settings: Any,  # noqa: ANN401 - fields of ArenaConfig
 ) -> Iterator[tuple[ArenaServer, Client]]:
-    """An arena for the players in `NAMES`, perhaps without some, and a client for it."""
+    """An arena for the players in `NAMES`, perhaps without some, and a client for it.
+
+    `more` are pages beside the arena's own.
+    """
     settings.setdefault("admin_password", ADMIN_PASSWORD)
     players = settings.pop("players", None) or write_players(folder, without)
     config = ArenaConfig(players=players, **settings)
-    with ArenaServer(config) as arena:
+    with ArenaServer(config, more) as arena:
         client = Client(arena.url)
         try:
             yield arena, client

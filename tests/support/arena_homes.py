@@ -11,8 +11,10 @@ from starlette.routing import Route
 
 from cardsharp.cloud.dynamodb_items import key
 from cardsharp.deadmansdraw.arena.teams import PLAYERS
+from cardsharp.deadmansdraw.contest.pages import ContestPages
 from support.arena import ALICE, OUTSIDER, HandClock, running_arena, write_players
 from support.arena_cloud import in_cloud, new_table
+from support.contests import held
 from workbench.cloud.emulator import Emulator
 
 AT_ONCE = timedelta(milliseconds=1)
@@ -32,12 +34,14 @@ class Home:
 
 @contextmanager
 def this_machine(folder: Path, *, public: bool) -> Iterator[Home]:
-    """As `cardsharp arena` runs it; its waits are over at once."""
+    """As `cardsharp contest run` runs it; its waits are over at once."""
     data = folder / "arena.db"
     with running_arena(folder, data=data) as (arena, _):
         left = arena.create_match([ALICE, OUTSIDER], seed="canary-left")
+    contest, _ = held(folder / "contest", ["Weekend Bananas", "Goal Diggers"], decided=1)
     with running_arena(
         folder,
+        more=ContestPages(contest),
         without=[OUTSIDER],
         data=data,
         public=public,
@@ -46,6 +50,7 @@ def this_machine(folder: Path, *, public: bool) -> Iterator[Home]:
         watchdog_pause=AT_ONCE,
     ) as (arena, _):
         yield Home(arena.url, routes_of(arena._arena.app), left)
+    contest.close()
 
 
 def routes_of(app: Starlette) -> frozenset[tuple[str, str]]:
