@@ -24,7 +24,7 @@ PLAY := $(if $(STRATEGY),--strategy $(STRATEGY)) $(if $(OPPONENT),--opponent $(O
 CHAOS := $(if $(MATCHES),--matches $(MATCHES)) $(if $(CLOUD),--cloud $(CLOUD)) \
   $(if $(SEED),--seed $(SEED)) $(if $(CARDS),--cards $(CARDS))
 
-# `make contest` takes these: TEAMS=20 MATCHES=3 TIMEOUT=2 SEED=7
+# `make contest` takes these: TEAMS=20 MATCHES=3 TIMEOUT=5 SEED=7
 REHEARSAL := $(if $(TEAMS),--teams $(TEAMS)) $(if $(MATCHES),--matches $(MATCHES)) \
   $(if $(TIMEOUT),--timeout $(TIMEOUT)) $(if $(SEED),--seed $(SEED))
 
@@ -93,7 +93,7 @@ mutants: setup ## Change the code at random and count what the tests notice: TAR
 faults-all: setup ## Play every kind of fault at every I/O step, and pairs: PAIRS=1000 SEED=1
 	@$(BIN)/python tests/faults/every_fault.py $(if $(PAIRS),--pairs $(PAIRS)) $(if $(SEED),--seed $(SEED))
 
-contest: setup ## Rehearse a contest with all that goes wrong in one: TEAMS=20 MATCHES=3 TIMEOUT=2 SEED=
+contest: setup ## Rehearse a contest with all that goes wrong in one: TEAMS=20 MATCHES=3 TIMEOUT=5 SEED=
 	@$(BIN)/python -m workbench.bench.rehearsal.rehearse $(REHEARSAL)
 
 chaos: setup ## Play matches while everything around them fails: MATCHES=200 CLOUD= SEED= CARDS=

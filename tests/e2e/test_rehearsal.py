@@ -11,9 +11,9 @@ REHEARSAL = (sys.executable, "-m", "workbench.bench.rehearsal.rehearse")
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_a_contest_is_whole_whatever_fails() -> None:
-    setting = ("--teams", "5", "--matches", "1", "--timeout", "1", "--every", "3", "--seed", "5")
+    setting = ("--teams", "4", "--matches", "1", "--timeout", "2", "--every", "5", "--seed", "5")
     done = subprocess.run(  # noqa: S603 - our own module
-        [*REHEARSAL, *setting, "--practice", "0"], capture_output=True, text=True, check=False
+        [*REHEARSAL, *setting, "--practice", "5"], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "The result is whole." in done.stdout

@@ -71,7 +71,7 @@ def a_cup() -> Played:
                 matches=(name,),
             )
         )
-    return Played(settings, TEAMS, results, matches)
+    return Played(settings, TEAMS, results, [], matches)
 
 
 def test_a_contest_that_went_well_is_whole() -> None:
@@ -101,6 +101,9 @@ def wrong_contests() -> Iterator[tuple[str, Played]]:
         replace(cup, results=[replace(first, winner=first.teams[1], wins=(0, 1)), *rest]),
     )
     yield "has lost twice", replace(cup, results=[first, first, *rest])
+    practised = begun((TEAMS[0], TEAMS[1]), "", "cup-practice", "cup-practice:1:0")
+    yield "Practice counts 0", replace(cup, matches=[*cup.matches, won(practised, 0)])
+    yield "of practice goes on", replace(cup, matches=[*cup.matches, practised])
     yield "The pairings are", replace(cup, results=cup.results[1:])
 
 

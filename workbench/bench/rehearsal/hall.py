@@ -8,6 +8,7 @@ writes down what each part of it used, so that a kill loses next to nothing of t
 import json
 import os
 import runpy
+import signal
 import subprocess
 import sys
 import threading
@@ -54,28 +55,36 @@ class Hall:
     """The process as its parent sees it, through all its deaths."""
 
     folder: Path
-    arguments: tuple[str, ...] = ()
     starts: int = 0
+    frozen: bool = False
     _child: Child | None = field(default=None, init=False)
 
     def start(self, *arguments: str) -> None:
-        """Run a command of `cardsharp`; the last one has ended."""
-        self.arguments = arguments
+        """Run a command of `cardsharp`; the last one is killed, as by a power cut."""
+        self.kill()
         self.starts += 1
         orders = Orders(arguments, str(self._usage(self.starts)), str(self.folder / "hall.log"))
         with (self.folder / "hall.err").open("ab") as errors:
             self._child = Child(__name__, json.dumps(asdict(orders)), errors)
         self._child.gets_ready()
-
-    def again(self) -> None:
-        """Kill it as a power cut does, and start the same command anew."""
-        self.kill()
-        self.start(*self.arguments)
+        self.frozen = False
 
     def kill(self) -> None:
         """End it, if it runs."""
         if self._child is not None:
             self._child.kill()
+
+    def freeze(self) -> None:
+        """Stop it in the middle of whatever it does, as a lid that is shut stops a laptop."""
+        if self._child is not None:
+            self._child.process.send_signal(signal.SIGSTOP)
+            self.frozen = True
+
+    def thaw(self) -> None:
+        """Let it go on."""
+        if self._child is not None:
+            self._child.process.send_signal(signal.SIGCONT)
+            self.frozen = False
 
     @property
     def ended(self) -> int | None:

@@ -8,8 +8,12 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 
 from cardsharp.deadmansdraw.arena.match import Match, Move
+from cardsharp.deadmansdraw.contest.meetings import Meeting
 from cardsharp.deadmansdraw.contest.pairing import Decision, Pairing, Score, Team
 from cardsharp.deadmansdraw.contest.records import Result, Settings
+
+PRACTICE = "-practice"
+"""What the tag of practice matches ends with."""
 
 _FORCED = re.compile(r"Forceful turn ending due to player (\w+) inactivity after ([\d.]+) seconds")
 
@@ -41,6 +45,7 @@ class Played:
     settings: Settings
     teams: Sequence[Team]
     results: Sequence[Result]
+    meetings: Sequence[Meeting]
     matches: Sequence[tuple[Match, Sequence[Move]]]
 
     def tagged(self, tag: str) -> list[tuple[Match, Sequence[Move]]]:
@@ -87,6 +92,7 @@ def faults_of(played: Played) -> Iterator[str]:
         yield f"The pairings are {[one.pairing for one in played.results]}, not {expected}."
     yield from _lives(played)
     yield from _matches(played)
+    yield from _practice(played)
 
 
 def _lives(played: Played) -> Iterator[str]:
@@ -127,6 +133,16 @@ def _pairing(result: Result, matches: Mapping[int, Match], settings: Settings) -
     scores = [_score(matches[number], pairing) for number in numbers]
     if settings.rules.decision(pairing, scores) != Decision(result.wins, result.winner):
         yield f"Pairing {result.pairing} was decided otherwise than by its matches."
+
+
+def _practice(played: Played) -> Iterator[str]:
+    """The matches of practice: each on record once, and none running on."""
+    found = [match for match, _ in played.tagged(played.settings.name + PRACTICE)]
+    for match in found:
+        if not match.finished:
+            yield f"Match {match.id} of practice goes on after it."
+    if sorted(match.id for match in found) != sorted(one.match for one in played.meetings):
+        yield f"Practice counts {len(played.meetings)} matches, and {len(found)} were played."
 
 
 def _score(match: Match, pairing: Pairing) -> Score:

@@ -30,13 +30,14 @@ from rich.console import Console
 from cardsharp.deadmansdraw.arena.storage import SqliteStorage
 from cardsharp.errors import CardsharpError
 from workbench.bench.rehearsal.judging import (
+    PRACTICE,
     Played,
     faults_of,
     forced_turns,
     longest_standstill,
     turns_taken,
 )
-from workbench.bench.rehearsal.scene import PRACTICE, Scene, Setting, scene
+from workbench.bench.rehearsal.scene import Scene, Setting, scene
 
 GLANCE = 0.1
 LOOK = 5.0
@@ -45,7 +46,7 @@ LOOK = 5.0
 STALL = 120.0
 """Seconds without an ended match after which the contest is given up."""
 
-PAGES = ("/matches", "/matches/statistics?tag=cup", "/api/matches?condensed=1&limit=2")
+PAGES = ("/contest", "/contest/running", "/matches/statistics?tag=cup", "/api/matches?condensed=1")
 
 console = Console(highlight=False, soft_wrap=True)
 app = cyclopts.App(help=__doc__, help_format="plaintext")
@@ -81,32 +82,30 @@ class Rehearsal:
 
     def play(self) -> None:
         """Practice, then the cup."""
-        setting, where = self.scene.setting, self._where()
-        if setting.practice:
-            hours = f"{setting.practice / 3600:.6f}"
-            self._until_ended("practice", str(self.scene.folder), "--hours", hours, *where)
+        if self.scene.setting.practice:
+            self.scene.begin_practice(self.scene.setting.practice)
+            self._until_ended("practice")
             self.course.practised = time.monotonic() - self.course.began
         self.scene.freeze_for_good()
-        self._until_ended("run", str(self.scene.folder), *where)
+        self.scene.begin_cup()
+        self._until_ended("cup")
         self._nemesis.rest()
         self.course.seconds = time.monotonic() - self.course.began
 
-    def _where(self) -> tuple[str, ...]:
-        return ("--port", self.scene.url.rpartition(":")[2], "--public")
-
-    def _until_ended(self, *arguments: str) -> None:
+    def _until_ended(self, doing: str) -> None:
         hall = self.scene.hall
-        hall.start("contest", *arguments)
         self._started, self._down_since = hall.starts, time.monotonic()
         while (code := hall.ended) is None:
             time.sleep(GLANCE)
             self._nemesis.act()
             self.scene.check()
+            if hall.frozen:
+                continue
             self._see_it_back()
             if time.monotonic() - self._looked > LOOK:
-                self._look(arguments[0])
+                self._look(doing)
         if code:
-            self.course.faults.append(f"contest {arguments[0]} ended with {code}; see hall.log.")
+            self.course.faults.append(f"The {doing} ended with {code}; see hall.log.")
 
     def _see_it_back(self) -> None:
         """Measure how long it takes until the contest answers after a kill."""
@@ -129,15 +128,16 @@ class Rehearsal:
                 course.missed += 1
             else:
                 course.faults.append(f"{page} did not come.")
-        results = self.scene.records.results()
-        ended = sum(len(result.facts) for result in results)
+        records = self.scene.records
+        results = records.results()
+        ended = sum(len(result.facts) for result in results) + len(records.meetings())
         decided = sum(result.decided for result in results)
         console.print(
             f"{_clock(self._looked - course.began)} {doing}: {decided} pairings decided, "
             f"{ended} matches ended, {self.scene.troubled.total()} troubles",
             style="dim",
         )
-        if ended != self._ended or doing != "run":
+        if ended != self._ended:
             self._ended, self._moved = ended, self._looked
         if self._looked - self._moved > STALL:
             raise CardsharpError(f"No match has ended for {STALL:.0f} s.")
@@ -151,7 +151,8 @@ def played(at: Scene) -> Played:
     finally:
         storage.close()
     records = at.records
-    return Played(records.settings, [t.id for t in records.teams()], records.results(), matches)
+    teams = [team.id for team in records.teams()]
+    return Played(records.settings, teams, records.results(), records.meetings(), matches)
 
 
 def tell(at: Scene, course: Course, found: Played, others: float) -> None:
@@ -236,7 +237,7 @@ def rehearse(  # noqa: PLR0913 - a command's options
     *,
     teams: int = 20,
     matches: int = 3,
-    timeout: float = 2,
+    timeout: float = 5,
     practice: float = 60,
     every: float = 8,
     seed: str | None = None,
@@ -246,7 +247,8 @@ def rehearse(  # noqa: PLR0913 - a command's options
     Args:
         teams: how many, from 2 to 64.
         matches: of a pairing, an odd number.
-        timeout: seconds that a turn may take.
+        timeout: seconds that a turn may take; our own bot, which asks for matches every 3 s, is
+            late with less than 5.
         practice: seconds of practice before the cup; 0 for none.
         every: mean seconds between a recovery and the next kill or freeze.
         seed: of seeding and troubles; printed where none is given.

@@ -7,7 +7,7 @@ import time
 import urllib.error
 import urllib.request
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -20,11 +20,8 @@ from cardsharp.errors import CardsharpError
 from workbench.bench.chaos.nemesis import Deed, Nemesis, Undo
 from workbench.bench.rehearsal.entrants import Kind, Program, entering
 from workbench.bench.rehearsal.hall import Hall
-from workbench.bench.rehearsal.judging import Excuses, Trouble
+from workbench.bench.rehearsal.judging import PRACTICE, Excuses, Trouble
 from workbench.listening import listen
-
-PRACTICE = "-practice"
-"""What the tag of practice matches ends with."""
 
 STARTED = "had just started"
 COMMAND = (sys.executable, "-m", "workbench.cli", "contest")
@@ -63,7 +60,29 @@ class Scene:
     hall: Hall
     records: Records
     troubles: list[Trouble] = field(default_factory=list)
-    frozen: list[Program] = field(default_factory=list)
+    _command: Callable[[], tuple[str, ...]] = field(default=lambda: (), init=False)
+
+    def begin_practice(self, seconds: float) -> None:
+        """Let the teams practise for so long; who starts it again says what is left of it."""
+        end = time.monotonic() + seconds
+
+        def rest() -> tuple[str, ...]:
+            left = max(end - time.monotonic(), 1)
+            return "practice", str(self.folder), "--hours", f"{left / 3600:.6f}"
+
+        self._command = rest
+        self.start()
+
+    def begin_cup(self) -> None:
+        """Have the cup played to its end."""
+        seeded = ("--seed-by-practice",) if self.setting.practice else ()
+        self._command = lambda: ("run", str(self.folder), *seeded)
+        self.start()
+
+    def start(self) -> None:
+        """Start what is to be done now, or start it again."""
+        where = ("--port", self.url.rpartition(":")[2], "--public")
+        self.hall.start("contest", *self._command(), *where)
 
     def check(self) -> None:
         """Raise `CardsharpError` if a team's program has ended although nobody killed it."""
@@ -88,8 +107,13 @@ class Scene:
 
         def killed() -> tuple[Undo, float]:
             self.befall("the contest was killed", None, time_of_it := now(), time_of_it)
-            self.hall.again()
+            self.start()
             return lambda: None, 0
+
+        def paused() -> tuple[Undo, float]:
+            self.hall.freeze()
+            self.befall("the contest was frozen", None, begin := now(), begin)
+            return self.hall.thaw, chance.uniform(0.2, self.setting.timeout * 2)
 
         def troubled(freezing: bool) -> tuple[Undo, float]:
             team = chance.choice(healthy)
@@ -103,7 +127,7 @@ class Scene:
 
             return undo, chance.uniform(0.2, self.setting.timeout * 2)
 
-        deeds: list[Deed] = [killed]
+        deeds: list[Deed] = [killed, paused]
         if healthy:
             deeds += [lambda: troubled(freezing=False), lambda: troubled(freezing=True)]
         return Nemesis(killed, deeds, self.setting.every, chance)
