@@ -8,12 +8,20 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from unittest import mock
+from urllib.parse import urlsplit
 
 import pytest
 from support.arena import until
 from support.aws_build import native_build
+from support.blef_watching import heard
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
 
+from cardsharp.blef.assembly import SERVICE, build_feed
 from cardsharp.cloud import secrets
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.dynamodb_watchers import DynamoWatchers
+from cardsharp.cloud.feeds import FEED
 from cardsharp.cloud.lease import Keeping, LeaseKeeper
 from cardsharp.cloud.ports import MatchRecord, Status
 from cardsharp.cloud.switches import KEPT
@@ -33,6 +41,7 @@ from workbench.operate.story import lines_about
 from workbench.operate.trial import OPPONENT, US, Trial, trial
 from workbench.show.exits import Exit
 from workbench.stage.side import assembled
+from workbench.stage.surroundings import environment
 
 HOUR = timedelta(hours=1)
 STRANGE = "this is no match message"
@@ -320,6 +329,33 @@ def test_blef_is_played_through_its_http_api(cloud: Trial) -> None:
     look = get(f"/{game}?player_uuid={other}")
     assert look["status"] == "Running"
     assert [len(hand["hand"]) for hand in look["hands"]] == [1], "its own hand and no other"
+
+
+def test_who_watches_a_game_of_blef_is_let_in_by_its_function_and_told(cloud: Trial) -> None:
+    """The emulator has the WebSocket API below a path, which no function there can be told.
+
+    So the deployed function answers the handshake and the end, and this process makes the change.
+    """
+    api = urlsplit(cloud.stack.output("blefFeedUrl")).netloc.partition(".")[0]
+    place = f"{cloud.emulator.endpoint}/_aws/execute-api/{api}/live"
+    address, table = place.replace("http", "ws", 1), cloud.stack.ids["blefTable"]
+    told = {**cloud.emulator.environment, SERVICE.store: f"dynamodb:{table}", FEED: place}
+    with environment(told):
+        blef = SERVICE.assemble(told)
+        build_feed(blef, told)
+        game = blef.create()
+        ann, bob = blef.join(game, "ann"), blef.join(game, "bob")
+        watchers, topic = DynamoWatchers(table, SystemClock()), f"game#{game}"
+        asked = f"{address}?game_uuid={game}&player_uuid={bob}"
+        with connect(asked, open_timeout=30, proxy=None) as watcher:
+            assert len(watchers.of(topic)) == 1
+            blef.start(game, ann, hide=True)
+            state = heard(watcher)
+        until(lambda: not watchers.of(topic), 30)
+    assert state["status"] == "Running"
+    assert [hand["nickname"] for hand in state["hands"]] == ["bob"]
+    with pytest.raises(InvalidStatus):
+        connect(f"{address}?game_uuid=abc", open_timeout=30, proxy=None)
 
 
 def test_euchre_decides_through_its_http_api(cloud: Trial) -> None:

@@ -4,7 +4,7 @@ import json
 import os
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -13,18 +13,24 @@ import botocore.handlers
 import pytest
 from support.arena import ADMIN, ALICE, BOB, PASSWORDS, basic, write_players
 from support.arena_cloud import new_table
-from support.aws_template import allowed_actions
+from support.aws_template import allowed_actions, listed, properties
 from support.blef import Client
 
 import worker.app
 from cardsharp.blef.assembly import STORES
+from cardsharp.blef.invited import build_agents
+from cardsharp.blef.records import Player
 from cardsharp.cloud import aws, secrets
 from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.feeds import watched
 from cardsharp.deadmansdraw.arena.assembly import SERVICE as ARENA
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.deadmansdraw.practice import PracticeOrder, create
+from cardsharp.errors import Conflict
 from cardsharp.euchre.assembly import SERVICE
+from cardsharp.seats import assemble
+from cardsharp.web.service import BOT_QUEUE, BOT_STORE, BOT_URL
 from workbench.arena.server import ArenaServer
 from workbench.build.makefiles import ROOT
 from workbench.cloud.context import Function, LambdaContext
@@ -111,9 +117,9 @@ def deployed(cloud: Emulator, arena: ArenaServer, name: str) -> Iterator[tuple[A
 
 
 @contextmanager
-def service(cloud: Emulator, game: str, table: str) -> Iterator[Seen]:
+def service(cloud: Emulator, game: str, table: str, prefix: str = "") -> Iterator[Seen]:
     """The actions that a game's service, on a table of its own, uses meanwhile."""
-    made = cloud.create(TEMPLATE, prefix=game)
+    made = cloud.create(TEMPLATE, prefix=prefix or game)
     variables = {**cloud.environment, f"{game.upper()}_STORE": f"dynamodb:{made.tables[table]}"}
     with environment(variables), seen() as actions:
         yield actions
@@ -131,6 +137,50 @@ def test_s13_blef_may_do_what_it_does(cloud: Emulator) -> None:
         assert store.count_all() == 2
     assert actions["dynamodb"] == allowed_actions("blefRole", "dynamodb")
     assert actions.keys() == {"dynamodb"}
+
+
+def policy(name: str, service: str) -> set[str]:
+    """What a policy of its own adds to a role, in a service."""
+    told = properties(name)["PolicyDocument"]["Statement"]
+    actions = {action for one in told for action in listed(one["Action"])}
+    return {one.partition(":")[2] for one in actions if one.startswith(f"{service}:")}
+
+
+def test_s13_blef_may_tell_those_who_watch(cloud: Emulator) -> None:
+    with service(cloud, "blef", "blefTable", "feed") as actions:
+        feed = watched("http://127.0.0.1:9/live", os.environ["BLEF_STORE"], SystemClock())
+        assert feed.watch("game", "ann", "")
+        feed.tell("game", lambda _: ["a text for nobody"])
+        feed.leave("ann")
+    added = policy("blefFeedPolicy", "dynamodb")
+    assert added == {"DeleteItem"} <= actions["dynamodb"]
+    assert actions["dynamodb"] <= allowed_actions("blefRole", "dynamodb") | added
+    assert actions["apigatewaymanagementapi"] == {"PostToConnection"}
+    assert policy("blefFeedPolicy", "execute-api") == {"ManageConnections"}
+
+
+def test_s13_blef_may_seat_the_bot_that_is_invited(cloud: Emulator) -> None:
+    made = cloud.create(TEMPLATE, prefix="agents")
+    told = {
+        BOT_STORE: f"dynamodb:{made.tables['Matches']}",
+        BOT_QUEUE: made.queues["MatchQueue"],
+        BOT_URL: "http://there",
+    }
+    game = "01c0905c-1c0b-49b6-97c4-e7cb01262e89"
+    with environment(cloud.environment), seen() as actions:
+        agents = build_agents(told)
+        with suppress(Conflict), agents.seat(game, Player("bot", "", "bayes"), "secret"):
+            raise Conflict("too late")
+        with agents.seat(game, Player("bot", "", "bayes"), "secret"):
+            pass
+        seats = agents.places.offering.log.running()
+    assemble.cache_clear()
+    assert len(seats) == 1
+    # That one look at all that runs is the test's.
+    assert {**actions, "dynamodb": actions["dynamodb"] - {"Query", "BatchGetItem"}} == {
+        "dynamodb": policy("blefAgentsPolicy", "dynamodb"),
+        "sqs": policy("blefAgentsPolicy", "sqs"),
+    }
 
 
 def test_s13_euchre_may_do_what_it_does(cloud: Emulator, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,6 +18,22 @@ SHARED = {"AlarmTopic"} | of_kind("AWS::Lambda::LayerVersion").keys()
 """What the games have in common with the bot."""
 
 
+OPTIONS = ("Feed", "Agents")
+"""What more a service can be deployed with."""
+
+
+def without_options(part: Any) -> Any:  # noqa: ANN401 - any JSON
+    """A part of the template as it is where nothing more is asked for."""
+    if isinstance(part, list):
+        return [without_options(one) for one in part]
+    if not isinstance(part, dict):
+        return part
+    condition, *branches = part.get("Fn::If", ("",))
+    if condition in {f"Has{option}" for option in OPTIONS}:
+        return without_options(branches[1])
+    return {name: without_options(one) for name, one in part.items()}
+
+
 def references(part: object) -> set[str]:
     """The names of all resources that a part of the template refers to, and of its parameters."""
     if isinstance(part, list):
@@ -62,9 +78,25 @@ def test_a_service_is_deployed_only_when_asked_for(game: str) -> None:
     assert template()["Conditions"]["HasServices"] == asked_for
     for name, resource in template()["Resources"].items():
         if name.startswith(game):
-            assert resource["Condition"] == "HasServices", name
-    for name in ("Url", "Name"):
-        assert template()["Outputs"][f"{game}{name}"]["Condition"] == "HasServices"
+            assert resource["Condition"] == condition_of(name, game), name
+    for name in ("Url", "FeedUrl", "Name"):
+        told = template()["Outputs"][f"{game}{name}"]
+        assert told["Condition"] == condition_of(f"{game}{name}", game)
+
+
+def condition_of(name: str, game: str) -> str:
+    """Under which condition a resource of a game is there."""
+    part = name.removeprefix(game)
+    return next((f"Has{one}" for one in OPTIONS if part.startswith(one)), "HasServices")
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_what_more_a_service_can_do_is_left_out_unless_it_is_asked_for(option: str) -> None:
+    assert template()["Parameters"][option]["Default"] == "no"
+    wanted = {"Fn::Equals": [{"Ref": option}, "yes"]}
+    assert template()["Conditions"][f"Has{option}"] == {
+        "Fn::And": [{"Condition": "HasServices"}, wanted]
+    }
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -73,9 +105,10 @@ def test_the_bot_knows_no_game_and_no_game_the_bot(game: str) -> None:
     told = template()["Resources"]
     names = {name for name in told if name.startswith(game)}
     for name, resource in told.items():
-        mentioned = references(resource)
+        mentioned = references(without_options(resource))
         if name.startswith(game):
-            assert mentioned & told.keys() <= names | SHARED, name
+            known = names | SHARED | ({"Matches", "MatchQueue"} if "Agents" in name else set())
+            assert mentioned & told.keys() <= known, name
         else:
             assert not mentioned & names, name
 
@@ -97,6 +130,38 @@ def test_s13_the_arena_alone_may_read_its_secret() -> None:
     allowed = {game: allowed_actions(f"{game}Role", "ssm") for game in GAMES}
     assert {game for game in GAMES if allowed[game]} == {"deadmansdraw"}
     assert allowed["deadmansdraw"] == {"GetParameter"}
+
+
+def test_s13_who_watches_and_bots_add_their_own_rights_and_no_others() -> None:
+    feed, agents = properties("blefFeedPolicy"), properties("blefAgentsPolicy")
+    assert feed["Roles"] == agents["Roles"] == [{"Ref": "blefRole"}]
+    forget, send = feed["PolicyDocument"]["Statement"]
+    assert (forget["Action"], forget["Resource"]) == (
+        "dynamodb:DeleteItem",
+        {"Fn::GetAtt": "blefTable.Arn"},
+    )
+    assert send["Action"] == "execute-api:ManageConnections"
+    assert send["Resource"]["Fn::Sub"][1] == {"Api": {"Ref": "blefFeedApi"}}
+    (seat,) = agents["PolicyDocument"]["Statement"]
+    assert set(seat["Action"]) == {"dynamodb:GetItem", "dynamodb:UpdateItem", "sqs:SendMessage"}
+    (nothing,) = properties("euchreAgentsPolicy")["PolicyDocument"]["Statement"]
+    assert nothing["Action"] == ["logs:PutLogEvents"], "which neither resource knows"
+
+
+@pytest.mark.parametrize("event", ["Connect", "Disconnect", "Default"])
+def test_whoever_connects_says_something_or_goes_reaches_the_function(event: str) -> None:
+    route, integration = properties(f"blefFeed{event}"), properties("blefFeedIntegration")
+    assert route["RouteKey"] == f"${event.lower()}"
+    assert route["Target"]["Fn::Sub"][1] == {"To": {"Ref": "blefFeedIntegration"}}
+    assert integration["IntegrationUri"]["Fn::Sub"][0].endswith("/${To}/invocations")
+    assert properties("blefFeedApi")["ProtocolType"] == "WEBSOCKET"
+    told = properties("blefService")["Environment"]["Variables"]["CARDSHARP_FEED"]["Fn::If"]
+    stage = properties("blefFeedStage")["StageName"]
+    assert told[1]["Fn::Sub"][0].endswith(f"/{stage}")
+    assert (told[0], told[2]) == ("HasFeed", "")
+    source, names = properties("blefFeedPermission")["SourceArn"]["Fn::Sub"]
+    assert source.endswith(f":${{Api}}/{stage}/*")
+    assert names == {"Api": {"Ref": "blefFeedApi"}}
 
 
 def test_s13_euchre_lists_nothing_and_may_not_query() -> None:

@@ -326,7 +326,12 @@ def test_names_are_left_to_aws_but_where_it_has_none() -> None:
             "AWS::Lambda::Permission",
         }
     }
-    needed = {"MatchStory", "RecentProblems", "SlowTurns", *(f"{game}Api" for game in services())}
+    needed = {
+        "MatchStory",
+        "RecentProblems",
+        "SlowTurns",
+        *(f"{game}{api}" for game in services() for api in ("Api", "FeedApi")),
+    }
     assert named == needed, "saved queries and APIs must have one"
 
 

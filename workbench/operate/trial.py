@@ -148,6 +148,7 @@ def parameters(arena: str, log_level: str = "INFO") -> dict[str, str]:
         # The emulator knows no combined alarms and no saved queries.
         "Watch": "alarms",
         "Services": ",".join(services()),
+        "Feed": "yes",
     }
 
 

@@ -31,6 +31,11 @@ def is_of_a_socket(event: Event) -> bool:
     return "connectionId" in event["requestContext"]
 
 
+def closed(_event: Event, _context: Context) -> Response:
+    """Let nobody in, for there is nothing to be told."""
+    return _response(explain(Refused(HTTPStatus.NOT_FOUND, "There is no feed here")))
+
+
 def build(feed: Feed, subscribe: Subscribe) -> Handler:
     """The handler of a WebSocket API's events."""
 
@@ -42,12 +47,7 @@ def build(feed: Feed, subscribe: Subscribe) -> Handler:
         except Exception as error:  # noqa: BLE001 - the edge: a handshake ends with an answer
             logger.error("a handshake failed", extra={"error": type(error).__name__})
             told = explain(error)
-        body = told.body if isinstance(told.body, str) else told.body.model_dump_json()
-        return {
-            "statusCode": int(told.status),
-            "headers": {"Content-Type": "application/json"},
-            "body": body,
-        }
+        return _response(told)
 
     return answer
 
@@ -63,6 +63,12 @@ def _carried_out(event: Event, feed: Feed, subscribe: Subscribe) -> Answer:
         feed.leave(about["connectionId"])
         return Answer(MessageBody(message="Disconnected"))
     return Answer("")
+
+
+def _response(told: Answer) -> Response:
+    body = told.body if isinstance(told.body, str) else told.body.model_dump_json()
+    headers = {"Content-Type": "application/json"}
+    return {"statusCode": int(told.status), "headers": headers, "body": body}
 
 
 def _asked(event: Event) -> Mapping[str, str]:

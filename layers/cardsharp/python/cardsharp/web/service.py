@@ -45,9 +45,7 @@ class Service(Generic[S]):
         """
         service = self.assemble(environment)
         answer = edge.build_all((self.api, *self.beside(environment)), service)
-        watch = None if self.feed is None else self.feed(service, environment)
-        if watch is None:
-            return answer
+        watch = (None if self.feed is None else self.feed(service, environment)) or gate.closed
 
         def either(event: Event, context: Context) -> Response:
             return (watch if gate.is_of_a_socket(event) else answer)(event, context)
