@@ -21,6 +21,7 @@ from workbench.watch.site import WatchServer
 from workbench.watch.sources import LogSource
 
 TTL = timedelta(minutes=1)
+SCHEMES = ("light", "dark")
 
 
 @dataclass(frozen=True)
@@ -56,9 +57,13 @@ def count(page: Page) -> tuple[int, int]:
     return int(at), int(total)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1024, 1600])
-@pytest.mark.parametrize("name", [*PLAYERS, "hostile"])
+@pytest.mark.parametrize(
+    ("name", "width", "scheme"),
+    [
+        *((name, *screen) for name in PLAYERS for screen in ((390, "dark"), (1600, "light"))),
+        *(("hostile", width, scheme) for width in (390, 1024, 1600) for scheme in SCHEMES),
+    ],
+)
 def test_a_match_can_be_read_by_everybody(
     browser: Browser, served: Served, name: str, width: int, scheme: str
 ) -> None:
@@ -146,6 +151,34 @@ def test_our_decisions_are_explained(browser: Browser, served: Served) -> None:
         opened(page, f"{served.url}/matches/deadmansdraw#1")
         page.locator("#turns a.ours").first.click()
         expect(page.locator("#thought h2 b")).to_have_text("one")
+
+
+def test_what_decisions_cost_is_there_and_leads_to_them(browser: Browser, served: Served) -> None:
+    """A curve that follows the step and jumps, both players' accuracy, the worst decisions."""
+    with visited(browser) as page:
+        opened(page, f"{served.url}/matches/deadmansdraw#1")
+        expect(page.locator("#summary tbody tr")).to_have_count(2)
+        expect(page.locator("#worth")).to_contain_text("%")
+        marked = page.locator(".marked a").first
+        number = int(marked.get_attribute("data-step") or 0)
+        marked.click()
+        assert count(page)[0] == number
+        expect(page.locator("#judged .mark")).to_have_count(1)
+        expect(page.locator("#cursor")).to_have_attribute("transform", f"translate({number})")
+        picture(page, "analysis")
+        assert serious(page) == []
+        page.locator("#curve").click(position={"x": 1, "y": 5})
+        assert count(page)[0] == 1
+
+
+def test_the_analysis_is_there_without_script(browser: Browser, served: Served) -> None:
+    with visited(browser, java_script_enabled=False) as page:
+        page.goto(f"{served.url}/matches/deadmansdraw?step=2")
+        page.get_by_role("link", name="Analysis of the match").click()
+        expect(page.locator("#summary tbody tr")).to_have_count(2)
+        page.locator("#forward").click()
+        assert count(page)[0] == 3
+        expect(page.locator("#curve")).to_have_count(1)
 
 
 def test_without_script_links_lead_from_step_to_step(browser: Browser, served: Served) -> None:

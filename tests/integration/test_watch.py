@@ -52,6 +52,7 @@ def url(log: SqliteLog, tmp_path: Path) -> Iterator[str]:
 
 def test_every_page_comes_under_a_strict_policy(url: str) -> None:
     paths = ["/matches", "/matches/blef", "/matches/blef?step=2", "/matches/blef/steps"]
+    paths += ["/matches/deadmansdraw/analysis", "/matches/deadmansdraw?analysis=yes"]
     for path in [*paths, *(f"/page/{name}" for name in ASSETS)]:
         answer = requests.get(url + path, timeout=10)
         assert answer.status_code == 200, path

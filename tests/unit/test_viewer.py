@@ -12,10 +12,12 @@ from cardsharp.errors import ConfigError
 from cardsharp.game import Game
 from cardsharp.games import game
 from cardsharp.viewer import shown as shown_module
+from cardsharp.viewer.explained import explained
 from cardsharp.viewer.pages import (
     ASSETS,
     Row,
     Site,
+    analysis_document,
     asset,
     list_page,
     match_file,
@@ -25,6 +27,7 @@ from cardsharp.viewer.pages import (
 from cardsharp.viewer.shown import shown
 
 SITE = Site("Test")
+SLOW = ("blef", "euchre")
 
 
 @pytest.mark.parametrize("name", PLAYERS)
@@ -113,6 +116,25 @@ def test_a_script_in_a_file_cannot_be_ended_by_what_is_in_the_steps() -> None:
     record, moves = any_match("blef")
     match = shown(*named((record, moves), "</script><b>", "x"))
     assert "</script><b>" not in match_file(match)
+
+
+@pytest.mark.parametrize(
+    "name", ["deadmansdraw", *(pytest.param(one, marks=pytest.mark.slow) for one in SLOW)]
+)
+def test_an_analysis_is_told_at_its_steps(name: str) -> None:
+    """Worth in words at each step; of each decision what it cost, in the page and in a file."""
+    match = shown(*any_match(name))
+    analysis = explained(match)
+    assert analysis is not None
+    document = analysis_document(match, analysis)
+    assert len(analysis.worths) == len(analysis.heights) == len(match.frames)
+    assert all(0 <= height <= 100 for height in analysis.heights)
+    told = {match.frames[number - 1].step.sequence for number in analysis.decisions}
+    assert told == {one.sequence for one in analysis.analysis.decisions}
+    number, one = next(iter(analysis.decisions.items()))
+    assert str(document["judged"][number]) in match_page(SITE, match, number, analysis)  # type: ignore[index]
+    assert one.judged.action in str(document["judged"][number]) or not one.judged.cost  # type: ignore[index]
+    assert len(match_file(match, analysis).encode()) < 300_000
 
 
 def test_a_game_without_a_board_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

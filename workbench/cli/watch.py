@@ -12,8 +12,10 @@ from cyclopts import Parameter
 
 from cardsharp.errors import ConfigError
 from cardsharp.game import Game
+from cardsharp.viewer.explained import explained
 from cardsharp.viewer.pages import match_file, steps_document
 from cardsharp.viewer.shown import Shown, shown
+from workbench.cli.analyse import watched
 from workbench.cli.each import for_each_game
 from workbench.cli.serve import Port
 from workbench.show.lookup import LAST
@@ -72,9 +74,8 @@ __getattr__ = for_each_game(watch_of)
 def _watch(word: str, options: WatchOptions, game: Game | None) -> None:
     source, match_id = source_of(word, options.store, game)
     if options.html is not None:
-        options.html.write_text(
-            match_file(_match(source, match_id, public=options.public)), encoding="utf-8"
-        )
+        found = _match(source, match_id, public=options.public)
+        options.html.write_text(match_file(found, explained(found, watched)), encoding="utf-8")
         if options.as_json:
             print_json({"match": match_id, "html": str(options.html)})
         else:

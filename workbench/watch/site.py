@@ -20,11 +20,13 @@ from starlette.routing import Route
 from cardsharp.cloud.ports import MatchRecord, Status
 from cardsharp.errors import CardsharpError
 from cardsharp.replay import fault_of, header_of, outcome_of
+from cardsharp.viewer.explained import explained
 from cardsharp.viewer.pages import (
     ASSETS,
     HEADERS,
     Row,
     Site,
+    analysis_document,
     asset,
     list_page,
     match_page,
@@ -54,6 +56,7 @@ class Pages:
         self._source = source
         self._closed = threading.Event()
         self._drawn = lru_cache(maxsize=32)(self._draw)
+        self._explained = lru_cache(maxsize=32)(explained)
 
     def close(self) -> None:
         """Answer whoever waits for something new."""
@@ -82,7 +85,8 @@ class Pages:
         """GET /matches/{id}."""
         step = request.query_params.get("step", "")
         match = self._shown(request)
-        page = match_page(SITE, match, int(step) if step.isdecimal() else None)
+        analysis = self._explained(match) if "analysis" in request.query_params else None
+        page = match_page(SITE, match, int(step) if step.isdecimal() else None, analysis)
         return HTMLResponse(page, headers=HEADERS)
 
     def steps(self, request: Request) -> Response:
@@ -97,6 +101,12 @@ class Pages:
             left -= self._source.pause
             match = self._shown(request)
         return JSONResponse(steps_document(match, start), headers=HEADERS)
+
+    def analysis(self, request: Request) -> Response:
+        """GET /matches/{id}/analysis: what a judge says of a match that is over."""
+        match = self._shown(request)
+        told = analysis_document(match, self._explained(match))
+        return JSONResponse(told, headers=HEADERS)
 
     def asset(self, request: Request) -> Response:
         """GET /page/{name}: what the pages load."""
@@ -128,6 +138,7 @@ def application(pages: Pages) -> Starlette:
             Route("/matches", pages.matches),
             Route("/matches/{id}", pages.match),
             Route("/matches/{id}/steps", pages.steps),
+            Route("/matches/{id}/analysis", pages.analysis),
             Route("/page/{name}", pages.asset),
         ],
         middleware=[

@@ -1,6 +1,7 @@
 """The pages as text: a list of matches, a match, and a match as one file that needs no server."""
 
 import base64
+import gzip
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,9 +12,10 @@ from typing import NamedTuple
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from cardsharp.replay import Thought, Weighed
+from cardsharp.replay import Weighed
 from cardsharp.strategy import percent
 from cardsharp.viewer.board import NOTHING
+from cardsharp.viewer.explained import Explained
 from cardsharp.viewer.shown import Frame, Shown
 
 ASSETS: Mapping[str, str] = {
@@ -78,9 +80,14 @@ def list_page(
     return _environment().get_template("list.html").render(told, site=site, alone=None)
 
 
-def match_page(site: Site, match: Shown, number: int | None = None) -> str:
-    """The page of a match at the step of that number, which counts from 1; else at the last one."""
-    return _environment().get_template("match.html").render(**_context(site, match, number))
+def match_page(
+    site: Site, match: Shown, number: int | None = None, analysis: Explained | None = None
+) -> str:
+    """The page of a match at the step of that number, which counts from 1; else at the last one.
+
+    Without script the analysis is there only where it is given.
+    """
+    return _environment().get_template("match.html").render(_context(site, match, number, analysis))
 
 
 def steps_document(match: Shown, start: int = 0) -> dict[str, object]:
@@ -97,18 +104,32 @@ def steps_document(match: Shown, start: int = 0) -> dict[str, object]:
     }
 
 
-def match_file(match: Shown) -> str:
+def analysis_document(match: Shown, analysis: Explained | None) -> dict[str, object]:
+    """The analysis of a match, as the page's script reads it; empty where there is none."""
+    if analysis is None:
+        return {}
+    told = _told(match, analysis, len(match.frames), "#")
+    return {
+        "curve": told["curve"],
+        "summary": told["summary"],
+        "worths": analysis.worths,
+        "judged": {number: _judged(match, analysis, number) for number in analysis.decisions},
+    }
+
+
+def match_file(match: Shown, analysis: Explained | None = None) -> str:
     """The page of a match as one file, which opens from disk and loads nothing."""
     style, script = asset("style.css"), asset("match.js")
     template = _environment().get_template("match.html")
-    data = json.dumps(steps_document(match), ensure_ascii=False, separators=(",", ":"))
+    document = {**steps_document(match), "analysis": analysis_document(match, analysis)}
+    data = gzip.compress(json.dumps(document, separators=(",", ":")).encode(), mtime=0)
     return template.render(
-        _context(Site("Cardsharp"), match, None),
+        _context(Site("Cardsharp"), match, None, analysis, "#"),
         alone={
             "policy": f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}",
             "style": Markup(style),  # noqa: S704 - our own file
             "script": Markup(script),  # noqa: S704 - the same
-            "data": Markup(data.replace("<", "\\u003c")),  # noqa: S704 - cannot end its element
+            "data": base64.b64encode(data).decode(),
         },
     )
 
@@ -118,7 +139,14 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
-def _context(site: Site, match: Shown, number: int | None) -> dict[str, object]:
+def _context(
+    site: Site,
+    match: Shown,
+    number: int | None,
+    analysis: Explained | None,
+    step_link: str = "",
+) -> dict[str, object]:
+    step_link = step_link or ("?step=" if analysis is None else "?analysis=yes&step=")
     total = len(match.frames)
     at = total if number is None else max(1, min(number, total))
     return {
@@ -132,7 +160,38 @@ def _context(site: Site, match: Shown, number: int | None) -> dict[str, object]:
         "facts": _facts(match),
         "jumps": _jumps(match, at),
         "alone": None,
+        "step_link": step_link,
+        "told": _told(match, analysis, at, step_link),
     }
+
+
+def _told(match: Shown, analysis: Explained | None, at: int, step_link: str) -> dict[str, Markup]:
+    """What the analysis says of the match, and of the step at which it is shown."""
+    if analysis is None:
+        return dict.fromkeys(("curve", "summary", "judged"), NOTHING)
+    values = {"explained": analysis, "at": at, "step_link": step_link}
+    return {
+        "curve": _made("curve.html", **values),
+        "summary": _made("summary.html", **values),
+        "judged": _judged(match, analysis, at),
+    }
+
+
+def _judged(match: Shown, analysis: Explained, number: int) -> Markup:
+    """What the judge says of a decision; its options only where it has not weighed them itself."""
+    told = analysis.decisions.get(number)
+    if told is None:
+        return NOTHING
+    ours = match.frames[number - 1].step.ours
+    own = ours is not None and ours.strategy == analysis.analysis.judge
+    options = [] if own else _options(told.judged.options, told.judged.action)
+    judge, chosen = analysis.analysis.judge, told.judged.action
+    return _made("judged.html", told=told, judge=judge, options=options, chosen=chosen)
+
+
+def _made(template: str, **values: object) -> Markup:
+    """A piece of a page; what is put into it is escaped there."""
+    return Markup(_environment().get_template(template).render(values))  # noqa: S704
 
 
 def _shown_at(match: Shown, at: int) -> Frame | None:
@@ -202,20 +261,19 @@ def _parts(frame: Frame) -> dict[str, str]:
 
 def _thought(frame: Frame) -> Markup:
     """Our decision in a step: what was weighed, and why it was made; empty for anybody else's."""
-    if frame.step.ours is None:
+    thought = frame.step.ours
+    if thought is None:
         return NOTHING
-    template = _environment().get_template("thought.html")
-    return Markup(template.render(thought=frame.step.ours, options=_options(frame.step.ours)))  # noqa: S704 - escaped
+    options = _options(thought.options, thought.action)
+    return _made("thought.html", thought=thought, options=options, chosen=thought.action)
 
 
-def _options(thought: Thought) -> list[tuple[Weighed, str, int]]:
+def _options(weighed: Sequence[Weighed], chosen: str) -> list[tuple[Weighed, str, int]]:
     """What was weighed, the best first: with its worth in words, and in per cent of the best."""
-    ranked = sorted(thought.options, key=lambda one: -(one.value or 0.0))
-    ranked = [
-        one for place, one in enumerate(ranked) if place < _MOST or one.action == thought.action
-    ]
-    most = max((abs(one.value or 0.0) for one in ranked), default=0.0) or 1.0
-    return [(one, _worth(one), round(100 * max(0.0, one.value or 0.0) / most)) for one in ranked]
+    ranked = sorted(weighed, key=lambda one: -(one.value or 0.0))
+    shown = [one for place, one in enumerate(ranked) if place < _MOST or one.action == chosen]
+    most = max((abs(one.value or 0.0) for one in shown), default=0.0) or 1.0
+    return [(one, _worth(one), round(100 * max(0.0, one.value or 0.0) / most)) for one in shown]
 
 
 def _worth(option: Weighed) -> str:

@@ -31,7 +31,7 @@ class Frame:
         return self.step.happened.removeprefix(f"{self.who}: ").removeprefix(f"{self.who} ")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Shown:
     """A match with its moves, of a game whose table can be drawn."""
 

@@ -1,6 +1,6 @@
 // A match that is still played: ask for what is new, which the server answers when there is some.
 
-import { add, ready, show, state } from "./match.js";
+import { add, analyse, ready, show, state } from "./match.js";
 
 const PAUSE = 1000; // after an answer that brought nothing at once, and after a fault
 const root = document.getElementById("match");
@@ -50,6 +50,7 @@ async function once() {
   document.getElementById("facts").textContent = told.facts;
   if (told.steps.length) show(follows ? state.total : Number(root.querySelector("#slider").value));
   if (!told.steps.length && performance.now() - began < PAUSE) await pause(PAUSE);
+  if (told.over) analyse();
   return told.over;
 }
 

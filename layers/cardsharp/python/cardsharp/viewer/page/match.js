@@ -32,6 +32,7 @@ export function show(number) {
   $("count").textContent = `${at} of ${steps.length}`;
   $("slider").value = String(at);
   mark();
+  judge();
   if (location.hash !== `#${at}`) history.replaceState(null, "", `#${at}`);
 }
 
@@ -47,6 +48,35 @@ function put(name, html) {
     part.innerHTML = html; // the server has escaped it, and the policy runs no script in it
     part.seen = html;
   }
+}
+
+// What the judge says: a curve, its worth in words at each step, and each decision's cost.
+let told = null;
+
+export async function analyse() {
+  const path = new URL(root.dataset.steps.replace(/steps$/, "analysis"), location.origin);
+  const answer = alone ? null : await fetch(path);
+  if (answer?.ok) explain(await answer.json());
+}
+
+function explain(analysis) {
+  if (!analysis?.curve) return;
+  told = analysis;
+  $("course").innerHTML = told.curve; // escaped by the server, as all parts are
+  $("summary").innerHTML = told.summary;
+  $("curve").addEventListener("click", (event) => {
+    const box = $("curve").getBoundingClientRect();
+    const share = (event.clientX - box.left) / box.width;
+    jump(() => Math.round(1 + share * (steps.length - 1)));
+  });
+  judge();
+}
+
+function judge() {
+  if (!told) return;
+  $("judged").innerHTML = told.judged[at] ?? "";
+  $("worth").textContent = told.worths[at - 1] ?? "";
+  $("cursor").setAttribute("transform", `translate(${at})`);
 }
 
 function mark() {
@@ -112,6 +142,12 @@ function wire() {
     const number = [...$("turns").querySelectorAll("a")].indexOf(link) + 1;
     jump(() => number);
   });
+  $("summary").addEventListener("click", (event) => {
+    const link = event.target.closest("a");
+    if (!link) return;
+    event.preventDefault();
+    jump(() => Number(link.dataset.step));
+  });
   $("slider").addEventListener("input", () => jump(() => Number($("slider").value)));
   $("play").addEventListener("click", () => play(playing === null));
   $("flip").addEventListener("click", flip);
@@ -132,17 +168,26 @@ function wire() {
 
 const named = () => Number(/^#(\d+)$/.exec(location.hash)?.[1] ?? 0);
 
-async function told() {
-  if (alone) return JSON.parse(alone.textContent);
+// What a file holds: the steps as compressed JSON.
+function unpacked(text) {
+  const packed = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).json();
+}
+
+async function asked() {
+  if (alone) return unpacked(alone.textContent);
   const answer = await fetch(new URL(root.dataset.steps, location.origin));
   if (!answer.ok) throw new Error(`The steps did not come: ${answer.status}.`);
   return answer.json();
 }
 
-export const ready = told().then((match) => {
+export const ready = asked().then((match) => {
   add(match.steps);
+  explain(match.analysis);
   wire();
   if (named()) show(named());
   else if (steps.length) mark();
   root.dataset.ready = "yes";
+  if (match.over) analyse();
 });

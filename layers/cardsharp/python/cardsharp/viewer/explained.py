@@ -1,0 +1,104 @@
+"""The analysis of a match as its page shows it: a curve, both players, and each decision's cost."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from cardsharp.analysis import Analysis, Judged, analyse, side_of
+from cardsharp.errors import ConfigError
+from cardsharp.replay import Asked
+from cardsharp.strategy import percent
+from cardsharp.viewer.shown import Shown
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A decision as the judge sees it, with the number of its step and its figures in words."""
+
+    number: int
+    who: str
+    judged: Judged
+    cost: str
+    risk: str
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """An analysis beside the match; numbers of steps count from 1.
+
+    `heights` has for each step how much the match was worth to the first side then, from 0 for
+    nothing to 100 for all; `worths` says the same in words.
+    """
+
+    analysis: Analysis
+    sides: tuple[str, str]
+    heights: list[int]
+    worths: list[str]
+    decisions: Mapping[int, Told]
+
+    @property
+    def marked(self) -> list[Told]:
+        """The decisions that have a mark."""
+        return [one for one in self.decisions.values() if one.judged.mark is not None]
+
+    def amount(self, figure: float) -> str:
+        """A difference in the judge's unit, with its sign."""
+        return f"{'-' if figure < 0 else '+'}{_worded(self.analysis, abs(figure))}"
+
+
+def explained(
+    match: Shown, following: Callable[[list[Asked]], Iterable[Asked]] = iter
+) -> Explained | None:
+    """The analysis of a match; None where nobody judges its game, or nothing in it.
+
+    `following` hands on the decisions one by one as it likes.
+
+    Raises:
+        StoreError: the log cannot be read.
+    """
+    try:
+        analysis = analyse(match.game, match.record, match.moves, following)
+    except ConfigError:
+        return None
+    numbers = {frame.step.sequence: number for number, frame in enumerate(match.frames, 1)}
+    decisions = {
+        numbers[one.sequence]: Told(
+            numbers[one.sequence],
+            match.header.name(one.seat),
+            one,
+            _worded(analysis, one.cost),
+            "" if one.risk is None else percent(one.risk),
+        )
+        for one in analysis.decisions
+    }
+    first, second = (_side(match, side) for side in (0, 1))
+    worths = [point.worth for point in analysis.curve]
+    return Explained(
+        analysis,
+        (first, second),
+        _heights(analysis, worths),
+        [_worded(analysis, worth) for worth in worths],
+        decisions,
+    )
+
+
+def _side(match: Shown, side: int) -> str:
+    """What a side is called: its players' common name, or that of its first."""
+    names = match.names
+    seats = [name for seat, name in enumerate(names) if side_of(seat) == side]
+    return " and ".join(seats) or "?"
+
+
+def _heights(analysis: Analysis, worths: list[float]) -> list[int]:
+    """In per cent of all there is: of chances up to 1, of points between the two extremes."""
+    if _is_share(analysis):
+        return [round(100 * worth) for worth in worths]
+    most = max((abs(worth) for worth in worths), default=0.0) or 1.0
+    return [round(50 + 50 * worth / most) for worth in worths]
+
+
+def _worded(analysis: Analysis, figure: float) -> str:
+    return percent(figure) if _is_share(analysis) else f"{figure:.2f}"
+
+
+def _is_share(analysis: Analysis) -> bool:
+    return analysis.form.endswith("%")
