@@ -1,6 +1,7 @@
 """How the table of Dead Man's Draw is drawn: two banks, the piles, and what was drawn."""
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from markupsafe import Markup
 
@@ -79,11 +80,12 @@ def _bank(cards: Iterable[Card]) -> Markup:
     for one in cards:
         stacks.setdefault(one.suit, []).append(one.value)
     return Markup('<div class="bank">{}</div>').format(
-        NOTHING.join(_stack(suit, sorted(values)) for suit, values in stacks.items())
+        NOTHING.join(_stack(suit, tuple(sorted(values))) for suit, values in stacks.items())
     )
 
 
-def _stack(suit: str, values: list[int]) -> Markup:
+@lru_cache(maxsize=4096)
+def _stack(suit: str, values: tuple[int, ...]) -> Markup:
     if not values:
         return Markup('<span class="empty">{}</span>').format(shape(suit.lower()))
     *under, top = values
@@ -120,9 +122,13 @@ def _by_suit(names: Iterable[str]) -> Markup:
     found: dict[str, list[str]] = {}
     for one in map(card_of, names):
         found.setdefault(one.suit, []).append(str(one.value))
-    line = Markup("<li>{}<span>{}</span></li>")
-    lines = (line.format(shape(suit.lower()), " ".join(held)) for suit, held in found.items())
-    return Markup('<ul class="suits">{}</ul>').format(NOTHING.join(lines))
+    lines = NOTHING.join(_line(suit, " ".join(held)) for suit, held in found.items())
+    return Markup('<ul class="suits">{}</ul>').format(lines)
+
+
+@lru_cache(maxsize=4096)
+def _line(suit: str, held: str) -> Markup:
+    return Markup("<li>{}<span>{}</span></li>").format(shape(suit.lower()), held)
 
 
 BOARD = Board(

@@ -1,6 +1,7 @@
 """How a table is drawn: what a game brings to the page of its matches, and what drawings share."""
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from markupsafe import Markup
@@ -15,6 +16,9 @@ None leaves a part as it was. What players have is called `seat0`, `seat1` and s
 
 NOTHING = Markup("")
 
+_DRAWN = 4096
+"""Pieces that are kept, as all tables are drawn of the same few: more than a game has."""
+
 
 class Board(NamedTuple):
     """How a game's table is drawn after a step, from public facts and our own decision in it.
@@ -27,11 +31,13 @@ class Board(NamedTuple):
     parts: Callable[[Header, Step], Parts]
 
 
+@lru_cache(maxsize=_DRAWN)
 def shape(name: str) -> Markup:
     """One of the game's symbols."""
     return Markup('<svg><use href="#{}"/></svg>').format(name)
 
 
+@lru_cache(maxsize=_DRAWN)
 def card(rank: object, suit: str, name: str = "", kind: str = "") -> Markup:
     """An open card: its rank, the shape of its suit, and what the suit is called."""
     shown = Markup("<i>{}</i>").format(name) if name else NOTHING
