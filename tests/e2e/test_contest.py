@@ -2,7 +2,9 @@
 
 import csv
 import io
+import re
 import shutil
+import signal
 import subprocess
 from contextlib import suppress
 from pathlib import Path
@@ -78,6 +80,23 @@ def test_a_cup_is_played_to_its_end(cli: Cli, tmp_path: Path) -> None:
     assert rows[-1]["winner"] == champion
     assert cli("contest", "run", folder, "--port", "0").out.splitlines()[-1] == won
     assert "has begun" in cli("contest", "teams", "add", folder, "Late").err
+
+
+@pytest.mark.slow
+def test_the_page_stays_when_the_contest_is_over(cli: Cli, tmp_path: Path) -> None:
+    """Where it was asked for, until Ctrl-C; and the results are the same page as a file."""
+    folder = cup(cli, tmp_path / "cup", "-n", "1")
+    with program("contest", "run", folder, "--port", "0", "--public", "--stay") as contest:
+        url = line_with(contest.stderr, "arena at").split("arena at ")[1].split(";")[0]
+        champion = line_with(contest.stdout, "won by").split("won by ")[1].strip()
+        page = requests.get(f"{url}/contest", timeout=5).text
+        contest.send_signal(signal.SIGINT)
+        assert contest.wait(30) == 0
+    assert f"Won by <bdi>{champion}</bdi>" in re.sub(r"\s+", " ", page.replace(' class="team"', ""))
+    file = tmp_path / "cup.html"
+    assert "written to" in cli("contest", "results", folder, "--html", str(file)).out
+    assert f"{champion}</bdi></p>" in re.sub(r"\s+</p>", "</p>", file.read_text())
+    assert "cannot be written" in cli("contest", "results", folder, "--html", str(tmp_path)).err
 
 
 @pytest.mark.slow

@@ -3,7 +3,7 @@
 import secrets
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -129,6 +129,9 @@ def run_(
     seed_by_practice: Annotated[
         bool, Parameter(negative=(), help="Seed the teams by their ratings from practice.")
     ] = False,
+    stay: Annotated[
+        bool, Parameter(negative=(), help="Keep the arena and its pages at the end, until Ctrl-C.")
+    ] = False,
     options: RunOptions = RunOptions(),
 ) -> int:
     """Play the contest to its end; started again after whatever stopped it, it goes on.
@@ -151,6 +154,9 @@ def run_(
 
         run(Director(records, client).step, tell, _wait)
         results().print(f"won by {_joined(records.table()[0], names)}", markup=False)
+        with suppress(KeyboardInterrupt):
+            while stay:
+                _wait()
     return Exit.OK
 
 

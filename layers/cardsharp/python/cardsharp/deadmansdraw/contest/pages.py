@@ -21,6 +21,7 @@ from cardsharp.deadmansdraw.arena.pages import FOLDER as ARENA_FOLDER
 from cardsharp.deadmansdraw.arena.pages import SECURITY_HEADERS
 from cardsharp.deadmansdraw.arena.paths import LooseRoute
 from cardsharp.deadmansdraw.arena.players import User
+from cardsharp.deadmansdraw.contest.drawing import Drawing
 from cardsharp.deadmansdraw.contest.facts import Facts
 from cardsharp.deadmansdraw.contest.figures import wins_so_far
 from cardsharp.deadmansdraw.contest.records import Records
@@ -88,15 +89,16 @@ def file_page(records: Records) -> str:
 
 def _content(status: Status) -> dict[str, object]:
     lines = list(status.statistics())
+    drawing = status.drawing()
     return {
         "status": status,
         "names": status.names,
         "teams": status.teams,
-        "drawing": status.drawing(),
+        "drawing": drawing,
         "standings": list(status.standings()),
         "statistics_lines": lines,
         "total": lines[-1],
-        "known": len(status.results),
+        "known": _known(drawing),
         "decided": sum(result.decided for result in status.results),
         "pairings": [
             (number, list(results))
@@ -106,6 +108,13 @@ def _content(status: Status) -> dict[str, object]:
         "ladder": status.ladder(),
         "chart": status.chart(),
     }
+
+
+def _known(drawing: Drawing) -> str:
+    """How many pairings there are; of a bracket also those to come, which may be one fewer."""
+    number = sum(box.state != "needless" for box in drawing.boxes)
+    unsure = any(box.dashed and box.state == "open" for box in drawing.boxes)
+    return f"{number - 1} or {number}" if unsure else str(number)
 
 
 def _statistics(tag: str) -> str:
