@@ -5,6 +5,7 @@ import os
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -16,16 +17,23 @@ from support.arena_cloud import new_table
 from support.aws_template import allowed_actions, listed, properties
 from support.blef import Client
 
+import director.app
 import worker.app
 from cardsharp.blef.assembly import STORES
 from cardsharp.blef.invited import build_agents
 from cardsharp.blef.records import Player
 from cardsharp.cloud import aws, secrets
 from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.cloud.feeds import watched
+from cardsharp.cloud.sqs import SqsQueue
 from cardsharp.deadmansdraw.arena.assembly import SERVICE as ARENA
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.deadmansdraw.arena.ticks import Tick, wake
 from cardsharp.deadmansdraw.assembly import Assembly
+from cardsharp.deadmansdraw.contest.assembly import ticking
+from cardsharp.deadmansdraw.contest.dynamodb import DynamoContest
+from cardsharp.deadmansdraw.contest.records import Records, Settings, Stage
 from cardsharp.deadmansdraw.practice import PracticeOrder, create
 from cardsharp.errors import Conflict
 from cardsharp.euchre.assembly import SERVICE
@@ -50,6 +58,9 @@ OF_LAMBDA = {
     "ReceiveMessage",
 }
 """What the queue mapping does in the worker's name."""
+
+POSTPONED = "ChangeMessageVisibility"
+"""What the worker does itself, besides, with a message that failed."""
 
 DLQ = {"SendMessage"}
 """What Lambda does in the poller's name when a tick failed; the poller does it too."""
@@ -221,6 +232,42 @@ def test_s13_the_arena_may_do_what_it_does(cloud: Emulator, tmp_path: Path) -> N
     assert actions["dynamodb"] == allowed_actions("deadmansdrawRole", "dynamodb")
     assert actions["ssm"] == allowed_actions("deadmansdrawRole", "ssm")
     assert actions.keys() == {"dynamodb", "ssm"}
+
+
+def test_s13_the_director_may_do_what_it_does(cloud: Emulator) -> None:
+    """Of a contest whose teams never come: their turns end, and so does their match."""
+    game = "deadmansdraw"
+    made = cloud.create(TEMPLATE, prefix="director")
+    variables = {
+        **cloud.environment,
+        "CARDSHARP_STORE": f"dynamodb:{made.tables[f'{game}Table']}",
+        "CARDSHARP_QUEUE": made.queues[f"{game}Ticks"],
+    }
+    table = DynamoTable(made.tables[f"{game}Table"], cloud.client("dynamodb"))
+    settings = Settings("cup", matches=1, most=1, timeout=0.001)
+    records = Records(DynamoContest.found(table, settings))
+    for name in ("One", "Two"):
+        records.enter(name)
+    records.begin()
+    with environment(variables), seen() as actions:
+        function = Function("director", director.app.handler)
+        schedule = json.loads((EVENTS / "director_schedule.json").read_text())
+        context = function.context(SystemClock())
+        assert function.handler(schedule, context) == {"follows": False}
+        assert wake(table, lambda url: SqsQueue(url, cloud.client("sqs")))
+        message = SqsQueue(variables["CARDSHARP_QUEUE"]).receive(timedelta(seconds=1))
+        assert message is not None
+        actions.clear()
+        ticket = Tick.parse(message.body).ticket
+        while records.stage is not Stage.OVER:
+            body = Tick(ticket=ticket).model_dump_json()
+            event = sqs_event([replace(message, body=body)], datetime.now(UTC))
+            function.handler(event, context)
+            ticket += 1
+        ticking.cache_clear()
+    assert actions["dynamodb"] == allowed_actions(f"{game}DirectorRole", "dynamodb")
+    assert actions["sqs"] | OF_LAMBDA == allowed_actions(f"{game}DirectorRole", "sqs") | {POSTPONED}
+    assert actions.keys() == {"dynamodb", "sqs"}
 
 
 def test_s13_the_poller_may_do_what_it_does(cloud: Emulator, arena: ArenaServer) -> None:

@@ -19,7 +19,7 @@ from cardsharp.deadmansdraw.arena.players import ADMIN, Book, Player, User
 from cardsharp.deadmansdraw.arena.randomness import Randomness
 from cardsharp.deadmansdraw.arena.referee import Referee
 from cardsharp.deadmansdraw.arena.storage import MemoryStorage
-from cardsharp.deadmansdraw.arena.ticks import PAUSE, Tick, Ticks
+from cardsharp.deadmansdraw.arena.ticks import PAUSE, Tick, Ticks, wake
 from cardsharp.deadmansdraw.arena.waiting import Signals
 from cardsharp.deadmansdraw.contest.dynamodb import DynamoContest, under_way
 from cardsharp.deadmansdraw.contest.office import Office
@@ -29,6 +29,7 @@ from cardsharp.deadmansdraw.wire import MatchParams
 from cardsharp.errors import Malformed
 
 SETTINGS = Settings("cup", matches=1, most=3, timeout=7, seed="secret")
+URL = "https://sqs.example/ticks"
 NOW = timedelta()
 VISIBILITY = timedelta(seconds=30)
 ORGANISER = User(ADMIN, None, ADMIN)
@@ -83,7 +84,7 @@ class Cloud:
             for team in self.records.teams()
         ]
         self.book = Book({player.id: player for player in players})
-        self.ticks = Ticks(self.table, self.queue)
+        self.function().look("at the deployment")
 
     @property
     def referee(self) -> Referee:
@@ -93,7 +94,7 @@ class Cloud:
         """What a function is made of that was started just now."""
         table, referee = DynamoTable(self.table.name, self.fragile), self.referee  # type: ignore[arg-type]
         return Ticking(
-            Ticks(table, self.queue),
+            Ticks(table, self.queue, URL),
             referee,
             Office(referee, table),
             lambda: (Records(DynamoContest(table, name)) for name in under_way(table)),
@@ -108,9 +109,12 @@ class Cloud:
         self.queue.delete(message)
         return True
 
+    def wake(self) -> None:
+        assert wake(self.table, {URL: self.queue}.__getitem__)
+
     def begin(self) -> None:
         self.records.begin()
-        self.ticks.wake()
+        self.wake()
 
     def play(self) -> None:
         """End every match that has run for a while; who wins follows from its seed."""
@@ -156,7 +160,7 @@ def test_a_contest_is_played_to_its_end_and_then_nothing_ticks(cloud: Cloud) -> 
 
 def test_while_nothing_is_to_be_done_there_are_no_ticks(cloud: Cloud) -> None:
     """Before a contest begins, while it pauses and no match runs; resuming brings them back."""
-    cloud.ticks.wake()
+    cloud.wake()
     cloud.run(20)
     assert len(cloud.queue) == 0
     cloud.records.pause(on=True)
@@ -164,7 +168,7 @@ def test_while_nothing_is_to_be_done_there_are_no_ticks(cloud: Cloud) -> None:
     cloud.run(20)
     assert (len(cloud.queue), list(cloud.lobby.all())) == (0, [])
     cloud.records.pause(on=False)
-    cloud.ticks.wake()
+    cloud.wake()
     cloud.run(10)
     assert len(cloud.queue) == 1
     assert list(cloud.lobby.all()) != []
@@ -187,7 +191,7 @@ def test_a_ruling_after_the_end_has_the_contest_go_on(cloud: Cloud) -> None:
     last = cloud.records.results()[-1]
     (loser,) = (team for team in last.teams if team != last.winner)
     cloud.records.rule(last.pairing, loser, "the winner has peeked")
-    cloud.ticks.wake()
+    cloud.wake()
     cloud.run(60)
     assert cloud.records.results()[len(cloud.records.results()) - 1].decided
     (ruled,) = (one for one in cloud.records.results() if one.ruled)
@@ -200,11 +204,11 @@ def test_a_dead_teams_turn_ends_at_most_ten_seconds_after_its_limit(
 ) -> None:
     """Wherever in the pause between two ticks its limit falls."""
     first, second = list(cloud.book.players)[:2]
-    cloud.ticks.wake()
+    cloud.wake()
     cloud.clock.advance(timedelta(seconds=phase))
     wish = {"playerids": [first, second], "timeout": 7, "tags": ["practice"]}
     match, _ = cloud.referee.create(ORGANISER, wish, None)
-    cloud.ticks.wake()
+    cloud.wake()
     began, ended = match.started_at, 0
     while not match.finished:
         message = cloud.queue.receive(NOW)
@@ -231,7 +235,7 @@ def test_messages_that_come_twice_late_or_out_of_order_make_no_second_chain(clou
             cloud.handle(message)
         if second % 7 == 0 and old:
             cloud.queue.send(old[second % len(old)])
-            cloud.ticks.wake()
+            cloud.wake()
         cloud.play()
         assert len(cloud.queue) <= 4
         cloud.clock.advance(timedelta(seconds=1))

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
     Found = Callable[[Settings], Store]
 
-ARENA_TABLE = "blefTable"
-"""All services have the same table."""
+ARENA_TABLE = "deadmansdrawTable"
 
 
 @contextmanager

@@ -20,7 +20,11 @@ START = 6
 
 BOT = {"Poller": "PollerRole", "Worker": "WorkerRole", "Practice": "PracticeRole"}
 GAMES = {f"{game}Service": f"{game}Role" for game in services()}
-FUNCTIONS = {**BOT, **GAMES}
+DIRECTOR = "deadmansdrawDirector"
+FUNCTIONS = {**BOT, **GAMES, DIRECTOR: f"{DIRECTOR}Role"}
+SCHEDULES = {"ScheduleRole": "Poller", "deadmansdrawScheduleRole": DIRECTOR}
+"""The roles of schedules, with the function that each may start."""
+
 QUEUES = ("MatchQueue", "DeadLetters", "PollerDeadLetters")
 SAMS_OWN = [{"Key": "lambda:createdBy", "Value": "SAM"}]
 WITHOUT_RESOURCE = {"xray:PutTraceSegments", "xray:PutTelemetryRecords"}
@@ -100,10 +104,10 @@ def test_r12_the_mapping_answers_for_each_message_and_starts_as_many_workers_as_
     assert template()["Parameters"]["MatchLimit"]["MinValue"] == 2, "AWS's least"
 
 
-@pytest.mark.parametrize("queue", QUEUES)
+@pytest.mark.parametrize("queue", [*QUEUES, "deadmansdrawTicks", "deadmansdrawTickLetters"])
 def test_r12_queues_are_encrypted_and_speak_tls_only(queue: str) -> None:
     assert properties(queue)["SqsManagedSseEnabled"] is True
-    policy = properties("TlsOnly")
+    policy = properties("TlsOnly" if queue in QUEUES else "deadmansdrawTicksTlsOnly")
     assert {"Ref": queue} in policy["Queues"]
     (denial,) = policy["PolicyDocument"]["Statement"]
     assert denial["Effect"] == "Deny"
@@ -118,7 +122,39 @@ def test_a_worker_may_hand_its_match_on_as_often_as_it_takes() -> None:
     assert "Worker" in writers
     assert properties("WorkerMatch")["EventSourceArn"] == {"Fn::GetAtt": "MatchQueue.Arn"}
     assert properties("Worker")["RecursiveLoop"] == "Allow"
-    assert not any("RecursiveLoop" in properties(name) for name in FUNCTIONS if name != "Worker")
+    loops = {name for name in FUNCTIONS if "RecursiveLoop" in properties(name)}
+    assert loops == {"Worker", DIRECTOR}, "whose ticks send the next ones"
+
+
+def test_a_tick_whose_function_died_is_soon_tried_again_and_only_then() -> None:
+    """Lambda ends the function before the queue delivers its message to another."""
+    ticks, function = properties("deadmansdrawTicks"), properties(DIRECTOR)
+    assert function["Timeout"] < ticks["VisibilityTimeout"] <= 30
+    assert ticks["RedrivePolicy"]["maxReceiveCount"] >= 5
+    mapping = properties(f"{DIRECTOR}Tick")
+    assert mapping["EventSourceArn"] == {"Fn::GetAtt": "deadmansdrawTicks.Arn"}
+    assert (mapping["BatchSize"], mapping["ScalingConfig"]) == (1, {"MaximumConcurrency": 2})
+
+
+def test_the_director_is_looked_after_by_a_schedule_and_watched_by_an_alarm() -> None:
+    assert properties(f"{DIRECTOR}EveryMinute")["ScheduleExpression"] == "rate(1 minute)"
+    assert properties(f"{DIRECTOR}EventInvokeConfig")["MaximumRetryAttempts"] == 0
+    (dimension,) = properties("deadmansdrawTickFailed")["Dimensions"]
+    assert dimension["Value"] == {"Fn::GetAtt": "deadmansdrawTickLetters.QueueName"}
+
+
+def test_a_director_comes_with_the_arena_and_with_nothing_else() -> None:
+    conditions = template()["Conditions"]
+    assert conditions["deadmansdrawDirected"] == {"Fn::Equals": ["yes", "yes"]}
+    directed = {
+        name
+        for name, resource in template()["Resources"].items()
+        if resource.get("Condition") == "deadmansdrawDirected"
+    }
+    assert {DIRECTOR, f"{DIRECTOR}Role", "deadmansdrawTicks", "deadmansdrawWakePolicy"} <= directed
+    assert not any(
+        "Ticks" in name or "Director" in name for name in template()["Resources"].keys() - directed
+    )
 
 
 def test_a_budget_guards_what_is_spent_where_one_is_set() -> None:
@@ -175,13 +211,13 @@ def test_credentials_are_no_parameter_and_no_variable() -> None:
 
 def test_s13_each_function_has_a_role_of_its_own_and_no_policy_of_aws() -> None:
     roles = of_kind("AWS::IAM::Role")
-    assert set(roles) == {*FUNCTIONS.values(), "ScheduleRole"}
+    assert set(roles) == {*FUNCTIONS.values(), *SCHEDULES}
     assert not any("ManagedPolicyArns" in role for role in roles.values())
     for function, role in FUNCTIONS.items():
         assert properties(function)["Role"] == {"Fn::GetAtt": f"{role}.Arn"}
 
 
-@pytest.mark.parametrize("role", [*FUNCTIONS.values(), "ScheduleRole"])
+@pytest.mark.parametrize("role", [*FUNCTIONS.values(), *SCHEDULES])
 def test_s13_no_role_may_do_everything_or_touch_everything(role: str) -> None:
     for statement in statements(role):
         actions = listed(statement["Action"])
@@ -211,10 +247,11 @@ def test_s13_only_the_worker_takes_messages_and_nobody_changes_secrets() -> None
 def test_only_lambda_and_this_accounts_schedules_take_on_the_roles() -> None:
     for name, role in of_kind("AWS::IAM::Role").items():
         (statement,) = role["AssumeRolePolicyDocument"]["Statement"]
-        service = "scheduler" if name == "ScheduleRole" else "lambda"
+        service = "scheduler" if name in SCHEDULES else "lambda"
         assert statement["Principal"] == {"Service": f"{service}.amazonaws.com"}
-    (statement,) = properties("ScheduleRole")["AssumeRolePolicyDocument"]["Statement"]
-    assert "aws:SourceAccount" in statement["Condition"]["StringEquals"]
+    for name in SCHEDULES:
+        (statement,) = properties(name)["AssumeRolePolicyDocument"]["Statement"]
+        assert "aws:SourceAccount" in statement["Condition"]["StringEquals"]
 
 
 # --- processors ---------------------------------------------------------------------------------

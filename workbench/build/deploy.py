@@ -64,14 +64,14 @@ def deploy(emulator: Emulator, build: Build, name: str, parameters: Mapping[str,
         DeployError: a resource failed.
     """
     formation = emulator.client("cloudformation")
-    places = _upload(emulator.client("s3"), build)
+    s3 = emulator.client("s3")
+    places = _upload(s3, build)
     template = _numbers_inlined(
         translate(with_code(load_template(build.template), places)), parameters
     )
     given = {
         "StackName": name,
-        # Without spaces: a request holds 51,200 characters. `sam deploy` sends it by a bucket.
-        "TemplateBody": json.dumps(template, separators=(",", ":")),
+        "TemplateURL": _uploaded(s3, name, template),
         "Parameters": [
             {"ParameterKey": key, "ParameterValue": value} for key, value in parameters.items()
         ],
@@ -134,10 +134,15 @@ def _upload(s3: Any, build: Build) -> dict[str, str]:  # noqa: ANN401 - boto3's 
         s3.put_object(Bucket=BUCKET, Key=key, Body=archive(build.folder_of(name)))
         places[name] = f"s3://{BUCKET}/{key}"
     for name, file in build.nested.items():
-        body = json.dumps(translate(load_template(file)))
-        s3.put_object(Bucket=BUCKET, Key=f"{name}.template", Body=body.encode())
-        places[name] = f"{s3.meta.endpoint_url}/{BUCKET}/{name}.template"
+        places[name] = _uploaded(s3, name, translate(load_template(file)))
     return places
+
+
+def _uploaded(s3: Any, name: str, template: Template) -> str:  # noqa: ANN401 - as above
+    """Where a template is now; a request itself holds 51,200 characters of one."""
+    body = json.dumps(template).encode()
+    s3.put_object(Bucket=BUCKET, Key=f"{name}.template", Body=body)
+    return f"{s3.meta.endpoint_url}/{BUCKET}/{name}.template"
 
 
 def _await(formation: Any, name: str) -> Deployed:  # noqa: ANN401 - as above

@@ -1,8 +1,8 @@
 """A template's `Fn::ForEach` blocks written out, as AWS::LanguageExtensions does it.
 
-Only what template.yaml uses: loops over lists and list parameters in Resources and Outputs,
-`${Name}` in their keys and in Fn::Sub, Ref to the loop's variable, references by a name that
-Fn::Sub makes, and Fn::FindInMap with a default. SAM expands the same in `sam build` and
+Only what template.yaml uses: loops over lists and list parameters in Conditions, Resources and
+Outputs, `${Name}` in their keys and in Fn::Sub, Ref to the loop's variable, references by a name
+that Fn::Sub makes, and Fn::FindInMap with a default. SAM expands the same in `sam build` and
 `sam validate`, AWS at a deploy.
 """
 
@@ -11,6 +11,7 @@ from typing import Any
 
 TRANSFORM = "AWS::LanguageExtensions"
 _LOOP = "Fn::ForEach::"
+_SECTIONS = ("Conditions", "Resources", "Outputs")
 
 Part = Any
 """A part of a template: any JSON."""
@@ -22,13 +23,34 @@ def written_out(
     """The template without loops; `lists` are the values of its list parameters."""
     loops = _Loops(template.get("Mappings", {}), lists)
     whole = {
-        name: loops.section(part) if name in {"Resources", "Outputs"} else part
-        for name, part in template.items()
+        name: loops.section(part) if name in _SECTIONS else part for name, part in template.items()
     }
     transforms = template.get("Transform", [])
     if isinstance(transforms, list):
         whole["Transform"] = [one for one in transforms if one != TRANSFORM]
-    return whole
+    return possible(whole)
+
+
+def possible(template: dict[str, Part]) -> dict[str, Part]:
+    """The template without what never is: what has a condition that compares two other texts."""
+    never = {name for name, told in template.get("Conditions", {}).items() if _is_never(told)}
+    return {
+        section: {
+            name: one
+            for name, one in part.items()
+            if name not in never and not (isinstance(one, dict) and one.get("Condition") in never)
+        }
+        if section in _SECTIONS
+        else part
+        for section, part in template.items()
+    }
+
+
+def _is_never(condition: Part) -> bool:
+    match condition:
+        case {"Fn::Equals": [str(one), str(other)]}:
+            return one != other
+    return False
 
 
 class _Loops:

@@ -64,6 +64,11 @@ Attend = Callable[[str, Job], "Attended"]
 Order = Callable[[Mapping[str, Any], Job], Sequence[str]]
 """Has the bot play what an operator asks for; the ids of the matches. Raises `Malformed`."""
 
+Direct = Callable[[Mapping[str, str], str | None, str], bool]
+"""Does what is due of a game's contests, which an environment describes, at the message of a tick
+or, without one, at the schedule's, in the name of who was called; whether more ticks follow.
+"""
+
 Listen = Callable[[Job], int]
 """Asks an arena for matches until the time is nearly up; how many were put on the queue."""
 
@@ -105,6 +110,7 @@ class Game(NamedTuple):
     order_keys: frozenset[str] = frozenset()
     """Keys by any of which an order is known to be for this game where it names none."""
     listen: Part[Listen] | None = None
+    direct: Part[Direct] | None = None
     service: Part["Service[Any] | AsgiService"] | None = None
     simulation: Part["Simulate"] | None = None
     lab: Part[Any] | None = None

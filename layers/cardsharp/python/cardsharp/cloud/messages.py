@@ -1,6 +1,6 @@
 """What reaches a function: a match and its game on the queue, or what an operator orders."""
 
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self, TypeGuard
 
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 from pydantic_core import ErrorDetails
@@ -64,7 +64,7 @@ def _said(fault: ErrorDetails, whole: str) -> str:
     return f"{where}: {fault['msg'].removeprefix('Value error, ')}"
 
 
-def records_of(event: object) -> list[object]:
+def records_of(event: object) -> list[dict[str, Any]]:
     """The records of a queue's event.
 
     Raises:
@@ -76,5 +76,5 @@ def records_of(event: object) -> list[object]:
     raise Malformed("This function expects an SQS event: an object with a list 'Records'.")
 
 
-def _is_record(record: object) -> bool:
+def _is_record(record: object) -> TypeGuard[dict[str, Any]]:
     return isinstance(record, dict) and {"messageId", "body"} <= record.keys()

@@ -24,6 +24,7 @@ GAME = Game(
     attend=Part("cardsharp.deadmansdraw.attending:attend"),
     order=Part("cardsharp.deadmansdraw.practice:order"),
     listen=Part("cardsharp.deadmansdraw.assembly:listen"),
+    direct=Part("cardsharp.deadmansdraw.contest.assembly:direct"),
     service=Part("cardsharp.deadmansdraw.arena.assembly:SERVICE"),
     replay=Part("cardsharp.deadmansdraw.replay:replay"),
     recorded=Part("cardsharp.deadmansdraw.recorded:recorded"),

@@ -18,7 +18,7 @@ from pydantic import SecretStr
 from cardsharp.cloud.secrets import credentials
 from cardsharp.deadmansdraw.arena.app import Arena
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
-from cardsharp.deadmansdraw.arena.lobby import Moved, nobody_told
+from cardsharp.deadmansdraw.arena.lobby import nobody_told
 from cardsharp.deadmansdraw.arena.players import ADMIN
 from cardsharp.deadmansdraw.arena.referee import Referee
 from cardsharp.errors import ConfigError
@@ -52,24 +52,25 @@ class _Organiser(NamedTuple):
         return SecretStr(credentials(self).password)
 
 
-def referee_of(environment: Mapping[str, str], moved: Moved = nobody_told) -> Referee:
-    """Who admits requests to the matches of the arena's table; `moved` is told of every move.
+def referee_of(environment: Mapping[str, str]) -> Referee:
+    """Who admits requests to the matches of the arena's table, for those who direct it.
 
     Raises:
         ConfigError: the environment names no table, or a number of days that is none.
     """
-    return _arena(environment, moved).referee
+    return _arena(environment, wakes=False).referee
 
 
 def application(environment: Mapping[str, str]) -> Application:
-    """The arena's application; raises `ConfigError` as `referee_of` does."""
-    return _arena(environment, nobody_told).app
+    """The arena's application, which has the director look at new matches; raises as above."""
+    return _arena(environment, wakes=True).app
 
 
-def _arena(environment: Mapping[str, str], moved: Moved) -> Arena:
+def _arena(environment: Mapping[str, str], *, wakes: bool) -> Arena:
     # boto3 is slow to import, and told to nobody who only asks what there is.
     from cardsharp.cloud.dynamodb_table import DynamoTable  # noqa: PLC0415
     from cardsharp.deadmansdraw.arena.cloud import CloudArena  # noqa: PLC0415
+    from cardsharp.deadmansdraw.arena.ticks import wakes_for_new_matches  # noqa: PLC0415
 
     kind, _, name = environment.get(STORE, "").partition(":")
     if kind != "dynamodb" or not name:
@@ -81,7 +82,9 @@ def _arena(environment: Mapping[str, str], moved: Moved) -> Arena:
     organiser = _Organiser(SecretStr(given) if given else None, environment.get(SECRET) or None)
     config = ArenaConfig(slow_down=True, public=environment.get(PUBLIC) == "yes")
     life = _life(environment)
-    return CloudArena(config, DynamoTable(name), organiser.word, life=life, moved=moved)
+    table = DynamoTable(name)
+    moved = wakes_for_new_matches(table) if wakes else nobody_told
+    return CloudArena(config, table, organiser.word, life=life, moved=moved)
 
 
 def _life(environment: Mapping[str, str]) -> timedelta:

@@ -8,22 +8,37 @@ ticket keeps it: where its function died, the queue delivers it again, and it go
 
 A chain that broke all the same (its message is a dead letter) has a ticket that stands still;
 `broken` sees that the second time it looks.
+
+| pk      | sk       | attributes                                                        |
+|---------|----------|-------------------------------------------------------------------|
+| control | director | ticket, the next to be taken; holder, of the last one; seen, what |
+|         |          | `broken` saw; queue_url, where the messages go                    |
 """
 
+import logging
+from collections.abc import Callable
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from cardsharp.cloud.aws import Unmet
 from cardsharp.cloud.dynamodb_items import key, number, text
 from cardsharp.cloud.dynamodb_table import DynamoTable
-from cardsharp.cloud.ports import Queue
-from cardsharp.errors import Malformed
+from cardsharp.cloud.ports import NOW, Queue
+from cardsharp.cloud.sqs import SqsQueue
+from cardsharp.deadmansdraw.arena.match import Match
+from cardsharp.errors import Malformed, StoreError
+
+if TYPE_CHECKING:
+    from cardsharp.cloud.dynamodb_items import Item
 
 PAUSE = timedelta(seconds=5)
 """Between two ticks: so long, and what a tick takes, a turn goes on beyond its limit."""
 
 _KEY = key("control", "director")
+_ALWAYS = "attribute_exists(pk) OR attribute_not_exists(pk)"
+_log = logging.getLogger(__name__)
 
 
 class Tick(BaseModel):
@@ -43,15 +58,12 @@ class Tick(BaseModel):
 
 
 class Ticks:
-    """The chain whose ticket is in an arena's table and whose messages are on `queue`."""
+    """The chain as its functions have it, in an arena's table; `queue` is that at `url`."""
 
-    def __init__(self, table: DynamoTable, queue: Queue) -> None:
+    def __init__(self, table: DynamoTable, queue: Queue, url: str) -> None:
         self._table = table
         self._queue = queue
-
-    def wake(self) -> None:
-        """Have a tick come at once; call it after what it is to find has been written."""
-        self._send(self._ticket())
+        self._url = url
 
     def take(self, ticket: int, holder: str) -> bool:
         """Whether the ticket is now, or was before, that of the message `holder`."""
@@ -69,21 +81,48 @@ class Ticks:
 
     def follow(self, ticket: int) -> None:
         """Have the tick after that of `ticket` come in a while."""
-        self._send(ticket + 1, PAUSE)
+        _send(self._queue, ticket + 1, PAUSE)
 
     def broken(self) -> int | None:
         """The ticket that nobody took since the last call of this, if it stood there already."""
         item = self._table.get(_KEY) or {}
-        ticket, seen = (int(item[name]["N"]) if name in item else 0 for name in ("ticket", "seen"))
-        if item and ticket == seen:
+        ticket = _number(item, "ticket")
+        if item and ticket == _number(item, "seen") and item["queue_url"]["S"] == self._url:
             return ticket
-        always = "attribute_exists(pk) OR attribute_not_exists(pk)"
-        self._table.update(_KEY, "SET seen = :ticket", always, {":ticket": number(ticket)})
+        seen = {":ticket": number(ticket), ":url": text(self._url)}
+        self._table.update(_KEY, "SET seen = :ticket, queue_url = :url", _ALWAYS, seen)
         return None
 
-    def _ticket(self) -> int:
-        item = self._table.get(_KEY) or {}
-        return int(item["ticket"]["N"]) if "ticket" in item else 0
 
-    def _send(self, ticket: int, delay: timedelta = timedelta()) -> None:
-        self._queue.send(Tick(ticket=ticket).model_dump_json(), delay)
+def wake(table: DynamoTable, queue: Callable[[str], Queue] = SqsQueue) -> bool:
+    """Have a tick come at once; call it after what it is to find has been written.
+
+    `queue` makes the queue at an address. False where nothing has told yet where ticks go: what
+    is deployed tells it within a minute, and looks for itself a minute after that.
+    """
+    item = table.get(_KEY)
+    if item is None or "queue_url" not in item:
+        return False
+    _send(queue(item["queue_url"]["S"]), _number(item, "ticket"))
+    return True
+
+
+def wakes_for_new_matches(table: DynamoTable) -> Callable[[Match], None]:
+    """Has a tick come for every match that is new; the schedule finds one for which it failed."""
+
+    def moved(match: Match) -> None:
+        if match.moves == 1:
+            try:
+                wake(table)
+            except StoreError:
+                _log.exception("No tick could be sent for the new match %s", match.id)
+
+    return moved
+
+
+def _send(queue: Queue, ticket: int, delay: timedelta = NOW) -> None:
+    queue.send(Tick(ticket=ticket).model_dump_json(), delay)
+
+
+def _number(item: "Item", name: str) -> int:
+    return int(item[name]["N"]) if name in item else 0

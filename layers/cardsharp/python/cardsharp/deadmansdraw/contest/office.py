@@ -23,18 +23,17 @@ _LOOK = Look(_ORGANISER, events=True)
 
 
 class Office:
-    """An `Arena` over a referee; it remembers matches that have ended, which never change."""
+    """An `Arena` over a referee."""
 
     def __init__(self, referee: Referee, table: DynamoTable) -> None:
         self._referee = referee
         self._table = table
-        self._ended: dict[str, MatchView] = {}
 
     def matches(self, tags: tuple[str, ...] = (), ids: tuple[str, ...] = ()) -> list[MatchView]:
         """The matches of these ids, or that this office created with any of these first tags."""
         entered = [item["sk"]["S"] for tag in tags for item in self._table.under(_partition(tag))]
-        found = [self._found(match_id) for match_id in (*ids, *entered)]
-        return [view for view in found if view is not None]
+        found = map(self._referee.lobby.find, (*ids, *entered))
+        return [_view(match) for match in found if match is not None]
 
     def view(self, match_id: str) -> MatchView:
         """A match with all its moves."""
@@ -58,17 +57,6 @@ class Office:
         """The match after it was ended by decision."""
         said = {"winnerId": winner_id, "comment": comment}
         return _view(self._referee.terminate(_ORGANISER, match_id, said, None))
-
-    def _found(self, match_id: str) -> MatchView | None:
-        if match_id in self._ended:
-            return self._ended[match_id]
-        match = self._referee.lobby.find(match_id)
-        if match is None:
-            return None
-        view = _view(match)
-        if view.finished:
-            self._ended[match_id] = view
-        return view
 
 
 def _partition(tag: str) -> str:
