@@ -10,6 +10,7 @@ import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from random import Random
 
@@ -98,6 +99,18 @@ def files_of(name_or_file: str, of: Game) -> tuple[Path, ...]:
     if not is_file(name_or_file):
         return ()
     return _load(Path(name_or_file).absolute(), of.strategies).files
+
+
+def version_of(name_or_file: str, of: Game) -> str | None:
+    """A short word that changes when a user's files of this player do; None for one of ours.
+
+    Raises:
+        ConfigError: the file cannot be used.
+    """
+    files = files_of(name_or_file, of)
+    if not files:
+        return None
+    return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
 
 
 @cache

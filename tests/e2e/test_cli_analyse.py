@@ -1,6 +1,7 @@
 """`cardsharp analyse`: the report of a stored match, for people and for programs."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -139,6 +140,19 @@ def test_many_matches_are_told_by_opponent_and_by_strategy(cli: Cli, tmp_path: P
     assert (found["matches"], group["name"], group["sides"]) == (2, "third", 1)
     assert 0 < group["accuracy"]["mean"] < 100
     assert group["perMatch"].keys() >= {"blunder", "busts", "time-outs"}
+
+
+def test_of_blef_nothing_is_told_less_luck(cli: Cli, tmp_path: Path) -> None:
+    """Its judge makes too much of errors: what is left without luck is no strength."""
+    game = next(one for one in GAMES if one.name == "blef")
+    record, moves = played(game, [Decides(game, "threshold"), Decides(game, "random")])
+    done = replace(record, match_id="blef-1")
+    store = logged(tmp_path, (done, moves))
+    said = cli("stats", "--game", "blef", "--store", store)
+    assert said.code == 0, said.err
+    assert "less luck" not in said.out
+    found = cli("blef", "stats", "--store", store, "--json").json()
+    assert found["groups"][0]["withoutLuck"] is None
 
 
 def test_where_there_is_nothing_to_tell_of_that_is_said(cli: Cli, tmp_path: Path) -> None:

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from support.cli import Cli, clean
 
-from cardsharp.games import games
+from cardsharp.games import game, games
 from workbench.lab import guard
+from workbench.strategy_file import version_of
 
 OPPONENTS = {"deadmansdraw": "third", "blef": "greedy", "euchre": "rules"}
 JUDGES = {"deadmansdraw": "captain", "blef": "bayes", "euchre": "pimc"}
@@ -110,6 +111,14 @@ def test_a_kept_match_is_shown_and_explained(cli: Cli, home: Path, game: str) ->
     why = cli("why", match_id, str(ours["turn"]))
     assert why.code == 0, why.err
     assert ours["then"]["action"] in why.out
+
+
+def test_the_version_of_a_users_file_is_kept_with_its_matches(cli: Cli, home: Path) -> None:
+    [record] = [r for r in cli("matches", "--json").json() if r["header"]["game"] == "deadmansdraw"]
+    version = record["header"]["version"]
+    assert version == version_of(str(home / "deadmansdraw.py"), game(None))
+    found = cli("stats", "--by", "version", "--json").json()
+    assert [one["name"] for one in found["groups"]] == [f"{version[:6]} deadmansdraw.py"]
 
 
 def test_all_matches_of_a_log_are_tried_and_the_worst_difference_can_be_opened(

@@ -135,7 +135,7 @@ COMMANDS = (
         (
             ("cardsharp stats", "the newest 100 matches, by opponent"),
             ("cardsharp stats --by strategy --limit 500", "by which strategy of ours played"),
-            ("cardsharp stats --player mine.py --by day", "is mine.py getting better?"),
+            ("cardsharp stats --player mine.py --by version", "is mine.py getting better?"),
         ),
         place=4,
     ),

@@ -42,6 +42,7 @@ class By(StrEnum):
 
     OPPONENT = "opponent"
     STRATEGY = "strategy"
+    VERSION = "version"
     DAY = "day"
     TAG = "tag"
 
@@ -49,6 +50,7 @@ class By(StrEnum):
 _KEYS: Mapping[By, Callable[[Side], Sequence[str]]] = {
     By.OPPONENT: lambda side: (side.against,),
     By.STRATEGY: lambda side: (side.player,),
+    By.VERSION: lambda side: (f"{side.version[:6]} {side.player}".strip(),),
     By.DAY: lambda side: (side.day,),
     By.TAG: lambda side: side.tags or ("no tag",),
 }
@@ -149,14 +151,15 @@ def _table(groups: Mapping[str, Group], judge: Judge, by: By) -> Table:
     counts = list(next(iter(groups.values())).sides[0].counts)
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column(by.value, max_width=14, no_wrap=True, overflow="ellipsis")
-    for name in ("matches", "result", "less luck", "accuracy", "blunders", *counts):
+    less_luck = ("less luck",) if judge.unbiased else ()
+    for name in ("matches", "result", *less_luck, "accuracy", "blunders", *counts):
         table.add_column(name, justify="right", no_wrap=True)
     for name, group in groups.items():
         table.add_row(
             name,
             str(len(group.sides)),
             _told(group.result, judge.form),
-            _told(group.without_luck, judge.form),
+            *(_told(group.without_luck, judge.form) for _ in less_luck),
             "-" if group.accuracy is None else _told(group.accuracy, ".1f"),
             f"{group.counted(Mark.BLUNDER):.1f}",
             *(f"{group.counted(count):.1f}" for count in counts),
@@ -181,7 +184,7 @@ def _document(groups: Mapping[str, Group], judge: Judge, matches: int) -> dict[s
                 "name": name,
                 "sides": len(group.sides),
                 "result": group.result.document,
-                "withoutLuck": group.without_luck.document,
+                "withoutLuck": group.without_luck.document if judge.unbiased else None,
                 "accuracy": None if group.accuracy is None else group.accuracy.document,
                 "luck": group.luck.document,
                 "luckWithResult": group.luck_with_result,

@@ -14,7 +14,7 @@ from typing import Annotated
 from cyclopts import Parameter, validators
 from rich.console import Console
 
-from cardsharp.cloud.ports import MatchLog
+from cardsharp.cloud.ports import Body, MatchLog
 from cardsharp.cloud.private import make_private
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.errors import CardsharpError, ConfigError, StoreError
@@ -35,7 +35,7 @@ from workbench.stage.archive import copy_match
 from workbench.stage.clouds import CloudKind
 from workbench.stage.stage import Script, Stage, set_up
 from workbench.stage.surroundings import telemetry_in
-from workbench.strategy_file import called, is_file, strategy_named
+from workbench.strategy_file import called, is_file, strategy_named, version_of
 
 DEFAULT_OPPONENT = "example-java"
 """The organisers' own example client: a real opponent, and one that a newcomer's bot beats."""
@@ -144,7 +144,8 @@ def _perform(script: Script, options: PlayOptions, work: Path, store: str) -> Re
         ids = _play_matches(stage, options)
         seconds, requests = time.monotonic() - began, stage.requests
         played = [_played(stage, match_id) for match_id in ids]
-        kept = _keep(ids, stage.log, store, options.opponent_name)
+        more = {"opponent": options.opponent_name, "version": version_of(options.strategy, GAME)}
+        kept = _keep(ids, stage.log, store, more)
     return Report(
         strategy=script.strategy,
         opponent=options.opponent_name,
@@ -182,12 +183,12 @@ def _played(stage: Stage, match_id: str) -> Played:
     return played_of(record, stage.log.moves(match_id), stage.verdict(match_id))
 
 
-def _keep(ids: Sequence[str], log: MatchLog, store: str, opponent: str) -> str:
+def _keep(ids: Sequence[str], log: MatchLog, store: str, more: Body) -> str:
     """The log in which the matches are kept; empty where they could not be."""
     try:
         with open_log(store) as target:
             for match_id in ids:
-                copy_match(match_id, log, target, {"opponent": opponent})
+                copy_match(match_id, log, target, more)
     except StoreError as error:
         print_error(f"The matches could not be kept. {error}")
         return ""

@@ -30,6 +30,7 @@ class Side(NamedTuple):
 
     player: str
     against: str
+    version: str
     day: str
     tags: tuple[str, ...]
     result: float
@@ -136,6 +137,7 @@ def sides_of(name: str, stored: Stored) -> list[Side]:
             Side(
                 player=header.called(side),
                 against=header.called(1 - side),
+                version=header.version or "",
                 day=f"{record.started:%Y-%m-%d}",
                 tags=header.tags,
                 result=found.worth(side, found.result),

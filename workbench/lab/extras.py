@@ -89,6 +89,8 @@ class Told:
     taken: Sequence[Taken]
     end: Any
     tag: str = "lab"
+    version: str | None = None
+    """Which state of the first player's file it was, where that is a file."""
 
     def header(self, game: str) -> dict[str, object]:
         """What the match log says of it, whatever the game."""
@@ -99,6 +101,7 @@ class Told:
             "tags": [self.tag],
             "seats": {str(seat): self.names[seat] for seat in self.seats},
             "opponent": next(n for seat, n in enumerate(self.names) if seat not in self.seats),
+            **({} if self.version is None else {"version": self.version}),
         }
 
 

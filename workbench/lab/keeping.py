@@ -11,12 +11,13 @@ from typing import Any
 
 from cardsharp.cloud.ports import MatchLog
 from cardsharp.errors import ConfigError
+from cardsharp.games import game
 from workbench.lab.duel import Duel
 from workbench.lab.extras import Player, Taken, Told, extras_of
 from workbench.lab.matches import Series, Thinking
 from workbench.lab.plan import Plan
 from workbench.show.keeping import keep_match
-from workbench.strategy_file import called
+from workbench.strategy_file import called, version_of
 
 Which = tuple[int, int]
 """A match of a duel: the pair, and on which side the first player sits."""
@@ -69,6 +70,7 @@ class _Noting:
 def _told(plan: Plan, wanted: Collection[Which], run: str, at: datetime) -> Iterator[Told]:
     """The wanted matches, played as in the duel: whole series, as one may learn in them."""
     notes: list[Taken] = []
+    version = version_of(plan.first, game(plan.game))
     pairs = {pair for pair, _ in wanted}
     for numbers in (series for series in plan.missing({}) if pairs & {*series}):
         with ExitStack() as stack:
@@ -78,7 +80,8 @@ def _told(plan: Plan, wanted: Collection[Which], run: str, at: datetime) -> Iter
                     if (number, side) in wanted:
                         seats, (_, end) = plan.simulation.sides[side], series.past[0][-1]
                         name = f"{run}-{number + 1}-{side + 1}"
-                        yield Told(name, at, seats, _names(plan, seats), tuple(notes), end)
+                        names = _names(plan, seats)
+                        yield Told(name, at, seats, names, tuple(notes), end, version=version)
                     notes.clear()
 
 

@@ -4,7 +4,6 @@ Who tries version after version on the same deals comes to play these well, and 
 """
 
 from contextlib import suppress
-from hashlib import sha256
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
@@ -12,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from cardsharp.cloud.private import make_private
 from cardsharp.games import game
 from workbench.lab.plan import Plan
-from workbench.strategy_file import files_of, is_own
+from workbench.strategy_file import files_of, is_own, version_of
 
 MANY = 5
 """So many versions on one seed are warned of."""
@@ -48,7 +47,7 @@ def overused(plan: Plan, book: Path) -> str | None:
 def _versions(tried: dict[str, list[str]], plan: Plan, name: str) -> list[str]:
     """The versions of a player that were tried on the seed, with the present one."""
     files = files_of(name, game(plan.game))
-    digest = sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
+    digest = version_of(name, game(plan.game)) or ""
     place = " ".join(str(file.absolute()) for file in files[:1]) or name
     key = f"{plan.game} {plan.seed} {place}"
     versions = list(dict.fromkeys((*tried.pop(key, ()), digest)))

@@ -54,6 +54,8 @@ class Judge(Protocol):
     form: str = ".1%"
     total: float = 1.0
     stake: float = 1.0
+    unbiased: bool = True
+    """Whether luck is nothing in the mean, as measured: then results less luck tell strength."""
 
     def weigh(self, position: Any, also: Sequence[Any] = ()) -> Decision[Any] | None:  # noqa: ANN401 - any game's
         """What the judge decides, with the worth of all that it weighs, and of those actions too.

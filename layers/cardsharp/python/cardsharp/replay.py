@@ -34,7 +34,8 @@ class Header(Stored):
     """Who plays; `seats` maps our player indexes to the names of our strategies.
 
     `game` is None in a log from when there was but one. `opponent` is the other side's strategy
-    where we played that too (`cardsharp play`).
+    where we played that too (`cardsharp play`). `version` is the state of our strategy's file,
+    where it was played from one.
     """
 
     game: str | None = None
@@ -42,6 +43,7 @@ class Header(Stored):
     names: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     opponent: str | None = None
+    version: str | None = None
     seats: Mapping[int, str] = {}
     timeout_seconds: float | None = None
 
