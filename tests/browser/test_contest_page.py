@@ -75,7 +75,9 @@ def shown(folder: Path, names: tuple[str, ...] | list[str], decided: int) -> Ite
     with ArenaServer(config, ContestPages(records)) as arena:
         results = [replace(one, matches=one.matches[: len(one.facts)]) for one in records.results()]
         at = next(at for at, one in enumerate(results) if not one.decided)
-        match = arena.create_match(results[at].teams, timeout=timedelta(seconds=7))
+        tags = (f"cup_Round{results[at].round}", "cup")
+        limit = timedelta(seconds=7)
+        match = arena.create_match(results[at].teams, tags=tags, timeout=limit)
         results[at] = replace(results[at], facts=(), matches=(match,))
         records.keep(results)
         yield Show(arena, records, clock, match)
@@ -198,7 +200,9 @@ def test_the_statistics_of_a_tag_lead_there_and_back(browser: Browser, cup: Show
         page.goto(cup.address)
         page.get_by_role("link", name="All rounds").click()
         expect(page).to_have_url(f"{cup.arena.url}/matches/statistics?tag=cup")
+        expect(page.locator(f"a[href='/matches/{cup.match}']")).to_be_visible()
         assert serious(page) == []
+        assert not overflows(page)
         page.get_by_role("link", name="Contest").click()
         expect(page).to_have_url(cup.address)
 
