@@ -81,6 +81,12 @@ def files_of(command: str) -> tuple[Path, ...]:
     return tuple(Path(word) for word in _words(command) if Path(word).is_file())
 
 
+def lasting(command: str) -> str:
+    """The same command wherever it is run: the files that it names have their whole paths."""
+    words = _words(command)
+    return shlex.join(str(Path(one).absolute()) if Path(one).is_file() else one for one in words)
+
+
 def _words(command: str) -> list[str]:
     """The words of a command; none where a quote is left open."""
     try:

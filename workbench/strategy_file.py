@@ -41,6 +41,13 @@ def called(name: str) -> str:
     return Path(name).name if is_file(name) else name
 
 
+def lasting(name: str) -> str:
+    """The same player's name wherever it is read: files in it have their whole paths."""
+    if is_file(name):
+        return str(Path(name).absolute())
+    return program.lasting(name) if program.is_program(name) else name
+
+
 def is_own(name: str) -> bool:
     """Whether a player is named by a file or a program of the user's, not by a strategy's name."""
     return is_file(name) or program.is_program(name)

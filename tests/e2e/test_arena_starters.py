@@ -2,29 +2,17 @@
 
 import os
 import runpy
-import shutil
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import requests
 from support.arena import ADMIN, ALICE, BOB, DUMMY, PASSWORDS, Client, running_arena, until
+from support.starters import BOTS, KITS, Bot, start
 
 from workbench.arena.server import ArenaServer
 
-KITS = Path(__file__).parents[2] / "starters/arena"
-BOTS = {
-    "python": [sys.executable, "python/bot.py"],
-    "javascript": ["node", "javascript/bot.mjs"],
-    "curl": ["bash", "curl/bot.sh"],
-    "java": ["java", "java/Bot.java"],
-}
-NEEDS = {"curl": ["bash", "curl", "jq"]}
-
-Bot = subprocess.Popen[str]
 Place = tuple[ArenaServer, Client]
 
 
@@ -41,24 +29,8 @@ def place(tmp_path: Path) -> Iterator[Place]:
         yield arena, client
 
 
-def command(kit: str) -> list[str]:
-    for program in NEEDS.get(kit, BOTS[kit][:1]):
-        if shutil.which(program) is None:
-            pytest.skip(f"{program} is not installed")
-    return BOTS[kit]
-
-
 def started(kit: str, url: str, player: str, *more: str, password: str = "") -> Bot:
-    environment = os.environ | {"ARENA_PASSWORD": password or PASSWORDS[player]}
-    return subprocess.Popen(  # noqa: S603 - our own starters
-        [*command(kit), url, player, *more],
-        cwd=KITS,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    return start(kit, url, player, *more, password=password or PASSWORDS[player])
 
 
 @each("curl", "java")

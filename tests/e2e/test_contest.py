@@ -6,7 +6,9 @@ import re
 import shutil
 import signal
 import subprocess
+from collections import Counter
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -14,6 +16,11 @@ from typing import Any
 import pytest
 import requests
 from support.cli import Cli, clean, line_with, program
+
+from cardsharp.deadmansdraw.contest.facts import Facts
+from cardsharp.deadmansdraw.contest.meetings import Meeting
+from cardsharp.deadmansdraw.contest.practice import ladder
+from workbench.contest.home import records_in
 
 STEADY = ("draw-2", "draw-3", "champion", "third")
 """Strategies that do the same in the same position."""
@@ -42,7 +49,7 @@ def results(cli: Cli, folder: str) -> list[dict[str, Any]]:
 
 
 def test_teams_are_entered_and_told_their_passwords_once(cli: Cli, tmp_path: Path) -> None:
-    """By hand and from a CSV file; what is wrong is said in a sentence."""
+    """By hand and from a CSV file, all of it or nothing; what is wrong is said in a sentence."""
     folder = str(tmp_path / "cup")
     assert "double-elimination, 5 matches" in cli("contest", "new", folder).out
     assert cli("contest", "new", folder).code == 2
@@ -59,6 +66,11 @@ def test_teams_are_entered_and_told_their_passwords_once(cli: Cli, tmp_path: Pat
     again = cli("contest", "teams", "credentials", folder, "[Goal] Diggers").out
     assert password not in again
     assert cli("contest", "teams", "remove", folder, "House").code == 0
+    assert len(cli("contest", "teams", "list", folder, "--json").json()) == 2
+    wrong = tmp_path / "wrong.csv"
+    for row, fault in (("Bananas,", "Bananas already"), ("Other,captian", "captian")):
+        wrong.write_text(f"name,strategy\nNew,\n{row}\n")
+        assert fault in cli("contest", "teams", "import", folder, str(wrong)).err
     assert len(cli("contest", "teams", "list", folder, "--json").json()) == 2
     assert "No team is called Nemo" in cli("contest", "teams", "remove", folder, "Nemo").err
     assert "no contest in" in cli("contest", "status", str(tmp_path)).err
@@ -138,3 +150,62 @@ def test_a_cup_that_is_killed_again_and_again_has_the_same_results(
     assert code == 0
     assert kills > 3  # a fast machine is at the end before the tenth
     assert results(cli, folder) == results(cli, undisturbed)
+
+
+def test_practice_can_be_looked_at(cli: Cli, tmp_path: Path) -> None:
+    """As a ladder and match by match, for reading, as JSON and as CSV."""
+    folder = tmp_path / "cup"
+    cli("contest", "new", str(folder))
+    for name in ("One", "Two", "=Never"):
+        cli("contest", "teams", "add", str(folder), name)
+    with records_in(folder) as records:
+        one, two, _ = (team.id for team in records.teams())
+        facts = Facts((9, 40), 1, 61.25, 20, (1, 0), (0, 0))
+        noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
+        records.add_meeting(Meeting(1, (one, two), "a" * 24, noon, facts))
+        records.add_meeting(Meeting(2, (two, one), "b" * 24, noon, facts, (two,)))
+    first, second = cli("contest", "results", str(folder), "--practice", "--json").json()
+    assert first["teams"] == ["One", "Two"]
+    assert (first["points"], first["winner"], first["seconds"]) == ("9:40", "Two", 61.2)
+    assert second["left by"] == ["Two"]
+    told = cli("contest", "results", str(folder), "--practice", "--csv").out
+    assert next(csv.DictReader(io.StringIO(told)))["winner"] == "Two"
+    rows = cli("contest", "status", str(folder), "--json").json()["practice"]
+    assert [(row["team"], row["matches"], row["won"], row["left"]) for row in rows] == [
+        ("Two", 2, 1, 1),
+        ("One", 2, 0, 1),
+        ("=Never", 0, 0, 0),
+    ]
+    assert rows[0]["rating"] > 1000 > rows[1]["rating"]
+    assert rows[2]["rating"] is None
+    assert "ladder of practice" in cli("contest", "status", str(folder)).out
+    assert "16:30, not noon" in cli("contest", "practice", str(folder), "--until", "noon").err
+
+
+@pytest.mark.slow
+def test_practice_that_is_killed_again_and_again_loses_no_match(cli: Cli, tmp_path: Path) -> None:
+    """Each match is on record once, and everybody has played as often; then the cup is seeded."""
+    folder = cup(cli, tmp_path / "cup", "-n", "1")
+    chance = Random(2)
+    for _ in range(6):
+        with program("contest", "practice", folder, "--port", "0") as practice:
+            line_with(practice.stdout, "practice")
+            with suppress(subprocess.TimeoutExpired):
+                practice.wait(chance.uniform(0, 1))
+    ended = cli("contest", "practice", folder, "--port", "0", "--hours", "0.00001")
+    assert ended.code == 0, ended.err
+    assert "matches" in ended.out
+    with records_in(Path(folder)) as records:
+        meetings = records.meetings()
+        order = [row.team for row in ladder(records)]
+    assert sorted(one.number for one in meetings) == list(range(1, len(meetings) + 1))
+    assert len({one.match for one in meetings}) == len(meetings) >= 6
+    counts = Counter(team for one in meetings for team in one.teams)
+    assert max(counts.values()) - min(counts.values()) <= 2
+    assert {one.gone for one in meetings} == {()}
+    assert cli("contest", "run", folder, "--port", "0", "--seed-by-practice").code == 0
+    assert [
+        team["id"] for team in cli("contest", "teams", "list", folder, "--json").json()
+    ] == order
+    with records_in(Path(folder)) as records:
+        assert records.results()[0].teams == (order[0], order[3])

@@ -24,7 +24,8 @@ from workbench.cli.commands import command
 from workbench.cli.contest_teams import Folder, teams
 from workbench.contest.home import PAUSE, Place, opened, records_in, run
 from workbench.contest.showing import (
-    ON_A_TERMINAL,
+    MEETING_COLUMNS,
+    RESULT_COLUMNS,
     Cells,
     Names,
     ladder_row,
@@ -283,7 +284,7 @@ def results_(
     elif as_csv:
         print_csv(rows)
     else:
-        print_table(rows, ON_A_TERMINAL)
+        print_table(rows, MEETING_COLUMNS if of_practice else RESULT_COLUMNS)
 
 
 @contest.command
@@ -298,6 +299,7 @@ def rule(folder: Folder, pairing: str, winner: str, /, *, reason: str) -> None:
         if records.team(winner).id not in known[pairing].teams:
             raise ConfigError(f"{winner} does not take part in pairing {pairing}.")
         records.rule(pairing, winner, reason)
+    results().print(f"pairing {pairing} goes to {winner}: {reason}", markup=False)
 
 
 @contest.command
@@ -305,6 +307,7 @@ def pause(folder: Folder, /) -> None:
     """Let no match begin; those that run are played to their end."""
     with records_in(folder) as records:
         records.pause(on=True)
+    results().print("No match begins until: cardsharp contest resume", style="dim")
 
 
 @contest.command

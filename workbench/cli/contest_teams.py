@@ -1,6 +1,7 @@
 """`cardsharp contest teams`: enter teams, list and remove them, give new passwords."""
 
 import csv
+from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +12,7 @@ from cardsharp.errors import ConfigError
 from workbench.contest.home import records_in
 from workbench.show.options import Json
 from workbench.show.output import print_json, results
-from workbench.strategy_file import strategy_named
+from workbench.strategy_file import called, lasting, strategy_named
 
 Folder = Annotated[Path, Parameter(help="The contest's folder.")]
 
@@ -19,21 +20,29 @@ teams = cyclopts.App(name="teams", help="Enter teams, list and remove them, give
 
 
 @teams.command
-def add(folder: Folder, name: str, /, *, strategy: str | None = None) -> None:
+def add(
+    folder: Folder,
+    name: str,
+    /,
+    *,
+    strategy: Annotated[
+        str | None,
+        Parameter(help="Played here: a strategy's name, a FILE.py or a 'command'."),
+    ] = None,
+) -> None:
     """Enter a team and print its id and password, which nobody can read again.
 
-    Teams are seeded in the order of their entries. With --strategy the director plays it.
+    Teams are seeded in the order of their entries. With --strategy its matches are played here.
     """
-    if strategy is not None:
-        strategy = strategy_named(strategy)
-    with records_in(folder) as records:
-        team, password = records.enter(name, strategy)
-    _print_entered(team.id, name, None if strategy else password)
+    _enter(folder, [(name, strategy)])
 
 
 @teams.command(name="import")
 def import_(folder: Folder, file: Path, /) -> None:
-    """Enter the teams of a CSV file: its column name, and strategy where one is played here."""
+    """Enter the teams of a CSV file: its column name, and strategy where one is played here.
+
+    All of them or, where something is wrong with one, none.
+    """
     try:
         with file.open(newline="", encoding="utf-8-sig") as text:
             rows = list(csv.DictReader(text))
@@ -41,9 +50,24 @@ def import_(folder: Folder, file: Path, /) -> None:
         raise ConfigError(f"{file} cannot be read as CSV: {error}.") from None
     if not rows or any(not (row.get("name") or "").strip() for row in rows):
         raise ConfigError(f"{file} needs a column `name` with a name in every row.")
-    for row in rows:
-        strategy = (row.get("strategy") or "").strip()
-        add(folder, row["name"].strip(), strategy=strategy or None)
+    _enter(
+        folder, [(row["name"].strip(), (row.get("strategy") or "").strip() or None) for row in rows]
+    )
+
+
+def _enter(folder: Path, wanted: list[tuple[str, str | None]]) -> None:
+    """Enter teams, each with its strategy where it is played here; all of them or none."""
+    for _, strategy in wanted:
+        if strategy is not None:
+            strategy_named(strategy)
+    with records_in(folder) as records:
+        taken = Counter([team.name for team in records.teams()] + [name for name, _ in wanted])
+        twice = next((name for name, times in taken.items() if times > 1), None)
+        if twice is not None:
+            raise ConfigError(f"There is a team called {twice} already.")
+        for name, strategy in wanted:
+            team, password = records.enter(name, None if strategy is None else lasting(strategy))
+            _print_entered(team.id, name, None if strategy else password)
 
 
 @teams.command(name="list")
@@ -57,7 +81,7 @@ def list_(folder: Folder, /, *, as_json: Json = False) -> None:
         )
         return
     for place, team in enumerate(found, 1):
-        here = f", played here by {team.strategy}" if team.strategy else ""
+        here = f", played here by {called(team.strategy)}" if team.strategy else ""
         results().print(f"{place:3}. {team.name} ({team.id}){here}", markup=False)
 
 

@@ -23,6 +23,7 @@ from cardsharp.deadmansdraw.contest.sqlite import SqliteContest
 from cardsharp.errors import ArenaError, CardsharpError, ConfigError
 from workbench.arena.server import ArenaServer
 from workbench.stage.opponent import Opponent, Order
+from workbench.strategy_file import strategy_named
 
 PAUSE = timedelta(seconds=0.5)
 """Between two steps of the director."""
@@ -69,6 +70,9 @@ def opened(
     teams = records.teams()
     if len(teams) < 2:  # noqa: PLR2004 - nobody meets anybody
         raise ConfigError("A contest has two teams at least; `cardsharp contest teams add`.")
+    for team in teams:
+        if team.strategy is not None:
+            strategy_named(team.strategy)  # what is wrong with one is said before anything begins
     words = {team.id: secrets.token_urlsafe(18) for team in teams if team.strategy is not None}
     config = ArenaConfig(
         host=place.host,

@@ -18,8 +18,8 @@ Names = dict[str, str]
 Cells = dict[str, object]
 """A row by its columns; lists are joined where it is not printed as JSON."""
 
-ON_A_TERMINAL = 7
-"""As many of the columns have room there."""
+RESULT_COLUMNS, MEETING_COLUMNS = 8, 7
+"""As many of the columns have room on a terminal."""
 
 
 def pairing_line(result: Result, names: Names) -> str:
@@ -51,8 +51,8 @@ def result_row(result: Result, names: Names) -> Cells:
         "wins": f"{result.wins[0]}:{result.wins[1]}",
         "winner": None if result.winner is None else names[result.winner],
         "points": [f"{one}:{other}" for one, other in result.points],
-        "decided": result.decided,
         "ruled": result.ruled,
+        "decided": result.decided,
         "matches": list(result.matches),
     }
 
