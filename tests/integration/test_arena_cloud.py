@@ -13,7 +13,7 @@ import pytest
 import requests
 from requests.auth import HTTPDigestAuth
 from support.arena import ADMIN, ALICE, BOB, PASSWORDS, Client, HandClock, Poll, write_players
-from support.arena_cloud import LIFE, Opened, in_cloud, new_table
+from support.arena_cloud import LIFE, Opened, in_cloud
 
 from cardsharp.cloud.dynamodb_items import key, text
 from cardsharp.cloud.dynamodb_table import DynamoTable
@@ -24,6 +24,7 @@ from cardsharp.deadmansdraw.arena.teams import FRESH, PLAYERS
 from cardsharp.errors import Conflict, StoreError
 from workbench.arena.server import ArenaServer
 from workbench.cloud.emulator import Emulator
+from workbench.deadmansdraw.emulated import new_table
 
 Pair = tuple[tuple[ArenaServer, Client], tuple[ArenaServer, Client]]
 

@@ -13,7 +13,6 @@ from typing import Any
 import botocore.handlers
 import pytest
 from support.arena import ADMIN, ALICE, BOB, PASSWORDS, basic, write_players
-from support.arena_cloud import new_table
 from support.aws_template import allowed_actions, listed, properties
 from support.blef import Client
 
@@ -46,6 +45,7 @@ from workbench.cloud.emulator import Emulator
 from workbench.cloud.events import sqs_event
 from workbench.cloud.http_events import Asked, http_event
 from workbench.cloud.template import TEMPLATE
+from workbench.deadmansdraw.emulated import new_table
 from workbench.stage.side import assembled
 from workbench.stage.surroundings import environment
 

@@ -13,9 +13,10 @@ from cardsharp.cloud.dynamodb_items import key
 from cardsharp.deadmansdraw.arena.teams import PLAYERS
 from cardsharp.deadmansdraw.contest.pages import ContestPages
 from support.arena import ALICE, OUTSIDER, HandClock, running_arena, write_players
-from support.arena_cloud import in_cloud, new_table
+from support.arena_cloud import in_cloud
 from support.contests import held
 from workbench.cloud.emulator import Emulator
+from workbench.deadmansdraw.emulated import new_table
 
 AT_ONCE = timedelta(milliseconds=1)
 

@@ -11,6 +11,7 @@ runs compare only where nothing else was running; the ratio to the baseline says
 import asyncio
 import base64
 import json
+import random
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -27,6 +28,7 @@ from rich.console import Console
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.players import DEFAULT_FILE, load_players
 from workbench.arena.server import ArenaServer
+from workbench.deadmansdraw.emulated import emulated
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -73,21 +75,33 @@ class Remote:
 def _serve(line: Connection) -> None:
     """The arena's process: an arena, and answers to `Remote`."""
     with ArenaServer(ArenaConfig()) as arena:
-        work: dict[str, Callable[[int], object]] = {
-            "create": lambda seed: arena.create_match([ONE, TWO], seed=str(seed)),
-            "waiting": lambda _: arena.waiting,
-            "cpu": lambda _: time.process_time(),
-        }
-        line.send(arena.url)
-        while (request := line.recv()) is not None:
-            line.send(work[request[0]](request[1]))
+        _answer(arena, line)
+
+
+def _serve_emulated(line: Connection) -> None:
+    """The same with the cloud's arena over an emulated table."""
+    with emulated(ArenaConfig()) as arena, arena:
+        _answer(arena, line)
+
+
+def _answer(arena: ArenaServer, line: Connection) -> None:
+    work: dict[str, Callable[[int], object]] = {
+        "create": lambda seed: arena.create_match([ONE, TWO], seed=str(seed)),
+        "waiting": lambda _: arena.waiting,
+        "cpu": lambda _: time.process_time(),
+    }
+    line.send(arena.url)
+    while (request := line.recv()) is not None:
+        line.send(work[request[0]](request[1]))
 
 
 @asynccontextmanager
-async def _remote() -> "AsyncIterator[Remote]":
+async def _remote(
+    serve: Callable[[Connection], None] = _serve,
+) -> "AsyncIterator[Remote]":
     context = get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=_serve, args=(theirs,))
+    process = context.Process(target=serve, args=(theirs,))
     process.start()
     try:
         yield Remote(ours.recv(), ours)
@@ -136,29 +150,34 @@ class Line:
 
 
 @app.command
-async def wake() -> None:
-    """How long after a turn's end was answered the other player's long poll is answered."""
-    async with _remote() as arena:
+async def wake(*, emulator: bool = False, rounds: int = WAKE_ROUNDS) -> None:
+    """How long after a turn's end was answered the other player's long poll is answered.
+
+    With --emulator of the arena as the cloud runs it.
+    """
+    async with _remote(_serve_emulated if emulator else _serve) as arena:
         lines = {player: Line(arena.url, player) for player in (ONE, TWO)}
         sleeper = {player: Line(arena.url, player) for player in (ONE, TWO)}
         trips, wakes = [], []
-        for seed in range(WAKE_ROUNDS):
+        for seed in range(rounds):
             path = f"/api/matches/{arena.create_match(seed)}"
             _, view = await lines[ONE].ask("GET", path)
             mover, other = (ONE, TWO) if view["activePlayerIndex"] == 0 else (TWO, ONE)
             began = time.perf_counter()
             await lines[mover].ask("POST", path, {"etype": "Draw", "autopick": True})
             trips.append(time.perf_counter() - began)
-            wakes.append(await _woken(arena, lines[mover], sleeper[other], path))
+            pause = random.random() if emulator else 0  # somewhere between two of its reads
+            wakes.append(await _woken(arena, lines[mover], sleeper[other], path, pause))
         for line in (*lines.values(), *sleeper.values()):
             line.close()
     _compare("wake-up of a waiting client", wakes, "a plain POST and its answer", trips)
 
 
-async def _woken(arena: Remote, mover: Line, waiter: Line, path: str) -> float:
+async def _woken(arena: Remote, mover: Line, waiter: Line, path: str, pause: float) -> float:
     """Seconds from sending the last action of a turn to the waiting client's answer."""
     poll = asyncio.ensure_future(_timed(waiter.ask("GET", f"{path}?waitactive=1&showevents=1")))
     await _until_waiting(arena, 1)
+    await asyncio.sleep(pause)
     began = time.perf_counter()
     await mover.ask("POST", path, {"etype": "EndTurn", "autopick": True})
     (status, _), ended = await poll

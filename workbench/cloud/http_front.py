@@ -32,6 +32,9 @@ CONCURRENCY = 256
 MAX_BODY = 1_000_000
 """Bytes of the largest request body that is passed on."""
 
+KEEP_ALIVE = 60
+"""Seconds that an idle connection lasts: a client that thinks must not find it just closing."""
+
 BACKLOG = 512
 """Connections that may knock at once."""
 
@@ -154,5 +157,11 @@ class HttpFront:
     def _server(self, on_started: Callable[[], None]) -> Server:
         hurry = self._gateway.hurry
         return Server(
-            self._gateway, hurry, on_started, lifespan="off", date_header=False, ws=self._ws
+            self._gateway,
+            hurry,
+            on_started,
+            lifespan="off",
+            date_header=False,
+            timeout_keep_alive=KEEP_ALIVE,
+            ws=self._ws,
         )

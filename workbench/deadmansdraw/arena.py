@@ -74,6 +74,10 @@ class ServeOptions:
     public: Annotated[
         bool, Parameter(negative=(), help="Let spectators look on without a password.")
     ] = False
+    emulator: Annotated[
+        bool,
+        Parameter(negative=(), help="As the cloud runs it: over a table of an AWS emulator."),
+    ] = False
     as_json: Json = False
 
 
@@ -102,7 +106,10 @@ def serve(*, options: ServeOptions = ServeOptions()) -> None:
         public=options.public,
         admin_password=os.environ.get(ADMIN_PASSWORD) or None,
     )
-    run(config, lambda url: _announce(url, config, as_json=options.as_json))
+    if options.emulator:
+        _run_emulated(config, as_json=options.as_json)
+    else:
+        run(config, lambda url: _announce(url, config, as_json=options.as_json))
     if not options.as_json:
         results().print("the arena is closed")
 
@@ -159,6 +166,18 @@ def match(first: str, second: str, /, *, options: MatchOptions = MatchOptions())
         print_json([{"match": found, "players": list(seated)} for found, seated in made])
 
 
+def _run_emulated(config: ArenaConfig, *, as_json: bool) -> None:
+    """Serve from an emulator, which keeps nothing when it ends."""
+    if config.data is not None or config.tls is not None:
+        raise ConfigError("--emulator goes with neither --data nor --tls.")
+    # boto3 is slow to import, and not needed otherwise.
+    from workbench.deadmansdraw.emulated import emulated  # noqa: PLC0415
+
+    with emulated(config) as arena:
+        _announce(arena.url, config, as_json=as_json)
+        arena.front.run()
+
+
 def _admin_password() -> str:
     password = os.environ.get(ADMIN_PASSWORD)
     if not password and not sys.stdin.isatty():
@@ -198,7 +217,5 @@ def _announce(url: str, config: ArenaConfig, *, as_json: bool) -> None:
     console.print(f"  organiser  {organiser}")
     if config.public:
         console.print("  spectators look on without a password")
-    console.print(
-        f"  matches    {f'in {config.data}' if config.data else 'in memory, gone at the end'}"
-    )
+    console.print(f"  matches    {f'in {config.data}' if config.data else 'gone at the end'}")
     console.print("Ctrl-C stops it.", style="dim")

@@ -75,8 +75,8 @@ def _arena(environment: Mapping[str, str], *, wakes: bool) -> Arena:
     kind, _, name = environment.get(STORE, "").partition(":")
     if kind != "dynamodb" or not name:
         raise ConfigError(
-            f"{STORE} must be dynamodb:TABLE. At home `cardsharp arena` serves the same arena "
-            "from memory or a file, and `--store emulator` from a table."
+            f"{STORE} must be dynamodb:TABLE. At home `cardsharp arena` serves the same arena: "
+            "from memory, from a file, or with --emulator from a table."
         )
     given = environment.get(PASSWORD)
     organiser = _Organiser(SecretStr(given) if given else None, environment.get(SECRET) or None)
