@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -45,3 +46,36 @@ def test_the_list_shows_matches_at_every_size(
         assert page.locator("script:not([src])").count() == 0
         assert serious(page) == []
         assert not overflows(page)
+
+
+@pytest.mark.parametrize("width", [390, 1600])
+def test_a_match_is_opened_from_the_list_and_moves_on(
+    browser: Browser, tmp_path: Path, width: int
+) -> None:
+    """A player sees each card within a second of the action, without asking again and again."""
+    with running_arena(tmp_path) as (arena, client):
+        match = arena.create_match([ALICE, BOB], tags=[HOSTILE])
+        screen = {"viewport": {"width": width, "height": 900}}
+        with seen_by_alice(browser, **screen) as page:
+            page.goto(f"{arena.url}/matches")
+            page.locator("tbody a").first.click()
+            expect(page.locator("#match")).to_have_attribute("data-ready", "yes")
+            for number in (2, 3):
+                mover = next(
+                    one for one in (ALICE, BOB) if client.get("/api/matches?active=1", one).json()
+                )
+                client.post(f"/api/matches/{match}", mover, {"etype": "Draw", "autopick": True})
+                expect(page.locator("#count")).to_have_text(f"{number} of {number}", timeout=3000)
+            picture(page, f"arena-match-{width}")
+            assert serious(page) == []
+            assert not overflows(page)
+            page.go_back()
+            expect(page.locator("tbody tr")).to_have_count(1)
+
+
+def test_an_old_address_of_a_match_leads_there(browser: Browser, arena: ArenaServer) -> None:
+    with seen_by_alice(browser) as page:
+        page.goto(f"{arena.url}/matches")
+        link = page.locator("tbody a").first.get_attribute("href") or ""
+        page.goto(f"{arena.url}/matches#/match/{link.rpartition('/')[2]}")
+        page.wait_for_url(f"**{link}")

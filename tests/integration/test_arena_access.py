@@ -92,7 +92,12 @@ GET /                                     302   302   302   302   302   302   30
 GET /login                                302   302   302   302   302   401   401   401    401
 GET /logout                               401   401   401   401   401   401   401   401    401
 GET /matches                              200   200   200   200   200   401   401   401    200
-GET /matches/{cup}                        200   200   200   200   200   401   401   401    200
+GET /matches/{cup}                        200f  200o  200o  401   401   401   401   401    200f
+GET /matches/{ended}                      200f  200o  200o  401   401   401   401   401    200f
+GET /matches/{practice}                   200f  200o  401   401   200o  401   401   401    200f
+GET /matches/{practice}/steps             200   200   401   401   200   401   401   401    200
+GET /matches/{ended}/steps?wait=1         200   200   200   401   401   401   401   401    200
+GET /matches/{none}                       404   404   404   404   404   401   401   401    404
 GET /matches/statistics                   200   200   200   200   200   401   401   401    200
 GET /matches/statistics?tag=all           200f  200o  200of 200f  200of 401   401   401    200f
 GET /contest                              200   200   200   200   200   401   401   401    200

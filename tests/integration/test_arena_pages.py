@@ -2,8 +2,6 @@
 
 import json
 import re
-import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +9,6 @@ import pytest
 from starlette.routing import Route
 from support.arena import ADMIN, ALICE, BOB, Client
 from support.arena_cloud import Opened
-from support.recorded import SAMPLE
 
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.home import HomeArena
@@ -149,38 +146,3 @@ def test_the_descriptions_references_lead_somewhere(client: Client) -> None:
     text = client.get("/api", None).text
     schemas = set(json.loads(text)["components"]["schemas"])
     assert set(re.findall(r'"#/components/schemas/(\w+)"', text)) == schemas
-
-
-NODE = shutil.which("node")
-REBUILD = """
-import { framesOf } from "%s";
-import { readFileSync } from "node:fs";
-for (const match of JSON.parse(readFileSync(0))) {
-  const { banks, area, draw, discard } = framesOf(match).at(-1);
-  console.log(JSON.stringify({ banks, area, draw, discard }));
-}
-"""
-
-
-@pytest.mark.skipif(NODE is None, reason="node, which runs the page's script here, is missing")
-def test_the_page_rebuilds_the_table_from_the_events(tmp_path: Path) -> None:
-    """Its last step of each recorded match shows the recorded banks, play area and sizes."""
-    looks = []
-    for trace in SAMPLE.started():
-        moves = [move for step in trace["steps"] for move in step.get("new_moves", ())]
-        final = trace["final"]["last_look"]
-        if final["view"] != "same":
-            looks.append({**final["view"], "moves": moves + final["new_moves"]})
-    script = tmp_path / "rebuild.mjs"
-    script.write_text(REBUILD % (FOLDER / "frames.js").as_uri())
-    shown = subprocess.run(  # noqa: S603 - our own script
-        [str(NODE), str(script)], input=json.dumps(looks).encode(), capture_output=True, check=True
-    )
-    rebuilt = [json.loads(line) for line in shown.stdout.splitlines()]
-    assert len(rebuilt) > 50
-    for table, look in zip(rebuilt, looks, strict=True):
-        assert table["area"] == look["state"]["playArea"]
-        assert (table["draw"], table["discard"]) == (look["drawPileSize"], look["discardPileSize"])
-        banks = [{suit: sorted(bank[suit]) for suit in bank} for bank in table["banks"]]
-        recorded = look["state"]["banks"]
-        assert banks == [{suit: sorted(bank[suit]) for suit in bank} for bank in recorded]

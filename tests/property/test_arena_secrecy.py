@@ -87,6 +87,8 @@ def everything_said(client: Client, match: str, player: str | None) -> list[tupl
         client.get(f"{path}?waitactive=1&showdebug=1&showevents=1", player),
         client.get(f"/api/matches?id={match}&showdebug=1", player),
         client.get(f"/api/matches?id={match}&condensed=1", player),
+        client.get(f"/matches/{match}", player),
+        client.get(f"/matches/{match}/steps", player),
         client.post(path, player, {"etype": "nonsense"}),
         client.post(path, player, {"etype": "EndTurn", "effect": {"effectType": "Map"}}),
         client.ask("DELETE", f"{path}/terminate", player, {}),

@@ -45,7 +45,7 @@ MOST = 10_000
 HOLD = timedelta(seconds=20)
 """How long a question for something new is held."""
 
-SITE = Site("Cardsharp")
+SITE = Site("Cardsharp", judged=True)
 _COLUMNS = ("Game", "Result", "Score", "Started (UTC)")
 
 

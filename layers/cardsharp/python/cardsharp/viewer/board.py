@@ -24,7 +24,7 @@ class Board(NamedTuple):
     """How a game's table is drawn after a step, from public facts and our own decision in it.
 
     `symbols` are SVG elements in a square of 24 by name: `shape` shows them. A drawing has
-    neither script nor style of its own; `page/style.css` has the classes that there are.
+    neither script nor style of its own; `page/viewer.css` has the classes that there are.
     """
 
     symbols: Mapping[str, str]

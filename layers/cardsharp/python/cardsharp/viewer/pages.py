@@ -19,11 +19,11 @@ from cardsharp.viewer.explained import Explained
 from cardsharp.viewer.shown import Frame, Shown
 
 ASSETS: Mapping[str, str] = {
-    "style.css": "text/css; charset=utf-8",
+    "viewer.css": "text/css; charset=utf-8",
     "match.js": "text/javascript; charset=utf-8",
     "live.js": "text/javascript; charset=utf-8",
     "list.js": "text/javascript; charset=utf-8",
-    "icon.svg": "image/svg+xml",
+    "viewer.svg": "image/svg+xml",
 }
 """What the pages load, with the types that they are served as."""
 
@@ -46,12 +46,16 @@ _MOST = 8
 
 
 class Site(NamedTuple):
-    """Where the pages are served: their name, what leads from page to page, and the assets."""
+    """Where the pages are served: their name, what leads from page to page, and the assets.
+
+    `judged` is whether it says what decisions cost, at a match's address with `/analysis`.
+    """
 
     name: str
     matches: str = "/matches"
     assets: str = "/page"
     links: tuple[tuple[str, str], ...] = ()
+    judged: bool = False
 
 
 class Row(NamedTuple):
@@ -119,7 +123,7 @@ def analysis_document(match: Shown, analysis: Explained | None) -> dict[str, obj
 
 def match_file(match: Shown, analysis: Explained | None = None) -> str:
     """The page of a match as one file, which opens from disk and loads nothing."""
-    style, script = asset("style.css"), asset("match.js")
+    style, script = asset("viewer.css"), asset("match.js")
     template = _environment().get_template("match.html")
     document = {**steps_document(match), "analysis": analysis_document(match, analysis)}
     data = gzip.compress(json.dumps(document, separators=(",", ":")).encode(), mtime=0)

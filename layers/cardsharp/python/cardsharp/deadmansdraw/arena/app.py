@@ -30,6 +30,7 @@ from cardsharp.deadmansdraw.arena.slowdown import PER_ADDRESS, PER_USER, SlowDow
 from cardsharp.deadmansdraw.arena.spectators import Spectators
 from cardsharp.deadmansdraw.arena.waiting import Waiting
 from cardsharp.deadmansdraw.arena.watchdog import LOOK, Watchdog
+from cardsharp.deadmansdraw.arena.watching import MatchPages
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -78,8 +79,10 @@ class Arena:
         layers = (PrivateOnly, PathAsSent) if config.insecure else (PathAsSent,)
         pages = Pages(self.lobby, self.book, more)
         added = [] if more is None else more.routes(self.lobby, guard)
+        links = () if more is None else ((more.title, more.path),)
+        matches = MatchPages(self.referee, place, config.poll_timeout, links)
         self.app = Starlette(
-            routes=[*api_routes(api, guard), *page_routes(pages, guard), *added],
+            routes=[*api_routes(api, guard), *page_routes(pages, matches, guard), *added],
             middleware=[Middleware(one) for one in layers],
             exception_handlers={HTTPException: _http_error, Exception: _bug},
             lifespan=self._lifespan,

@@ -1,14 +1,18 @@
 """The endpoints of the REST API, one method each (docs/spec/arena.md sections 3 and 4)."""
 
-import time
-from collections.abc import Callable
-from datetime import timedelta
-
 from starlette.requests import Request
 from starlette.responses import Response
 
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
-from cardsharp.deadmansdraw.arena.http import client_ip, error_answer, hung_up, json_answer
+from cardsharp.deadmansdraw.arena.http import (
+    TimeLeft,
+    client_ip,
+    error_answer,
+    given_time,
+    hung_up,
+    json_answer,
+    time_left,
+)
 from cardsharp.deadmansdraw.arena.inputs import parse_response
 from cardsharp.deadmansdraw.arena.listing import (
     Filter,
@@ -38,8 +42,6 @@ from cardsharp.errors import Malformed
 
 HELLO = "Hello World. I am the SAP Labs CEE Hub Programming Competition 2023 Arena server."
 MAX_REPEATS = 60
-
-TimeLeft = Callable[[], timedelta]
 
 
 class Api:
@@ -178,7 +180,7 @@ class Api:
         for left in reversed(range(_repeats(request.query_params.get("repeat", "1")))):
             for match in self._referee.end_overdue_turns(tags, client_ip(request)):
                 ended[match.id] = match
-            if not left or _told(request)() <= self._watchdog_pause:
+            if not left or given_time(request)() <= self._watchdog_pause:
                 break
             await self._waiting.pause(self._watchdog_pause, lambda: hung_up(request))
         look = Look(user, just_ended=True)
@@ -193,10 +195,7 @@ class Api:
     # --- shared ----------------------------------------------------------------------------
 
     def _left(self, request: Request) -> TimeLeft:
-        """How long a request may still wait."""
-        end = time.monotonic() + self._poll_timeout.total_seconds()
-        told = _told(request)
-        return lambda: min(timedelta(seconds=end - time.monotonic()), told())
+        return time_left(request, self._poll_timeout)
 
     def _heard_of(self, user: User) -> None:
         if user.plays:
@@ -237,12 +236,6 @@ class Api:
         look = Look(user, debug=flag(query, "showdebug"), events=flag(query, "showevents"))
         history = self._lobby.history(match.id)
         return json_answer(full_view(match, look, history, self._book), status)
-
-
-def _told(request: Request) -> TimeLeft:
-    """How long an answer may take, where the server is told that by its own."""
-    told: TimeLeft = getattr(request.state, "time_left", lambda: timedelta.max)
-    return told
 
 
 def _awaited(user: User, wanted: Filter) -> Signal:

@@ -10,7 +10,13 @@ from pydantic import SecretStr
 
 from cardsharp.deadmansdraw.arena.app import Arena, Place
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
-from cardsharp.deadmansdraw.arena.lobby import ANY_MATCH, match_signal, new_match_of, turn_of
+from cardsharp.deadmansdraw.arena.lobby import (
+    ANY_MATCH,
+    match_signal,
+    moves_of,
+    new_match_of,
+    turn_of,
+)
 from cardsharp.deadmansdraw.arena.match import Match, Move
 from cardsharp.deadmansdraw.arena.pages import MorePages
 from cardsharp.deadmansdraw.arena.players import Book, load_players
@@ -110,6 +116,7 @@ class MemoryLobby:
         history.append(move)
         self._histories[match.id] = history
         self._keep(match)
+        self._signals.notify(moves_of(match.id))
         if before is None or before.active_player != match.active_player:
             self._notify(match, is_new=before is None)
 

@@ -5,6 +5,7 @@ import hashlib
 import html
 import json
 import logging
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
 from http import HTTPStatus
@@ -71,6 +72,22 @@ async def hung_up(request: Request) -> None:
 def client_ip(request: Request) -> str | None:
     """The address that a request came from."""
     return None if request.client is None else request.client.host
+
+
+TimeLeft = Callable[[], timedelta]
+
+
+def given_time(request: Request) -> TimeLeft:
+    """How long an answer may take, where the server is told that by its own."""
+    told: TimeLeft = getattr(request.state, "time_left", lambda: timedelta.max)
+    return told
+
+
+def time_left(request: Request, limit: timedelta) -> TimeLeft:
+    """How long a request may still wait, of which no poll lasts longer than `limit`."""
+    end = time.monotonic() + limit.total_seconds()
+    told = given_time(request)
+    return lambda: min(timedelta(seconds=end - time.monotonic()), told())
 
 
 class Guard:

@@ -16,6 +16,7 @@ class Signal(NamedTuple):
 NEW_MATCH = "new match"
 TURN = "turn"
 MATCH = "match"
+MOVED = "moved"
 ANY_MATCH = Signal("any match")
 """There is a new match."""
 
@@ -33,6 +34,11 @@ def turn_of(player_id: str) -> Signal:
 def match_signal(match_id: str) -> Signal:
     """The match has ended, or it is another player's turn."""
     return Signal(MATCH, match_id)
+
+
+def moves_of(match_id: str) -> Signal:
+    """Somebody has moved in the match."""
+    return Signal(MOVED, match_id)
 
 
 Moved = Callable[[Match], None]

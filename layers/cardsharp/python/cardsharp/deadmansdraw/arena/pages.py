@@ -15,6 +15,8 @@ from cardsharp.deadmansdraw.arena.lobby import Lobby
 from cardsharp.deadmansdraw.arena.paths import LooseRoute
 from cardsharp.deadmansdraw.arena.players import Book, User
 from cardsharp.deadmansdraw.arena.statistics import statistics_page, tags_page
+from cardsharp.deadmansdraw.arena.watching import MatchPages
+from cardsharp.viewer import pages as viewer
 
 FOLDER = Path(__file__).with_name("page")
 SECURITY_HEADERS = {
@@ -26,7 +28,7 @@ SECURITY_HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-cache",
 }
-ASSETS = ("arena.js", "docs.js", "frames.js", "icon.svg", "style.css", "words.js")
+ASSETS = ("arena.js", "docs.js", "icon.svg", "style.css")
 
 
 class MorePages(Protocol):
@@ -64,7 +66,7 @@ class Pages:
         return _redirect("/login", 401)
 
     async def matches(self, _request: Request, _user: User) -> Response:
-        """GET /matches and GET /matches/{id}: the script shows what the address names."""
+        """GET /matches: the script fills the list."""
         return _file("matches.html")
 
     async def statistics(self, request: Request, _user: User) -> Response:
@@ -92,10 +94,13 @@ class Pages:
     async def asset(self, request: Request) -> Response:
         """GET /page/{name}: what the pages load."""
         name = request.path_params["name"]
+        if name in viewer.ASSETS:
+            text, kind = viewer.asset(name), viewer.ASSETS[name]
+            return tagged(Response(text, headers=SECURITY_HEADERS, media_type=kind))
         return _file(name) if name in ASSETS else not_found(request)
 
 
-def page_routes(pages: Pages, guard: Guard) -> list[Route]:
+def page_routes(pages: Pages, matches: MatchPages, guard: Guard) -> list[Route]:
     """The routes of the pages and of what they load."""
     known, shown, everybody = guard.known, guard.shown, guard.open
     return [
@@ -104,7 +109,8 @@ def page_routes(pages: Pages, guard: Guard) -> list[Route]:
         LooseRoute("/logout", everybody(pages.logout), "GET"),
         LooseRoute("/matches", shown(pages.matches), "GET"),
         LooseRoute("/matches/statistics", shown(pages.statistics), "GET"),
-        LooseRoute("/matches/{id}", shown(pages.matches), "GET"),
+        LooseRoute("/matches/{id}", shown(matches.page), "GET"),
+        LooseRoute("/matches/{id}/steps", shown(matches.steps), "GET"),
         LooseRoute("/docs", everybody(pages.docs), "GET"),
         LooseRoute("/api", everybody(pages.openapi), "GET"),
         LooseRoute("/swagger.json", everybody(pages.openapi), "GET"),

@@ -28,7 +28,15 @@ from pydantic import TypeAdapter, ValidationError
 from cardsharp.cloud.aws import Unmet
 from cardsharp.cloud.dynamodb_items import key, moment, number, text
 from cardsharp.cloud.dynamodb_table import DynamoTable
-from cardsharp.deadmansdraw.arena.lobby import ANY_MATCH, MATCH, TURN, Moved, Signal, nobody_told
+from cardsharp.deadmansdraw.arena.lobby import (
+    ANY_MATCH,
+    MATCH,
+    MOVED,
+    TURN,
+    Moved,
+    Signal,
+    nobody_told,
+)
 from cardsharp.deadmansdraw.arena.match import Match, Move
 from cardsharp.errors import Conflict, StoreError
 
@@ -110,7 +118,7 @@ class TableLobby:
         if signal.kind == TURN:
             found = self._table.listed(_INDEX, _AT_TURN, _turn(signal.of), page=NEWEST)
             return frozenset(item["pk"]["S"] for item in islice(found, NEWEST))
-        if signal.kind == MATCH:
+        if signal.kind in {MATCH, MOVED}:
             item = self._table.get(_head(signal.of), of_now=False)
             return None if item is None else item["move_count"]["N"]
         listed = _MATCHES if signal == ANY_MATCH else _of_player(signal.of)

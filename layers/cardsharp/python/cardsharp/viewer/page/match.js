@@ -54,9 +54,10 @@ function put(name, html) {
 let told = null;
 
 export async function analyse() {
+  if (!root.dataset.judged) return;
   const path = new URL(root.dataset.steps.replace(/steps$/, "analysis"), location.origin);
-  const answer = alone ? null : await fetch(path);
-  if (answer?.ok) explain(await answer.json());
+  const answer = await fetch(path);
+  if (answer.ok) explain(await answer.json());
 }
 
 function explain(analysis) {

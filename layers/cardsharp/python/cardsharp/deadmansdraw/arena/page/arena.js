@@ -1,11 +1,7 @@
-// The arena's page: a list of matches, and one match to step through.
+// The arena's list of matches.
 // Everything that comes from the API is put on the page as text, never as HTML.
 
-import { framesOf } from "./frames.js";
-import { SIGNS, SUITS, effectSentence, outcomeSentence, sentence } from "./words.js";
-
 const LIST_PAUSE = 4000;
-const MATCH_PAUSE = 1500;
 const PAGE = 5; // the arena answers limit=5 with up to 51 matches
 
 const $ = (id) => document.getElementById(id);
@@ -47,13 +43,10 @@ const shownNow = () => document.visibilityState === "visible";
 
 function route() {
   const mine = ++generation;
-  const found = /^#\/match\/([0-9a-f]{24})$/.exec(location.hash)
-    ?? (location.hash ? null : /^\/matches\/([0-9a-f]{24})\/?$/i.exec(location.pathname));
-  $("list").hidden = Boolean(found);
-  $("match").hidden = !found;
+  const found = /^#\/match\/([0-9a-f]{24})$/.exec(location.hash); // where matches were once
+  if (found) location.replace(`/matches/${found[1]}`);
   say(null);
-  document.title = found ? "Arena · match" : "Arena · matches";
-  (found ? showMatch(found[1], mine) : showList(mine)).catch((error) => say(String(error.message)));
+  showList(mine).catch((error) => say(String(error.message)));
 }
 
 async function repeat(mine, milliseconds, work) {
@@ -124,7 +117,7 @@ function drawList(newest) {
 }
 
 function listRow(match) {
-  const open = () => { location.hash = `#/match/${match.id}`; };
+  const link = `/matches/${match.id}`;
   const names = match.playernames.map((name, index) => make(
     "span",
     { class: match.playerdata[index].winner ? "winner" : match.playerdata[index].active ? "mover" : "" },
@@ -133,9 +126,9 @@ function listRow(match) {
   const state = match.finished
     ? make("span", { class: "badge" }, "finished")
     : make("span", { class: "badge live" }, "live");
-  return make("tr", { onclick: open },
+  return make("tr", { onclick: () => { location.href = link; } },
     make("td", {}, state),
-    make("td", {}, make("a", { href: `#/match/${match.id}` }, names[0], " – ", names[1])),
+    make("td", {}, make("a", { href: link }, names[0], " – ", names[1])),
     make("td", { class: "num" }, match.playerdata.map((data) => data.bankvalue).join(" : ")),
     make("td", { class: "num" }, match.sequence.split(".")[0]),
     make("td", { class: "num" }, String(match.table.drawpile)),
@@ -149,152 +142,6 @@ function tagLink(tag) {
   return make("a", { class: "tag", href, onclick: (event) => event.stopPropagation() }, tag);
 }
 
-// --- one match ---------------------------------------------------------------------------
-
-let frames = [];
-let at = 0;
-let follow = true;
-
-async function showMatch(id, mine) {
-  let stamp = null;
-  frames = [];
-  at = 0;
-  follow = true;
-  await repeat(mine, MATCH_PAUSE, async () => {
-    const header = await ask(`/api/matches/${id}?condensed=1`);
-    if (header.sequence + header.lastmoveat === stamp || mine !== generation) return null;
-    const match = await ask(`/api/matches/${id}?showevents=1&showdebug=1`);
-    if (mine !== generation) return null;
-    stamp = header.sequence + header.lastmoveat;
-    frames = framesOf(match);
-    drawHead(match);
-    drawHistory(match);
-    go(follow ? frames.length - 1 : Math.min(at, frames.length - 1));
-    return match.activePlayerIndex === null ? "done" : null;
-  });
-}
-
-function drawHead(match) {
-  const [one, two] = match.playernames;
-  $("title").textContent = `${one} – ${two}`;
-  document.title = `${one} – ${two} · Arena`;
-  const facts = [`match ${match._id}`, `begun ${new Date(match.startedAt).toLocaleString()}`];
-  if (match.creationParams.tags?.length) facts.push(`tags ${match.creationParams.tags.join(", ")}`);
-  if (match.creationParams.timeout) facts.push(`turn limit ${match.creationParams.timeout} s`);
-  if (match.creationParams.randomSeed) facts.push(`seed ${match.creationParams.randomSeed}`);
-  $("facts").textContent = facts.join(" · ");
-  frames.names = match.playernames;
-}
-
-function drawHistory(match) {
-  const turns = new Map();
-  frames.forEach((frame, index) => {
-    if (!turns.has(frame.turn)) turns.set(frame.turn, []);
-    turns.get(frame.turn).push([frame, index]);
-  });
-  $("turns").replaceChildren(...[...turns].map(([turn, entries]) => {
-    const player = entries.find(([frame]) => frame.event.playerIndex !== undefined)?.[0].event.playerIndex;
-    const title = player === undefined ? `Turn ${turn}` : `Turn ${turn} · ${match.playernames[player]}`;
-    return make("li", { class: `turn player${player ?? ""}` }, make("h3", {}, title),
-      make("ol", {}, ...entries.map(([frame, index]) => make("li", {}, make("button",
-        { type: "button", "data-step": index, onclick: () => { follow = false; go(index); } },
-        sentence(frame.event, match.playernames))))));
-  }));
-}
-
-// --- the table at one step ----------------------------------------------------------------
-
-function go(step) {
-  if (!frames.length) return;
-  at = Math.max(0, Math.min(step, frames.length - 1));
-  const frame = frames[at];
-  $("slider").max = String(frames.length - 1);
-  $("slider").value = String(at);
-  $("position").textContent =
-    `step ${at + 1} of ${frames.length} · turn ${frame.turn} · ${new Date(frame.move.at).toLocaleTimeString()}`;
-  $("draw-size").textContent = String(frame.draw);
-  $("discard-size").textContent = String(frame.discard);
-  [0, 1].forEach((index) => drawSeat(index, frame));
-  $("area").replaceChildren(...frame.area.map((card) => drawCard(card, card === frame.fresh)));
-  if (!frame.area.length) $("area").append(make("span", { class: "muted" }, "empty"));
-  $("pending").textContent = frame.outcome
-    ? outcomeSentence(frame.outcome, frames.names)
-    : frame.pending ? effectSentence(frame.pending) : "";
-  $("pending").className = frame.outcome ? "outcome" : "";
-  $("debug").hidden = !frame.debug?.length;
-  $("debug-cards").replaceChildren(...(frame.debug ?? []).map((card) => drawCard(card, false)));
-  for (const button of document.querySelectorAll("[data-step]")) {
-    const here = Number(button.dataset.step) === at;
-    button.toggleAttribute("aria-current", here);
-    if (here) showInHistory(button);
-  }
-}
-
-// Scrolls the history alone; scrollIntoView would move the whole page on a small screen.
-function showInHistory(button) {
-  const box = $("turns").parentElement;
-  const top = button.offsetTop;
-  if (top < box.scrollTop || top + button.offsetHeight > box.scrollTop + box.clientHeight) {
-    box.scrollTop = top - box.clientHeight / 2;
-  }
-}
-
-function drawSeat(index, frame) {
-  const bank = frame.banks[index];
-  const suits = Object.keys(bank).sort((one, two) => SUITS.indexOf(one) - SUITS.indexOf(two));
-  const points = suits.reduce((sum, suit) => sum + Math.max(...bank[suit]), 0);
-  const seat = $(`seat${index}`);
-  const mover = frame.player === index;
-  const winner = frame.outcome?.matchEndedWinnerIdx === index;
-  seat.className = `seat${mover ? " mover" : ""}${winner ? " winner" : ""}`;
-  seat.replaceChildren(
-    make("h2", {}, frames.names[index], make("span", { class: "points" }, `${points} points`)),
-    make("div", { class: "stacks" }, ...suits.map((suit) => drawStack(suit, bank[suit]))),
-  );
-  if (!suits.length) seat.append(make("span", { class: "muted" }, "nothing banked yet"));
-}
-
-function drawStack(suit, values) {
-  const [top, ...under] = [...values].sort((one, two) => two - one);
-  return make("div", { class: "stack" }, drawCard({ suit, value: top }, false),
-    make("span", { class: "under" }, under.join(" ")));
-}
-
-function drawCard(card, fresh) {
-  const known = SUITS.includes(card.suit);
-  return make("div", { class: `card ${known ? card.suit.toLowerCase() : "other"}${fresh ? " fresh" : ""}` },
-    make("b", {}, String(card.value)),
-    make("span", { class: "sign", "aria-hidden": "true" }, SIGNS[card.suit] ?? "?"),
-    make("span", { class: "suit" }, card.suit));
-}
-
-function turnStart(direction) {
-  const turn = frames[at]?.turn + direction;
-  const found = frames.findIndex((frame) => frame.turn === turn);
-  return found >= 0 ? found : direction < 0 ? 0 : frames.length - 1;
-}
-
-// --- controls ------------------------------------------------------------------------------
-
-function step(choose, stay = false) {
-  return () => { follow = stay; go(choose()); };
-}
-
-const CONTROLS = {
-  first: [step(() => 0), "Home"],
-  "turn-back": [step(() => turnStart(-1)), "PageUp"],
-  back: [step(() => at - 1), "ArrowLeft"],
-  forward: [step(() => at + 1), "ArrowRight"],
-  "turn-forward": [step(() => turnStart(1)), "PageDown"],
-  last: [step(() => frames.length - 1, true), "End"],
-};
-for (const [id, [work]] of Object.entries(CONTROLS)) $(id).addEventListener("click", work);
-$("slider").addEventListener("input", step(() => Number($("slider").value)));
-document.addEventListener("keydown", (pressed) => {
-  if ($("match").hidden || pressed.target.matches?.("input, select") || pressed.ctrlKey || pressed.metaKey) return;
-  const found = Object.values(CONTROLS).find(([, key]) => key === pressed.key);
-  if (found) { pressed.preventDefault(); found[0](); }
-});
 $("filters").addEventListener("submit", (event) => event.preventDefault());
 $("filters").addEventListener("change", route);
 window.addEventListener("hashchange", route);

@@ -1,0 +1,104 @@
+"""`/matches/{id}`: the page of a match, which shows everybody what a spectator may know."""
+
+from collections import OrderedDict
+from datetime import timedelta
+from typing import Protocol
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from cardsharp.deadmansdraw.arena.dto import Json
+from cardsharp.deadmansdraw.arena.http import hung_up, json_answer, tagged, time_left
+from cardsharp.deadmansdraw.arena.lobby import Lobby, moves_of
+from cardsharp.deadmansdraw.arena.match import Match
+from cardsharp.deadmansdraw.arena.players import Book, User
+from cardsharp.deadmansdraw.arena.referee import Referee
+from cardsharp.deadmansdraw.arena.spectators import SPECTATOR
+from cardsharp.deadmansdraw.arena.views import Look, full_view
+from cardsharp.deadmansdraw.arena.waiting import Waiting
+from cardsharp.deadmansdraw.recorded import told
+from cardsharp.deadmansdraw.wire_views import MatchView
+from cardsharp.viewer.pages import HEADERS, Site, match_page, steps_document
+from cardsharp.viewer.shown import Shown, shown
+
+LINKS = (("Statistics", "/matches/statistics"), ("API", "/docs"))
+
+Links = tuple[tuple[str, str], ...]
+
+_KEPT = 32
+"""Matches that are kept as they were drawn last."""
+
+
+class MatchPlace(Protocol):
+    """Where the matches are, who plays them, and how a client waits there."""
+
+    @property
+    def lobby(self) -> Lobby:
+        """The matches."""
+
+    @property
+    def book(self) -> Book:
+        """The players."""
+
+    @property
+    def waiting(self) -> Waiting:
+        """How a client waits."""
+
+
+class MatchPages:
+    """The pages of single matches; `more` are titles and addresses of others that they lead to."""
+
+    def __init__(
+        self, referee: Referee, place: MatchPlace, poll_timeout: timedelta, more: Links = ()
+    ) -> None:
+        self._site = Site("Arena", links=(*more, *LINKS))
+        self._referee, self._poll_timeout = referee, poll_timeout
+        self._lobby, self._book, self._waiting = place.lobby, place.book, place.waiting
+        self._drawn: OrderedDict[tuple[str, int, bool], Shown] = OrderedDict()
+
+    async def page(self, request: Request, user: User) -> Response:
+        """GET /matches/{id}: the match at one step, and links to all."""
+        match = self._referee.visible(user, request.path_params["id"])
+        step = request.query_params.get("step", "")
+        page = match_page(
+            self._site, await self._shown(match), int(step) if step.isdecimal() else None
+        )
+        return tagged(HTMLResponse(page, headers=HEADERS))
+
+    async def steps(self, request: Request, user: User) -> Response:
+        """GET /matches/{id}/steps: those from a number on; for a player who waits once there are.
+
+        Spectators do not wait: one answer serves many of them.
+        """
+        query = request.query_params
+        match = self._referee.visible(user, request.path_params["id"])
+        start = int(query["from"]) if query.get("from", "").isdecimal() else 0
+
+        def is_new() -> bool:
+            now = self._referee.find(match.id)
+            return now.moves > start or now.finished
+
+        if "wait" in query and user is not SPECTATOR:
+            signal, gone = moves_of(match.id), lambda: hung_up(request)
+            await self._waiting.wait(signal, is_new, gone, time_left(request, self._poll_timeout))
+        found = await self._shown(self._referee.find(match.id))
+        return json_answer(steps_document(found, start), headers=HEADERS)
+
+    async def _shown(self, match: Match) -> Shown:
+        """The match as it is now; drawn beside the players' requests, which do not wait for it."""
+        key = match.id, match.moves, match.finished
+        if key not in self._drawn:
+            history = self._lobby.history(match.id)
+            view = full_view(match, Look(SPECTATOR, events=True), history, self._book)
+            self._drawn[key] = await run_in_threadpool(_drawn, view)
+        self._drawn.move_to_end(key)
+        while len(self._drawn) > _KEPT:
+            self._drawn.popitem(last=False)
+        return self._drawn[key]
+
+
+def _drawn(view: Json) -> Shown:
+    found = shown(*told(MatchView.model_validate(view)), public=True)
+    found.frames  # noqa: B018 - draws them, and keeps them
+    return found
