@@ -171,7 +171,7 @@ def test_a_fault_is_named_with_its_line_and_ends_with_1(
         (("--turn", "99"), "Nothing that can be tried was decided in turn 99, but in: "),
         (("--turn", "1", "--all"), "--turn is of one match"),
         (("--match", "nosuch"), "No match 'nosuch' is in the log"),
-        (("--match", "nosuch.json"), "nosuch.json is no match as an arena tells it"),
+        (("--match", "nosuch.json"), "nosuch.json cannot be read: No such file"),
         (("--store", "sqlite:/nosuch.db"), "There is no match log /nosuch.db"),
     ],
 )

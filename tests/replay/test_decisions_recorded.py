@@ -3,7 +3,6 @@
 import json
 from dataclasses import replace
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,8 +11,8 @@ from support.recorded import SAMPLE, Look, looks
 from cardsharp.deadmansdraw.decisions import decisions
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.reading import rebuild
+from cardsharp.deadmansdraw.recorded import recorded
 from cardsharp.errors import ConfigError
-from workbench.lab.extras import extras_of
 
 PILES = ("playArea", "drawPile", "discardPile", "banks")
 
@@ -22,18 +21,16 @@ def began_as_all(trace: dict[str, Any]) -> bool:
     return not any(name in trace["initial"]["creationParams"] for name in PILES)
 
 
-def written(folder: Path, look: Look) -> Path:
-    """The view as an arena answers it, in a file."""
-    file = folder / "told.json"
-    file.write_text(json.dumps({**look.raw, "startedAt": "2023-11-06T10:00:00.000Z"}))
-    return file
+def told(look: Look) -> bytes:
+    """The view as an arena answers it."""
+    return json.dumps({**look.raw, "startedAt": "2023-11-06T10:00:00.000Z"}).encode()
 
 
 @pytest.mark.parametrize("number", [3, pytest.param(50, marks=pytest.mark.slow)])
 def test_every_decision_of_both_players_has_the_position_that_its_player_saw(
-    number: int, tmp_path: Path
+    number: int,
 ) -> None:
-    extras, found = extras_of("deadmansdraw"), 0
+    found = 0
     for trace in islice(filter(began_as_all, SAMPLE.started()), number):
         seen: dict[int, Position] = {}
         last = None
@@ -43,7 +40,7 @@ def test_every_decision_of_both_players_has_the_position_that_its_player_saw(
                 seen[look.view.move_count] = rebuild(look.view, index)
         if last is None:
             continue
-        record, moves = extras.recorded(written(tmp_path, last))
+        record, moves = recorded(told(last))
         for asked in decisions(record, moves):
             there = seen[asked.step.sequence]
             assert replace(asked.position, history=()) == replace(there, history=()), trace["name"]
@@ -52,10 +49,10 @@ def test_every_decision_of_both_players_has_the_position_that_its_player_saw(
     assert found > 30 * number
 
 
-def test_a_match_that_did_not_begin_as_all_do_is_refused(tmp_path: Path) -> None:
+def test_a_match_that_did_not_begin_as_all_do_is_refused() -> None:
     odd = (trace for trace in SAMPLE.started() if not began_as_all(trace))
     for trace in islice(odd, 3):
-        file = tmp_path / "told.json"
-        file.write_text(json.dumps({**trace["initial"], "startedAt": "2023-11-06T10:00:00.000Z"}))
+        *_, last = looks(trace)
+        record, moves = recorded(told(last))
         with pytest.raises(ConfigError, match="began with cards of its own"):
-            extras_of("deadmansdraw").recorded(file)
+            list(decisions(record, moves))

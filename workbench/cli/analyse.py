@@ -21,8 +21,8 @@ from workbench.show.progress import Bar
 Analysable = Annotated[
     str,
     Parameter(
-        help="An id, a unique beginning or end of one, the word last, or a FILE.json that an "
-        "arena answered."
+        help="An id, a unique beginning or end of one, the word last, a FILE of recorded matches, "
+        "or the URL of an arena or of a match there."
     ),
 ]
 

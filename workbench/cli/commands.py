@@ -122,6 +122,7 @@ COMMANDS = (
         (
             ("cardsharp analyse", "the last match"),
             ("cardsharp analyse told.json", "what an arena has answered, also of others"),
+            ("cardsharp analyse https://arena.example", "the newest match there"),
             ("cardsharp analyse last --json", "every decision and the curve, for a program"),
         ),
         place=4,

@@ -1,27 +1,25 @@
-"""The match that a word on the command line means: of a match log, or in a file."""
-
-from pathlib import Path
+"""The match that a word on the command line means: of a match log, in a file, or at an arena."""
 
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
+from cardsharp.errors import ConfigError
 from cardsharp.game import Game
-from cardsharp.games import game as game_named
-from workbench.lab.extras import extras_of
 from workbench.show.lookup import read_match
-
-_RECORDED = ".json"
+from workbench.watch.sources import LogSource, source_of
 
 
 def opened(word: str, store: str | None, game: Game | None) -> tuple[MatchRecord, list[MoveRecord]]:
     """The match that a word means; one of that game where one is named.
 
-    A FILE.json is what an arena has answered, of the first game where none is named.
-
     Raises:
         ConfigError: no match, more than one, or one of another game.
         StoreError: it cannot be read.
+        Unreachable: the arena does not answer.
     """
-    file = Path(word)
-    if file.suffix == _RECORDED:
-        return extras_of((game or game_named(None)).name).recorded(file)
-    found = read_match(word, store, game)
-    return found.record, found.moves
+    source, match_id = source_of(word, store, game)
+    if isinstance(source, LogSource):
+        found = read_match(match_id, store, game)  # which names what cannot be read
+        return found.record, found.moves
+    record = source.match(match_id)
+    if record is None:
+        raise ConfigError(f"There is no match {match_id}.")
+    return record, source.moves(match_id)

@@ -33,8 +33,8 @@ class TryOptions:
         tuple[str, ...],
         Parameter(
             negative=(),
-            help="An id, a unique beginning or end of one, the word last, or a FILE.json that an "
-            "arena answered; repeat it for more. Else last.",
+            help="An id, a unique beginning or end of one, the word last, a FILE of recorded "
+            "matches, or the URL of an arena or a match there; repeat it for more. Else last.",
         ),
     ] = ()
     turn: Annotated[

@@ -12,7 +12,6 @@ from cardsharp.deadmansdraw.actions import Effect, EffectType
 from cardsharp.deadmansdraw.bank import bank_of
 from cardsharp.deadmansdraw.cards import Card, Suit
 from cardsharp.deadmansdraw.position import Position
-from cardsharp.deadmansdraw.recorded import recorded
 from cardsharp.deadmansdraw.strategies import Strategy
 from cardsharp.deadmansdraw.strategies.captain import (
     WEIGHTS,
@@ -24,7 +23,6 @@ from cardsharp.deadmansdraw.strategies.champion import Champion
 from cardsharp.deadmansdraw.strategies.search.leaves import Limits
 from cardsharp.deadmansdraw.strategies.search.tree import Search
 from cardsharp.deadmansdraw.strategies.search.weights import model
-from cardsharp.errors import ConfigError, Malformed
 from workbench.deadmansdraw.kept import kept_match
 from workbench.lab.dice import Dice, Purpose, dice
 from workbench.lab.extras import Answer, Extras, MatchDice, PlaySeries, Told
@@ -81,18 +79,6 @@ class DeadMansDrawExtras(Extras):
     def kept(self, told: Told) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
         """The match as an arena would have told it, with the reasons of both players."""
         yield kept_match(told)
-
-    def recorded(self, file: Path) -> tuple[MatchRecord, list[MoveRecord]]:
-        """The match that an arena tells: the answer to GET /api/matches/ID?showevents=true."""
-        try:
-            record, moves = recorded(file.read_bytes())
-        except (OSError, Malformed):
-            raise ConfigError(
-                f"{file} is no match as an arena tells it (GET /api/matches/ID?showevents=true)."
-            ) from None
-        if "opening" in record.header:
-            raise ConfigError(f"{file}: its match began with cards of its own, not as all do.")
-        return record, moves
 
     def answers(self, strategy: Strategy) -> Iterator[Answer]:
         """What a strategy answers where one answer is right."""

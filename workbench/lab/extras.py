@@ -4,13 +4,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple, Protocol
 
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.deciding import Decided
-from cardsharp.errors import ConfigError
 from cardsharp.games import game
 from workbench.lab.plan import Plan
 from workbench.lab.results import Pair
@@ -149,10 +147,6 @@ class Extras:
     def kept(self, told: Told) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
         """A match of the lab as the log holds matches, in one part or in several."""
         raise NotImplementedError
-
-    def recorded(self, file: Path) -> tuple[MatchRecord, list[MoveRecord]]:
-        """The match in a file that somebody recorded; raises `ConfigError` for any other file."""
-        raise ConfigError(f"{file}: a match of this game is not read from a file, but from a log.")
 
     def answers(self, strategy: Any) -> Iterator[Answer]:  # noqa: ANN401
         """What a strategy answers to hand-made positions; a game may have none."""

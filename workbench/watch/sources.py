@@ -97,7 +97,7 @@ class FileSource:
         try:
             told = [_told(text, file) for text in _texts(file)]
         except OSError as error:
-            raise ConfigError(f"{file} cannot be read: {error}.") from None
+            raise ConfigError(f"{file} cannot be read: {error.strerror or error}.") from None
         self._found = {record.match_id: (record, moves) for record, moves in told}
         if not self._found:
             raise ConfigError(f"{file} has no match.")

@@ -25,6 +25,7 @@ from cardsharp.deadmansdraw.position import Observer, Played, Position
 from cardsharp.deadmansdraw.reading import follow
 from cardsharp.deadmansdraw.replay import EventStep, position_of, turns_of
 from cardsharp.deadmansdraw.wire_views import MoveView
+from cardsharp.errors import ConfigError
 from cardsharp.replay import Asked, Thought
 
 
@@ -36,14 +37,20 @@ class Look(NamedTuple):
     action: Action | None
 
 
-def decisions(_record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Asked]:
+def decisions(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Asked]:
     """Every decision of either player, in order.
 
     One whose position the log has otherwise is left out: its match did not begin as all do.
 
     Raises:
+        ConfigError: the match says so itself.
         StoreError: a move of the log cannot be read.
     """
+    if "opening" in record.header:
+        raise ConfigError(
+            f"Match {record.match_id} began with cards of its own, not as all do: what its players "
+            "knew is not told."
+        )
     for step, position, action in looks(moves):
         if position is not None and action is not None:
             yield from _asked(step, position, action)
