@@ -156,7 +156,7 @@ COMMANDS = (
     ),
     Command(
         "contest",
-        "Hold a contest of Dead Man's Draw on this machine.",
+        "Hold a contest of Dead Man's Draw, on this machine or in the cloud.",
         "Its folder has everything: teams, rulings, results, and the arena's matches. It may be "
         "killed at any moment and goes on when it is run again. `teams list`, `status` and "
         "`results` take --json.",
@@ -167,6 +167,7 @@ COMMANDS = (
             ("cardsharp contest run cup", "its arena, and matches to the end"),
             ("cardsharp contest status cup", "how it stands, from another terminal"),
             ("cardsharp contest results cup --csv", "every pairing with its matches"),
+            ("cardsharp contest new cup --stack cardsharp-prod", "in a stack; so all but practice"),
         ),
         group=True,
         place=6,

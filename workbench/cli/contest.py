@@ -2,12 +2,12 @@
 
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import cyclopts
 from cyclopts import Parameter, validators
@@ -21,7 +21,8 @@ from cardsharp.deadmansdraw.contest.records import Records, Settings, Stage
 from cardsharp.deadmansdraw.contest.sqlite import SqliteContest
 from cardsharp.errors import ConfigError
 from workbench.cli.commands import command
-from workbench.cli.contest_teams import Folder, teams
+from workbench.cli.contest_teams import teams
+from workbench.cli.contest_where import HERE, Folder, Where, name_of
 from workbench.contest.home import PAUSE, Place, opened, records_in, run
 from workbench.contest.showing import (
     MEETING_COLUMNS,
@@ -40,6 +41,9 @@ from workbench.show.exits import Exit
 from workbench.show.options import Json
 from workbench.show.output import messages, print_json, results
 from workbench.stage.surroundings import telemetry_in
+
+if TYPE_CHECKING:
+    from workbench.operate.contests import Contests
 
 _COMMAND = command("contest")
 
@@ -70,17 +74,22 @@ class NewOptions:
 
 
 @contest.command
-def new(folder: Folder, /, *, options: NewOptions = NewOptions()) -> None:
-    """Found a contest in a new folder; the folder's name tags its matches."""
-    name = folder.resolve().name
-    if not name.replace("-", "").replace("_", "").isalnum():
-        raise ConfigError(f"{name} is no name for a contest; use letters, digits, - and _.")
+def new(folder: Folder, /, *, options: NewOptions = NewOptions(), where: Where = HERE) -> None:
+    """Found a contest in a new folder, or in a deployed stack; its name tags its matches."""
+    name = name_of(folder)
     if options.matches % 2 == 0:
         raise ConfigError("An odd number of matches decides a pairing, such as --matches 5.")
     settings = Settings(name, options.format, options.matches, 3 * options.matches, options.timeout)
-    SqliteContest.found(folder, settings).close()
+    there = where.contests()
+    if there is None:
+        SqliteContest.found(folder, settings).close()
+    else:
+        there.found(settings)
     results().print(f"contest {name}: {options.format}, {options.matches} matches a pairing")
-    results().print(f"Enter teams by: cardsharp contest teams add {folder} NAME", style="dim")
+    stack = "" if there is None else f" --stack {where.stack}"
+    results().print(
+        f"Enter teams by: cardsharp contest teams add {folder} NAME{stack}", style="dim"
+    )
 
 
 @Parameter(name="*")
@@ -134,31 +143,57 @@ def run_(
         bool, Parameter(negative=(), help="Keep the arena and its pages at the end, until Ctrl-C.")
     ] = False,
     options: RunOptions = RunOptions(),
+    where: Where = HERE,
 ) -> int:
     """Play the contest to its end; started again after whatever stopped it, it goes on.
 
-    What is left of practice is played to its end first.
+    What is left of practice is played to its end first. In a stack the contest goes on by itself:
+    this shows how, and Ctrl-C ends only the showing.
     """
+    there = where.contests()
+    if there is not None:
+        if seed_by_practice or stay or options != RunOptions():
+            raise ConfigError("With --stack the arena is there already; give --region at the most.")
+        _show(there, name_of(folder))
+        return Exit.OK
     with _played(folder, options) as (records, client):
         names = {team.id: team.name for team in records.teams()}
         left = Practice(records, client, utc_now)
         run(lambda: left.step(begin=False), lambda: None, _wait)
         if seed_by_practice and records.stage is Stage.OPEN:
             records.seed([row.team for row in ladder(records)])
-        told: set[str] = set()
-
-        def tell() -> None:
-            for result in records.results():
-                if result.decided and result.pairing not in told:
-                    told.add(result.pairing)
-                    results().print(pairing_line(result, names), markup=False)
-
-        run(Director(records, client).step, tell, _wait)
+        run(Director(records, client).step, _teller(records, names), _wait)
         results().print(f"won by {_joined(records.table()[0], names)}", markup=False)
         with suppress(KeyboardInterrupt):
             while stay:
                 _wait()
     return Exit.OK
+
+
+def _show(there: "Contests", name: str) -> None:
+    """Let a stack's contest begin, and tell what is decided until it is over."""
+    with there.records(name) as records:
+        names = {team.id: team.name for team in records.teams()}
+        if len(names) < 2:  # noqa: PLR2004 - nobody meets anybody
+            raise ConfigError("A contest has two teams at least; `cardsharp contest teams add`.")
+        records.begin()
+        there.go_on()
+        messages().print(f"contest {name}: arena at {there.url}; it goes on after Ctrl-C.")
+        run(lambda: records.stage is Stage.OVER, _teller(records, names), _wait)
+        results().print(f"won by {_joined(records.table()[0], names)}", markup=False)
+
+
+def _teller(records: Records, names: Names) -> Callable[[], None]:
+    """Tells of each pairing when it is decided."""
+    told: set[str] = set()
+
+    def tell() -> None:
+        for result in records.results():
+            if result.decided and result.pairing not in told:
+                told.add(result.pairing)
+                results().print(pairing_line(result, names), markup=False)
+
+    return tell
 
 
 @contest.command
@@ -226,9 +261,9 @@ _STATES = {Stage.OPEN: "has not begun", Stage.BEGUN: "goes on", Stage.OVER: "ove
 
 
 @contest.command
-def status(folder: Folder, /, *, as_json: Json = False) -> None:
+def status(folder: Folder, /, *, as_json: Json = False, where: Where = HERE) -> None:
     """Say how the contest stands: what runs, the places so far, and the ladder of practice."""
-    with records_in(folder) as records:
+    with where.records(folder) as records:
         found, table = records.results(), records.table()
         paused, settings, stage = records.paused, records.settings, records.stage
         names = {team.id: team.name for team in records.teams()}
@@ -254,7 +289,7 @@ def status(folder: Folder, /, *, as_json: Json = False) -> None:
 
 
 @contest.command(name="results")
-def results_(
+def results_(  # noqa: PLR0913 - each is a flag of its own
     folder: Folder,
     /,
     *,
@@ -266,9 +301,10 @@ def results_(
     html: Annotated[
         Path | None, Parameter(help="Write the contest's page, a file that needs nothing else.")
     ] = None,
+    where: Where = HERE,
 ) -> None:
     """Print every pairing with its matches, for reading, as JSON or CSV; or write the page."""
-    with records_in(folder) as records:
+    with where.records(folder) as records:
         if html is not None:
             _write(html, file_page(records))
             results().print(f"written to {html}", markup=False)
@@ -288,9 +324,9 @@ def results_(
 
 
 @contest.command
-def rule(folder: Folder, pairing: str, winner: str, /, *, reason: str) -> None:
+def rule(folder: Folder, pairing: str, winner: str, /, *, reason: str, where: Where = HERE) -> None:
     """Decide a pairing as organiser, whatever its matches were; the reason is kept."""
-    with records_in(folder) as records:
+    with where.records(folder) as records:
         known = {result.pairing: result for result in records.results()}
         if pairing not in known:
             raise ConfigError(
@@ -299,22 +335,24 @@ def rule(folder: Folder, pairing: str, winner: str, /, *, reason: str) -> None:
         if records.team(winner).id not in known[pairing].teams:
             raise ConfigError(f"{winner} does not take part in pairing {pairing}.")
         records.rule(pairing, winner, reason)
+    where.go_on()
     results().print(f"pairing {pairing} goes to {winner}: {reason}", markup=False)
 
 
 @contest.command
-def pause(folder: Folder, /) -> None:
+def pause(folder: Folder, /, *, where: Where = HERE) -> None:
     """Let no match begin; those that run are played to their end."""
-    with records_in(folder) as records:
+    with where.records(folder) as records:
         records.pause(on=True)
     results().print("No match begins until: cardsharp contest resume", style="dim")
 
 
 @contest.command
-def resume(folder: Folder, /) -> None:
+def resume(folder: Folder, /, *, where: Where = HERE) -> None:
     """Let matches begin again."""
-    with records_in(folder) as records:
+    with where.records(folder) as records:
         records.pause(on=False)
+    where.go_on()
 
 
 def _write(file: Path, text: str) -> None:

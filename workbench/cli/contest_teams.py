@@ -9,12 +9,10 @@ import cyclopts
 from cyclopts import Parameter
 
 from cardsharp.errors import ConfigError
-from workbench.contest.home import records_in
+from workbench.cli.contest_where import HERE, Folder, Where
 from workbench.show.options import Json
 from workbench.show.output import print_json, results
 from workbench.strategy_file import called, lasting, strategy_named
-
-Folder = Annotated[Path, Parameter(help="The contest's folder.")]
 
 teams = cyclopts.App(name="teams", help="Enter teams, list and remove them, give new passwords.")
 
@@ -29,16 +27,18 @@ def add(
         str | None,
         Parameter(help="Played here: a strategy's name, a FILE.py or a 'command'."),
     ] = None,
+    where: Where = HERE,
 ) -> None:
     """Enter a team and print its id and password, which nobody can read again.
 
-    Teams are seeded in the order of their entries. With --strategy its matches are played here.
+    Teams are seeded in the order of their entries. With --strategy its matches are played here; in
+    a stack every team has a program of its own, such as `cardsharp bot` on any machine.
     """
-    _enter(folder, [(name, strategy)])
+    _enter(folder, [(name, strategy)], where)
 
 
 @teams.command(name="import")
-def import_(folder: Folder, file: Path, /) -> None:
+def import_(folder: Folder, file: Path, /, *, where: Where = HERE) -> None:
     """Enter the teams of a CSV file: its column name, and strategy where one is played here.
 
     All of them or, where something is wrong with one, none.
@@ -50,17 +50,21 @@ def import_(folder: Folder, file: Path, /) -> None:
         raise ConfigError(f"{file} cannot be read as CSV: {error}.") from None
     if not rows or any(not (row.get("name") or "").strip() for row in rows):
         raise ConfigError(f"{file} needs a column `name` with a name in every row.")
-    _enter(
-        folder, [(row["name"].strip(), (row.get("strategy") or "").strip() or None) for row in rows]
-    )
+    wanted = [(row["name"].strip(), (row.get("strategy") or "").strip() or None) for row in rows]
+    _enter(folder, wanted, where)
 
 
-def _enter(folder: Path, wanted: list[tuple[str, str | None]]) -> None:
+def _enter(folder: Path, wanted: list[tuple[str, str | None]], where: Where) -> None:
     """Enter teams, each with its strategy where it is played here; all of them or none."""
-    for _, strategy in wanted:
+    for name, strategy in wanted:
         if strategy is not None:
+            if where.stack is not None:
+                raise ConfigError(
+                    f"A stack plays no team itself. Enter {name} without a strategy, and play it "
+                    f"on any machine: cardsharp bot --url URL --user ID --strategy {strategy}"
+                )
             strategy_named(strategy)
-    with records_in(folder) as records:
+    with where.records(folder) as records:
         taken = Counter([team.name for team in records.teams()] + [name for name, _ in wanted])
         twice = next((name for name, times in taken.items() if times > 1), None)
         if twice is not None:
@@ -71,9 +75,9 @@ def _enter(folder: Path, wanted: list[tuple[str, str | None]]) -> None:
 
 
 @teams.command(name="list")
-def list_(folder: Folder, /, *, as_json: Json = False) -> None:
+def list_(folder: Folder, /, *, as_json: Json = False, where: Where = HERE) -> None:
     """List the teams in the order of their seeds."""
-    with records_in(folder) as records:
+    with where.records(folder) as records:
         found = records.teams()
     if as_json:
         print_json(
@@ -86,16 +90,19 @@ def list_(folder: Folder, /, *, as_json: Json = False) -> None:
 
 
 @teams.command
-def remove(folder: Folder, name: str, /) -> None:
+def remove(folder: Folder, name: str, /, *, where: Where = HERE) -> None:
     """Remove a team before the contest has begun."""
-    with records_in(folder) as records:
+    with where.records(folder) as records:
         records.remove(name)
 
 
 @teams.command
-def credentials(folder: Folder, name: str, /) -> None:
-    """Give a team a new password and print it; it counts from the next `contest run` on."""
-    with records_in(folder) as records:
+def credentials(folder: Folder, name: str, /, *, where: Where = HERE) -> None:
+    """Give a team a new password and print it.
+
+    It counts from the next `contest run` on, in a stack within seconds.
+    """
+    with where.records(folder) as records:
         team, password = records.new_password(name)
     _print_entered(team.id, team.name, password)
 

@@ -1,0 +1,150 @@
+"""`cardsharp contest --stack`: the same commands on a contest that is deployed."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from boto3.session import Session
+from support.cli import Cli, clean
+from support.cloud_benches import moto_client
+
+from cardsharp.cloud.dynamodb_table import DynamoTable
+from cardsharp.cloud.sqs import SqsQueue
+from cardsharp.deadmansdraw.arena.ticks import Ticks
+from cardsharp.deadmansdraw.contest.dynamodb import DynamoContest
+from cardsharp.deadmansdraw.contest.facts import Facts
+from cardsharp.deadmansdraw.contest.records import Records, Result, Stage
+from workbench.cloud.template import TEMPLATE, load_resources
+from workbench.show.exits import Exit
+
+NOW = timedelta()
+REGION = "us-east-1"
+STACK = ("--stack", "cardsharp-dev", "--region", REGION)
+
+
+class Deployed:
+    """A stack with an arena's table and nothing that looks at it."""
+
+    def __init__(self) -> None:
+        table = load_resources(TEMPLATE)["deadmansdrawTable"]
+        wanted = ("AttributeDefinitions", "BillingMode", "KeySchema", "GlobalSecondaryIndexes")
+        properties = {name: table.properties[name] for name in wanted}
+        template = {
+            "Resources": {"deadmansdrawTable": {"Type": table.kind, "Properties": properties}},
+            "Outputs": {"deadmansdrawUrl": {"Value": "https://arena.example"}},
+        }
+        session = Session(region_name=REGION)
+        formation = session.client("cloudformation")
+        formation.create_stack(StackName="cardsharp-dev", TemplateBody=json.dumps(template))
+        (made,) = formation.list_stack_resources(StackName="cardsharp-dev")[
+            "StackResourceSummaries"
+        ]
+        self.table = DynamoTable(made["PhysicalResourceId"], session.client("dynamodb"))
+        sqs = session.client("sqs")
+        url = sqs.create_queue(QueueName="ticks")["QueueUrl"]
+        self.queue = SqsQueue(url, sqs)
+        Ticks(self.table, self.queue, url).broken()
+
+    def woken(self) -> bool:
+        """Whether somebody had a tick come since this was asked last."""
+        messages = list(iter(lambda: self.queue.receive(NOW), None))
+        for message in messages:
+            self.queue.delete(message)
+        return bool(messages)
+
+    @property
+    def records(self) -> Records:
+        """Those of the contest cup."""
+        return Records(DynamoContest(self.table, "cup"))
+
+
+@pytest.fixture
+def stack() -> Iterator[Deployed]:
+    with moto_client():
+        yield Deployed()
+
+
+@pytest.fixture
+def cli(
+    stack: Deployed,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> Cli:
+    del stack
+    clean(monkeypatch, tmp_path / "data")
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "testing")
+    made = Cli(capsys)
+    assert made("contest", "new", "cup", "-n", "1", *STACK).code == 0
+    return made
+
+
+def test_teams_are_entered_where_the_arena_looks(cli: Cli, stack: Deployed, tmp_path: Path) -> None:
+    """By hand and from a file, with passwords that are told once; and out again."""
+    (tmp_path / "teams.csv").write_text("name\nTwo\nThree\n")
+    teams = str(tmp_path / "teams.csv")
+    told = cli("contest", "teams", "add", "cup", "One", *STACK).out
+    assert "password" in told
+    assert cli("contest", "teams", "import", "cup", teams, *STACK).out.count("password") == 2
+    assert cli("contest", "teams", "remove", "cup", "Three", *STACK).code == 0
+    assert "password" in cli("contest", "teams", "credentials", "cup", "Two", *STACK).out
+    listed = cli("contest", "teams", "list", "cup", "--json", *STACK).json()
+    players = {item["sk"]["S"]: item["player_name"]["S"] for item in stack.table.under("players")}
+    assert players == {team["id"]: team["name"] for team in listed}
+    assert set(players.values()) == {"One", "Two"}
+
+
+def test_what_a_stack_cannot_do_is_said_with_what_to_do(cli: Cli) -> None:
+    """Each in a sentence, as wrong usage."""
+    for said, *arguments in (
+        ("cardsharp bot --url", "teams", "add", "cup", "House", "--strategy", "captain"),
+        ("hold it in a folder", "new", "fair", "--format", "swiss"),
+        ("in the stack already", "new", "cup"),
+        ("no contest nope", "status", "nope"),
+        ("two teams at least", "run", "cup"),
+        ("arena is there already", "run", "cup", "--port", "9"),
+    ):
+        outcome = cli("contest", *arguments, *STACK)
+        assert (outcome.code, said in outcome.err) == (Exit.USAGE, True), outcome
+
+
+def test_it_begins_is_looked_at_and_told_to_the_end(cli: Cli, stack: Deployed) -> None:
+    """The director, which is not there, is asked to look whenever there is something to see."""
+    for name in ("One", "Two"):
+        cli("contest", "teams", "add", "cup", name, *STACK)
+    records = stack.records
+    one, two = (team.id for team in records.teams())
+    assert "has not begun" in cli("contest", "status", "cup", *STACK).out
+    assert not stack.woken()
+    facts = Facts((12, 9), 0, 60.0, 30, (1, 2), (0, 0))
+    first = Result("1", 1, "winners", (one, two), (1, 0), one, matches=("a" * 24,), facts=(facts,))
+    records.keep([replace(first, decided=True)])
+    records.begin()
+    assert "has begun" in cli("contest", "teams", "add", "cup", "Late", *STACK).err
+    assert cli("contest", "rule", "cup", "1", "Two", "--reason", "left", *STACK).code == 0
+    assert records.rulings()["1"].winner == two
+    assert stack.woken()
+    assert cli("contest", "pause", "cup", *STACK).code == 0
+    assert cli("contest", "status", "cup", "--json", *STACK).json()["paused"] is True
+    assert cli("contest", "resume", "cup", *STACK).code == 0
+    assert stack.woken()
+    records.end(records.ruled)
+    assert records.stage is Stage.OVER
+    told = cli("contest", "run", "cup", *STACK)
+    assert "arena at https://arena.example" in told.err
+    assert told.out.startswith("pairing 1, winners: One - Two 1:0, One")
+    assert stack.woken()
+    (row,) = cli("contest", "results", "cup", "--json", *STACK).json()
+    assert (row["winner"], row["points"]) == ("One", ["12:9"])
+
+
+def test_a_stack_without_an_arena_says_how_it_gets_one(cli: Cli) -> None:
+    formation = Session(region_name=REGION).client("cloudformation")
+    topic = {"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}}
+    formation.create_stack(StackName="bot", TemplateBody=json.dumps(topic))
+    outcome = cli("contest", "status", "cup", "--stack", "bot", "--region", REGION)
+    assert "Services=deadmansdraw" in outcome.err

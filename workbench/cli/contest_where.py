@@ -1,0 +1,66 @@
+"""Where a contest of `cardsharp contest` is: in a folder here, or in a deployed stack."""
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from cardsharp.deadmansdraw.contest.records import Records
+from cardsharp.errors import ConfigError
+from workbench.contest.home import records_in
+
+if TYPE_CHECKING:
+    from workbench.operate.contests import Contests
+
+Folder = Annotated[Path, Parameter(help="The contest's folder; with --stack its name there.")]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class Where:
+    """A deployed stack, or none for a folder."""
+
+    stack: Annotated[
+        str | None, Parameter(help="The contest is in this deployed stack, not in a folder.")
+    ] = None
+    region: Annotated[
+        str | None, Parameter(help="The stack's region; else AWS_DEFAULT_REGION.")
+    ] = None
+
+    def contests(self) -> "Contests | None":
+        """Those of the stack, None for a folder."""
+        if self.stack is None:
+            return None
+        from workbench.operate.contests import Contests  # noqa: PLC0415 - boto3 is slow to import
+        from workbench.operate.stack import account_clients, find_stack  # noqa: PLC0415 - as above
+
+        return Contests(find_stack(self.stack, account_clients(self.region)))
+
+    def records(self, folder: Path) -> AbstractContextManager[Records]:
+        """The records of the contest."""
+        there = self.contests()
+        return records_in(folder) if there is None else there.records(name_of(folder))
+
+    def go_on(self) -> None:
+        """Have a stack see at once what has changed; at home the contest's process looks itself."""
+        there = self.contests()
+        if there is not None:
+            there.go_on()
+
+
+HERE = Where()
+"""In a folder."""
+
+
+def name_of(folder: Path) -> str:
+    """A contest's name, that of its folder.
+
+    Raises:
+        ConfigError: it cannot be part of a tag.
+    """
+    name = folder.resolve().name
+    if not name.replace("-", "").replace("_", "").isalnum():
+        raise ConfigError(f"{name} is no name for a contest; use letters, digits, - and _.")
+    return name

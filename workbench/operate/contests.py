@@ -1,0 +1,62 @@
+"""The contests of a deployed stack: founded, opened, and had go on."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+
+from cardsharp.cloud.dynamodb_table import DynamoTable
+from cardsharp.cloud.sqs import SqsQueue
+from cardsharp.deadmansdraw.arena.ticks import wake
+from cardsharp.deadmansdraw.contest.dynamodb import DynamoContest
+from cardsharp.deadmansdraw.contest.records import Records, Settings
+from cardsharp.deadmansdraw.game import GAME
+from cardsharp.errors import ConfigError
+from workbench.operate.stack import Stack
+
+UNDEPLOYED = frozenset({"ladder", "swiss"})
+"""Formats that pair by networkx, which is not deployed: 7 MB for all functions, for one's use."""
+
+
+@dataclass(frozen=True)
+class Contests:
+    """The contests in the arena of a stack."""
+
+    stack: Stack
+
+    @property
+    def url(self) -> str:
+        """Where teams find the arena."""
+        return self.stack.output(f"{GAME.name}Url")
+
+    @cached_property
+    def _table(self) -> DynamoTable:
+        found = self.stack.ids.get(f"{GAME.name}Table")
+        if not found:
+            raise ConfigError(
+                f"The stack {self.stack.name} has no arena; deploy it with Services={GAME.name} "
+                "(docs/contest.md)."
+            )
+        return DynamoTable(found, self.stack.client("dynamodb"))
+
+    def found(self, settings: Settings) -> None:
+        """Found a contest.
+
+        Raises:
+            ConfigError: there is one of that name, or the stack cannot hold such a one.
+        """
+        if settings.format in UNDEPLOYED:
+            raise ConfigError(
+                f"A stack holds no contest of the format {settings.format}, as what pairs its "
+                "teams is not deployed; hold it in a folder, without --stack."
+            )
+        DynamoContest.found(self._table, settings)
+
+    @contextmanager
+    def records(self, name: str) -> Iterator[Records]:
+        """The records of a contest; raises `ConfigError` where there is none of that name."""
+        yield Records(DynamoContest(self._table, name))
+
+    def go_on(self) -> None:
+        """Have the director look at once, and not only within two minutes."""
+        wake(self._table, lambda url: SqsQueue(url, self.stack.client("sqs")))
