@@ -20,8 +20,11 @@ from workbench.euchre import serving
 from workbench.euchre.lab import SIDES
 from workbench.euchre.probe import KINDS, Finding, Probed, probe_kind
 from workbench.euchre.remote import RemotePlayer
+from workbench.euchre.styles import STYLES
+from workbench.lab.commands import league as play_league
 from workbench.lab.duel import Duel
 from workbench.lab.following import followed
+from workbench.lab.options import RunOptions
 from workbench.lab.plan import Plan
 from workbench.show.options import Json
 from workbench.show.output import print_json, print_lines, results
@@ -36,6 +39,7 @@ Examples:
   cardsharp euchre duel rules random -n 200  who is stronger
   cardsharp euchre duel ours rules --url http://127.0.0.1:8090
                                              the service there against rules
+  cardsharp euchre league                    all styles of calling against each other
   cardsharp euchre probe --strategy rules    do hidden cards change an answer?
 serve, duel, probe and strategies take --json.
 Exit codes: 0 it worked, 1 it failed or the probe found something,
@@ -155,6 +159,33 @@ def duel(
         print_json(_figures(played))
     else:
         print_lines(str(played))
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class LeagueOptions:
+    """How each two meet."""
+
+    pairs: Annotated[
+        int, Parameter(alias="-n", validator=Count, help="Shuffles a duel, each played twice.")
+    ] = 150
+    seed: Seed = 1
+    workers: Annotated[int, Parameter(validator=Count, help="Processes that play.")] = 1
+    as_json: Json = False
+
+
+@app.command
+def league(
+    *players: Annotated[str, Parameter(help="Strategies and styles, e.g. bold or bold@40.")],
+    options: LeagueOptions = LeagueOptions(),
+) -> None:
+    """Let each two of PLAYERS play a duel; else all styles of calling, `rules` and the engine.
+
+    The styles timid, bold and by-score call as `rules` reckons, but for how much they want, and
+    play their cards as the engine does.
+    """
+    run = RunOptions(game=GAME.name, **asdict(options))
+    play_league(*(players or (*STYLES, *GAME.ladder[1:])), options=run)
 
 
 def _figures(played: Duel) -> dict[str, object]:

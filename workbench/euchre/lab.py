@@ -14,6 +14,7 @@ from cardsharp.euchre.strategies.pimc import Effort, Pimc
 from cardsharp.euchre.table import turn
 from workbench.euchre.kept import kept_deals
 from workbench.euchre.remote import RemotePlayer
+from workbench.euchre.styles import STYLES, Stylist
 from workbench.lab.extras import Extras, PlaySeries, Told
 from workbench.lab.plan import Plan
 from workbench.lab.results import Pair, Result
@@ -28,13 +29,19 @@ SIDES = 2
 
 
 class EuchreExtras(Extras):
-    """An address plays as the service there, and `pimc@N` with N worlds."""
+    """An address plays as the service there, `pimc@N` with N worlds; and there are the styles."""
 
     opponent = YARDSTICK
 
-    def guest(self, name: str) -> "Service | None":
-        """The service of that address."""
-        return Service(RemotePlayer(name)) if "://" in name else None
+    def guest(self, name: str) -> "Service | Stylist | None":
+        """The service of that address, or who calls in that style: `bold@40` with 40 worlds."""
+        if "://" in name:
+            return Service(RemotePlayer(name))
+        style, at, worlds = name.partition("@")
+        if style not in STYLES:
+            return None
+        cards = self.strategy(f"{ENGINE}{at}{worlds}", plain=False)
+        return None if cards is None else Stylist(STYLES[style], cards)
 
     def strategy(self, name: str, *, plain: bool) -> Strategy | None:
         """The engine with so many worlds, compiled where it can be."""
