@@ -8,6 +8,7 @@ from cyclopts import Parameter, validators
 from rich.table import Table
 
 from workbench.cost.bill import Bill, make_bill, read_bill
+from workbench.cost.day import Contest, contest_usage
 from workbench.cost.prices import Prices, load_prices
 from workbench.cost.usage import MEASURED, Load, Measured, load_measured, usage
 from workbench.show.exits import Exit
@@ -60,6 +61,20 @@ class CostOptions:
         Path | None,
         Parameter(help="Line by line beside an earlier bill: what --json printed, in a file."),
     ] = None
+    contest: Annotated[
+        bool,
+        Parameter(
+            negative=(),
+            help="Of one day of a contest at an arena of yours in the cloud, in place of a bot.",
+        ),
+    ] = False
+    teams: Annotated[
+        int, Parameter(validator=validators.Number(gte=2), help="With --contest: teams.")
+    ] = 20
+    practice_hours: Annotated[
+        float,
+        Parameter(validator=validators.Number(gte=0), help="With --contest: hours before it."),
+    ] = 8
     measure: Annotated[
         bool,
         Parameter(
@@ -91,7 +106,12 @@ def cost(*, options: CostOptions = CostOptions()) -> int:
     if options.measure:
         _measure_anew()
     prices, measured, load = load_prices(), load_measured(), options.load()
-    bill = make_bill(usage(load, measured), prices)
+    if options.contest:
+        day = Contest(teams=options.teams, practice_hours=options.practice_hours)
+        load, used = Load(matches_per_day=day.matches, days=1), contest_usage(day, measured)
+    else:
+        used = usage(load, measured)
+    bill = make_bill(used, prices)
     before = None if options.against is None else read_bill(options.against)
     if options.as_json:
         print_json(_document(load, prices, measured, bill))
@@ -104,11 +124,13 @@ def cost(*, options: CostOptions = CostOptions()) -> int:
 
 def _measure_anew() -> None:
     # The emulator and the handlers are slow to import, and not needed to add up a bill.
+    from workbench.cost.contest import measure_contest  # noqa: PLC0415
     from workbench.cost.games import request_uses  # noqa: PLC0415
     from workbench.cost.measure import measure, write_measured  # noqa: PLC0415
 
     messages().print("playing matches on this machine to measure them ...")
-    write_measured(measure().model_copy(update={"requests": request_uses()}), MEASURED)
+    found = {"requests": request_uses(), "contest": measure_contest()}
+    write_measured(measure().model_copy(update=found), MEASURED)
 
 
 def _document(load: Load, prices: Prices, measured: Measured, bill: Bill) -> dict[str, object]:

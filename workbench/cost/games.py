@@ -10,7 +10,7 @@ import io
 import os
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -26,22 +26,19 @@ from workbench.cloud.emulator import Emulator
 from workbench.cloud.events import Event
 from workbench.cloud.http_front import HttpFront
 from workbench.cloud.tables import create_table
-from workbench.cloud.template import TEMPLATE, load_resources
 from workbench.cost.bill import make_bill
-from workbench.cost.measure import PLATFORM_BYTES
 from workbench.cost.meter import UseMeter
 from workbench.cost.prices import load_prices
+from workbench.cost.request import (
+    ACCESS_BYTES,
+    PLATFORM_BYTES,
+    TABLE_SECONDS,
+    WHOLE_PROCESSOR,
+    memory_of,
+    properties_of,
+)
 from workbench.cost.usage import RequestUse
 from workbench.stage.surroundings import environment
-
-ACCESS_BYTES = 200
-"""What the access log has of a request."""
-
-TABLE_SECONDS = 0.005
-"""A request to the table, assumed."""
-
-WHOLE_PROCESSOR = 1769
-"""Megabytes with which a function has a whole processor."""
 
 THOUSAND = 1000
 
@@ -124,7 +121,7 @@ def a_request(used: Used) -> RequestUse:
 def units(game: Game, used: Used) -> dict[str, float]:
     """What was used, by the names of the price list."""
     written = used.logged + used.requests * (PLATFORM_BYTES + ACCESS_BYTES)
-    memory = _memory(game.name)
+    memory = memory_of(game.name)
     seconds = used.seconds * max(1, WHOLE_PROCESSOR / memory) + TABLE_SECONDS * used.table_requests
     return {
         "Lambda GB-seconds arm64": seconds * memory / 1024,
@@ -146,18 +143,8 @@ def _emulated(game: str) -> Iterator[tuple[UseMeter, str]]:
         yield uses, f"dynamodb:{create_table(emulator.client('dynamodb'), f'{game}Table')}"
 
 
-def _properties(game: str) -> Mapping[str, object]:
-    return load_resources(TEMPLATE)[f"{game}Service"].properties
-
-
 def _timeout(game: str) -> timedelta:
-    return timedelta(seconds=int(str(_properties(game)["Timeout"])))
-
-
-def _memory(game: str) -> int:
-    """The megabytes of a game's function where nobody asks for others."""
-    told = _properties(game)["MemorySize"]
-    return int(told["Fn::If"][2]) if isinstance(told, dict) else int(str(told))
+    return timedelta(seconds=int(str(properties_of(game)["Timeout"])))
 
 
 def main() -> None:

@@ -30,6 +30,7 @@ from workbench.cloud.events import sqs_event
 from workbench.cloud.samples import read_emf
 from workbench.cloud.template import TEMPLATE
 from workbench.cost.meter import WRITES, UseMeter
+from workbench.cost.request import PLATFORM_BYTES
 from workbench.cost.usage import Measured
 from workbench.stage.opponent import Order
 from workbench.stage.opponent_process import opponent_at_play
@@ -38,9 +39,6 @@ from workbench.stage.side import assembled
 US = ("111111111111111111111111", "teamonepass")
 OPPONENT = ("222222222222222222222222", "teamtwopass")
 """Two players of the local arena, whose passwords are public."""
-
-PLATFORM_BYTES = 400
-"""What Lambda itself logs of an invocation: START, END and REPORT."""
 
 _LOOKS_A_SECOND = 2
 _POLL = timedelta(seconds=3)
@@ -223,7 +221,7 @@ def _item_bytes(item: dict[str, Any]) -> int:
 def write_measured(measured: Measured, path: Path) -> None:
     """Write the figures to a file that `load_measured` reads."""
     told = json.loads(measured.model_dump_json())
-    requests = told.pop("requests")
+    requests, contest = told.pop("requests"), told.pop("contest")
     lines = [
         "# Measured on this machine by `cardsharp cost --measure`; see workbench/cost/measure.py.",
         f"date = {told.pop('date')}",
@@ -231,4 +229,6 @@ def write_measured(measured: Measured, path: Path) -> None:
     ]
     for game, use in requests.items():
         lines += ["", f"[requests.{game}]", *(f"{name} = {value}" for name, value in use.items())]
+    if contest is not None:
+        lines += ["", "[contest]", *(f"{name} = {value}" for name, value in contest.items())]
     path.write_text("\n".join(lines) + "\n")

@@ -42,6 +42,23 @@ class RequestUse(BaseModel):
     log_bytes: Amount
 
 
+class ContestUse(BaseModel):
+    """What a match at the cloud's arena used, the mean of some; see `contest`.
+
+    What names a request is a request's, also of those with which clients wait.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    matches: int
+    requests: Amount
+    read_units: Amount
+    write_units: Amount
+    request_seconds: Amount
+    request_table_requests: Amount
+    request_log_bytes: Amount
+
+
 class Measured(BaseModel):
     """What one match and one minute of listening used in a local run; see `measure`.
 
@@ -69,6 +86,7 @@ class Measured(BaseModel):
     metrics: Amount
     alarmed_metrics: Amount
     requests: dict[str, RequestUse] = {}
+    contest: ContestUse | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

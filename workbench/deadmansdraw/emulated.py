@@ -17,12 +17,13 @@ from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.deadmansdraw.arena.assembly import DAYS
 from cardsharp.deadmansdraw.arena.cloud import CloudArena
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.deadmansdraw.arena.lobby import Moved, nobody_told
 from cardsharp.deadmansdraw.arena.openness import check_openness
 from cardsharp.deadmansdraw.arena.players import load_players
 from cardsharp.deadmansdraw.arena.teams import PLAYERS
 from cardsharp.web.asgi import handler_of
 from workbench.arena.server import ArenaServer
-from workbench.cloud.context import Function
+from workbench.cloud.context import Function, Handler
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.http_front import HttpFront
 from workbench.cloud.tables import create_table
@@ -34,15 +35,26 @@ TIMEOUT = timedelta(seconds=29)
 
 
 class CloudServer(ArenaServer):
-    """An arena in a table, with the handles of one at home; several may share a table."""
+    """An arena in a table, with the handles of one at home; several may share a table.
 
-    def __init__(self, config: ArenaConfig, table: DynamoTable) -> None:
+    `moved` and `around` are as in `emulated`.
+    """
+
+    def __init__(
+        self,
+        config: ArenaConfig,
+        table: DynamoTable,
+        *,
+        moved: Moved = nobody_told,
+        around: Callable[[Handler], Handler] = lambda handler: handler,
+    ) -> None:
         check_openness(config)
         password = config.admin_password
         word = None if password is None else SecretStr(password)
-        arena = CloudArena(config, table, lambda: word, life=timedelta(days=DAYS))
+        life = timedelta(days=DAYS)
+        arena = CloudArena(config, table, lambda: word, life=life, moved=moved)
         self._arena: Any = arena
-        function = Function("deadmansdraw", handler_of(arena.app), TIMEOUT)
+        function = Function("deadmansdraw", around(handler_of(arena.app)), TIMEOUT)
         self.front = HttpFront(function, config.port, config.host)
         self.url = self.front.url
 
@@ -78,11 +90,19 @@ def new_table(emulator: Emulator, players: Path) -> DynamoTable:
 
 
 @contextmanager
-def emulated(config: ArenaConfig) -> Iterator[CloudServer]:
+def emulated(
+    config: ArenaConfig,
+    *,
+    moved: Moved = nobody_told,
+    around: Callable[[Handler], Handler] = lambda handler: handler,
+) -> Iterator[CloudServer]:
     """Yield an arena in an emulator of its own; start it by `with` or `front.run()`.
+
+    `moved` is told of every move, and the handler that `around` makes of the arena's is asked.
 
     Raises:
         ConfigError: a setting cannot be used, or there is no emulator.
     """
     with Emulator() as emulator:
-        yield CloudServer(config, new_table(emulator, config.players))
+        table = new_table(emulator, config.players)
+        yield CloudServer(config, table, moved=moved, around=around)

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 NEWEST = 25
 """Entries that a waiting client's read looks at: they fit into half a read unit."""
 
-MOST_ENDED = 2_000
+MOST_ENDED = 1_000
 """Ended matches that a process remembers: nothing can happen in them any more."""
 
 _BATCH = 100

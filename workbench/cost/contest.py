@@ -1,0 +1,96 @@
+"""What a match at the cloud's arena uses: `python -m workbench.cost.contest [--matches N]`.
+
+Two clients that wait in long polls and read once a turn play through the real handler, at the
+emulator's table, which reckons units by AWS's rules; written to measured.toml.
+"""
+
+import argparse
+import io
+import tempfile
+import threading
+from contextlib import ExitStack
+from pathlib import Path
+
+from cardsharp.cloud.telemetry import redirect
+from cardsharp.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.deadmansdraw.arena.match import Match
+from cardsharp.errors import CardsharpError
+from workbench.build.say import say
+from workbench.cloud.context import Handler
+from workbench.cost.games import (
+    Timed,
+)
+from workbench.cost.measure import OPPONENT, US, write_measured
+from workbench.cost.meter import UseMeter
+from workbench.cost.usage import MEASURED, ContestUse, load_measured
+from workbench.deadmansdraw.emulated import emulated
+from workbench.stage.opponent import Order
+from workbench.stage.opponent_process import opponent_at_play
+
+PATIENCE = 180
+"""Seconds in which a match between two programs must be over."""
+
+
+def measure_contest(matches: int = 5) -> ContestUse:
+    """The mean of so many matches.
+
+    Raises:
+        CardsharpError: a match did not end.
+    """
+    ended = threading.Event()
+
+    def moved(match: Match) -> None:
+        if match.finished:
+            ended.set()
+
+    timed: list[Timed] = []
+
+    def counted(handler: Handler) -> Timed:
+        timed.append(Timed(handler))
+        return timed[0]
+
+    logged = io.StringIO()
+    redirect(logged)
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="cardsharp-cost-")))
+        uses = stack.enter_context(UseMeter())
+        arena = stack.enter_context(emulated(ArenaConfig(), moved=moved, around=counted))
+        stack.enter_context(arena)
+        for number, team in enumerate((US, OPPONENT)):
+            order = Order(arena.url, *team, "draw-3")
+            stack.enter_context(opponent_at_play(order, folder / f"{number}.log")).await_ready()
+        before = uses.counts
+        for number in range(matches):
+            ended.clear()
+            arena.create_match([US[0], OPPONENT[0]], seed=str(number))
+            if not ended.wait(PATIENCE):
+                raise CardsharpError(f"Match {number + 1} did not end within {PATIENCE} s.")
+        used = uses.counts
+        used.subtract(before)
+    asked = sum(n for name, n in used.items() if name.startswith("dynamodb."))
+    (handler,) = timed
+    return ContestUse(
+        matches=matches,
+        requests=round(handler.requests / matches, 1),
+        read_units=round(used["read units"] / matches, 1),
+        write_units=round(used["write units"] / matches, 1),
+        request_seconds=round(handler.seconds / handler.requests, 5),
+        request_table_requests=round(asked / handler.requests, 2),
+        request_log_bytes=round(len(logged.getvalue().encode()) / handler.requests, 1),
+    )
+
+
+def main() -> None:
+    """Measure, and keep it."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--matches", type=int, default=5)
+    matches = parser.parse_args().matches
+    say(f"playing {matches} matches in an emulated cloud ...")
+    use = measure_contest(matches)
+    write_measured(load_measured().model_copy(update={"contest": use}), MEASURED)
+    for name, value in use.model_dump().items():
+        say(f"  {name:24} {value}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,28 @@
+"""What is reckoned of a request to a service, where nothing measures it."""
+
+from collections.abc import Mapping
+
+from workbench.cloud.template import TEMPLATE, load_resources
+
+PLATFORM_BYTES = 400
+"""What Lambda itself logs of an invocation: START, END and REPORT."""
+
+ACCESS_BYTES = 200
+"""What the access log has of a request."""
+
+TABLE_SECONDS = 0.005
+"""A request to the table, assumed."""
+
+WHOLE_PROCESSOR = 1769
+"""Megabytes with which a function has a whole processor."""
+
+
+def properties_of(game: str) -> Mapping[str, object]:
+    """What the template says of a game's function."""
+    return load_resources(TEMPLATE)[f"{game}Service"].properties
+
+
+def memory_of(game: str) -> int:
+    """The megabytes of a game's function where nobody asks for others."""
+    told = properties_of(game)["MemorySize"]
+    return int(told["Fn::If"][2]) if isinstance(told, dict) else int(str(told))
