@@ -158,6 +158,8 @@ def test_practice_can_be_looked_at(cli: Cli, tmp_path: Path) -> None:
     cli("contest", "new", str(folder))
     for name in ("One", "Two", "=Never"):
         cli("contest", "teams", "add", str(folder), name)
+    unseeded = cli("contest", "run", str(folder), "--port", "0", "--seed-by-practice")
+    assert (unseeded.code, "Nobody has practised" in unseeded.err) == (2, True)
     with records_in(folder) as records:
         one, two, _ = (team.id for team in records.teams())
         facts = Facts((9, 40), 1, 61.25, 20, (1, 0), (0, 0))

@@ -8,8 +8,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from cardsharp.deadmansdraw.contest.meetings import Meeting
-from cardsharp.deadmansdraw.contest.practice import Row
-from cardsharp.deadmansdraw.contest.records import Result
+from cardsharp.deadmansdraw.contest.practice import Row, ladder
+from cardsharp.deadmansdraw.contest.records import Records, Result
 from workbench.show.output import results
 
 Names = dict[str, str]
@@ -71,8 +71,12 @@ def meeting_row(meeting: Meeting, names: Names) -> Cells:
     }
 
 
-def ladder_row(place: int, row: Row, names: Names) -> Cells:
-    """A team on the ladder; the rating's margin is of 95 % confidence."""
+def ladder_rows(records: Records, names: Names) -> list[Cells]:
+    """The ladder of practice; a rating's margin is of 95 % confidence."""
+    return [_ladder_row(place, row, names) for place, row in enumerate(ladder(records), 1)]
+
+
+def _ladder_row(place: int, row: Row, names: Names) -> Cells:
     rating = None if row.rating is None else row.rating.rounded
     return {
         "place": place,
@@ -85,6 +89,11 @@ def ladder_row(place: int, row: Row, names: Names) -> Cells:
         "lost": row.lost,
         "left": row.missed,
     }
+
+
+def joined(ids: Sequence[str], names: Names) -> str:
+    """The names of teams, one after the other."""
+    return ", ".join(_named(ids, names))
 
 
 def print_csv(rows: Sequence[Cells]) -> None:

@@ -62,6 +62,11 @@ class Practice:
         self._meetings = {meeting.number: meeting for meeting in records.meetings()}
         self._rated: tuple[int, dict[Team, Rating]] = (0, {})
 
+    @property
+    def meetings(self) -> Iterable[Meeting]:
+        """The matches that have ended, in the order in which that was seen."""
+        return self._meetings.values()
+
     def step(self, *, begin: bool = True) -> bool:
         """Look, keep what has ended, and begin what can begin; whether nothing is played.
 
@@ -135,12 +140,13 @@ class Practice:
     def _begin(self) -> None:
         running = {number: _pairing(number, view) for number, view in self._running()}
         busy = {team for pairing in running.values() for team in pairing.teams}
-        if len(busy) + 1 >= len(self._records.teams()):
+        there = self._present(busy)
+        if len(there) - len(busy) <= 1:
             return
         past = {number: one.pairing for number, one in self._meetings.items()}
         known = [pairing for _, pairing in sorted((past | running).items())]
         strength = {team: rating.value for team, rating in self._ratings().items()}
-        for pairing in next_pairings(self._present(busy), known, busy, strength):
+        for pairing in next_pairings(there, known, busy, strength):
             self._matches.begin(pairing)
 
     def _present(self, busy: set[Team]) -> list[Team]:
