@@ -14,7 +14,7 @@ from support.contests import held, teams
 
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.contest.facts import Facts
-from cardsharp.deadmansdraw.contest.pages import ContestPages, file_page
+from cardsharp.deadmansdraw.contest.pages import ContestPages, OneContest, file_page
 from cardsharp.deadmansdraw.contest.records import Records
 from workbench.arena.server import ArenaServer
 
@@ -72,7 +72,7 @@ def shown(folder: Path, names: tuple[str, ...] | list[str], decided: int) -> Ite
     config = ArenaConfig(
         players=folder / "players.json", clock=clock, public=True, admin_password=ADMIN_PASSWORD
     )
-    with ArenaServer(config, ContestPages(records)) as arena:
+    with ArenaServer(config, ContestPages(OneContest(records))) as arena:
         results = [replace(one, matches=one.matches[: len(one.facts)]) for one in records.results()]
         at = next(at for at, one in enumerate(results) if not one.decided)
         tags = (f"cup_Round{results[at].round}", "cup")

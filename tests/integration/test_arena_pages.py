@@ -12,7 +12,7 @@ from support.arena_cloud import Opened
 
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.home import HomeArena
-from cardsharp.deadmansdraw.arena.pages import FOLDER
+from cardsharp.deadmansdraw.arena.templates import FOLDER
 
 SCRIPTS = sorted(FOLDER.glob("*.js"))
 PAGES = sorted(FOLDER.glob("*.html"))

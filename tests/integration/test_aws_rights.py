@@ -26,13 +26,13 @@ from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.cloud.feeds import watched
 from cardsharp.cloud.sqs import SqsQueue
-from cardsharp.deadmansdraw.arena.assembly import SERVICE as ARENA
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.ticks import Tick, wake
 from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.deadmansdraw.contest.assembly import ticking
 from cardsharp.deadmansdraw.contest.dynamodb import DynamoContest
 from cardsharp.deadmansdraw.contest.records import Records, Settings, Stage
+from cardsharp.deadmansdraw.contest.site import SERVICE as ARENA
 from cardsharp.deadmansdraw.practice import PracticeOrder, create
 from cardsharp.errors import Conflict
 from cardsharp.euchre.assembly import SERVICE
@@ -206,7 +206,9 @@ def test_s13_euchre_may_do_what_it_does(cloud: Emulator, monkeypatch: pytest.Mon
 
 
 def test_s13_the_arena_may_do_what_it_does(cloud: Emulator, tmp_path: Path) -> None:
-    table = new_table(cloud, write_players(tmp_path)).name
+    kept = new_table(cloud, write_players(tmp_path))
+    DynamoContest.found(kept, Settings("cup"))
+    table = kept.name
     secret = f'{{"username": "{ADMIN}", "password": "{PASSWORDS[ADMIN]}"}}'
     cloud.client("ssm").put_parameter(Name="/arena", Value=secret, Type="SecureString")
     variables = {"ARENA_STORE": f"dynamodb:{table}", "CARDSHARP_SERVICE_SECRET": "/arena"}
@@ -219,8 +221,9 @@ def test_s13_the_arena_may_do_what_it_does(cloud: Emulator, tmp_path: Path) -> N
             event = http_event(Asked(method, target, headers, body), datetime.now(UTC))
             told = answer(event, LambdaContext("arena", timedelta(seconds=4), SystemClock()))
             assert told["statusCode"] == 200, told
-            return json.loads(told["body"])
+            return json.loads(told["body"]) if target.startswith("/api") else told["body"]
 
+        assert "<title>cup" in ask("GET", "/contest", ALICE)
         match = ask("POST", "/api/matches", ALICE, b"{}")["id"]
         assert ask("GET", "/api/matches?active=1&wait=1", ALICE)[0]["_id"] == match
         assert ask("GET", f"/api/matches/{match}?waitactive=1&showevents=1", ALICE)

@@ -14,14 +14,22 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.arena import ADMIN, ADMIN_PASSWORD, ALICE, Client, write_players
-from support.contest_stores import in_table
+from support.contest_stores import arena_table, in_table
 from support.contests import held, practised, teams
 
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.match import Match
-from cardsharp.deadmansdraw.contest.pages import ContestPages, file_page, page, running_part
+from cardsharp.deadmansdraw.contest.dynamodb import DynamoContest, TableContests
+from cardsharp.deadmansdraw.contest.pages import (
+    ContestPages,
+    OneContest,
+    file_page,
+    page,
+    running_part,
+)
 from cardsharp.deadmansdraw.contest.practice import ladder
-from cardsharp.deadmansdraw.contest.records import Records, Settings
+from cardsharp.deadmansdraw.contest.records import FORMATS, Records, Settings
+from cardsharp.deadmansdraw.contest.sqlite import SqliteContest
 from workbench.arena.server import ArenaServer
 
 if TYPE_CHECKING:
@@ -131,6 +139,23 @@ def test_any_number_of_teams_is_drawn_without_two_boxes_on_one_place(
         rows.sort()
         assert rows[0] >= 0
         assert all(low + 42 < high for low, high in pairwise(rows))
+    records.close()
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_teams_may_still_be_missing(tmp_path: Path, form: str, number: int) -> None:
+    """While a contest in the cloud is open, which has its page from the start."""
+    records = Records(SqliteContest.found(tmp_path, Settings("cup", form)))
+    for name in teams(number):
+        records.enter(name)
+    parsed = shown(records)
+    assert f"{number} team{'' if number == 1 else 's'}" in parsed.text
+    assert "not begun" in parsed.text
+    assert ("Nothing is paired yet." in parsed.text) or number == 2
+    assert (
+        len([one for _, one in parsed.elements if str(one.get("id")).startswith("team-")]) == number
+    )
     records.close()
 
 
@@ -289,7 +314,49 @@ def test_it_is_the_same_over_a_table_in_the_cloud(tmp_path: Path, moto: "DynamoD
     at_home.close()
 
 
+def test_the_contests_of_a_table_are_those_under_way_first(moto: "DynamoDBClient") -> None:
+    """Then those to come, then those that are over."""
+    with arena_table(moto) as table:
+        contests = TableContests(table)
+        assert contests.names() == []
+        for name in ("a", "b", "c"):
+            DynamoContest.found(table, Settings(name))
+        for name in ("a", "c"):
+            contests.named(name).begin()
+        contests.named("a").end(0)
+        assert contests.names() == ["c", "b", "a"]
+        assert contests.named("b").settings.name == "b"
+
+
 # --- at the arena --------------------------------------------------------------------------
+
+
+class Two:
+    """The contests of an arena that has two."""
+
+    def __init__(self, records: Records) -> None:
+        self._records = records
+
+    def names(self) -> list[str]:
+        return ["cup", "next & last"]
+
+    def named(self, _name: str) -> Records:
+        return self._records
+
+
+def test_of_several_contests_the_first_is_shown_and_the_others_are_led_to(
+    cup: Records, tmp_path: Path
+) -> None:
+    """Each by its name; another name is no page."""
+    config = ArenaConfig(players=write_players(tmp_path), public=True)
+    with ArenaServer(config, ContestPages(Two(cup))) as server:
+        client = Client(server.url)
+        assert "/contest?name=next%20%26%20last" in Parsed(client.get("/contest").text).addresses()
+        for path in ("/contest", "/contest/running"):
+            assert client.get(f"{path}?name=cup").text == client.get(path).text
+            assert client.get(f"{path}?name=next%20%26%20last").status == 200
+            assert client.get(f"{path}?name=none").status == 404
+        client.close()
 
 
 @contextmanager
@@ -298,7 +365,7 @@ def arena(records: Records | None, folder: Path, *, public: bool) -> Iterator[Cl
     config = ArenaConfig(
         players=write_players(folder), public=public, admin_password=ADMIN_PASSWORD
     )
-    with ArenaServer(config, records and ContestPages(records)) as server:
+    with ArenaServer(config, records and ContestPages(OneContest(records))) as server:
         client = Client(server.url)
         yield client
         client.close()
@@ -341,12 +408,13 @@ def test_a_page_that_is_known_is_not_sent_again(cup: Records, tmp_path: Path) ->
         assert client.ask("GET", "/contest", ALICE, headers={"If-None-Match": tag}).status == 304
 
 
-def test_the_statistics_of_a_tag_and_the_contest_lead_to_each_other(
+def test_the_pages_of_matches_and_of_the_contest_lead_to_each_other(
     cup: Records, tmp_path: Path
 ) -> None:
     """Where there is a contest."""
     with arena(cup, tmp_path, public=True) as client:
-        assert '<a href="/contest">Contest</a>' in client.get("/matches/statistics?tag=cup").text
+        for path in ("/matches", "/matches/statistics?tag=cup"):
+            assert '<a href="/contest">Contest</a>' in client.get(path).text
         assert 'href="/matches/statistics?tag=cup"' in client.get("/contest").text
     with arena(None, tmp_path, public=True) as client:
         assert "/contest" not in client.get("/matches/statistics?tag=cup").text

@@ -11,7 +11,7 @@ from starlette.routing import Route
 
 from cardsharp.cloud.dynamodb_items import key
 from cardsharp.deadmansdraw.arena.teams import PLAYERS
-from cardsharp.deadmansdraw.contest.pages import ContestPages
+from cardsharp.deadmansdraw.contest.pages import ContestPages, OneContest
 from support.arena import ALICE, OUTSIDER, HandClock, running_arena, write_players
 from support.arena_cloud import in_cloud
 from support.contests import held
@@ -42,7 +42,7 @@ def this_machine(folder: Path, *, public: bool) -> Iterator[Home]:
     contest, _ = held(folder / "contest", ["Weekend Bananas", "Goal Diggers"], decided=1)
     with running_arena(
         folder,
-        more=ContestPages(contest),
+        more=ContestPages(OneContest(contest)),
         without=[OUTSIDER],
         data=data,
         public=public,

@@ -44,7 +44,9 @@ class ArenaServer:
 
     def __init__(self, config: ArenaConfig, more: MorePages | None = None) -> None:
         check_openness(config)
-        self._arena = HomeArena(config, more)
+        self._arena = HomeArena(config)
+        if more is not None:
+            self._arena.show(more)
         listening = _listen(self._arena, config)
         self.url = url_of(listening, tls=config.tls is not None)
         self._background = Background(

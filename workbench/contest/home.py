@@ -17,7 +17,7 @@ from cardsharp.cloud.private import make_private
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.players import ADMIN, ha1
 from cardsharp.deadmansdraw.client import Address, ArenaClient, Credentials
-from cardsharp.deadmansdraw.contest.pages import ContestPages
+from cardsharp.deadmansdraw.contest.pages import ContestPages, OneContest
 from cardsharp.deadmansdraw.contest.records import Entrant, Records
 from cardsharp.deadmansdraw.contest.sqlite import SqliteContest
 from cardsharp.errors import ArenaError, CardsharpError, ConfigError
@@ -86,7 +86,7 @@ def opened(
         admin_password=organiser,
     )
     with ExitStack() as stack:
-        arena = stack.enter_context(ArenaServer(config, ContestPages(records)))
+        arena = stack.enter_context(ArenaServer(config, ContestPages(OneContest(records))))
         here = Address(arena.url.replace("0.0.0.0", "127.0.0.1"), place.tls and place.tls[0])  # noqa: S104
         over = threading.Event()
         stack.callback(over.set)

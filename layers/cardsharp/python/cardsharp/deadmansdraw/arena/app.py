@@ -56,12 +56,9 @@ class Place:
 
 
 class Arena:
-    """One arena: its matches, its rules of admission and the application that serves them.
+    """One arena: its matches, its rules of admission and the application that serves them."""
 
-    `more` are pages beside its own, such as those of a contest that is held there.
-    """
-
-    def __init__(self, config: ArenaConfig, place: Place, more: MorePages | None = None) -> None:
+    def __init__(self, config: ArenaConfig, place: Place) -> None:
         self.book, self.lobby = place.book, place.lobby
         self._waiting = place.waiting
         self.referee = Referee(
@@ -77,17 +74,24 @@ class Arena:
         self._watchdog = None if late is None else Watchdog(self.referee, late)
         api = Api(self.referee, place.waiting, config, place.name, place.presence)
         layers = (PrivateOnly, PathAsSent) if config.insecure else (PathAsSent,)
-        pages = Pages(self.lobby, self.book, more)
-        added = [] if more is None else more.routes(self.lobby, guard)
-        links = () if more is None else ((more.title, more.path),)
-        matches = MatchPages(self.referee, place, config.poll_timeout, links)
+        self._guard, self._pages = guard, Pages(self.lobby, self.book)
+        self._match_pages = MatchPages(self.referee, place, config.poll_timeout)
         self.app = Starlette(
-            routes=[*api_routes(api, guard), *page_routes(pages, matches, guard), *added],
+            routes=[
+                *api_routes(api, guard),
+                *page_routes(self._pages, self._match_pages, guard),
+            ],
             middleware=[Middleware(one) for one in layers],
             exception_handlers={HTTPException: _http_error, Exception: _bug},
             lifespan=self._lifespan,
         )
         self.app.router.redirect_slashes = False
+
+    def show(self, more: MorePages) -> None:
+        """Serve pages beside its own, such as those of a contest that is held there."""
+        self._pages.lead_to(more.path, more.title)
+        self._match_pages.lead_to(more.path, more.title)
+        self.app.router.routes.extend(more.routes(self.lobby, self._guard))
 
     def close(self) -> None:
         """End every long poll."""

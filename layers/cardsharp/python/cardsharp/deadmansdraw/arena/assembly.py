@@ -1,4 +1,4 @@
-"""The arena in the cloud, as its environment describes it: the HTTP service of this game.
+"""The arena in the cloud, as its environment describes it.
 
 | variable                 | means                                                            |
 |--------------------------|------------------------------------------------------------------|
@@ -22,7 +22,6 @@ from cardsharp.deadmansdraw.arena.lobby import nobody_told
 from cardsharp.deadmansdraw.arena.players import ADMIN
 from cardsharp.deadmansdraw.arena.referee import Referee
 from cardsharp.errors import ConfigError
-from cardsharp.web.asgi import Application, AsgiService
 
 STORE = "ARENA_STORE"
 SECRET = "CARDSHARP_SERVICE_SECRET"  # noqa: S105 - the name of a variable
@@ -61,9 +60,9 @@ def referee_of(environment: Mapping[str, str]) -> Referee:
     return _arena(environment, wakes=False).referee
 
 
-def application(environment: Mapping[str, str]) -> Application:
-    """The arena's application, which has the director look at new matches; raises as above."""
-    return _arena(environment, wakes=True).app
+def arena_of(environment: Mapping[str, str]) -> Arena:
+    """The arena, which has the director look at new matches; raises as above."""
+    return _arena(environment, wakes=True)
 
 
 def _arena(environment: Mapping[str, str], *, wakes: bool) -> Arena:
@@ -92,6 +91,3 @@ def _life(environment: Mapping[str, str]) -> timedelta:
     if not text.isdecimal() or int(text) == 0:
         raise ConfigError(f"{KEEP_DAYS} must be a number of days, not {text!r}.")
     return timedelta(days=int(text))
-
-
-SERVICE = AsgiService(store=STORE, assemble=application)

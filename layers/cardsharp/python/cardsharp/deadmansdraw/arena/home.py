@@ -18,7 +18,6 @@ from cardsharp.deadmansdraw.arena.lobby import (
     turn_of,
 )
 from cardsharp.deadmansdraw.arena.match import Match, Move
-from cardsharp.deadmansdraw.arena.pages import MorePages
 from cardsharp.deadmansdraw.arena.players import Book, load_players
 from cardsharp.deadmansdraw.arena.storage import MemoryStorage, SqliteStorage, Storage
 from cardsharp.deadmansdraw.arena.waiting import Signals
@@ -33,7 +32,7 @@ class HomeArena(Arena):
         ConfigError: the players' file or the data file cannot be used.
     """
 
-    def __init__(self, config: ArenaConfig, more: MorePages | None = None) -> None:
+    def __init__(self, config: ArenaConfig) -> None:
         password = config.admin_password
         word = None if password is None else SecretStr(password)
         seal = token_bytes(32)
@@ -49,7 +48,7 @@ class HomeArena(Arena):
             since=config.clock(),
             name="memory" if config.data is None else "sqlite",
         )
-        super().__init__(config, place, more)
+        super().__init__(config, place)
 
     def _resume(self, at: datetime) -> None:
         self.referee.resume(at)

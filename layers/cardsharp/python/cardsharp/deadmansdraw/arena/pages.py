@@ -15,10 +15,10 @@ from cardsharp.deadmansdraw.arena.lobby import Lobby
 from cardsharp.deadmansdraw.arena.paths import LooseRoute
 from cardsharp.deadmansdraw.arena.players import Book, User
 from cardsharp.deadmansdraw.arena.statistics import statistics_page, tags_page
+from cardsharp.deadmansdraw.arena.templates import FOLDER, rendered
 from cardsharp.deadmansdraw.arena.watching import MatchPages
 from cardsharp.viewer import pages as viewer
 
-FOLDER = Path(__file__).with_name("page")
 SECURITY_HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -42,12 +42,16 @@ class MorePages(Protocol):
 
 
 class Pages:
-    """The pages over one lobby's matches; `more` are others that they lead to."""
+    """The pages over one lobby's matches."""
 
-    def __init__(self, lobby: Lobby, book: Book, more: MorePages | None = None) -> None:
+    def __init__(self, lobby: Lobby, book: Book) -> None:
         self._lobby = lobby
         self._book = book
-        self._links = [] if more is None else [(more.path, more.title)]
+        self._links: list[tuple[str, str]] = []
+
+    def lead_to(self, path: str, title: str) -> None:
+        """Have a link to another page."""
+        self._links.append((path, title))
 
     async def root(self, _request: Request) -> Response:
         """GET /."""
@@ -67,7 +71,7 @@ class Pages:
 
     async def matches(self, _request: Request, _user: User) -> Response:
         """GET /matches: the script fills the list."""
-        return _file("matches.html")
+        return _page(rendered("matches.jinja", links=self._links))
 
     async def statistics(self, request: Request, _user: User) -> Response:
         """GET /matches/statistics."""
@@ -76,7 +80,7 @@ class Pages:
             page = statistics_page(tag, self._lobby.all(), self._book, self._links)
         else:
             page = tags_page(self._lobby.all(), self._links)
-        return tagged(HTMLResponse(page, headers=SECURITY_HEADERS))
+        return _page(page)
 
     async def docs(self, _request: Request) -> Response:
         """GET /docs."""
@@ -122,6 +126,10 @@ def page_routes(pages: Pages, matches: MatchPages, guard: Guard) -> list[Route]:
 def _redirect(path: str, status: int = 302) -> Response:
     said = f"{HTTPStatus(status).phrase}. Redirecting to {path}"
     return PlainTextResponse(said, status, headers={"Location": path})
+
+
+def _page(text: str) -> Response:
+    return tagged(HTMLResponse(text, headers=SECURITY_HEADERS))
 
 
 def _file(name: str) -> Response:

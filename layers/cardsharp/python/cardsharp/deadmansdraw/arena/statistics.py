@@ -7,14 +7,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
-from urllib.parse import quote
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.deadmansdraw.arena.players import Book
+from cardsharp.deadmansdraw.arena.templates import rendered
 
 MAX_MATCHES = 500
 """Matches that one page shows."""
@@ -52,7 +50,7 @@ class Pair:
 def tags_page(matches: Iterable[Match], links: Links = ()) -> str:
     """The page where no tag was asked for: all tags, each with its number of matches."""
     counts = Counter(tag for match in matches for tag in set(match.params.tags or ()))
-    return _TEMPLATE.render(tag=None, counts=sorted(counts.items()), links=links)
+    return rendered("statistics.jinja", tag=None, counts=sorted(counts.items()), links=links)
 
 
 def statistics_page(tag: str, matches: Iterable[Match], book: Book, links: Links = ()) -> str:
@@ -62,7 +60,8 @@ def statistics_page(tag: str, matches: Iterable[Match], book: Book, links: Links
     rows: defaultdict[str, list[Match]] = defaultdict(list)
     for match in found[:MAX_MATCHES]:
         rows[next((other for other in match.params.tags or () if other != tag), "")].append(match)
-    return _TEMPLATE.render(
+    return rendered(
+        "statistics.jinja",
         tag=tag,
         rows=[(further, _pairs(rows[further], book)) for further in sorted(rows)],
         more=len(found) > MAX_MATCHES,
@@ -86,18 +85,3 @@ def _named(player: str, book: Book) -> Markup:
     return Markup("<bdi>{}</bdi>{}").format(
         book.name_of(player), f" ({country})" if country else ""
     )
-
-
-def _bold(text: object, when: bool) -> Markup:
-    return Markup("<b>{}</b>").format(text) if when else escape(text)
-
-
-_PAGES = Environment(
-    loader=FileSystemLoader(Path(__file__).with_name("page")),
-    autoescape=True,
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-)
-_PAGES.globals |= {"quoted": lambda tag: quote(tag, safe=""), "bold": _bold}
-_TEMPLATE = _PAGES.get_template("statistics.jinja")

@@ -24,8 +24,6 @@ from cardsharp.viewer.shown import Shown, shown
 
 LINKS = (("Statistics", "/matches/statistics"), ("API", "/docs"))
 
-Links = tuple[tuple[str, str], ...]
-
 _KEPT = 32
 """Matches that are kept as they were drawn last."""
 
@@ -47,15 +45,17 @@ class MatchPlace(Protocol):
 
 
 class MatchPages:
-    """The pages of single matches; `more` are titles and addresses of others that they lead to."""
+    """The pages of single matches."""
 
-    def __init__(
-        self, referee: Referee, place: MatchPlace, poll_timeout: timedelta, more: Links = ()
-    ) -> None:
-        self._site = Site("Arena", links=(*more, *LINKS))
+    def __init__(self, referee: Referee, place: MatchPlace, poll_timeout: timedelta) -> None:
+        self._site = Site("Arena", links=LINKS)
         self._referee, self._poll_timeout = referee, poll_timeout
         self._lobby, self._book, self._waiting = place.lobby, place.book, place.waiting
         self._drawn: OrderedDict[tuple[str, int, bool], Shown] = OrderedDict()
+
+    def lead_to(self, path: str, title: str) -> None:
+        """Have a link to another page."""
+        self._site = self._site._replace(links=((title, path), *self._site.links))
 
     async def page(self, request: Request, user: User) -> Response:
         """GET /matches/{id}: the match at one step, and links to all."""

@@ -33,7 +33,7 @@ from cardsharp.deadmansdraw.contest.codec import (
 )
 from cardsharp.deadmansdraw.contest.meetings import Meeting, Standing
 from cardsharp.deadmansdraw.contest.pairing import Team
-from cardsharp.deadmansdraw.contest.records import Entrant, Result, Ruling, Settings, Stage
+from cardsharp.deadmansdraw.contest.records import Entrant, Records, Result, Ruling, Settings, Stage
 from cardsharp.errors import ConfigError, Conflict
 
 if TYPE_CHECKING:
@@ -52,6 +52,25 @@ def under_way(table: DynamoTable) -> Iterator[str]:
     for item in table.under(CONTESTS):
         if item["contest_stage"]["S"] == Stage.BEGUN:
             yield item["sk"]["S"]
+
+
+class TableContests:
+    """All contests of an arena's table: those under way first, then those to come."""
+
+    _ORDER = (Stage.BEGUN, Stage.OPEN, Stage.OVER)
+
+    def __init__(self, table: DynamoTable) -> None:
+        self._table = table
+
+    def names(self) -> list[str]:
+        """Their names."""
+        found = list(self._table.under(CONTESTS))
+        found.sort(key=lambda item: self._ORDER.index(Stage(item["contest_stage"]["S"])))
+        return [item["sk"]["S"] for item in found]
+
+    def named(self, name: str) -> Records:
+        """One of them; raises `ConfigError` where there is none of that name."""
+        return Records(DynamoContest(self._table, name))
 
 
 class DynamoContest:

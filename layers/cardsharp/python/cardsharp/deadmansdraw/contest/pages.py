@@ -3,9 +3,10 @@
 import base64
 import hashlib
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
+from typing import Protocol
 from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -14,13 +15,13 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from cardsharp.deadmansdraw.arena.http import Endpoint, Guard, tagged
+from cardsharp.deadmansdraw.arena.http import Endpoint, Guard, not_found, tagged
 from cardsharp.deadmansdraw.arena.lobby import Lobby
 from cardsharp.deadmansdraw.arena.match import Match
-from cardsharp.deadmansdraw.arena.pages import FOLDER as ARENA_FOLDER
 from cardsharp.deadmansdraw.arena.pages import SECURITY_HEADERS
 from cardsharp.deadmansdraw.arena.paths import LooseRoute
 from cardsharp.deadmansdraw.arena.players import User
+from cardsharp.deadmansdraw.arena.templates import FOLDER as ARENA_FOLDER
 from cardsharp.deadmansdraw.contest.drawing import Drawing
 from cardsharp.deadmansdraw.contest.facts import Facts
 from cardsharp.deadmansdraw.contest.figures import wins_so_far
@@ -34,37 +35,71 @@ EM = 12.0
 """The size of letters in the bracket, in its own units."""
 
 
-class ContestPages:
-    """The pages of one contest, as more pages of its arena."""
+class Contests(Protocol):
+    """The contests of an arena."""
 
-    title, path = "Contest", "/contest"
+    def names(self) -> list[str]:
+        """Their names; the first is shown where none is asked for."""
+
+    def named(self, name: str) -> Records:
+        """One of them."""
+
+
+class OneContest:
+    """The contest of an arena that has one."""
 
     def __init__(self, records: Records) -> None:
         self._records = records
+        self._name = records.settings.name
+
+    def names(self) -> list[str]:
+        """Its name."""
+        return [self._name]
+
+    def named(self, _name: str) -> Records:
+        """The contest."""
+        return self._records
+
+
+class ContestPages:
+    """The pages of contests, as more pages of their arena; `?name=` says of which."""
+
+    title, path = "Contest", "/contest"
+
+    def __init__(self, contests: Contests) -> None:
+        self._contests = contests
 
     def routes(self, lobby: Lobby, guard: Guard) -> list[Route]:
         """The routes of the pages and of what they load."""
 
-        async def contest(_request: Request, _user: User) -> Response:
-            return _answer(page(self._records, lobby.running()))
+        def shown(make: Callable[..., str]) -> Endpoint:
+            async def endpoint(request: Request, _user: User) -> Response:
+                names = self._contests.names()
+                name = request.query_params.get("name", *names[:1])
+                if name not in names:
+                    return not_found(request)
+                others = [other for other in names if other != name]
+                text = make(self._contests.named(name), lobby.running(), others)
+                return tagged(HTMLResponse(text, headers=SECURITY_HEADERS))
 
-        async def running(_request: Request, _user: User) -> Response:
-            return _answer(running_part(self._records, lobby.running()))
+            return guard.shown(endpoint)
 
         return [
-            LooseRoute("/contest", guard.shown(contest), "GET"),
-            LooseRoute("/contest/running", guard.shown(running), "GET"),
+            LooseRoute("/contest", shown(page), "GET"),
+            LooseRoute("/contest/running", shown(running_part), "GET"),
             *(LooseRoute(f"/contest/{name}", guard.open(_asset(name)), "GET") for name in ASSETS),
         ]
 
 
-def page(records: Records, running: Iterable[Match] = ()) -> str:
-    """The page as the arena serves it that has these matches running."""
-    status = Status(records, running)
-    return _PAGES.get_template("contest.jinja").render(_content(status), static=False)
+def page(records: Records, running: Iterable[Match] = (), others: Sequence[str] = ()) -> str:
+    """The page as the arena serves it that has these matches running, and `others` as contests."""
+    content = _content(Status(records, running))
+    return _PAGES.get_template("contest.jinja").render(content, static=False, others=others)
 
 
-def running_part(records: Records, running: Iterable[Match] = ()) -> str:
+def running_part(
+    records: Records, running: Iterable[Match] = (), _others: Sequence[str] = ()
+) -> str:
     """The part of the page that changes with every move, and the version of all the rest."""
     status = Status(records, running)
     return _PAGES.get_template("running.jinja").render(
@@ -82,6 +117,7 @@ def file_page(records: Records) -> str:
     return _PAGES.get_template("contest.jinja").render(
         _content(Status(records)),
         static=True,
+        others=(),
         style=Markup(style),  # noqa: S704 - our own files
         style_hash=f"sha256-{digest}",
     )
@@ -173,6 +209,7 @@ _PAGES = Environment(
     keep_trailing_newline=True,
 )
 _PAGES.globals |= {
+    "contest": lambda name: f"/contest?name={quote(name, safe='')}",
     "statistics": _statistics,
     "score": _score,
     "spoken": _spoken,
@@ -180,10 +217,6 @@ _PAGES.globals |= {
     "at": _length,
     "so_far": wins_so_far,
 }
-
-
-def _answer(page: str) -> Response:
-    return tagged(HTMLResponse(page, headers=SECURITY_HEADERS))
 
 
 def _asset(name: str) -> Endpoint:

@@ -319,12 +319,17 @@ class Records:
 
     def table(self) -> list[list[Team]]:
         """The places so far, the best first."""
-        decided = {
-            result.pairing: Decision(result.wins, result.winner)
-            for result in self.results()
-            if result.decided
-        }
-        return self.settings.form.table([team.id for team in self.teams()], decided)
+        return places(self.settings, self.teams(), self.results())
+
+
+def places(
+    settings: Settings, teams: Iterable[Entrant], results: Iterable[Result]
+) -> list[list[Team]]:
+    """The places after such results, the best first."""
+    decided = {
+        result.pairing: Decision(result.wins, result.winner) for result in results if result.decided
+    }
+    return settings.form.table([team.id for team in teams], decided)
 
 
 def result_of(

@@ -16,7 +16,10 @@ from cardsharp.deadmansdraw.contest.elimination import LIVES, DoubleElimination
 from cardsharp.deadmansdraw.contest.facts import Facts
 from cardsharp.deadmansdraw.contest.pairing import Team
 from cardsharp.deadmansdraw.contest.practice import Row, ladder
-from cardsharp.deadmansdraw.contest.records import Records, Result
+from cardsharp.deadmansdraw.contest.records import Records, Result, places
+
+LEAST = 2
+"""Teams of a contest that can be drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +70,9 @@ class Status:
     def __init__(self, records: Records, running: Iterable[Match] = ()) -> None:
         self.settings = records.settings
         self.paused = records.paused
-        entrants = records.teams()
-        self.teams = [team.id for team in entrants]
-        self.names = {team.id: team.name for team in entrants}
+        self._entrants = records.teams()
+        self.teams = [team.id for team in self._entrants]
+        self.names = {team.id: team.name for team in self._entrants}
         self.results = records.results()
         self._records = records
         self._played = {match.id: match for match in running}
@@ -101,7 +104,9 @@ class Status:
 
     @cached_property
     def _table(self) -> list[list[Team]]:
-        return self._records.table()
+        if len(self.teams) < LEAST:
+            return [self.teams] if self.teams else []
+        return places(self.settings, self._entrants, self.results)
 
     @cached_property
     def version(self) -> str:
@@ -117,7 +122,7 @@ class Status:
     def drawing(self) -> Drawing:
         """The bracket, or the rounds side by side."""
         form = self.settings.form
-        if isinstance(form, DoubleElimination):
+        if isinstance(form, DoubleElimination) and len(self.teams) >= LEAST:
             return bracket(form, self.teams, self.results)
         return rounds(self.results)
 
