@@ -21,10 +21,12 @@ from cardsharp.deadmansdraw.contest.pairing import Decision
 from cardsharp.deadmansdraw.contest.records import Result, Settings
 from workbench.bench.rehearsal.entrants import entering
 from workbench.bench.rehearsal.judging import (
+    PAUSED,
     Excuses,
     Played,
     Trouble,
     faults_of,
+    faults_of_pauses,
     forced_turns,
     longest_standstill,
     turns_taken,
@@ -130,6 +132,14 @@ def test_a_turn_ended_by_force_needs_an_excuse_of_its_own_team() -> None:
     assert Excuses({}, [replace(killed, begin=move.at + timedelta(seconds=1))]).of(forced) is None
     assert list(turns_taken(cup, TEAMS)) == []
     assert longest_standstill(cup) == (NOON, move.at)
+
+
+def test_no_match_may_begin_in_a_pause_but_one_that_was_on_its_way() -> None:
+    def told(before: float, after: float) -> list[str]:
+        begin, end = NOON - timedelta(seconds=before), NOON + timedelta(seconds=after)
+        return list(faults_of_pauses(a_cup(), [Trouble(PAUSED, None, begin, end)]))
+
+    assert [len(told(3, 1)), len(told(1, 1)), len(told(3, -1))] == [len(a_cup().matches), 0, 0]
 
 
 @pytest.mark.parametrize("teams", [2, 5, 20, 64])

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import pairwise
@@ -14,6 +14,11 @@ from cardsharp.deadmansdraw.contest.records import Result, Settings
 
 PRACTICE = "-practice"
 """What the tag of practice matches ends with."""
+
+PAUSED = "paused by the organiser"
+
+UNDER_WAY = timedelta(seconds=2)
+"""For so long after a pause began a match may begin that was on its way."""
 
 _FORCED = re.compile(r"Forceful turn ending due to player (\w+) inactivity after ([\d.]+) seconds")
 
@@ -93,6 +98,14 @@ def faults_of(played: Played) -> Iterator[str]:
     yield from _lives(played)
     yield from _matches(played)
     yield from _practice(played)
+
+
+def faults_of_pauses(played: Played, troubles: Iterable[Trouble]) -> Iterator[str]:
+    """Sentences about matches that began although the organiser had paused the contest."""
+    for pause in troubles:
+        for match, _ in played.matches:
+            if pause.what == PAUSED and pause.begin + UNDER_WAY < match.started_at < pause.end:
+                yield f"Match {match.id} began at {match.started_at:%X}, in a pause."
 
 
 def _lives(played: Played) -> Iterator[str]:

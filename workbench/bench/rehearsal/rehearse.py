@@ -3,7 +3,7 @@
 `make contest` has twenty teams enter: built-in players that the director plays, our own bot and the
 starters of `starters/arena` as programs of their own, a slow team, one that never comes and one
 that freezes. They practise, then play a double elimination, while the contest's own process and the
-teams' programs are killed and frozen, and a spectator looks at its pages.
+teams' programs are killed and frozen, the organiser pauses it, and a spectator looks at its pages.
 
 Exits with 0 only if the result is whole: every pairing decided, every team with its two lives, no
 match lost or counted twice, turns ended by force only of who was slow, dead, killed or frozen, and
@@ -33,6 +33,7 @@ from workbench.bench.rehearsal.judging import (
     PRACTICE,
     Played,
     faults_of,
+    faults_of_pauses,
     forced_turns,
     longest_standstill,
     turns_taken,
@@ -165,8 +166,10 @@ def tell(at: Scene, course: Course, found: Played, others: float) -> None:
         f"teams: {len(at.teams)}, {own} played by the director, {outside} programs from outside; "
         f"{setting.matches} matches a pairing, {setting.timeout:g} s a turn, seed {setting.seed}"
     )
-    practised = len(found.tagged(found.settings.name + PRACTICE))
-    say(f"practice: {practised} matches in {_clock(course.practised)}")
+    practised = [match for match, _ in found.tagged(found.settings.name + PRACTICE)]
+    each = Counter(team for match in practised for team in match.pairing.players).values()
+    often = f", {min(each)} to {max(each)} of each team that came" if each else ""
+    say(f"practice: {len(practised)} matches{often}, in {_clock(course.practised)}")
     cup = found.tagged(found.settings.name)
     moves = sum(len(history) for _, history in cup)
     champion = next((t.name for t in at.teams if [t.id] == at.records.table()[0]), "nobody")
@@ -286,7 +289,7 @@ def _rehearsed(setting: Setting, folder: Path) -> list[str]:
             if team.program is not None:
                 team.program.kill()
         found = played(at)
-        course.faults += faults_of(found)
+        course.faults += [*faults_of(found), *faults_of_pauses(found, at.troubles)]
         tell(at, course, found, _of_children() - before)
     return course.faults
 

@@ -20,7 +20,7 @@ from cardsharp.errors import CardsharpError
 from workbench.bench.chaos.nemesis import Deed, Nemesis, Undo
 from workbench.bench.rehearsal.entrants import Kind, Program, entering
 from workbench.bench.rehearsal.hall import Hall
-from workbench.bench.rehearsal.judging import PRACTICE, Excuses, Trouble
+from workbench.bench.rehearsal.judging import PAUSED, PRACTICE, Excuses, Trouble
 from workbench.listening import listen
 
 STARTED = "had just started"
@@ -110,10 +110,20 @@ class Scene:
             self.start()
             return lambda: None, 0
 
-        def paused() -> tuple[Undo, float]:
+        def stopped() -> tuple[Undo, float]:
             self.hall.freeze()
             self.befall("the contest was frozen", None, begin := now(), begin)
             return self.hall.thaw, chance.uniform(0.2, self.setting.timeout * 2)
+
+        def held_up() -> tuple[Undo, float]:
+            self.records.pause(on=True)
+            begin = now()
+
+            def resume() -> None:
+                self.befall(PAUSED, None, begin, now())
+                self.records.pause(on=False)
+
+            return resume, chance.uniform(0.2, self.setting.timeout * 2)
 
         def troubled(freezing: bool) -> tuple[Undo, float]:
             team = chance.choice(healthy)
@@ -127,7 +137,7 @@ class Scene:
 
             return undo, chance.uniform(0.2, self.setting.timeout * 2)
 
-        deeds: list[Deed] = [killed, paused]
+        deeds: list[Deed] = [killed, stopped, held_up]
         if healthy:
             deeds += [lambda: troubled(freezing=False), lambda: troubled(freezing=True)]
         return Nemesis(killed, deeds, self.setting.every, chance)
