@@ -123,7 +123,7 @@ class Scene:
                 self.befall(PAUSED, None, begin, now())
                 self.records.pause(on=False)
 
-            return resume, chance.uniform(0.2, self.setting.timeout * 2)
+            return resume, chance.uniform(0.2, self.setting.timeout)
 
         def troubled(freezing: bool) -> tuple[Undo, float]:
             team = chance.choice(healthy)
