@@ -29,7 +29,7 @@ REHEARSAL := $(if $(TEAMS),--teams $(TEAMS)) $(if $(MATCHES),--matches $(MATCHES
   $(if $(TIMEOUT),--timeout $(TIMEOUT)) $(if $(SEED),--seed $(SEED))
 
 .PHONY: help setup play test test-all test-browser research-test planted mutants faults-all explore chaos contest coverage check lint types format build gates cloud bench bench-start bench-wake bench-hold bench-match \
-  bench-throughput bench-load bench-blef bench-euchre probe-euchre clean
+  bench-throughput bench-load bench-blef bench-euchre bench-viewer probe-euchre clean
 
 help: ## Print this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort \
@@ -133,7 +133,7 @@ gates: setup .venv-sam/.setup-done .venv-checks/.setup-done ## Check template an
 cloud: setup ## Deploy the template into the emulator and have matches played there: STAY=1
 	@$(BIN)/python -m workbench.operate.trial $(if $(STAY),--stay)
 
-bench: bench-start bench-wake bench-hold bench-match bench-throughput bench-blef bench-euchre ## Run all benchmarks
+bench: bench-start bench-wake bench-hold bench-match bench-throughput bench-blef bench-euchre bench-viewer ## Run all benchmarks
 
 bench-start: setup ## CPU of `cardsharp bot` until its first request, and on which modules
 	@$(BIN)/python -m workbench.bench.start_bench
@@ -161,6 +161,9 @@ bench-blef: setup ## What a request and a game of Blef cost, beside the original
 bench-euchre: setup ## What a call and a game of Euchre cost, at 1 and 8 tokens
 	@$(BIN)/python -m workbench.bench.euchre_bench calls
 	@$(BIN)/python -m workbench.bench.euchre_bench games
+
+bench-viewer: setup ## Size and time of the pages with 10,000 stored matches and one of 500 steps
+	@$(BIN)/python -m workbench.bench.viewer_bench
 
 probe-euchre: setup ## Do hidden cards change an answer of Euchre's engine? 200 deals of each kind
 	@$(BIN)/cardsharp euchre probe

@@ -172,6 +172,11 @@ def test_the_command_writes_one_file_and_json(cli: Cli, log: SqliteLog, tmp_path
     public = tmp_path / "public.html"
     cli("watch", "blef", "--html", str(public), "--public", *store)
     assert len(public.read_text()) < len(file.read_text())
+    picture = tmp_path / "match.svg"
+    said = cli("watch", "deadmansdraw", "--svg", str(picture), "--json", *store).json()
+    assert said == {"match": "deadmansdraw", "file": str(picture)}
+    assert picture.read_text().startswith("<svg")
+    assert "cannot be written" in cli("watch", "blef", "--html", str(tmp_path), *store).err
     told = cli("watch", "euchre", "--json", *store).json()
     assert told["match"] == "euchre"
     assert len(told["steps"]) == told["total"]

@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from xml.etree.ElementTree import fromstring as parse_xml
 
 import pytest
 from support.recorded import SAMPLE, Matches, looks, sample_and_whole
@@ -13,6 +14,7 @@ from cardsharp.game import Game
 from cardsharp.games import game
 from cardsharp.viewer import shown as shown_module
 from cardsharp.viewer.explained import explained
+from cardsharp.viewer.moment import moment
 from cardsharp.viewer.pages import (
     ASSETS,
     Row,
@@ -135,6 +137,32 @@ def test_an_analysis_is_told_at_its_steps(name: str) -> None:
     assert str(document["judged"][number]) in match_page(SITE, match, number, analysis)  # type: ignore[index]
     assert one.judged.action in str(document["judged"][number]) or not one.judged.cost  # type: ignore[index]
     assert len(match_file(match, analysis).encode()) < 300_000
+
+
+@pytest.mark.parametrize("name", PLAYERS)
+def test_a_turn_plays_as_a_picture(name: str) -> None:
+    """Well-formed, small, without script, address or anything of who wrote a name."""
+    record, moves = any_match(name)
+    match = shown(*named((record, moves), *[HOSTILE] * 4))
+    picture = moment(match, None)
+    root = parse_xml(picture)  # noqa: S314 - our own text
+    frames = root.findall("{http://www.w3.org/2000/svg}foreignObject")
+    turns = [frame.step.turn for frame in match.frames]
+    assert len(frames) == max(map(turns.count, turns))
+    assert "<script" not in picture
+    assert set(re.findall(r"https?://[^\"]*", picture)) == {
+        "http://www.w3.org/2000/svg",
+        "http://www.w3.org/1999/xhtml",
+    }
+    assert len(picture.encode()) < 100_000
+
+
+def test_the_turn_that_plays_is_that_in_which_most_changed() -> None:
+    match = shown(*any_match("deadmansdraw"))
+    analysis = explained(match)
+    assert analysis is not None
+    turn = analysis.analysis.swings(1)[0].turn
+    assert f"turn {turn}, card by card" in moment(match, analysis)
 
 
 def test_a_game_without_a_board_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

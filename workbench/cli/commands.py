@@ -100,6 +100,10 @@ COMMANDS = (
         (
             ("cardsharp watch", "the newest match; while it is played the page moves on"),
             ("cardsharp watch last --html match.html", "one file to send, which needs no network"),
+            (
+                "cardsharp watch last --svg turn.svg",
+                "its liveliest turn as a picture that plays",
+            ),
             ("cardsharp watch http://127.0.0.1:8080", "the newest match of an arena"),
             ("cardsharp watch told.json", "what an arena answered about a match"),
         ),

@@ -13,6 +13,7 @@ from cyclopts import Parameter
 from cardsharp.errors import ConfigError
 from cardsharp.game import Game
 from cardsharp.viewer.explained import explained
+from cardsharp.viewer.moment import moment
 from cardsharp.viewer.pages import match_file, steps_document
 from cardsharp.viewer.shown import Shown, shown
 from workbench.cli.analyse import watched
@@ -42,8 +43,12 @@ class WatchOptions:
         Path | None,
         Parameter(help="Write one page there instead, which opens from disk without a network."),
     ] = None
+    svg: Annotated[
+        Path | None,
+        Parameter(help="Write its most eventful turn there instead, as a picture that plays."),
+    ] = None
     public: Annotated[
-        bool, Parameter(negative=(), help="With --html: leave out what we thought.")
+        bool, Parameter(negative=(), help="In a file or JSON: leave out what we thought.")
     ] = False
     port: Port = 0
     open: Annotated[
@@ -73,19 +78,29 @@ __getattr__ = for_each_game(watch_of)
 
 def _watch(word: str, options: WatchOptions, game: Game | None) -> None:
     source, match_id = source_of(word, options.store, game)
-    if options.html is not None:
-        found = _match(source, match_id, public=options.public)
-        options.html.write_text(match_file(found, explained(found, watched)), encoding="utf-8")
-        if options.as_json:
-            print_json({"match": match_id, "html": str(options.html)})
-        else:
-            results().print(f"{options.html} opens in any browser")
+    for file, made in ((options.html, match_file), (options.svg, moment)):
+        if file is not None:
+            found = _match(source, match_id, public=options.public)
+            _write(file, made(found, explained(found, watched)), match_id, as_json=options.as_json)
+    if options.html is not None or options.svg is not None:
         return
     if options.as_json:
         match = _match(source, match_id, public=options.public)
         print_json({"match": match_id, **steps_document(match)})
         return
     _serve(source, match_id, options)
+
+
+def _write(file: Path, text: str, match_id: str, *, as_json: bool) -> None:
+    """Write a file and say so; raises `ConfigError` where it cannot be written."""
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"{file} cannot be written: {error.strerror}.") from None
+    if as_json:
+        print_json({"match": match_id, "file": str(file)})
+    else:
+        results().print(f"{file} opens in any browser")
 
 
 def _match(source: Source, match_id: str, *, public: bool) -> Shown:

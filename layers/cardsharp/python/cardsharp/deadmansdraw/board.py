@@ -97,9 +97,10 @@ def _middle(state: Mapping[str, object]) -> Markup:
     """What was drawn in this turn and what it may still bring, or what became of it."""
     area, ended = texts(state.get("playArea")), state.get("ended")
     if isinstance(ended, Mapping):
-        bust = bool(ended.get("bust"))
-        cards = row(_drawn(card_of(one), "lost" if bust else "") for one in texts(ended["cards"]))
-        return titled("Bust" if bust else "Banked", cards)
+        saved = {one for bank in _lists(state.get("banks")) for one in bank}
+        drawn = ((one, "" if one in saved else "lost") for one in texts(ended.get("cards")))
+        cards = row(_drawn(card_of(one), kind) for one, kind in drawn)
+        return titled("Bust" if ended.get("bust") else "Banked", cards)
     cards = row((_drawn(card_of(one)) for one in area), "nothing drawn yet")
     return titled("Play area", cards) + _pending(state.get("pending"))
 

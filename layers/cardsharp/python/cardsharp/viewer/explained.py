@@ -42,7 +42,8 @@ class Explained:
 
     def amount(self, figure: float) -> str:
         """A difference in the judge's unit, with its sign."""
-        return f"{'-' if figure < 0 else '+'}{_worded(self.analysis, abs(figure))}"
+        told = _worded(self.analysis, abs(figure))
+        return told if not figure else f"{'-' if figure < 0 else '+'}{told}"
 
 
 def explained(
