@@ -16,7 +16,9 @@ from cardsharp.errors import ConfigError
 from cardsharp.euchre.actions import Bid
 from cardsharp.euchre.decisions import decisions
 from cardsharp.game import Game
+from cardsharp.replay import header_of
 from workbench.lab.again import Trial
+from workbench.show.analysis import Analysed
 
 BLEF, EUCHRE = (next(g for g in GAMES if g.name == name) for name in ("blef", "euchre"))
 JUDGES = {"blef": "bayes", "euchre": "pimc"}
@@ -57,6 +59,8 @@ def test_a_seat_that_we_took_is_told_by_the_bets_we_saw_and_only_ours_are_tried(
     bots = replace(record, header=header)
     one, two = analyse(BLEF, record, moves), analyse(BLEF, bots, ours)
     assert two.players == one.players
+    shown = Analysed.of(two, header_of(bots))
+    assert (shown.names, shown.hero) == (("opponent", "two"), "two")
     tried = Trial(BLEF, "greedy").asked(bots, ours)
     assert {asked.step.seat for asked in tried} == {1}
 

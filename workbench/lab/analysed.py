@@ -14,6 +14,7 @@ from cardsharp.games import game
 from cardsharp.ratings import NORMAL_95
 from cardsharp.replay import header_of
 from workbench.lab.interval import Interval, interval
+from workbench.show.analysis import our_sides, side_names
 
 _AT_ONCE = 64
 """Matches in memory: each is about a megabyte."""
@@ -130,13 +131,13 @@ def sides_of(name: str, stored: Stored) -> list[Side]:
     if found.result is None:
         return []
     header, sides = header_of(record), []
-    ours = {side_of(seat) for seat in header.seats} or {*range(SIDES)}
-    for side in sorted(ours):
+    names = side_names(found, header)
+    for side in sorted(our_sides(found, header) or range(SIDES)):
         player, own = found.players[side], [d for d in found.decisions if side_of(d.seat) == side]
         sides.append(
             Side(
-                player=header.called(side),
-                against=header.called(1 - side),
+                player=names[side],
+                against=names[1 - side],
                 version=header.version or "",
                 day=f"{record.started:%Y-%m-%d}",
                 tags=header.tags,

@@ -35,14 +35,9 @@ class Analysed:
     @classmethod
     def of(cls, analysis: Analysis, header: Header) -> "Analysed":
         """Ours is told first, where one side is ours; partners are named together."""
-        seats = range(max(len(header.names), len(header.players), SIDES))
-        called: list[list[str]] = [[], []]
-        for seat in seats:
-            called[side_of(seat)].append(header.called(seat))
-        one, two = (" and ".join(dict.fromkeys(names)) for names in called)
-        ours = {side_of(seat) for seat in header.seats}
+        one, two = side_names(analysis, header)
         names = (f"{one} (first)", f"{two} (second)") if one == two else (one, two)
-        return cls(analysis, names, 1 if ours == {1} else 0)
+        return cls(analysis, names, 1 if our_sides(analysis, header) == {1} else 0)
 
     @property
     def order(self) -> tuple[int, int]:
@@ -71,6 +66,26 @@ class Analysed:
     def cost(self, value: float) -> str:
         """What a decision cost."""
         return amount(self.analysis.form.removeprefix("+"), value)
+
+
+def our_sides(analysis: Analysis, header: Header) -> set[int]:
+    """The sides that we played: as the header says, else those whose reasons the log has."""
+    return {side_of(seat) for seat in header.seats} or {*analysis.reasoned}
+
+
+def side_names(analysis: Analysis, header: Header) -> tuple[str, str]:
+    """What the two sides are called.
+
+    Where we took a seat at a service the header has our name alone, and not which seat it was.
+    """
+    if len(header.names or header.players) < SIDES and len(analysis.reasoned) == 1:
+        ours, other = header.name(0), header.opponent or "opponent"
+        return (ours, other) if analysis.reasoned == (0,) else (other, ours)
+    called: list[list[str]] = [[], []]
+    for seat in range(max(len(header.names), len(header.players), SIDES)):
+        called[side_of(seat)].append(header.called(seat))
+    one, two = (" and ".join(dict.fromkeys(names)) for names in called)
+    return one, two
 
 
 def print_analysis(console: Console, shown: Analysed) -> None:

@@ -144,6 +144,7 @@ class Player(Stored):
 class Analysis(Stored):
     """A judged match; `start`, `result` and the `curve` are worth to the first side.
 
+    `reasoned` are the sides of whose decisions the log has a strategy's reasons.
     `start + luck + players[0].skill - players[1].skill` is the result, or of a match that still
     runs (`result` is None) what it is worth now: `end`.
     """
@@ -158,6 +159,7 @@ class Analysis(Stored):
     luck: float
     players: tuple[Player, Player]
     counts: Mapping[str, tuple[int, int]]
+    reasoned: tuple[int, ...]
     curve: tuple[Point, ...]
     decisions: tuple[Judged, ...]
 
@@ -243,6 +245,7 @@ def analyse(
         luck=luck,
         players=(first, second),
         counts=judge.counts(moves),
+        reasoned=tuple(sorted({side_of(one.seat) for one in found if one.by_strategy})),
         curve=tuple(_curve(replay(record, moves), decisions)),
         decisions=decisions,
     )
@@ -263,6 +266,7 @@ class _Weighed(NamedTuple):
     reason: str
     options: tuple[Weighed, ...]
     risk: float | None
+    by_strategy: bool
 
     def cost(self, after: float) -> float:
         """What the choice cost who decided; a lapse all that was lost when it was over."""
@@ -299,6 +303,7 @@ def _weighed(judge: Judge, asked: Asked) -> _Weighed | None:
             for one in ranked
         ),
         risk=judge.risk(asked.position),
+        by_strategy=bool(done.strategy),
     )
 
 
