@@ -1,5 +1,6 @@
 """What an operator is told, as far as no stack is needed for it."""
 
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import islice
@@ -9,8 +10,10 @@ import pytest
 from moto import mock_aws
 from support.cloud_clock import FakeClock
 
+from cardsharp.errors import ConfigError
 from workbench.cli import main
 from workbench.operate.letters import replay
+from workbench.operate.orders import rotate_service_secret
 from workbench.operate.stack import Stack
 from workbench.operate.status import spend
 from workbench.operate.story import Line, follow
@@ -88,6 +91,29 @@ def test_more_than_500_letters_are_all_listed_and_sent_again() -> None:
     assert len(replay(stack, None)) == 777
     assert len(set(queue.sent)) == 777
     assert not queue.left
+
+
+def test_the_password_of_a_service_is_an_encrypted_parameter_of_its_stack() -> None:
+    """And none is set for a service that is not there, or without a password."""
+    with mock_aws():
+        client = boto3.client("ssm", "us-east-1")
+        stack = Stack(
+            name="s",
+            changed=NOW,
+            protected=False,
+            parameters={},
+            outputs={"deadmansdrawName": "f"},
+            ids={},
+            client=lambda _name: client,
+        )
+        rotate_service_secret(stack, "deadmansdraw", "organising")
+        kept = client.get_parameter(Name="/s/deadmansdraw", WithDecryption=True)["Parameter"]
+        with pytest.raises(ConfigError, match="has no service blef"):
+            rotate_service_secret(stack, "blef", "organising")
+        with pytest.raises(ConfigError, match="password is needed"):
+            rotate_service_secret(stack, "deadmansdraw", "")
+    assert kept["Type"] == "SecureString"
+    assert json.loads(kept["Value"]) == {"username": "admin", "password": "organising"}
 
 
 @pytest.mark.parametrize("name", ["resume", "practice", "logs", "set"])

@@ -18,7 +18,14 @@ from workbench.cli.commands import command
 from workbench.cli.switching import NOTHING, Wanted, listening, settings
 from workbench.operate import story
 from workbench.operate.letters import Letter, drop, find_letter, list_letters, replay
-from workbench.operate.orders import arena_url, practise, ring, rotate_secret
+from workbench.operate.orders import (
+    ORGANISER,
+    arena_url,
+    practise,
+    ring,
+    rotate_secret,
+    rotate_service_secret,
+)
 from workbench.operate.pausing import pause, resume
 from workbench.operate.preflight import Demand, default_demand, preflight
 from workbench.operate.stack import DEFAULT_NAME, Stack, account_clients, find_stack
@@ -229,11 +236,20 @@ def logs(
 @cloud.command(name="rotate-secret")
 def rotate_secret_(
     *,
-    user: Annotated[str, Parameter(help="Our user id at the arena.")],
+    user: Annotated[str | None, Parameter(help="Our user id at the arena.")] = None,
+    service: Annotated[
+        str | None,
+        Parameter(help="Instead the organiser's password of a service here: deadmansdraw."),
+    ] = None,
     check: Annotated[bool, Parameter(help="First ask the arena whether it knows them.")] = True,
     options: StackOptions = StackOptions(),
 ) -> int:
     """Set user and password at the arena; the password is asked for, or read from stdin."""
+    if service is not None and user is None:
+        rotate_service_secret(options.find(), service, _password(ORGANISER))
+        return _done(options, "the service knows the new password within five minutes")
+    if user is None or service is not None:
+        raise ConfigError("Give --user ID for the bot's password, or --service NAME for another.")
     stack = options.find()
     password = _password(user)
 

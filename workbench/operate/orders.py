@@ -10,6 +10,9 @@ from cardsharp.errors import CardsharpError, ConfigError
 from workbench.operate.letters import drop
 from workbench.operate.stack import Stack
 
+ORGANISER = "admin"
+"""Who has the secret of a service: the user name of an arena's organiser."""
+
 
 def practise(stack: Stack, order: Mapping[str, object]) -> list[str]:
     """Have the practice function create matches; their ids.
@@ -43,15 +46,35 @@ def rotate_secret(
         raise ConfigError("User and password are both needed.")
     register(password)
     check(username, password)
+    _put_secret(stack, stack.output("SecretName"), username, password)
+    drop(stack, None, ticks=True)
+
+
+def rotate_service_secret(stack: Stack, service: str, password: str) -> None:
+    """Put the organiser's password of a service of the stack into its secret.
+
+    Raises:
+        ConfigError: it is empty, or the stack has no such service.
+    """
+    if f"{service}Name" not in stack.outputs:
+        raise ConfigError(
+            f"The stack {stack.name} has no service {service}; deploy it with Services={service}."
+        )
+    if not password:
+        raise ConfigError("A password is needed.")
+    register(password)
+    _put_secret(stack, f"/{stack.name}/{service}", ORGANISER, password)
+
+
+def _put_secret(stack: Stack, name: str, username: str, password: str) -> None:
     call(
         "secret",
         stack.client("ssm").put_parameter,
-        Name=stack.output("SecretName"),
+        Name=name,
         Value=json.dumps({"username": username, "password": password}),
         Type="SecureString",
         Overwrite=True,
     )
-    drop(stack, None, ticks=True)
 
 
 def ring(stack: Stack, now: datetime) -> str:
