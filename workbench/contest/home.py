@@ -93,7 +93,7 @@ def opened(
         for team in teams:
             if team.strategy is not None:
                 order = Order(here.url, team.id, words[team.id], team.strategy, team.name)
-                _play_on(order, here, over)
+                play_on(order, here, over)
         client = stack.enter_context(ArenaClient(here, Credentials(ADMIN, organiser)))
         yield arena.url, client
 
@@ -128,7 +128,7 @@ def _players_file(folder: Path, teams: list[Entrant], words: dict[str, str]) -> 
     return path
 
 
-def _play_on(order: Order, arena: Address, over: threading.Event) -> None:
+def play_on(order: Order, arena: Address, over: threading.Event) -> None:
     """Play a team's matches in a thread of its own, whatever happens, until the contest is over."""
 
     def play() -> None:
