@@ -11,13 +11,14 @@ from nim.store import Kept as Game
 from support.games import GAMES
 from support.played import AT, Decides, Kept, begun, kept, played, taken
 
-from cardsharp.analysis import LAPSE, Judge, Mark, analyse, judging, mark_of
+from cardsharp.analysis import Mark, analyse, mark_of
 from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
 from cardsharp.deadmansdraw.actions import DRAW
 from cardsharp.deadmansdraw.position import Played
 from cardsharp.deadmansdraw.rules import force_turn_end
 from cardsharp.deadmansdraw.simulation import Match, fair_chance
 from cardsharp.errors import ConfigError
+from cardsharp.judge import LAPSE, Judge, judging
 from cardsharp.strategy import Decision
 from workbench.lab.extras import Taken
 

@@ -7,7 +7,7 @@ import pytest
 from support.games import GAMES, simulated
 from support.played import Decides, begun, kept, played, taken
 
-from cardsharp.analysis import analyse, judging
+from cardsharp.analysis import analyse
 from cardsharp.blef.actions import CHECK
 from cardsharp.blef.judge import chance
 from cardsharp.blef.logbook import SPAN
@@ -16,6 +16,7 @@ from cardsharp.errors import ConfigError
 from cardsharp.euchre.actions import Bid
 from cardsharp.euchre.decisions import decisions
 from cardsharp.game import Game
+from cardsharp.judge import judging
 from cardsharp.replay import header_of
 from workbench.lab.again import Trial
 from workbench.show.analysis import Analysed

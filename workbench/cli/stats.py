@@ -12,11 +12,12 @@ from typing import Annotated
 from cyclopts import Parameter, validators
 from rich.table import Table
 
-from cardsharp.analysis import Judge, Mark, judging
+from cardsharp.analysis import Mark
 from cardsharp.cloud.ports import MatchReader, MatchRecord, Status
 from cardsharp.errors import ConfigError
 from cardsharp.game import Game
 from cardsharp.games import game as game_named
+from cardsharp.judge import Judge, judging
 from cardsharp.replay import fault_of
 from workbench.cli.each import for_each_game
 from workbench.lab.analysed import Estimate, Group, Side, analysed

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from cardsharp.analysis import Judge
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.deciding import Decided
 from cardsharp.errors import ConfigError
 from cardsharp.game import Game
+from cardsharp.judge import Judge
 from cardsharp.replay import Asked, Thought, header_of
 from workbench.lab.extras import extras_of
 from workbench.lab.guard import decided_again

@@ -12,18 +12,15 @@ judged, such as a decision whose position nobody knows, counts as luck.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple
 
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.errors import ConfigError
-from cardsharp.game import Decisions, Game, Replay
+from cardsharp.game import Game
+from cardsharp.judge import LAPSE, Judge, judging
 from cardsharp.replay import Asked, Step, Stored, Weighed
-from cardsharp.strategy import Decision
 
 SIDES = 2
-
-LAPSE = "out of time"
-"""What was done where nothing was done in time; all that it changed is its cost."""
 
 
 class Mark(StrEnum):
@@ -39,49 +36,6 @@ THRESHOLDS = ((0.15, Mark.BLUNDER), (0.10, Mark.MISTAKE), (0.05, Mark.INACCURACY
 
 Where chances to win are told, 5, 10 and 15 of 100 matches: as chess sites mark moves.
 """
-
-
-class Judge(Protocol):
-    """Who says what the options of a decision are worth, in one game; always the same.
-
-    A worth is the decider's: a chance to win, or in another `unit` what a match ends with. It is
-    written in the `form`. `total` is what both sides have together: 1 of chances, 0 of points that
-    one side loses to the other. `stake` is what lies between the worst end and the best one.
-    """
-
-    name: str
-    unit: str = "chance to win"
-    form: str = ".1%"
-    total: float = 1.0
-    stake: float = 1.0
-    unbiased: bool = True
-    """Whether luck is nothing in the mean, as measured: then results less luck tell strength."""
-
-    def weigh(self, position: Any, also: Sequence[Any] = ()) -> Decision[Any] | None:  # noqa: ANN401 - any game's
-        """What the judge decides, with the worth of all that it weighs, and of those actions too.
-
-        None for a position that it cannot value.
-        """
-        ...
-
-    def result(self, record: MatchRecord, moves: Sequence[MoveRecord]) -> float | None:
-        """What the first side made of a match, None while it is not finished."""
-        ...
-
-    def lapses(self, moves: Sequence[MoveRecord]) -> Iterable[Asked]:
-        """Where a player did nothing in time: positions, each with `LAPSE` as what was done."""
-        del moves
-        return ()
-
-    def counts(self, moves: Sequence[MoveRecord]) -> Mapping[str, tuple[int, int]]:
-        """What else there is to count in a match, such as busts: for either side."""
-        del moves
-        return {}
-
-    def risk(self, position: Any) -> float | None:  # noqa: ANN401 - any game's
-        """The chance that the next card ends the turn badly, None where no card may be drawn."""
-        del position
-        return None
 
 
 class Point(Stored):
@@ -185,25 +139,6 @@ class Analysis(Stored):
             )
             for one in found[:number]
         )
-
-
-class Judging(NamedTuple):
-    """What a game has for an analysis."""
-
-    judge: Judge
-    replay: Replay
-    decisions: Decisions
-
-
-def judging(game: Game) -> Judging:
-    """What it takes to analyse matches of a game.
-
-    Raises:
-        ConfigError: the game lacks some of it.
-    """
-    if game.judge is None or game.replay is None or game.decisions is None:
-        raise ConfigError(f"Matches of {game.title} cannot be analysed: nobody judges it.")
-    return Judging(game.judge.load(), game.replay.load(), game.decisions.load())
 
 
 def side_of(seat: int) -> int:

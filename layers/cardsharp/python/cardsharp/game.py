@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
 if TYPE_CHECKING:  # so that a list of games is there at once, whatever they are made of
     from random import Random
 
-    from cardsharp.analysis import Judge
     from cardsharp.cloud.attended import Attended
     from cardsharp.cloud.metrics import Meter
     from cardsharp.cloud.ports import MatchRecord, MoveRecord, Remaining
     from cardsharp.cloud.settings import Workplace
     from cardsharp.deciding import Decider
+    from cardsharp.judge import Judge
     from cardsharp.replay import Asked, Step
     from cardsharp.simulation import Simulate
     from cardsharp.viewer.board import Board

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from random import Random
 
-from cardsharp.analysis import Judge
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
+from cardsharp.judge import Judge
 from cardsharp.strategy import Decision
 from nim.position import Position
 from nim.rules import Action

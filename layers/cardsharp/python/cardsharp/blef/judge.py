@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from functools import cache
 from statistics import fmean
 
-from cardsharp.analysis import Judge
 from cardsharp.blef.actions import CHECK, name_of
 from cardsharp.blef.decisions import opened
 from cardsharp.blef.position import Position
@@ -22,6 +21,7 @@ from cardsharp.blef.strategies.bayes import Foresight, foresee, weighed
 from cardsharp.blef.strategies.equilibrium import Mixture, mixture
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.errors import ConfigError
+from cardsharp.judge import Judge
 from cardsharp.strategy import percent
 
 

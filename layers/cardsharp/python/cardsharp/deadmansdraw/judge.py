@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from cardsharp.analysis import LAPSE, Judge
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.deadmansdraw.actions import Action, EffectType, respond
 from cardsharp.deadmansdraw.decisions import looks
@@ -15,6 +14,7 @@ from cardsharp.deadmansdraw.strategies.base import Chance, Decision
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS, Captain, is_ordinary
 from cardsharp.deadmansdraw.strategies.choices import lying
 from cardsharp.deadmansdraw.strategies.search.weights import model
+from cardsharp.judge import LAPSE, Judge
 from cardsharp.replay import Asked, Thought
 
 REFUSAL = respond(EffectType.ORACLE)

@@ -5,7 +5,6 @@ A match of the log is one deal, so what it does to the game to ten is not told.
 
 from collections.abc import Sequence
 
-from cardsharp.analysis import Judge
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.euchre.actions import Action
 from cardsharp.euchre.decisions import after, asking
@@ -14,6 +13,7 @@ from cardsharp.euchre.rules import score
 from cardsharp.euchre.strategies.base import Decision
 from cardsharp.euchre.strategies.pimc import Pimc
 from cardsharp.euchre.table import turn
+from cardsharp.judge import Judge
 
 
 class EnginesJudgement(Judge):
