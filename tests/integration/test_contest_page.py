@@ -4,7 +4,9 @@ import base64
 import hashlib
 import html
 import re
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -357,6 +359,28 @@ def test_of_several_contests_the_first_is_shown_and_the_others_are_led_to(
             assert client.get(f"{path}?name=next%20%26%20last").status == 200
             assert client.get(f"{path}?name=none").status == 404
         client.close()
+
+
+def test_nobody_waits_while_a_page_is_made(cup: Records, tmp_path: Path) -> None:
+    """The arena answers others meanwhile."""
+    asked, answered = threading.Event(), threading.Event()
+
+    class Slow(OneContest):
+        def names(self) -> list[str]:
+            asked.set()
+            assert answered.wait(10)
+            return super().names()
+
+    config = ArenaConfig(players=write_players(tmp_path), public=True)
+    with ArenaServer(config, ContestPages(Slow(cup))) as server, ThreadPoolExecutor(1) as pool:
+        page_of, other = Client(server.url), Client(server.url)
+        waiting = pool.submit(page_of.get, "/contest")
+        assert asked.wait(10)
+        assert other.get("/api/hello", None).status == 200
+        answered.set()
+        assert waiting.result().status == 200
+        page_of.close()
+        other.close()
 
 
 @contextmanager

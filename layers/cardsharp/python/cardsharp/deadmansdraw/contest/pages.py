@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
@@ -73,14 +74,18 @@ class ContestPages:
         """The routes of the pages and of what they load."""
 
         def shown(make: Callable[..., str]) -> Endpoint:
-            async def endpoint(request: Request, _user: User) -> Response:
+            def made(request: Request, running: list[Match]) -> Response:
                 names = self._contests.names()
                 name = request.query_params.get("name", *names[:1])
                 if name not in names:
                     return not_found(request)
                 others = [other for other in names if other != name]
-                text = make(self._contests.named(name), lobby.running(), others)
+                text = make(self._contests.named(name), running, others)
                 return tagged(HTMLResponse(text, headers=SECURITY_HEADERS))
+
+            async def endpoint(request: Request, _user: User) -> Response:
+                # Beside the loop, so that no player waits for it.
+                return await run_in_threadpool(made, request, list(lobby.running()))
 
             return guard.shown(endpoint)
 

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 from itertools import count, takewhile
 from math import inf
 from typing import Protocol
@@ -201,7 +202,12 @@ def rests_of(meetings: Iterable[Meeting]) -> dict[Team, datetime]:
 
 def ratings_of_meetings(meetings: Iterable[Meeting]) -> dict[Team, Rating]:
     """The ratings of all who have played a match that counts."""
-    shares = [(meeting.teams, meeting.share) for meeting in meetings if not meeting.gone]
+    return dict(_rated(tuple((one.teams, one.share) for one in meetings if not one.gone)))
+
+
+@lru_cache(maxsize=2)
+def _rated(shares: tuple[tuple[tuple[Team, Team], float], ...]) -> dict[Team, Rating]:
+    """The ratings by these shares, which take long to find for those who look again and again."""
     return ratings({team for teams, _ in shares for team in teams}, shares)
 
 
