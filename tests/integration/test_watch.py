@@ -16,10 +16,14 @@ from support.cli import Cli, clean
 from support.recorded import recording
 from support.stored import any_match
 
+from cardsharp.cloud.adapters import build_log
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.viewer.pages import ASSETS, POLICY
+from workbench.cloud.emulator import Emulator
+from workbench.cloud.tables import create_table
 from workbench.show.keeping import keep_match
+from workbench.stage.surroundings import environment
 from workbench.watch.site import WatchServer
 from workbench.watch.sources import ArenaSource, FileSource, LogSource
 
@@ -86,12 +90,21 @@ def test_a_page_of_somebody_else_is_not_answered(url: str) -> None:
 
 def test_a_move_reaches_who_waits_for_it(tmp_path: Path) -> None:
     """And the end does: nobody asks again for what has ended."""
+    _watch_live(f"sqlite:{tmp_path / 'matches.db'}")
+
+
+def test_a_match_of_the_cloud_is_watched_live(emulator: Emulator) -> None:
+    with environment(emulator.environment):
+        _watch_live(f"dynamodb:{create_table(emulator.client('dynamodb'), 'Matches')}")
+
+
+def _watch_live(store: str) -> None:
     record, moves = any_match("deadmansdraw")
-    log = SqliteLog(tmp_path / "matches.db", SystemClock())
+    log = build_log(store, SystemClock())
     lease = log.take("live", "test", TTL, record.header)
     assert lease is not None
     log.record(lease, {move.sequence: move.facts for move in moves[:3] if move.facts is not None})
-    with WatchServer(LogSource(f"sqlite:{tmp_path / 'matches.db'}")) as server:
+    with WatchServer(LogSource(store)) as server:
         steps = f"{server.url}/matches/live/steps"
         assert requests.get(steps, timeout=10).json()["total"] == 3
         found: list[dict[str, object]] = []

@@ -31,7 +31,8 @@ def nim_match() -> Kept:
 def named(match: Kept, *names: str) -> Kept:
     """The match between players of other names."""
     record, moves = match
-    return replace(record, header={**record.header, "names": names, "players": names}), moves
+    header = {**record.header, "names": names, "players": names, "opponent": None}
+    return replace(record, header=header), moves
 
 
 def recorded_matches(matches: Matches) -> Iterator[Kept]:

@@ -165,6 +165,15 @@ def test_the_turn_that_plays_is_that_in_which_most_changed() -> None:
     assert f"turn {turn}, card by card" in moment(match, analysis)
 
 
+def test_players_are_called_by_their_strategies_where_both_are_ours_to_know() -> None:
+    """As after `cardsharp play`; on a public page they have the names of their seats."""
+    record, moves = any_match("deadmansdraw")
+    header = {**record.header, "names": ["Team One", "Team Two"], "seats": {"0": "captain"}}
+    named = replace(record, header={**header, "opponent": "third"})
+    assert shown(named, moves).names == ("captain", "third")
+    assert shown(named, moves, public=True).names == ("Team One", "Team Two")
+
+
 def test_a_game_without_a_board_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     record, moves = any_match("blef")
 

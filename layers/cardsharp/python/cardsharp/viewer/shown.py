@@ -110,4 +110,13 @@ def shown(record: MatchRecord, moves: Sequence[MoveRecord], *, public: bool = Fa
         raise ConfigError(f"Matches of {game.title} cannot be drawn yet.")
     seen = [replace(move, intent=None) for move in moves] if public else list(moves)
     told = [move for move in seen if move.facts is not None or move.intent is not None]
-    return Shown(record, told, game, game.board.load())
+    return Shown(record if public else _named(record), told, game, game.board.load())
+
+
+def _named(record: MatchRecord) -> MatchRecord:
+    """The match between strategies, where we know both: the names of their seats say nothing."""
+    header = header_of(record)
+    if header.opponent is None or len(header.names) != _PAIR:
+        return record
+    names = [header.seats.get(seat, header.opponent) for seat in range(_PAIR)]
+    return replace(record, header={**record.header, "names": names})
