@@ -11,10 +11,18 @@ from starlette.routing import Route
 
 from cardsharp.cloud.dynamodb_items import key
 from cardsharp.deadmansdraw.arena.teams import PLAYERS
+from cardsharp.deadmansdraw.contest.dynamodb import DynamoContest, TableContests
 from cardsharp.deadmansdraw.contest.pages import ContestPages, OneContest
-from support.arena import ALICE, OUTSIDER, HandClock, running_arena, write_players
+from cardsharp.deadmansdraw.contest.records import Entrant, Records, Settings, Store
+from cardsharp.deadmansdraw.contest.sqlite import SqliteContest
+from support.arena import (
+    ALICE,
+    OUTSIDER,
+    HandClock,
+    running_arena,
+    write_players,
+)
 from support.arena_cloud import in_cloud
-from support.contests import held
 from workbench.cloud.emulator import Emulator
 from workbench.deadmansdraw.emulated import new_table
 
@@ -33,13 +41,25 @@ class Home:
     left: str
 
 
+CONTEST = Settings("cup", seed="canary-contest")
+
+
+def begun(store: Store) -> Records:
+    """A contest of two teams that has begun."""
+    for team in ("a" * 24, "b" * 24):
+        store.add(Entrant(team, f"Team {team[0]}", "canary-ha1"))
+    records = Records(store)
+    records.begin()
+    return records
+
+
 @contextmanager
 def this_machine(folder: Path, *, public: bool) -> Iterator[Home]:
     """As `cardsharp contest run` runs it; its waits are over at once."""
     data = folder / "arena.db"
     with running_arena(folder, data=data) as (arena, _):
         left = arena.create_match([ALICE, OUTSIDER], seed="canary-left")
-    contest, _ = held(folder / "contest", ["Weekend Bananas", "Goal Diggers"], decided=1)
+    contest = begun(SqliteContest.found(folder / "contest", CONTEST))
     with running_arena(
         folder,
         more=ContestPages(OneContest(contest)),
@@ -80,6 +100,8 @@ def cloud(folder: Path, *, public: bool) -> Iterator[Home]:
             poll_timeout=AT_ONCE,
             watchdog_pause=AT_ONCE,
         ) as (arena, _):
+            begun(DynamoContest.found(table, CONTEST))
+            arena._arena.show(ContestPages(TableContests(table)))
             yield Home(arena.url, routes_of(arena._arena.app), left)
 
 
