@@ -1,5 +1,6 @@
 """`cardsharp analyse`: the report of a stored match, for people and for programs."""
 
+import gzip
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -102,6 +103,15 @@ def test_a_match_that_somebody_else_recorded_is_analysed_from_a_file(
     found = cli("analyse", str(file), "--json").json()["analysis"]
     assert {one["seat"] for one in found["decisions"]} == {0, 1}
     assert found["result"] in {0.0, 0.5, 1.0}
+
+
+def test_the_last_match_of_a_file_of_many_is_analysed(cli: Cli, tmp_path: Path) -> None:
+    """Of recorded matches as tests/samples has them; a creation that was refused is no match."""
+    [trace] = SAMPLE.of_random_play(1)
+    refused = next(match for match in SAMPLE.all() if match["create"]["status"] != 200)
+    file = tmp_path / "many.jsonl.gz"
+    file.write_bytes(gzip.compress(f"{json.dumps(trace)}\n{json.dumps(refused)}\n".encode()))
+    assert cli("analyse", str(file)).out.startswith(f"match {trace['name']}: ")
 
 
 def test_who_is_ours_is_told_first(cli: Cli, tmp_path: Path) -> None:

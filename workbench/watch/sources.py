@@ -87,6 +87,8 @@ class LogSource:
 class FileSource:
     """The matches of a file: one as an arena answers it, or one a line.
 
+    Lines that tell no match are left out, such as creations that were refused.
+
     Raises:
         ConfigError: there is no such file, or no match in it.
     """
@@ -94,13 +96,20 @@ class FileSource:
     pause = timedelta(seconds=5)
 
     def __init__(self, file: Path) -> None:
+        self._found: dict[str, tuple[MatchRecord, list[MoveRecord]]] = {}
+        fault = ConfigError(f"{file} has no match.")
         try:
-            told = [_told(text, file) for text in _texts(file)]
+            for text in _texts(file):
+                try:
+                    record, moves = _told(text, file)
+                except ConfigError as error:
+                    fault = error
+                else:
+                    self._found[record.match_id] = record, moves
         except OSError as error:
             raise ConfigError(f"{file} cannot be read: {error.strerror or error}.") from None
-        self._found = {record.match_id: (record, moves) for record, moves in told}
         if not self._found:
-            raise ConfigError(f"{file} has no match.")
+            raise fault
 
     def find(self, word: str) -> str:
         """Its last match, or the one of that id."""

@@ -69,6 +69,8 @@ def _whole(body: object) -> object:
     """The view; of a match recorded look by look (tests/samples) the last look with all moves."""
     if not isinstance(body, dict) or "steps" not in body:
         return body
+    if "final" not in body:  # its creation was refused
+        return {}
     looks = [*body["steps"], body["final"]["last_look"]]
     seen = [look for look in looks if "new_moves" in look]
     views = [look["view"] for look in seen if look["view"] != "same"]
