@@ -65,6 +65,9 @@ def visited(
 
 def serious(page: Page) -> list[str]:
     """What axe calls serious or critical of the page as it stands: rule, and where it is broken."""
+    page.evaluate(
+        "document.getAnimations().forEach(one => one.finish())"
+    )  # half faded in is no fault
     page.evaluate(_AXE)
     found = page.evaluate("axe.run({resultTypes: ['violations']})")
     return [
