@@ -145,7 +145,8 @@ def test_the_director_is_looked_after_by_a_schedule_and_watched_by_an_alarm() ->
 
 def test_a_director_comes_with_the_arena_and_with_nothing_else() -> None:
     conditions = template()["Conditions"]
-    assert conditions["deadmansdrawDirected"] == {"Fn::Equals": ["yes", "yes"]}
+    asked_for = {"Fn::And": [{"Condition": "HasServices"}, {"Fn::Equals": ["yes", "yes"]}]}
+    assert conditions["deadmansdrawDirected"] == asked_for
     directed = {
         name
         for name, resource in template()["Resources"].items()

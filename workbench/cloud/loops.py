@@ -50,6 +50,8 @@ def _is_never(condition: Part) -> bool:
     match condition:
         case {"Fn::Equals": [str(one), str(other)]}:
             return one != other
+        case {"Fn::And": list(all_of)}:
+            return any(_is_never(one) for one in all_of)
     return False
 
 
