@@ -46,7 +46,7 @@ def clients_after_start(function: str, variables: dict[str, str]) -> list[str]:
     return done.stdout.split()
 
 
-@pytest.mark.parametrize("function", ["worker", "poller", "practice"])
+@pytest.mark.parametrize("function", ["worker", "poller", "practice", "director"])
 def test_r21_a_deployed_function_makes_its_clients_when_it_starts(function: str) -> None:
     """It starts with a whole processor, and answers with a fourteenth of one."""
     assert clients_after_start(function, _DEPLOYED) == ["dynamodb", "sqs", "ssm"]
