@@ -230,6 +230,7 @@ def _print_next_steps(console: Console, report: Report, options: PlayOptions) ->
     for command, meaning in (
         (f"show {match_id}{store}", "every turn and decision"),
         (f"why {match_id} {turn}{store}", f"what we weighed in turn {turn}"),
+        (f"watch {match_id}{store}", "the match in the browser"),
     ):
         line = f"  {program()} {command}   # {meaning}"
         console.print(line, style="dim", no_wrap=True, overflow="ignore", crop=False)
