@@ -78,7 +78,7 @@ def test_a_service_is_deployed_only_when_asked_for(game: str) -> None:
     assert template()["Conditions"]["HasServices"] == asked_for
     for name, resource in template()["Resources"].items():
         if name.startswith(game):
-            conditions = {condition_of(name, game), f"{game}Directed"}
+            conditions = {condition_of(name, game), game}
             assert resource["Condition"] in conditions, name
     for name in ("Url", "FeedUrl", "Name"):
         told = template()["Outputs"][f"{game}{name}"]

@@ -146,11 +146,11 @@ def test_the_director_is_looked_after_by_a_schedule_and_watched_by_an_alarm() ->
 def test_a_director_comes_with_the_arena_and_with_nothing_else() -> None:
     conditions = template()["Conditions"]
     asked_for = {"Fn::And": [{"Condition": "HasServices"}, {"Fn::Equals": ["yes", "yes"]}]}
-    assert conditions["deadmansdrawDirected"] == asked_for
+    assert conditions["deadmansdraw"] == asked_for
     directed = {
         name
         for name, resource in template()["Resources"].items()
-        if resource.get("Condition") == "deadmansdrawDirected"
+        if resource.get("Condition") == "deadmansdraw"
     }
     assert {DIRECTOR, f"{DIRECTOR}Role", "deadmansdrawTicks", "deadmansdrawWakePolicy"} <= directed
     assert not any(
