@@ -87,9 +87,12 @@ def made(
 
     function = Function(game.name, answer, TIMEOUT)
     running = HttpFront(function, place.port, place.host, sockets=sockets)
-    with kept(game, store) as variables, _bots(game, store, running.url) as bot:
-        handler = service.build({**variables, **feed, **bot, **(settings or {})})
-        yield running
+    try:
+        with kept(game, store) as variables, _bots(game, store, running.url) as bot:
+            handler = service.build({**variables, **feed, **bot, **(settings or {})})
+            yield running
+    finally:
+        running.stop()  # also where it was never started: it listens already
 
 
 @contextmanager
