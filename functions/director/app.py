@@ -16,6 +16,8 @@ from cardsharp.cloud.telemetry import begin, logger, watch_retries
 from cardsharp.game import Direct
 from cardsharp.games import games
 
+STORE = "CARDSHARP_STORE"
+
 watch_retries()
 
 
@@ -45,5 +47,6 @@ def directing() -> Direct:
 
 
 # A function starts with a whole processor, and works with a part of one.
-directing()
+if STORE in os.environ:
+    directing()
 prepare(os.environ)

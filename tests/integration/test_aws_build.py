@@ -36,8 +36,10 @@ from workbench.cloud.template import TEMPLATE, load_resources, services
 from workbench.machine import slowness
 
 FUNCTIONS = ["Poller", "Worker", "Practice", *(f"{game}Service" for game in services())]
+FUNCTIONS += ["deadmansdrawDirector"]
 PACKAGES = dict.fromkeys(FUNCTIONS, "web") | {
-    name: name.lower() for name in ("Poller", "Worker", "Practice")
+    name: name.removeprefix("deadmansdraw").lower()
+    for name in ("Poller", "Worker", "Practice", "deadmansdrawDirector")
 }
 HEAVY = {
     "numba",

@@ -97,6 +97,7 @@ def healthy(tmp_path_factory: pytest.TempPathFactory) -> list[Sample]:
         for game in GAMES:
             assert here.serve(game) == 200
         here.note_depth("DeadLetters", 0)
+        here.note_sent("deadmansdrawTickLetters", 0)
         here.note_queue(MemoryQueue(FakeClock()), timedelta(0))
         return [in_time(one) for one in here.samples]
 
@@ -293,10 +294,16 @@ def test_a_decision_of_more_than_half_its_limit_is_noticed(
     assert on_amid(healthy, quiet.samples) == {"SlowDecision"}
 
 
+def test_a_tick_of_the_director_that_failed_ten_times_is_noticed(
+    healthy: list[Sample], quiet: Recorder
+) -> None:
+    quiet.note_sent("deadmansdrawTickLetters", 1)
+    assert on_amid(healthy, quiet.samples) == {"deadmansdrawTickFailed"}
+
+
 @pytest.mark.parametrize("game", GAMES)
 def test_a_game_that_fails_is_noticed(healthy: list[Sample], tmp_path: Path, game: str) -> None:
-    (tmp_path / f"{game}.db").write_text("this is no database")
-    with recorder(tmp_path) as here:
+    with recorder(tmp_path, Scene(broken=game)) as here:
         assert here.serve(game) >= 500
         assert on_amid(healthy, here.samples) == {f"{game}Failing"}
 

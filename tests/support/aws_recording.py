@@ -16,6 +16,7 @@ from pathlib import Path
 import poller.app
 import web.app
 import worker.app
+from cardsharp.cloud import aws
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.memory import MemoryQueue
 from cardsharp.cloud.ports import Message
@@ -29,6 +30,7 @@ from workbench.build.makefiles import ROOT
 from workbench.cloud.context import Function, Handler, Invocation, invoke
 from workbench.cloud.events import Event, schedule_event, sqs_event
 from workbench.cloud.samples import Sample, read_emf, sample
+from workbench.cloud.tables import create_table
 from workbench.stage.clouds import embedded_in
 from workbench.stage.opponent import Order
 from workbench.stage.opponent_process import opponent_at_play
@@ -36,6 +38,7 @@ from workbench.stage.side import assembled
 from workbench.stage.surroundings import environment
 
 STACK = SERVICE
+REGION = "us-east-1"
 FUNCTIONS: dict[str, Handler] = {"Poller": poller.app.handler, "Worker": worker.app.handler}
 GAMES = {game.name: game.service.load().store for game in games() if game.service is not None}
 """The games with an HTTP service, and the setting that says where each keeps its matches."""
@@ -88,7 +91,8 @@ class Recorder:
         """Ask a game's handler its first sample; API Gateway counts a failure as a 5xx."""
         event = json.loads(min((ROOT / "events").glob(f"{game}_*.json")).read_text())
         function, clock = Function(game, web.app.handler, timedelta(seconds=29)), SystemClock()
-        with environment({web.app.GAME: game}):
+        # Who watches the arena needs no password then.
+        with environment({web.app.GAME: game, "CARDSHARP_PUBLIC": "yes"}):
             done = invoke(function, event, function.context(clock), clock)
         told = done.answer if isinstance(done.answer, dict) else {}
         status = int(told.get("statusCode", HTTPStatus.INTERNAL_SERVER_ERROR))
@@ -126,6 +130,21 @@ class Scene:
     password: str = PASSWORDS[ALICE]
     clock: Callable[[], datetime] = utc_now
     """The arena's; where it is behind ours, we seem to be late."""
+    broken: str = ""
+    """The game whose service finds no table, and no database in its file."""
+
+
+@contextmanager
+def emulated_table() -> Iterator[str]:
+    """The name of the arena's table, in an AWS that is there as long as the block runs."""
+    # Here, for they take seconds to import.
+    import boto3  # noqa: PLC0415
+    from moto import mock_aws  # noqa: PLC0415
+
+    with environment({"AWS_DEFAULT_REGION": REGION}), mock_aws():
+        aws.session.cache_clear()
+        yield create_table(boto3.client("dynamodb", REGION), "deadmansdrawTable")
+    aws.session.cache_clear()
 
 
 @contextmanager
@@ -141,6 +160,9 @@ def recorder(folder: Path, scene: Scene = Scene()) -> Iterator[Recorder]:
         before = meter.stream
         redirect(lines)
         stack.callback(setattr, meter, "stream", before)
+        table = stack.enter_context(emulated_table())
+        if scene.broken == "deadmansdraw":
+            table = "nowhere"
         variables = {
             "CARDSHARP_ARENA_URL": arena.url,
             "CARDSHARP_USER": ALICE,
@@ -148,7 +170,11 @@ def recorder(folder: Path, scene: Scene = Scene()) -> Iterator[Recorder]:
             "CARDSHARP_PACE_SECONDS": "0.3",
             **embedded_in(folder / "matches.db").settings,
             **{store: f"sqlite:{folder / game}.db" for game, store in GAMES.items()},
+            # The cloud's arena keeps its matches in a table only.
+            GAMES["deadmansdraw"]: f"dynamodb:{table}",
         }
+        if scene.broken:
+            (folder / f"{scene.broken}.db").write_text("this is no database")
         web.app.api.cache_clear()
         stack.callback(web.app.api.cache_clear)
         yield Recorder(arena, stack.enter_context(assembled(variables)), lines)

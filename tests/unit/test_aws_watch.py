@@ -65,6 +65,7 @@ def test_every_promised_alarm_is_there() -> None:
         "PollerThrottled",
         "WorkerThrottled",
         "NotPlaying",
+        "deadmansdrawTickFailed",
         *(f"{game}{fault}" for game in GAMES for fault in ("Failing", "Throttled")),
     }
 
@@ -79,6 +80,7 @@ def test_every_promised_alarm_is_there() -> None:
         ("NobodyComes", 1, 2),
         ("SlowPickUp", 5000, 5),
         ("TurnTimedOut", 0, 1),
+        ("deadmansdrawTickFailed", 0, 1),
         *((f"{game}Failing", 0, 1) for game in GAMES),
     ],
 )

@@ -5,7 +5,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 ROOMS = ("layers", "functions", "workbench", "research", "tests", "docs")
-CITED = re.compile(r"docs/spec/(\w+)\.md(?: sections? \d+(?:(?: and| to|,) \d+)*)?")
+CITED = re.compile(r"docs/spec/([\w-]+)\.md(?: sections? \d+(?:(?: and| to|,) \d+)*)?")
 HEADED = re.compile(r"^## (\d+)\.", re.MULTILINE)
 
 

@@ -84,6 +84,13 @@ def list_page(
     return _environment().get_template("list.html").render(told, site=site, alone=None)
 
 
+def message_page(site: Site, message: str) -> str:
+    """A page that says why there is nothing else."""
+    return (
+        _environment().get_template("message.html").render(message=message, site=site, alone=None)
+    )
+
+
 def match_page(
     site: Site, match: Shown, number: int | None = None, analysis: Explained | None = None
 ) -> str:

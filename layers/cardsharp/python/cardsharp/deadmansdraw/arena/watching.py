@@ -14,12 +14,14 @@ from cardsharp.deadmansdraw.arena.lobby import Lobby, moves_of
 from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.deadmansdraw.arena.players import Book, User
 from cardsharp.deadmansdraw.arena.referee import Referee
+from cardsharp.deadmansdraw.arena.refusals import Refused
 from cardsharp.deadmansdraw.arena.spectators import SPECTATOR
 from cardsharp.deadmansdraw.arena.views import Look, full_view
 from cardsharp.deadmansdraw.arena.waiting import Waiting
 from cardsharp.deadmansdraw.recorded import told
 from cardsharp.deadmansdraw.wire_views import MatchView
-from cardsharp.viewer.pages import HEADERS, Site, match_page, steps_document
+from cardsharp.errors import Malformed
+from cardsharp.viewer.pages import HEADERS, Site, match_page, message_page, steps_document
 from cardsharp.viewer.shown import Shown, shown
 
 LINKS = (("Statistics", "/matches/statistics"), ("API", "/docs"))
@@ -57,9 +59,16 @@ class MatchPages:
         """Have a link to another page."""
         self._site = self._site._replace(links=((title, path), *self._site.links))
 
-    async def page(self, request: Request, user: User) -> Response:
-        """GET /matches/{id}: the match at one step, and links to all."""
-        match = self._referee.visible(user, request.path_params["id"])
+    async def page(self, request: Request, _user: User) -> Response:
+        """GET /matches/{id}: the match at one step, and links to all.
+
+        As in the original it is for all who have logged in, whoever plays, and no such match is a
+        page, too, with status 200.
+        """
+        try:
+            match = self._referee.find(request.path_params["id"])
+        except (Malformed, Refused) as error:
+            return tagged(HTMLResponse(message_page(self._site, str(error)), headers=HEADERS))
         step = request.query_params.get("step", "")
         page = match_page(
             self._site, await self._shown(match), int(step) if step.isdecimal() else None
@@ -72,7 +81,7 @@ class MatchPages:
         Spectators do not wait: one answer serves many of them.
         """
         query = request.query_params
-        match = self._referee.visible(user, request.path_params["id"])
+        match = self._referee.find(request.path_params["id"])
         start = int(query["from"]) if query.get("from", "").isdecimal() else 0
 
         def is_new() -> bool:
