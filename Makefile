@@ -14,7 +14,7 @@ PLAY_GROUPS := --no-default-groups --group workbench --group emulator --group se
 UV := UV_PYTHON_DOWNLOADS=never UV_PROJECT_ENVIRONMENT=$(VENV) $(BIN)/uv
 
 # Many tests wait for a process or a socket: one more at a time than there are processors.
-WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
+WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) * 2)))
 
 # `make play` takes these: OPPONENT=champion MATCHES=20 STRATEGY=steady CLOUD=emulator SEED=7
 PLAY := $(if $(STRATEGY),--strategy $(STRATEGY)) $(if $(OPPONENT),--opponent $(OPPONENT)) \

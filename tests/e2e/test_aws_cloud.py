@@ -261,6 +261,7 @@ def test_dead_letters_are_listed_and_replayed_and_change_nothing(
             choose(cloud.stack, "nothing")
 
 
+@pytest.mark.slow
 def test_letters_are_dropped_one_or_all_whatever_they_are(cloud: Trial) -> None:
     sqs, url = cloud.emulator.client("sqs"), cloud.stack.output("DeadLetterUrl")
     for body in (STRANGE, "another"):

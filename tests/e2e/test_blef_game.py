@@ -82,6 +82,7 @@ def test_a_random_game_is_played_to_its_end(front: HttpFront, players: int) -> N
         assert api.session.get(f"{api.url}/games/active").json() == {"active_games": 1}
 
 
+@pytest.mark.slow
 def test_a_served_file_keeps_its_games_when_the_server_is_stopped(tmp_path: Path) -> None:
     """Twice the same command: Ctrl-C ends it in peace, and the game goes on afterwards."""
     store = f"sqlite:{tmp_path / 'games.db'}"

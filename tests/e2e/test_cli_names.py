@@ -69,7 +69,8 @@ def ended_by_somebody_else(arena: ArenaServer, match_id: str) -> None:
 
 def test_a_hostile_opponent_is_shown_and_harms_nothing(cli: Cli, arena: ArenaServer) -> None:
     """In `bot` while it plays, and in `matches`, `show` and `why` afterwards."""
-    match_id = arena.create_match([TWO, ONE], drawPile=SHORT, tags=[SERVED])
+    # The first of the two begins, so that both have a turn.
+    match_id = arena.create_match([TWO, ONE], drawPile=SHORT, tags=[SERVED], seed="norandom")
     other = threading.Thread(target=ended_by_somebody_else, args=(arena, match_id))
     other.start()
     with program("bot", "--url", arena.url, "--user", ONE, "--once", "--strategy", "draw-3") as run:

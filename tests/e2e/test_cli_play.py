@@ -53,6 +53,7 @@ def test_one_match_is_shown_turn_by_turn_checked_and_kept(cli: Cli) -> None:
     assert "chosen  " in why.out
 
 
+@pytest.mark.slow
 def test_three_matches_make_a_table_and_are_all_kept(cli: Cli) -> None:
     played = cli("play", "--matches", "3", "--opponent", "draw-3", "--at-once", "3")
     assert played.code == 0, played.err

@@ -171,6 +171,7 @@ def test_duel_tells_who_won(cli: Cli) -> None:
     assert report["sides"][0]["calls"] > 0
 
 
+@pytest.mark.slow
 def test_duel_plays_a_service_too(cli: Cli, tmp_path: Path) -> None:
     duel = ("euchre", "duel", "rules", "random", "--games", "2", "--json")
     with serving(tmp_path) as server:

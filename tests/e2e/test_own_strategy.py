@@ -109,6 +109,7 @@ def test_an_action_that_the_rules_refuse_is_told_in_a_sentence(cli: Cli, tmp_pat
     assert said in played.err
 
 
+@pytest.mark.slow
 def test_strict_stops_at_the_first_fault(cli: Cli, tmp_path: Path) -> None:
     played = cli("play", "--strict", "--strategy", failing(tmp_path, "strict", "return 1 / 0"))
     assert played.code == 1

@@ -109,6 +109,7 @@ def test_without_a_matching_interpreter_it_is_built_all_the_same(tmp_path: Path)
     assert not list(tmp_path.rglob("*.pyc"))
 
 
+@pytest.mark.slow
 def test_s14_two_builds_are_the_same_bytes_and_the_second_needs_no_network(
     built: Build, tmp_path: Path
 ) -> None:

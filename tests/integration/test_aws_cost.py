@@ -67,6 +67,7 @@ def test_one_more_read_and_one_more_write_a_turn_are_noticed(
     assert unlike(at.played()) >= {"reads", "writes"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", visited(), ids=lambda game: game.name)
 def test_a_request_to_a_service_uses_what_was_measured(
     game: Game, monkeypatch: pytest.MonkeyPatch

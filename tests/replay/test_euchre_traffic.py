@@ -161,6 +161,7 @@ class Inconsistent:
         return Decision(view.choices[self.asked % len(view.choices)], "Another one.")
 
 
+@pytest.mark.slow
 def test_a_request_sent_twice_is_answered_twice_the_same_and_kept_once() -> None:
     service, twice = Service(Inconsistent()), Service(Inconsistent())
     once = replay(service)
