@@ -13,7 +13,7 @@ PLAY_GROUPS := --no-default-groups --group workbench --group emulator --group se
 # uv must not look for another Python or another environment than the one made here.
 UV := UV_PYTHON_DOWNLOADS=never UV_PROJECT_ENVIRONMENT=$(VENV) $(BIN)/uv
 
-# Many tests wait for a process or a socket: one more at a time than there are processors.
+# Many tests wait for a process or a socket: two at a time a processor.
 WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) * 2)))
 
 # `make play` takes these: OPPONENT=champion MATCHES=20 STRATEGY=steady CLOUD=emulator SEED=7
