@@ -57,7 +57,7 @@ $(STAMP): $(PLAYS)
 play: $(PLAYS) ## Play a match on this machine: OPPONENT= MATCHES= STRATEGY= CLOUD=emulator SEED=
 	@$(BIN)/cardsharp play $(PLAY)
 
-test: check ## Run all checks and all fast tests: what CI runs, in five minutes
+test: check ## Run all checks and all fast tests: what CI runs first, in five to seven minutes
 	@$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not timed and not slow"
 	@$(BIN)/pytest -m "timed and not slow"
 
