@@ -17,6 +17,7 @@ from cardsharp.cloud.ports import MatchReader, MatchRecord, MoveRecord, Status
 from cardsharp.errors import ConfigError, Malformed, Unreachable
 from cardsharp.game import Game
 from cardsharp.games import games
+from cardsharp.viewer import site
 from workbench.show.lookup import LAST, find_match, open_to_read
 
 _RECORDED = (".json", ".jsonl", ".gz")
@@ -24,28 +25,11 @@ _TIMEOUT = (3, 10)
 _LOCAL = {"127.0.0.1", "localhost", "::1"}
 
 
-class Source(Protocol):
-    """Where matches come from; asked from several threads. Its methods raise `CardsharpError`."""
-
-    @property
-    def pause(self) -> timedelta:
-        """How long to wait between two looks for something new."""
-        ...
+class Source(site.Source, Protocol):
+    """Where matches come from, and which of them a word means."""
 
     def find(self, word: str) -> str:
         """The id of the match that a word means; raises `ConfigError` for none."""
-        ...
-
-    def matches(self, day: date | None, status: Status | None, limit: int) -> list[MatchRecord]:
-        """The matches, the last started first."""
-        ...
-
-    def match(self, match_id: str) -> MatchRecord | None:
-        """A match without its moves; its `beat` grows whenever there is something new."""
-        ...
-
-    def moves(self, match_id: str) -> list[MoveRecord]:
-        """All moves of a match."""
         ...
 
 

@@ -1,0 +1,253 @@
+"""The pages over a source of matches, as an ASGI application: on this machine and in the cloud."""
+
+import hashlib
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import lru_cache
+from http import HTTPStatus
+from typing import Protocol
+
+from markupsafe import Markup
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
+from cardsharp.errors import CardsharpError
+from cardsharp.replay import fault_of, header_of, outcome_of
+from cardsharp.viewer.explained import explained
+from cardsharp.viewer.pages import (
+    ASSETS,
+    HEADERS,
+    Row,
+    Site,
+    analysis_document,
+    asset,
+    list_page,
+    match_page,
+    steps_document,
+)
+from cardsharp.viewer.shown import Shown, shown, sides
+
+PAGE = 50
+"""Matches that a list shows, and how many more a further click."""
+
+MOST = 10_000
+HOLD = timedelta(seconds=20)
+"""How long a question for something new is held."""
+
+SITE = Site("Cardsharp", judged=True)
+_COLUMNS = ("Game", "Result", "Score", "Started (UTC)")
+
+
+class Source(Protocol):
+    """Where matches come from; asked from several threads. Its methods raise `CardsharpError`."""
+
+    @property
+    def pause(self) -> timedelta:
+        """How long to wait between two looks for something new."""
+        ...
+
+    def matches(self, day: date | None, status: Status | None, limit: int) -> list[MatchRecord]:
+        """The matches, the last started first."""
+        ...
+
+    def match(self, match_id: str) -> MatchRecord | None:
+        """A match without its moves; its `beat` grows whenever there is something new."""
+        ...
+
+    def moves(self, match_id: str) -> list[MoveRecord]:
+        """All moves of a match."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manner:
+    """How pages are served.
+
+    `public` pages show nothing but what everybody at the table sees. A question for something new
+    is held for `hold`. What cannot change any more is kept by browsers as `over` says, what they
+    load as `assets` says: values of Cache-Control.
+    """
+
+    site: Site = SITE
+    public: bool = False
+    hold: timedelta = HOLD
+    over: str = HEADERS["Cache-Control"]
+    assets: str = HEADERS["Cache-Control"]
+
+
+class Pages:
+    """The pages over one source."""
+
+    def __init__(self, source: Source, manner: Manner = Manner()) -> None:
+        self.manner = manner
+        self._source = source
+        self._closed = threading.Event()
+        self._drawn = lru_cache(maxsize=32)(self._draw)
+        self._explained = lru_cache(maxsize=32)(explained)
+
+    def close(self) -> None:
+        """Answer whoever waits for something new."""
+        self._closed.set()
+
+    def root(self, _request: Request) -> Response:
+        """GET /."""
+        return RedirectResponse(self.manner.site.matches)
+
+    def matches(self, request: Request) -> Response:
+        """GET /matches: the newest, of a day or a status where one is named."""
+        query, site = request.query_params, self.manner.site
+        limit = min(MOST, int(query["limit"])) if query.get("limit", "").isdecimal() else PAGE
+        status = Status(query["status"]) if query.get("status") in set(Status) else None
+        day = None
+        with suppress(ValueError):
+            day = date.fromisoformat(query.get("day", ""))
+        found = self._source.matches(day, status, limit + 1)
+        more = request.url.include_query_params(limit=limit + PAGE)
+        older = f"?{more.query}" if len(found) > limit else ""
+        rows = (_row(site, record) for record in found[:limit])
+        return HTMLResponse(list_page(site, _COLUMNS, rows, _filters(day, status), older))
+
+    def match(self, request: Request) -> Response:
+        """GET /matches/{id}."""
+        step, site = request.query_params.get("step", ""), self.manner.site
+        match = self._shown(request)
+        wanted = site.judged and "analysis" in request.query_params
+        analysis = self._explained(match) if wanted else None
+        page = match_page(site, match, int(step) if step.isdecimal() else None, analysis)
+        return self._of(match, HTMLResponse(page))
+
+    def steps(self, request: Request) -> Response:
+        """GET /matches/{id}/steps: those from a number on; with `wait` once there are some."""
+        query = request.query_params
+        start = int(query["from"]) if query.get("from", "").isdecimal() else 0
+        match = self._shown(request)
+        left = self.manner.hold if "wait" in query else timedelta()
+        while left > timedelta() and len(match.frames) <= start and not match.over:
+            if self._closed.wait(self._source.pause.total_seconds()):
+                break
+            left -= self._source.pause
+            match = self._shown(request)
+        return self._of(match, JSONResponse(steps_document(match, start)))
+
+    def analysis(self, request: Request) -> Response:
+        """GET /matches/{id}/analysis: what a judge says of a match that is over."""
+        if not self.manner.site.judged:
+            raise HTTPException(HTTPStatus.NOT_FOUND)
+        match = self._shown(request)
+        return self._of(match, JSONResponse(analysis_document(match, self._explained(match))))
+
+    def asset(self, request: Request) -> Response:
+        """GET /page/{name}: what the pages load."""
+        name = request.path_params["name"]
+        if name not in ASSETS:
+            raise HTTPException(HTTPStatus.NOT_FOUND)
+        keep = {"Cache-Control": self.manner.assets}
+        return Response(asset(name), media_type=ASSETS[name], headers=keep)
+
+    def _of(self, match: Shown, response: Response) -> Response:
+        """An answer about a match, which may be kept once that is over."""
+        if match.over:
+            response.headers["Cache-Control"] = self.manner.over
+        return response
+
+    def _shown(self, request: Request) -> Shown:
+        match_id = request.path_params["id"]
+        record = self._source.match(match_id)
+        if record is None:
+            raise _none(match_id)
+        return self._drawn(match_id, record.beat, record.status)
+
+    def _draw(self, match_id: str, _beat: int, _status: Status) -> Shown:
+        """The match as it is; kept until something is new."""
+        record = self._source.match(match_id)
+        if record is None:
+            raise _none(match_id)
+        return shown(record, self._source.moves(match_id), public=self.manner.public)
+
+
+def application(pages: Pages, around: Sequence[Middleware] = ()) -> Starlette:
+    """The pages as an application, with what is to be around them."""
+    site = pages.manner.site
+    routes = {
+        "/": pages.root,
+        site.matches: pages.matches,
+        f"{site.matches}/{{id}}": pages.match,
+        f"{site.matches}/{{id}}/steps": pages.steps,
+        f"{site.matches}/{{id}}/analysis": pages.analysis,
+        f"{site.assets}/{{name}}": pages.asset,
+    }
+    return Starlette(
+        routes=[Route(path, _settled(answer)) for path, answer in routes.items()],
+        middleware=[*around, Middleware(GZipMiddleware, minimum_size=2000)],
+        exception_handlers={CardsharpError: _refused, HTTPException: _missing},
+    )
+
+
+def _settled(answer: Callable[[Request], Response]) -> Callable[[Request], Response]:
+    """The same with the headers of every page, and without a body that the browser has already."""
+
+    def settled(request: Request) -> Response:
+        response = answer(request)
+        tag = f'W/"{hashlib.sha256(response.body).hexdigest()[:32]}"'
+        for name, value in {**HEADERS, "ETag": tag}.items():
+            response.headers.setdefault(name, value)
+        if tag not in request.headers.get("if-none-match", ""):
+            return response
+        kept = {name: response.headers[name] for name in (*HEADERS, "ETag")}
+        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=kept)
+
+    return settled
+
+
+def _none(match_id: str) -> HTTPException:
+    return HTTPException(HTTPStatus.NOT_FOUND, f"There is no match {match_id} here.")
+
+
+def _row(site: Site, record: MatchRecord) -> Row:
+    """A match in the list; of one that cannot be read only its id."""
+    link = f"{site.matches}/{record.match_id}"
+    live = record.status is not Status.FINISHED
+    if fault_of(record) is not None:
+        return Row(link, live, record.match_id, ("", "cannot be read", "", ""))
+    header, outcome = header_of(record), outcome_of(record)
+    players = " v ".join(sides(header)) or record.match_id
+    scores = None if outcome is None else outcome.scores
+    score = " : ".join(map(str, scores or ()))
+    result = "" if outcome is None else outcome.result
+    started = f"{record.started:%Y-%m-%d %H:%M}"
+    return Row(link, live, players, (header.game or "", result, score, started))
+
+
+_FILTERS = Markup(
+    '<form class="filters"><label>Day <input type="date" name="day" value="{}"></label>'
+    '<label>State <select name="status">{}</select></label><button>Show</button></form>'
+)
+_OPTION = Markup('<option value="{}"{}>{}</option>')
+
+
+def _filters(day: date | None, status: Status | None) -> Markup:
+    named = {"": "any", **{one.value: one.value for one in Status}}
+    options = (
+        _OPTION.format(value, Markup(" selected") if value == (status or "") else "", name)
+        for value, name in named.items()
+    )
+    return _FILTERS.format(day.isoformat() if day else "", Markup("").join(options))
+
+
+def _refused(_request: Request, error: Exception) -> Response:
+    return HTMLResponse(Markup("<p>{}</p>").format(error), 503, headers=HEADERS)
+
+
+def _missing(_request: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    told = error.detail if isinstance(error, HTTPException) else ""
+    return HTMLResponse(Markup("<p>{}</p>").format(told), status, headers=HEADERS)
