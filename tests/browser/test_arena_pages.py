@@ -71,11 +71,3 @@ def test_a_match_is_opened_from_the_list_and_moves_on(
             assert not overflows(page)
             page.go_back()
             expect(page.locator("tbody tr")).to_have_count(1)
-
-
-def test_an_old_address_of_a_match_leads_there(browser: Browser, arena: ArenaServer) -> None:
-    with seen_by_alice(browser) as page:
-        page.goto(f"{arena.url}/matches")
-        link = page.locator("tbody a").first.get_attribute("href") or ""
-        page.goto(f"{arena.url}/matches#/match/{link.rpartition('/')[2]}")
-        page.wait_for_url(f"**{link}")

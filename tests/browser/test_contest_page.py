@@ -175,7 +175,7 @@ def test_nothing_is_loaded_again_that_has_not_changed(browser: Browser, small: S
         for _ in range(3):
             with page.expect_response("**/contest/running"):
                 page.clock.run_for(2_100)
-        assert {name for name, _ in asked} <= {"running", "icon.svg"}
+        assert {name for name, _ in asked} <= {"running", "viewer.svg"}
 
 
 def test_an_arena_that_is_gone_is_told(browser: Browser, tmp_path: Path) -> None:

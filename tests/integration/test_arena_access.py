@@ -91,7 +91,7 @@ POST /api/matches/watchdog                200   401   401   401   401   401   40
 GET /                                     302   302   302   302   302   302   302   302    302
 GET /login                                302   302   302   302   302   401   401   401    401
 GET /logout                               401   401   401   401   401   401   401   401    401
-GET /matches                              200   200   200   200   200   401   401   401    200
+GET /matches                              200f  200o  200o  200   200o  401   401   401    200f
 GET /matches/{cup}                        200f  200o  200o  200f  200f  401   401   401    200f
 GET /matches/{ended}                      200f  200o  200o  200f  200f  401   401   401    200f
 GET /matches/{practice}                   200f  200o  200f  200f  200o  401   401   401    200f
@@ -183,7 +183,7 @@ class World:
             kind: self.create(kind) for kind in MATCHES if writes and f"{{{kind}}}" in row.path
         }
         people = {"alice": ALICE, "bob": BOB, "dummy": DUMMY, "removed": OUTSIDER, "me": user}
-        named = self.matches | fresh | people | {"none": "f" * 24, "name": "style.css"}
+        named = self.matches | fresh | people | {"none": "f" * 24, "name": "look.css"}
         body: dict[str, object] = {"etype": "Draw"}
         if row.players:
             body = {"playerids": [named[player] or "" for player in row.players]}

@@ -32,6 +32,7 @@ from cardsharp.deadmansdraw.contest.pages import (
 from cardsharp.deadmansdraw.contest.practice import ladder
 from cardsharp.deadmansdraw.contest.records import FORMATS, Records, Settings
 from cardsharp.deadmansdraw.contest.sqlite import SqliteContest
+from cardsharp.viewer.base import Site
 from workbench.arena.server import ArenaServer
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ HOSTILE = (
     "W" * 100,
     "Z\u0335\u0321\u0322" * 20,
 )
+
+SITE = Site("Arena")
 
 
 class Parsed(HTMLParser):
@@ -85,7 +88,7 @@ def cup(tmp_path: Path) -> Iterator[Records]:
 
 
 def shown(records: Records) -> Parsed:
-    return Parsed(page(records))
+    return Parsed(page(SITE, records))
 
 
 def test_the_bracket_of_2023_is_drawn_to_its_end(tmp_path: Path) -> None:
@@ -127,7 +130,7 @@ def test_any_number_of_teams_is_drawn_without_two_boxes_on_one_place(
 ) -> None:
     """At the start, in the middle and at the end."""
     records, running = held(tmp_path / "cup", teams(number), int(share * (2 * number - 2)))
-    parsed = Parsed(page(records, running.values()))
+    parsed = Parsed(page(SITE, records, running.values()))
     places = [
         (float(str(one["x"])), float(str(one["y"])))
         for tag, one in parsed.elements
@@ -190,7 +193,7 @@ def test_every_pairing_leads_to_its_matches_and_rulings_have_their_reasons(cup: 
 
 def test_statistics_are_sums_of_the_matches(cup: Records) -> None:
     """Of every round, and of the contest."""
-    (line,) = re.findall(r'cup">All rounds</a></th>\n(.*?)</tr>', page(cup), re.DOTALL)
+    (line,) = re.findall(r'cup">All rounds</a></th>\n(.*?)</tr>', page(SITE, cup), re.DOTALL)
     cells = re.findall('<td class="num">(.*?)</td>', line)
     facts = [facts for result in cup.results() for facts in result.facts]
     points = sum(sum(one.points) for one in facts) / (2 * len(facts))
@@ -205,7 +208,7 @@ def test_running_matches_are_shown_as_they_are(tmp_path: Path) -> None:
     """Points so far, whose turn it is, and how many cards are left."""
     records, running = held(tmp_path / "cup", teams(4), 1)
     (match,) = running.values()
-    parsed = Parsed(page(records, running.values()))
+    parsed = Parsed(page(SITE, records, running.values()))
     assert parsed.boxes().count("running") == 1
     assert f"/matches/{match.id}" in parsed.addresses()
     assert f"{len(match.state.draw_pile)} left to draw" in parsed.text
@@ -220,7 +223,7 @@ def test_hostile_names_stay_names(tmp_path: Path, made: str) -> None:
     records, _ = held(tmp_path / "cup", HOSTILE, 8)
     results = records.results()
     records.keep([replace(one, ruled=HOSTILE[0]) for one in results])
-    text = page(records) if made == "page" else file_page(records)
+    text = page(SITE, records) if made == "page" else file_page(records)
     parsed = Parsed(text)
     tags = {tag for tag, _ in parsed.elements}
     assert "img" not in tags
@@ -244,7 +247,7 @@ def test_what_is_hidden_changes_no_byte(tmp_path: Path) -> None:
         if seed == "another":
             running = {name: with_other_secrets(match) for name, match in running.items()}
         now = list(running.values())
-        pages.add(page(records, now) + running_part(records, now) + file_page(records))
+        pages.add(page(SITE, records, now) + running_part(SITE, records, now) + file_page(records))
         assert not any(team.ha1 in text for team in records.teams() for text in pages)
         records.close()
     assert len(pages) == 1
@@ -290,7 +293,7 @@ def test_practice_before_the_contest_has_begun(tmp_path: Path) -> None:
     (match,) = running.values()
     tagged = replace(match, params=replace(match.params, tags=("cup-practice",)))
     own = replace(tagged, id="f" * 24, pairing=replace(match.pairing, creator="somebody"))
-    parsed = Parsed(page(records, [tagged, own]))
+    parsed = Parsed(page(SITE, records, [tagged, own]))
     shown_matches = [one for one in parsed.addresses() if one.startswith("/matches/")]
     assert f"/matches/{tagged.id}" in shown_matches
     assert f"/matches/{own.id}" not in shown_matches
@@ -311,7 +314,7 @@ def test_it_is_the_same_over_a_table_in_the_cloud(tmp_path: Path, moto: "DynamoD
         now = list(running.values())
         for records in (at_home, in_cloud):
             practised(records, 27)
-        assert page(in_cloud, now) == page(at_home, now)
+        assert page(SITE, in_cloud, now) == page(SITE, at_home, now)
         assert file_page(in_cloud) == file_page(at_home)
     at_home.close()
 

@@ -19,7 +19,7 @@ from support.stored import any_match
 from cardsharp.cloud.adapters import build_log
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.sqlite import SqliteLog
-from cardsharp.viewer.pages import ASSETS, POLICY
+from cardsharp.viewer.assets import ASSETS, POLICY
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.tables import create_table
 from workbench.show.keeping import keep_match

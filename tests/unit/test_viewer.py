@@ -13,14 +13,14 @@ from cardsharp.errors import ConfigError
 from cardsharp.game import Game
 from cardsharp.games import game
 from cardsharp.viewer import shown as shown_module
+from cardsharp.viewer.assets import ASSETS, asset
+from cardsharp.viewer.base import Site
 from cardsharp.viewer.explained import explained
 from cardsharp.viewer.moment import moment
 from cardsharp.viewer.pages import (
-    ASSETS,
+    Column,
     Row,
-    Site,
     analysis_document,
-    asset,
     list_page,
     match_file,
     match_page,
@@ -87,7 +87,7 @@ def test_what_a_stranger_wrote_is_text(name: str) -> None:
         assert "&lt;script&gt;alert" in page
     assert "script>alert" in document
     row = Row("/matches/1", False, HOSTILE, (HOSTILE,))  # noqa: FBT003
-    assert HOSTILE not in list_page(SITE, ("x",), [row])
+    assert HOSTILE not in list_page(SITE, [Column("x")], [row])
 
 
 @pytest.mark.parametrize("name", PLAYERS)

@@ -2,9 +2,9 @@
 
 from markupsafe import Markup
 
+from cardsharp.viewer.assets import asset
 from cardsharp.viewer.board import NOTHING
 from cardsharp.viewer.explained import Explained
-from cardsharp.viewer.pages import asset
 from cardsharp.viewer.shown import Frame, Shown
 
 _WIDTH, _HEIGHT = 860, 560
@@ -44,7 +44,7 @@ def moment(match: Shown, analysis: Explained | None) -> str:
         width=_WIDTH,
         height=_HEIGHT,
         label=f"{' v '.join(match.names)}: turn {turn}, card by card",
-        style=Markup(asset("viewer.css")),  # noqa: S704 - our own file
+        style=Markup(asset("look.css") + asset("viewer.css")),  # noqa: S704 - our own files
         own=Markup(_played(len(steps))),  # noqa: S704 - numbers alone
         symbols=NOTHING.join(symbols),
         frames=NOTHING.join(drawn),

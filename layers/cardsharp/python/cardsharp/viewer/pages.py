@@ -2,64 +2,35 @@
 
 import base64
 import gzip
-import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
-from importlib.resources import files
 from typing import NamedTuple
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
 from cardsharp.replay import Weighed
 from cardsharp.strategy import percent
+from cardsharp.viewer.assets import asset
+from cardsharp.viewer.base import Site, alone, templates
 from cardsharp.viewer.board import NOTHING
 from cardsharp.viewer.explained import Explained
 from cardsharp.viewer.shown import Frame, Shown
-
-ASSETS: Mapping[str, str] = {
-    "viewer.css": "text/css; charset=utf-8",
-    "match.js": "text/javascript; charset=utf-8",
-    "live.js": "text/javascript; charset=utf-8",
-    "list.js": "text/javascript; charset=utf-8",
-    "viewer.svg": "image/svg+xml",
-}
-"""What the pages load, with the types that they are served as."""
-
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
-    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
-)
-"""The Content-Security-Policy of every page that is served: nothing inline, nothing foreign."""
-
-HEADERS: Mapping[str, str] = {
-    "Content-Security-Policy": POLICY,
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cache-Control": "no-cache",
-}
-
 
 _MOST = 8
 """Options of a decision that are shown, and the one that was chosen: Blef weighs up to 88."""
 
 
-class Site(NamedTuple):
-    """Where the pages are served: their name, what leads from page to page, and the assets.
-
-    `judged` is whether it says what decisions cost, at a match's address with `/analysis`.
-    """
+class Column(NamedTuple):
+    """A column of a list: `num` has figures, `spare` is left out where the screen is narrow."""
 
     name: str
-    matches: str = "/matches"
-    assets: str = "/page"
-    links: tuple[tuple[str, str], ...] = ()
-    judged: bool = False
+    kind: str = ""
 
 
 class Row(NamedTuple):
-    """A match in a list: where it leads, and its cells by the name of their column."""
+    """A match in a list: where it leads, and a cell for each column; Markup is taken as HTML."""
 
     link: str
     live: bool
@@ -67,14 +38,9 @@ class Row(NamedTuple):
     cells: tuple[str, ...]
 
 
-def asset(name: str) -> str:
-    """The text of a file that pages load."""
-    return files("cardsharp.viewer").joinpath("page", name).read_text(encoding="utf-8")
-
-
 def list_page(
     site: Site,
-    columns: Sequence[str],
+    columns: Sequence[Column],
     rows: Iterable[Row],
     filters: Markup = NOTHING,
     older: str = "",
@@ -130,24 +96,17 @@ def analysis_document(match: Shown, analysis: Explained | None) -> dict[str, obj
 
 def match_file(match: Shown, analysis: Explained | None = None) -> str:
     """The page of a match as one file, which opens from disk and loads nothing."""
-    style, script = asset("viewer.css"), asset("match.js")
-    template = _environment().get_template("match.html")
     document = {**steps_document(match), "analysis": analysis_document(match, analysis)}
     data = gzip.compress(json.dumps(document, separators=(",", ":")).encode(), mtime=0)
-    return template.render(
-        _context(Site("Cardsharp"), match, None, analysis, "#"),
-        alone={
-            "policy": f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}",
-            "style": Markup(style),  # noqa: S704 - our own file
-            "script": Markup(script),  # noqa: S704 - the same
-            "data": base64.b64encode(data).decode(),
-        },
+    packed = base64.b64encode(data).decode()
+    return (
+        _environment()
+        .get_template("match.html")
+        .render(
+            _context(Site("Cardsharp"), match, None, analysis, "#"),
+            alone=alone(asset("viewer.css"), asset("match.js"), packed),
+        )
     )
-
-
-def _hash(text: str) -> str:
-    digest = hashlib.sha256(text.encode()).digest()
-    return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
 def _context(
@@ -295,10 +254,4 @@ def _worth(option: Weighed) -> str:
 
 @cache
 def _environment() -> Environment:
-    return Environment(
-        loader=PackageLoader("cardsharp.viewer", "page"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    return templates()

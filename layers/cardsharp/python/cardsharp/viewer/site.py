@@ -22,16 +22,16 @@ from starlette.routing import Route
 from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
 from cardsharp.errors import CardsharpError
 from cardsharp.replay import fault_of, header_of, outcome_of
+from cardsharp.viewer.assets import ASSETS, HEADERS, asset
+from cardsharp.viewer.base import Site
 from cardsharp.viewer.explained import explained
 from cardsharp.viewer.pages import (
-    ASSETS,
-    HEADERS,
+    Column,
     Row,
-    Site,
     analysis_document,
-    asset,
     list_page,
     match_page,
+    message_page,
     steps_document,
 )
 from cardsharp.viewer.shown import Shown, shown, sides
@@ -44,7 +44,12 @@ HOLD = timedelta(seconds=20)
 """How long a question for something new is held."""
 
 SITE = Site("Cardsharp", judged=True)
-_COLUMNS = ("Game", "Result", "Score", "Started (UTC)")
+_COLUMNS = (
+    Column("Game"),
+    Column("Result"),
+    Column("Score", "num"),
+    Column("Started (UTC)", "spare"),
+)
 
 
 class Source(Protocol):
@@ -153,6 +158,19 @@ class Pages:
         keep = {"Cache-Control": self.manner.assets}
         return Response(asset(name), media_type=ASSETS[name], headers=keep)
 
+    def refused(self, _request: Request, error: Exception) -> Response:
+        """A page that says why matches cannot be read."""
+        return self._message(str(error), HTTPStatus.SERVICE_UNAVAILABLE)
+
+    def missing(self, _request: Request, error: Exception) -> Response:
+        """A page that says what there is not."""
+        status = error.status_code if isinstance(error, HTTPException) else 500
+        told = error.detail if isinstance(error, HTTPException) else "This cannot be shown."
+        return self._message(told, status)
+
+    def _message(self, told: str, status: int) -> Response:
+        return HTMLResponse(message_page(self.manner.site, told), status, headers=HEADERS)
+
     def _of(self, match: Shown, response: Response) -> Response:
         """An answer about a match, which may be kept once that is over."""
         if match.over:
@@ -188,7 +206,7 @@ def application(pages: Pages, around: Sequence[Middleware] = ()) -> Starlette:
     return Starlette(
         routes=[Route(path, _settled(answer)) for path, answer in routes.items()],
         middleware=[*around, Middleware(GZipMiddleware, minimum_size=2000)],
-        exception_handlers={CardsharpError: _refused, HTTPException: _missing},
+        exception_handlers={CardsharpError: pages.refused, HTTPException: pages.missing},
     )
 
 
@@ -241,13 +259,3 @@ def _filters(day: date | None, status: Status | None) -> Markup:
         for value, name in named.items()
     )
     return _FILTERS.format(day.isoformat() if day else "", Markup("").join(options))
-
-
-def _refused(_request: Request, error: Exception) -> Response:
-    return HTMLResponse(Markup("<p>{}</p>").format(error), 503, headers=HEADERS)
-
-
-def _missing(_request: Request, error: Exception) -> Response:
-    status = error.status_code if isinstance(error, HTTPException) else 500
-    told = error.detail if isinstance(error, HTTPException) else ""
-    return HTMLResponse(Markup("<p>{}</p>").format(told), status, headers=HEADERS)

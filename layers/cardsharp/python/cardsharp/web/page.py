@@ -7,15 +7,9 @@ from hashlib import sha256
 from html import escape
 from typing import Any
 
-_STYLE = """
-:root { color-scheme: light dark }
-body { font: 1rem/1.5 system-ui, sans-serif; max-width: 62rem; margin: 0 auto; padding: 1rem }
-section { border-top: 1px solid #8886; margin-top: 1.5rem }
-table { border-collapse: collapse; width: 100%; display: block; overflow-x: auto }
-th, td { text-align: left; vertical-align: top; padding: .2rem 1rem .2rem 0 }
-code { overflow-wrap: anywhere }
-h2, h3 { margin-bottom: .3rem }
-"""
+from cardsharp.viewer.assets import asset
+
+_STYLE = asset("look.css")
 
 HEADERS = {
     "Content-Type": "text/html; charset=utf-8",
@@ -49,26 +43,34 @@ _BOUNDS = {
 
 def page(document: Mapping[str, Any], links: Mapping[str, str]) -> str:
     """The page; `links` are the addresses of other forms of the document by what they are."""
-    info = document["info"]
-    title = escape(info["title"])
-    others = " · ".join(f'<a href="{escape(at)}">{escape(name)}</a>' for name, at in links.items())
     return f"""<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title} API</title>
+<title>{escape(document["info"]["title"])} API</title>
 <style>{_STYLE}</style>
 </head>
 <body>
-<h1>{title} <small>{escape(info["version"])}</small></h1>
+<main>
+{described(document, links)}</main>
+</body>
+</html>
+"""
+
+
+def described(document: Mapping[str, Any], links: Mapping[str, str]) -> str:
+    """What is on the page, as HTML in the classes of `look.css`."""
+    info = document["info"]
+    others = " · ".join(f'<a href="{escape(at)}">{escape(name)}</a>' for name, at in links.items())
+    return f"""<div class="api">
+<h1>{escape(info["title"])} <small>{escape(info["version"])}</small></h1>
 <p>{escape(info["description"])}</p>
 <p>{others}</p>
 <ul>
 {"".join(_contents(document))}</ul>
 {"".join(_operations(document))}<h2>Bodies</h2>
-{"".join(_bodies(document))}</body>
-</html>
+{"".join(_bodies(document))}</div>
 """
 
 
@@ -174,4 +176,5 @@ def _table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     """A table of cells that are HTML already."""
     head = "".join(f"<th>{name}</th>" for name in heads)
     body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>\n" for row in rows)
-    return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>\n"
+    table = f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n"
+    return f'<div class="scroll" tabindex="0"><table class="figures">\n{table}</table></div>\n'

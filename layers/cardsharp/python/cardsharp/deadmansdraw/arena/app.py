@@ -31,11 +31,14 @@ from cardsharp.deadmansdraw.arena.spectators import Spectators
 from cardsharp.deadmansdraw.arena.waiting import Waiting
 from cardsharp.deadmansdraw.arena.watchdog import LOOK, Watchdog
 from cardsharp.deadmansdraw.arena.watching import MatchPages
+from cardsharp.viewer.base import Site
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
 _log = logging.getLogger(__name__)
+
+_LINKS = (("Matches", "/matches"), ("Statistics", "/matches/statistics"), ("API", "/docs"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,12 +77,14 @@ class Arena:
         self._watchdog = None if late is None else Watchdog(self.referee, late)
         api = Api(self.referee, place.waiting, config, place.name, place.presence)
         layers = (PrivateOnly, PathAsSent) if config.insecure else (PathAsSent,)
-        self._guard, self._pages = guard, Pages(self.lobby, self.book)
-        self._match_pages = MatchPages(self.referee, place, config.poll_timeout)
+        self._links = list(_LINKS)
+        self._guard, self._site = guard, Site("Arena", links=self._links)
+        pages = Pages(self._site, self.lobby, self.book, config.clock)
+        matches = MatchPages(self._site, self.referee, place, config.poll_timeout)
         self.app = Starlette(
             routes=[
                 *api_routes(api, guard),
-                *page_routes(self._pages, self._match_pages, guard),
+                *page_routes(pages, matches, guard),
             ],
             middleware=[Middleware(one) for one in layers],
             exception_handlers={HTTPException: _http_error, Exception: _bug},
@@ -89,9 +94,8 @@ class Arena:
 
     def show(self, more: MorePages) -> None:
         """Serve pages beside its own, such as those of a contest that is held there."""
-        self._pages.lead_to(more.path, more.title)
-        self._match_pages.lead_to(more.path, more.title)
-        self.app.router.routes.extend(more.routes(self.lobby, self._guard))
+        self._links.insert(0, (more.title, more.path))
+        self.app.router.routes.extend(more.routes(self._site, self.lobby, self._guard))
 
     def close(self) -> None:
         """End every long poll."""

@@ -1,34 +1,33 @@
 """The web pages: matches to look at, their statistics, and the API's documentation."""
 
+import json
+from collections.abc import Callable
+from datetime import datetime
 from http import HTTPStatus
-from mimetypes import guess_type
 from pathlib import Path
 from typing import Protocol
 from urllib.parse import urlsplit
 
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from cardsharp.deadmansdraw.arena.http import Guard, not_found, tagged
+from cardsharp.deadmansdraw.arena.list_page import MatchList
 from cardsharp.deadmansdraw.arena.lobby import Lobby
 from cardsharp.deadmansdraw.arena.paths import LooseRoute
 from cardsharp.deadmansdraw.arena.players import Book, User
 from cardsharp.deadmansdraw.arena.statistics import statistics_page, tags_page
 from cardsharp.deadmansdraw.arena.templates import FOLDER, rendered
 from cardsharp.deadmansdraw.arena.watching import MatchPages
-from cardsharp.viewer import pages as viewer
+from cardsharp.viewer import assets as viewer
+from cardsharp.viewer.base import Site
+from cardsharp.web.page import described
 
-SECURITY_HEADERS = {
-    "Content-Security-Policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-        "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-    ),
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cache-Control": "no-cache",
-}
-ASSETS = ("arena.js", "docs.js", "icon.svg", "style.css")
+_DOCUMENT = Path(__file__).with_name("openapi.json")
+ASSETS = {"statistics.css": "text/css; charset=utf-8"}
+"""What these pages load beside what all pages do."""
 
 
 class MorePages(Protocol):
@@ -37,21 +36,16 @@ class MorePages(Protocol):
     title: str
     path: str
 
-    def routes(self, lobby: Lobby, guard: Guard) -> list[Route]:
+    def routes(self, site: Site, lobby: Lobby, guard: Guard) -> list[Route]:
         """Their routes, at an arena with these matches and these rules of admission."""
 
 
 class Pages:
     """The pages over one lobby's matches."""
 
-    def __init__(self, lobby: Lobby, book: Book) -> None:
-        self._lobby = lobby
-        self._book = book
-        self._links: list[tuple[str, str]] = []
-
-    def lead_to(self, path: str, title: str) -> None:
-        """Have a link to another page."""
-        self._links.append((path, title))
+    def __init__(self, site: Site, lobby: Lobby, book: Book, clock: Callable[[], datetime]) -> None:
+        self._site, self._lobby, self._book = site, lobby, book
+        self._list = MatchList(site, lobby, book, clock)
 
     async def root(self, _request: Request) -> Response:
         """GET /."""
@@ -69,27 +63,27 @@ class Pages:
         """GET /logout: a 401 that names no way in, at which browsers forget the password."""
         return _redirect("/login", 401)
 
-    async def matches(self, _request: Request, _user: User) -> Response:
-        """GET /matches: the script fills the list."""
-        return _page(rendered("matches.jinja", links=self._links))
+    async def matches(self, request: Request, user: User) -> Response:
+        """GET /matches: those that this user may see."""
+        return _page(self._list.page(user, request.query_params))
 
     async def statistics(self, request: Request, _user: User) -> Response:
         """GET /matches/statistics."""
         tag = request.query_params.get("tag")
         if tag:
-            page = statistics_page(tag, self._lobby.all(), self._book, self._links)
-        else:
-            page = tags_page(self._lobby.all(), self._links)
-        return _page(page)
+            return _page(statistics_page(self._site, tag, self._lobby.all(), self._book))
+        return _page(tags_page(self._site, self._lobby.all()))
 
     async def docs(self, _request: Request) -> Response:
         """GET /docs."""
-        return _file("docs.html")
+        told = Markup(described(json.loads(_DOCUMENT.read_bytes()), {"OpenAPI 3.0": "/api"}))  # noqa: S704
+        return _page(rendered("docs.jinja", site=self._site, told=told))
 
     async def openapi(self, _request: Request) -> Response:
         """GET /api and GET /swagger.json."""
-        text = Path(__file__).with_name("openapi.json").read_bytes()
-        return tagged(Response(text, media_type="application/json; charset=UTF-8"))
+        return tagged(
+            Response(_DOCUMENT.read_bytes(), media_type="application/json; charset=UTF-8")
+        )
 
     async def warm_up(self, _request: Request) -> Response:
         """GET /_ah/warmup, with which the original's host looks whether it is there."""
@@ -99,9 +93,10 @@ class Pages:
         """GET /page/{name}: what the pages load."""
         name = request.path_params["name"]
         if name in viewer.ASSETS:
-            text, kind = viewer.asset(name), viewer.ASSETS[name]
-            return tagged(Response(text, headers=SECURITY_HEADERS, media_type=kind))
-        return _file(name) if name in ASSETS else not_found(request)
+            return _asset(viewer.asset(name), viewer.ASSETS[name])
+        if name in ASSETS:
+            return _asset((FOLDER / name).read_text(encoding="utf-8"), ASSETS[name])
+        return not_found(request)
 
 
 def page_routes(pages: Pages, matches: MatchPages, guard: Guard) -> list[Route]:
@@ -129,10 +124,8 @@ def _redirect(path: str, status: int = 302) -> Response:
 
 
 def _page(text: str) -> Response:
-    return tagged(HTMLResponse(text, headers=SECURITY_HEADERS))
+    return tagged(HTMLResponse(text, headers=viewer.HEADERS))
 
 
-def _file(name: str) -> Response:
-    path = FOLDER / name
-    kind, _ = guess_type(name)
-    return tagged(Response(path.read_bytes(), headers=SECURITY_HEADERS, media_type=kind))
+def _asset(text: str, kind: str) -> Response:
+    return tagged(Response(text, headers=viewer.HEADERS, media_type=kind))

@@ -4,7 +4,7 @@ With the tag of a tournament the rows are its rounds. Made here, so that it is r
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
 
@@ -13,12 +13,10 @@ from markupsafe import Markup
 from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.deadmansdraw.arena.players import Book
 from cardsharp.deadmansdraw.arena.templates import rendered
+from cardsharp.viewer.base import Site
 
 MAX_MATCHES = 500
 """Matches that one page shows."""
-
-Links = Sequence[tuple[str, str]]
-"""Address and title of other pages that are led to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +45,13 @@ class Pair:
         return None if self.runs or first == second else int(second > first)
 
 
-def tags_page(matches: Iterable[Match], links: Links = ()) -> str:
+def tags_page(site: Site, matches: Iterable[Match]) -> str:
     """The page where no tag was asked for: all tags, each with its number of matches."""
     counts = Counter(tag for match in matches for tag in set(match.params.tags or ()))
-    return rendered("statistics.jinja", tag=None, counts=sorted(counts.items()), links=links)
+    return rendered("statistics.jinja", tag=None, counts=sorted(counts.items()), site=site)
 
 
-def statistics_page(tag: str, matches: Iterable[Match], book: Book, links: Links = ()) -> str:
+def statistics_page(site: Site, tag: str, matches: Iterable[Match], book: Book) -> str:
     """The page of one tag: per pair of players what each match came to."""
     tagged = (match for match in matches if tag in (match.params.tags or ()))
     found = list(islice(tagged, MAX_MATCHES + 1))
@@ -67,7 +65,7 @@ def statistics_page(tag: str, matches: Iterable[Match], book: Book, links: Links
         more=len(found) > MAX_MATCHES,
         most=MAX_MATCHES,
         named=lambda player: _named(player, book),
-        links=links,
+        site=site,
     )
 
 

@@ -3,15 +3,17 @@
 from pathlib import Path
 from urllib.parse import quote
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import FileSystemLoader
 from markupsafe import Markup, escape
+
+from cardsharp.viewer.base import templates
 
 FOLDER = Path(__file__).with_name("page")
 
 
-def rendered(name: str, **content: object) -> str:
-    """The page of that name with this content."""
-    return _PAGES.get_template(name).render(content)
+def rendered(name: str, **content: object) -> Markup:
+    """The page, or piece of one, of that name with this content."""
+    return Markup(_PAGES.get_template(name).render(content, alone=None))  # noqa: S704 - escaped there
 
 
 def _quoted(text: str) -> str:
@@ -23,11 +25,5 @@ def _bold(text: object, when: bool) -> Markup:
     return Markup("<b>{}</b>").format(text) if when else escape(text)
 
 
-_PAGES = Environment(
-    loader=FileSystemLoader(FOLDER),
-    autoescape=True,
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-)
+_PAGES = templates(FileSystemLoader(FOLDER))
 _PAGES.globals |= {"quoted": _quoted, "bold": _bold}

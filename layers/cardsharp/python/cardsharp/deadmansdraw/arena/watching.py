@@ -21,10 +21,10 @@ from cardsharp.deadmansdraw.arena.waiting import Waiting
 from cardsharp.deadmansdraw.recorded import told
 from cardsharp.deadmansdraw.wire_views import MatchView
 from cardsharp.errors import Malformed
-from cardsharp.viewer.pages import HEADERS, Site, match_page, message_page, steps_document
+from cardsharp.viewer.assets import HEADERS
+from cardsharp.viewer.base import Site
+from cardsharp.viewer.pages import match_page, message_page, steps_document
 from cardsharp.viewer.shown import Shown, shown
-
-LINKS = (("Statistics", "/matches/statistics"), ("API", "/docs"))
 
 _KEPT = 32
 """Matches that are kept as they were drawn last."""
@@ -49,15 +49,12 @@ class MatchPlace(Protocol):
 class MatchPages:
     """The pages of single matches."""
 
-    def __init__(self, referee: Referee, place: MatchPlace, poll_timeout: timedelta) -> None:
-        self._site = Site("Arena", links=LINKS)
-        self._referee, self._poll_timeout = referee, poll_timeout
+    def __init__(
+        self, site: Site, referee: Referee, place: MatchPlace, poll_timeout: timedelta
+    ) -> None:
+        self._site, self._referee, self._poll_timeout = site, referee, poll_timeout
         self._lobby, self._book, self._waiting = place.lobby, place.book, place.waiting
         self._drawn: OrderedDict[tuple[str, int, bool], Shown] = OrderedDict()
-
-    def lead_to(self, path: str, title: str) -> None:
-        """Have a link to another page."""
-        self._site = self._site._replace(links=((title, path), *self._site.links))
 
     async def page(self, request: Request, _user: User) -> Response:
         """GET /matches/{id}: the match at one step, and links to all.

@@ -1,7 +1,5 @@
 """The pages of a contest: `/contest` at its arena, and the same as one file."""
 
-import base64
-import hashlib
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
@@ -9,7 +7,7 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import quote
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import FileSystemLoader
 from markupsafe import Markup
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -19,15 +17,15 @@ from starlette.routing import Route
 from cardsharp.deadmansdraw.arena.http import Endpoint, Guard, not_found, tagged
 from cardsharp.deadmansdraw.arena.lobby import Lobby
 from cardsharp.deadmansdraw.arena.match import Match
-from cardsharp.deadmansdraw.arena.pages import SECURITY_HEADERS
 from cardsharp.deadmansdraw.arena.paths import LooseRoute
 from cardsharp.deadmansdraw.arena.players import User
-from cardsharp.deadmansdraw.arena.templates import FOLDER as ARENA_FOLDER
 from cardsharp.deadmansdraw.contest.drawing import Drawing
 from cardsharp.deadmansdraw.contest.facts import Facts
 from cardsharp.deadmansdraw.contest.figures import wins_so_far
 from cardsharp.deadmansdraw.contest.records import Records
 from cardsharp.deadmansdraw.contest.status import Status
+from cardsharp.viewer.assets import HEADERS
+from cardsharp.viewer.base import Site, alone, templates
 
 FOLDER = Path(__file__).with_name("page")
 ASSETS = {"contest.css": "text/css", "contest.js": "text/javascript"}
@@ -70,7 +68,7 @@ class ContestPages:
     def __init__(self, contests: Contests) -> None:
         self._contests = contests
 
-    def routes(self, lobby: Lobby, guard: Guard) -> list[Route]:
+    def routes(self, site: Site, lobby: Lobby, guard: Guard) -> list[Route]:
         """The routes of the pages and of what they load."""
 
         def shown(make: Callable[..., str]) -> Endpoint:
@@ -80,8 +78,8 @@ class ContestPages:
                 if name not in names:
                     return not_found(request)
                 others = [other for other in names if other != name]
-                text = make(self._contests.named(name), running, others)
-                return tagged(HTMLResponse(text, headers=SECURITY_HEADERS))
+                text = make(site, self._contests.named(name), running, others)
+                return tagged(HTMLResponse(text, headers=HEADERS))
 
             async def endpoint(request: Request, _user: User) -> Response:
                 # Beside the loop, so that no player waits for it.
@@ -96,14 +94,18 @@ class ContestPages:
         ]
 
 
-def page(records: Records, running: Iterable[Match] = (), others: Sequence[str] = ()) -> str:
+def page(
+    site: Site, records: Records, running: Iterable[Match] = (), others: Sequence[str] = ()
+) -> str:
     """The page as the arena serves it that has these matches running, and `others` as contests."""
     content = _content(Status(records, running))
-    return _PAGES.get_template("contest.jinja").render(content, static=False, others=others)
+    return _PAGES.get_template("contest.jinja").render(
+        content, site=site, alone=None, others=others
+    )
 
 
 def running_part(
-    records: Records, running: Iterable[Match] = (), _others: Sequence[str] = ()
+    _site: Site, records: Records, running: Iterable[Match] = (), _others: Sequence[str] = ()
 ) -> str:
     """The part of the page that changes with every move, and the version of all the rest."""
     status = Status(records, running)
@@ -114,17 +116,10 @@ def running_part(
 
 def file_page(records: Records) -> str:
     """The page as a file that needs nothing else: no arena, no network, no script."""
-    style = "".join(
-        (folder / name).read_text(encoding="utf-8")
-        for folder, name in ((ARENA_FOLDER, "style.css"), (FOLDER, "contest.css"))
-    )
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    style = alone((FOLDER / "contest.css").read_text(encoding="utf-8"))
+    content = _content(Status(records))
     return _PAGES.get_template("contest.jinja").render(
-        _content(Status(records)),
-        static=True,
-        others=(),
-        style=Markup(style),  # noqa: S704 - our own files
-        style_hash=f"sha256-{digest}",
+        content, site=Site("Cardsharp"), alone=style, others=()
     )
 
 
@@ -205,14 +200,7 @@ def _length(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
-_PAGES = Environment(
-    loader=FileSystemLoader(FOLDER),
-    autoescape=True,
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-    keep_trailing_newline=True,
-)
+_PAGES = templates(FileSystemLoader(FOLDER))
 _PAGES.globals |= {
     "contest": lambda name: f"/contest?name={quote(name, safe='')}",
     "statistics": _statistics,
@@ -227,6 +215,6 @@ _PAGES.globals |= {
 def _asset(name: str) -> Endpoint:
     async def endpoint(_request: Request) -> Response:
         text = (FOLDER / name).read_bytes()
-        return tagged(Response(text, headers=SECURITY_HEADERS, media_type=ASSETS[name]))
+        return tagged(Response(text, headers=HEADERS, media_type=ASSETS[name]))
 
     return endpoint

@@ -1,0 +1,37 @@
+"""What all pages load, and how they are served: files of our own under a strict policy."""
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+
+ASSETS: Mapping[str, str] = {
+    "look.css": "text/css; charset=utf-8",
+    "viewer.css": "text/css; charset=utf-8",
+    "match.js": "text/javascript; charset=utf-8",
+    "live.js": "text/javascript; charset=utf-8",
+    "list.js": "text/javascript; charset=utf-8",
+    "viewer.svg": "image/svg+xml",
+}
+"""What the pages load, with the types that they are served as.
+
+`look.css` is the look of every page: colours, type, buttons, tables; other styles only add to it.
+"""
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+"""The Content-Security-Policy of every page that is served: nothing inline, nothing foreign."""
+
+HEADERS: Mapping[str, str] = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-cache",
+}
+
+
+@cache
+def asset(name: str) -> str:
+    """The text of a file that pages load."""
+    return files("cardsharp.viewer").joinpath("page", name).read_text(encoding="utf-8")

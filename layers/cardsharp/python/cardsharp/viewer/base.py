@@ -1,0 +1,58 @@
+"""What all pages share: the site that they belong to, and the templates that they extend."""
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from jinja2 import BaseLoader, ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from cardsharp.viewer.assets import asset
+
+
+class Site(NamedTuple):
+    """Where the pages are served: their name, what leads from page to page, and the assets.
+
+    `judged` is whether it says what decisions cost, at a match's address with `/analysis`.
+    """
+
+    name: str
+    matches: str = "/matches"
+    assets: str = "/page"
+    links: Sequence[tuple[str, str]] = ()
+    judged: bool = False
+
+
+class Alone(NamedTuple):
+    """What a page holds that is one file: its style, and the policy that allows just that."""
+
+    policy: str
+    style: Markup
+    script: Markup
+    data: str
+
+
+def templates(*loaders: BaseLoader) -> Environment:
+    """The templates of these places, which may extend `base.html` and the other shared ones."""
+    return Environment(
+        loader=ChoiceLoader([*loaders, PackageLoader("cardsharp.viewer", "page")]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def alone(more_style: str, script: str = "", data: str = "") -> Alone:
+    """What makes a page one file, which opens from disk and loads nothing; all texts are ours."""
+    style = asset("look.css") + more_style
+    policy = f"default-src 'none'; style-src {_hash(style)}"
+    if script:
+        policy += f"; script-src {_hash(script)}"
+    return Alone(policy, Markup(style), Markup(script), data)  # noqa: S704 - our own files
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
