@@ -36,10 +36,10 @@ from workbench.cloud.template import TEMPLATE, load_resources, services
 from workbench.machine import slowness
 
 FUNCTIONS = ["Poller", "Worker", "Practice", *(f"{game}Service" for game in services())]
-FUNCTIONS += ["deadmansdrawDirector"]
+FUNCTIONS += ["deadmansdrawDirector", "Viewer"]
 PACKAGES = dict.fromkeys(FUNCTIONS, "web") | {
     name: name.removeprefix("deadmansdraw").lower()
-    for name in ("Poller", "Worker", "Practice", "deadmansdrawDirector")
+    for name in ("Poller", "Worker", "Practice", "deadmansdrawDirector", "Viewer")
 }
 HEAVY = {
     "numba",
@@ -54,8 +54,8 @@ HEAVY = {
 }
 """What must not be reached when a function starts: too slow, too large, or not deployed."""
 
-NEEDED = {"deadmansdrawService": {"starlette"}}
-"""What of it a function is made of all the same: the arena is the one application of its kind."""
+NEEDED = {"deadmansdrawService": {"starlette"}, "Viewer": {"starlette"}}
+"""What of it a function is made of all the same: what is an application of that kind."""
 
 IMPORT_LIMIT = timedelta(milliseconds=300)
 DEPENDENCIES = {"arm64": "DependenciesArm64", "x86_64": "DependenciesX86"}

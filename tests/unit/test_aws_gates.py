@@ -31,6 +31,7 @@ def test_a_runtime_that_sam_would_take_is_refused(monkeypatch: pytest.MonkeyPatc
         "Worker",
         "Practice",
         *(f"{game}Service" for game in services()),
+        "Viewer",
     ]
 
 

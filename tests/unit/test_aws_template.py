@@ -21,7 +21,7 @@ START = 6
 BOT = {"Poller": "PollerRole", "Worker": "WorkerRole", "Practice": "PracticeRole"}
 GAMES = {f"{game}Service": f"{game}Role" for game in services()}
 DIRECTOR = "deadmansdrawDirector"
-FUNCTIONS = {**BOT, **GAMES, DIRECTOR: f"{DIRECTOR}Role"}
+FUNCTIONS = {**BOT, **GAMES, DIRECTOR: f"{DIRECTOR}Role", "Viewer": "ViewerRole"}
 SCHEDULES = {"ScheduleRole": "Poller", "deadmansdrawScheduleRole": DIRECTOR}
 """The roles of schedules, with the function that each may start."""
 
@@ -368,6 +368,7 @@ def test_names_are_left_to_aws_but_where_it_has_none() -> None:
         "MatchStory",
         "RecentProblems",
         "SlowTurns",
+        "ViewerApi",
         *(f"{game}{api}" for game in services() for api in ("Api", "FeedApi")),
     }
     assert named == needed, "saved queries and APIs must have one"

@@ -18,6 +18,9 @@ from workbench.cloud.template import WATCHING, services
 RUNBOOK = Path(__file__).parents[2] / "docs" / "operations.md"
 ALARMS, COMPOSITES = read_alarms(template(), STACK)
 GAMES = services()
+APART = (*GAMES, "Viewer")
+"""What is deployed only if asked for, and no part of the bot."""
+
 NAMES = [alarm.name for alarm in ALARMS] + [composite.name for composite in COMPOSITES]
 
 
@@ -66,6 +69,8 @@ def test_every_promised_alarm_is_there() -> None:
         "WorkerThrottled",
         "NotPlaying",
         "deadmansdrawTickFailed",
+        "ViewerFailing",
+        "ViewerThrottled",
         *(f"{game}{fault}" for game in GAMES for fault in ("Failing", "Throttled")),
     }
 
@@ -81,6 +86,7 @@ def test_every_promised_alarm_is_there() -> None:
         ("SlowPickUp", 5000, 5),
         ("TurnTimedOut", 0, 1),
         ("deadmansdrawTickFailed", 0, 1),
+        ("ViewerFailing", 0, 1),
         *((f"{game}Failing", 0, 1) for game in GAMES),
     ],
 )
@@ -116,7 +122,7 @@ def test_our_own_metrics_are_ones_that_the_functions_count() -> None:
 def test_a_stack_without_all_has_the_metrics_of_its_alarms_and_ten_of_them_at_most() -> None:
     """Ten metrics and the metrics of ten alarms are free."""
     resources = template()["Resources"]
-    ours = [one for one in ALARMS if not one.name.startswith(GAMES)]
+    ours = [one for one in ALARMS if not one.name.startswith(APART)]
     plain = [one for one in ours if "Condition" not in resources[one.name]]
     series = [series for one in plain for series in one.series.values()]
     assert len(series) <= 10
@@ -172,7 +178,7 @@ def test_a_game_counts_its_metrics_apart_from_the_bots(game: str) -> None:
 def test_the_dashboard_shows_every_alarm_of_the_bot_and_no_widgets_overlap() -> None:
     widgets = dashboard()["widgets"]
     shown = [name.removesuffix(".Arn") for name in widgets[0]["properties"]["alarms"]]
-    assert sorted(shown) == sorted(one.name for one in ALARMS if not one.name.startswith(GAMES))
+    assert sorted(shown) == sorted(one.name for one in ALARMS if not one.name.startswith(APART))
     cells = [
         (x, y)
         for widget in widgets

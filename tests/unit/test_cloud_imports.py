@@ -57,6 +57,11 @@ def test_r21_a_service_makes_its_client_when_it_starts() -> None:
     assert clients_after_start("web", variables) == ["dynamodb"]
 
 
+def test_r21_the_viewer_makes_its_clients_when_it_starts() -> None:
+    variables = {name: told for name, told in _DEPLOYED.items() if name != "CARDSHARP_QUEUE"}
+    assert clients_after_start("viewer", variables) == ["dynamodb", "ssm"]
+
+
 def test_r21_at_home_none_are_made_before_they_are_needed() -> None:
     home = {name: told for name, told in _DEPLOYED.items() if not name.startswith("AWS_LAMBDA")}
     assert clients_after_start("worker", home) == []

@@ -19,8 +19,8 @@ from workbench.cli.switching import NOTHING, Wanted, listening, settings
 from workbench.operate import story
 from workbench.operate.letters import Letter, drop, find_letter, list_letters, replay
 from workbench.operate.orders import (
-    ORGANISER,
     arena_url,
+    link_to,
     practise,
     ring,
     rotate_secret,
@@ -34,6 +34,7 @@ from workbench.operate.story import Line, lines_about, problem_lines
 from workbench.operate.switching import change, held
 from workbench.show.checks import attempt, report
 from workbench.show.exits import Exit
+from workbench.show.lookup import find_match
 from workbench.show.options import Json, span
 from workbench.show.output import print_error, print_json, print_lines, results
 
@@ -205,6 +206,29 @@ def matches(
 
 
 @cloud.command
+def link(
+    match: Annotated[str, Parameter(help="A match's id, a part of it, or the word last.")],
+    /,
+    *,
+    hours: Annotated[
+        float, Parameter(validator=validators.Number(gt=0), help="How long it opens the page.")
+    ] = 24,
+    options: StackOptions = StackOptions(),
+) -> int:
+    """Print a link to the page of one match, where the stack has pages (DeployWeb=yes).
+
+    Whoever has it sees what a spectator may know, and our thoughts when the match is over.
+    """
+    stack, until = options.find(), datetime.now(UTC) + timedelta(hours=hours)
+    url = link_to(stack, find_match(stack.log, match).match_id, until)
+    if options.as_json:
+        print_json({"url": url, "until": until.isoformat()})
+    else:
+        print_lines(url)
+    return Exit.OK
+
+
+@cloud.command
 def logs(
     match: Annotated[str | None, Parameter(help="A match's id.")] = None,
     /,
@@ -239,19 +263,22 @@ def rotate_secret_(
     user: Annotated[str | None, Parameter(help="Our user id at the arena.")] = None,
     service: Annotated[
         str | None,
-        Parameter(help="Instead the organiser's password of a service here: deadmansdraw."),
+        Parameter(
+            help="Instead the password of a service here: of deadmansdraw's organiser, or of the "
+            "pages, viewer."
+        ),
     ] = None,
     check: Annotated[bool, Parameter(help="First ask the arena whether it knows them.")] = True,
     options: StackOptions = StackOptions(),
 ) -> int:
     """Set user and password at the arena; the password is asked for, or read from stdin."""
     if service is not None and user is None:
-        rotate_service_secret(options.find(), service, _password(ORGANISER))
+        rotate_service_secret(options.find(), service, _password(f"the service {service}"))
         return _done(options, "the service knows the new password within five minutes")
     if user is None or service is not None:
         raise ConfigError("Give --user ID for the bot's password, or --service NAME for another.")
     stack = options.find()
-    password = _password(user)
+    password = _password(f"{user} at the arena")
 
     def ask_arena(username: str, word: str) -> None:
         if check:
@@ -360,10 +387,10 @@ def _done(options: StackOptions, sentence: str) -> int:
     return Exit.OK
 
 
-def _password(user: str) -> str:
+def _password(whose: str) -> str:
     """The new password: asked for at a terminal, else the first line of stdin."""
     if sys.stdin.isatty():
-        return getpass.getpass(f"New password of {user} at the arena: ")
+        return getpass.getpass(f"New password of {whose}: ")
     return sys.stdin.readline().rstrip("\n")
 
 

@@ -188,6 +188,7 @@ COMMANDS = (
             ("cardsharp cloud practice -n 5", "have it play five matches against itself"),
             ("cardsharp cloud logs MATCH", "what all functions logged about a match"),
             ("cardsharp cloud logs --problems --follow", "what goes wrong, as it happens"),
+            ("cardsharp cloud link last --hours 24", "a link to the page of the newest match"),
             ("cardsharp cloud listen --for 4h", "a tournament, for a stack that is quiet else"),
             ("cardsharp cloud set --tag final --at-once 4", "which matches, within seconds"),
             ("cardsharp cloud set --strategy steady", "who plays from the next match on"),

@@ -71,7 +71,7 @@ def http_event(asked: Asked, at: datetime) -> Event:
     """The event of a request; what is empty is absent, as there."""
     path, _, query = asked.target.partition("?")
     headers = _joined((name.lower(), value) for name, value in asked.headers)
-    headers.pop("cookie", None)
+    cookies = headers.pop("cookie", "")
     event: Event = {
         "version": "2.0",
         "routeKey": "$default",
@@ -101,6 +101,8 @@ def http_event(asked: Asked, at: datetime) -> Event:
     if query:
         pairs = parse_qsl(query, keep_blank_values=True, errors="replace")
         event["queryStringParameters"] = _joined(pairs)
+    if cookies:
+        event["cookies"] = cookies.split("; ")
     if asked.body:
         event |= _body(asked.body, headers.get("content-type", ""))
     return event

@@ -7,11 +7,16 @@ from datetime import datetime
 from cardsharp.cloud.aws import call
 from cardsharp.cloud.redaction import register
 from cardsharp.errors import CardsharpError, ConfigError
+from cardsharp.viewer.door import PASS
+from cardsharp.viewer.passes import pass_to
 from workbench.operate.letters import drop
 from workbench.operate.stack import Stack
 
 ORGANISER = "admin"
 """Who has the secret of a service: the user name of an arena's organiser."""
+
+VIEWER = "viewer"
+"""What the pages of the match log are called, where a service is named by its game."""
 
 
 def practise(stack: Stack, order: Mapping[str, object]) -> list[str]:
@@ -51,19 +56,53 @@ def rotate_secret(
 
 
 def rotate_service_secret(stack: Stack, service: str, password: str) -> None:
-    """Put the organiser's password of a service of the stack into its secret.
+    """Put the password of a service's organiser, or that of the pages, into its secret.
 
     Raises:
         ConfigError: it is empty, or the stack has no such service.
     """
     if f"{service}Name" not in stack.outputs:
+        asked_for = "DeployWeb=yes" if service == VIEWER else f"Services={service}"
         raise ConfigError(
-            f"The stack {stack.name} has no service {service}; deploy it with Services={service}."
+            f"The stack {stack.name} has no service {service}; deploy it with {asked_for}."
         )
     if not password:
         raise ConfigError("A password is needed.")
     register(password)
-    _put_secret(stack, f"/{stack.name}/{service}", ORGANISER, password)
+    _put_secret(stack, _secret_of(stack, service), ORGANISER, password)
+
+
+def link_to(stack: Stack, match_id: str, until: datetime) -> str:
+    """The address of a match's page, with a pass until then where pages are private.
+
+    Raises:
+        ConfigError: the stack has no pages, or they have no password yet.
+    """
+    if "viewerUrl" not in stack.outputs:
+        raise ConfigError(f"The stack {stack.name} has no pages; deploy it with DeployWeb=yes.")
+    page = f"{stack.output('viewerUrl')}/matches/{match_id}"
+    if stack.parameters.get("WebPublic") == "yes":
+        return page
+    return f"{page}?{PASS}={pass_to(match_id, until, _password_of_pages(stack))}"
+
+
+def _password_of_pages(stack: Stack) -> str:
+    ssm = stack.client("ssm")
+    try:
+        asked = {"Name": _secret_of(stack, VIEWER), "WithDecryption": True}
+        told = ssm.get_parameter(**asked)["Parameter"]["Value"]
+    except ssm.exceptions.ParameterNotFound:
+        raise ConfigError(
+            "The pages have no password yet; set one with `cardsharp cloud rotate-secret "
+            f"--service {VIEWER}`."
+        ) from None
+    password = str(json.loads(told)["password"])
+    register(password)
+    return password
+
+
+def _secret_of(stack: Stack, service: str) -> str:
+    return f"/{stack.name}/{service}"
 
 
 def _put_secret(stack: Stack, name: str, username: str, password: str) -> None:

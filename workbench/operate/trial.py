@@ -1,10 +1,10 @@
 """The whole cloud on this machine: `python -m workbench.operate.trial [--stay]`.
 
 Builds the artifacts for this machine, looks at the account, creates the stack of the unmodified
-template in the emulator, sets the secret and has matches played, in the order of
-docs/first-deployment.md: one that the practice function creates, one that an opponent creates and
-the scheduled poller finds, and one during which the stack is deployed again. With `--stay`
-everything keeps running for other commands.
+template in the emulator, sets the secrets and has matches played, in the order of
+docs/first-deployment.md: one that the practice function creates, whose page is watched meanwhile,
+one that an opponent creates and the scheduled poller finds, and one during which the stack is
+deployed again. With `--stay` everything keeps running for other commands.
 """
 
 import argparse
@@ -15,7 +15,7 @@ import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -39,7 +39,8 @@ from workbench.cloud.emulator import Emulator
 from workbench.cloud.events import Event, schedule_event
 from workbench.cloud.http_events import is_served, sample_requests
 from workbench.cloud.template import services
-from workbench.operate.orders import practise, rotate_secret
+from workbench.operate.onlooking import entered, watch
+from workbench.operate.orders import VIEWER, practise, rotate_secret, rotate_service_secret
 from workbench.operate.preflight import default_demand, preflight
 from workbench.operate.publish import publish
 from workbench.operate.stack import DEFAULT_NAME, Stack, find_stack
@@ -51,6 +52,8 @@ from workbench.stage.opponent_process import opponent_at_play
 US = ("111111111111111111111111", "teamonepass")
 OPPONENT = ("222222222222222222222222", "teamtwopass")
 """Two players of the local arena, whose passwords are public."""
+
+WORD = "a password for the pages of the trial"
 
 LIMIT = timedelta(minutes=4)
 """How long a match may take; the schedule alone may take more than a minute to fire."""
@@ -78,18 +81,30 @@ class Trial:
         )
 
     def ask(self, game: str, method: str, target: str, body: str | None = None) -> tuple[int, str]:
-        """The status and text that a game's HTTP API answers; `target` is path and query.
+        """The status and text that a game's HTTP API answers; `target` is path and query."""
+        status, _, text = self._sent(game, method, target, body, "")
+        return status, text
 
-        The emulator has each API below a path of its own, where AWS has it at an address.
-        """
+    def visit(
+        self, method: str, target: str, body: str | None = None, cookie: str = ""
+    ) -> tuple[int, Mapping[str, str], str]:
+        """What the pages of the match log answer, with its headers."""
+        return self._sent(VIEWER, method, target, body, cookie)
+
+    def _sent(
+        self, api: str, method: str, target: str, body: str | None, cookie: str
+    ) -> tuple[int, Mapping[str, str], str]:
+        """An answer; the emulator has each API below a path, where AWS has it at an address."""
         endpoint = urlsplit(self.emulator.endpoint)
-        api = urlsplit(self.stack.output(f"{game}Url")).netloc.partition(".")[0]
+        name = urlsplit(self.stack.output(f"{api}Url")).netloc.partition(".")[0]
         connection = http.client.HTTPConnection(endpoint.netloc, timeout=30)
         try:
-            place = f"/_aws/execute-api/{api}/$default{target}"
-            connection.request(method, place, body, {"Content-Type": "application/json"})
+            place = f"/_aws/execute-api/{name}/$default{target}"
+            headers = {"Content-Type": "application/json", **({"Cookie": cookie} if cookie else {})}
+            connection.request(method, place, body, headers)
             response = connection.getresponse()
-            return response.status, response.read().decode()
+            told = {name.lower(): value for name, value in response.getheaders()}
+            return response.status, told, response.read().decode()
         finally:
             connection.close()
 
@@ -134,8 +149,9 @@ def trial(built: Build | None = None) -> Iterator[Trial]:
         say("deploying template.yaml into the emulator ...")
         deploy(emulator, built, DEFAULT_NAME, parameters(arena.url))
         found = find_stack(DEFAULT_NAME, emulator.client)
-        say("setting the password ...")
+        say("setting the passwords ...")
         rotate_secret(found, *US, lambda user, word: _check(arena.url, user, word))
+        rotate_service_secret(found, VIEWER, WORD)
         yield Trial(found, arena, emulator, built)
 
 
@@ -149,6 +165,7 @@ def parameters(arena: str, log_level: str = "INFO") -> dict[str, str]:
         "Watch": "alarms",
         "Services": ",".join(services()),
         "Feed": "yes",
+        "DeployWeb": "yes",
     }
 
 
@@ -174,8 +191,9 @@ def show(trial: Trial) -> None:
     _show_services(trial)
     order = json.loads((ROOT / "events" / "practice_self.json").read_text())
     say("invoking the practice function with events/practice_self.json ...")
-    for match_id in practise(trial.stack, order):
-        _tell(trial, "practice -> queue -> worker -> table", trial.await_end(match_id))
+    (match_id,) = practise(trial.stack, order)
+    _watch(trial, match_id)
+    _tell(trial, "practice -> queue -> worker -> table", trial.await_end(match_id))
     say("an opponent creates a match; the schedule fires once a minute ...")
     match_id = trial.arena.create_match([OPPONENT[0], US[0]])
     _tell(trial, "schedule -> poller -> queue -> worker -> table", trial.await_end(match_id))
@@ -204,6 +222,17 @@ def _show_services(trial: Trial) -> None:
             if not is_served(event, status):
                 raise CardsharpError(f"{game} refused {event['rawPath']}: {status} {text}")
             say(f"  {way}: {status} {text}")
+
+
+def _watch(trial: Trial, match_id: str) -> None:
+    """Look at the page of a match while it is played, as whoever knows the password.
+
+    Raises:
+        CardsharpError: a stranger was let in, or the page did not follow.
+    """
+    cookie = entered(trial.visit, WORD)
+    watched = watch(trial.visit, cookie, trial.stack.log, match_id, SystemClock())
+    say(f"  table -> pages: a stranger is refused; watched live: {watched}")
 
 
 def _answer(told: Event) -> tuple[int, str]:

@@ -14,18 +14,16 @@ microseconds.
 Actions used: GetItem, BatchGetItem, Query, PutItem, UpdateItem.
 """
 
-import heapq
-import itertools
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, timedelta
 from typing import TYPE_CHECKING
 
 from cardsharp.cloud import dynamodb_items as items
 from cardsharp.cloud.aws import Unmet
 from cardsharp.cloud.codec import reopened, withdrawn
-from cardsharp.cloud.dynamodb_table import DynamoTable
+from cardsharp.cloud.dynamodb_reader import DynamoReader
 from cardsharp.cloud.ports import (
     Body,
     Clock,
@@ -52,15 +50,12 @@ _ONE: "Mapping[str, Value]" = {":zero": {"N": "0"}, ":one": {"N": "1"}}
 _CHUNK = 50
 """Writes in one transaction: below the 100 actions and, with the largest bodies, the 4 MB."""
 
-_BATCH = 100
-"""Items in one batch read, by the rules of DynamoDB."""
 
-
-class DynamoLog:
+class DynamoLog(DynamoReader):
     """A `MatchLog` in the DynamoDB table of that name, in the region of AWS_DEFAULT_REGION."""
 
     def __init__(self, table: str, clock: Clock, client: "DynamoDBClient | None" = None) -> None:
-        self._table = DynamoTable(table, client)
+        super().__init__(table, client)
         self._clock = clock
 
     def close(self) -> None:
@@ -226,35 +221,12 @@ class DynamoLog:
         item = items.note_item(match_id, note, unique=str(uuid.uuid4()))
         self._table.put(item)
 
-    def match(self, match_id: str) -> MatchRecord | None:
-        """The header of a match, or None if the log does not know it."""
-        item = self._table.get(items.header_key(match_id))
-        return None if item is None else items.to_match(item)
-
-    def moves(self, match_id: str) -> list[MoveRecord]:
-        """All moves of a match in the order of their sequence."""
-        found = map(items.to_move, self._table.under(items.partition(match_id), items.MOVE))
-        return [move for move in found if (move.intent, move.facts) != (None, None)]
-
     def notes(self, match_id: str) -> list[NoteRecord]:
         """The unexpired debugging notes of a match, oldest first."""
         found = [
             items.to_note(item) for item in self._table.under(items.partition(match_id), items.NOTE)
         ]
         return [note for note in found if items.is_live(note, self._clock.now())]
-
-    def matches(
-        self, day: date | None = None, status: Status | None = None, limit: int = 100
-    ) -> list[MatchRecord]:
-        """Headers, the last started first; a new match or status may show late."""
-        if day is not None and status is None:
-            keys = self._table.listed("by-day", "match_day = :key", {":key": items.text(str(day))})
-            return self._headers(keys, limit)
-        wanted = [status] if status is not None else list(Status)
-        listed = [self._by_status(one, day) for one in wanted]
-        newest = heapq.merge(*listed, key=lambda item: -int(item["started_at"]["N"]))
-        records = self._headers(newest, limit)
-        return [record for record in records if status is None or record.status is status]
 
     def running(self) -> list[MatchRecord]:
         """The running matches with their present leases; a new one may show late."""
@@ -338,36 +310,6 @@ class DynamoLog:
                 "ExpressionAttributeValues": {f":{name}": note[name] for name in names},
             }
         }
-
-    def _by_status(self, status: Status, day: date | None) -> "Iterator[Item]":
-        """The keys of the matches of a status, and of a UTC day, newest first."""
-        condition, values = "match_status = :key", {":key": items.text(status)}
-        if day is not None:
-            first, last = items.day_bounds(datetime.combine(day, time(), UTC))
-            condition += " AND started_at BETWEEN :first AND :last"
-            values |= {":first": first, ":last": last}
-        return self._table.listed("by-status", condition, values)
-
-    def _headers(self, keys: "Iterable[Item]", limit: int | None) -> list[MatchRecord]:
-        """The present headers of the first `limit` listed matches, in that order."""
-        wanted = list(itertools.islice(_distinct(key["pk"]["S"] for key in keys), limit))
-        found = {
-            item["pk"]["S"]: items.to_match(item)
-            for start in range(0, len(wanted), _BATCH)
-            for item in self._table.batch(
-                [items.key(name, items.HEADER) for name in wanted[start : start + _BATCH]]
-            )
-        }
-        return [found[name] for name in wanted if name in found]
-
-
-def _distinct(names: Iterable[str]) -> Iterator[str]:
-    """Yield each name once: a match between two statuses may be listed under both."""
-    seen: set[str] = set()
-    for name in names:
-        if name not in seen:
-            seen.add(name)
-            yield name
 
 
 def _ours(lease: Lease) -> "dict[str, Value]":

@@ -10,7 +10,12 @@ from cardsharp.cloud.dynamodb_items import text
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
-    from types_boto3_dynamodb.type_defs import QueryInputTypeDef, TransactWriteItemTypeDef
+    from types_boto3_dynamodb.type_defs import (
+        GetItemInputTypeDef,
+        KeysAndAttributesTypeDef,
+        QueryInputTypeDef,
+        TransactWriteItemTypeDef,
+    )
 
     from cardsharp.cloud.dynamodb_items import Item, Value
 
@@ -31,12 +36,17 @@ class DynamoTable:
         made: DynamoDBClient = self._given or client("dynamodb", ANSWER)
         return made
 
-    def get(self, key: "Mapping[str, Value]", *, of_now: bool = True) -> "Item | None":
-        """An item as of now, or as of a moment ago, which costs half as much; or None."""
-        answer = call(
-            self._thing, self._client.get_item, TableName=self.name, Key=key, ConsistentRead=of_now
-        )
-        return answer.get("Item")
+    def get(
+        self, key: "Mapping[str, Value]", *, of_now: bool = True, shown: Sequence[str] = ()
+    ) -> "Item | None":
+        """An item as of now, or as of a moment ago, which costs half as much; or None.
+
+        Of the item only the `shown` attributes where they are named; so with the other reads.
+        """
+        asked: GetItemInputTypeDef = {"TableName": self.name, "Key": key, "ConsistentRead": of_now}
+        if shown:
+            asked["ProjectionExpression"] = ", ".join(shown)
+        return call(self._thing, self._client.get_item, **asked).get("Item")
 
     def put(self, item: "Item") -> None:
         """Write an item whatever is there."""
@@ -70,20 +80,40 @@ class DynamoTable:
         """Write all or nothing; raises `Unmet` with the first whose condition does not hold."""
         call(self._thing, self._client.transact_write_items, TransactItems=writes)
 
-    def under(self, partition: str, prefix: str = "") -> "Iterator[Item]":
+    def under(
+        self, partition: str, prefix: str = "", shown: Sequence[str] = ()
+    ) -> "Iterator[Item]":
         """Yield a partition's items whose sort keys begin so, in order and as of now."""
         condition, values = "pk = :pk", {":pk": text(partition)}
         if prefix:
             condition += " AND begins_with(sk, :prefix)"
             values[":prefix"] = text(prefix)
-        return self._query(
-            {
-                "TableName": self.name,
-                "KeyConditionExpression": condition,
-                "ExpressionAttributeValues": values,
-                "ConsistentRead": True,
-            }
-        )
+        query: QueryInputTypeDef = {
+            "TableName": self.name,
+            "KeyConditionExpression": condition,
+            "ExpressionAttributeValues": values,
+            "ConsistentRead": True,
+        }
+        if shown:
+            query |= {"ProjectionExpression": ", ".join(shown), "Select": "SPECIFIC_ATTRIBUTES"}
+        return self._query(query)
+
+    def last_under(self, partition: str, prefix: str, attribute: str) -> "Item | None":
+        """The keys of a partition's last item whose sort key begins so and that has an attribute.
+
+        As of a moment ago, read two at a time.
+        """
+        query: QueryInputTypeDef = {
+            "TableName": self.name,
+            "KeyConditionExpression": "pk = :pk AND begins_with(sk, :prefix)",
+            "FilterExpression": f"attribute_exists({attribute})",
+            "ProjectionExpression": "pk, sk",
+            "Select": "SPECIFIC_ATTRIBUTES",
+            "ExpressionAttributeValues": {":pk": text(partition), ":prefix": text(prefix)},
+            "ScanIndexForward": False,
+            "Limit": 2,
+        }
+        return next(self._query(query), None)
 
     def last(self, partition: str, most: int) -> "list[Item]":
         """A partition's last items, the very last first, as of a moment ago."""
@@ -115,13 +145,18 @@ class DynamoTable:
         }
         return self._query(query if page is None else {**query, "Limit": page})
 
-    def batch(self, keys: "Sequence[Mapping[str, Value]]") -> "Iterator[Item]":
+    def batch(
+        self, keys: "Sequence[Mapping[str, Value]]", shown: Sequence[str] = ()
+    ) -> "Iterator[Item]":
         """Yield the items under at most 100 keys as of now, in no order."""
+        asked: KeysAndAttributesTypeDef = {"Keys": keys, "ConsistentRead": True}
+        if shown:
+            asked["ProjectionExpression"] = ", ".join(shown)
         while keys:
             answer = call(
                 self._thing,
                 self._client.batch_get_item,
-                RequestItems={self.name: {"Keys": keys, "ConsistentRead": True}},
+                RequestItems={self.name: {**asked, "Keys": keys}},
             )
             yield from answer["Responses"].get(self.name, [])
             left = answer.get("UnprocessedKeys", {}).get(self.name)

@@ -14,7 +14,8 @@ from cardsharp.viewer.assets import asset
 class Site(NamedTuple):
     """Where the pages are served: their name, what leads from page to page, and the assets.
 
-    `judged` is whether it says what decisions cost, at a match's address with `/analysis`.
+    `judged` is whether it says what decisions cost, at a match's address with `/analysis`. `pause`
+    are the milliseconds after which a page asks again that was told at once of nothing new.
     """
 
     name: str
@@ -22,6 +23,7 @@ class Site(NamedTuple):
     assets: str = "/page"
     links: Sequence[tuple[str, str]] = ()
     judged: bool = False
+    pause: int = 1000
 
 
 class Alone(NamedTuple):

@@ -57,6 +57,13 @@ def message_page(site: Site, message: str) -> str:
     )
 
 
+def door_page(site: Site, path: str, why: str = "") -> str:
+    """A page that asks for the password, which is sent to `path`, and says why it is asked for."""
+    return (
+        _environment().get_template("door.html").render(site=site, path=path, why=why, alone=None)
+    )
+
+
 def match_page(
     site: Site, match: Shown, number: int | None = None, analysis: Explained | None = None
 ) -> str:

@@ -24,7 +24,7 @@ from cardsharp.errors import CardsharpError
 from cardsharp.replay import fault_of, header_of, outcome_of
 from cardsharp.viewer.assets import ASSETS, HEADERS, asset
 from cardsharp.viewer.base import Site
-from cardsharp.viewer.explained import explained
+from cardsharp.viewer.explained import Explained, explained
 from cardsharp.viewer.pages import (
     Column,
     Row,
@@ -77,6 +77,7 @@ class Source(Protocol):
 class Manner:
     """How pages are served.
 
+    Who is a guest (`door`) sees of a match that runs what a spectator may know, of any other all.
     `public` pages show nothing but what everybody at the table sees. A question for something new
     is held for `hold`. What cannot change any more is kept by browsers as `over` says, what they
     load as `assets` says: values of Cache-Control.
@@ -125,8 +126,7 @@ class Pages:
         """GET /matches/{id}."""
         step, site = request.query_params.get("step", ""), self.manner.site
         match = self._shown(request)
-        wanted = site.judged and "analysis" in request.query_params
-        analysis = self._explained(match) if wanted else None
+        analysis = self._judged(request, match) if "analysis" in request.query_params else None
         page = match_page(site, match, int(step) if step.isdecimal() else None, analysis)
         return self._of(match, HTMLResponse(page))
 
@@ -145,10 +145,8 @@ class Pages:
 
     def analysis(self, request: Request) -> Response:
         """GET /matches/{id}/analysis: what a judge says of a match that is over."""
-        if not self.manner.site.judged:
-            raise HTTPException(HTTPStatus.NOT_FOUND)
         match = self._shown(request)
-        return self._of(match, JSONResponse(analysis_document(match, self._explained(match))))
+        return self._of(match, JSONResponse(analysis_document(match, self._judged(request, match))))
 
     def asset(self, request: Request) -> Response:
         """GET /page/{name}: what the pages load."""
@@ -177,19 +175,26 @@ class Pages:
             response.headers["Cache-Control"] = self.manner.over
         return response
 
+    def _judged(self, request: Request, match: Shown) -> Explained | None:
+        """What a judge says of a match to whoever asks, if anything."""
+        told = self.manner.site.judged and (match.over or not _is_guest(request))
+        return self._explained(match) if told else None
+
     def _shown(self, request: Request) -> Shown:
         match_id = request.path_params["id"]
         record = self._source.match(match_id)
         if record is None:
             raise _none(match_id)
-        return self._drawn(match_id, record.beat, record.status)
+        blind = _is_guest(request) and record.status is not Status.FINISHED
+        public = blind or self.manner.public
+        return self._drawn(match_id, record.beat, record.status, public=public)
 
-    def _draw(self, match_id: str, _beat: int, _status: Status) -> Shown:
+    def _draw(self, match_id: str, _beat: int, _status: Status, *, public: bool) -> Shown:
         """The match as it is; kept until something is new."""
         record = self._source.match(match_id)
         if record is None:
             raise _none(match_id)
-        return shown(record, self._source.moves(match_id), public=self.manner.public)
+        return shown(record, self._source.moves(match_id), public=public)
 
 
 def application(pages: Pages, around: Sequence[Middleware] = ()) -> Starlette:
@@ -224,6 +229,10 @@ def _settled(answer: Callable[[Request], Response]) -> Callable[[Request], Respo
         return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=kept)
 
     return settled
+
+
+def _is_guest(request: Request) -> bool:
+    return getattr(request.state, "guest", False)
 
 
 def _none(match_id: str) -> HTTPException:

@@ -89,6 +89,7 @@ class _Exchange:
         """Have the application answer; raises `Malformed` where the body cannot be read."""
         self.unread.append(sent(self.event))
         request = Request(self.event)
+        cookies = self.event.get("cookies") or ()
         scope = {
             "type": "http",
             "asgi": {"version": "3.0", "spec_version": "2.3"},
@@ -101,7 +102,9 @@ class _Exchange:
             "headers": [
                 (name.lower().encode(), value.encode())
                 for name, value in (self.event.get("headers") or {}).items()
-            ],
+            ]
+            # API Gateway takes them out of the headers.
+            + [(b"cookie", "; ".join(cookies).encode())] * bool(cookies),
             "client": (self.event["requestContext"]["http"].get("sourceIp"), 0),
             "state": {"time_left": time_left(context)},
         }
@@ -133,8 +136,11 @@ class _Exchange:
 
 def _response(status: int, headers: Headers, body: bytes) -> Response:
     joined: dict[str, str] = {}
+    cookies = [value.decode("latin-1") for name, value in headers if name == b"set-cookie"]
     for raw_name, value in headers:
         name = raw_name.decode("latin-1")
+        if name == "set-cookie":
+            continue  # one cannot be joined with another
         before = f"{joined[name]}, " if name in joined else ""
         joined[name] = before + value.decode("latin-1")
     is_text = joined.get("content-type", "").startswith(_TEXTS) and "content-encoding" not in joined
@@ -146,4 +152,5 @@ def _response(status: int, headers: Headers, body: bytes) -> Response:
         "headers": joined,
         "body": text,
         "isBase64Encoded": not is_text,
+        **({"cookies": cookies} if cookies else {}),
     }

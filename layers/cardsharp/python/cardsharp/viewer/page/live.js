@@ -2,8 +2,8 @@
 
 import { add, analyse, ready, show, state } from "./match.js";
 
-const PAUSE = 1000; // after an answer that brought nothing at once, and after a fault
 const root = document.getElementById("match");
+const PAUSE = Number(root.dataset.pause); // after an answer that brought nothing at once, or a fault
 const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 
 function shownNow() {
@@ -41,6 +41,7 @@ async function once() {
   const began = performance.now();
   const path = new URL(`${root.dataset.steps}?from=${state.total}&wait=1`, location.origin);
   const answer = await fetch(path, { cache: "no-store" });
+  if (answer.status === 403) location.reload(); // a pass has ended
   if (!answer.ok) throw new Error(String(answer.status));
   const told = await answer.json();
   if (told.total < state.total) location.reload(); // the arena went back

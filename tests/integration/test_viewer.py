@@ -1,0 +1,341 @@
+"""The viewer's function on a table: what it shows to whom, and that its role lets it ask so."""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from fnmatch import fnmatchcase
+from typing import Any
+
+import botocore.handlers
+import pytest
+from support.aws_template import allowed_actions, listed, statements
+from support.stored import any_match
+
+import viewer.app
+from cardsharp.cloud import aws, secrets
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.dynamodb import DynamoLog
+from cardsharp.cloud.dynamodb_vault import DynamoVault
+from cardsharp.cloud.ports import Lease, MoveRecord
+from cardsharp.errors import ConfigError
+from cardsharp.viewer.assembly import SHOWN, THOUGHTS, viewer_of
+from cardsharp.viewer.passes import pass_to
+from workbench.build.makefiles import ROOT
+from workbench.cloud.context import Function
+from workbench.cloud.emulator import Emulator
+from workbench.cloud.http_events import Answered, Asked, http_event, read_answer
+from workbench.cloud.tables import create_table
+from workbench.stage.surroundings import environment
+
+TTL = timedelta(minutes=1)
+WORD = "correct horse battery"
+SECRET = "the seat's own uuid"
+NOTE = "a note about a fault"
+PARAMETER = "/stack/viewer"
+
+Request = tuple[str, dict[str, Any]]
+
+
+@dataclass
+class Deployed:
+    """The function on a table of its own, and the requests that it has sent there."""
+
+    log: DynamoLog
+    table: str
+    sent: list[Request]
+    cookies: dict[str, str] = field(default_factory=dict)
+
+    def ask(self, target: str, body: str = "") -> Answered:
+        held = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+        headers = (("Cookie", held),) if held else ()
+        asked = Asked("POST" if body else "GET", target, headers, body.encode())
+        read = self.invoke(http_event(asked, datetime.now(UTC)))
+        for name, value in read.headers:
+            if name == "Set-Cookie":
+                key, _, rest = value.partition("=")
+                self.cookies[key] = rest.partition(";")[0]
+        return read
+
+    def invoke(self, event: dict[str, Any]) -> Answered:
+        function = Function("viewer", viewer.app.handler, timedelta(seconds=29))
+        self.sent.clear()
+        return read_answer(viewer.app.handler(event, function.context(SystemClock())))
+
+    def text(self, target: str) -> str:
+        answer = self.ask(target)
+        assert answer.status == 200, target
+        return answer.body.decode()
+
+    def came_in(self) -> "Deployed":
+        assert self.ask("/matches", "password=correct+horse+battery").status == 303
+        return self
+
+    def play(self, name: str, moves: Sequence[MoveRecord], lease: Lease | None = None) -> Lease:
+        """Have our intents and the arena's facts in the log, as a worker writes them."""
+        record, _ = any_match("deadmansdraw")
+        lease = lease or self.log.take(name, "a worker", TTL, record.header)
+        assert lease is not None
+        for move in moves:
+            if move.intent is not None:
+                self.log.intend(lease, move.sequence, move.intent)
+            if move.facts is not None:
+                self.log.record(lease, {move.sequence: move.facts})
+        return lease
+
+    def end(self, lease: Lease) -> None:
+        self.log.finish(lease, any_match("deadmansdraw")[0].outcome or {})
+
+
+@contextmanager
+def deployed(emulator: Emulator, *, public: bool) -> Iterator[Deployed]:
+    sent: list[Request] = []
+
+    def note(params: dict[str, Any], model: Any, **_more: object) -> None:  # noqa: ANN401
+        if model.service_model.service_name == "dynamodb":
+            sent.append((model.name, dict(params)))
+
+    handler: tuple[str, Any] = ("before-parameter-build", note)
+    table = create_table(emulator.client("dynamodb"), "Matches")
+    told = {
+        **emulator.environment,
+        "CARDSHARP_STORE": f"dynamodb:{table}",
+        "CARDSHARP_PUBLIC": "yes" if public else "no",
+        "CARDSHARP_SECRET_ID": "" if public else PARAMETER,
+    }
+    secret = json.dumps({"username": "admin", "password": WORD})
+    emulator.client("ssm").put_parameter(
+        Name=PARAMETER, Value=secret, Type="SecureString", Overwrite=True
+    )
+    with environment(told):
+        log = DynamoLog(table, SystemClock(), emulator.client("dynamodb"))
+        log.note("over", "fault", {"text": NOTE})
+        DynamoVault(table, SystemClock(), emulator.client("dynamodb")).add("over", {"id": SECRET})
+        botocore.handlers.BUILTIN_HANDLERS.append(handler)
+        forget = (aws.session, secrets.provider, viewer.app.pages)
+        try:
+            for one in forget:
+                one.cache_clear()
+            yield Deployed(log, table, sent)
+        finally:
+            botocore.handlers.BUILTIN_HANDLERS.remove(handler)
+            for one in forget:
+                one.cache_clear()
+
+
+@pytest.fixture(params=["private", "public"], scope="module")
+def site(emulator: Emulator, request: pytest.FixtureRequest) -> Iterator[Deployed]:
+    """Both kinds, opened."""
+    with deployed(emulator, public=request.param == "public") as found:
+        _, moves = any_match("deadmansdraw")
+        found.end(found.play("over", moves[:20]))
+        found.play("live", moves[:9])
+        yield found if request.param == "public" else found.came_in()
+
+
+PATHS = ("/matches", "/matches?day=2026-01-01", "/matches?status=running", "/matches/over")
+PATHS += ("/matches/live", "/matches/live/steps", "/matches/over/steps", "/matches/over/analysis")
+
+
+# --- rights: what a request asks for, held against the conditions of the role --------------------
+
+
+def condition(*, public: bool) -> dict[str, Any]:
+    """The conditions on reading the table, as CloudFormation fills them in."""
+    (found,) = [one["Condition"] for one in statements("ViewerRole") if "Condition" in one]
+    told: dict[str, Any] = json.loads(json.dumps(found))
+    listed_names = told["ForAllValues:StringEquals"]["dynamodb:Attributes"]
+    if_public, alone = listed_names.pop()["Fn::If"][:2], listed_names
+    assert if_public == ["PublicWeb", {"Ref": "AWS::NoValue"}]
+    told["ForAllValues:StringEquals"]["dynamodb:Attributes"] = (
+        alone if public else [*alone, THOUGHTS]
+    )
+    return told
+
+
+def context_of(name: str, params: dict[str, Any]) -> dict[str, list[str]]:
+    """What DynamoDB tells IAM of a request (IAM's keys for DynamoDB): keys, attributes, Select."""
+    tables = params.get("RequestItems", {"": params}).values()
+    keys, attributes = set(), set()
+    for one in tables:
+        values = one.get("ExpressionAttributeValues", {})
+        for key in [one["Key"]] if "Key" in one else one.get("Keys", [{"pk": values.get(":pk")}]):
+            keys.add(key["pk"]["S"])
+            attributes |= key.keys() if name != "Query" else set()
+        for part in ("ProjectionExpression", "KeyConditionExpression", "FilterExpression"):
+            words = re.findall(r"(?<![:\w])[a-z]\w+(?!\w*\()", one.get(part, ""))
+            attributes |= set(words) - {"begins_with", "attribute_exists", "and"}
+        if "ProjectionExpression" not in one:
+            return {"dynamodb:LeadingKeys": sorted(keys), "dynamodb:Select": ["ALL_ATTRIBUTES"]}
+    found = {"dynamodb:LeadingKeys": sorted(keys), "dynamodb:Attributes": sorted(attributes)}
+    return found | ({"dynamodb:Select": [params["Select"]]} if "Select" in params else {})
+
+
+def allowed(name: str, params: dict[str, Any], rules: dict[str, Any]) -> bool:
+    """Whether the role of the viewer lets it send a request."""
+    if "IndexName" in params:
+        indexes = ("by-day", "by-status")
+        return name == "Query" and params["IndexName"] in indexes and "Select" not in params
+    told = context_of(name, params)
+    if any(key not in told for key in rules["Null"]):
+        return False
+    if told.get("dynamodb:Select", ["SPECIFIC_ATTRIBUTES"]) != ["SPECIFIC_ATTRIBUTES"]:
+        return False
+    patterns = rules["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]
+    names = rules["ForAllValues:StringEquals"]["dynamodb:Attributes"]
+    return set(told["dynamodb:Attributes"]) <= set(names) and all(
+        any(fnmatchcase(key, pattern) for pattern in patterns)
+        for key in told["dynamodb:LeadingKeys"]
+    )
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_s13_every_request_of_the_viewer_is_one_that_its_role_allows(
+    site: Deployed, path: str
+) -> None:
+    rules = condition(public=not site.cookies)
+    site.text(path)
+    assert site.sent
+    for name, params in site.sent:
+        assert allowed(name, params, rules), (name, params)
+
+
+def test_s13_the_viewer_may_use_what_it_uses_and_change_nothing(site: Deployed) -> None:
+    used = set()
+    for path in PATHS:
+        site.text(path)
+        used |= {name for name, _ in site.sent}
+    assert used == allowed_actions("ViewerRole", "dynamodb") == {"BatchGetItem", "GetItem", "Query"}
+
+
+def test_s13_what_the_viewer_asks_for_is_what_the_template_lists() -> None:
+    for public in (True, False):
+        names = condition(public=public)["ForAllValues:StringEquals"]["dynamodb:Attributes"]
+        assert set(names) == {*SHOWN, *([] if public else [THOUGHTS])}
+    secrets_of = {"secret_json", "body_json", "lease_owner", "announced_by", "claim_ttl"}
+    assert not secrets_of & set(
+        condition(public=False)["ForAllValues:StringEquals"]["dynamodb:Attributes"]
+    )
+
+
+def test_s13_requests_for_more_are_refused_by_the_conditions() -> None:
+    """So that the tests above can fail: whole items, the vault, the switches, notes."""
+    rules, fields = condition(public=False), {"ProjectionExpression": ", ".join(SHOWN)}
+
+    def get(pk: str, **more: str) -> bool:
+        key = {"pk": {"S": pk}, "sk": {"S": "x"}}
+        return allowed("GetItem", {"Key": key, **more}, rules)
+
+    assert get("match#m", **fields)
+    assert not get("match#m"), "without naming attributes it asks for all"
+    for other in ("vault#m", "control", "poller"):
+        assert not get(other, **fields)
+    assert not get("match#m", ProjectionExpression="pk, body_json")
+    assert not get("match#m", ProjectionExpression="pk, lease_owner")
+    blind = condition(public=True)
+    key = {"pk": {"S": "match#m"}, "sk": {"S": "x"}}
+    thoughts = {"Key": key, "ProjectionExpression": f"pk, {THOUGHTS}"}
+    assert allowed("GetItem", thoughts, rules)
+    assert not allowed("GetItem", thoughts, blind), "nobody's thoughts on public pages"
+
+
+def test_s13_the_viewer_reads_one_table_one_parameter_and_writes_its_own_log() -> None:
+    found = {}
+    for statement in statements("ViewerRole"):
+        for action in listed(statement["Action"]):
+            found.setdefault(action.partition(":")[0], []).append(json.dumps(statement["Resource"]))
+    assert found.keys() == {"dynamodb", "ssm", "logs", "xray"}
+    assert all("Matches" in one for one in found["dynamodb"])
+    (parameter,) = found["ssm"]
+    assert parameter.endswith('parameter/${AWS::StackName}/viewer"}')
+    assert set(found["logs"]) == {'{"Fn::GetAtt": "ViewerLogs.Arn"}'}
+
+
+# --- what is shown -------------------------------------------------------------------------------
+
+
+def test_what_is_secret_beside_a_match_is_on_no_page(site: Deployed) -> None:
+    for path in PATHS:
+        text = site.text(path)
+        assert SECRET not in text
+        assert NOTE not in text
+        assert "a worker" not in text, "who holds the lease"
+
+
+def test_public_pages_say_nothing_of_what_we_think_and_private_ones_all(site: Deployed) -> None:
+    for path in ("/matches/live/steps", "/matches/over/steps"):
+        steps = json.loads(site.text(path))["steps"]
+        assert any(step["ours"] for step in steps) is bool(site.cookies)
+        assert any(step["parts"].get("thought") for step in steps) is bool(site.cookies)
+    assert bool(json.loads(site.text("/matches/over/analysis"))) is bool(site.cookies)
+
+
+def test_a_stranger_is_refused_and_asks_the_table_nothing(emulator: Emulator) -> None:
+    with deployed(emulator, public=False) as site:
+        for path in PATHS:
+            assert site.ask(path).status == 403
+            assert site.sent == []
+        assert site.ask("/matches", "password=wrong").status == 403
+        event = json.loads((ROOT / "events" / "viewer_list.json").read_text())
+        assert site.invoke(event).status == 403, "its pass is none"
+
+
+def test_a_link_shows_its_match_and_of_a_running_one_no_thoughts(emulator: Emulator) -> None:
+    with deployed(emulator, public=False) as site:
+        _, moves = any_match("deadmansdraw")
+        lease = site.play("live", moves[:9])
+        link = pass_to("live", datetime.now(UTC) + TTL, WORD)
+        assert site.ask(f"/matches/live?pass={link}").status == 303
+        assert not any(one["ours"] for one in json.loads(site.text("/matches/live/steps"))["steps"])
+        site.end(lease)
+        assert any(one["ours"] for one in json.loads(site.text("/matches/live/steps"))["steps"])
+        assert site.ask("/matches").status == 403
+
+
+def test_what_cannot_change_any_more_is_kept_by_browsers(site: Deployed) -> None:
+    """And what runs is not: its next step is asked for a second later."""
+    who = "private" if site.cookies else "public"
+    for path in ("/matches/over", "/matches/over/steps"):
+        over = dict(site.ask(path).headers)
+        assert over["cache-control"] == f"{who}, max-age=86400, immutable"
+    for path in ("/matches", "/matches/live", "/matches/live/steps"):
+        assert dict(site.ask(path).headers)["cache-control"] == "no-cache"
+    (style,) = re.findall(r'href="(/page/\w+/look.css)"', site.text("/matches"))
+    kept = dict(site.ask(style).headers)
+    assert kept["cache-control"] == "public, max-age=31536000, immutable"
+
+
+def test_a_step_is_shown_as_soon_as_it_is_in_the_log_and_a_lease_is_nothing_new(
+    site: Deployed,
+) -> None:
+    """Asked for something new, the function answers at once: a wait would be paid."""
+    _, moves = any_match("deadmansdraw")
+    lease = site.play("m", moves[:4])
+
+    def total() -> int:
+        told = json.loads(site.text("/matches/m/steps?from=4&wait=1"))
+        return int(told["total"])
+
+    def read_moves() -> bool:
+        return any(
+            "begins_with" in one.get("KeyConditionExpression", "") and "Limit" not in one
+            for _, one in site.sent
+        )
+
+    assert total() == 4
+    site.log.renew(lease, TTL)
+    assert total() == 4
+    assert not read_moves(), "it has them, and nothing was played"
+    site.play("m", [replace(moves[4], intent=None)], lease)
+    assert total() == 5
+    site.log.withdraw(lease, 3)
+    assert total() == 3, "what the arena has lost is gone"
+
+
+def test_what_a_viewer_needs_is_said_where_it_is_missing() -> None:
+    with pytest.raises(ConfigError, match="must be dynamodb:TABLE"):
+        viewer_of({"CARDSHARP_STORE": "sqlite:matches.db"})
+    with pytest.raises(ConfigError, match="need a password"):
+        viewer_of({"CARDSHARP_STORE": "dynamodb:t"})

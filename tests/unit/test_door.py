@@ -1,0 +1,216 @@
+"""Private pages: who is let in, to what, for how long, and what a guest is shown of a match."""
+
+import json
+import re
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime, timedelta
+from functools import cache
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import SecretStr
+from starlette.middleware import Middleware
+from support.stored import any_match
+
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
+from cardsharp.viewer.assets import ASSETS
+from cardsharp.viewer.door import LIFE, OWNER, PASS, Door
+from cardsharp.viewer.passes import EVERYTHING, admits, pass_to
+from cardsharp.viewer.site import Manner, Pages, application
+from cardsharp.web.asgi import handler_of
+from workbench.cloud.context import Function
+from workbench.cloud.http_events import Answered, Asked, http_event, read_answer
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+WORD = "correct horse battery"
+FORM = (("Content-Type", "application/x-www-form-urlencoded"),)
+
+
+@cache
+def played() -> tuple[MatchRecord, list[MoveRecord]]:
+    """A match that is over, with thoughts of ours."""
+    record, moves = any_match("deadmansdraw")
+    assert any(move.intent for move in moves)
+    return replace(record, match_id="abc"), moves
+
+
+@dataclass
+class OneMatch:
+    """A source with one match, which may still run."""
+
+    runs: bool = False
+    pause: timedelta = timedelta(0)
+
+    def matches(self, day: date | None, status: Status | None, limit: int) -> list[MatchRecord]:
+        del day, status, limit
+        return [record for record in [self.match("abc")] if record is not None]
+
+    def match(self, match_id: str) -> MatchRecord | None:
+        record, _ = played()
+        running = replace(record, status=Status.RUNNING, outcome=None)
+        return (running if self.runs else record) if match_id == "abc" else None
+
+    def moves(self, match_id: str) -> list[MoveRecord]:
+        return played()[1] if match_id == "abc" else []
+
+
+@dataclass
+class Visitor:
+    """A browser before the door: it keeps cookies, and goes where it is led."""
+
+    source: OneMatch = field(default_factory=OneMatch)
+    now: datetime = NOW
+    word: str = WORD
+    cookies: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        pages = Pages(self.source, Manner(hold=timedelta()))
+        told = {"word": lambda: SecretStr(self.word), "clock": lambda: self.now}
+        door = Middleware(Door, site=pages.manner.site, **told)
+        self._answer = handler_of(application(pages, [door]))
+        self._function = Function("viewer", lambda *_: None, timedelta(seconds=29))
+
+    def ask(self, target: str, body: str = "") -> Answered:
+        sent = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+        headers = (*FORM, ("Cookie", sent)) if sent else FORM
+        asked = Asked("POST" if body else "GET", target, headers, body.encode())
+        answer = self._answer(http_event(asked, self.now), self._function.context(SystemClock()))
+        read = read_answer(answer)
+        for name, value in read.headers:
+            if name == "Set-Cookie":
+                key, _, rest = value.partition("=")
+                self.cookies[key] = rest.partition(";")[0]
+        return read
+
+    def status(self, target: str, body: str = "") -> int:
+        return self.ask(target, body).status
+
+    def came_in(self) -> "Visitor":
+        assert self.status("/matches", "password=correct+horse+battery") == 303
+        return self
+
+    def by_link(self, what: str = "abc") -> "Visitor":
+        link = pass_to(what, self.now + HOUR, self.word)
+        assert self.status(f"/matches/{what}?{PASS}={link}") == 303
+        return self
+
+
+PAGES = ("/matches", "/matches/abc", "/matches/abc/steps", "/matches/abc/analysis", "/matches/no")
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_stranger_is_asked_for_the_password_and_told_nothing(path: str) -> None:
+    answer = Visitor().ask(path)
+    assert answer.status == 403
+    assert b"password" in answer.body
+    record, _ = played()
+    for name in (*record.header["names"], "/steps"):  # type: ignore[misc]
+        assert str(name).encode() not in answer.body
+    assert dict(answer.headers)["content-security-policy"]
+
+
+def test_a_stranger_cannot_tell_whether_there_is_a_match() -> None:
+    there, not_there = (Visitor().ask(f"/matches/{name}").body for name in ("abc", "abd"))
+    assert there.replace(b"abc", b"abd") == not_there
+
+
+def test_what_pages_load_is_no_secret() -> None:
+    assert all(Visitor().status(f"/page/{name}") == 200 for name in ASSETS)
+
+
+def test_who_knows_the_password_sees_everything_until_the_cookie_ends() -> None:
+    visitor = Visitor().came_in()
+    assert [visitor.status(path) for path in PAGES] == [200, 200, 200, 200, 404]
+    visitor.now += LIFE
+    assert visitor.status("/matches") == 403
+
+
+def test_the_form_leads_back_to_where_it_was_shown_and_nowhere_else() -> None:
+    visitor = Visitor()
+    asked = visitor.ask("/matches/abc?step=3", "password=correct+horse+battery")
+    assert dict(asked.headers)["location"] == "/matches/abc"
+    assert visitor.status("//evil.example/", "password=correct+horse+battery") == 404
+
+
+@pytest.mark.parametrize("body", ["password=wrong", "password=", "x=y", "%ff", "a" * 9_000])
+def test_a_wrong_password_opens_nothing(body: str) -> None:
+    visitor = Visitor()
+    assert visitor.status("/matches", body) == 403
+    assert not visitor.cookies
+
+
+def test_cookies_go_to_us_over_tls_and_to_no_script() -> None:
+    visitor = Visitor()
+    visitor.ask("/matches", "password=correct+horse+battery")
+    link = pass_to("abc", NOW + HOUR, WORD)
+    for answer, path in (
+        (visitor.ask("/matches", "password=correct+horse+battery"), "/"),
+        (visitor.ask(f"/matches/abc?{PASS}={link}"), "/matches/abc"),
+    ):
+        (cookie,) = [value for name, value in answer.headers if name == "Set-Cookie"]
+        assert {"HttpOnly", "Secure", "SameSite=lax", f"Path={path}"} <= set(cookie.split("; "))
+    assert OWNER.startswith("__Host-")
+
+
+def test_a_link_admits_to_its_match_and_to_nothing_else_until_it_ends() -> None:
+    visitor = Visitor().by_link()
+    assert visitor.status("/matches/abc") == visitor.status("/matches/abc/steps") == 200
+    assert visitor.status("/matches") == visitor.status("/matches/no") == 403
+    visitor.now += HOUR
+    assert visitor.status("/matches/abc") == 403
+    late = pass_to("abc", NOW, WORD)
+    assert visitor.status(f"/matches/abc?{PASS}={late}") == 403
+
+
+def test_another_password_ends_all_passes() -> None:
+    visitor = Visitor().came_in()
+    guest = Visitor().by_link()
+    visitor.word = guest.word = "another"
+    assert visitor.status("/matches") == guest.status("/matches/abc") == 403
+
+
+def test_a_guest_sees_our_thoughts_once_the_match_is_over_and_an_owner_always() -> None:
+    """Else a guest could tell our opponent."""
+
+    def seen(visitor: Visitor) -> tuple[bool, bool]:
+        steps = json.loads(visitor.ask("/matches/abc/steps").body)["steps"]
+        judged = json.loads(visitor.ask("/matches/abc/analysis").body)
+        return any(step["ours"] for step in steps), bool(judged)
+
+    assert seen(Visitor(OneMatch(runs=True)).by_link()) == (False, False)
+    assert seen(Visitor(OneMatch(runs=False)).by_link()) == (True, True)
+    assert seen(Visitor(OneMatch(runs=True)).came_in())[0]
+
+
+def test_a_running_match_is_the_same_to_a_guest_whatever_we_thought(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def told() -> list[bytes]:
+        guest = Visitor(OneMatch(runs=True)).by_link()
+        return [guest.ask(f"/matches/abc{rest}").body for rest in ("", "/steps", "/analysis")]
+
+    before = told()
+    bare = [replace(move, intent=None) for move in played()[1]]
+    monkeypatch.setattr(OneMatch, "moves", lambda *_: bare)
+    assert told() == before
+
+
+@given(st.text("0189.-_aZé", max_size=80), st.sampled_from(["abc", EVERYTHING]))
+def test_no_text_is_a_pass(text: str, what: str) -> None:
+    assert not admits(text, what, NOW, WORD)
+
+
+@given(st.integers(0, 60), st.characters(codec="ascii"))
+def test_a_pass_with_another_letter_is_none(place: int, letter: str) -> None:
+    link = pass_to("abc", NOW + HOUR, WORD)
+    place %= len(link)
+    other = link[:place] + letter + link[place + 1 :]
+    assert admits(other, "abc", NOW, WORD) is (other == link)
+
+
+def test_a_pass_to_everything_is_none_to_a_match_of_that_name() -> None:
+    assert not admits(pass_to("abc", NOW + HOUR, WORD), EVERYTHING, NOW, WORD)
+    assert re.fullmatch(r"[\w.-]+", pass_to("abc", NOW + HOUR, WORD)), "as it is, in an address"
