@@ -1,16 +1,17 @@
 """Blef as a person at a terminal sees it: here, or at a service."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 from textwrap import wrap
 
 from rich.console import RenderableType
 
 from cardsharp.blef.actions import BETS, CHECK, name_of
 from cardsharp.blef.cards import COLOURS, VALUES, Hand
-from cardsharp.blef.position import Position
+from cardsharp.blef.position import Position, position_of
 from cardsharp.blef.simulation import Match
 from cardsharp.blef.state import Round
-from workbench.show.person import Choice, Screen, Told, matching
+from workbench.show.person import Choice, Group, Screen, Told, matching
 
 _RULES = """\
 Everybody holds cards that nobody else sees; all of them together are the
@@ -57,12 +58,16 @@ class BlefScreen(Screen[Match, Position, int]):
     rules = _RULES
     leaving = ", and lose"
 
+    def standing(self, position: Position) -> str:
+        """With how many cards one is out."""
+        return f"out with {position.max_cards + 1}"
+
     def table(self, position: Position) -> Iterable[RenderableType]:
         """How many cards everybody has, the last bets, the hand."""
         cards = ", ".join(
             f"{self.names[seat]} {number}" for seat, number in enumerate(position.n_cards) if number
         )
-        yield f"Round {position.number}; cards: {cards}; out with {position.max_cards + 1}."
+        yield f"Round {position.number}; cards: {cards}; {self.standing(position)}."
         yield self._bets(position)
         hidden = "1 card" if position.hidden == 1 else f"{position.hidden} cards"
         yield f"Your hand: {shown(position.hand)}   ({hidden} hidden)"
@@ -73,17 +78,35 @@ class BlefScreen(Screen[Match, Position, int]):
 
     def listed(self, position: Position, width: int, *, every: bool) -> Iterable[str]:
         """The bets by kind, a line or two for each; those that can hold, or all of them."""
-        legal, cards = position.legal_actions(), sum(position.n_cards)
-        listed = [bet for bet in legal if bet == CHECK or every or BETS[bet].size <= cards]
-        first = 0
-        for kind, number in _KINDS:
-            items = [f"{bet} {_short(bet)}" for bet in listed if first <= bet < first + number]
-            first += number
-            yield from _of_a_kind(kind, items, width)
-        if CHECK in legal:
-            yield f"{'Check':{_INDENT}}{CHECK}"
-        if len(listed) < len(legal):
+        left_out = False
+        for group in self.groups(position):
+            legal = [one for one in group.choices if one.key not in group.barred]
+            if every or not group.remote:
+                items = [f"{one.key} {one.short}".strip() for one in legal]
+                yield from _of_a_kind(group.title, items, width)
+            else:
+                left_out |= bool(legal)
+        if left_out:
+            cards = sum(position.n_cards)
             yield f"Other bets cannot hold with {cards} cards in play; ? lists them too."
+
+    def groups(self, position: Position) -> Sequence[Group[int]]:
+        """All bets by kind, and the check; remote are those that need more cards than there are."""
+        legal, cards = position.legal_actions(), sum(position.n_cards)
+        starts = accumulate((number for _, number in _KINDS), initial=0)
+        kinds = [
+            (kind, range(first, first + number))
+            for first, (kind, number) in zip(starts, _KINDS, strict=False)
+        ]
+        return [
+            Group(
+                kind,
+                [Choice(str(bet), name_of(bet), bet, "", _short(bet)) for bet in bets],
+                {str(bet) for bet in bets if bet not in legal},
+                any(bet != CHECK and BETS[bet].size > cards for bet in bets),
+            )
+            for kind, bets in [*kinds, ("Check", range(CHECK, CHECK + 1))]
+        ]
 
     def misread(self, line: str, position: Position) -> str:
         """Why that cannot be said now."""
@@ -101,7 +124,9 @@ class BlefScreen(Screen[Match, Position, int]):
         seat = before.live.turn or 0
         if len(after.closed) == len(before.closed):
             return Told([f"{capital(self.names[seat])}: {name_of(action)}"])
-        return Told([*self.outcome(after.closed[-1], after.live.n_cards)], closes=True)
+        closed = after.closed[-1]
+        lines = [*self.outcome(closed, after.live.n_cards)]
+        return Told(lines, closes=True, shown=position_of(closed, self.you))
 
     def outcome(self, closed: Round, n_cards: Sequence[int]) -> Iterator[str]:
         """How a round ended, with everybody's cards; `n_cards` are those of the next one."""
@@ -144,7 +169,9 @@ def _of_a_kind(kind: str, items: Sequence[str], width: int) -> Iterator[str]:
 
 
 def _short(bet: int) -> str:
-    """A bet without its kind, such as aces, J+9 or K-9♥."""
+    """A bet without its kind, such as aces, J+9 or K-9♥; nothing for the check."""
+    if bet == CHECK:
+        return ""
     found = BETS[bet]
     if found.cards:
         values = sorted({card.value for card in found.cards})

@@ -50,15 +50,18 @@ COMMANDS = (
     ),
     Command(
         "versus",
-        "Play yourself, in this terminal, against any player.",
+        "Play yourself, in this terminal or a browser, against any player.",
         "Of Dead Man's Draw; cardsharp blef versus and cardsharp euchre versus likewise. At the "
         "table type a move's number or words of its name; help, rules, hint and history are words "
-        "too. The match is kept as any other, so show and why tell it again.",
+        "too. With --browser the table is a page, and --invite has a link to a seat for each of "
+        "your friends. The match is kept as any other, so show, why and watch tell it again.",
         (
             ("cardsharp versus", "against our best player"),
             ("cardsharp versus third --hints", "against another, with a hint at each turn"),
             ("cardsharp versus mine.py", "against your own strategy"),
             ("cardsharp blef versus --bots 3", "Blef, against three"),
+            ("cardsharp versus --browser", "in the browser, with the analysis at the end"),
+            ("cardsharp versus --browser --invite 1", "against a friend, who gets a link"),
         ),
         place=1,
     ),

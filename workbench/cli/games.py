@@ -28,7 +28,7 @@ _ALIKE: tuple[tuple[str, tuple[str, ...], str], ...] = (
         "Say how well was decided and how lucky we were, over many matches.",
     ),
     ("duel", ("simulation",), "Let two strategies play each deal from every side."),
-    ("versus", ("terminal",), "Play yourself, in this terminal, against any player."),
+    ("versus", ("terminal",), "Play yourself, in this terminal or a browser, against any player."),
     ("serve", ("service",), "Serve games through the handler that the cloud runs, until Ctrl-C."),
 )
 """Commands that games have alike: the parts of a game that each takes, and its line in the list."""

@@ -1,36 +1,69 @@
-"""`cardsharp versus`: you at the table, in the terminal, against any player of any game."""
+"""`cardsharp versus`: you at the table, in the terminal or a browser, against any player."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import signal
+import sys
+import webbrowser
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import count
-from random import Random, SystemRandom
-from secrets import token_hex
-from typing import Annotated, Any
+from typing import Annotated
 
 from cyclopts import Parameter, validators
 from rich.console import Console
 
-from cardsharp.errors import ConfigError, Garbled, RateLimited, StoreError, Unreachable
+from cardsharp.errors import ConfigError, Garbled, RateLimited, Unreachable
 from cardsharp.game import Game
 from cardsharp.games import game as game_called
-from cardsharp.simulation import Simulate, Simulation
-from cardsharp.strategy import Decision
 from workbench.cli.each import for_each_game
-from workbench.lab.extras import Told, extras_of
-from workbench.lab.guard import guarded
-from workbench.lab.sitting import PERSON, Bot, Sitting
-from workbench.show.keeping import keep_match
-from workbench.show.lookup import data_folder, open_log, own_store
-from workbench.show.output import messages, print_error, print_json, program, results
-from workbench.show.person import Advisor, Ask, Invitation, Left, Person
+from workbench.lab.sitting import PERSON, Sitting
+from workbench.show.lookup import data_folder
+from workbench.show.output import messages, print_json, program, results
+from workbench.show.person import Ask, Invitation, Left, Person
 from workbench.stage.surroundings import telemetry_in
-from workbench.strategy_file import called, strategy_named
+from workbench.table.room import Ended, Room
+from workbench.table.setting import Setting, ending, keep, screens_of
+from workbench.table.site import HOST, TableServer, is_local
 
 _SEAT_KEPT = "You have left; the same command takes your seat again."
 
-_SIDES = 2
-"""Of a game with partners."""
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class BrowserOptions:
+    """Whether it is played in a browser, and who else reaches the page."""
+
+    browser: Annotated[
+        bool, Parameter(negative=(), help="Play in a browser instead of this terminal.")
+    ] = False
+    invite: Annotated[
+        int,
+        Parameter(
+            validator=validators.Number(gte=0, lte=7),
+            help="In a browser: how many people you invite; each gets a link to a seat.",
+        ),
+    ] = 0
+    host: Annotated[
+        str | None,
+        Parameter(
+            help="In a browser: the address to listen on, so that people in your network reach "
+            "it; 0.0.0.0 for any. Else only this machine does."
+        ),
+    ] = None
+    port: Annotated[
+        int | None,
+        Parameter(
+            validator=validators.Number(gte=0, lte=65535), help="In a browser: the page's port."
+        ),
+    ] = None
+    open: Annotated[
+        bool | None, Parameter(help="Open the browser; else only where this is a terminal.")
+    ] = None
+
+    @property
+    def decides(self) -> bool:
+        """Whether anything is given that only a page can heed."""
+        given = (self.host, self.port, self.open)
+        return bool(self.invite) or any(one is not None for one in given)
 
 
 @Parameter(name="*")
@@ -75,10 +108,6 @@ class TableOptions:
         """Whether anything is given that only a match of our own can heed."""
         return bool(self.bots or self.partner or self.why or self.seed)
 
-    def dice(self, purpose: str = "") -> Random:
-        """What deals, or what a bot has; one changes nothing of another."""
-        return SystemRandom() if self.seed is None else Random(f"{self.seed}/{purpose}")
-
 
 Opponent = Annotated[
     str | None,
@@ -92,10 +121,23 @@ Opponent = Annotated[
 def versus_of(game: Game) -> Callable[..., None]:
     """The command for a game."""
 
-    def versus(opponent: Opponent = None, *, options: TableOptions = TableOptions()) -> None:
-        """Play yourself, in this terminal, against any player; type help at the table."""
+    def versus(
+        opponent: Opponent = None,
+        *,
+        options: TableOptions = TableOptions(),
+        page: BrowserOptions = BrowserOptions(),
+    ) -> None:
+        """Play yourself, in this terminal or a browser, against any player."""
+        if page.decides and not page.browser:
+            raise ConfigError("Only a page is served and has links; add --browser.")
         if options.url is None and options.game is None:
-            play(game, opponent or game.default_strategy, options)
+            setting = _setting(game, opponent, options, page)
+            if page.browser:
+                serve(setting, options, page)
+            else:
+                play(setting, options)
+        elif page.browser:
+            raise ConfigError("A game at a service is played in the terminal; leave --browser out.")
         elif opponent or options.decides:
             raise ConfigError("Who plays at a service, and what is dealt, is decided there.")
         else:
@@ -104,19 +146,26 @@ def versus_of(game: Game) -> Callable[..., None]:
     return versus
 
 
+def _setting(
+    game: Game, opponent: str | None, options: TableOptions, page: BrowserOptions
+) -> Setting:
+    """Who sits at the table."""
+    people = 1 + page.invite
+    return Setting(game, opponent, options.partner, options.bots, people, options.seed)
+
+
 def join(game: Game, options: TableOptions) -> None:
     """Take a seat in a match at a service, and play it to its end."""
-    if game.terminal is None or game.simulation is None:
-        raise ConfigError(f"{game.title} cannot be played in a terminal.")
+    screens = screens_of(game)
     if options.url is None or options.game is None:
         raise ConfigError("A game at a service is named by both --url and --game; give both.")
     wanted = Invitation(options.url, options.game, options.nickname)
-    advisor = _advisor(game, game.simulation.load()(None))
+    advisor = Setting(game).advisor()
     console = messages() if options.as_json else results()
     ask, winner = _ask(console, options), None
     try:
         with telemetry_in(data_folder() / "bot.log"):
-            winner = game.terminal.load().join(
+            winner = screens.join(
                 wanted, lambda screen: Person(screen, ask, console, advisor, options.hints)
             )
     except Left:
@@ -125,39 +174,34 @@ def join(game: Game, options: TableOptions) -> None:
         console.print(_SEAT_KEPT)
         raise
     else:
-        for line in _ending([winner], left=False):
+        for line in ("", *ending([winner], left=False)):
             console.print(line)
     if options.as_json:
         won = winner == PERSON
         print_json({"winner": winner, "won": won, "left": winner is None, "match": None})
 
 
-def play(game: Game, opponent: str, options: TableOptions) -> None:
-    """Play a match with a person at the table, and keep it where the game keeps matches."""
-    if game.terminal is None or game.simulation is None:
-        raise ConfigError(f"{game.title} cannot be played in a terminal.")
-    simulation = _simulation(game, game.simulation.load(), options)
-    you = options.dice("seats").randrange(simulation.seats)
-    bots = _bots(game, simulation, you, opponent, options)
+def play(setting: Setting, options: TableOptions) -> None:
+    """Play a match with a person at the terminal, and keep it where the game keeps matches."""
+    lineup = setting.lineup()
+    (you,) = lineup.people
     console = messages() if options.as_json else results()
-    screen = game.terminal.load()(_names(bots, you), you)
-    names = screen.names
-    advisor = _advisor(game, simulation)
-    make = Decision if game.decider is None else game.decider.load().make
-    person = Person(screen, _ask(console, options), console, advisor, options.hints, make)
-    sitting = Sitting(simulation, you, person, bots, options.why)
+    screen = lineup.screen(you, {})
+    ask, advisor = _ask(console, options), setting.advisor()
+    person = Person(screen, ask, console, advisor, options.hints, setting.make)
+    sitting = Sitting(lineup.simulation, {you: person}, lineup.bots, options.why)
     began = datetime.now(UTC)
-    state = sitting.play(options.dice())
-    kept = _keep(game, sitting, state, began)
-    winners = [] if sitting.left else _winners(simulation, state)
-    for line in _ending([names[seat] for seat in winners], left=sitting.left):
+    state = sitting.play(lineup.dice)
+    kept = keep(lineup.told(sitting, state, began))
+    winners = [] if sitting.left else lineup.winners(state)
+    names = [screen.names[seat] for seat in winners]
+    for line in ("", *ending(names, left=sitting.left)):
         console.print(line)
     if options.as_json:
-        won = you in winners
         print_json(
             {
-                "winner": " and ".join(names[seat] for seat in winners) or None,
-                "won": won,
+                "winner": " and ".join(names) or None,
+                "won": you in winners,
                 "left": sitting.left,
                 "match": kept,
             }
@@ -166,44 +210,50 @@ def play(game: Game, opponent: str, options: TableOptions) -> None:
         _print_next_steps(console, kept)
 
 
-def _simulation(game: Game, simulate: Simulate, options: TableOptions) -> Simulation[Any, Any, Any]:
-    """The game for as many as are to play."""
-    usual: Simulation[Any, Any, Any] = simulate(None)
-    partners = max(map(len, usual.sides)) > 1
-    if options.partner is not None and not partners:
-        raise ConfigError(f"{game.title} has no partners; leave --partner out.")
-    if options.bots is None or (partners and options.bots == usual.seats // _SIDES):
-        return usual
-    chosen: Simulation[Any, Any, Any] = simulate(1 + options.bots)
-    return chosen
+def serve(setting: Setting, options: TableOptions, page: BrowserOptions) -> None:
+    """Let people play in browsers, match after match, until Ctrl-C."""
+    console = messages() if options.as_json else results()
+
+    def ended(match: Ended, names: list[str]) -> None:
+        if options.as_json:
+            won = PERSON in names
+            winner = " and ".join(names) or None
+            print_json({"winner": winner, "won": won, "left": match.left, "match": match.kept})
+        else:
+            for line in ending(names, left=match.left):
+                console.print(line)
+
+    host = page.host or HOST
+    room = Room(setting, options.nickname, options.hints, options.why, ended)
+    with TableServer(room, host, page.port or 0) as server:
+        for line in _announced(server.links, local=is_local(host)):
+            console.print(line, soft_wrap=True)
+        if sys.stdout.isatty() if page.open is None else page.open:
+            webbrowser.open(server.links[0])
+        _until_stopped(room)
 
 
-def _bots(
-    game: Game,
-    simulation: Simulation[Any, Any, Any],
-    you: int,
-    opponent: str,
-    options: TableOptions,
-) -> dict[int, Bot]:
-    """The other seats' players, each with dice of its own."""
-    ours = next(side for side in simulation.sides if you in side)
-    bots = {}
-    for seat in range(simulation.seats):
-        if seat == you:
-            continue
-        wanted = (options.partner or game.default_strategy) if seat in ours else opponent
-        name = strategy_named(wanted, game)
-        strategy = simulation.strategy(name, options.dice(f"bot {seat}"))
-        bots[seat] = Bot(called(wanted), guarded(wanted, strategy))
-    return bots
+def _announced(links: list[str], *, local: bool) -> Iterator[str]:
+    """Where the seats are, and who reaches them."""
+    own, *others = links
+    yield own
+    yield from (f"For somebody you invite: {link}" for link in others)
+    if not local:
+        yield "Whoever in your network has a link can play on its seat; nothing is encrypted."
+    elif others:
+        yield "Only this machine reaches them; with --host 0.0.0.0 your network does."
+    yield "Ctrl-C closes the table."
 
 
-def _names(bots: Mapping[int, Bot], you: int) -> list[str]:
-    """What the players are called at the table, by seat."""
-    numbers = count(1)
-    if len(bots) == 1:
-        return [PERSON if seat == you else bots[seat].name for seat in range(2)]
-    return [PERSON if seat == you else f"bot {next(numbers)}" for seat in range(len(bots) + 1)]
+def _until_stopped(room: Room) -> None:
+    """Play in this thread, in which alone a file's decision can be cut short, until Ctrl-C."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        room.run()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _ask(console: Console, options: TableOptions) -> Ask:
@@ -216,56 +266,6 @@ def _ask(console: Console, options: TableOptions) -> Ask:
         return input("")
 
     return ask
-
-
-def _advisor(game: Game, simulation: Simulation[Any, Any, Any]) -> Advisor[Any]:
-    """The game's best player; its hints do not depend on the match's dice."""
-    name = game.default_strategy
-    return Advisor(name, simulation.strategy(name, Random(0)))
-
-
-def _winners(simulation: Simulation[Any, Any, Any], state: Any) -> list[int]:  # noqa: ANN401
-    """The seats of those who have won; nobody where it is a tie."""
-    points = simulation.points(state)
-    best = [seat for seat, made in enumerate(points) if made == max(points)]
-    return best if len(best) < simulation.seats else []
-
-
-def _ending(winners: Sequence[str], *, left: bool) -> Iterator[str]:
-    """How it ended, in words."""
-    yield ""
-    if left:
-        yield "You have left the table."
-    elif PERSON in winners:
-        yield "You have won!"
-    elif winners:
-        yield f"{' and '.join(winners)} {'has' if len(winners) == 1 else 'have'} won."
-    else:
-        yield "A tie."
-
-
-def _keep(game: Game, sitting: Sitting[Any, Any, Any], state: object, at: datetime) -> str | None:
-    """The id of the match in our match log, or of its last part; None where it is not kept."""
-    extras, simulation = extras_of(game.name), sitting.simulation
-    ended = sitting.person.screen.given_up(state) if sitting.left else state
-    if ended is None or not sitting.taken or not extras.keeps:
-        return None
-    names = tuple(
-        PERSON if seat == sitting.you else sitting.bots[seat].name
-        for seat in range(simulation.seats)
-    )
-    ours = next(side for side in simulation.sides if sitting.you in side)
-    name = f"versus-{token_hex(4)}"
-    told = Told(name, at, ours, names, sitting.taken, ended, tag="versus")
-    kept = None
-    try:
-        with open_log(own_store()) as log:
-            for record, moves in extras.kept(told):
-                keep_match(record, moves, log)
-                kept = record.match_id
-    except StoreError as error:
-        print_error(f"The match could not be kept. {error}")
-    return kept
 
 
 def _print_next_steps(console: Console, match_id: str) -> None:

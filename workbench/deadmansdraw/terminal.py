@@ -64,10 +64,14 @@ class Terminal(Screen[Match, Position, Action]):
         move = Played(state.history[-1].turn, None, events)
         return Match(state.opening, table, (*state.history, move), state.seen)
 
+    def standing(self, position: Position) -> str:
+        """Which turn it is, and how many cards there are to draw."""
+        left = len(position.unseen)
+        return f"turn {position.turn}, {left} card{'s'[: left != 1]} to draw"
+
     def table(self, position: Position) -> Iterable[RenderableType]:
         """Turn, banks by suit, what a draw risks."""
-        left = len(position.unseen)
-        yield Text(f"turn {position.turn}, {left} card{'s'[: left != 1]} to draw", style="dim")
+        yield Text(self.standing(position), style="dim")
         yield position_drawn(parse(StoredPosition, position_body(position)), "your")
 
     def choices(self, position: Position) -> Sequence[Choice[Action]]:

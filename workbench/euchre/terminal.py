@@ -13,11 +13,11 @@ from cardsharp.euchre.cards import (
     Card,
     rank_of,
 )
-from cardsharp.euchre.position import Position
+from cardsharp.euchre.position import Position, seen_by
 from cardsharp.euchre.rules import score
 from cardsharp.euchre.simulation import CHAIRS, Dealt, Match
 from cardsharp.euchre.table import DEALER, Table, turn
-from workbench.show.person import Choice, Screen, Told, in_columns
+from workbench.show.person import Choice, Group, Screen, Told, in_columns
 
 _RULES = """\
 You and the partner opposite play against the two others, to ten points.
@@ -61,14 +61,16 @@ class Terminal(Screen[Match, Position, Action]):
         self._points = (0, 0)
         self._deals = 1
 
+    def standing(self, position: Position) -> str:
+        """Which deal it is, the score, and who dealt."""
+        ours, theirs = self._points
+        dealer = _name(DEALER, position.seat)
+        return f"Deal {self._deals}; score: you {ours}, they {theirs}; {dealer} dealt"
+
     def table(self, position: Position) -> Iterator[RenderableType]:
         """The deal, the bids, the tricks, the hand."""
         table, me = position.table, position.seat
-        ours, theirs = self._points
-        yield (
-            f"Deal {self._deals}; score: you {ours}, they {theirs}; {_name(DEALER, me)} dealt; "
-            f"{shown(table.turn_card)} was turned up."
-        )
+        yield f"{self.standing(position)}; {shown(table.turn_card)} was turned up."
         call, trump = table.call, table.trump
         if call is not None and trump is not None:
             alone = ", alone" if call.alone else ""
@@ -96,6 +98,22 @@ class Terminal(Screen[Match, Position, Action]):
         first = f"{_ASKED[position.question]:12}"
         return in_columns([str(choice) for choice in self.choices(position)], width, first)
 
+    def groups(self, position: Position) -> Sequence[Group[Action]]:
+        """What is asked, with the hand's other cards where a card is to be chosen."""
+        choices = self.choices(position)
+        asked = _ASKED[position.question]
+        if position.question not in {Question.PLAY, Question.DISCARD}:
+            return [Group(asked, choices)]
+        kind = Play if position.question is Question.PLAY else Discard
+        allowed = {one.action: one for one in choices}
+        hand = {
+            *position.hand,
+            *(one.action.card for one in choices if isinstance(one.action, kind)),
+        }
+        cards = [kind(card) for card in sorted(hand, key=lambda card: (card & 3, -card))]
+        every = [allowed.get(one) or Choice(described(one), described(one), one) for one in cards]
+        return [Group(asked, every, {one.key for one in every if one.action not in allowed})]
+
     def told(self, before: Match, action: Action, after: Match) -> Told:
         """What was bid or played, who took the trick, how the deal ended."""
         now = turn(before.now.deal.table)
@@ -106,7 +124,8 @@ class Terminal(Screen[Match, Position, Action]):
         self._deals += 1
         ours = self.you % 2
         self._points = (after.points[ours], after.points[1 - ours])
-        return Told([*lines, *self._ending(ended)], closes=True)
+        shown = seen_by(ended.deal, ended.seat(self.you))
+        return Told([*lines, *self._ending(ended)], closes=True, shown=shown)
 
     def _said(self, dealt: Dealt, seat: int, action: Action) -> Iterator[str]:
         name, table = self._at(dealt, seat), dealt.deal.table

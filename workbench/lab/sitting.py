@@ -1,6 +1,7 @@
 """A match on this machine between a person and strategies, by the real rules."""
 
 import time
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -11,7 +12,7 @@ from cardsharp.deciding import Decided
 from cardsharp.simulation import A, P, S, Simulation
 from cardsharp.strategy import Decision
 from workbench.lab.extras import Taken
-from workbench.show.person import Left, Person, Told
+from workbench.show.person import Left, Seated, Told
 
 PERSON = "you"
 """What the person is called, also in the match log."""
@@ -26,23 +27,23 @@ class Bot(NamedTuple):
 
 @dataclass
 class Sitting(Generic[S, P, A]):
-    """A match that the person at seat `you` plays against the `bots` of the other seats.
+    """A match that `people` play, by seat, with the `bots` of the other seats.
 
     With `whys` the bots' reasons are told when a chapter, such as a round, is over.
     """
 
     simulation: Simulation[S, P, A]
-    you: int
-    person: Person[P, A]
+    people: Mapping[int, Seated[P, A]]
     bots: Mapping[int, Bot]
     whys: bool = False
     taken: list[Taken] = field(default_factory=list, init=False)
     left: bool = field(default=False, init=False)
-    _reasons: list[str] = field(default_factory=list, init=False)
+    _reasons: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list), init=False)
 
     def play(self, dice: Random) -> S:
-        """Play until the match has ended, or the person has `left`; where it stands then."""
+        """Play until the match has ended, or nobody of the people is left; where it stands then."""
         state = self.simulation.deal(dice)
+        self._show(state)
         while (seat := self.simulation.to_act(state)) is not None:
             try:
                 decided = self._decide(state, seat)
@@ -52,20 +53,29 @@ class Sitting(Generic[S, P, A]):
             action = decided.decision.action
             after = self.simulation.act(state, action, dice)
             self.taken.append(Taken(state, action, decided))
-            self._tell(self.person.screen.told(state, action, after), seat, decided.decision)
+            for you, person in self.people.items():
+                told = person.screen.told(state, action, after)
+                person.tell(self._with_reasons(you, told, seat, decided.decision))
+            self._show(after)
             state = after
         return state
 
     def _decide(self, state: S, seat: int) -> Decided[Decision[A]]:
         position = self.simulation.position(state)
-        player = self.person if seat == self.you else self.bots[seat].strategy
+        player = self.people[seat] if seat in self.people else self.bots[seat].strategy
         began = time.perf_counter()
         decision = player.decide(position)
         return Decided(decision, timedelta(seconds=time.perf_counter() - began))
 
-    def _tell(self, told: Told, seat: int, decision: Decision[A]) -> None:
-        if self.whys and seat != self.you:
-            name = self.person.screen.names[seat]
-            self._reasons.append(f"   {name}: {decision.reason}")
-        reasons, self._reasons = (self._reasons, []) if told.closes else ([], self._reasons)
-        self.person.tell(Told([*told.lines, *reasons], told.closes))
+    def _with_reasons(self, you: int, told: Told, seat: int, decision: Decision[A]) -> Told:
+        """The reasons wait for the end of the chapter of whoever sits at `you`."""
+        if self.whys and seat in self.bots:
+            name = self.people[you].screen.names[seat]
+            self._reasons[you].append(f"   {name}: {decision.reason}")
+        reasons = self._reasons.pop(you, []) if told.closes else []
+        return told._replace(lines=[*told.lines, *reasons])
+
+    def _show(self, state: S) -> None:
+        to_act = self.simulation.to_act(state)
+        for seat, person in self.people.items():
+            person.see(self.simulation.view(state, seat), to_act)

@@ -1,10 +1,10 @@
 """A person at the table: what is seen, what may be typed, and the words that every game knows."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Any, Generic, NamedTuple
+from typing import Any, Generic, NamedTuple, Protocol
 
 from rich.console import Console, RenderableType
 from rich.text import Text
@@ -50,6 +50,8 @@ class Choice(NamedTuple, Generic[A]):
     name: str
     action: A
     also: str = ""
+    short: str = ""
+    """What it is called among others of its `Group`; as always, where that is empty."""
 
     @property
     def words(self) -> list[str]:
@@ -60,11 +62,27 @@ class Choice(NamedTuple, Generic[A]):
         return f"{self.key} {self.name}"
 
 
+class Group(NamedTuple, Generic[A]):
+    """Choices of a kind; the keys in `barred` are shown and cannot be chosen now.
+
+    `remote` are those that make no sense, though the rules allow them.
+    """
+
+    title: str
+    choices: Sequence[Choice[A]]
+    barred: Collection[str] = ()
+    remote: bool = False
+
+
 class Told(NamedTuple):
-    """What there is to tell of a move; `closes` says that a chapter, such as a round, is over."""
+    """What there is to tell of a move; `closes` says that a chapter, such as a round, is over.
+
+    `shown` is a position to be seen before the table goes on, such as a round's with all hands.
+    """
 
     lines: Sequence[RenderableType] = ()
     closes: bool = False
+    shown: Any = None
 
 
 class Invitation(NamedTuple):
@@ -101,6 +119,11 @@ class Screen(Generic[S, P, A]):
         del state
         return None
 
+    def standing(self, position: P) -> str:
+        """How the match stands, in a line."""
+        del position
+        return ""
+
     def table(self, position: P) -> Iterable[RenderableType]:
         """What lies open, and the person's own cards."""
         raise NotImplementedError
@@ -108,6 +131,10 @@ class Screen(Generic[S, P, A]):
     def choices(self, position: P) -> Sequence[Choice[A]]:
         """Every legal action."""
         raise NotImplementedError
+
+    def groups(self, position: P) -> Sequence[Group[A]]:
+        """The choices by kind, with those of the same kind that are barred now."""
+        return [Group("", self.choices(position))]
 
     def told(self, before: S, action: A, after: S) -> Told:
         """What an action did, as the person may see it."""
@@ -132,6 +159,70 @@ class Advisor(NamedTuple, Generic[P]):
 
 
 @dataclass
+class Question(Generic[P, A]):
+    """What a person is asked, and the advice on it once that was wished for.
+
+    `make` makes the game's own decision.
+    """
+
+    position: P
+    choices: Sequence[Choice[A]]
+    advisor: Advisor[P]
+    make: Callable[..., Decision[A]] = Decision
+    _advice: Decision[A] | None = field(default=None, init=False)
+
+    def only(self) -> Decision[A] | None:
+        """The decision where there is nothing to decide."""
+        return (
+            self.make(self.choices[0].action, "The only move.") if len(self.choices) == 1 else None
+        )
+
+    def advice(self) -> Thought:
+        """What the advisor would do, and what it weighed, the best first."""
+        if self._advice is None:
+            self._advice = self.advisor.strategy.decide(self.position)
+        best = sorted(self._advice.options, key=lambda one: -(one.value or 0.0))
+        weighed = (
+            Weighed(action=self._name(one.action), value=one.value, note=one.note, unit=one.unit)
+            for one in best
+        )
+        return Thought(
+            action=self._name(self._advice.action),
+            reason=self._advice.reason,
+            options=tuple(weighed),
+            strategy=self.advisor.name,
+        )
+
+    def decision(self, action: A, how: str) -> Decision[A]:
+        """The decision for an action; its reason says `how` it was made and what was advised."""
+        if self._advice is None:
+            return self.make(action, f"{how}.")
+        advised = f"{self.advisor.name} would: {self._name(self._advice.action)}"
+        return self.make(action, f"{how}; {advised}.", self._advice.options)
+
+    def _name(self, action: A) -> str:
+        return next((one.name for one in self.choices if one.action == action), str(action))
+
+
+class Seated(Protocol[P, A]):
+    """A person at a table, wherever that person is."""
+
+    screen: Screen[Any, P, A]
+
+    def decide(self, position: P) -> Decision[A]:
+        """What the person does; raises `Left` where that is to leave."""
+        ...
+
+    def tell(self, told: Told) -> None:
+        """What has happened."""
+        ...
+
+    def see(self, seen: P, to_act: int | None) -> None:
+        """How the table stands now, and whose turn it is."""
+        ...
+
+
+@dataclass
 class Person(Generic[P, A]):
     """Decides by what is typed; `hinted` has a hint told at each turn.
 
@@ -147,7 +238,6 @@ class Person(Generic[P, A]):
     _past: list[RenderableType] = field(default_factory=list, init=False)
     _before: list[RenderableType] = field(default_factory=list, init=False)
     _since: list[RenderableType] = field(default_factory=list, init=False)
-    _advice: Decision[A] | None = field(default=None, init=False)
 
     def tell(self, told: Told) -> None:
         """Tell what has happened, and remember it."""
@@ -156,6 +246,9 @@ class Person(Generic[P, A]):
         self._since += told.lines
         if told.closes:
             self._before, self._since = self._since, []
+
+    def see(self, seen: P, to_act: int | None) -> None:
+        """Nothing: a terminal shows the table when there is something to decide."""
 
     def waiting(self, text: str) -> AbstractContextManager[object]:
         """Say on a terminal, for as long as the block runs, what is waited for."""
@@ -169,19 +262,15 @@ class Person(Generic[P, A]):
         Raises:
             Left: the input ended, or the person asked to leave.
         """
-        choices = self.screen.choices(position)
-        self._advice = None
-        if len(choices) == 1:
-            return self.make(choices[0].action, "The only move.")
+        question = Question(position, self.screen.choices(position), self.advisor, self.make)
+        only = question.only()
+        if only is not None:
+            return only
         self._print(self._seen(position))
         if self.hinted:
-            advice = self._advised(position)
-            self._print([f"Hint: {_name(advice.action, choices)}. {advice.reason}"])
-        action = self._typed(position, choices)
-        if self._advice is None:
-            return self.make(action, "Typed at the terminal.")
-        hint = f"{self.advisor.name} would: {_name(self._advice.action, choices)}"
-        return self.make(action, f"Typed at the terminal; {hint}.", self._advice.options)
+            advice = question.advice()
+            self._print([f"Hint: {advice.action}. {advice.reason}"])
+        return question.decision(self._typed(question), "Typed at the terminal")
 
     def says(self, word: str, prompt: str) -> bool:
         """Whether that word is typed; raises `Left`."""
@@ -197,25 +286,26 @@ class Person(Generic[P, A]):
             raise Left
         return line
 
-    def _typed(self, position: P, choices: Sequence[Choice[A]]) -> A:
+    def _typed(self, question: Question[P, A]) -> A:
+        position = question.position
         while True:
             line = self._line(_PROMPT)
             reply = self._replies().get(line.lower())
             if reply is not None:
-                self._print(reply(position))
+                self._print(reply(question))
                 continue
-            found = matching(line, choices)
+            found = matching(line, question.choices)
             if len(found) == 1:
                 return found[0].action
             self._print([_several(found) if found else self.screen.misread(line, position)])
 
-    def _replies(self) -> Mapping[str, Callable[[P], Iterable[RenderableType]]]:
+    def _replies(self) -> Mapping[str, Callable[[Question[P, A]], Iterable[RenderableType]]]:
         """What each word is answered with."""
         screen = self.screen
         return {
-            "?": lambda position: self._seen(position, every=True),
+            "?": lambda question: self._seen(question.position, every=True),
             "help": lambda _: self._help(),
-            "table": self._seen,
+            "table": lambda question: self._seen(question.position),
             "hint": self._hint,
             "history": lambda _: self._history(),
             "recap": lambda _: self._before or [f"This is the first {screen.chapter}."],
@@ -240,28 +330,14 @@ class Person(Generic[P, A]):
             yield f"... {earlier} lines before"
         yield from self._past[-_EARLIER:] or ["Nothing has happened yet."]
 
-    def _hint(self, position: P) -> Iterator[RenderableType]:
-        """What the advisor would do, and what it weighed, the best first."""
-        advice, choices = self._advised(position), self.screen.choices(position)
-        action = _name(advice.action, choices)
-        yield f"{self.advisor.name} would: {action}. {advice.reason}"
-        best = sorted(advice.options, key=lambda one: -(one.value or 0.0))[:_MOST_WEIGHED]
-        if best:
-            weighed = tuple(
-                Weighed(
-                    action=_name(one.action, choices),
-                    value=one.value,
-                    note=one.note,
-                    unit=one.unit,
-                )
-                for one in best
+    def _hint(self, question: Question[P, A]) -> Iterator[RenderableType]:
+        """What the advisor would do, and the best of what it weighed."""
+        advice = question.advice()
+        yield f"{self.advisor.name} would: {advice.action}. {advice.reason}"
+        if advice.options:
+            yield options_table(
+                advice.model_copy(update={"options": advice.options[:_MOST_WEIGHED]})
             )
-            yield options_table(Thought(action=action, options=weighed))
-
-    def _advised(self, position: P) -> Decision[A]:
-        if self._advice is None:
-            self._advice = self.advisor.strategy.decide(position)
-        return self._advice
 
     def _print(self, lines: Iterable[RenderableType]) -> None:
         for line in lines:
@@ -309,10 +385,6 @@ def in_columns(items: Sequence[str], width: int, first: str = "") -> list[str]:
 
 def _begins(words: Sequence[str], word: str) -> bool:
     return any(one.startswith(word) for one in words)
-
-
-def _name(action: A, choices: Sequence[Choice[A]]) -> str:
-    return next((one.name for one in choices if one.action == action), str(action))
 
 
 def _several(found: Sequence[Choice[Any]]) -> str:

@@ -75,6 +75,13 @@ class Simulation(Protocol[S, P, A]):
         """
         ...
 
+    def view(self, state: S, seat: int) -> P:
+        """What a seat may know, also while it is another's turn and after the end.
+
+        For whoever is to act it is the `position`; anybody else has nothing to decide on it.
+        """
+        ...
+
     def actions(self, state: S) -> Sequence[A]:
         """The legal actions of the seat that is to act, in a fixed order; none after the end."""
         ...

@@ -14,6 +14,7 @@ GAME = Game(
     order=Part("nim.assembly:order"),
     replay=Part("nim.replay:replay"),
     board=Part("nim.board:BOARD"),
+    terminal=Part("nim_terminal:Terminal"),
     decisions=Part("nim.decisions:decisions"),
     decider=Part("nim.fallback:DECIDER"),
     judge=Part("nim.judge:JUDGE"),

@@ -37,6 +37,10 @@ class Nim(Simulation[State, Position, Action]):
             raise Illegal("The match has ended.")
         return position_of(state)
 
+    def view(self, state: State, seat: int) -> Position:
+        """The heaps, as either seat sees them."""
+        return Position(state.heaps, seat, 1)
+
     def actions(self, state: State) -> Sequence[Action]:
         """Everything that may be taken."""
         return legal_actions(state.heaps)

@@ -59,6 +59,10 @@ class Blef(Simulation[Match, Position, int]):
             raise Illegal("Nobody is to act: the match has ended.")
         return position_of(state.live, state.live.turn)
 
+    def view(self, state: Match, seat: int) -> Position:
+        """What a seat sees of the live round at any time."""
+        return position_of(state.live, seat)
+
     def actions(self, state: Match) -> Sequence[int]:
         """The ids of the bets that are higher than the last one, and the check."""
         return rules.legal_actions(state.live)

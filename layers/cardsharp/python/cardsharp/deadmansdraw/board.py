@@ -1,11 +1,15 @@
 """How the table of Dead Man's Draw is drawn: two banks, the piles, and what was drawn."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from markupsafe import Markup
 
+from cardsharp.deadmansdraw.actions import Action
 from cardsharp.deadmansdraw.cards import SUIT_ORDER, Card, Suit
+from cardsharp.deadmansdraw.events import TurnEnded
+from cardsharp.deadmansdraw.piles import Ended, Piles
+from cardsharp.deadmansdraw.position import Played, Position
 from cardsharp.deadmansdraw.replay import card_of
 from cardsharp.replay import Header, Step
 from cardsharp.viewer.board import NOTHING, Board, Parts, card, row, shape, texts, titled
@@ -63,6 +67,45 @@ def _parts(header: Header, step: Step) -> Parts:
         "unseen": _pile("Draw pile, unseen", texts(unseen)) if known else NOTHING,
         "discard": _pile("Discard pile", texts(state.get("discardPile"))),
     }
+
+
+def _seen(names: Sequence[str], _you: int, seen: Position) -> Parts:
+    """The same table out of a position, with what is known of the next card."""
+    banks, ended = tuple(frozenset(bank) for bank in seen.banks), _ended(seen.history)
+    discard, unseen = frozenset(seen.discard_pile), frozenset(seen.unseen)
+    piles = Piles((banks[0], banks[1]), seen.play_area, discard, unseen, seen.pending, ended=ended)
+    step = Step(sequence=0, turn=seen.turn, seat=seen.me, happened="", state=piles.state())
+    parts = _parts(Header(players=tuple(names)), step)
+    return {**parts, "middle": Markup("{}{}").format(parts["middle"], _next(seen))}
+
+
+def _ended(history: Sequence[Played]) -> Ended | None:
+    """How the last turn ended, None while it runs."""
+    piles, ended = Piles(), None
+    for move in history:
+        for event in move.events if move.turn == history[-1].turn else ():
+            if isinstance(event, TurnEnded):
+                ended = Ended(not event.successful, piles.drawn)
+            piles = piles.within(event)
+    return ended
+
+
+def _next(seen: Position) -> Markup:
+    """The next card where it is known, else how many there are that would bust."""
+    line = Markup('<p class="quiet">{}</p>')
+    if seen.known_top is not None:
+        return line.format(f"The next card is {seen.known_top}.")
+    if not seen.play_area:
+        return NOTHING
+    lying = {one.suit for one in seen.play_area}
+    bad, left = sum(one.suit in lying for one in seen.unseen), len(seen.unseen)
+    return line.format(f"A draw busts with {bad} of {left} cards.") if left else NOTHING
+
+
+def _face(action: Action) -> Markup:
+    """The card that an effect is answered with."""
+    answer = action.response
+    return NOTHING if answer is None or answer.card is None else _drawn(answer.card, "small")
 
 
 def _lists(found: object) -> list[list[str]]:
@@ -136,4 +179,6 @@ BOARD = Board(
     {suit.lower(): _LINES.format(lines) for suit, lines in _SHAPES.items()}
     | {"other": _LINES.format(_UNKNOWN)},
     _parts,
+    _seen,
+    _face,
 )

@@ -44,11 +44,15 @@ class Match:
         Raises:
             Illegal: the match has ended.
         """
-        state, seen = self.state, self.seen
-        if state.active is None:
+        if self.state.active is None:
             raise Illegal("Nobody is to act: the match has ended.")
+        return self.seen_by(self.state.active)
+
+    def seen_by(self, player: int) -> Position:
+        """What either player may know, whoever is to act."""
+        state, seen = self.state, self.seen
         return Position(
-            me=state.active,
+            me=player,
             banks=state.banks,
             play_area=state.play_area,
             pending=state.pending,
@@ -126,6 +130,10 @@ class DeadMansDraw(Simulation[Match, Position, Action]):
     def position(self, state: Match) -> Position:
         """What the player to act may know; raises `Illegal` after the end."""
         return state.position
+
+    def view(self, state: Match, seat: int) -> Position:
+        """What a player may know at any time."""
+        return state.seen_by(seat)
 
     def actions(self, state: Match) -> Sequence[Action]:
         """The legal actions that differ in what they do."""

@@ -1,8 +1,14 @@
 """How the table of Euchre is drawn: four seats with the trick before them, and what was called."""
 
+from collections.abc import Sequence
+
 from markupsafe import Markup
 
-from cardsharp.replay import Header, Step
+from cardsharp.euchre.actions import Action, Discard, Play, Question
+from cardsharp.euchre.cards import name
+from cardsharp.euchre.position import Position
+from cardsharp.euchre.replay import open_state
+from cardsharp.replay import Header, Step, Thought
 from cardsharp.viewer.board import NOTHING, Board, Parts, row, shape, texts, titled
 from cardsharp.viewer.french import SYMBOLS, french
 
@@ -17,6 +23,24 @@ def _parts(header: Header, step: Step) -> Parts:
     }
 
 
+def _seen(names: Sequence[str], you: int, seen: Position) -> Parts:
+    """The same out of a position, from whoever sees it around the table to the left.
+
+    Cards that are to be chosen from are shown by the choices, not by the hand.
+    """
+    chairs = [names[(you + place) % len(_SEATS)] for place in _SEATS]
+    state = {"turnCard": name(seen.table.turn_card), **open_state(seen.table, seen.seat)}
+    chosen = seen.choices and seen.question in {Question.PLAY, Question.DISCARD}
+    hand = sorted(() if chosen else seen.hand, key=lambda one: (one & 3, -one))
+    own = Thought(position={"hand": [*map(name, hand)]}) if hand else None
+    step = Step(sequence=0, turn=1, seat=0, happened="", state=state, ours=own)
+    return _parts(Header(players=tuple(chairs)), step)
+
+
+def _face(action: Action) -> Markup:
+    return french(name(action.card)) if isinstance(action, Play | Discard) else NOTHING
+
+
 def _seat(header: Header, step: Step, seat: int) -> Markup:
     """What a seat said, its card in the trick, and the hand that we decided with."""
     said = [word for who, word in _pairs(step, "bids") if who == seat]
@@ -28,9 +52,9 @@ def _seat(header: Header, step: Step, seat: int) -> Markup:
         row(played) if played else NOTHING,
         Markup('<div class="held">{}</div>').format(hand) if hand else NOTHING,
     )
-    name = header.name(seat)
-    known = seat < len(header.players) and header.players[seat] != name
-    title = f"{name}, {header.players[seat]}" if known else name
+    called = header.name(seat)
+    known = seat < len(header.players) and header.players[seat] != called
+    title = f"{called}, {header.players[seat]}" if known else called
     return titled(title, NOTHING.join(content), _tricks(_won(step).count(seat)))
 
 
@@ -59,4 +83,4 @@ def _tricks(number: int) -> str:
     return f"{number} {'trick' if number == 1 else 'tricks'}" if number else ""
 
 
-BOARD = Board(SYMBOLS, _parts)
+BOARD = Board(SYMBOLS, _parts, _seen, _face)

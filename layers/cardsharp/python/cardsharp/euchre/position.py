@@ -15,9 +15,9 @@ from cardsharp.euchre.table import DEALER, Table, partner, turn
 class Position:
     """A question to `seat`, and what that seat knows.
 
-    `hand` is what it holds now, sorted. `discard` is its own, None for everybody but a dealer
-    who picked up. `choices` are the legal answers. Two deals that look the same to a seat give
-    equal views.
+    `question` is what is asked of whoever is to answer, and `choices` are the legal answers, none
+    for anybody else. `hand` is what this seat holds now, sorted. `discard` is its own, None for
+    everybody but a dealer who picked up. Two deals that look the same to a seat give equal views.
     """
 
     seat: int
@@ -63,19 +63,29 @@ class Position:
 def project(deal: Deal, seat: int) -> Position:
     """What `seat`, whose turn it is, knows of the deal.
 
-    A dealer who is asked for the discard does not know yet whether an opponent calls alone: the
-    client asks before it says so (docs/spec/euchre.md section 4): so the call reads as "not alone".
-
     Raises:
         Illegal: it is not this seat's turn.
     """
     now = turn(deal.table)
     if now is None or now.seat != seat:
         raise Illegal(f"It is not the turn of seat {seat}.")
+    return seen_by(deal, seat)
+
+
+def seen_by(deal: Deal, seat: int) -> Position:
+    """What `seat` knows of the deal at any time; it has choices only in its own turn.
+
+    A dealer who is asked for the discard does not know yet whether an opponent calls alone: the
+    client asks before it says so (docs/spec/euchre.md section 4): so the call reads as "not alone".
+    """
+    now = turn(deal.table)
+    asked = now is not None and now.seat == seat
+    question = Question.PLAY if now is None else now.question
     table, hand = deal.table, deal.hand(seat)
     call = table.call
-    if now.question is Question.DISCARD and call is not None and call.seat % 2 != seat % 2:
+    discards = asked and question is Question.DISCARD
+    if discards and call is not None and call.seat % 2 != seat % 2:
         table = replace(table, bids=(*table.bids[:-1], Bid(call.suit)))
     mine = seat == DEALER and deal.discard is not None and deal.discard != FACE_DOWN
-    answers = choices(table, now.question, hand)
-    return Position(seat, now.question, hand, table, answers, deal.discard if mine else None)
+    answers = choices(table, question, hand) if asked else ()
+    return Position(seat, question, hand, table, answers, deal.discard if mine else None)

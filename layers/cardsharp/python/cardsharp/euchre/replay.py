@@ -3,8 +3,9 @@
 The service keeps deals in a store of its own: `moves_of` tells one as moves of a match.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from cardsharp.cloud.ports import Body, MatchRecord, MoveRecord
 from cardsharp.euchre.actions import Action, Bid, Defend, Discard, Play, Question
@@ -75,7 +76,7 @@ def replay(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Step]:
             turn=move.sequence + 1,
             seat=seat,
             happened="discard" if hidden else str(action),
-            state={"turnCard": turned, **_open(table)},
+            state={"turnCard": turned, **open_state(table)},
             ours=None if move.intent is None else thought_of(move.intent),
         )
 
@@ -91,14 +92,23 @@ def _after(table: Table, seat: int, action: Action) -> Table:
     return table
 
 
-def _open(table: Table) -> dict[str, object]:
-    """What lies open: what was said, all plays, the last trick, and who won each that is over."""
+def open_state(table: Table, first: int = 0) -> dict[str, object]:
+    """What lies open: what was said, all plays, the last trick, and who won each that is over.
+
+    Seats are counted from `first` on.
+    """
     call = table.call
+    bids = [(number % len(SEATS), str(bid)) for number, bid in enumerate(table.bids)]
+    tricks = [[(seat, name(card)) for seat, card in trick] for trick in table.tricks]
+
+    def counted(told: Iterable[tuple[int, str]]) -> list[list[object]]:
+        return [[(seat - first) % len(SEATS), text] for seat, text in told]
+
     return {
-        "bids": [[number % len(SEATS), str(bid)] for number, bid in enumerate(table.bids)],
-        "plays": [[seat, name(card)] for trick in table.tricks for seat, card in trick],
-        "trick": [[seat, name(card)] for trick in table.tricks[-1:] for seat, card in trick],
-        "won": list(table.winners),
+        "bids": counted(bids),
+        "plays": counted(chain.from_iterable(tricks)),
+        "trick": counted(chain.from_iterable(tricks[-1:])),
+        "won": [(seat - first) % len(SEATS) for seat in table.winners],
         "trumps": None if call is None else SUIT_NAMES[call.suit],
         "alone": call is not None and call.alone,
     }

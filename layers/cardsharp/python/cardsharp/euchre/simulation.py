@@ -7,7 +7,7 @@ from random import Random
 from cardsharp.errors import ConfigError, Illegal
 from cardsharp.euchre.actions import Action
 from cardsharp.euchre.cards import DECK, Card
-from cardsharp.euchre.position import Position, project
+from cardsharp.euchre.position import Position, project, seen_by
 from cardsharp.euchre.rules import apply, legal_actions, score, start, turn
 from cardsharp.euchre.state import HAND, TURN, Deal
 from cardsharp.euchre.strategies import Strategy, build
@@ -30,6 +30,10 @@ class Dealt:
     def chair(self, seat: int) -> int:
         """The chair of a seat of this deal: seats turn with the dealer, chairs stay."""
         return (self.first + seat) % CHAIRS
+
+    def seat(self, chair: int) -> int:
+        """The seat of a chair in this deal."""
+        return (chair - self.first) % CHAIRS
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +112,10 @@ class Euchre(Simulation[Match, Position, Action]):
         if now is None:
             raise Illegal("Nobody is to act: the match has ended.")
         return project(state.now.deal, now.seat)
+
+    def view(self, state: Match, seat: int) -> Position:
+        """What a chair knows of the running deal, or of the last one, at any time."""
+        return seen_by(state.now.deal, state.now.seat(seat))
 
     def actions(self, state: Match) -> Sequence[Action]:
         """The legal answers to what is asked."""

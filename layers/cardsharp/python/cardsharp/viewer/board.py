@@ -1,8 +1,8 @@
 """How a table is drawn: what a game brings to the page of its matches, and what drawings share."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
@@ -20,6 +20,11 @@ _DRAWN = 4096
 """Pieces that are kept, as all tables are drawn of the same few: more than a game has."""
 
 
+def faceless(_action: object) -> Markup:
+    """What is drawn of an action that is words alone: nothing."""
+    return NOTHING
+
+
 class Board(NamedTuple):
     """How a game's table is drawn after a step, from public facts and our own decision in it.
 
@@ -29,6 +34,12 @@ class Board(NamedTuple):
 
     symbols: Mapping[str, str]
     parts: Callable[[Header, Step], Parts]
+    seen: Callable[[Sequence[str], int, Any], Parts] | None = None
+    """The table as a seat sees it: the players' names by seat, whose eyes, and its position."""
+    face: Callable[[Any], Markup] = faceless
+    """What is drawn on the button of an action beside its name, such as a card."""
+    recap: str = ""
+    """The part that stays to be seen when a round is over, such as everybody's hands."""
 
 
 @lru_cache(maxsize=_DRAWN)

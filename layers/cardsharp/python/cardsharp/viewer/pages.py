@@ -10,7 +10,7 @@ from typing import NamedTuple
 from jinja2 import Environment
 from markupsafe import Markup
 
-from cardsharp.replay import Weighed
+from cardsharp.replay import Thought, Weighed
 from cardsharp.strategy import percent
 from cardsharp.viewer.assets import asset
 from cardsharp.viewer.base import Site, alone, templates
@@ -238,9 +238,11 @@ def _parts(frame: Frame) -> dict[str, str]:
 
 def _thought(frame: Frame) -> Markup:
     """Our decision in a step: what was weighed, and why it was made; empty for anybody else's."""
-    thought = frame.step.ours
-    if thought is None:
-        return NOTHING
+    return NOTHING if frame.step.ours is None else thought_part(frame.step.ours)
+
+
+def thought_part(thought: Thought) -> Markup:
+    """A decision: what was weighed, and why it was made."""
     options = _options(thought.options, thought.action)
     return _made("thought.html", thought=thought, options=options, chosen=thought.action)
 
@@ -257,6 +259,11 @@ def _worth(option: Weighed) -> str:
     if option.value is None:
         return ""
     return percent(option.value) if option.unit == "%" else f"{option.value:.2f}"
+
+
+def summary_part(analysis: Explained, step_link: str) -> Markup:
+    """Both players' accuracy and the decisions that are marked, each a link to its step."""
+    return _made("summary.html", explained=analysis, step_link=step_link)
 
 
 @cache

@@ -1,0 +1,352 @@
+"""A table in browsers, through its real server: forms, secrets, invitations, and what is hidden."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from threading import Condition
+from typing import Any
+
+import pytest
+import requests
+from support.cli import clean
+from support.games import GAMES, NIM, id_of, simulated, states
+from support.size import cases
+from support.stored import HOSTILE
+from support.table import Seat, choices, number, playing, setting
+
+import cardsharp.games
+from cardsharp.cloud.ports import Status
+from cardsharp.errors import ConfigError
+from cardsharp.game import Game
+from workbench.show.lookup import find_match, open_log, own_store
+from workbench.table import chair as chairs
+from workbench.table.chair import AWAY, Chair
+from workbench.table.pages import news_document, seat_page
+from workbench.table.room import Room, Stage
+
+PLAYED = [game for game in GAMES if game.terminal is not None and game.board is not None]
+every_game = pytest.mark.parametrize("game", PLAYED, ids=id_of)
+
+
+@pytest.fixture(autouse=True)
+def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A data folder of its own."""
+    clean(monkeypatch, tmp_path)
+    monkeypatch.setattr(cardsharp.games, "MOUNTED", (*cardsharp.games.MOUNTED, NIM))
+
+
+class HandClock:
+    """Time that passes when it is told to."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+# --- a match -------------------------------------------------------------------------------------
+
+
+@every_game
+def test_a_whole_match_is_played_by_forms(game: Game) -> None:
+    """To its result; what can be kept is kept, and is to be gone through at the seat."""
+    room = Room(setting(game), "Ann")
+    with playing(room) as (seat,):
+        asked = seat.match()
+        assert room.last is not None
+        assert re.search(r"You have won!|has won\.|have won\.|A tie\.", asked)
+        assert (room.last.kept is not None) is bool(room.last.parts)
+        for part in room.last.parts[-1:]:
+            match = part.match.record.match_id
+            assert requests.get(f"{seat.link}/matches/{match}", timeout=20).status_code == 200
+            with open_log(own_store()) as log:
+                kept = find_match(log, match)
+            assert kept.status is Status.FINISHED
+            assert "versus" in kept.header["tags"][0]
+
+
+def test_the_end_has_the_analysis_and_the_next_match() -> None:
+    room = Room(setting("deadmansdraw"), "Ann")
+    with playing(room) as (seat,):
+        seat.match()
+        assert "Accuracy" in seat.until("Accuracy")
+        seat.tell("again", number=1)
+        seat.tell("again", number=1)  # by a second click, or by another
+        seat.until('id="moves"')
+        assert (room.number, room.stage) == (2, Stage.PLAYING)
+        assert "match 2" in seat.page()
+
+
+def test_a_match_without_script() -> None:
+    """Each answer is a form, and what follows it a page."""
+    room = Room(setting("deadmansdraw"), "Ann")
+    with playing(room) as (seat,):
+        seat.until('id="moves"')
+        page = seat.page()
+        for _ in range(5):
+            answer = seat.do("move", number=number(page), key=choices(page)[-1])
+            assert [one.status_code for one in answer.history] == [303]
+            assert answer.url == seat.link
+            seat.until('id="moves"')
+            page = seat.page()
+
+
+def test_advice_comes_where_it_is_asked_for_and_is_kept_beside_the_answer() -> None:
+    room = Room(setting("deadmansdraw"), "Ann")
+    with playing(room) as (seat,):
+        asked = seat.until('id="moves"')
+        assert seat.tell("hint", number=number(asked)) == ""
+        assert "captain" in seat.until('class="thought hint"')
+        seat.tell("move", number=number(asked), key="1")
+        asked = seat.until('id="moves"')
+        seat.tell("move", number=number(asked), key=choices(asked)[-1])
+        seat.do("leave")
+        seat.until("Play again")
+        assert room.last is not None
+        reasons = [step.step.ours for step in room.last.parts[0].match.frames if step.step.ours]
+        assert sum("captain would: " in one.reason for one in reasons) == 1
+        assert any(one.reason == "Chosen in the browser." for one in reasons)
+
+
+def test_hints_may_be_given_at_each_turn() -> None:
+    with playing(Room(setting("nim"), "Ann", hints=True)) as (seat,):
+        assert "thought hint" in seat.until('id="moves"')
+
+
+# --- what must not happen ------------------------------------------------------------------------
+
+
+def test_a_form_that_is_sent_twice_plays_once() -> None:
+    """By a double click, from a second window, or after the back button: it is said, too."""
+    room = Room(setting("blef"), "Ann")
+    with playing(room) as (seat,):
+        asked = seat.until('id="moves"')
+        form = {"number": number(asked), "key": choices(asked)[0]}
+        assert seat.tell("move", **form) == ""
+        seat.until('id="moves"')
+        before = list(room.chairs[0].past)
+        late = seat.do("move", **form)
+        assert chairs.REFUSALS["late"] in late.text
+        assert seat.tell("move", **form) == chairs.REFUSALS["late"]
+        assert seat.tell("hint", number=form["number"]) == chairs.REFUSALS["late"]
+        assert room.chairs[0].past == before
+
+
+def test_what_was_not_offered_is_refused() -> None:
+    with playing(Room(setting("blef"), "Ann")) as (seat,):
+        asked = seat.until('id="moves"')
+        for key in ("88", "999", "", "<b>", "-1"):
+            assert seat.tell("move", number=number(asked), key=key) == chairs.REFUSALS["unknown"]
+        assert seat.tell("move", number="x" * 30, key="0") == chairs.REFUSALS["late"]
+
+
+def test_nobody_gets_in_without_a_seats_secret() -> None:
+    with playing(Room(setting("blef"), "Ann")) as (seat,):
+        base = seat.link.removesuffix(seat.path)
+        for path in (
+            "/",
+            "/seat/",
+            "/seat/guessed",
+            "/seat/guessed/news",
+            "/seat/guessed/matches/1",
+        ):
+            assert requests.get(f"{base}{path}", timeout=20).status_code == 404
+        guess = requests.post(f"{base}/seat/guessed/move", data={"number": 1}, timeout=20)
+        assert guess.status_code == 404
+        assert requests.post(f"{seat.link}/nothing", timeout=20).status_code == 404
+        assert requests.post(f"{seat.link}/move", data="x" * 3000, timeout=20).status_code == 413
+        foreign = requests.get(seat.link, headers={"Host": "evil.example"}, timeout=20)
+        assert (foreign.status_code, seat.path in foreign.text) == (400, False)
+
+
+def test_pages_run_nothing_that_is_not_ours() -> None:
+    with playing(Room(setting("nim"), HOSTILE)) as (seat,):
+        headers = requests.get(seat.link, timeout=20).headers
+        assert "script-src 'self'" in headers["Content-Security-Policy"]
+        assert (headers["Cache-Control"], headers["Referrer-Policy"]) == ("no-store", "no-referrer")
+        assert HOSTILE not in seat.page()
+
+
+def test_what_cannot_be_played_is_refused_at_once() -> None:
+    for faulty in (
+        setting("deadmansdraw", people=3),
+        setting("blef", people=8, bots=1),
+        setting("blef", partner="greedy"),
+    ):
+        with pytest.raises(ConfigError):
+            Room(faulty, "Ann")
+
+
+# --- invitations ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def two() -> Iterator[tuple[Room, Seat, Seat, HandClock]]:
+    """A table of Blef to which somebody is invited."""
+    clock = HandClock()
+    room = Room(setting("blef", people=2), "Ann", clock=clock)
+    with playing(room) as (host, guest):
+        yield room, host, guest, clock
+
+
+def test_who_is_invited_takes_a_seat_by_its_link(two: Any) -> None:  # noqa: ANN401
+    """The match waits for them; each sees the own cards and the other's name."""
+    room, host, guest, _ = two
+    page = host.page()
+    assert f'value="{guest.link}"' in page
+    assert "has not come yet" in page
+    assert host.path not in guest.page()
+    assert "Take the seat" in guest.page()
+    assert room.stage is Stage.WAITING
+    guest.do("join", name=f"  {HOSTILE}\x00 ")
+    assert HOSTILE[:10] not in host.until('id="moves"', "plays") + host.page()
+    assert [one.name for one in room.chairs] == ["Ann", HOSTILE[:24]]
+    assert host.path not in guest.page()
+    assert guest.path not in host.page()
+
+
+def test_no_seat_acts_or_sees_for_another(two: Any) -> None:  # noqa: ANN401
+    room, host, guest, _ = two
+    guest.do("join", name="Bea")
+    seats = [host, guest]
+    host.until("plays", 'id="moves"')
+    asked = next(place for place, one in enumerate(room.chairs) if one.question is not None)
+    number_of = room.chairs[asked].number
+    other = seats[1 - asked]
+    for key in ("0", "1", "88"):
+        assert other.tell("move", number=number_of, key=key) == chairs.REFUSALS["late"]
+    assert other.tell("hint", number=number_of) == chairs.REFUSALS["late"]
+    assert other.tell("bot", place=asked) == ""  # who is there is not replaced
+    assert room.chairs[asked].question is not None
+    hands = [str(one.drawn["hands"]) for one in room.chairs]
+    assert hands[0] != hands[1]
+    for place, seat in enumerate(seats):
+        assert hands[place] in seat.page()
+        assert hands[1 - place] not in seat.page()
+
+
+def test_a_bot_may_play_for_who_does_not_come(two: Any) -> None:  # noqa: ANN401
+    """And gives the seat back to whoever comes late."""
+    room, host, guest, _ = two
+    guest.tell("bot", place=0)  # only who has not come is replaced
+    assert room.chairs[0].stand_in is None
+    host.tell("bot", place=1)
+    host.until('id="moves"')
+    assert "threshold" in host.page()
+    assert "A bot plays here for you" in guest.page()
+    guest.do("join", name="Bea")
+    assert room.chairs[1].stand_in is None
+
+
+def test_who_leaves_is_missed_and_may_be_replaced_or_return(two: Any) -> None:  # noqa: ANN401
+    room, host, guest, clock = two
+    guest.do("join", name="Bea")
+    host.until('id="moves"', "plays")
+    guest.do("leave")
+    assert "Let a bot play for Bea" in host.until("has left the table")
+    assert "You have left the table" in guest.page()
+    guest.do("join")
+    assert "has left" not in host.until('id="moves"', "plays")
+    clock.now += AWAY.total_seconds() + 1
+    host.page()
+    assert "does not look at the page" in host.page()
+    host.tell("bot", place=1)
+    assert "does not look" not in host.until('id="moves"')
+    assert room.chairs[1].question is None
+
+
+def test_a_match_that_all_have_left_is_over_and_lost() -> None:
+    """Of Dead Man's Draw, where that is an end; and it can be played again."""
+    room = Room(setting("deadmansdraw"), "Ann")
+    with playing(room) as (seat,):
+        seat.until('id="moves"')
+        seat.do("leave")
+        assert "You have left the table." in seat.until("Play again")
+        assert room.last is not None
+        assert (room.last.left, room.last.kept is None) == (True, False)
+        seat.tell("again", number=1)
+        assert 'id="moves"' in seat.until('id="moves"')
+
+
+def test_partners_are_invited_before_opponents() -> None:
+    room = Room(setting("euchre", people=2), "Ann")
+    with playing(room) as (host, guest):
+        guest.do("join", name="Bea")
+        host.until('id="moves"', "plays")
+        seats = [one.seat for one in room.chairs]
+        assert (seats[0] - seats[1]) % 4 == 2
+
+
+# --- what a seat may not know --------------------------------------------------------------------
+
+
+@every_game
+@pytest.mark.parametrize("seed", range(cases(2, every=15)))
+def test_no_page_knows_a_hidden_card(game: Game, seed: int) -> None:
+    """Byte for byte the same, page and news, when what the seat may not know is dealt anew."""
+    simulation = simulated(game)
+    room = Room(setting(game), "Ann")
+    room.stage = Stage.PLAYING
+    for number_of, state in enumerate(states(simulation, seed)):
+        seat = simulation.to_act(state)
+        if seat is None or number_of % 5:
+            continue
+        hidden = simulation.disguised(state, Random(seed))
+        assert shown(room, seat, state, game) == shown(room, seat, hidden, game)
+
+
+def shown(room: Room, seat: int, state: Any, game: Game) -> tuple[str, object]:  # noqa: ANN401
+    """The page and the news of a seat that is asked in that state."""
+    simulation, chair = simulated(game), room.chairs[0]
+    fresh = Chair(Condition(), chair.advisor, chair.make, lambda: 0.0, here=True, secret="s")
+    names = [f"player {place}" for place in range(simulation.seats)]
+    assert game.terminal is not None
+    fresh.sit(game.terminal.load()(names, seat), room.board)
+    fresh.see(simulation.view(state, seat), seat)
+    fresh.hinted = number_is_even(state, simulation)
+    fresh.stand_in = None
+    room.chairs[0] = fresh
+    fresh.ask(simulation.position(state))
+    return seat_page(room, 0, ["/seat/s"]), news_document(room, 0, ["/seat/s"], 0)
+
+
+def number_is_even(state: Any, simulation: Any) -> bool:  # noqa: ANN401
+    """Whether a hint is asked for there: in some states, as it takes a while."""
+    return len(simulation.actions(state)) % 7 == 0
+
+
+def test_who_waits_sees_no_hand_of_others() -> None:
+    """Blef: while a round runs, every card on any page is one's own."""
+    room = Room(setting("blef", people=3), "Ann")
+    with playing(room) as seats:
+        for seat in seats[1:]:
+            seat.do("join", name="guest")
+        turns = 0
+        while room.stage is not Stage.OVER and turns < 12:
+            asked = next((p for p, one in enumerate(room.chairs) if one.question), None)
+            if asked is None:
+                continue
+            for place, seat in enumerate(seats):
+                own = len(re.findall('class="card', room.chairs[place].drawn["hands"]))
+                board = seat.page().split('id="board"')[1].split('id="recap"')[0]
+                assert board.count('class="card') == own
+            options = choices(seats[asked].page())
+            seats[asked].tell("move", number=room.chairs[asked].number, key=options[0])
+            turns += 1
+
+
+@every_game
+@pytest.mark.parametrize("seed", range(cases(2, every=20)))
+def test_a_view_is_the_position_of_whoever_is_to_act(game: Game, seed: int) -> None:
+    """And any seat's can be drawn at any time, the end included."""
+    simulation = simulated(game)
+    board = None if game.board is None else game.board.load()
+    assert board is not None and board.seen is not None  # noqa: PT018
+    names = [f"player {seat}" for seat in range(simulation.seats)]
+    for state in states(simulation, seed):
+        seat = simulation.to_act(state)
+        if seat is not None:
+            assert simulation.view(state, seat) == simulation.position(state)
+        for viewer in range(simulation.seats):
+            assert any(board.seen(names, viewer, simulation.view(state, viewer)).values())

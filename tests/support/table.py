@@ -1,0 +1,117 @@
+"""A table over real HTTP: its server, the thread that plays, and who asks as a page does."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from html import unescape
+from threading import Thread
+from typing import Any
+from urllib.parse import urlsplit
+
+import requests
+
+from cardsharp.game import Game
+from cardsharp.games import game as game_called
+from workbench.table.room import Room
+from workbench.table.setting import Setting
+from workbench.table.site import TableServer
+
+QUICK = {"deadmansdraw": "draw-3", "blef": "threshold", "euchre": "rules", "nim": "perfect"}
+"""Opponents that decide at once."""
+
+
+def setting(game: Game | str, **more: Any) -> Setting:  # noqa: ANN401 - what a setting takes
+    """A match of that game against quick opponents, always the same."""
+    found = game_called(game) if isinstance(game, str) else game
+    partner = "rules" if found.name == "euchre" else None
+    return Setting(found, QUICK[found.name], **{"partner": partner, "seed": "1", **more})
+
+
+@contextmanager
+def playing(room: Room, hold: timedelta = timedelta(seconds=5)) -> Iterator[list["Seat"]]:
+    """The seats of a table that is served, and plays."""
+    with TableServer(room, hold=hold) as server:
+        thread = Thread(target=room.run, daemon=True)
+        thread.start()
+        try:
+            yield [Seat(link) for link in server.links]
+        finally:
+            room.stop()
+            thread.join(20)
+            assert not thread.is_alive()
+
+
+@dataclass
+class Seat:
+    """Whoever has the link of a seat."""
+
+    link: str
+    version: int = 0
+
+    @property
+    def path(self) -> str:
+        return urlsplit(self.link).path
+
+    def page(self) -> str:
+        """The page, as a browser without script loads it."""
+        answer = requests.get(self.link, timeout=20)
+        assert answer.status_code == 200
+        return answer.text
+
+    def news(self) -> dict[str, Any]:
+        """What is new, once there is something."""
+        answer = requests.get(f"{self.link}/news?since={self.version}", timeout=20)
+        assert answer.status_code == 200
+        told: dict[str, Any] = answer.json()
+        self.version = told["version"]
+        return told
+
+    def until(self, *words: str) -> str:
+        """The answering part of the page, once it has one of these words."""
+        for _ in range(2000):
+            asked = str(self.news()["ask"])
+            if any(word in asked for word in words):
+                return asked
+        raise AssertionError(f"none of {words} came")
+
+    def do(self, deed: str, **form: object) -> requests.Response:
+        """A form is sent as a page without script sends it; the page that follows."""
+        return requests.post(f"{self.link}/{deed}", data=form, timeout=20)
+
+    def tell(self, deed: str, **form: object) -> str:
+        """A form is sent as the page's script sends it; the notice."""
+        accept = {"Accept": "application/json"}
+        answer = requests.post(f"{self.link}/{deed}", data=form, headers=accept, timeout=20)
+        return str(json.loads(answer.text)["notice"])
+
+    def match(self) -> str:
+        """Play to the end: of what is offered the first, and now and then the last."""
+        turn = 0
+        while "Play again" not in (asked := self.until('id="moves"', "Play again")):
+            keys = choices(asked)
+            self.tell("move", number=number(asked), key=keys[-1 if turn % 3 == 2 else 0])
+            turn += 1
+        return asked
+
+
+def number(asked: str) -> str:
+    """Which question it is."""
+    found = re.search(r'name="number" value="(\d+)"', asked)
+    assert found, asked
+    return found[1]
+
+
+def choices(asked: str) -> list[str]:
+    """The keys that may be chosen."""
+    return re.findall(r'name="key" value="(\w+)" data-digits', asked)
+
+
+def offered(asked: str) -> Mapping[str, str]:
+    """The keys that may be chosen, with what stands on their buttons."""
+    buttons = re.findall(r'name="key" value="(\w+)" data-digits.*?</button>', asked)
+    texts = re.findall(r"data-digits[^>]*>(?:<kbd.*?</kbd>)?(.*?)</button>", asked)
+    plain = [unescape(re.sub(r"<[^>]+>", "", text)) for text in texts]
+    return dict(zip(buttons, plain, strict=True))

@@ -1,0 +1,225 @@
+"""A person's seat that is reached from elsewhere: what is seen there, asked, advised, answered.
+
+The match's thread tells and asks; the threads of requests look, answer and wait. All share the
+table's one condition.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from secrets import token_urlsafe
+from threading import Condition
+from typing import Any, NamedTuple
+
+from markupsafe import Markup
+from rich.text import Text
+
+from cardsharp.replay import Thought
+from cardsharp.strategy import Decision
+from cardsharp.viewer.board import Board
+from workbench.lab.sitting import Bot
+from workbench.show.person import Advisor, Left, Question, Screen, Told
+
+AWAY = timedelta(seconds=45)
+"""Who has asked for nothing for so long does not look at the page."""
+
+_MOMENT = timedelta(seconds=1)
+"""How long a page without script waits for what follows an answer: bots mostly need less."""
+
+_HOW = "Chosen in the browser"
+_REMEMBERED = 400
+"""Lines of the past that a page shows."""
+
+REFUSALS = {
+    "late": "That move was no longer asked for: nothing was played. So the table stands now.",
+    "unknown": "That is none of your moves; nothing was played.",
+}
+"""Why nothing was done, by a word for it."""
+
+
+class Frame(NamedTuple):
+    """What changed at a seat: parts of the drawn table, and lines; `version` is when."""
+
+    version: int
+    parts: dict[str, Markup]
+    said: list[str]
+
+
+class Recap(NamedTuple):
+    """How the last chapter ended: what was told of it, and what was to be seen."""
+
+    lines: list[str]
+    shown: Markup
+
+
+@dataclass(eq=False)
+class Chair:
+    """A seat for a person, known by its secret; `decide`, `tell` and `see` are what a match needs.
+
+    `stand_in` plays instead of a person who has not come or has left.
+    """
+
+    changed: Condition
+    advisor: Advisor[Any]
+    make: Callable[..., Decision[Any]]
+    clock: Callable[[], float]
+    name: str = ""
+    hinted: bool = False
+    deserted: Callable[[], bool] = lambda: False
+    secret: str = field(default_factory=lambda: token_urlsafe(16))
+    here: bool = False
+    gone: bool = False
+    stand_in: Bot | None = None
+    version: int = 0
+    seat: int = 0
+    to_act: int | None = None
+    question: Question[Any, Any] | None = None
+    number: int = 0
+    """Of the question; an answer to another is late."""
+    advice: Thought | None = None
+    frames: list[Frame] = field(default_factory=list)
+    drawn: dict[str, Markup] = field(default_factory=dict)
+    """The whole table as it was last seen."""
+    past: list[str] = field(default_factory=list)
+    since: list[str] = field(default_factory=list)
+    """What has been told since the last answer."""
+    begun: int = 0
+    """How often `since` began anew."""
+    recap: Recap | None = None
+    standing: str = ""
+    looked: float = 0.0
+    _answer: Any = None
+    _told: list[str] = field(default_factory=list)
+
+    def sit(self, screen: Screen[Any, Any, Any], board: Board) -> None:
+        """Begin a match."""
+        with self.changed:
+            self.screen, self.board, self.seat = screen, board, screen.you
+            self.frames, self.drawn = [], {}
+            self.past, self.since, self._told = [], [], []
+            self.begun += 1
+            self.recap = self.question = self.advice = self.to_act = None
+            self.touch()
+
+    # --- what the match asks and tells ---------------------------------------------------------
+
+    def decide(self, position: Any) -> Decision[Any]:  # noqa: ANN401 - any game's
+        """What the person answers, or who plays instead; raises `Left` where all have left."""
+        question = self.ask(position)
+        only = question.only()
+        if only is not None:
+            return only
+        with self.changed:
+            self.changed.wait_for(lambda: self._answer or self.stand_in or self.deserted())
+            self.question = None
+            self.touch()
+        if self._answer is not None:
+            return question.decision(self._answer.action, _HOW)
+        if self.stand_in is None:
+            raise Left
+        decision: Decision[Any] = self.stand_in.strategy.decide(position)
+        return decision
+
+    def ask(self, position: Any) -> Question[Any, Any]:  # noqa: ANN401 - any game's
+        """Have the page ask what is to be decided, unless there is but one answer."""
+        question = Question(position, self.screen.choices(position), self.advisor, self.make)
+        if question.only() is None:
+            advice = question.advice() if self.hinted else None
+            with self.changed:
+                self.question, self._answer, self.advice = question, None, advice
+                self.number += 1
+                self.touch()
+        return question
+
+    def tell(self, told: Told) -> None:
+        """Take in what has happened."""
+        with self.changed:
+            lines = [_text(line) for line in told.lines]
+            self._told += lines
+            self.past = [*self.past, *lines][-_REMEMBERED:]
+            self.since += lines
+            if told.shown is not None:
+                self._add(told.shown)
+            if told.closes:
+                self.recap = Recap(lines, self.drawn.get(self.board.recap, Markup()))
+
+    def see(self, seen: Any, to_act: int | None) -> None:  # noqa: ANN401 - any game's position
+        """Draw how the table stands."""
+        with self.changed:
+            self.to_act, self.standing = to_act, self.screen.standing(seen)
+            self._add(seen)
+
+    # --- what requests do ----------------------------------------------------------------------
+
+    def answer(self, number: int, key: str) -> str:
+        """Take the answer to the question of that number; a word of `REFUSALS` where not."""
+        with self.changed:
+            question = self.question
+            if question is None or number != self.number:
+                return "late"
+            found = next((one for one in question.choices if one.key == key), None)
+            if found is None:
+                return "unknown"
+            self._answer, self.question, self.since = found, None, []
+            self.begun += 1
+            self.changed.notify_all()
+            return ""
+
+    def advise(self, number: int) -> str:
+        """Have advice on the question of that number; a word where there is none."""
+        with self.changed:
+            question = self.question
+            if question is None or number != self.number:
+                return "late"
+            self.advice = question.advice()
+            self.touch()
+            return ""
+
+    def settle(self) -> None:
+        """Return when there is something to answer again, or after a moment."""
+        with self.changed:
+            self.changed.wait_for(lambda: self.question is not None, _MOMENT.total_seconds())
+
+    def wait(self, version: int, limit: timedelta) -> None:
+        """Return when there is something newer than that version, or after that time."""
+        with self.changed:
+            self.changed.wait_for(lambda: self.version > version, limit.total_seconds())
+
+    def news(self, version: int) -> Sequence[Frame]:
+        """What came after that version."""
+        return [frame for frame in self.frames if frame.version > version]
+
+    @property
+    def away(self) -> bool:
+        """Whether nobody plays here: the person has left, or does not look any more."""
+        silent = self.clock() - self.looked > AWAY.total_seconds()
+        return self.stand_in is None and (self.gone or (self.here and silent))
+
+    def look(self) -> None:
+        """The person has asked for the page."""
+        self.looked = self.clock()
+
+    def touch(self) -> None:
+        """There is something new; the condition is held."""
+        self.version += 1
+        self.changed.notify_all()
+
+    def _add(self, seen: object) -> None:
+        """A frame of what is drawn otherwise now, with what was told since the last one."""
+        if self.board.seen is None:
+            return
+        drawn = self.board.seen(self.screen.names, self.screen.you, seen)
+        parts = {
+            name: part
+            for name, part in drawn.items()
+            if part is not None and part != self.drawn.get(name)
+        }
+        self.drawn |= parts
+        self.touch()
+        self.frames.append(Frame(self.version, parts, self._told))
+        self._told = []
+
+
+def _text(line: object) -> str:
+    """A line of a terminal as plain text."""
+    return line.plain if isinstance(line, Text) else str(line)

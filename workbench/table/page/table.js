@@ -1,0 +1,152 @@
+// A seat at a table: what happens comes by long polls, answers go by the page's own forms.
+
+const $ = (id) => document.getElementById(id);
+const root = $("seat");
+const link = root.dataset.link;
+const PAUSE = 1000; // after a fault, and after an answer that brought nothing at once
+const PACE = 700; // between two moves of others, where motion is welcome
+const LOST = "The table does not answer; perhaps it was closed.";
+const still = matchMedia("(prefers-reduced-motion: reduce)");
+const sleep = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
+
+let version = Number(root.dataset.version);
+let begun = Number(root.dataset.begun);
+let typed = "";
+
+function say(line) {
+  const item = document.createElement("li");
+  item.textContent = line;
+  $("news").append(item);
+  $("news").scrollTop = $("news").scrollHeight;
+}
+
+function put(name, html) {
+  let part = $("board").querySelector(`[data-part="${CSS.escape(name)}"]`);
+  if (!part) {
+    part = document.createElement("section");
+    part.className = `part ${name}`;
+    part.dataset.part = name;
+    $("board").append(part);
+  }
+  part.innerHTML = html; // the server has escaped it, and the policy runs no script in it
+}
+
+const choices = () => [...document.querySelectorAll(".choice:not(:disabled)")].filter((one) => one.checkVisibility());
+
+// What is open, and where the focus is, stays; a new question gets the focus.
+function replace(id, html) {
+  const here = $(id);
+  if (here.seen === html) return;
+  const open = [...here.querySelectorAll("details")].map((one) => [one.firstElementChild.textContent, one.open]);
+  here.innerHTML = html;
+  here.seen = html;
+  for (const one of here.querySelectorAll("details")) {
+    const known = open.find(([name]) => name === one.firstElementChild.textContent);
+    if (known) one.open = known[1];
+  }
+}
+
+function asked() {
+  const active = document.activeElement;
+  if (active === document.body || !active?.isConnected) choices()[0]?.focus({ preventScroll: true });
+}
+
+function wire() {
+  for (const button of document.querySelectorAll(".copy")) {
+    button.hidden = false;
+    button.onclick = async () => {
+      const field = button.previousElementSibling;
+      field.select();
+      try { await navigator.clipboard.writeText(field.value); } catch { document.execCommand("copy"); }
+      button.textContent = "Copied";
+    };
+  }
+}
+
+async function show(told) {
+  const asking = $("ask").contains(document.activeElement);
+  if (told.begun !== begun) $("news").replaceChildren();
+  begun = told.begun;
+  for (const [place, frame] of told.frames.entries()) {
+    if (place && !still.matches && document.visibilityState === "visible") await sleep(PACE);
+    for (const [name, html] of Object.entries(frame.parts)) put(name, html);
+    frame.said.forEach(say);
+  }
+  version = told.version;
+  document.title = `${told.title} · Cardsharp`;
+  $("board").dataset.seat = told.toAct;
+  const before = $("moves")?.elements.number.value;
+  for (const id of ["headline", "ask", "recap", "side"]) replace(id, told[id]);
+  if (asking || $("moves")?.elements.number.value !== before) asked();
+  wire();
+}
+
+async function once() {
+  const began = performance.now();
+  const answer = await fetch(`${link}/news?since=${version}`, { cache: "no-store" });
+  if (!answer.ok) throw new Error(String(answer.status));
+  const told = await answer.json();
+  const fresh = told.version !== version;
+  await show(told);
+  if (!fresh && performance.now() - began < PAUSE) await sleep(PAUSE);
+}
+
+async function send(form, button) {
+  const body = new URLSearchParams(new FormData(form));
+  if (button?.name) body.set(button.name, button.value);
+  for (const one of document.querySelectorAll(".ask button")) one.disabled = true;
+  const answer = await fetch(form.action, { method: "POST", body, headers: { Accept: "application/json" } });
+  const told = await answer.json();
+  $("notice").textContent = told.notice;
+  if (told.notice) location.reload();
+}
+
+document.addEventListener("submit", (event) => {
+  event.preventDefault();
+  send(event.target, event.submitter).catch(() => { event.target.submit(); });
+});
+
+function press(button) {
+  typed = "";
+  button?.click();
+}
+
+function move(by) {
+  const every = choices();
+  const at = every.indexOf(document.activeElement);
+  every[(at + by + every.length) % every.length]?.focus();
+}
+
+// A number plays the choice of that key at once, or on Enter where more digits could follow.
+document.addEventListener("keydown", (pressed) => {
+  if (pressed.ctrlKey || pressed.metaKey || pressed.altKey) return;
+  if (pressed.target.matches?.("input:not([type=hidden]), select, textarea")) return;
+  const keys = choices().filter((one) => one.form?.id === "moves");
+  if (/^\d$/.test(pressed.key)) {
+    typed += pressed.key;
+    const meant = [...document.querySelectorAll("#moves [data-digits]")].filter((one) => one.dataset.digits.startsWith(typed));
+    if (!meant.length) typed = "";
+    if (meant.length === 1) press(meant[0]);
+    else meant.find((one) => one.dataset.digits === typed)?.focus();
+  } else if (pressed.key === "h") $("hinting")?.querySelector("button").click();
+  else if (pressed.key === "ArrowRight" || pressed.key === "ArrowDown") move(1);
+  else if (pressed.key === "ArrowLeft" || pressed.key === "ArrowUp") move(-1);
+  else {
+    if (pressed.key !== "Enter") typed = "";
+    return;
+  }
+  if (keys.length) pressed.preventDefault();
+});
+
+wire();
+asked();
+root.dataset.ready = "yes";
+for (;;) {
+  try {
+    await once();
+    if ($("notice").textContent === LOST) $("notice").textContent = "";
+  } catch {
+    $("notice").textContent = LOST;
+    await sleep(PAUSE);
+  }
+}

@@ -1,0 +1,148 @@
+"""A seat as a page: the table as that seat sees it, what is asked, what happened, how it ended."""
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from jinja2 import Environment, FileSystemLoader, Template
+
+from cardsharp.analysis import side_of
+from cardsharp.viewer.base import Site, templates
+from cardsharp.viewer.explained import Explained
+from cardsharp.viewer.pages import summary_part, thought_part
+from workbench.show.person import Group
+from workbench.table.chair import Chair
+from workbench.table.room import Ended, Part, Room, Stage, result
+
+SITE = Site("Cardsharp")
+ASSETS = {
+    "table.css": "text/css; charset=utf-8",
+    "table.js": "text/javascript; charset=utf-8",
+}
+"""What seats load beside what all pages do."""
+
+_FOLDER = Path(__file__).with_name("page")
+_FEW = 9
+"""Choices up to which each has a key of its own."""
+
+
+class Judged(NamedTuple):
+    """A part of a match that is over: where it is, its analysis, and which side of that is ours."""
+
+    link: str
+    analysis: Explained | None
+    side: int
+
+
+def own_asset(name: str) -> str:
+    """The text of a file that seats load."""
+    return (_FOLDER / name).read_text(encoding="utf-8")
+
+
+def seat_page(room: Room, place: int, links: Sequence[str], notice: str = "") -> str:
+    """The whole page of a chair; `links` lead to the chairs, by their place."""
+    context = _context(room, place, links)
+    return _template("seat.html").render(context, notice=notice, site=_site(links[place]))
+
+
+def news_document(room: Room, place: int, links: Sequence[str], version: int) -> dict[str, object]:
+    """What is new at a chair since a version, as the page's script reads it."""
+    chair = room.chairs[place]
+    context = _context(room, place, links)
+    return {
+        "version": chair.version,
+        "title": context["title"],
+        "toAct": context["to_act"],
+        "frames": [{"parts": one.parts, "said": one.said} for one in chair.news(version)],
+        "begun": chair.begun,
+        **{
+            name: _template(f"{name}.html").render(context)
+            for name in ("headline", "ask", "recap", "side")
+        },
+    }
+
+
+def message(text: str) -> str:
+    """A page that says why there is nothing else."""
+    return _template("nothing.html").render(message=text, site=SITE)
+
+
+def _site(link: str) -> Site:
+    return SITE._replace(matches=link)
+
+
+def _context(room: Room, place: int, links: Sequence[str]) -> dict[str, object]:
+    chair = room.chairs[place]
+    seated = chair.here and not chair.gone and chair.stand_in is None
+    playing = room.stage is not Stage.WAITING
+    question = chair.question if room.stage is Stage.PLAYING else None
+    names = chair.screen.names if playing else []
+    own = [*names[chair.seat :], *names[: chair.seat]]
+    turn = names[chair.to_act] if playing and chair.to_act is not None else ""
+    groups = [] if question is None else _groups(chair.screen.groups(question.position))
+    keys = [one.key for group in groups for one in group.choices if one.key not in group.barred]
+    return {
+        "room": room,
+        "game": room.setting.game,
+        "board": room.board,
+        "chair": chair,
+        "place": place,
+        "link": links[place],
+        "links": links,
+        "stage": room.stage.value,
+        "seated": seated,
+        "names": own,
+        "turn": turn,
+        "to_act": (chair.to_act - chair.seat) % len(names)
+        if turn and chair.to_act is not None
+        else "",
+        "groups": groups,
+        "few": len(keys) <= _FEW,
+        "digits": {key: number for number, key in enumerate(keys, 1)},
+        "face": room.board.face,
+        "hint": thought_part(chair.advice) if question is not None and chair.advice else "",
+        "result": result(room, chair) if room.stage is Stage.OVER else "",
+        "judged": _judged(room, chair, links[place]) if room.stage is Stage.OVER else [],
+        "summary": summary_part,
+        "title": _title(room, bool(question)),
+    }
+
+
+def _groups(groups: Sequence[Group[Any]]) -> list[Group[Any]]:
+    """The groups with what stands alone first, and left out where it is barred."""
+    there = [one for one in groups if len(one.choices) > 1 or not one.barred]
+    return sorted(there, key=lambda one: len(one.choices) > 1)
+
+
+def _title(room: Room, asked: bool) -> str:
+    told = {Stage.WAITING: "Waiting", Stage.OVER: "The end"}.get(room.stage, "")
+    return f"{told or ('Your move' if asked else 'The others move')} · {room.setting.game.title}"
+
+
+def _judged(room: Room, chair: Chair, link: str) -> list[Judged]:
+    """The parts of the last match as whoever sits there reads them."""
+    ended = room.last
+    if ended is None:
+        return []
+    return [
+        Judged(
+            f"{link}/matches/{part.match.record.match_id}", part.analysis, _side(chair, ended, part)
+        )
+        for part in ended.parts
+    ]
+
+
+def _side(chair: Chair, ended: Ended, part: Part) -> int:
+    """Which side of a part's analysis is that of a chair; the log has the host's seats."""
+    host = side_of(min(part.match.header.seats, default=0))
+    return host if chair.seat in ended.ours else 1 - host
+
+
+def _template(name: str) -> Template:
+    return _environment().get_template(name)
+
+
+@cache
+def _environment() -> Environment:
+    return templates(FileSystemLoader(_FOLDER))

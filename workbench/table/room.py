@@ -1,0 +1,245 @@
+"""A table with its people: who has come, one match after the other, and what each was worth."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+from threading import Condition, Event
+from typing import Any
+
+from cardsharp.errors import CardsharpError, ConfigError
+from cardsharp.replay import Asked
+from cardsharp.viewer.board import Board
+from cardsharp.viewer.explained import Explained, explained
+from cardsharp.viewer.shown import Shown, shown
+from workbench.lab.sitting import Sitting
+from workbench.table.chair import Chair
+from workbench.table.setting import Setting, ending, keep
+
+_LONGEST = 24
+"""Characters of a name."""
+
+
+class Stage(StrEnum):
+    """What the table is at."""
+
+    WAITING = "waiting"
+    PLAYING = "playing"
+    OVER = "over"
+
+
+class _Interrupted(Exception):
+    """Something else is wanted than an analysis."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a match that is over, as the log holds it, and its analysis once it is there."""
+
+    match: Shown
+    analysis: Explained | None = None
+
+
+@dataclass(eq=False)
+class Ended:
+    """A match that is over: who has won, by seat, and its parts; `judged` is whether all are.
+
+    `ours` are the seats that win with the host's.
+    """
+
+    number: int
+    ours: tuple[int, ...]
+    winners: list[int]
+    left: bool
+    kept: str | None
+    parts: list[Part]
+    judged: bool = False
+
+
+@dataclass(eq=False)
+class Room:
+    """A table for `setting.people`, the first of whom is `host`; `ended` is told of each match.
+
+    Raises:
+        ConfigError: the game is not played so, or its table cannot be drawn.
+    """
+
+    setting: Setting
+    host: str
+    hints: bool = False
+    whys: bool = False
+    ended: Callable[[Ended, list[str]], None] = lambda *_: None
+    clock: Callable[[], float] = time.monotonic
+    changed: Condition = field(default_factory=Condition)
+    stage: Stage = Stage.WAITING
+    last: Ended | None = None
+    played: dict[str, Part] = field(default_factory=dict)
+    """The parts of all matches that are over, by their ids."""
+    fault: CardsharpError | None = None
+    stopped: Event = field(default_factory=Event)
+    number: int = 0
+    """Of the match that is played, or was last."""
+    _wanted: int = 1
+
+    def __post_init__(self) -> None:
+        self.board = board_of(self.setting)
+        self.setting.lineup()  # what cannot be played is refused here
+        make = self.setting.make
+        self.chairs = [
+            Chair(self.changed, self.setting.advisor(), make, self.clock, hinted=self.hints)
+            for _ in range(self.setting.people)
+        ]
+        for chair in self.chairs:
+            chair.deserted = self.deserted
+        self.chairs[0].name, self.chairs[0].here = self.host, True
+
+    def run(self) -> None:
+        """Wait for everybody, and play match after match until it is stopped.
+
+        Raises:
+            CardsharpError: a strategy has failed; the pages say so.
+        """
+        try:
+            while self._next():
+                self._play(self.number + 1)
+        except CardsharpError as error:
+            self.fault = error
+            self.stop()
+            raise
+
+    def stop(self) -> None:
+        """Answer whoever waits, and play nothing more."""
+        self.stopped.set()
+        self._touch()
+
+    def deserted(self) -> bool:
+        """Whether nobody of the people is left."""
+        people = [chair for chair in self.chairs if chair.stand_in is None]
+        return self.stopped.is_set() or all(chair.gone for chair in people)
+
+    # --- what people do ------------------------------------------------------------------------
+
+    def join(self, chair: Chair, name: str) -> None:
+        """Take a seat, or take it again."""
+        with self.changed:
+            chair.name = chair.name if chair.here else self._name(name)
+            chair.here, chair.gone, chair.stand_in = True, False, None
+        self._touch()
+
+    def leave(self, chair: Chair) -> None:
+        """Go; the match ends when everybody has."""
+        with self.changed:
+            chair.gone = True
+        self._touch()
+
+    def replace(self, place: int) -> None:
+        """Have a bot play for somebody who has not come or is away; nothing otherwise."""
+        with self.changed:
+            chair = self.chairs[place] if 0 < place < len(self.chairs) else self.chairs[0]
+            if chair.stand_in is not None or (chair.here and not chair.away):
+                return
+            wanted = self.setting.opponent or self.setting.game.default_strategy
+            chair.stand_in = self.setting.bot(wanted, self._wanted, f"stand-in {place}")
+            if not chair.here:
+                chair.name = chair.stand_in.name
+        self._touch()
+
+    def again(self, chair: Chair, number: int) -> None:
+        """Play another match after that one; once, whoever asks for it."""
+        with self.changed:
+            chair.gone = False
+            if self.stage is Stage.OVER and number == self.number:
+                self._wanted += 1
+        self._touch()
+
+    # --- the match's thread --------------------------------------------------------------------
+
+    def _next(self) -> bool:
+        """Whether another match is to be played, once that is known."""
+        with self.changed:
+            self.changed.wait_for(lambda: self.stopped.is_set() or self._ready())
+        return not self.stopped.is_set()
+
+    def _ready(self) -> bool:
+        here = all(chair.here or chair.stand_in is not None for chair in self.chairs)
+        return here and self._wanted > self.number
+
+    def _play(self, number: int) -> None:
+        """One match from the deal to its analysis."""
+        lineup = self.setting.lineup(number)
+        seated = dict(zip(lineup.people, self.chairs, strict=True))
+        names = {seat: chair.name for seat, chair in seated.items()}
+        with self.changed:
+            self.number, self.stage = number, Stage.PLAYING
+            for seat, chair in seated.items():
+                chair.sit(lineup.screen(seat, names), self.board)
+        sitting: Sitting[Any, Any, Any] = Sitting(lineup.simulation, seated, lineup.bots, self.whys)
+        began = datetime.now(UTC)
+        state = sitting.play(lineup.dice)
+        if self.stopped.is_set():
+            return
+        parts = lineup.told(sitting, state, began, names)
+        winners = [] if sitting.left else lineup.winners(state)
+        found = [Part(shown(*part)) for part in parts]
+        ours = next(side for side in lineup.simulation.sides if lineup.people[0] in side)
+        self.played |= {part.match.record.match_id: part for part in found}
+        self.last = Ended(number, ours, winners, sitting.left, keep(parts), found)
+        self.stage = Stage.OVER
+        self._touch()
+        host = self.chairs[0].screen
+        self.ended(self.last, [host.names[seat] for seat in winners])
+        self._judge(self.last)
+
+    def _judge(self, ended: Ended) -> None:
+        """Analyse the parts one by one, until something else is wanted."""
+
+        def unless_wanted(decisions: list[Asked]) -> Iterator[Asked]:
+            for one in decisions:
+                if self.stopped.is_set() or self._wanted > ended.number:
+                    raise _Interrupted
+                yield one
+
+        with suppress(_Interrupted):
+            for place, part in enumerate(ended.parts):
+                ended.parts[place] = Part(part.match, explained(part.match, unless_wanted))
+                self._touch()
+            ended.judged = True
+        self._touch()
+
+    def _touch(self) -> None:
+        with self.changed:
+            for chair in self.chairs:
+                chair.touch()
+
+    def _name(self, wanted: str) -> str:
+        """What somebody is called who wishes to be called so."""
+        told = " ".join("".join(filter(str.isprintable, wanted)).split())
+        return told[:_LONGEST].strip() or "Guest"
+
+
+def board_of(setting: Setting) -> Board:
+    """How the game's table is drawn for a seat.
+
+    Raises:
+        ConfigError: it cannot be.
+    """
+    part = setting.game.board
+    board = None if part is None else part.load()
+    if board is None or board.seen is None:
+        raise ConfigError(
+            f"The table of {setting.game.title} cannot be drawn; leave --browser out."
+        )
+    return board
+
+
+def result(room: Room, chair: Chair) -> str:
+    """How the last match ended, in words for who sits there."""
+    ended = room.last
+    if ended is None:
+        return ""
+    names = [chair.screen.names[seat] for seat in ended.winners]
+    if ended.left and not chair.gone:
+        return "The match was left."
+    return " ".join(ending(names, left=ended.left))

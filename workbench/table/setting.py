@@ -1,0 +1,208 @@
+"""Who plays a game against whom, and how such a match is kept; wherever the people are."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from itertools import count
+from random import Random, SystemRandom
+from secrets import token_hex
+from typing import Any
+
+from cardsharp.cloud.ports import MatchRecord, MoveRecord
+from cardsharp.errors import ConfigError, StoreError
+from cardsharp.game import Game
+from cardsharp.simulation import Simulation
+from cardsharp.strategy import Decision
+from workbench.lab.extras import Told, extras_of
+from workbench.lab.guard import guarded
+from workbench.lab.sitting import PERSON, Bot, Sitting
+from workbench.show.keeping import keep_match
+from workbench.show.lookup import open_log, own_store
+from workbench.show.output import print_error
+from workbench.show.person import Advisor, Screen
+from workbench.strategy_file import called, strategy_named
+
+_SIDES = 2
+"""Of a game with partners."""
+
+Kept = tuple[MatchRecord, list[MoveRecord]]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A game between so many `people` and strategies; the same seed deals the same cards.
+
+    `opponent` and `partner` are strategies' names; without one it is the game's best. `bots` is
+    how many play, where the game leaves that open.
+    """
+
+    game: Game
+    opponent: str | None = None
+    partner: str | None = None
+    bots: int | None = None
+    people: int = 1
+    seed: str | None = None
+
+    @cached_property
+    def simulation(self) -> Simulation[Any, Any, Any]:
+        """The game for as many as are to play.
+
+        Raises:
+            ConfigError: it is not played so.
+        """
+        game = self.game
+        if game.simulation is None:
+            raise ConfigError(f"{game.title} cannot be played by people.")
+        simulate = game.simulation.load()
+        usual: Simulation[Any, Any, Any] = simulate(None)
+        partners = max(map(len, usual.sides)) > 1
+        if self.partner is not None and not partners:
+            raise ConfigError(f"{game.title} has no partners; leave --partner out.")
+        if self.bots is None and self.people <= usual.seats:
+            return usual
+        if partners and self.people == 1 and self.bots == usual.seats // _SIDES:
+            return usual
+        chosen: Simulation[Any, Any, Any] = simulate(self.people + (self.bots or 0))
+        return chosen
+
+    def lineup(self, number: int = 1) -> "Lineup":
+        """Who sits where in the match of that number: the first of the people anywhere.
+
+        In a game of partners the second is the first one's; the others follow to the left.
+
+        Raises:
+            ConfigError: there is no such strategy, or the game is not played so.
+        """
+        simulation = self.simulation
+        seats = range(simulation.seats)
+        you = self._dice(number, "seats").randrange(simulation.seats)
+        ours = next(side for side in simulation.sides if you in side)
+        around = [(you + place) % simulation.seats for place in seats]
+        order = sorted(around, key=lambda seat: seat not in ours)  # stable: partners first
+        people = tuple(order[: self.people])
+        best = self.game.default_strategy
+        wanted = {
+            seat: (self.partner if seat in ours else self.opponent) or best
+            for seat in seats
+            if seat not in people
+        }
+        bots = {seat: self.bot(name, number, f"bot {seat}") for seat, name in wanted.items()}
+        return Lineup(self.game, simulation, people, bots, self._dice(number))
+
+    def bot(self, wanted: str, number: int, purpose: str) -> Bot:
+        """A strategy for a seat, with dice of its own."""
+        name = strategy_named(wanted, self.game)
+        strategy = self.simulation.strategy(name, self._dice(number, purpose))
+        return Bot(called(wanted), guarded(wanted, strategy))
+
+    def advisor(self) -> Advisor[Any]:
+        """The game's best player; its hints do not depend on the match's dice."""
+        name = self.game.default_strategy
+        return Advisor(name, self.simulation.strategy(name, Random(0)))
+
+    @property
+    def make(self) -> Any:  # noqa: ANN401 - the class of the game's decisions
+        """Makes the game's own decision."""
+        return Decision if self.game.decider is None else self.game.decider.load().make
+
+    def _dice(self, number: int, purpose: str = "") -> Random:
+        """What deals, or what a bot has; one changes nothing of another."""
+        if self.seed is None:
+            return SystemRandom()
+        again = "" if number == 1 else f"/{number}"
+        return Random(f"{self.seed}{again}/{purpose}")
+
+
+@dataclass(frozen=True)
+class Lineup:
+    """The seats of a match: `people` has theirs in the order in which they came."""
+
+    game: Game
+    simulation: Simulation[Any, Any, Any]
+    people: tuple[int, ...]
+    bots: Mapping[int, Bot]
+    dice: Random
+
+    def names(self, viewer: int, people: Mapping[int, str]) -> list[str]:
+        """What the players are called for whoever sits at `viewer`, by seat, each otherwise."""
+        numbers = count(1)
+        names: list[str] = []
+        for seat in range(self.simulation.seats):
+            if seat == viewer:
+                name = PERSON
+            elif seat in people:
+                name = people[seat]
+            else:
+                name = self.bots[seat].name if len(self.bots) == 1 else f"bot {next(numbers)}"
+            known = [*names, *([] if seat == viewer else [PERSON])]
+            names.append(name if name not in known else f"{name} ({seat + 1})")
+        return names
+
+    def screen(self, viewer: int, people: Mapping[int, str]) -> Screen[Any, Any, Any]:
+        """What a person at that seat sees."""
+        screen: Screen[Any, Any, Any] = screens_of(self.game)(self.names(viewer, people), viewer)
+        return screen
+
+    def winners(self, state: object) -> list[int]:
+        """The seats of those who have won; nobody where it is a tie."""
+        points = self.simulation.points(state)
+        best = [seat for seat, made in enumerate(points) if made == max(points)]
+        return best if len(best) < self.simulation.seats else []
+
+    def told(
+        self,
+        sitting: Sitting[Any, Any, Any],
+        state: object,
+        at: datetime,
+        people: Mapping[int, str] | None = None,
+    ) -> list[Kept]:
+        """The match as the log holds it, in one part or several; none where it is not kept.
+
+        `people` is what others at the table are called by the log.
+        """
+        extras, you = extras_of(self.game.name), self.people[0]
+        ended = sitting.people[you].screen.given_up(state) if sitting.left else state
+        if ended is None or not sitting.taken or not extras.keeps:
+            return []
+        others = {**{seat: bot.name for seat, bot in self.bots.items()}, **(people or {})}
+        names = tuple(
+            PERSON if seat == you else others[seat] for seat in range(self.simulation.seats)
+        )
+        ours = next(side for side in self.simulation.sides if you in side)
+        name = f"versus-{token_hex(4)}"
+        told = Told(name, at, ours, names, sitting.taken, ended, tag="versus")
+        return list(extras.kept(told))
+
+
+def screens_of(game: Game) -> type[Screen[Any, Any, Any]]:
+    """How people see a game; raises `ConfigError` where they cannot play it."""
+    if game.terminal is None:
+        raise ConfigError(f"{game.title} cannot be played by people.")
+    found: type[Screen[Any, Any, Any]] = game.terminal.load()
+    return found
+
+
+def keep(parts: list[Kept]) -> str | None:
+    """Write a match into our match log; the id of its last part, None where it cannot be kept."""
+    kept = None
+    try:
+        with open_log(own_store()) as log:
+            for record, moves in parts:
+                keep_match(record, moves, log)
+                kept = record.match_id
+    except StoreError as error:
+        print_error(f"The match could not be kept. {error}")
+    return kept
+
+
+def ending(winners: list[str], *, left: bool) -> Iterator[str]:
+    """How a match ended, in words."""
+    if left:
+        yield "You have left the table."
+    elif PERSON in winners:
+        yield "You have won!"
+    elif winners:
+        yield f"{' and '.join(winners)} {'has' if len(winners) == 1 else 'have'} won."
+    else:
+        yield "A tie."
