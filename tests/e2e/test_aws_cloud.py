@@ -32,13 +32,22 @@ from workbench.build.makefiles import ROOT
 from workbench.cli import main
 from workbench.operate import letters
 from workbench.operate.letters import drop, list_letters
-from workbench.operate.orders import arena_url, practise, ring, rotate_secret
+from workbench.operate.onlooking import entered, watch
+from workbench.operate.orders import (
+    VIEWER,
+    arena_url,
+    link_to,
+    practise,
+    ring,
+    rotate_secret,
+    rotate_service_secret,
+)
 from workbench.operate.pausing import pause, resume
 from workbench.operate.publish import publish
 from workbench.operate.stack import find_stack
 from workbench.operate.status import look_at
 from workbench.operate.story import lines_about
-from workbench.operate.trial import OPPONENT, US, Trial, trial
+from workbench.operate.trial import OPPONENT, US, WORD, Trial, trial
 from workbench.show.exits import Exit
 from workbench.stage.side import assembled
 from workbench.stage.surroundings import environment
@@ -370,6 +379,43 @@ def test_euchre_decides_through_its_http_api(cloud: Trial) -> None:
     invoked = cloud.invoke("euchre", json.loads(events[2].read_text()))
     assert invoked["statusCode"] == 200
     assert cloud.ask("euchre", "GET", "/nothing")[0] == 404
+
+
+def test_a_stranger_is_refused_and_who_has_the_password_or_a_link_sees_the_match(
+    cloud: Trial, played: MatchRecord, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = f"/matches/{played.match_id}"
+    assert cloud.visit("GET", page)[0] == 403
+    status, _, text = cloud.visit("GET", page, cookie=entered(cloud.visit, WORD))
+    assert status == 200
+    assert "Team One" in text
+    assert run_cli(cloud, "link", played.match_id, "--hours", "1") == 0
+    link = urlsplit(capsys.readouterr().out.strip())
+    status, headers, _ = cloud.visit("GET", f"{link.path}?{link.query}")
+    assert status == 303
+    guest = headers["set-cookie"].partition(";")[0]
+    assert cloud.visit("GET", headers["location"], cookie=guest)[0] == 200
+    assert cloud.visit("GET", "/matches", cookie=guest)[0] == 403
+
+
+def test_a_match_is_watched_while_it_is_played(cloud: Trial) -> None:
+    (match_id,) = practise(cloud.stack, {})
+    cookie = entered(cloud.visit, WORD)
+    watched = watch(cloud.visit, cookie, cloud.stack.log, match_id, SystemClock())
+    assert len(watched.delays) == len(cloud.stack.log.moves(match_id))
+    assert watched.answers > 2, "not all of it at the end"
+
+
+def test_a_link_to_pages_that_there_are_not_says_what_to_do(cloud: Trial) -> None:
+    bare = replace(cloud.stack, outputs={})
+    with pytest.raises(ConfigError, match="deploy it with DeployWeb=yes"):
+        link_to(bare, "m", datetime.now(UTC))
+    with pytest.raises(ConfigError, match="deploy it with DeployWeb=yes"):
+        rotate_service_secret(bare, VIEWER, "word")
+    public = replace(cloud.stack, parameters={"WebPublic": "yes"})
+    assert link_to(public, "m", datetime.now(UTC)).endswith("/matches/m")
+    with pytest.raises(ConfigError, match="have no password yet"):
+        link_to(replace(cloud.stack, name="other"), "m", datetime.now(UTC))
 
 
 def test_a_stack_that_is_not_there_is_named_with_what_to_check(cloud: Trial) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -69,10 +70,24 @@ def test_what_it_does_not_take_is_told_with_what_to_change(account: Emulator) ->
 
 
 def test_nothing_can_be_reserved_of_ten_and_there_is_room_in_a_thousand() -> None:
-    with pytest.raises(ConfigError, match="none can be reserved; deploy with Reserve=no"):
+    with pytest.raises(ConfigError, match=r"none can be reserved, .*; deploy with Reserve=no"):
         judge_quota(10, Demand(matches=6, reserve=True))
     assert "room for Reserve=yes" in judge_quota(1000, default_demand())
+    assert "4 reserved" in judge_quota(1000, Demand(matches=6, reserve=True))
     assert "room" not in judge_quota(1000, Demand(matches=6, reserve=True))
+
+
+def test_what_services_and_pages_reserve_is_counted() -> None:
+    """Blef 50, the arena 60 and its director 2, the pages 5, the pollers 4."""
+    plan = Demand(matches=6, reserve=True, services=("blef", "deadmansdraw"), web=True)
+    assert plan.reserved == 50 + 60 + 2 + 5 + 4
+    assert "121 reserved" in judge_quota(221, plan)
+    with pytest.raises(ConfigError, match="120 can be reserved, and Reserve=yes takes 121"):
+        judge_quota(220, plan)
+    told = judge_quota(10, replace(plan, reserve=False))
+    assert "without Reserve=yes who asks the services can take them" in told
+    with pytest.raises(ConfigError, match="no service chess"):
+        judge_quota(1000, Demand(matches=6, reserve=True, services=("chess",)))
 
 
 def test_root_and_strangers_are_not_simulated(account: Emulator) -> None:

@@ -1,12 +1,14 @@
 """What a load of matches costs: units times prices, with the free tier taken off once."""
 
 import json
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
 import pytest
 
 from cardsharp.errors import ConfigError
+from cardsharp.viewer.assembly import PAUSE
 from workbench.cli import main
 from workbench.cli.cost import CostOptions
 from workbench.cloud.template import TEMPLATE, load_template
@@ -121,6 +123,22 @@ def test_matches_are_paid_by_their_writes_and_their_time() -> None:
     assert slow[seconds] - one[seconds] == pytest.approx(60 * ALWAYS.worker_memory / 1024)
 
 
+def test_pages_cost_nothing_while_nobody_looks_and_else_by_views_and_hours() -> None:
+    measured = load_measured()
+    idle, reads = usage(ALWAYS, measured), "DynamoDB read units"
+    assert "HTTP API requests" not in idle
+    view = usage(replace(ALWAYS, page_views=1), measured)
+    assert measured.pages is not None
+    assert view["HTTP API requests"] == measured.pages.view.requests
+    assert view[reads] - idle[reads] == pytest.approx(measured.pages.view.read_units)
+    hour, two = (usage(replace(ALWAYS, watched_hours=hours), measured) for hours in (1, 2))
+    assert two[reads] - idle[reads] == pytest.approx(2 * (hour[reads] - idle[reads]))
+    assert hour["HTTP API requests"] > 3600 / PAUSE.total_seconds()
+    bare = measured.model_copy(update={"pages": None})
+    with pytest.raises(ConfigError, match=r"python -m workbench\.cost\.pages"):
+        usage(Load(matches_per_day=1, page_views=1), bare)
+
+
 def test_what_is_watched_less_costs_less() -> None:
     assert alarm_metrics(watch_all=True) > 10 >= alarm_metrics(watch_all=False)
     measured = load_measured()
@@ -200,6 +218,7 @@ def test_the_bill_is_printed_and_spoken_in_json(capsys: pytest.CaptureFixture[st
         "--matches-per-day 100 --quiet",
         "--matches-per-day 100 --quiet --hours-awake 8",
         "--matches-per-day 100 --table provisioned",
+        "--matches-per-day 100 --page-views 1000 --watched-hours 10",
     ],
 )
 def test_the_docs_tell_the_figures_of_today(

@@ -64,11 +64,16 @@ def preflight_(
         int | None, Parameter(validator=validators.Number(gte=2), help="MatchLimit to deploy with.")
     ] = None,
     reserve: Annotated[bool, Parameter(negative=(), help="With Reserve=yes.")] = False,
+    services: Annotated[
+        str, Parameter(help="The parameter Services to deploy with, such as blef,euchre.")
+    ] = "",
+    web: Annotated[bool, Parameter(negative=(), help="With DeployWeb=yes.")] = False,
     options: StackOptions = StackOptions(),
 ) -> int:
     """Before the first deployment: does the account take it, and if not, what to change."""
     usual = default_demand()
-    demand = Demand(match_limit or usual.matches, reserve or usual.reserve)
+    games = tuple(filter(None, services.split(",")))
+    demand = Demand(match_limit or usual.matches, reserve or usual.reserve, games, web)
     return report(preflight(account_clients(options.region), demand), as_json=options.as_json)
 
 

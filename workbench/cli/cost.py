@@ -57,6 +57,20 @@ class CostOptions:
     table: Annotated[
         Literal["on-demand", "provisioned"], Parameter(help="The template's TableBilling.")
     ] = "on-demand"
+    page_views: Annotated[
+        float,
+        Parameter(
+            validator=validators.Number(gte=0),
+            help="With DeployWeb=yes, how often a match is opened.",
+        ),
+    ] = 0
+    watched_hours: Annotated[
+        float,
+        Parameter(
+            validator=validators.Number(gte=0),
+            help="With DeployWeb=yes, hours for which a match that runs is watched.",
+        ),
+    ] = 0
     against: Annotated[
         Path | None,
         Parameter(help="Line by line beside an earlier bill: what --json printed, in a file."),
@@ -98,6 +112,8 @@ class CostOptions:
             quiet=self.quiet,
             hours_awake=self.hours_awake,
             provisioned=self.table == "provisioned",
+            page_views=self.page_views,
+            watched_hours=self.watched_hours,
         )
 
 
@@ -127,9 +143,14 @@ def _measure_anew() -> None:
     from workbench.cost.contest import measure_contest  # noqa: PLC0415
     from workbench.cost.games import request_uses  # noqa: PLC0415
     from workbench.cost.measure import measure, write_measured  # noqa: PLC0415
+    from workbench.cost.pages import measure_pages  # noqa: PLC0415
 
     messages().print("playing matches on this machine to measure them ...")
-    found = {"requests": request_uses(), "contest": measure_contest()}
+    found = {
+        "requests": request_uses(),
+        "contest": measure_contest(),
+        "pages": measure_pages(),
+    }
     write_measured(measure().model_copy(update=found), MEASURED)
 
 

@@ -14,16 +14,13 @@ from workbench.cost.request import (
     WHOLE_PROCESSOR,
     memory_of,
 )
-from workbench.cost.usage import Measured
+from workbench.cost.usage import TRACED, Measured
 
 POLL_SECONDS = 25
 """After which a long poll in the cloud answers and is asked again."""
 
 UNITS_A_SECOND = 0.5
 """Read units that a waiting client costs."""
-
-TRACED = 0.05
-"""Part of the requests that X-Ray takes, beyond one a second."""
 
 _HOUR = 3600
 _MB = 1024

@@ -221,7 +221,7 @@ def _item_bytes(item: dict[str, Any]) -> int:
 def write_measured(measured: Measured, path: Path) -> None:
     """Write the figures to a file that `load_measured` reads."""
     told = json.loads(measured.model_dump_json())
-    requests, contest = told.pop("requests"), told.pop("contest")
+    requests, contest, pages = told.pop("requests"), told.pop("contest"), told.pop("pages")
     lines = [
         "# Measured on this machine by `cardsharp cost --measure`; see workbench/cost/measure.py.",
         f"date = {told.pop('date')}",
@@ -231,4 +231,8 @@ def write_measured(measured: Measured, path: Path) -> None:
         lines += ["", f"[requests.{game}]", *(f"{name} = {value}" for name, value in use.items())]
     if contest is not None:
         lines += ["", "[contest]", *(f"{name} = {value}" for name, value in contest.items())]
+    if pages is not None:
+        lines += ["", "[pages]", f"moves = {pages.pop('moves')}"]
+        for kind, use in pages.items():
+            lines += ["", f"[pages.{kind}]", *(f"{name} = {value}" for name, value in use.items())]
     path.write_text("\n".join(lines) + "\n")

@@ -10,12 +10,18 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from cardsharp.cloud.secrets import MAX_AGE
 from cardsharp.errors import ConfigError
-from workbench.cloud.template import TEMPLATE, WATCHING, load_template
+from cardsharp.viewer.assembly import PAUSE
+from workbench.cloud.template import TEMPLATE, WATCHING, load_resources, load_template
+from workbench.cost.request import ACCESS_BYTES, PLATFORM_BYTES, TABLE_SECONDS, WHOLE_PROCESSOR
 
 MEASURED = Path(__file__).with_name("measured.toml")
 _MB = 1024
 _GB = 1e9
 _MINUTES = 60
+_HOUR = 3600
+
+TRACED = 0.05
+"""Part of the requests to an HTTP API that X-Ray takes, beyond one a second."""
 
 MAPPING_REQUESTS = 15
 """A minute: five readers of the queue mapping, each waiting up to 20 s for a message."""
@@ -59,6 +65,32 @@ class ContestUse(BaseModel):
     request_log_bytes: Amount
 
 
+class AnswerUse(BaseModel):
+    """What an answer of the pages used, or some together; `seconds` of a whole processor."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    requests: Amount
+    read_units: Amount
+    table_requests: Amount
+    seconds: Amount
+
+
+class PagesUse(BaseModel):
+    """What the pages of the match log used; see `pages`.
+
+    Opening a match of so many moves, and the means of the answers while one is played: those that
+    brought news, and those that did not.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    moves: Amount
+    view: AnswerUse
+    news: AnswerUse
+    nothing: AnswerUse
+
+
 class Measured(BaseModel):
     """What one match and one minute of listening used in a local run; see `measure`.
 
@@ -87,6 +119,7 @@ class Measured(BaseModel):
     alarmed_metrics: Amount
     requests: dict[str, RequestUse] = {}
     contest: ContestUse | None = None
+    pages: PagesUse | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +143,10 @@ class Load:
     hours_awake: float = 0
     """Of a quiet stack: how many hours a day it listens all the same."""
     provisioned: bool = False
+    page_views: float = 0
+    """How often a match is opened on the pages (`DeployWeb`), in all days together."""
+    watched_hours: float = 0
+    """For how many hours a running match is watched there, each browser by itself."""
 
     @property
     def matches(self) -> float:
@@ -151,7 +188,42 @@ def load_measured(path: Path = MEASURED) -> Measured:
 
 def usage(load: Load, measured: Measured) -> dict[str, float]:
     """Units by the names of the price list."""
-    return {**_compute(load), **_data(load, measured), **_watching(load, measured)}
+    used = {**_compute(load), **_data(load, measured), **_watching(load, measured)}
+    if not load.page_views and not load.watched_hours:
+        return used
+    pages = pages_usage(load, measured)
+    return {item: used.get(item, 0) + pages.get(item, 0) for item in used | pages}
+
+
+def pages_usage(load: Load, measured: Measured) -> dict[str, float]:
+    """What looking at the pages uses, by the names of the price list.
+
+    Raises:
+        ConfigError: it was not measured.
+    """
+    use = measured.pages
+    if use is None:
+        raise ConfigError("No page was measured: `python -m workbench.cost.pages`.")
+    watched = load.watched_hours * _HOUR
+    answers = {
+        "view": (load.page_views, use.view),
+        "news": (watched * use.moves / load.match_seconds, use.news),
+        "nothing": (watched / PAUSE.total_seconds(), use.nothing),
+    }.values()
+    memory = int(str(load_resources(TEMPLATE)["Viewer"].properties["MemorySize"]))
+    share = max(1, WHOLE_PROCESSOR / memory)
+    requests = sum(times * one.requests for times, one in answers)
+    seconds = sum(
+        times * (one.seconds * share + one.table_requests * TABLE_SECONDS) for times, one in answers
+    )
+    return {
+        f"Lambda GB-seconds {load.architecture}": seconds * memory / _MB,
+        "Lambda requests": requests,
+        "HTTP API requests": requests,
+        "DynamoDB read units": sum(times * one.read_units for times, one in answers),
+        "Logs GB written": requests * (PLATFORM_BYTES + ACCESS_BYTES) / _GB,
+        "X-Ray traces": requests * TRACED,
+    }
 
 
 def _compute(load: Load) -> dict[str, float]:

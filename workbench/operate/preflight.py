@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from cardsharp.cloud.aws import call
 from cardsharp.errors import ConfigError, StoreError
-from workbench.cloud.template import TEMPLATE, load_template
+from workbench.cloud.template import TEMPLATE, load_resources, load_template
 from workbench.operate.stack import Clients
 from workbench.show.checks import Check, Skipped, attempt
 
@@ -36,9 +37,6 @@ ASKED = (
 )
 """One action of each kind that a deployment takes, and what it does that to."""
 
-RESERVED = 4
-"""What `Reserve=yes` takes for the pollers."""
-
 POLLERS, PRACTICE = 2, 1
 """How many pollers overlap for a moment, and an operator's order besides."""
 
@@ -52,11 +50,40 @@ class Demand:
 
     matches: int
     reserve: bool
+    services: tuple[str, ...] = ()
+    web: bool = False
 
     @property
     def needed(self) -> int:
         """Concurrent executions that the bot uses at most."""
         return self.matches + POLLERS + PRACTICE
+
+    @property
+    def reserved(self) -> int:
+        """Concurrent executions that `Reserve=yes` takes for functions of their own.
+
+        Raises:
+            ConfigError: there is no such service.
+        """
+        told = {
+            name: _most(resource.properties["ReservedConcurrentExecutions"])
+            for name, resource in load_resources(TEMPLATE).items()
+            if "ReservedConcurrentExecutions" in resource.properties
+        }
+        wanted = ["Poller", *(["Viewer"] if self.web else [])]
+        for service in self.services:
+            if f"{service}Service" not in told:
+                raise ConfigError(f"There is no service {service}.")
+            wanted += [name for name in told if name.startswith(service)]
+        return sum(told[name] for name in wanted)
+
+
+def _most(reserved: Any) -> int:  # noqa: ANN401 - a part of the template
+    """The number in it, where no parameter sets another."""
+    if not isinstance(reserved, dict):
+        return int(reserved)
+    condition, yes, no = reserved["Fn::If"]
+    return _most(yes if condition == "Reserved" else no)
 
 
 def default_demand() -> Demand:
@@ -97,13 +124,18 @@ def judge_quota(quota: int, demand: Demand) -> str:
             f"{quota} concurrent executions are too few for {demand.matches} matches at once, "
             f"which take {demand.needed}; deploy with MatchLimit={fits}, {raise_it}."
         )
-    if demand.reserve and quota - RESERVED < UNRESERVED:
+    left = max(0, quota - UNRESERVED)
+    if demand.reserve and demand.reserved > left:
         raise ConfigError(
-            f"Of {quota} concurrent executions none can be reserved; deploy with Reserve=no, "
-            f"{raise_it}."
+            f"Of {quota} concurrent executions {left or 'none'} can be reserved, and Reserve=yes "
+            f"takes {demand.reserved}; deploy with Reserve=no, {raise_it}."
         )
-    told = f"{quota} concurrent executions, {demand.needed} of them used at most"
-    if not demand.reserve and quota - RESERVED >= UNRESERVED:
+    told = f"{quota} concurrent executions, {demand.needed} of them used by the bot at most"
+    if demand.reserve:
+        told += f", {demand.reserved} reserved"
+    elif demand.services or demand.web:
+        told += "; without Reserve=yes who asks the services can take them from it"
+    if not demand.reserve and demand.reserved <= left:
         told += "; there is room for Reserve=yes and a larger MatchLimit"
     return told
 

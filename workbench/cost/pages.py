@@ -1,0 +1,148 @@
+"""What looking at the pages of a deployed match log uses: `python -m workbench.cost.pages`.
+
+The real handler answers, at the emulator's table, which reckons units by AWS's rules; written to
+measured.toml.
+"""
+
+import json
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from http import HTTPStatus
+from math import ceil
+from statistics import mean
+
+from cardsharp.cloud import secrets
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.codec import encode
+from cardsharp.cloud.dynamodb import DynamoLog
+from cardsharp.cloud.ports import MoveRecord
+from cardsharp.errors import CardsharpError
+from cardsharp.viewer.assembly import PARAMETER, STORE, viewer_of
+from cardsharp.viewer.door import OWNER
+from cardsharp.viewer.passes import EVERYTHING, pass_to
+from cardsharp.web.asgi import handler_of
+from cardsharp.web.events import Handler
+from workbench.build.say import say
+from workbench.cloud.context import Function
+from workbench.cloud.emulator import Emulator
+from workbench.cloud.http_events import Asked, http_event
+from workbench.cloud.tables import create_table
+from workbench.cost.measure import write_measured
+from workbench.cost.meter import UseMeter
+from workbench.cost.usage import MEASURED, AnswerUse, PagesUse, load_measured
+from workbench.lab.keeping import keep
+from workbench.lab.plan import Plan
+from workbench.stage.surroundings import environment
+
+WORD = "a password for measuring"
+NAME = "/cost/viewer"
+TTL = timedelta(minutes=5)
+LIVE = "live"
+UNIT = 4096
+"""Bytes of a read unit."""
+
+VIEW = ("/matches/{}", "/matches/{}/steps", "/matches/{}/analysis")
+"""What a browser asks for that opens a match; all else it keeps for a year."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Bench:
+    """A match log, the handler of its pages, and what counts."""
+
+    log: DynamoLog
+    handler: Handler
+    uses: UseMeter
+
+    def used(self, *targets: str, moves: Sequence[MoveRecord] = ()) -> AnswerUse:
+        """The sum of some answers to whoever knows the password; raises `CardsharpError`.
+
+        These `moves` are read once: by their sizes, of which the emulator tells nothing.
+        """
+        now = datetime.now(UTC)
+        cookie = ("cookie", f"{OWNER}={pass_to(EVERYTHING, now + TTL, WORD)}")
+        function = Function("viewer", lambda *_: None, timedelta(seconds=29))
+        before, began = self.uses.counts, time.process_time()
+        for target in targets:
+            event = http_event(Asked("GET", target, (cookie,)), now)
+            status = self.handler(event, function.context(SystemClock()))["statusCode"]
+            if status != HTTPStatus.OK:
+                raise CardsharpError(f"{target} was answered {status}.")
+        seconds, counts = time.process_time() - began, self.uses.counts
+        counts.subtract(before)
+        return AnswerUse(
+            requests=len(targets),
+            read_units=counts["read units"] + max(0, ceil(_size(moves) / UNIT) - 1),
+            table_requests=sum(n for name, n in counts.items() if name.startswith("dynamodb.")),
+            seconds=round(seconds, 4),
+        )
+
+
+def _size(moves: Sequence[MoveRecord]) -> int:
+    """The bytes of moves, as the table keeps them."""
+    bodies = (body for move in moves for body in (move.intent, move.facts) if body is not None)
+    return sum(len(encode(body)) for body in bodies)
+
+
+def measure_pages() -> PagesUse:
+    """A match opened that is over, and one watched while it is played, by a function that is warm.
+
+    Raises:
+        CardsharpError: the pages refused.
+    """
+    with _bench() as bench:
+        plan = Plan(first="captain", second="steady", pairs=1)
+        (played,) = keep(plan, [(0, 0)], "cost", datetime.now(UTC), bench.log)
+        moves = bench.log.moves(played)
+        bench.used("/matches")  # connections and templates
+        view = bench.used(*(one.format(played) for one in VIEW), moves=moves)
+        lease = bench.log.take(LIVE, "cost", TTL, {"names": ["a", "b"], "players": ["a", "b"]})
+        if lease is None:
+            raise CardsharpError("The match cannot be played once more.")
+        news, nothing = [], []
+        for number, move in enumerate(moves):
+            if move.intent is not None:
+                bench.log.intend(lease, move.sequence, move.intent)
+            bench.log.record(lease, {move.sequence: move.facts or {}})
+            steps = f"/matches/{LIVE}/steps?wait=1&from="
+            news.append(bench.used(f"{steps}{number}", moves=moves[: number + 1]))
+            nothing.append(bench.used(f"{steps}{number + 1}"))
+    return PagesUse(moves=len(moves), view=view, news=_mean(news), nothing=_mean(nothing))
+
+
+@contextmanager
+def _bench() -> Iterator[_Bench]:
+    with Emulator() as emulator, UseMeter() as uses, environment(emulator.environment):
+        secret = json.dumps({"username": "admin", "password": WORD})
+        emulator.client("ssm").put_parameter(Name=NAME, Value=secret, Type="SecureString")
+        table = create_table(emulator.client("dynamodb"), "Matches")
+        secrets.provider.cache_clear()
+        pages = viewer_of({STORE: f"dynamodb:{table}", PARAMETER: NAME})
+        log = DynamoLog(table, SystemClock(), emulator.client("dynamodb"))
+        yield _Bench(log, handler_of(pages), uses)
+        secrets.provider.cache_clear()
+
+
+def _mean(uses: Sequence[AnswerUse]) -> AnswerUse:
+    """The mean of some answers, each to one request."""
+    return AnswerUse(
+        requests=1,
+        read_units=round(mean(one.read_units for one in uses), 2),
+        table_requests=round(mean(one.table_requests for one in uses), 2),
+        seconds=round(mean(one.seconds for one in uses), 4),
+    )
+
+
+def main() -> None:
+    """Measure, and keep it."""
+    say("looking at a match in an emulated cloud ...")
+    use = measure_pages()
+    write_measured(load_measured().model_copy(update={"pages": use}), MEASURED)
+    for name, value in use.model_dump().items():
+        say(f"  {name:8} {value}")
+
+
+if __name__ == "__main__":
+    main()
