@@ -3,6 +3,7 @@
 cardsharp research euchre curve     strength against `rules` over the number of worlds
 cardsharp research euchre ceiling   what there is to be won of `rules` at all
 cardsharp research euchre times     CPU of the decisions, in Python as it is deployed
+cardsharp research euchre calls     what better calls could win
 cardsharp research euchre judge FILE   points that recorded players gave away
 """
 
@@ -39,6 +40,7 @@ app = cyclopts.App(name="euchre", help=__doc__, help_format="plaintext")
 console = Console(highlight=False)
 
 app.command("research.euchre.judging:judge", name="judge")
+app.command("research.euchre.calls:calls", name="calls")
 
 
 class Timed:
