@@ -2,17 +2,22 @@
 
 import fcntl
 import io
+import json
 import os
 import pty
 import re
+import signal
 import struct
 import subprocess
 import sys
 import termios
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from support.cli import Cli
+import requests
+from support.cli import Cli, line_with, program
+from support.table import Seat, choices, number
 
 from workbench.show.exits import Exit
 from workbench.show.person import SCREEN
@@ -178,6 +183,61 @@ def test_a_fault_of_an_own_strategy_is_told_by_its_line(
     said = cli("versus", str(file), "--seed", "3", "--json")
     assert said.code == Exit.FAILED
     assert "faulty.py, line" in said.err
+
+
+# --- in a browser --------------------------------------------------------------------------------
+
+
+def test_a_table_in_the_browser_tells_its_results_until_ctrl_c(tmp_path: Path) -> None:
+    """The link on stderr, each match's result on stdout; what was played is in the log."""
+    home = {"XDG_DATA_HOME": str(tmp_path)}
+    words = ("versus", "draw-3", "--browser", "--seed", "4", "--json")
+    with program(*words, environment=home) as process:
+        seat = Seat(line_with(process.stderr, "/seat/").strip())
+        seat.until('id="moves"')
+        seat.do("leave")
+        assert process.stdout is not None
+        result = json.loads(process.stdout.readline())
+        assert (result["left"], result["won"]) == (True, False)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == Exit.OK
+    with program("show", result["match"], "--json", environment=home) as shown:
+        assert json.loads(shown.communicate()[0])["outcome"]["result"] == "lost"
+
+
+def test_a_fault_of_an_own_strategy_ends_the_table(cli: Cli, tmp_path: Path) -> None:
+    """And is told by its line, as in the terminal."""
+    home = {"XDG_DATA_HOME": str(tmp_path)}
+    file = tmp_path / "faulty.py"
+    assert cli("new", str(file)).code == Exit.OK
+    file.write_text(file.read_text().replace("risk = bust", "risk = position.nosuch; bust"))
+    with program("versus", str(file), "--browser", environment=home) as process:
+        seat = Seat(line_with(process.stdout, "/seat/").strip())
+        with suppress(requests.RequestException):
+            while True:
+                asked = seat.until('id="moves"')
+                seat.tell("move", number=number(asked), key=choices(asked)[-1])
+        assert process.wait(20) == Exit.FAILED
+        assert process.stderr is not None
+        assert "faulty.py, line" in process.stderr.read()
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("versus", "--invite", "1"), "add --browser"),
+        (("versus", "--port", "0"), "add --browser"),
+        (("versus", "--browser", "--invite", "2"), "played by two, not by 3"),
+        (
+            ("blef", "versus", "--browser", "--url", "http://x", "--game", "y"),
+            "leave --browser out",
+        ),
+        (("versus", "--browser", "--host", "no.such.host.invalid"), "cannot listen"),
+    ],
+)
+def test_what_a_page_cannot_have_is_refused(cli: Cli, words: tuple[str, ...], why: str) -> None:
+    said = cli(*words)
+    assert (said.code, why in said.err) == (Exit.USAGE, True), said.err
 
 
 # --- Blef ----------------------------------------------------------------------------------------

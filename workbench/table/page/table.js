@@ -17,7 +17,7 @@ function say(line) {
   const item = document.createElement("li");
   item.textContent = line;
   $("news").append(item);
-  $("news").scrollTop = $("news").scrollHeight;
+  $("log").scrollTop = $("log").scrollHeight;
 }
 
 function put(name, html) {
@@ -33,7 +33,7 @@ function put(name, html) {
 
 const choices = () => [...document.querySelectorAll(".choice:not(:disabled)")].filter((one) => one.checkVisibility());
 
-// What is open, and where the focus is, stays; a new question gets the focus.
+// What was opened stays open.
 function replace(id, html) {
   const here = $(id);
   if (here.seen === html) return;
@@ -46,6 +46,7 @@ function replace(id, html) {
   }
 }
 
+// Whoever is nowhere else is at the first choice.
 function asked() {
   const active = document.activeElement;
   if (active === document.body || !active?.isConnected) choices()[0]?.focus({ preventScroll: true });
@@ -64,7 +65,6 @@ function wire() {
 }
 
 async function show(told) {
-  const asking = $("ask").contains(document.activeElement);
   if (told.begun !== begun) $("news").replaceChildren();
   begun = told.begun;
   for (const [place, frame] of told.frames.entries()) {
@@ -75,9 +75,8 @@ async function show(told) {
   version = told.version;
   document.title = `${told.title} · Cardsharp`;
   $("board").dataset.seat = told.toAct;
-  const before = $("moves")?.elements.number.value;
   for (const id of ["headline", "ask", "recap", "side"]) replace(id, told[id]);
-  if (asking || $("moves")?.elements.number.value !== before) asked();
+  asked();
   wire();
 }
 
@@ -94,11 +93,12 @@ async function once() {
 async function send(form, button) {
   const body = new URLSearchParams(new FormData(form));
   if (button?.name) body.set(button.name, button.value);
-  for (const one of document.querySelectorAll(".ask button")) one.disabled = true;
+  const open = [...document.querySelectorAll(".ask button:not(:disabled)")];
+  for (const one of open) one.disabled = true; // until the next question comes
   const answer = await fetch(form.action, { method: "POST", body, headers: { Accept: "application/json" } });
   const told = await answer.json();
   $("notice").textContent = told.notice;
-  if (told.notice) location.reload();
+  if (told.notice) for (const one of open) one.disabled = false;
 }
 
 document.addEventListener("submit", (event) => {

@@ -1,0 +1,185 @@
+"""A seat at a table in a real browser: by keyboard, by touch, without script, with a friend."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+from support.browser import overflows, picture, serious, visited
+from support.cli import clean
+from support.stored import HOSTILE
+from support.table import Seat, playing, setting
+
+from workbench.table.room import Room
+
+GAMES = ("deadmansdraw", "blef", "euchre")
+SCREENS = [
+    *((game, *screen) for game in GAMES for screen in ((390, "dark"), (1600, "light"))),
+    ("blef", 1024, "dark"),
+]
+FINGER = 44
+"""Pixels that a finger hits."""
+
+STILL = {"reduced_motion": "reduce"}
+
+
+@pytest.fixture(autouse=True)
+def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A data folder of its own."""
+    clean(monkeypatch, tmp_path)
+
+
+@contextmanager
+def seated(game: str, people: int = 1) -> Iterator[list[Seat]]:
+    """The seats of a table of that game."""
+    with playing(Room(setting(game, people=people), "Ann")) as seats:
+        yield seats
+
+
+def opened(page: Page, seat: Seat) -> None:
+    """The page once its script works."""
+    page.goto(seat.link)
+    expect(page.locator("#seat")).to_have_attribute("data-ready", "yes")
+
+
+def asked(page: Page, after: str = "") -> str:
+    """The number of the next question after that one; nothing when the match is over."""
+    fresh = page.locator(f'#moves input[name=number]:not([value="{after}"]), .over')
+    fresh.first.wait_for(state="attached")
+    found = page.locator("#moves input[name=number]")
+    return found.get_attribute("value") or "" if found.count() else ""
+
+
+def choose(page: Page, game: str, turn: int) -> None:
+    """A choice by keys alone: by its number, or where the focus is."""
+    if game == "blef":
+        check = page.locator("#moves [data-digits='88']").count()
+        page.keyboard.type("88" if check else "0")
+    elif turn % 3:
+        page.keyboard.press("ArrowLeft")  # from the first to the last
+        page.keyboard.press("Enter")
+    else:
+        page.keyboard.press("1")
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_whole_match_by_keyboard_alone(browser: Browser, game: str) -> None:
+    """Focus is on the first choice of every question; hint, result and the next match, too."""
+    with seated(game) as (seat,), visited(browser, **STILL) as page:
+        opened(page, seat)
+        number = asked(page)
+        assert page.locator(".choice:focus").count() == 1
+        page.keyboard.press("h")
+        expect(page.get_by_role("status", name="Hint")).to_be_visible()
+        picture(page, f"seat-{game}-hint")
+        turn = 1
+        while number:
+            choose(page, game, turn)
+            number, turn = asked(page, number), turn + 1
+        expect(page.locator(".over h2").first).to_contain_text("won")
+        expect(page.get_by_role("link", name=re.compile("step by step|^1$"))).to_be_visible()
+        picture(page, f"seat-{game}-over")
+        assert serious(page) == []
+        expect(page.get_by_role("button", name="Play again")).to_be_focused()
+        page.keyboard.press("Enter")
+        expect(page.locator("#moves")).to_be_visible()
+
+
+@pytest.mark.parametrize(("game", "width", "scheme"), SCREENS)
+def test_nobody_is_kept_out_on_any_screen(
+    browser: Browser, game: str, width: int, scheme: str
+) -> None:
+    """On a telephone whatever is to be touched is as large as a finger."""
+    phone = width < FINGER * 10
+    screen = {"viewport": {"width": width, "height": 844}, "color_scheme": scheme, **STILL}
+    with (
+        seated(game) as (seat,),
+        visited(browser, **screen, has_touch=phone, is_mobile=phone) as page,
+    ):
+        opened(page, seat)
+        number = asked(page)
+        picture(page, f"seat-{game}-{width}-{scheme}")
+        assert serious(page) == []
+        assert page.locator("script:not([src])").count() == 0
+        for _ in range(3 * phone):
+            buttons = page.locator(".ask button:visible, summary:visible").all()
+            boxes = [one for one in map(Locator.bounding_box, buttons) if one is not None]
+            assert min(min(one["width"], one["height"]) for one in boxes) >= FINGER
+            page.locator("#moves .choice:not(:disabled)").first.tap()
+            number = asked(page, number)
+        assert not overflows(page)
+
+
+def test_it_is_played_without_script(browser: Browser) -> None:
+    """To the end, by forms alone."""
+    with seated("blef") as (seat,), visited(browser, java_script_enabled=False) as page:
+        page.goto(seat.link)
+        for _ in range(200):
+            if page.locator(".over").count():
+                break
+            enabled = page.locator("#moves .choice:not(:disabled)")
+            if enabled.count():
+                enabled.first.click()
+            else:
+                page.reload()
+        expect(page.locator(".over h2").first).to_contain_text("won")
+        page.get_by_text("All that has happened").click()
+        expect(page.get_by_text("lost the round").first).to_be_visible()
+
+
+def test_two_play_by_a_link(browser: Browser) -> None:
+    """Whatever the one is called, the other reads it; who leaves is missed and replaced."""
+    phone = {"viewport": {"width": 390, "height": 844}, **STILL}
+    with (
+        seated("blef", people=2) as (host, guest),
+        visited(browser, **STILL) as ann,
+        visited(browser, **phone) as other,
+    ):
+        opened(ann, host)
+        link = ann.locator("input.link").input_value()
+        assert link == guest.link
+        picture(ann, "seat-waiting")
+        assert serious(ann) == []
+        other.goto(link)
+        picture(other, "seat-invited")
+        other.get_by_label("Your name").fill(HOSTILE)
+        other.get_by_role("button", name="Take the seat").click()
+        expect(ann.locator("h1")).to_contain_text(HOSTILE[:24])
+        expect(other.locator("h1")).to_contain_text("you v Ann")
+        first, second = (ann, other) if ann.locator("#moves").count() else (other, ann)
+        assert second.locator("#moves").count() == 0
+        first.locator("#moves .choice:not(:disabled)").first.click()
+        expect(second.locator("#moves")).to_be_visible()
+        expect(second.locator("#news")).to_contain_text("High card")
+        other.get_by_text("Leave the table").click()
+        other.get_by_role("button", name="Leave").click()
+        expect(ann.get_by_text("has left the table")).to_be_visible()
+        picture(ann, "seat-left")
+        assert serious(ann) == []
+        ann.get_by_role("button", name="Let a bot play").click()
+        expect(ann.locator("#moves")).to_be_visible()
+        expect(other.get_by_role("button", name="Take the seat again")).to_be_visible()
+
+
+def test_an_old_form_plays_nothing_and_says_so(browser: Browser) -> None:
+    """From a second window that has been asleep."""
+    with seated("blef") as (seat,), visited(browser, **STILL) as page:
+        opened(page, seat)
+        number = asked(page)
+        form = {"number": number, "key": "0"}
+        assert seat.tell("move", **form) == ""
+        asked(page, number)
+        page.locator("#moves input[name=number]").evaluate(f"one => one.value = '{number}'")
+        page.locator("#moves .choice:not(:disabled)").first.click()
+        expect(page.get_by_role("alert")).to_contain_text("nothing was played")
+
+
+def test_a_table_that_is_gone_is_told(browser: Browser) -> None:
+    context = browser.new_context(**STILL)  # type: ignore[arg-type]
+    page = context.new_page()
+    with seated("blef") as (seat,):
+        opened(page, seat)
+    expect(page.get_by_role("alert")).to_contain_text("does not answer")
+    context.close()
