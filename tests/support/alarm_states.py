@@ -42,7 +42,9 @@ def fired(
     first: dict[str, datetime] = {}
     asked = list(moments)
     for alarm in alarms:
-        on = next((at for at in asked if is_on(alarm, samples, at)), None)
+        heard = {series.metric for series in alarm.series.values()}
+        its = [one for one in samples if one.metric in heard]
+        on = next((at for at in asked if is_on(alarm, its, at)), None)
         if on is not None:
             first[alarm.name] = on
     return first

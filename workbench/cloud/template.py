@@ -38,7 +38,7 @@ _QUEUE_ATTRIBUTES: tuple["QueueAttributeNameType", ...] = (
 """The properties that are attributes in a CreateQueue request."""
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(yaml.CSafeLoader):
     """Reads the short forms of CloudFormation's functions as their long forms."""
 
 
