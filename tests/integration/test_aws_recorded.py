@@ -96,6 +96,7 @@ def healthy(tmp_path_factory: pytest.TempPathFactory) -> list[Sample]:
         assert here.assembly.log.match(match_id).outcome  # type: ignore[union-attr]
         for game in GAMES:
             assert here.serve(game) == 200
+        assert here.look() == 200
         here.note_depth("DeadLetters", 0)
         here.note_sent("deadmansdrawTickLetters", 0)
         here.note_queue(MemoryQueue(FakeClock()), timedelta(0))

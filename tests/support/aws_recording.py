@@ -14,6 +14,7 @@ from http import HTTPStatus
 from pathlib import Path
 
 import poller.app
+import viewer.app
 import web.app
 import worker.app
 from cardsharp.cloud import aws
@@ -89,16 +90,26 @@ class Recorder:
 
     def serve(self, game: str) -> int:
         """Ask a game's handler its first sample; API Gateway counts a failure as a 5xx."""
-        event = json.loads(min((ROOT / "events").glob(f"{game}_*.json")).read_text())
-        function, clock = Function(game, web.app.handler, timedelta(seconds=29)), SystemClock()
         # Who watches the arena needs no password then.
         with environment({web.app.GAME: game, "CARDSHARP_PUBLIC": "yes"}):
-            done = invoke(function, event, function.context(clock), clock)
+            return self._asked(game, f"{game}Api", f"{game}Service", web.app.handler)
+
+    def look(self) -> int:
+        """Ask the viewer for its list of matches."""
+        with emulated_table("Matches") as table:
+            told = {"CARDSHARP_STORE": f"dynamodb:{table}", "CARDSHARP_PUBLIC": "yes"}
+            with environment(told):
+                return self._asked("viewer", "ViewerApi", "Viewer", viewer.app.handler)
+
+    def _asked(self, name: str, api: str, function: str, handler: Handler) -> int:
+        event = json.loads(min((ROOT / "events").glob(f"{name}_*.json")).read_text())
+        asked, clock = Function(name, handler, timedelta(seconds=29)), SystemClock()
+        done = invoke(asked, event, asked.context(clock), clock)
         told = done.answer if isinstance(done.answer, dict) else {}
         status = int(told.get("statusCode", HTTPStatus.INTERNAL_SERVER_ERROR))
         failed = status >= HTTPStatus.INTERNAL_SERVER_ERROR
-        self.note("AWS/ApiGateway", "5xx", {"ApiId": f"{game}Api"}, failed)
-        self.note("AWS/Lambda", "Throttles", {"FunctionName": f"{game}Service"}, 0)
+        self.note("AWS/ApiGateway", "5xx", {"ApiId": api}, failed)
+        self.note("AWS/Lambda", "Throttles", {"FunctionName": function}, 0)
         return status
 
     def note_depth(self, queue: str, messages: int) -> None:
@@ -135,15 +146,15 @@ class Scene:
 
 
 @contextmanager
-def emulated_table() -> Iterator[str]:
-    """The name of the arena's table, in an AWS that is there as long as the block runs."""
+def emulated_table(resource: str) -> Iterator[str]:
+    """The name of a table of the template, in an AWS that is there as long as the block runs."""
     # Here, for they take seconds to import.
     import boto3  # noqa: PLC0415
     from moto import mock_aws  # noqa: PLC0415
 
     with environment({"AWS_DEFAULT_REGION": REGION}), mock_aws():
         aws.session.cache_clear()
-        yield create_table(boto3.client("dynamodb", REGION), "deadmansdrawTable")
+        yield create_table(boto3.client("dynamodb", REGION), resource)
     aws.session.cache_clear()
 
 
@@ -160,7 +171,7 @@ def recorder(folder: Path, scene: Scene = Scene()) -> Iterator[Recorder]:
         before = meter.stream
         redirect(lines)
         stack.callback(setattr, meter, "stream", before)
-        table = stack.enter_context(emulated_table())
+        table = stack.enter_context(emulated_table("deadmansdrawTable"))
         if scene.broken == "deadmansdraw":
             table = "nowhere"
         variables = {
