@@ -32,22 +32,6 @@ def seen_by_alice(
     return visited(browser, http_credentials=login, **context)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1024, 1600])
-def test_the_list_shows_matches_at_every_size(
-    browser: Browser, arena: ArenaServer, width: int, scheme: str
-) -> None:
-    """Nobody is kept out by contrast, labels or structure, and no text of a match is code."""
-    screen = {"viewport": {"width": width, "height": 900}, "color_scheme": scheme}
-    with seen_by_alice(browser, **screen) as page:
-        page.goto(f"{arena.url}/matches")
-        expect(page.locator("tbody tr")).to_have_count(1)
-        picture(page, f"arena-list-{width}-{scheme}")
-        assert page.locator("script:not([src])").count() == 0
-        assert serious(page) == []
-        assert not overflows(page)
-
-
 @pytest.mark.parametrize("width", [390, 1600])
 def test_a_match_is_opened_from_the_list_and_moves_on(
     browser: Browser, tmp_path: Path, width: int

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from support.browser import overflows, picture, serious, visited
+from support.browser import picture, serious, visited
 from support.played import Kept
 from support.recorded import SAMPLE, Matches, sample_and_whole
 from support.stored import HOSTILE, PLAYERS, any_match, named, recorded_matches
@@ -21,7 +21,6 @@ from workbench.watch.site import WatchServer
 from workbench.watch.sources import LogSource
 
 TTL = timedelta(minutes=1)
-SCHEMES = ("light", "dark")
 
 
 @dataclass(frozen=True)
@@ -55,26 +54,6 @@ def count(page: Page) -> tuple[int, int]:
     """Which step is shown, of how many."""
     at, total = page.locator("#count").inner_text().split(" of ")
     return int(at), int(total)
-
-
-@pytest.mark.parametrize(
-    ("name", "width", "scheme"),
-    [
-        *((name, *screen) for name in PLAYERS for screen in ((390, "dark"), (1600, "light"))),
-        *(("hostile", width, scheme) for width in (390, 1024, 1600) for scheme in SCHEMES),
-    ],
-)
-def test_a_match_can_be_read_by_everybody(
-    browser: Browser, served: Served, name: str, width: int, scheme: str
-) -> None:
-    """Nothing keeps people out, nothing is wider than the screen, and no name is code."""
-    screen = {"viewport": {"width": width, "height": 900}, "color_scheme": scheme}
-    with visited(browser, **screen, reduced_motion="reduce") as page:
-        opened(page, f"{served.url}/matches/{name}#7")
-        picture(page, f"match-{name}-{width}-{scheme}")
-        assert serious(page) == []
-        assert not overflows(page)
-        assert page.locator("script:not([src])").count() == 0
 
 
 def test_steps_go_by_button_key_slider_list_and_address(browser: Browser, served: Served) -> None:

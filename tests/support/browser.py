@@ -32,12 +32,14 @@ def chromium(playwright: Playwright) -> str | None:
 @contextmanager
 def visited(
     browser: Browser,
+    *,
+    refused: bool = False,
     **context: Any,  # noqa: ANN401 - what Playwright's contexts take
 ) -> Iterator[Page]:
     """A page in a browser that knows nothing yet; `context` is its screen, scheme or user.
 
     A script's error, what the page's policy forbids, an error on the console, and a request to a
-    second host fail the test.
+    second host fail the test; that the page itself is refused does not where it is to be.
     """
     opened = browser.new_context(**context)
     page = opened.new_page()
@@ -49,7 +51,7 @@ def visited(
             hosts.add(host)
 
     def logged(said: ConsoleMessage) -> None:
-        if said.type == "error":
+        if said.type == "error" and not (refused and "status of 4" in said.text):
             trouble.append(f"console: {said.text}")
 
     page.on("request", requested)
@@ -87,8 +89,12 @@ def picture(page: Page, name: str) -> None:
     """Keep a picture of the page where $PICTURES names a folder."""
     if PICTURES:
         safe = re.sub(r"[^\w.-]", "-", name)
+        page.evaluate(_UNSTUCK, "static")  # else they lie over the middle of a long picture
         page.screenshot(path=Path(PICTURES) / f"{safe}.png", full_page=True)
+        page.evaluate(_UNSTUCK, "")
 
+
+_UNSTUCK = "to => document.querySelectorAll('.controls').forEach(one => one.style.position = to)"
 
 # A policy forbids scripts from elsewhere on a page; what the debugger evaluates it does not.
 _AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")

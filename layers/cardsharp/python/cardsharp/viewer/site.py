@@ -21,6 +21,7 @@ from starlette.routing import Route
 
 from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
 from cardsharp.errors import CardsharpError
+from cardsharp.games import game
 from cardsharp.replay import fault_of, header_of, outcome_of
 from cardsharp.viewer.assets import ASSETS, HEADERS, asset
 from cardsharp.viewer.base import Site
@@ -45,10 +46,10 @@ HOLD = timedelta(seconds=20)
 
 SITE = Site("Cardsharp", judged=True)
 _COLUMNS = (
-    Column("Game"),
-    Column("Result"),
+    Column("Game", "when"),
+    Column("Result", "spare"),
     Column("Score", "num"),
-    Column("Started (UTC)", "spare"),
+    Column("Started (UTC)", "spare when"),
 )
 
 
@@ -251,7 +252,7 @@ def _row(site: Site, record: MatchRecord) -> Row:
     score = " : ".join(map(str, scores or ()))
     result = "" if outcome is None else outcome.result
     started = f"{record.started:%Y-%m-%d %H:%M}"
-    return Row(link, live, players, (header.game or "", result, score, started))
+    return Row(link, live, players, (game(header.game).title, result, score, started))
 
 
 _FILTERS = Markup(

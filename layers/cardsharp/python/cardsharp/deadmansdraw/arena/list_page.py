@@ -25,7 +25,7 @@ _COLUMNS = (
     Column("Turn", "num spare"),
     Column("Draw pile", "num spare"),
     Column("Tags", "spare"),
-    Column("Started", "spare"),
+    Column("Started", "spare when"),
 )
 _TAG = Markup('<a class="tag" href="/matches/statistics?tag={}">{}</a> ')
 _PLAYERS = Markup("{} v {}")

@@ -1,0 +1,237 @@
+"""Every page at three widths, light and dark: it keeps nobody out, and each part is in place.
+
+A snapshot of pixels would differ from machine to machine with the fonts that it has. What is kept,
+in `layout.txt`, is which part of a page is where, which no font changes; what must hold of any
+page, such as that no text lies on another, is looked for on each. `LAYOUT=write make test-browser`
+writes the file anew; `PICTURES=folder make test-browser` keeps a picture of every page as well.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+from support.arena import ADMIN, ALICE, BOB, PASSWORDS, running_arena
+from support.blef import blef_front
+from support.browser import picture, serious, visited
+from support.contest_shown import Show, contest_shown
+from support.contests import teams
+from support.layout import faults, sketch
+from support.stored import PLAYERS, any_match, named
+
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.sqlite import SqliteLog
+from cardsharp.deadmansdraw.contest.pages import file_page
+from cardsharp.viewer.explained import explained
+from cardsharp.viewer.pages import match_file
+from cardsharp.viewer.shown import shown
+from workbench.show.keeping import keep_match
+from workbench.watch.site import WatchServer
+from workbench.watch.sources import LogSource
+
+KEPT = Path(__file__).with_name("layout.txt")
+WRITE = os.environ.get("LAYOUT") == "write"
+WIDTHS = (390, 1024, 1600)
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+AXE = ((390, "light"), (1600, "dark"))
+"""Where axe looks: colours are those of a scheme, whatever the width."""
+
+LONG = "The Very Long Name of a Team That Would Not Stop, Ever, for Anybody"
+UNBROKEN = "W" * 60
+
+Opened = Callable[[Page], None]
+
+
+@dataclass
+class Shelf:
+    """Where the pages are; each server runs from when it is first asked for."""
+
+    folder: Path
+    stack: ExitStack
+    made: dict[str, Any]
+
+    def get(self, name: str, make: Callable[[Path], Any]) -> Any:  # noqa: ANN401 - many kinds
+        """What is called so, made once."""
+        if name not in self.made:
+            folder = self.folder / name
+            folder.mkdir()
+            self.made[name] = self.stack.enter_context(make(folder))
+        return self.made[name]
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
+    with ExitStack() as stack:
+        yield Shelf(tmp_path_factory.mktemp("shelf"), stack, {})
+
+
+@contextmanager
+def watched(folder: Path) -> Iterator[str]:
+    """The pages of a log with matches of all games, one of which is still played."""
+    log = SqliteLog(folder / "matches.db", SystemClock())
+    matches = {name: any_match(name) for name in PLAYERS}
+    matches["long"] = named(matches["deadmansdraw"], LONG, UNBROKEN)
+    for place, name in enumerate((*matches, *(f"{one}-{n}" for n in range(5) for one in PLAYERS))):
+        record, moves = matches[name.partition("-")[0]]
+        started = record.started + timedelta(minutes=place)
+        keep_match(replace(record, match_id=name, started=started), moves, log)
+    record, moves = any_match("deadmansdraw", 3)
+    lease = log.take("live", "test", timedelta(minutes=5), record.header)
+    assert lease is not None
+    log.record(lease, {move.sequence: move.facts for move in moves[:30] if move.facts})
+    log.close()
+    with WatchServer(LogSource(f"sqlite:{folder / 'matches.db'}")) as server:
+        yield server.url
+
+
+@contextmanager
+def no_matches(folder: Path) -> Iterator[str]:
+    SqliteLog(folder / "matches.db", SystemClock()).close()
+    with WatchServer(LogSource(f"sqlite:{folder / 'matches.db'}")) as server:
+        yield server.url
+
+
+@contextmanager
+def arena(folder: Path) -> Iterator[str]:
+    """An arena with matches at different moments, of several tags."""
+    with running_arena(folder) as (server, client):
+        for number in range(9):
+            tags = [f"Day1_Round{number % 3 + 1}", "Day1", *([LONG] if number == 4 else [])]
+            match = server.create_match([ALICE, BOB][:: 1 if number % 2 else -1], tags=tags)
+            for _ in range(number):
+                for player in (ALICE, BOB):
+                    client.post(f"/api/matches/{match}", player, {"etype": "Draw", "autopick": 1})
+            if number > 5:
+                client.ask("DELETE", f"/api/matches/{match}/terminate", ADMIN, {"winnerId": ALICE})
+        yield server.url
+
+
+def contest(number: int, decided: int | None, practice: int = 0) -> Callable[[Path], Any]:
+    return contextmanager(lambda folder: contest_shown(folder, teams(number), decided, practice))
+
+
+@contextmanager
+def blef(_folder: Path) -> Iterator[str]:
+    with blef_front() as front:
+        yield front.url
+
+
+def at_log(path: str) -> Callable[[Shelf], str]:
+    return lambda shelf: f"{shelf.get('watched', watched)}{path}"
+
+
+def at_arena(path: str) -> Callable[[Shelf], str]:
+    return lambda shelf: f"{shelf.get('arena', arena)}{path}"
+
+
+def at_contest(number: int, decided: int | None, practice: int = 0) -> Callable[[Shelf], str]:
+    def address(shelf: Shelf) -> str:
+        show: Show = shelf.get(f"contest-{number}-{decided}", contest(number, decided, practice))
+        return show.address
+
+    return address
+
+
+def match_as_file(name: str) -> Callable[[Shelf], str]:
+    def address(shelf: Shelf) -> str:
+        match = shown(*any_match(name))
+        file = shelf.folder / f"{name}.html"
+        file.write_text(match_file(match, explained(match)), encoding="utf-8")
+        return file.as_uri()
+
+    return address
+
+
+def contest_as_file(shelf: Shelf) -> str:
+    at_contest(8, None)(shelf)
+    file = shelf.folder / "contest.html"
+    file.write_text(file_page(shelf.made["contest-8-None"].records), encoding="utf-8")
+    return file.as_uri()
+
+
+PAGES: dict[str, Callable[[Shelf], str]] = {
+    "list": at_log("/matches"),
+    "list-empty": lambda shelf: f"{shelf.get('none', no_matches)}/matches",
+    "no-such-match": at_log("/matches/none"),
+    **{
+        f"{game}-{moment}": at_log(f"/matches/{game}{number}")
+        for game in PLAYERS
+        for moment, number in (("start", "#1"), ("middle", "#23"), ("end", ""))
+    },
+    "long-names": at_log("/matches/long#30"),
+    "live": at_log("/matches/live"),
+    "file-deadmansdraw": match_as_file("deadmansdraw"),
+    "file-euchre": match_as_file("euchre"),
+    "arena-list": at_arena("/matches"),
+    "arena-list-none": at_arena("/matches?tags=none"),
+    "arena-tags": at_arena("/matches/statistics"),
+    "arena-statistics": at_arena("/matches/statistics?tag=Day1"),
+    "arena-no-match": at_arena(f"/matches/{'0' * 24}"),
+    "arena-api": at_arena("/docs"),
+    "blef-api": lambda shelf: f"{shelf.get('blef', blef)}/v2/docs",
+    "contest-before": at_contest(5, 0),
+    "contest-8": at_contest(8, 5),
+    "contest-20": at_contest(20, 24, 90),
+    "contest-64": at_contest(64, 70),
+    "contest-over": at_contest(8, None),
+    "contest-file": contest_as_file,
+}
+"""Each page there is, and in which state, by name."""
+
+
+def known() -> dict[str, str]:
+    lines = KEPT.read_text(encoding="utf-8").splitlines() if KEPT.exists() else []
+    return dict(line.split(": ", 1) for line in lines)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_in_order_on_every_screen(browser: Browser, shelf: Shelf, name: str) -> None:
+    """Axe finds nothing, nothing is hidden, cut or too small, and each part is where it was."""
+    who = ALICE if name == "arena-list" else ADMIN
+    login = {"username": who, "password": PASSWORDS[who]}
+    address, missing = PAGES[name](shelf), name == "no-such-match"
+    with visited(browser, http_credentials=login, reduced_motion="reduce", refused=missing) as page:
+        whole(page, address)
+        looks = {width: looked_at(page, name, width) for width in WIDTHS}
+    assert {width: wrong for width, (_, wrong) in looks.items() if wrong} == {}
+    sketches = {f"{name} {width}": found for width, (found, _) in looks.items()}
+    if WRITE:
+        keep(sketches)
+    assert {key: known().get(key) for key in sketches} == sketches
+
+
+def whole(page: Page, address: str) -> None:
+    """The page with all that its script fetches."""
+    page.goto(address)
+    if page.locator(".match").count():
+        expect(page.locator(".match")).to_have_attribute("data-ready", "yes")
+    if page.locator(".match[data-judged]").count() and "live" not in address:
+        expect(page.locator("#summary table")).to_be_visible(timeout=60_000)
+
+
+def looked_at(page: Page, name: str, width: int) -> tuple[str, list[str]]:
+    """The sketch of the page at that width, and what is wrong with it in either scheme."""
+    page.set_viewport_size({"width": width, "height": 900})
+    wrong = faults(page, touched=width == WIDTHS[0])
+    for scheme in SCHEMES:
+        page.emulate_media(color_scheme=scheme)
+        picture(page, f"{name}-{width}-{scheme}")
+        if (width, scheme) in AXE:
+            wrong += serious(page)
+    return sketch(page), wrong
+
+
+def keep(sketches: dict[str, str]) -> None:
+    told = known() | sketches
+    order = [f"{one} {width}" for one in PAGES for width in WIDTHS]
+    lines = [f"{key}: {told[key]}\n" for key in order if key in told]
+    KEPT.write_text("".join(lines), encoding="utf-8")
+
+
+def test_nothing_is_kept_of_pages_that_are_gone() -> None:
+    assert set(known()) == {f"{name} {width}" for name in PAGES for width in WIDTHS}
