@@ -511,3 +511,22 @@ def test_matches_of_one_process_act_one_after_the_other(desk: Desk) -> None:
     for thread in threads:
         thread.join(30)
     assert (first.counted, second.counted) == (ACTIONS, ACTIONS)
+
+
+@pytest.mark.parametrize("told_by", ["who knows it", "a look"])
+def test_the_log_says_which_version_of_us_plays(desk: Desk, told_by: str) -> None:
+    """Beside what the match says of itself; once, whoever attends it later."""
+
+    class Looked(Count):
+        def look(self, known: Facts) -> Sight[int]:
+            return replace(super().look(known), header={"game": "count"})
+
+    match = Count(header={"game": "count"}) if told_by == "who knows it" else Looked()
+    for version in ("one", "two"):
+        meet = nullcontext(match)
+        Bot("count", lambda _, met=meet: met, desk.offering, "w", TIMING, version=version).attend(
+            "m", lambda: HOUR
+        )
+    record = desk.log.match("m")
+    assert record is not None
+    assert record.header == {"game": "count", "version": "one"}

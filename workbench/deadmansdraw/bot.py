@@ -13,13 +13,14 @@ from typing import Annotated
 from cyclopts import Parameter, validators
 
 from cardsharp.cloud.redaction import redact
+from cardsharp.deadmansdraw.game import GAME
 from workbench.deadmansdraw.connection import ArenaOptions, await_arena, client_for, variables_for
 from workbench.show.exits import Exit
 from workbench.show.lookup import data_folder
 from workbench.show.output import messages
 from workbench.stage.side import assembled
 from workbench.stage.surroundings import telemetry_in
-from workbench.strategy_file import strategy_named
+from workbench.strategy_file import strategy_named, version_of
 
 REPEAT = timedelta(seconds=30)
 """For how long a warning is not said again."""
@@ -64,6 +65,7 @@ def bot(*, options: BotOptions = BotOptions()) -> int:
     variables = variables_for(
         options.arena,
         strategy=strategy,
+        version=None if options.strategy is None else version_of(options.strategy, GAME),
         tags=",".join(options.tag) or None,
         store=None if options.data is None else f"sqlite:{options.data}",
     )

@@ -14,6 +14,7 @@ from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import Body, MatchLog
 from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.deadmansdraw.client import ArenaClient
+from cardsharp.deadmansdraw.game import GAME
 from cardsharp.deadmansdraw.practice import MOST
 from cardsharp.deadmansdraw.wire import card_body
 from cardsharp.errors import CardsharpError
@@ -33,7 +34,7 @@ from workbench.stage.following import Follower
 from workbench.stage.side import Rhythm, assembled, attending
 from workbench.stage.surroundings import telemetry_in
 from workbench.stage.verdict import compare
-from workbench.strategy_file import strategy_named
+from workbench.strategy_file import strategy_named, version_of
 
 STALL = timedelta(minutes=2)
 """How long no move may be made before we give up."""
@@ -122,6 +123,7 @@ def practice(*, options: PracticeOptions = PracticeOptions()) -> int:
     variables = variables_for(
         options.arena,
         strategy=None if options.strategy is None else strategy_named(options.strategy),
+        version=None if options.strategy is None else version_of(options.strategy, GAME),
         dummy_strategy=strategy_named(options.against) if options.opponent == "dummy" else None,
         tags=",".join(tags),
     )

@@ -7,14 +7,14 @@ from math import fsum, inf, isfinite, sqrt
 from statistics import correlation, fmean, stdev
 from typing import NamedTuple
 
-from cardsharp.analysis import SIDES, analyse, side_of
+from cardsharp.analysis import SIDES, analyse, side_names, side_of
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.errors import ConfigError
 from cardsharp.games import game
 from cardsharp.ratings import NORMAL_95
 from cardsharp.replay import header_of
 from workbench.lab.interval import Interval, interval
-from workbench.show.analysis import our_sides, side_names
+from workbench.show.analysis import our_sides
 
 _AT_ONCE = 64
 """Matches in memory: each is about a megabyte."""

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cardsharp.analysis import SIDES, Analysis, Judged, Mark, Swing, side_of
+from cardsharp.analysis import Analysis, Judged, Mark, Swing, side_names, side_of
 from cardsharp.replay import Header
 from workbench.show.decisions import amount
 
@@ -71,21 +71,6 @@ class Analysed:
 def our_sides(analysis: Analysis, header: Header) -> set[int]:
     """The sides that we played: as the header says, else those whose reasons the log has."""
     return {side_of(seat) for seat in header.seats} or {*analysis.reasoned}
-
-
-def side_names(analysis: Analysis, header: Header) -> tuple[str, str]:
-    """What the two sides are called.
-
-    Where we took a seat at a service the header has our name alone, and not which seat it was.
-    """
-    if len(header.names or header.players) < SIDES and len(analysis.reasoned) == 1:
-        ours, other = header.name(0), header.opponent or "opponent"
-        return (ours, other) if analysis.reasoned == (0,) else (other, ours)
-    called: list[list[str]] = [[], []]
-    for seat in range(max(len(header.names), len(header.players), SIDES)):
-        called[side_of(seat)].append(header.called(seat))
-    one, two = (" and ".join(dict.fromkeys(names)) for names in called)
-    return one, two
 
 
 def print_analysis(console: Console, shown: Analysed) -> None:

@@ -18,7 +18,7 @@ from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.errors import ConfigError
 from cardsharp.game import Game
 from cardsharp.judge import LAPSE, Judge, judging
-from cardsharp.replay import Asked, Step, Stored, Weighed
+from cardsharp.replay import Asked, Header, Step, Stored, Weighed
 
 SIDES = 2
 
@@ -144,6 +144,21 @@ class Analysis(Stored):
 def side_of(seat: int) -> int:
     """The side of a seat: seats are taken in turn, in Euchre those of partners too."""
     return seat % SIDES
+
+
+def side_names(analysis: Analysis, header: Header) -> tuple[str, str]:
+    """What the two sides are called.
+
+    Where we took a seat at a service the header has our name alone, and not which seat it was.
+    """
+    if len(header.names or header.players) < SIDES and len(analysis.reasoned) == 1:
+        ours, other = header.name(0), header.opponent or "opponent"
+        return (ours, other) if analysis.reasoned == (0,) else (other, ours)
+    called: list[list[str]] = [[], []]
+    for seat in range(max(len(header.names), len(header.players), SIDES)):
+        called[side_of(seat)].append(header.called(seat))
+    one, two = (" and ".join(dict.fromkeys(names)) for names in called)
+    return one, two
 
 
 def analyse(

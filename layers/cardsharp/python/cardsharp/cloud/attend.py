@@ -147,6 +147,8 @@ class Bot:
     worker: str
     timing: Timing = field(default_factory=Timing)
     line: Line = OURS
+    version: str | None = None
+    """The state of what plays, as the log is to say it."""
 
     def attend(self, match_id: str, remaining: Remaining) -> Attended:
         """Play a match until it ends, the time is up, or another worker holds it.
@@ -169,7 +171,8 @@ class Bot:
         log, meter = self.offering.log, self.offering.meter
         clock, known = self.offering.clock, log.match(match_id)
         asked = clock.monotonic()
-        lease = log.take(match_id, self.worker, self.timing.lease, match.header)
+        header = match.header and versioned(match.header, self.version)
+        lease = log.take(match_id, self.worker, self.timing.lease, header)
         if lease is None:
             return Attended.ELSEWHERE
         if known is not None and known.lease is not None:
@@ -179,7 +182,8 @@ class Bot:
             with LeaseKeeper(log, lease, self._keeping, clock, asked) as keeper:
                 taken = clock.monotonic()
                 hold = Hold(keeper, log, clock, meter, self.timing, remaining, taken)
-                attended = _Attendance(hold, match, self.line, described=described).run()
+                about = None if described else self.version or ""
+                attended = _Attendance(hold, match, self.line, about).run()
         except Conflict as conflict:
             _log.warning("%s", conflict, extra={"match_id": match_id})
             return Attended.ELSEWHERE
@@ -210,17 +214,24 @@ class Bot:
                 log.renew(lease, self.timing.shelf)
 
 
+def versioned(header: Body, version: str | None) -> Body:
+    """A match's header with the state of what plays of us, where that is known."""
+    return {**header, "version": version} if version else header
+
+
 class _Attendance(Generic[A]):
     """A match as long as one worker holds it; all of this can be lost at any moment.
 
-    `described` says whether the match log has the match's header already.
+    `version` is what the match's header is to say of us; None where the log has the header already.
     """
 
-    def __init__(self, hold: Hold, match: AttendedMatch[A], line: Line, *, described: bool) -> None:
+    def __init__(
+        self, hold: Hold, match: AttendedMatch[A], line: Line, version: str | None
+    ) -> None:
         self.hold = hold
         self.match = match
         self.line = line
-        self.described = described
+        self.version = version
         self.known: dict[int, Body] = {}
         self.refused: dict[int, frozenset[A]] = {}
         self.denied = Denied()
@@ -268,8 +279,8 @@ class _Attendance(Generic[A]):
         sight = self._look()
         if sight is None:
             return None
-        if sight.header is not None and not self.described:
-            hold.log.describe(hold.lease, sight.header)
+        if sight.header is not None and self.version is not None:
+            hold.log.describe(hold.lease, versioned(sight.header, self.version))
         return self._look() if hold.outwait(moves, sight.sequence, asked) else sight
 
     def _wait(self, last: Sight[A]) -> Sight[A] | None:

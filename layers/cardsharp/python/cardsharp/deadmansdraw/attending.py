@@ -8,6 +8,7 @@ from random import Random
 from cardsharp.cloud.attend import Bot
 from cardsharp.cloud.attended import Attended
 from cardsharp.cloud.secrets import credentials, guarded
+from cardsharp.cloud.telemetry import BUILD
 from cardsharp.cloud.timing import timing_of
 from cardsharp.deadmansdraw.assembly import Assembly, assembly_of
 from cardsharp.deadmansdraw.bot import meeting
@@ -55,4 +56,5 @@ def _bot(assembly: Assembly, worker: str) -> Iterator[Bot]:
             given = guarded(DUMMY_ID, settings.dummy_password.get_secret_value())
             dummy = seat(given, settings.dummy_strategy)
         meet = meeting(Players(me, dummy), assembly.log, assembly.clock, assembly.wanted_tags())
-        yield Bot(GAME.name, meet, assembly.offering, worker, timing_of(settings))
+        timing, version = timing_of(settings), settings.version or BUILD
+        yield Bot(GAME.name, meet, assembly.offering, worker, timing, version=version)

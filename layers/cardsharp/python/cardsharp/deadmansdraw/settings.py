@@ -37,6 +37,9 @@ class Settings(Workplace):
     user: str | None = Field(default=None, description="the arena's user id")
     password: SecretStr | None = Field(default=None, description="the arena's password")
     strategy: str | None = Field(default=None, description="the name of a strategy")
+    version: str | None = Field(
+        default=None, description="what the match log calls the state of our strategy"
+    )
     dummy_strategy: str | None = Field(
         default=None,
         description="the name of the strategy that plays the dummy's seat in our own practice "

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from cardsharp.analysis import Analysis, Judged, analyse, side_of
+from cardsharp.analysis import Analysis, Judged, analyse, side_names
 from cardsharp.errors import ConfigError
 from cardsharp.replay import Asked
 from cardsharp.strategy import percent
@@ -71,22 +71,14 @@ def explained(
         )
         for one in analysis.decisions
     }
-    first, second = (_side(match, side) for side in (0, 1))
     worths = [point.worth for point in analysis.curve]
     return Explained(
         analysis,
-        (first, second),
+        side_names(analysis, match.header),
         _heights(analysis, worths),
         [_worded(analysis, worth) for worth in worths],
         decisions,
     )
-
-
-def _side(match: Shown, side: int) -> str:
-    """What a side is called: its players' common name, or that of its first."""
-    names = match.names
-    seats = [name for seat, name in enumerate(names) if side_of(seat) == side]
-    return " and ".join(seats) or "?"
 
 
 def _heights(analysis: Analysis, worths: list[float]) -> list[int]:

@@ -19,10 +19,10 @@ from cardsharp.deadmansdraw.arena.slowdown import SlowDown
 
 SPECTATOR = User("spectator", None, "spectator")
 
-FRESH = timedelta(seconds=2)
-"""How long an answer serves."""
+FRESH = timedelta(milliseconds=300)
+"""How long an answer serves: with the pause of `live.js` a card is there within a second."""
 
-PER_ADDRESS = 600
+PER_ADDRESS = 1200
 """Requests an address may send in a minute: ten who watch a match each."""
 
 MOST_KEPT = 256
@@ -62,7 +62,7 @@ class Spectators:
         if known is not None and now < known.until:
             return known.response
         response = await made()
-        response.headers.setdefault("Cache-Control", f"public, max-age={FRESH.seconds}")
+        response.headers.setdefault("Cache-Control", "no-cache")
         if len(response.body) <= MOST_BYTES:
             self._kept[key] = _Kept(now + FRESH, response)
             self._kept.move_to_end(key)
