@@ -16,7 +16,7 @@ from support.stored import any_match
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
 from cardsharp.viewer.assets import ASSETS
-from cardsharp.viewer.door import LIFE, OWNER, PASS, Door
+from cardsharp.viewer.door import ADMISSION, LIFE, OWNER, Door
 from cardsharp.viewer.passes import EVERYTHING, admits, pass_to
 from cardsharp.viewer.site import Manner, Pages, application
 from cardsharp.web.asgi import handler_of
@@ -94,7 +94,7 @@ class Visitor:
 
     def by_link(self, what: str = "abc") -> "Visitor":
         link = pass_to(what, self.now + HOUR, self.word)
-        assert self.status(f"/matches/{what}?{PASS}={link}") == 303
+        assert self.status(f"/matches/{what}?{ADMISSION}={link}") == 303
         return self
 
 
@@ -148,7 +148,7 @@ def test_cookies_go_to_us_over_tls_and_to_no_script() -> None:
     link = pass_to("abc", NOW + HOUR, WORD)
     for answer, path in (
         (visitor.ask("/matches", "password=correct+horse+battery"), "/"),
-        (visitor.ask(f"/matches/abc?{PASS}={link}"), "/matches/abc"),
+        (visitor.ask(f"/matches/abc?{ADMISSION}={link}"), "/matches/abc"),
     ):
         (cookie,) = [value for name, value in answer.headers if name == "Set-Cookie"]
         assert {"HttpOnly", "Secure", "SameSite=lax", f"Path={path}"} <= set(cookie.split("; "))
@@ -162,7 +162,7 @@ def test_a_link_admits_to_its_match_and_to_nothing_else_until_it_ends() -> None:
     visitor.now += HOUR
     assert visitor.status("/matches/abc") == 403
     late = pass_to("abc", NOW, WORD)
-    assert visitor.status(f"/matches/abc?{PASS}={late}") == 403
+    assert visitor.status(f"/matches/abc?{ADMISSION}={late}") == 403
 
 
 def test_another_password_ends_all_passes() -> None:

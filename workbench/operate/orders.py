@@ -7,7 +7,7 @@ from datetime import datetime
 from cardsharp.cloud.aws import call
 from cardsharp.cloud.redaction import register
 from cardsharp.errors import CardsharpError, ConfigError
-from cardsharp.viewer.door import PASS
+from cardsharp.viewer.door import ADMISSION
 from cardsharp.viewer.passes import pass_to
 from workbench.operate.letters import drop
 from workbench.operate.stack import Stack
@@ -83,7 +83,7 @@ def link_to(stack: Stack, match_id: str, until: datetime) -> str:
     page = f"{stack.output('viewerUrl')}/matches/{match_id}"
     if stack.parameters.get("WebPublic") == "yes":
         return page
-    return f"{page}?{PASS}={pass_to(match_id, until, _password_of_pages(stack))}"
+    return f"{page}?{ADMISSION}={pass_to(match_id, until, _password_of_pages(stack))}"
 
 
 def _password_of_pages(stack: Stack) -> str:

@@ -23,7 +23,9 @@ from cardsharp.viewer.passes import EVERYTHING, admits, is_password, pass_to
 LIFE = timedelta(days=14)
 """How long a browser that was told the password need not be told it again."""
 
-PASS = "pass"  # noqa: S105 - the name of a parameter and of a cookie
+ADMISSION = "pass"
+"""The parameter of an address, and the cookie, that have a pass."""
+
 OWNER = "__Host-owner"
 """The cookie of who knows the password: a browser takes it over TLS only, and from us alone."""
 
@@ -74,12 +76,12 @@ class Door:
             if not is_password(await _given(request), password):
                 return self._form(page, "That is not the password.")
             return _led_to(page, OWNER, pass_to(EVERYTHING, now + LIFE, password), "/")
-        if given := request.query_params.get(PASS):
+        if given := request.query_params.get(ADMISSION):
             if not admits(given, match, now, password):
                 return self._form(page, "This link has expired, or it was for another page.")
-            return _led_to(page, PASS, given, page)
+            return _led_to(page, ADMISSION, given, page)
         if not admits(request.cookies.get(OWNER, ""), EVERYTHING, now, password):
-            request.state.guest = admits(request.cookies.get(PASS, ""), match, now, password)
+            request.state.guest = admits(request.cookies.get(ADMISSION, ""), match, now, password)
             return None if request.state.guest else self._form(page)
         return None
 
