@@ -229,8 +229,9 @@ def test_no_seat_acts_or_sees_for_another(two: Any) -> None:  # noqa: ANN401
 def test_a_bot_may_play_for_who_does_not_come(two: Any) -> None:  # noqa: ANN401
     """And gives the seat back to whoever comes late."""
     room, host, guest, _ = two
-    guest.tell("bot", place=0)  # only who has not come is replaced
-    assert room.chairs[0].stand_in is None
+    for seat, place in ((guest, 0), (guest, 1), (host, 0), (host, 7), (host, "x")):
+        seat.tell("bot", place=place)  # only who has not come is replaced, and by the host alone
+    assert [one.stand_in for one in room.chairs] == [None, None]
     host.tell("bot", place=1)
     host.until('id="moves"')
     assert "threshold" in host.page()

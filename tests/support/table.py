@@ -2,11 +2,10 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from html import unescape
 from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
@@ -107,11 +106,3 @@ def number(asked: str) -> str:
 def choices(asked: str) -> list[str]:
     """The keys that may be chosen."""
     return re.findall(r'name="key" value="(\w+)" data-digits', asked)
-
-
-def offered(asked: str) -> Mapping[str, str]:
-    """The keys that may be chosen, with what stands on their buttons."""
-    buttons = re.findall(r'name="key" value="(\w+)" data-digits.*?</button>', asked)
-    texts = re.findall(r"data-digits[^>]*>(?:<kbd.*?</kbd>)?(.*?)</button>", asked)
-    plain = [unescape(re.sub(r"<[^>]+>", "", text)) for text in texts]
-    return dict(zip(buttons, plain, strict=True))

@@ -134,11 +134,13 @@ class Room:
             chair.gone = True
         self._touch()
 
-    def replace(self, place: int) -> None:
-        """Have a bot play for somebody who has not come or is away; nothing otherwise."""
+    def replace(self, place: int, by: int) -> None:
+        """Have a bot play for somebody who is away or, if the host says so, has not come."""
         with self.changed:
-            chair = self.chairs[place] if 0 < place < len(self.chairs) else self.chairs[0]
-            if chair.stand_in is not None or (chair.here and not chair.away):
+            there = place != by and 0 <= place < len(self.chairs)
+            chair = self.chairs[place if there else by]
+            may = chair.away if chair.here else by == 0
+            if not there or chair.stand_in is not None or not may:
                 return
             wanted = self.setting.opponent or self.setting.game.default_strategy
             chair.stand_in = self.setting.bot(wanted, self._wanted, f"stand-in {place}")

@@ -157,9 +157,7 @@ class Seats:
         return ""
 
     def _bot(self, place: int, form: Form) -> str:
-        wanted = _number(form, "place")
-        if wanted != place:
-            self._room.replace(wanted)
+        self._room.replace(_number(form, "place"), place)
         return ""
 
     def _again(self, place: int, form: Form) -> str:

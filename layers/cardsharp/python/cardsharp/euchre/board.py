@@ -48,7 +48,7 @@ def _seat(header: Header, step: Step, seat: int) -> Markup:
     held = step.ours.position if step.ours is not None and step.seat == seat else None
     hand = row(map(french, texts(held.get("hand")))) if held else NOTHING
     content = (
-        Markup('<p class="quiet">{}</p>').format(", ".join(said) or "has said nothing"),
+        Markup('<p class="quiet">{}</p>').format(", ".join(said) or "said nothing"),
         row(played) if played else NOTHING,
         Markup('<div class="held">{}</div>').format(hand) if hand else NOTHING,
     )
