@@ -15,14 +15,20 @@ settings.register_profile("cardsharp", settings(), deadline=None)
 settings.load_profile("cardsharp")
 
 
+@pytest.fixture(scope="session")
+def emulator() -> Iterator[Emulator]:
+    """The cloud's services in a process of their own; shared, each test with tables of its own."""
+    with Emulator() as running:
+        yield running
+
+
 @pytest.fixture(scope="module", params=["home", pytest.param("cloud", marks=pytest.mark.slow)])
 def opened(request: pytest.FixtureRequest) -> Iterator[Opened]:
     """What opens an arena in each of its homes."""
     if request.param == "home":
         yield running_arena
         return
-    with Emulator() as emulator:
-        yield in_cloud(emulator)
+    yield in_cloud(request.getfixturevalue("emulator"))
 
 
 def pytest_collection_finish() -> None:

@@ -29,12 +29,6 @@ CALLS = {
 POINTS = [(deed, at + 1) for deed, calls in CALLS.items() for at in range(len(calls))]
 
 
-@pytest.fixture(scope="module")
-def emulator() -> Iterator[Emulator]:
-    with Emulator() as running:
-        yield running
-
-
 @pytest.fixture(autouse=True)
 def _without_waiting() -> Iterator[None]:
     """Try again at once, and as often as in earnest."""

@@ -92,12 +92,6 @@ def seen() -> Iterator[Seen]:
         aws.session.cache_clear()
 
 
-@pytest.fixture(scope="module")
-def cloud() -> Iterator[Emulator]:
-    with Emulator() as running:
-        yield running
-
-
 @pytest.fixture
 def arena(tmp_path: Path) -> Iterator[ArenaServer]:
     players = write_players(tmp_path)
@@ -108,13 +102,13 @@ def arena(tmp_path: Path) -> Iterator[ArenaServer]:
 
 
 @contextmanager
-def deployed(cloud: Emulator, arena: ArenaServer, name: str) -> Iterator[tuple[Assembly, Seen]]:
+def deployed(emulator: Emulator, arena: ArenaServer, name: str) -> Iterator[tuple[Assembly, Seen]]:
     """What a deployed function is made of, on a stack of its own, and the actions that it uses."""
-    made = cloud.create(TEMPLATE, prefix=name)
+    made = emulator.create(TEMPLATE, prefix=name)
     secret = f'{{"username": "{ALICE}", "password": "{PASSWORDS[ALICE]}"}}'
-    cloud.client("ssm").put_parameter(Name=name, Value=secret, Type="SecureString")
+    emulator.client("ssm").put_parameter(Name=name, Value=secret, Type="SecureString")
     variables = {
-        **cloud.environment,
+        **emulator.environment,
         "CARDSHARP_ARENA_URL": arena.url,
         "CARDSHARP_SECRET_ID": name,
         "CARDSHARP_STORE": f"dynamodb:{made.tables['Matches']}",
@@ -128,16 +122,16 @@ def deployed(cloud: Emulator, arena: ArenaServer, name: str) -> Iterator[tuple[A
 
 
 @contextmanager
-def service(cloud: Emulator, game: str, table: str, prefix: str = "") -> Iterator[Seen]:
+def service(emulator: Emulator, game: str, table: str, prefix: str = "") -> Iterator[Seen]:
     """The actions that a game's service, on a table of its own, uses meanwhile."""
-    made = cloud.create(TEMPLATE, prefix=prefix or game)
-    variables = {**cloud.environment, f"{game.upper()}_STORE": f"dynamodb:{made.tables[table]}"}
+    made = emulator.create(TEMPLATE, prefix=prefix or game)
+    variables = {**emulator.environment, f"{game.upper()}_STORE": f"dynamodb:{made.tables[table]}"}
     with environment(variables), seen() as actions:
         yield actions
 
 
-def test_s13_blef_may_do_what_it_does(cloud: Emulator) -> None:
-    with service(cloud, "blef", "blefTable") as actions:
+def test_s13_blef_may_do_what_it_does(emulator: Emulator) -> None:
+    with service(emulator, "blef", "blefTable") as actions:
         store = STORES.open(os.environ["BLEF_STORE"], SystemClock())
         client = Client(store, SystemClock())
         game = client.create()
@@ -157,8 +151,8 @@ def policy(name: str, service: str) -> set[str]:
     return {one.partition(":")[2] for one in actions if one.startswith(f"{service}:")}
 
 
-def test_s13_blef_may_tell_those_who_watch(cloud: Emulator) -> None:
-    with service(cloud, "blef", "blefTable", "feed") as actions:
+def test_s13_blef_may_tell_those_who_watch(emulator: Emulator) -> None:
+    with service(emulator, "blef", "blefTable", "feed") as actions:
         feed = watched("http://127.0.0.1:9/live", os.environ["BLEF_STORE"], SystemClock())
         assert feed.watch("game", "ann", "")
         feed.tell("game", lambda _: ["a text for nobody"])
@@ -170,15 +164,15 @@ def test_s13_blef_may_tell_those_who_watch(cloud: Emulator) -> None:
     assert policy("blefFeedPolicy", "execute-api") == {"ManageConnections"}
 
 
-def test_s13_blef_may_seat_the_bot_that_is_invited(cloud: Emulator) -> None:
-    made = cloud.create(TEMPLATE, prefix="agents")
+def test_s13_blef_may_seat_the_bot_that_is_invited(emulator: Emulator) -> None:
+    made = emulator.create(TEMPLATE, prefix="agents")
     told = {
         BOT_STORE: f"dynamodb:{made.tables['Matches']}",
         BOT_QUEUE: made.queues["MatchQueue"],
         BOT_URL: "http://there",
     }
     game = "01c0905c-1c0b-49b6-97c4-e7cb01262e89"
-    with environment(cloud.environment), seen() as actions:
+    with environment(emulator.environment), seen() as actions:
         agents = build_agents(told)
         with suppress(Conflict), agents.seat(game, Player("bot", "", "bayes"), "secret"):
             raise Conflict("too late")
@@ -194,9 +188,11 @@ def test_s13_blef_may_seat_the_bot_that_is_invited(cloud: Emulator) -> None:
     }
 
 
-def test_s13_euchre_may_do_what_it_does(cloud: Emulator, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_s13_euchre_may_do_what_it_does(
+    emulator: Emulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("EUCHRE_STRATEGY", "rules")
-    with service(cloud, "euchre", "euchreTable") as actions:
+    with service(emulator, "euchre", "euchreTable") as actions:
         context = LambdaContext("euchre", HOUR, SystemClock())
         answer = SERVICE.build(os.environ)
         for file in sorted(EVENTS.glob("euchre_*.json")):
@@ -205,15 +201,15 @@ def test_s13_euchre_may_do_what_it_does(cloud: Emulator, monkeypatch: pytest.Mon
     assert actions.keys() == {"dynamodb"}
 
 
-def test_s13_the_arena_may_do_what_it_does(cloud: Emulator, tmp_path: Path) -> None:
-    kept = new_table(cloud, write_players(tmp_path))
+def test_s13_the_arena_may_do_what_it_does(emulator: Emulator, tmp_path: Path) -> None:
+    kept = new_table(emulator, write_players(tmp_path))
     DynamoContest.found(kept, Settings("cup"))
     table = kept.name
     secret = f'{{"username": "{ADMIN}", "password": "{PASSWORDS[ADMIN]}"}}'
-    cloud.client("ssm").put_parameter(Name="/arena", Value=secret, Type="SecureString")
+    emulator.client("ssm").put_parameter(Name="/arena", Value=secret, Type="SecureString")
     variables = {"ARENA_STORE": f"dynamodb:{table}", "CARDSHARP_SERVICE_SECRET": "/arena"}
     secrets.provider.cache_clear()
-    with environment({**cloud.environment, **variables}), seen() as actions:
+    with environment({**emulator.environment, **variables}), seen() as actions:
         answer = ARENA.build(os.environ)
 
         def ask(method: str, target: str, user: str, body: bytes = b"") -> Any:  # noqa: ANN401
@@ -237,16 +233,16 @@ def test_s13_the_arena_may_do_what_it_does(cloud: Emulator, tmp_path: Path) -> N
     assert actions.keys() == {"dynamodb", "ssm"}
 
 
-def test_s13_the_director_may_do_what_it_does(cloud: Emulator) -> None:
+def test_s13_the_director_may_do_what_it_does(emulator: Emulator) -> None:
     """Of a contest whose teams never come: their turns end, and so does their match."""
     game = "deadmansdraw"
-    made = cloud.create(TEMPLATE, prefix="director")
+    made = emulator.create(TEMPLATE, prefix="director")
     variables = {
-        **cloud.environment,
+        **emulator.environment,
         "CARDSHARP_STORE": f"dynamodb:{made.tables[f'{game}Table']}",
         "CARDSHARP_QUEUE": made.queues[f"{game}Ticks"],
     }
-    table = DynamoTable(made.tables[f"{game}Table"], cloud.client("dynamodb"))
+    table = DynamoTable(made.tables[f"{game}Table"], emulator.client("dynamodb"))
     settings = Settings("cup", matches=1, most=1, timeout=0.001)
     records = Records(DynamoContest.found(table, settings))
     for name in ("One", "Two"):
@@ -257,7 +253,7 @@ def test_s13_the_director_may_do_what_it_does(cloud: Emulator) -> None:
         schedule = json.loads((EVENTS / "director_schedule.json").read_text())
         context = function.context(SystemClock())
         assert function.handler(schedule, context) == {"follows": False}
-        assert wake(table, lambda url: SqsQueue(url, cloud.client("sqs")))
+        assert wake(table, lambda url: SqsQueue(url, emulator.client("sqs")))
         message = SqsQueue(variables["CARDSHARP_QUEUE"]).receive(timedelta(seconds=1))
         assert message is not None
         actions.clear()
@@ -273,8 +269,8 @@ def test_s13_the_director_may_do_what_it_does(cloud: Emulator) -> None:
     assert actions.keys() == {"dynamodb", "sqs"}
 
 
-def test_s13_the_poller_may_do_what_it_does(cloud: Emulator, arena: ArenaServer) -> None:
-    with deployed(cloud, arena, "poller") as (assembly, actions):
+def test_s13_the_poller_may_do_what_it_does(emulator: Emulator, arena: ArenaServer) -> None:
+    with deployed(emulator, arena, "poller") as (assembly, actions):
         arena.create_match([ALICE, ALICE])
         assembly.log.take("running", "a worker", HOUR)
         actions.clear()
@@ -286,8 +282,8 @@ def test_s13_the_poller_may_do_what_it_does(cloud: Emulator, arena: ArenaServer)
     assert actions["ssm"] == allowed_actions("PollerRole", "ssm")
 
 
-def test_s13_the_worker_may_do_what_it_does(cloud: Emulator, arena: ArenaServer) -> None:
-    with deployed(cloud, arena, "worker") as (assembly, actions):
+def test_s13_the_worker_may_do_what_it_does(emulator: Emulator, arena: ArenaServer) -> None:
+    with deployed(emulator, arena, "worker") as (assembly, actions):
         match_id = arena.create_match([ALICE, ALICE])
         assembly.offering.offer_one(match_id)
         message = assembly.queue.receive(timedelta(seconds=2))
@@ -303,8 +299,10 @@ def test_s13_the_worker_may_do_what_it_does(cloud: Emulator, arena: ArenaServer)
     assert actions["ssm"] <= allowed_actions("WorkerRole", "ssm")
 
 
-def test_s13_the_practice_function_may_do_what_it_does(cloud: Emulator, arena: ArenaServer) -> None:
-    with deployed(cloud, arena, "practice") as (assembly, actions), assembly.client() as client:
+def test_s13_the_practice_function_may_do_what_it_does(
+    emulator: Emulator, arena: ArenaServer
+) -> None:
+    with deployed(emulator, arena, "practice") as (assembly, actions), assembly.client() as client:
         order, me = PracticeOrder(), assembly.player_id
         assert list(create(order, me, client, assembly.offering))
     assert actions["dynamodb"] == allowed_actions("PracticeRole", "dynamodb")

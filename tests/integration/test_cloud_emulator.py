@@ -119,11 +119,11 @@ def secret_names() -> Iterator[None]:
 def test_a_rotated_password_needs_no_deploy(aws: Emulator) -> None:
     store = aws.client("ssm")
     first = '{"username": "6364", "password": "first-1"}'
-    store.put_parameter(Name="arena", Value=first, Type="SecureString")
-    settings = arena("arena")
+    store.put_parameter(Name="rotated", Value=first, Type="SecureString")
+    settings = arena("rotated")
     assert credentials(settings) == Credentials("6364", "first-1")
     second = '{"username": "6364", "password": "second-2", "more": 1}'
-    store.put_parameter(Name="arena", Value=second, Type="SecureString", Overwrite=True)
+    store.put_parameter(Name="rotated", Value=second, Type="SecureString", Overwrite=True)
     assert credentials(settings).password == "first-1", "kept for a short while"
     assert credentials(settings, fresh=True).password == "second-2"
     assert credentials(settings).password == "second-2"

@@ -23,19 +23,13 @@ from workbench.cloud.tables import create_table
 FRAME = '{"body": "1"}'
 
 
-@pytest.fixture(scope="module")
-def cloud() -> Iterator[Emulator]:
-    with Emulator() as running:
-        yield running
-
-
 @pytest.fixture(params=["memory", "ministack"])
 def watchers(request: pytest.FixtureRequest) -> Iterator[Watchers]:
     if request.param == "memory":
         yield MemoryWatchers()
         return
-    cloud: Emulator = request.getfixturevalue("cloud")
-    client = cloud.client("dynamodb")
+    emulator: Emulator = request.getfixturevalue("emulator")
+    client = emulator.client("dynamodb")
     yield DynamoWatchers(create_table(client, "blefTable"), FakeClock(), client)
 
 
@@ -54,8 +48,8 @@ def test_who_watches_is_known_until_it_goes(watchers: Watchers) -> None:
     assert list(watchers.of("one")) == []
 
 
-def test_a_watcher_is_forgotten_when_its_connection_must_have_ended(cloud: Emulator) -> None:
-    client, clock = cloud.client("dynamodb"), FakeClock()
+def test_a_watcher_is_forgotten_when_its_connection_must_have_ended(emulator: Emulator) -> None:
+    client, clock = emulator.client("dynamodb"), FakeClock()
     watchers = DynamoWatchers(create_table(client, "blefTable"), clock, client)
     watchers.add("one", Watcher("ann", "", clock.now()))
     clock.advance(LIFE)
@@ -118,9 +112,9 @@ def test_a_setting_that_names_no_sockets_is_told() -> None:
 
 
 def test_a_gateway_that_is_not_there_is_a_dead_connection(
-    cloud: Emulator, monkeypatch: pytest.MonkeyPatch
+    emulator: Emulator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, value in cloud.environment.items():
+    for name, value in emulator.environment.items():
         monkeypatch.setenv(name, value)
     nowhere = GatewaySockets("http://127.0.0.1:9")
     nowhere.close("x")
