@@ -2,127 +2,22 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from typing import Any
 
-import botocore.handlers
 import pytest
 from support.aws_template import allowed_actions, listed, statements
 from support.stored import any_match
+from support.viewer_cloud import NOTE, SECRET, TTL, WORD, Deployed, deployed
 
-import viewer.app
-from cardsharp.cloud import aws, secrets
-from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.dynamodb import DynamoLog
-from cardsharp.cloud.dynamodb_vault import DynamoVault
-from cardsharp.cloud.ports import Lease, MoveRecord
 from cardsharp.errors import ConfigError
 from cardsharp.viewer.assembly import SHOWN, THOUGHTS, viewer_of
 from cardsharp.viewer.passes import pass_to
 from workbench.build.makefiles import ROOT
-from workbench.cloud.context import Function
 from workbench.cloud.emulator import Emulator
-from workbench.cloud.http_events import Answered, Asked, http_event, read_answer
-from workbench.cloud.tables import create_table
-from workbench.stage.surroundings import environment
-
-TTL = timedelta(minutes=1)
-WORD = "correct horse battery"
-SECRET = "the seat's own uuid"
-NOTE = "a note about a fault"
-PARAMETER = "/stack/viewer"
-
-Request = tuple[str, dict[str, Any]]
-
-
-@dataclass
-class Deployed:
-    """The function on a table of its own, and the requests that it has sent there."""
-
-    log: DynamoLog
-    table: str
-    sent: list[Request]
-    cookies: dict[str, str] = field(default_factory=dict)
-
-    def ask(self, target: str, body: str = "") -> Answered:
-        held = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
-        headers = (("Cookie", held),) if held else ()
-        asked = Asked("POST" if body else "GET", target, headers, body.encode())
-        read = self.invoke(http_event(asked, datetime.now(UTC)))
-        for name, value in read.headers:
-            if name == "Set-Cookie":
-                key, _, rest = value.partition("=")
-                self.cookies[key] = rest.partition(";")[0]
-        return read
-
-    def invoke(self, event: dict[str, Any]) -> Answered:
-        function = Function("viewer", viewer.app.handler, timedelta(seconds=29))
-        self.sent.clear()
-        return read_answer(viewer.app.handler(event, function.context(SystemClock())))
-
-    def text(self, target: str) -> str:
-        answer = self.ask(target)
-        assert answer.status == 200, target
-        return answer.body.decode()
-
-    def came_in(self) -> "Deployed":
-        assert self.ask("/matches", "password=correct+horse+battery").status == 303
-        return self
-
-    def play(self, name: str, moves: Sequence[MoveRecord], lease: Lease | None = None) -> Lease:
-        """Have our intents and the arena's facts in the log, as a worker writes them."""
-        record, _ = any_match("deadmansdraw")
-        lease = lease or self.log.take(name, "a worker", TTL, record.header)
-        assert lease is not None
-        for move in moves:
-            if move.intent is not None:
-                self.log.intend(lease, move.sequence, move.intent)
-            if move.facts is not None:
-                self.log.record(lease, {move.sequence: move.facts})
-        return lease
-
-    def end(self, lease: Lease) -> None:
-        self.log.finish(lease, any_match("deadmansdraw")[0].outcome or {})
-
-
-@contextmanager
-def deployed(emulator: Emulator, *, public: bool) -> Iterator[Deployed]:
-    sent: list[Request] = []
-
-    def note(params: dict[str, Any], model: Any, **_more: object) -> None:  # noqa: ANN401
-        if model.service_model.service_name == "dynamodb":
-            sent.append((model.name, dict(params)))
-
-    handler: tuple[str, Any] = ("before-parameter-build", note)
-    table = create_table(emulator.client("dynamodb"), "Matches")
-    told = {
-        **emulator.environment,
-        "CARDSHARP_STORE": f"dynamodb:{table}",
-        "CARDSHARP_PUBLIC": "yes" if public else "no",
-        "CARDSHARP_SECRET_ID": "" if public else PARAMETER,
-    }
-    secret = json.dumps({"username": "admin", "password": WORD})
-    emulator.client("ssm").put_parameter(
-        Name=PARAMETER, Value=secret, Type="SecureString", Overwrite=True
-    )
-    with environment(told):
-        log = DynamoLog(table, SystemClock(), emulator.client("dynamodb"))
-        log.note("over", "fault", {"text": NOTE})
-        DynamoVault(table, SystemClock(), emulator.client("dynamodb")).add("over", {"id": SECRET})
-        botocore.handlers.BUILTIN_HANDLERS.append(handler)
-        forget = (aws.session, secrets.provider, viewer.app.pages)
-        try:
-            for one in forget:
-                one.cache_clear()
-            yield Deployed(log, table, sent)
-        finally:
-            botocore.handlers.BUILTIN_HANDLERS.remove(handler)
-            for one in forget:
-                one.cache_clear()
 
 
 @pytest.fixture(params=["private", "public"], scope="module")
