@@ -8,14 +8,31 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from starlette.routing import Route
 from support.arena import ADMIN, ALICE, BOB, DUMMY, Answer, Client, HandClock, running_arena
 
+from cardsharp.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.deadmansdraw.arena.home import HomeArena
 from cardsharp.deadmansdraw.arena.randomness import Randomness
 from cardsharp.deadmansdraw.cards import SERVER_DECK, Card, Suit
 
 CLOCK = HandClock()
 SPECTATOR = None
 """Whoever sends no credentials."""
+
+MATCH_PAGES = ("", "?step=2", "/steps", "/steps?from=1", "/steps?from=1&wait=1")
+LOOKED_AT = {
+    "/matches/{id}", "/matches/{id}/steps", "/api/matches/{id}", "/api/matches", "/matches",
+    "/matches/statistics",
+}  # fmt: skip
+"""Routes whose answers are compared below."""
+
+BLIND = {
+    "/", "/api", "/api/hello", "/api/helloworld", "/api/whoami", "/api/sessioninfo",
+    "/api/players", "/api/players/{id}", "/docs", "/login", "/logout", "/swagger.json",
+    "/_ah/warmup", "/page/{name}", "/api/matches/busydays",
+}  # fmt: skip
+"""Routes that show nothing of a match's table."""
 
 DISCARDS = [Card(Suit.KEY, 2), Card(Suit.HOOK, 2)]
 PICKS_BY_CHANCE = (Suit.MAP, Suit.CHEST)
@@ -66,6 +83,7 @@ def create(client: Client, twin: Twins, which: int, creator: str, players: list[
         "drawPile": pile,
         "discardPile": [[card.suit, card.value] for card in DISCARDS],
         "randomSeed": twin.seeds[which],
+        "tags": ["twin"],
     }
     answer = client.post("/api/matches", creator, body)
     assert answer.status == 200, answer.text
@@ -87,13 +105,20 @@ def everything_said(client: Client, match: str, player: str | None) -> list[tupl
         client.get(f"{path}?waitactive=1&showdebug=1&showevents=1", player),
         client.get(f"/api/matches?id={match}&showdebug=1", player),
         client.get(f"/api/matches?id={match}&condensed=1", player),
-        client.get(f"/matches/{match}", player),
-        client.get(f"/matches/{match}/steps", player),
+        *(client.get(f"/matches/{match}{more}", player) for more in MATCH_PAGES),
         client.post(path, player, {"etype": "nonsense"}),
         client.post(path, player, {"etype": "EndTurn", "effect": {"effectType": "Map"}}),
         client.ask("DELETE", f"{path}/terminate", player, {}),
     ]
-    return [said(answer, match) for answer in answers]
+    parts = [
+        *client.get("/matches?limit=5000", player).text.split("<tr>"),
+        *client.get("/matches/statistics?tag=twin", player).text.split("<span>"),
+    ]
+    # What follows the last row is another match's, or the end of the page.
+    ended = [part.split("</tr>")[0].split("</small>")[0] for part in parts]
+    rows = [part.replace(match, "ID") for part in ended if match in part]
+    assert rows, "in the list"
+    return [*(said(answer, match) for answer in answers), (0, "".join(rows))]
 
 
 def said(answer: Answer, match: str) -> tuple[int, str]:
@@ -132,6 +157,12 @@ def test_matches_that_differ_in_what_is_hidden_look_the_same(
     CLOCK.turn(timedelta(minutes=1))  # a spectator may ask so much a minute
     for player in blind:
         assert everything_said(client, one, player) == everything_said(client, two, player)
+
+
+def test_every_route_that_could_show_a_table_is_looked_at() -> None:
+    """A new one is added above; those of a contest have a test of their own."""
+    routes = [route for route in HomeArena(ArenaConfig()).app.routes if isinstance(route, Route)]
+    assert {one.path for one in routes if "GET" in (one.methods or ())} == LOOKED_AT | BLIND
 
 
 def test_the_creator_does_see_the_difference(client: Client) -> None:
