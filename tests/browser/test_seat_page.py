@@ -22,6 +22,9 @@ SCREENS = [
 FINGER = 44
 """Pixels that a finger hits."""
 
+SUITS = re.compile("^(clubs|diamonds|hearts|spades|Anchor)$")
+"""What a screen reader says of a card beside its rank."""
+
 STILL = {"reduced_motion": "reduce"}
 
 
@@ -103,6 +106,8 @@ def test_nobody_is_kept_out_on_any_screen(
         picture(page, f"seat-{game}-{width}-{scheme}")
         assert serious(page) == []
         assert page.locator("script:not([src])").count() == 0
+        suits = page.locator("#board").get_by_role("img", name=SUITS)
+        expect(suits.first).to_be_visible()
         for _ in range(3 * phone):
             buttons = page.locator(".ask button:visible, summary:visible").all()
             boxes = [one for one in map(Locator.bounding_box, buttons) if one is not None]

@@ -172,7 +172,7 @@ def _by_suit(names: Iterable[str]) -> Markup:
 
 @lru_cache(maxsize=4096)
 def _line(suit: str, held: str) -> Markup:
-    return Markup("<li>{}<span>{}</span></li>").format(shape(suit.lower()), held)
+    return Markup("<li>{}<span>{}</span></li>").format(shape(suit.lower(), suit), held)
 
 
 BOARD = Board(

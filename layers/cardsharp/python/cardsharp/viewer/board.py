@@ -43,9 +43,10 @@ class Board(NamedTuple):
 
 
 @lru_cache(maxsize=_DRAWN)
-def shape(name: str) -> Markup:
-    """One of the game's symbols."""
-    return Markup('<svg><use href="#{}"/></svg>').format(name)
+def shape(name: str, label: str = "") -> Markup:
+    """One of the game's symbols; a screen reader says its label where no text beside it does."""
+    told = Markup(' role="img" aria-label="{}"').format(label) if label else NOTHING
+    return Markup('<svg{}><use href="#{}"/></svg>').format(told, name)
 
 
 @lru_cache(maxsize=_DRAWN)
@@ -53,7 +54,7 @@ def card(rank: object, suit: str, name: str = "", kind: str = "") -> Markup:
     """An open card: its rank, the shape of its suit, and what the suit is called."""
     shown = Markup("<i>{}</i>").format(name) if name else NOTHING
     text = Markup('<span class="card {}"><b>{}</b>{}{}</span>')
-    return text.format(f"{suit} {kind}".strip(), rank, shape(suit), shown)
+    return text.format(f"{suit} {kind}".strip(), rank, shape(suit, "" if name else suit), shown)
 
 
 def row(cards: Iterable[Markup], otherwise: str = "") -> Markup:

@@ -65,7 +65,7 @@ def _frame(match: Shown, place: int, number: int, frame: Frame) -> Markup:
         if name not in _LEFT_OUT
     )
     # Within XHTML an SVG says what it is.
-    xml = Markup(str(parts).replace("<svg>", '<svg xmlns="http://www.w3.org/2000/svg">'))  # noqa: S704
+    xml = Markup(str(parts).replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"'))  # noqa: S704
     seat = "" if frame.step.seat is None else frame.step.seat
     return _FRAME.format(
         number=place,
