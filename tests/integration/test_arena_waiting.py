@@ -17,6 +17,7 @@ from support.arena import (
 )
 from support.arena_cloud import Opened
 
+from cardsharp.deadmansdraw.arena import home
 from workbench.arena.server import ArenaServer
 
 Running = tuple[ArenaServer, Client]
@@ -196,3 +197,22 @@ def test_two_hundred_clients_wait_and_are_all_woken(at_home: Running) -> None:
     end_alices_turn(client, match)
     assert {poll.answer().status for poll in polls} == {200}
     assert arena.waiting == 0
+
+
+def test_a_move_wakes_spectators_for_whom_there_is_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One more than there is room for is answered at once, with nothing new."""
+    monkeypatch.setattr(home, "AUDIENCE", 1)
+    limit = timedelta(minutes=5)
+    with running_arena(tmp_path, poll_timeout=limit, public=True) as (arena, client):
+        match = new_match(arena)
+        steps = f"/matches/{match}/steps?from=1&wait=1"
+        poll = Poll(arena, "GET", steps, None)
+        assert client.get(f"{steps}&other=1", None).json()["steps"] == []
+        assert client.post(f"/api/matches/{match}", ALICE, {"etype": "Draw"}).status == 200
+        assert len(poll.answer().json()["steps"]) == 1
+        until(lambda: arena.waiting == 0)
+        again = Poll(arena, "GET", f"/matches/{match}/steps?from=2&wait=1", None)
+        client.ask("DELETE", f"/api/matches/{match}/terminate", ADMIN, {})
+        assert again.answer().json()["over"]

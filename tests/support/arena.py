@@ -265,7 +265,7 @@ def until(happened: Callable[[], bool], limit: float = 10) -> None:
 class Poll:
     """A request that waits in a thread of its own, on a connection of its own."""
 
-    def __init__(self, arena: ArenaServer, method: str, path: str, user: str) -> None:
+    def __init__(self, arena: ArenaServer, method: str, path: str, user: str | None) -> None:
         self._client = Client(arena.url)
         self._answers: queue.Queue[Answer | OSError | HTTPException] = queue.Queue()
         before = arena.waiting
@@ -273,7 +273,7 @@ class Poll:
         self._thread.start()
         until(lambda: arena.waiting > before)
 
-    def _ask(self, method: str, path: str, user: str) -> None:
+    def _ask(self, method: str, path: str, user: str | None) -> None:
         body = {"etype": "Draw"} if method == "POST" else None
         try:
             self._answers.put(self._client.ask(method, path, user, body))

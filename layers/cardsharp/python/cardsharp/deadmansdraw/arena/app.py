@@ -46,7 +46,7 @@ class Place:
     """Where an arena runs: what differs between this machine and the cloud.
 
     `seal` is the key that proves a nonce to be ours, and `since` is when this arena began to look
-    at the clock: no turn ran out before.
+    at the clock: no turn ran out before. So many spectators as `audience` says may wait at a time.
     """
 
     lobby: Lobby
@@ -56,6 +56,7 @@ class Place:
     since: datetime
     name: str
     presence: Presence = field(default_factory=Heard)
+    audience: int = 0
 
 
 class Arena:

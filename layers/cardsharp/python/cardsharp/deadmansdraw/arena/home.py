@@ -24,6 +24,9 @@ from cardsharp.deadmansdraw.arena.waiting import Signals
 from cardsharp.deadmansdraw.arena.watchdog import Awake
 from cardsharp.errors import Conflict
 
+AUDIENCE = 300
+"""Spectators who wait for a move at a time; further ones are answered at once."""
+
 
 class HomeArena(Arena):
     """The arena that a configuration describes.
@@ -47,6 +50,7 @@ class HomeArena(Arena):
             seal=lambda: seal,
             since=config.clock(),
             name="memory" if config.data is None else "sqlite",
+            audience=AUDIENCE,
         )
         super().__init__(config, place)
 

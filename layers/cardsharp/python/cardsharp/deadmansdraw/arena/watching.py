@@ -45,6 +45,10 @@ class MatchPlace(Protocol):
     def waiting(self) -> Waiting:
         """How a client waits."""
 
+    @property
+    def audience(self) -> int:
+        """How many spectators may wait at a time."""
+
 
 class MatchPages:
     """The pages of single matches."""
@@ -54,6 +58,7 @@ class MatchPages:
     ) -> None:
         self._site, self._referee, self._poll_timeout = site, referee, poll_timeout
         self._lobby, self._book, self._waiting = place.lobby, place.book, place.waiting
+        self._audience, self._watching = place.audience, 0
         self._drawn: OrderedDict[tuple[str, int, bool], Shown] = OrderedDict()
 
     async def page(self, request: Request, _user: User) -> Response:
@@ -73,9 +78,9 @@ class MatchPages:
         return tagged(HTMLResponse(page, headers=HEADERS))
 
     async def steps(self, request: Request, user: User) -> Response:
-        """GET /matches/{id}/steps: those from a number on; for a player who waits once there are.
+        """GET /matches/{id}/steps: those from a number on; for who waits once there are some.
 
-        Spectators do not wait: one answer serves many of them.
+        Spectators wait only where the arena has room for an audience.
         """
         query = request.query_params
         match = self._referee.find(request.path_params["id"])
@@ -85,9 +90,14 @@ class MatchPages:
             now = self._referee.find(match.id)
             return now.moves > start or now.finished
 
-        if "wait" in query and user is not SPECTATOR:
+        if "wait" in query and (user is not SPECTATOR or self._watching < self._audience):
             signal, gone = moves_of(match.id), lambda: hung_up(request)
-            await self._waiting.wait(signal, is_new, gone, time_left(request, self._poll_timeout))
+            self._watching += user is SPECTATOR
+            try:
+                left = time_left(request, self._poll_timeout)
+                await self._waiting.wait(signal, is_new, gone, left)
+            finally:
+                self._watching -= user is SPECTATOR
         found = await self._shown(self._referee.find(match.id))
         return json_answer(steps_document(found, start), headers=HEADERS)
 
