@@ -129,8 +129,8 @@ document.addEventListener("keydown", (pressed) => {
     if (meant.length === 1) press(meant[0]);
     else meant.find((one) => one.dataset.digits === typed)?.focus();
   } else if (pressed.key === "h") $("hinting")?.querySelector("button").click();
-  else if (pressed.key === "ArrowRight" || pressed.key === "ArrowDown") move(1);
-  else if (pressed.key === "ArrowLeft" || pressed.key === "ArrowUp") move(-1);
+  else if (pressed.key === "ArrowRight") move(1);
+  else if (pressed.key === "ArrowLeft") move(-1);
   else {
     if (pressed.key !== "Enter") typed = "";
     return;
