@@ -189,6 +189,34 @@ def test_a_link_shows_its_match_and_of_a_running_one_no_thoughts(emulator: Emula
         assert site.ask("/matches").status == 403
 
 
+def test_strangers_cannot_have_ten_thousand_matches_read(site: Deployed) -> None:
+    """Each is a unit of the table; who knows the password may."""
+    site.text("/matches?limit=9999")
+    (read,) = [params for name, params in site.sent if name == "BatchGetItem"]
+    assert "ProjectionExpression" in read["RequestItems"][site.table]
+    for index in range(60):
+        site.log.announce(f"more-{index}", TTL)
+    shown = site.text("/matches?limit=9999").count('href="/matches/more-')
+    assert shown == (60 if site.cookies else 50)
+    assert "Older matches" not in site.text("/matches?limit=9999")
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        (f"/matches/{'x' * 5000}", 404),
+        (f"/matches/over?step={'9' * 5000}", 200),
+        (f"/matches/over/steps?from={'9' * 5000}", 200),
+        (f"/matches?limit={'9' * 5000}", 200),
+        ("/matches?day=never&status=none", 200),
+        ("/matches/%00", 404),
+    ],
+)
+def test_no_address_is_a_fault_of_ours(site: Deployed, path: str, status: int) -> None:
+    """Of which an alarm would go on."""
+    assert site.ask(path).status == status
+
+
 def test_what_cannot_change_any_more_is_kept_by_browsers(site: Deployed) -> None:
     """And what runs is not: its next step is asked for a second later."""
     who = "private" if site.cookies else "public"

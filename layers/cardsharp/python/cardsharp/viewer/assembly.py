@@ -23,7 +23,7 @@ from cardsharp.errors import ConfigError
 from cardsharp.viewer.assets import ASSETS, asset
 from cardsharp.viewer.base import Site
 from cardsharp.viewer.door import Door
-from cardsharp.viewer.site import Manner, Pages, application
+from cardsharp.viewer.site import MOST, PAGE, Manner, Pages, application
 
 if TYPE_CHECKING:
     from cardsharp.cloud.dynamodb_reader import DynamoReader
@@ -51,6 +51,9 @@ PAUSE = timedelta(milliseconds=500)
 """How long a page waits after an answer that brought nothing: half of that on average, and the way
 there and back, are within a second."""
 
+LONGEST = 200
+"""Characters of a match's id, more than any has."""
+
 _DAY = 86_400
 _YEAR = 365 * _DAY
 
@@ -71,6 +74,8 @@ class TableSource:
 
     def match(self, match_id: str) -> MatchRecord | None:
         """A match; its `beat` counts its moves."""
+        if len(match_id) > LONGEST:
+            return None  # of a longer key DynamoDB makes a fault of ours
         record = self.reader.match(match_id)
         if record is None or record.status is Status.FINISHED:
             return record
@@ -129,6 +134,8 @@ def _manner(*, public: bool) -> Manner:
         ),
         public=public,
         hold=timedelta(),
+        # Each is a unit read, which strangers could ask for without end; days lead further back.
+        most=PAGE if public else MOST,
         over=f"{'public' if public else 'private'}, max-age={_DAY}, immutable",
         assets=f"public, max-age={_YEAR}, immutable",
     )

@@ -41,6 +41,7 @@ PAGE = 50
 """Matches that a list shows, and how many more a further click."""
 
 MOST = 10_000
+_DIGITS = 9
 HOLD = timedelta(seconds=20)
 """How long a question for something new is held."""
 
@@ -80,13 +81,14 @@ class Manner:
 
     Who is a guest (`door`) sees of a match that runs what a spectator may know, of any other all.
     `public` pages show nothing but what everybody at the table sees. A question for something new
-    is held for `hold`. What cannot change any more is kept by browsers as `over` says, what they
-    load as `assets` says: values of Cache-Control.
+    is held for `hold`; a list has `most` matches at most. What cannot change any more is kept by
+    browsers as `over` says, what they load as `assets` says: values of Cache-Control.
     """
 
     site: Site = SITE
     public: bool = False
     hold: timedelta = HOLD
+    most: int = MOST
     over: str = HEADERS["Cache-Control"]
     assets: str = HEADERS["Cache-Control"]
 
@@ -112,31 +114,29 @@ class Pages:
     def matches(self, request: Request) -> Response:
         """GET /matches: the newest, of a day or a status where one is named."""
         query, site = request.query_params, self.manner.site
-        limit = min(MOST, int(query["limit"])) if query.get("limit", "").isdecimal() else PAGE
+        limit = min(self.manner.most, _number(request, "limit") or PAGE)
         status = Status(query["status"]) if query.get("status") in set(Status) else None
         day = None
         with suppress(ValueError):
             day = date.fromisoformat(query.get("day", ""))
         found = self._source.matches(day, status, limit + 1)
         more = request.url.include_query_params(limit=limit + PAGE)
-        older = f"?{more.query}" if len(found) > limit else ""
+        older = f"?{more.query}" if limit < self.manner.most and len(found) > limit else ""
         rows = (_row(site, record) for record in found[:limit])
         return HTMLResponse(list_page(site, _COLUMNS, rows, _filters(day, status), older))
 
     def match(self, request: Request) -> Response:
         """GET /matches/{id}."""
-        step, site = request.query_params.get("step", ""), self.manner.site
         match = self._shown(request)
         analysis = self._judged(request, match) if "analysis" in request.query_params else None
-        page = match_page(site, match, int(step) if step.isdecimal() else None, analysis)
+        page = match_page(self.manner.site, match, _number(request, "step"), analysis)
         return self._of(match, HTMLResponse(page))
 
     def steps(self, request: Request) -> Response:
         """GET /matches/{id}/steps: those from a number on; with `wait` once there are some."""
-        query = request.query_params
-        start = int(query["from"]) if query.get("from", "").isdecimal() else 0
+        start = _number(request, "from") or 0
         match = self._shown(request)
-        left = self.manner.hold if "wait" in query else timedelta()
+        left = self.manner.hold if "wait" in request.query_params else timedelta()
         while left > timedelta() and len(match.frames) <= start and not match.over:
             if self._closed.wait(self._source.pause.total_seconds()):
                 break
@@ -230,6 +230,12 @@ def _settled(answer: Callable[[Request], Response]) -> Callable[[Request], Respo
         return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=kept)
 
     return settled
+
+
+def _number(request: Request, name: str) -> int | None:
+    """A number in the address, None where there is none; one that is too long is none."""
+    text = request.query_params.get(name, "")
+    return int(text) if text.isdecimal() and len(text) <= _DIGITS else None
 
 
 def _is_guest(request: Request) -> bool:
