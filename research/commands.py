@@ -9,6 +9,7 @@ _EXAMPLES = """\
 Examples:
   cardsharp research train --out captain.json   the captain's weights
   cardsharp research solve blef                 what Blef's solved tables lack
+  cardsharp research blef check                 what Blef's trained tables lack
   cardsharp research study OPPONENT             a new entry for `adaptive`
   cardsharp research calibrate captain -n 1000  do its chances come true?
   cardsharp research euchre curve               strength by the worlds looked at"""
@@ -41,5 +42,10 @@ app.command(
     help="Measure how much faster a compiled twin plays.",
 )
 app.command("research.blef.commands:app", name="solve", help="Solve what can be solved exactly.")
+app.command(
+    "research.blef.trained_commands:app",
+    name="blef",
+    help="Train tables for rounds that are too large to be solved exactly.",
+)
 app.command("research.pictures:pictures", name="pictures", help="Draw the pictures of docs/ again.")
 app.command("research.euchre.study:app", name="euchre", help="Study the Euchre engine.")

@@ -49,7 +49,7 @@ def mixture(position: Position) -> Mixture | None:
     It has none with more than two players or three cards, and where the viewer's own bets were
     not such as it would make.
     """
-    cards = _cards_of(position)
+    cards = cards_of(position)
     if cards not in SOLVED:
         return None
     plan = table(*cards).plans[len(position.history) % 2]
@@ -97,7 +97,7 @@ def _looked_up(plan: Plan, bets: tuple[int, ...], own: str) -> Mixture:
     return tuple((int(action), parts / WHOLE) for action, parts in chances.items())
 
 
-def _cards_of(position: Position) -> tuple[int, int]:
+def cards_of(position: Position) -> tuple[int, int]:
     """The cards of who began and of the other; no such pair where not two are in the game."""
     starter = position.history[0].seat if position.history else position.turn
     others = [seat for seat in position.round().active if seat != starter]

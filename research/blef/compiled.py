@@ -1,0 +1,188 @@
+"""The trainer and the players in C, as Python sees them; needs a C compiler."""
+
+import ctypes
+from collections.abc import Mapping, Sequence
+from functools import cache
+from itertools import combinations
+from pathlib import Path
+from typing import TypeAlias
+
+from cardsharp.blef.actions import BETS
+from cardsharp.blef.strategies.odds import bits_of
+from cardsharp.blef.strategies.sight import Shape, hands_of, relation
+from cardsharp.errors import ConfigError
+from research.compiling import load, why_not
+
+_BETS, _VALUES, _MOST_CARDS = len(BETS), 6, 11
+_CODES = 5**_VALUES
+
+Cards = tuple[int, int]
+"""The cards of who begins and of the other."""
+
+Weights: TypeAlias = "ctypes.Array[ctypes.c_float]"
+"""Numbers by row and choice, of one role."""
+
+
+class _Bet(ctypes.Structure):
+    _fields_ = (
+        ("values", ctypes.c_uint8 * _VALUES),
+        ("colour", ctypes.c_int8),
+        ("cards", ctypes.c_uint32),
+    )
+
+
+class CSetup(ctypes.Structure):
+    """`Setup` of blef.h."""
+
+    _fields_ = (
+        ("cards", ctypes.c_int32 * 2),
+        ("hands", ctypes.c_int32 * 2),
+        ("bets", ctypes.c_int32),
+        ("bet", ctypes.c_uint8 * _BETS),
+        ("place", ctypes.c_int8 * _BETS),
+        ("relation", (ctypes.c_uint8 * _BETS) * _BETS),
+        ("hand", ctypes.c_int16 * _CODES),
+    )
+
+
+class _Learning(ctypes.Structure):
+    _fields_ = (
+        ("setup", ctypes.POINTER(CSetup)),
+        ("regrets", ctypes.c_void_p * 2),
+        ("sums", ctypes.c_void_p * 2),
+        ("explore", ctypes.c_double),
+        ("tremble", ctypes.c_double),
+    )
+
+
+class CTable(ctypes.Structure):
+    """`Table` of blef.h, which keeps its weights alive."""
+
+    kept: tuple[Weights, ...]
+    _fields_ = (("setup", ctypes.POINTER(CSetup)), ("weights", ctypes.c_void_p * 2))
+
+
+class CPlayer(ctypes.Structure):
+    """`Player` of blef.h."""
+
+    _fields_ = (
+        ("kind", ctypes.c_int32),
+        ("check", ctypes.c_double),
+        ("bet", ctypes.c_double),
+        ("tables", (ctypes.POINTER(CTable) * (_MOST_CARDS + 1)) * (_MOST_CARDS + 1)),
+    )
+
+
+@cache
+def library() -> ctypes.CDLL:
+    """The compiled code.
+
+    Raises:
+        ConfigError: there is no compiler, or it fails.
+    """
+    found = load(Path(__file__).parent / "native")
+    if found is None:
+        raise ConfigError(f"{why_not()} Tables are trained by compiled code alone.")
+    size, number = ctypes.c_int, ctypes.c_int64
+    pointer = ctypes.c_void_p
+    found.train.argtypes = (pointer, ctypes.c_uint64, number)
+    found.train.restype = ctypes.c_bool
+    found.fade.argtypes = (pointer, number, ctypes.c_float)
+    found.play_rounds.argtypes = (pointer, pointer, size, size, ctypes.c_uint64, number)
+    found.play_rounds.restype = number
+    found.local_best_response.argtypes = (pointer, size, size, ctypes.c_uint64, number)
+    found.local_best_response.restype = number
+    found.holds.argtypes = (size, ctypes.c_uint32)
+    found.holds.restype = ctypes.c_bool
+    found.odds.argtypes = (ctypes.c_uint32, size, size, pointer)
+    given = (_Bet * _BETS)()
+    for place, bet in enumerate(BETS):
+        for value, needed in bet.values:
+            given[place].values[value] = needed
+        given[place].colour = bet.colours[0][0] if bet.colours else -1
+        given[place].cards = bits_of(bet.cards)
+    found.blef_begin(given)
+    return found
+
+
+def setup_of(shape: Shape) -> CSetup:
+    """A round's tables as C knows them."""
+    made = CSetup(cards=shape.cards, hands=tuple(len(hands_of(n)) for n in shape.cards))
+    made.bets = len(shape.bets)
+    made.place[:] = [-1] * _BETS
+    for place, bet in enumerate(shape.bets):
+        made.bet[place], made.place[bet] = bet, place
+    for before, last in combinations(shape.bets, 2):
+        made.relation[before][last] = relation(before, last)
+    for cards in shape.cards:
+        for number, hand in enumerate(hands_of(cards)):
+            made.hand[sum(5**value for value in hand)] = number
+    return made
+
+
+class Learner:
+    """A round's two tables as they are learned; `sums` is what they come to on average."""
+
+    def __init__(self, cards: Cards, explore: float = 0.5, tremble: float = 0.03) -> None:
+        self.shape = Shape(cards)
+        self.setup = setup_of(self.shape)
+        self.deals = 0
+        self.width = len(self.shape.bets) + 1
+        sizes = [self.shape.rows(role) * self.width for role in (0, 1)]
+        self.regrets = [(ctypes.c_float * size)() for size in sizes]
+        self.sums = [(ctypes.c_float * size)() for size in sizes]
+        self._learning = _Learning(
+            setup=ctypes.pointer(self.setup), explore=explore, tremble=tremble
+        )
+        for role in (0, 1):
+            self._learning.regrets[role] = ctypes.addressof(self.regrets[role])
+            self._learning.sums[role] = ctypes.addressof(self.sums[role])
+
+    def learn(self, seed: int, deals: int) -> None:
+        """Learn from so many deals."""
+        if not library().train(ctypes.byref(self._learning), seed, deals):
+            raise MemoryError("Not enough memory to learn.")
+        self.deals += deals
+
+    def fade(self, regrets: float, sums: float) -> None:
+        """Let what was learned so far count less."""
+        for many, by in ((self.regrets, regrets), (self.sums, sums)):
+            for numbers in many:
+                library().fade(numbers, len(numbers), by)
+
+    def table(self) -> CTable:
+        """The average play as a table."""
+        return table_of(self.setup, self.sums)
+
+
+def table_of(setup: CSetup, weights: Sequence[Weights]) -> CTable:
+    """A table of these weights, by role, row and choice."""
+    made = CTable(setup=ctypes.pointer(setup))
+    made.weights[0], made.weights[1] = map(ctypes.addressof, weights)
+    made.kept = tuple(weights)  # for as long as the table is there
+    return made
+
+
+def player(
+    kind: str, tables: Mapping[Cards, CTable] | None = None, check: float = -1, bet: float = 0.5
+) -> CPlayer:
+    """A player of rounds and games."""
+    made = CPlayer(
+        kind=("random", "threshold", "bayes", "tables").index(kind), check=check, bet=bet
+    )
+    for (one, two), table in (tables or {}).items():
+        made.tables[one][two] = ctypes.pointer(table)
+    return made
+
+
+def play_rounds(first: CPlayer, second: CPlayer, cards: Cards, seed: int, rounds: int) -> float:
+    """The share of so many rounds that the first, who begins, wins."""
+    players = ctypes.byref(first), ctypes.byref(second)
+    won: int = library().play_rounds(*players, *cards, seed, rounds)
+    return won / rounds
+
+
+def local_best_response(table: CTable, role: int, depth: int, seed: int, rounds: int) -> int:
+    """How many of so many rounds a local best response wins in that role."""
+    won: int = library().local_best_response(ctypes.byref(table), role, depth, seed, rounds)
+    return won

@@ -1,0 +1,184 @@
+/* Cards, bets, and their chances: the twin of strategies/odds.py. */
+#include "blef.h"
+
+#include <string.h>
+
+Bet bets[BETS];
+
+static double ways[CARDS + 1][CARDS + 1]; /* binomial coefficients */
+static uint32_t carry[BETS];              /* lifts the fourth bit of each value that is there */
+static uint32_t spread[64];               /* the values of a colour's cards, four bits each */
+static int top_value[BETS], pair_value[BETS]; /* values of which a bet needs several or one */
+
+enum { STRAIGHT = -2, NONE = -1 };
+#define FULL 0x888888u
+
+uint64_t rng_next(Rng *rng) {
+    uint64_t z = rng->state += 0x9E3779B97F4A7C15u;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+}
+
+int rng_below(Rng *rng, int n) {
+    return (int)(((unsigned __int128)rng_next(rng) * (unsigned)n) >> 64);
+}
+
+double rng_unit(Rng *rng) { return (double)(rng_next(rng) >> 11) * 0x1p-53; }
+
+Cards rng_hand(Rng *rng, Cards from, int cards) {
+    uint8_t place[CARDS];
+    int left = 0;
+    for (Cards rest = from; rest; rest &= rest - 1) place[left++] = (uint8_t)__builtin_ctz(rest);
+    Cards hand = 0;
+    while (cards--) {
+        int at = rng_below(rng, left);
+        hand |= 1u << place[at];
+        place[at] = place[--left];
+    }
+    return hand;
+}
+
+void blef_begin(const Bet *given) {
+    memcpy(bets, given, sizeof bets);
+    for (int n = 0; n <= CARDS; n++) {
+        ways[n][0] = 1;
+        for (int k = 1; k <= n; k++) ways[n][k] = ways[n - 1][k - 1] + (k < n ? ways[n - 1][k] : 0);
+    }
+    for (int suit = 0; suit < 64; suit++) {
+        spread[suit] = 0;
+        for (int v = 0; v < VALUES; v++) spread[suit] |= (uint32_t)(suit >> v & 1) << 4 * v;
+    }
+    for (int b = 0; b < BETS; b++) {
+        int values = 0, most = 0;
+        carry[b] = 0;
+        top_value[b] = pair_value[b] = NONE;
+        for (int v = 0; v < VALUES; v++) {
+            int n = bets[b].values[v];
+            carry[b] |= (uint32_t)(8 - n) << 4 * v;
+            if (!n) continue;
+            values++;
+            if (n > most || top_value[b] == NONE) {
+                if (top_value[b] != NONE) pair_value[b] = top_value[b];
+                top_value[b] = v, most = n;
+            } else {
+                pair_value[b] = v;
+            }
+        }
+        if (values > 2) top_value[b] = STRAIGHT;
+    }
+}
+
+static uint32_t counted(Cards pool) {
+    return spread[pool & 63] + spread[pool >> 6 & 63] + spread[pool >> 12 & 63] + spread[pool >> 18];
+}
+
+static bool held(int bet, Cards pool, uint32_t counts) {
+    if (bets[bet].cards) return !(bets[bet].cards & ~pool);
+    if (bets[bet].colour >= 0) return count(pool >> 6 * bets[bet].colour & 63) >= 5;
+    return ((counts + carry[bet]) & FULL) == FULL;
+}
+
+bool holds(int bet, Cards pool) { return held(bet, pool, counted(pool)); }
+
+Truths truths(Cards pool) {
+    uint32_t counts = counted(pool);
+    Truths truth = {0, 0};
+    for (int b = 0; b < BETS; b++) {
+        if (!held(b, pool, counts)) continue;
+        if (b < 64) truth.low |= 1ull << b;
+        else truth.high |= 1ull << (b - 64);
+    }
+    return truth;
+}
+
+/* --- chances; tables are made when a number of unseen and hidden cards is first asked for --- */
+
+typedef struct {
+    bool made;
+    double two[4][5][4][5]; /* need and rest of one value, of another */
+    double straight[VALUES + 1];
+    double flush[VALUES + 1];
+    double all[VALUES + 1];
+} Chances;
+
+static Chances known[CARDS + 1][CARDS + 1];
+
+static double choose(int n, int k) { return k < 0 || k > n || n < 0 ? 0 : ways[n][k]; }
+
+static double of_two(int need, int rest, int need2, int rest2, int unseen, int hidden) {
+    double good = 0;
+    for (int a = need; a <= rest; a++)
+        for (int b = need2; b <= rest2; b++)
+            good += choose(rest, a) * choose(rest2, b) * choose(unseen - rest - rest2, hidden - a - b);
+    return good / choose(unseen, hidden);
+}
+
+/* At least one of four cards each, of so many values. */
+static double of_many(int values, int unseen, int hidden) {
+    double by_taken[CARDS + 1] = {1}, next[CARDS + 1];
+    for (int v = 0; v < values; v++) {
+        memset(next, 0, sizeof next);
+        for (int taken = 0; taken + 4 <= CARDS; taken++)
+            for (int n = 1; n <= 4; n++) next[taken + n] += by_taken[taken] * ways[4][n];
+        memcpy(by_taken, next, sizeof next);
+    }
+    double good = 0;
+    for (int taken = 0; taken <= hidden; taken++)
+        good += by_taken[taken] * choose(unseen - 4 * values, hidden - taken);
+    return good / choose(unseen, hidden);
+}
+
+static const Chances *chances_of(int unseen, int hidden) {
+    Chances *found = &known[unseen][hidden];
+    if (found->made) return found;
+    for (int need = 0; need < 4; need++)
+        for (int rest = 0; rest < 5; rest++)
+            for (int need2 = 0; need2 < 4; need2++)
+                for (int rest2 = 0; rest2 < 5; rest2++)
+                    found->two[need][rest][need2][rest2] =
+                        rest + rest2 > unseen ? 0 : of_two(need, rest, need2, rest2, unseen, hidden);
+    for (int n = 0; n <= VALUES; n++) {
+        found->straight[n] = 4 * n > unseen ? 0 : of_many(n, unseen, hidden);
+        found->flush[n] = of_two(n < 5 ? 5 - n : 0, 6 - n, 0, 0, unseen, hidden);
+        found->all[n] = n > hidden ? 0 : choose(unseen - n, hidden - n) / choose(unseen, hidden);
+    }
+    found->made = true;
+    return found;
+}
+
+/* All of a value count as rest where nothing is needed of it, which changes no chance. */
+static double of_values(const Chances *given, int bet, uint32_t counts, int unseen, int hidden) {
+    int one = top_value[bet], two = pair_value[bet];
+    if (one == STRAIGHT) {
+        int missing = 0;
+        for (int v = 0; v < VALUES; v++) missing += bets[bet].values[v] && !(counts >> 4 * v & 15);
+        return given->straight[missing];
+    }
+    int have = counts >> 4 * one & 15, need = bets[bet].values[one] - have;
+    int need2 = 0, rest2 = 0;
+    if (two != NONE) {
+        int have2 = counts >> 4 * two & 15;
+        need2 = bets[bet].values[two] - have2;
+        if (need2 > 0) rest2 = 4 - have2;
+        else need2 = 0;
+    }
+    if (need <= 0) {
+        if (need2 == 0) return 1;
+        return given->two[need2][rest2][0][0];
+    }
+    if (need == 4) return hidden < 4 ? 0 : choose(unseen - 4, hidden - 4) / choose(unseen, hidden);
+    return given->two[need][4 - have][need2][rest2];
+}
+
+void odds(Cards pool, int hidden, int above, double chances[BETS]) {
+    int unseen = CARDS - count(pool);
+    const Chances *given = chances_of(unseen, hidden);
+    uint32_t counts = counted(pool);
+    for (int b = above + 1; b < BETS; b++) {
+        if (bets[b].cards) chances[b] = given->all[count(bets[b].cards & ~pool)];
+        else if (bets[b].colour >= 0)
+            chances[b] = given->flush[count(pool >> 6 * bets[b].colour & 63)];
+        else chances[b] = of_values(given, b, counts, unseen, hidden);
+    }
+}

@@ -1,0 +1,120 @@
+/* Players of whole rounds and games: tables, and the simple ones of strategies/. */
+#include "blef.h"
+
+#include <string.h>
+
+static int greedy(const double chances[BETS], int last) {
+    int best = last + 1;
+    if (best >= BETS) return CHECK;
+    for (int b = best; b < BETS; b++)
+        if (chances[b] >= chances[best]) best = b;
+    return last != OPENING && 1 - chances[last] >= chances[best] ? CHECK : best;
+}
+
+/* greedy.py and threshold.py; greedy where `check` is negative. */
+static int by_own_cards(const View *view, double check, double bet) {
+    double chances[BETS];
+    int last = last_of(view);
+    odds(view->hand, view->cards[1 - view->role], OPENING, chances);
+    if (check < 0) return greedy(chances, last);
+    if (last != OPENING && chances[last] < check) return CHECK;
+    for (int b = BETS - 1; b > last; b--)
+        if (chances[b] >= bet) return b;
+    return greedy(chances, last);
+}
+
+void table_play(const Table *table, const Eyes *eyes, int before, int last, double play[WIDEST]) {
+    const Setup *setup = table->setup;
+    memset(play, 0, sizeof(double) * WIDEST);
+    if (last != OPENING && setup->place[last] < 0) {
+        play[CHECK] = 1;
+        return;
+    }
+    int relation = last == OPENING ? 0 : relation_of(setup, before, last);
+    int width = width_of(setup), from = first_above(setup, last);
+    const float *weights =
+        table->weights[eyes->role] + (size_t)row_of(eyes, last, relation) * (size_t)width;
+    double total = last == OPENING ? 0 : (double)weights[0];
+    for (int k = from; k < width; k++) total += (double)weights[k];
+    if (total <= 0) {
+        play[last == OPENING ? setup->bet[0] : CHECK] = 1;
+        return;
+    }
+    if (last != OPENING) play[CHECK] = (double)weights[0] / total;
+    for (int k = from; k < width; k++) play[setup->bet[k - 1]] = (double)weights[k] / total;
+}
+
+int picked(const double play[WIDEST], Rng *rng) {
+    double at = rng_unit(rng);
+    int found = CHECK;
+    for (int action = 0; action <= CHECK; action++) {
+        if (play[action] <= 0) continue;
+        found = action;
+        if ((at -= play[action]) < 0) break;
+    }
+    return found;
+}
+
+static int decide_table(const Table *table, const View *view, Rng *rng) {
+    double play[WIDEST];
+    Eyes eyes;
+    int before = view->said > 1 ? view->bet[view->said - 2] : OPENING;
+    look(table->setup, view->role, view->hand, &eyes);
+    table_play(table, &eyes, before, last_of(view), play);
+    return picked(play, rng);
+}
+
+static int at_random(const View *view, Rng *rng) {
+    int last = last_of(view), from = last + 1;
+    int actions = BETS - from + (last != OPENING);
+    return from + rng_below(rng, actions);
+}
+
+int decide(const Player *player, const View *view, Rng *rng) {
+    const Table *table = player->tables[view->cards[0]][view->cards[1]];
+    bool small = view->cards[0] + view->cards[1] <= 3;
+    switch (player->kind) {
+        case RANDOM: return at_random(view, rng);
+        case THRESHOLD: return by_own_cards(view, player->check, player->bet);
+        case TABLES:
+            if (table) return decide_table(table, view, rng);
+            return decide_bayes(view, rng);
+        default:
+            if (table && small) return decide_table(table, view, rng);
+            return decide_bayes(view, rng);
+    }
+}
+
+/* A round: the role that wins it. */
+int play_round(const Player *const players[2], const Cards hands[2], const int cards[2], Rng *rng) {
+    View view = {.cards = {cards[0], cards[1]}};
+    for (int role = 0;; role = 1 - role) {
+        view.role = role;
+        view.hand = hands[role];
+        int action = decide(players[role], &view, rng);
+        if (action == CHECK)
+            return holds(last_of(&view), hands[0] | hands[1]) ? 1 - role : role;
+        view.bet[view.said++] = (uint8_t)action;
+    }
+}
+
+static void deal(Rng *rng, const int cards[2], Cards hands[2]) {
+    const Cards all = (1u << CARDS) - 1;
+    hands[0] = rng_hand(rng, all, cards[0]);
+    hands[1] = rng_hand(rng, all & ~hands[0], cards[1]);
+}
+
+/* So many rounds; how many the one who begins wins. */
+int64_t play_rounds(const Player *first, const Player *second, int cards, int other, uint64_t seed,
+                    int64_t rounds) {
+    Rng rng = {seed};
+    const Player *players[2] = {first, second};
+    int held[2] = {cards, other};
+    int64_t won = 0;
+    for (int64_t n = 0; n < rounds; n++) {
+        Cards hands[2];
+        deal(&rng, held, hands);
+        won += play_round(players, hands, held, &rng) == 0;
+    }
+    return won;
+}

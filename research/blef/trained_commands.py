@@ -1,0 +1,160 @@
+"""`cardsharp research blef`: train the tables of `solved`, and check what is shipped."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import cyclopts
+from cyclopts import Parameter, validators
+
+from cardsharp.blef.strategies.trained import FILE, read, write
+from cardsharp.errors import ConfigError
+from research.blef.checking import Measured, beaten, lacking
+from research.blef.compiled import Cards, CTable, library
+from research.blef.packing import Opened, packed
+from research.blef.training import ROUNDS, Budget, Folder, learner_of, train
+from workbench.lab.options import Cluster, Seed
+from workbench.lab.pools import pool_of
+from workbench.show.options import Json
+from workbench.show.output import messages, print_json, results
+
+_EXAMPLES = """\
+Examples:
+  cardsharp research blef train --hours 2 --checkpoint FOLDER   train all rounds, or go on
+  cardsharp research blef train --until 200 --setups 2v2 --checkpoint FOLDER
+  cardsharp research blef pack --checkpoint FOLDER              make the shipped file of it
+  cardsharp research blef check --setups 3v3                    what a table lacks at least"""
+
+app = cyclopts.App(
+    name="blef",
+    help="Train tables for rounds that are too large to be solved exactly, and check them.",
+    help_format="plaintext",
+    help_epilogue=_EXAMPLES,
+)
+
+_HOUR = 3600.0
+_Positive = validators.Number(gte=1)
+Setups = Annotated[
+    tuple[str, ...],
+    Parameter(negative=(), help="Cards of who begins v the other, as 3v2; repeatable; else all."),
+]
+Checkpoint = Annotated[Path, Parameter(help="A folder that keeps what was learned so far.")]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class TrainOptions:
+    """How long to train, and by what."""
+
+    hours: Annotated[float, Parameter(validator=validators.Number(gt=0))] = 1.0
+    until: Annotated[
+        int, Parameter(validator=_Positive, help="Steps of 2,000 deals a round; it ends there.")
+    ] = 1_000
+    workers: Annotated[int, Parameter(validator=_Positive, help="Processes.")] = 1
+    cluster: Cluster = None
+
+
+@app.command(name="train", help_epilogue=_EXAMPLES)
+def train_tables(
+    *, checkpoint: Checkpoint, setups: Setups = (), options: TrainOptions = TrainOptions()
+) -> None:
+    """Train by steps, the least trained round first; the same command goes on where it ended."""
+    library()
+    folder, budget = Folder(checkpoint), Budget(options.until, options.hours * _HOUR)
+
+    def tell(cards: Cards, steps: int) -> None:
+        messages().print(f"{_name(cards)}: {steps} steps")
+
+    with pool_of(options.workers, options.cluster) as pool:
+        train(folder, _rounds(setups), budget, pool, tell)
+    for cards in _rounds(setups):
+        results().print(f"{_name(cards)}: {folder.steps(cards)} of {options.until} steps")
+
+
+@app.command
+def pack(
+    *,
+    checkpoint: Checkpoint,
+    setups: Setups = (),
+    out: Annotated[Path, Parameter(help="A file.")] = FILE,
+) -> None:
+    """Write the tables of a checkpoint as `solved` reads them."""
+    library()
+    folder, tables, steps = Folder(checkpoint), {}, {}
+    for cards in _rounds(setups):
+        learner, done = learner_of(cards, folder.read(cards))
+        if done:
+            messages().print(f"{_name(cards)}: {done} steps")
+            tables[cards], steps[_name(cards)] = packed(learner), done
+    if not tables:
+        raise ConfigError(f"Nothing was learned yet in {checkpoint}; `train` begins it.")
+    told = ", ".join(f"{name} {number}" for name, number in steps.items())
+    write(out, f"cardsharp research blef train, until: {told}", tables)
+    results().print(f"{out}: {len(tables)} rounds, {out.stat().st_size / 1e6:.2f} MB")
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class CheckOptions:
+    """How much is played."""
+
+    rounds: Annotated[int, Parameter(alias="-n", validator=_Positive)] = 4_000
+    bayes: Annotated[
+        int, Parameter(help="Rounds against the compiled likeness of bayes; 0 for none.")
+    ] = 0
+    seed: Seed = 1
+    as_json: Json = False
+
+
+@app.command(help_epilogue=_EXAMPLES)
+def check(
+    *,
+    file: Annotated[Path, Parameter(help="The tables.")] = FILE,
+    setups: Setups = (),
+    options: CheckOptions = CheckOptions(),
+) -> None:
+    """What tables lack at least: a local best response wins so much above an equal share.
+
+    It knows the table and looks one or two steps ahead, on fresh deals, as often from one seat as
+    from the other. A 95 % interval, in hundredths of a round.
+    """
+    library()
+    tables = read(file)
+    if not tables.is_whole():
+        raise ConfigError(f"{file} is damaged: its rows are not those that were written.")
+    for cards in _rounds(setups):
+        if cards in tables.rounds:
+            _check(cards, Opened(cards, tables.rounds[cards]).table, options)
+
+
+def _check(cards: Cards, table: CTable, options: CheckOptions) -> None:
+    seed, rounds = options.seed, options.rounds
+    for depth in (1, 2):
+        found = lacking(table, depth, seed, rounds)
+        _print((_name(cards), f"depth {depth}"), rounds, found, options)
+    if options.bayes:
+        won = beaten(cards, table, seed, options.bayes)
+        _print((_name(cards), "won against bayes"), options.bayes, won, options)
+
+
+def _print(what: tuple[str, str], rounds: int, found: Measured, options: CheckOptions) -> None:
+    setup, measure = what
+    if options.as_json:
+        print_json({"setup": setup, "measure": measure, "rounds": rounds, **found._asdict()})
+    else:
+        said = f"{100 * found.low:.2f} to {100 * found.high:.2f} %"
+        results().print(f"{setup} {measure}: {said} of {rounds:,} rounds")
+
+
+def _name(cards: Cards) -> str:
+    return f"{cards[0]}v{cards[1]}"
+
+
+def _rounds(setups: Sequence[str]) -> list[Cards]:
+    """The rounds of these names, all where none is named; raises `ConfigError` for another name."""
+    known = {_name(cards): cards for cards in ROUNDS}
+    unknown = [name for name in setups if name not in known]
+    if unknown:
+        raise ConfigError(f"'{unknown[0]}' is not trained; there are {', '.join(known)}.")
+    return [known[name] for name in setups] or list(ROUNDS)

@@ -1,0 +1,180 @@
+"""The trainer of Blef's tables, the compiled rules, and the tables that are shipped."""
+
+import ctypes
+from concurrent.futures import ThreadPoolExecutor
+from math import isclose
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from cardsharp.blef.actions import BETS
+from cardsharp.blef.cards import DECK
+from cardsharp.blef.strategies.odds import bits_of, odds
+from cardsharp.blef.strategies.sight import OPENING, Shape
+from cardsharp.blef.strategies.trained import WHOLE, read, trained, write
+from cardsharp.errors import ConfigError
+from research.blef.checking import beaten, lacking
+from research.blef.compiled import Learner, library, play_rounds, player, table_of
+from research.blef.packing import LEAST, Opened, packed, row_of
+from research.blef.small_round import Profile, SmallRound, mover, small_round
+from research.blef.solve import exploitability
+from research.blef.trained_commands import app
+from research.blef.training import Budget, Folder, advance, learner_of, train
+from research.compiling import why_not
+
+pytestmark = pytest.mark.skipif(why_not() is not None, reason="needs a C compiler")
+
+
+def learned(cards: tuple[int, int], steps: int) -> Learner:
+    return learner_of(cards, advance(cards, b"", steps))[0]
+
+
+def test_the_compiled_rules_are_those_of_python() -> None:
+    """Which bets hold for pools of any size, and the chance of each, to the last bit."""
+    dice = Random(5)
+    chances = (ctypes.c_double * len(BETS))()
+    for _ in range(150):
+        pool = dice.sample(DECK, dice.randint(1, 22))
+        hidden = dice.randint(0, min(11, 24 - len(pool)))
+        for number, bet in enumerate(BETS):
+            assert library().holds(number, bits_of(pool)) == bet.holds(pool)
+        library().odds(bits_of(pool), hidden, OPENING, chances)
+        assert list(chances) == odds(bits_of(pool), hidden)
+
+
+def profile_of_tables(learner: Learner, small: SmallRound) -> Profile:
+    """The average play as the exact solver takes it, for everything that may be said."""
+    profile: Profile = ({}, {})
+    shape, width = learner.shape, learner.width
+    waiting = [0]
+    while waiting:
+        said = waiting.pop()
+        seat = mover(said)
+        bets = [OPENING, OPENING, *(bet for bet in small.bets if said >> bet & 1)]
+        play = profile[seat].setdefault(said, {})
+        for number, hand in enumerate(small.hands[seat]):
+            at = shape.row(seat, hand, *bets[-2:]) * width
+            weights = learner.sums[seat][at : at + width]
+            for choice, weight in enumerate(weights):
+                if weight:
+                    row = play.setdefault(shape.action(choice), [0.0] * len(small.hands[seat]))
+                    row[number] = weight / sum(weights)
+        waiting += [said | 1 << bet for bet in small.raises(said)]
+    return profile
+
+
+def test_the_trainer_nears_the_equilibrium_of_a_round_that_is_solved() -> None:
+    """By the exact best answer; the local one finds no more than that."""
+    small, learner = small_round(1, 1), learned((1, 1), 40)
+    lacks = exploitability(small, profile_of_tables(learner, small))
+    assert lacks < 0.001
+    assert lacks > lacking(learner.table(), 1, 1, 4000).low
+    assert lacks > lacking(learner.table(), 2, 1, 4000).low
+    table = player("tables", {(1, 1): learner.table()})
+    assert play_rounds(table, table, (1, 1), 3, 20_000) == pytest.approx(0.4638, abs=0.015)
+
+
+def test_training_makes_a_table_harder_to_beat() -> None:
+    """Mutation guard: nobody trained loses a quarter of all rounds more than an equal share."""
+    raw, better = learned((2, 2), 1), learned((2, 2), 20)
+    for numbers in raw.sums:
+        ctypes.memset(numbers, 0, ctypes.sizeof(numbers))
+    assert lacking(raw.table(), 1, 1, 1000).low > 0.25
+    assert lacking(better.table(), 1, 1, 1000).low < 0.07
+
+
+def test_a_checkpoint_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
+    folder = Folder(tmp_path)
+    train(folder, [(1, 2)], Budget(20))
+    assert folder.steps((1, 2)) == 20
+    assert folder.read((1, 2)) == advance((1, 2), advance((1, 2), b""))
+
+
+def test_time_ends_training_and_the_least_trained_round_is_next(tmp_path: Path) -> None:
+    folder, told = Folder(tmp_path), []
+    clock = iter([0.0, 1.0, 2.0, 3.0, 99.0])
+    train(
+        folder,
+        [(1, 1), (2, 1)],
+        Budget(1000, 10, lambda: next(clock)),
+        tell=lambda cards, steps: told.append((cards, steps)),
+    )
+    assert told == [((1, 1), 10), ((2, 1), 10), ((1, 1), 20)]
+
+
+def test_an_executor_learns_the_same(tmp_path: Path) -> None:
+    here, there = Folder(tmp_path / "here"), Folder(tmp_path / "there")
+    train(here, [(1, 1), (1, 2)], Budget(10))
+    with ThreadPoolExecutor(2) as pool:
+        train(there, [(1, 1), (1, 2)], Budget(10), pool=pool)
+    for cards in ((1, 1), (1, 2)):
+        assert here.read(cards) == there.read(cards)
+
+
+def test_a_checkpoint_of_another_format_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "2v2.state").write_text('{"format": 0, "cards": [2, 2], "steps": 3}\n')
+    with pytest.raises(ConfigError, match="begin a new folder"):
+        Folder(tmp_path).steps((2, 2))
+
+
+def test_a_row_is_kept_to_a_two_hundred_and_fifty_fifth() -> None:
+    """But for what is chosen seldom, and for what comes after six choices."""
+    row = row_of([0.5, 0.3, 0.15, 0.04, LEAST / 2, 0.01 - LEAST / 2])
+    assert list(row[::2]) == [0, 1, 2, 3, 0, 0]
+    assert sum(row[1::2]) == WHOLE
+    for parts, chance in zip(row[1::2], (0.5, 0.3, 0.15, 0.04), strict=False):
+        assert isclose(parts / WHOLE, chance, abs_tol=LEAST)
+
+
+def test_a_packed_table_plays_as_what_was_learned(tmp_path: Path) -> None:
+    cards = (2, 1)
+    learner = learned(cards, 5)
+    write(tmp_path / "t.bin", "a test", {cards: packed(learner)})
+    opened = Opened(cards, read(tmp_path / "t.bin").rounds[cards])
+    ours = player("tables", {cards: opened.table})
+    whole = player("tables", {cards: learner.table()})
+    shares = [play_rounds(one, one, cards, 3, 20_000) for one in (ours, whole)]
+    assert shares[0] == pytest.approx(shares[1], abs=0.02)
+
+
+def test_the_shipped_tables_are_whole_and_lack_little() -> None:
+    """At least so much, by a player who knows them; docs/blef.md has closer figures."""
+    tables = trained()
+    assert tables.is_whole()
+    for cards in ((2, 2), (3, 3)):
+        opened = Opened(cards, tables.rounds[cards])
+        assert lacking(opened.table, 1, 1, 1000).low < 0.05
+        assert beaten(cards, opened.table, 1, 300).high > 0.5
+
+
+def test_a_spoilt_table_is_found_out() -> None:
+    """Mutation guard: who always opens with the nine and always checks is beaten at once."""
+    shape, width = Shape((2, 2)), len(Shape((2, 2)).bets) + 1
+    weights = [(ctypes.c_float * (shape.rows(role) * width))() for role in (0, 1)]
+    setup = Learner((2, 2)).setup
+    table = table_of(setup, weights)
+    assert lacking(table, 1, 1, 400).low > 0.1
+
+
+def test_the_commands_train_pack_and_check(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept, out = str(tmp_path / "kept"), str(tmp_path / "t.bin")
+    say = ["train", "--setups", "2v2", "--until", "10", "--checkpoint", kept]
+    app(say, result_action="return_value")
+    app(["pack", "--checkpoint", kept, "--out", out], result_action="return_value")
+    app(["check", "--file", out, "-n", "100"], result_action="return_value")
+    said = capsys.readouterr().out
+    assert "2v2: 10 of 10 steps" in said
+    assert "1 rounds" in said
+    assert "2v2 depth 2" in said
+    assert "2v2 10" in read(Path(out)).made_by
+
+
+def test_a_round_that_is_not_trained_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="'9v9' is not trained"):
+        app(
+            ["train", "--setups", "9v9", "--checkpoint", str(tmp_path)],
+            result_action="return_value",
+        )

@@ -1,0 +1,125 @@
+"""`solved`: what it looks up in the trained tables, and the file that holds them."""
+
+from collections import Counter
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cardsharp.blef.actions import BETS, CHECK
+from cardsharp.blef.cards import DECK, Hand, sort_hand
+from cardsharp.blef.position import Position
+from cardsharp.blef.rules import max_cards
+from cardsharp.blef.state import Move
+from cardsharp.blef.strategies import build
+from cardsharp.blef.strategies.sight import OPENING, RELATIONS, Shape, hands_of, relation
+from cardsharp.blef.strategies.solved import looked_up
+from cardsharp.blef.strategies.trained import ROW, read, trained, write
+
+TRAINED = sorted(trained().rounds)
+FLUSH = next(number for number, bet in enumerate(BETS) if bet.colours)
+
+
+def position(cards: tuple[int, int], hand: Hand, *bets: int) -> Position:
+    """What the player to move sees of a round of two after these bets."""
+    role = len(bets) % 2
+    hands = (hand, ()) if role == 0 else ((), hand)
+    history = tuple(Move(place % 2, bet) for place, bet in enumerate(bets))
+    return Position(role, 1, max_cards(2), cards, hands, role, history)
+
+
+@st.composite
+def positions(draw: st.DrawFn) -> Position:
+    """Any position of the rounds that are trained, also such as nobody would come to."""
+    cards = draw(st.sampled_from(TRAINED))
+    bets = sorted(draw(st.sets(st.integers(0, len(BETS) - 1), max_size=6)))
+    hand = draw(st.permutations(DECK))[: cards[len(bets) % 2]]
+    return position(cards, sort_hand(hand), *bets)
+
+
+@given(positions(), st.integers())
+def test_what_a_table_plays_is_legal_and_whole(seen: Position, seed: int) -> None:
+    """And who decides by it plays one of these actions."""
+    mixed = looked_up(trained(), seen)
+    if mixed is None:
+        return
+    assert {action for action, _ in mixed} <= {*seen.legal_actions()}
+    assert sum(chance for _, chance in mixed) == pytest.approx(1)
+    decision = build("solved", Random(seed)).decide(seen)
+    assert decision.action in dict(mixed)
+    assert {option.action for option in decision.options} == {*dict(mixed)}
+
+
+def test_an_opening_is_mixed_as_often_as_the_table_says() -> None:
+    opening = position((2, 2), sort_hand(DECK[0:5:4]))
+    mixed = looked_up(trained(), opening)
+    assert mixed is not None
+    player = build("solved", Random(7))
+    drawn = Counter(player.decide(opening).action for _ in range(2000))
+    for action, chance in mixed:
+        assert drawn[action] / 2000 == pytest.approx(chance, abs=0.05)
+
+
+@pytest.mark.parametrize("n_cards", [(4, 3), (2, 2, 1), (1, 1), (2, 1)])
+def test_where_nothing_is_trained_it_plays_as_bayes(n_cards: tuple[int, ...]) -> None:
+    """With the same dice; up to three cards that is the exact table."""
+    hands = (sort_hand(DECK[: n_cards[0]]), *[()] * (len(n_cards) - 1))
+    opening = Position(0, 1, max_cards(len(n_cards)), n_cards, hands, 0)
+    assert looked_up(trained(), opening) is None
+    decisions = [build(name, Random(3)).decide(opening) for name in ("solved", "bayes")]
+    assert decisions[0] == decisions[1]
+
+
+def test_a_bet_on_colours_is_checked_where_so_few_cards_are_in_play() -> None:
+    seen = position((3, 3), sort_hand(DECK[:3]), FLUSH)
+    assert looked_up(trained(), seen) == ((CHECK, 1.0),)
+
+
+@pytest.mark.parametrize("cards", TRAINED)
+def test_hands_are_told_apart_by_all_that_a_bet_on_values_asks_for(cards: tuple[int, int]) -> None:
+    """No two hands of one row differ in a bet that the table knows; each row is one's own."""
+    shape = Shape(cards)
+    for role in (0, 1):
+        hands = hands_of(cards[role])
+        rows = {shape.row(role, hand, 0, last) for hand in hands for last in shape.bets[1:]}
+        assert len(rows) == len(hands) * (len(shape.bets) - 1)
+        assert max(rows) < shape.rows(role)
+    assert all(BETS[bet].values and not BETS[bet].colours for bet in shape.bets)
+
+
+def test_a_relation_is_what_a_bet_adds() -> None:
+    """A pair of nines after the nine adds one card; two pair of others adds four."""
+    assert relation(OPENING, 6) == 0
+    assert relation(0, 6) == 1
+    assert relation(6, 12) == 2
+    assert relation(6, 17) == 4
+    assert all(0 < relation(a, b) < RELATIONS for a in range(66) for b in range(a + 1, 66))
+
+
+def test_the_shipped_file_is_whole_and_small() -> None:
+    tables = trained()
+    assert tables.is_whole()
+    assert len(tables.body) < 20_000_000
+    assert tables.made_by.startswith("cardsharp research blef train")
+
+
+def test_a_written_table_is_read_again_and_damage_is_seen(tmp_path: Path) -> None:
+    rows = {7: bytes([0, 55, 3, 200]).ljust(ROW, b"\0"), 2: bytes([1, 255]).ljust(ROW, b"\0")}
+    file = tmp_path / "t.bin"
+    write(file, "a test", {(2, 2): (rows, {1: rows[2]})})
+    tables = read(file)
+    first, second = tables.rounds[2, 2]
+    assert (first.find(7), first.find(2)) == ({0: 55, 3: 200}, {1: 255})
+    assert (first.find(5), first.find(99), second.find(1)) == ({}, {}, {1: 255})
+    assert tables.is_whole()
+    file.write_bytes(file.read_bytes()[:-1] + b"\1")
+    assert not read(file).is_whole()
+
+
+def test_a_file_of_another_format_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "t.bin"
+    file.write_bytes(b'{"format": 0}\n')
+    with pytest.raises(ValueError, match="train it again"):
+        read(file)
