@@ -38,4 +38,10 @@ def test_serve_says_where_it_is_and_answers_until_ctrl_c(cli: Cli) -> None:
 
 
 def test_strategies_are_listed(cli: Cli) -> None:
-    assert cli("blef", "strategies", "--json").json() == ["bayes", "greedy", "random", "threshold"]
+    assert cli("blef", "strategies", "--json").json() == [
+        "bayes",
+        "greedy",
+        "random",
+        "solved",
+        "threshold",
+    ]
