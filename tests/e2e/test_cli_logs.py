@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.cli import Cli, clean
+from support.cli import Cli, clean, program
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.sqlite import SqliteLog
@@ -184,7 +184,10 @@ def test_a_turn_of_the_opponent_has_no_why(cli: Cli) -> None:
 
 
 def test_strategies_lists_every_name_with_a_line(cli: Cli) -> None:
-    found = {entry["name"]: entry["about"] for entry in cli("strategies", "--json").json()}
+    # In this process tests have registered players of their own.
+    with program("strategies", "--json") as fresh:
+        listed = json.loads(fresh.communicate()[0])
+    found = {entry["name"]: entry["about"] for entry in listed}
     assert {"champion", "steady", "draw-3"} <= found.keys()
     assert all(found.values())
     table = cli("strategies").out

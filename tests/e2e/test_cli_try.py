@@ -32,7 +32,7 @@ class Mine:
 """
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")  # a process may come back to this module: names are taken once
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data folder with a match of each game between its starter and a player of ours."""
     folder = tmp_path_factory.mktemp("data")

@@ -208,7 +208,7 @@ def test_a_table_in_the_browser_tells_its_results_until_ctrl_c(tmp_path: Path) -
 def test_a_fault_of_an_own_strategy_ends_the_table(cli: Cli, tmp_path: Path) -> None:
     """And is told by its line, as in the terminal."""
     home = {"XDG_DATA_HOME": str(tmp_path)}
-    file = tmp_path / "faulty.py"
+    file = tmp_path / "seated.py"
     assert cli("new", str(file)).code == Exit.OK
     file.write_text(file.read_text().replace("risk = bust", "risk = position.nosuch; bust"))
     with program("versus", str(file), "--browser", environment=home) as process:
@@ -219,7 +219,7 @@ def test_a_fault_of_an_own_strategy_ends_the_table(cli: Cli, tmp_path: Path) -> 
                 seat.tell("move", number=number(asked), key=choices(asked)[-1])
         assert process.wait(20) == Exit.FAILED
         assert process.stderr is not None
-        assert "faulty.py, line" in process.stderr.read()
+        assert "seated.py, line" in process.stderr.read()
 
 
 @pytest.mark.parametrize(

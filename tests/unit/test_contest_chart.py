@@ -3,7 +3,7 @@
 import itertools
 from datetime import UTC, datetime
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cardsharp.deadmansdraw.contest.chart import (
@@ -36,7 +36,14 @@ def courses(draw: st.DrawFn) -> list[Standing]:
     return found
 
 
+def course(*values: float) -> list[Standing]:
+    """Two equal standings of teams with these ratings."""
+    ratings = {f"team {place}": Rating(value, 50) for place, value in enumerate(values)}
+    return [Standing(played, AT, ratings) for played in (8, 16)]
+
+
 @given(courses())
+@example(course(3000, *[0] * 7))
 def test_lines_and_names_stay_on_the_paper(standings: list[Standing]) -> None:
     """The best has the highest end, and no name lies on another."""
     drawn = chart(standings)

@@ -86,9 +86,14 @@ def _steps(low: float, high: float) -> list[int]:
 
 
 def _apart(places: Sequence[float]) -> list[float]:
-    """The places of names from top to bottom, moved down where one would lie on another."""
-    found: list[float] = []
+    """The places of names from top to bottom, moved down where one would lie on another.
+
+    Those that would leave the paper there push the ones above them up.
+    """
+    lowered: list[float] = []
     for place in places:
-        found.append(max(place, found[-1] + LINE) if found else max(place, TOP + LINE / 2))
-    over = max(0.0, found[-1] - (HEIGHT - BOTTOM)) if found else 0.0
-    return [place - over for place in found]
+        lowered.append(max(place, lowered[-1] + LINE if lowered else TOP + LINE / 2))
+    raised: list[float] = []
+    for place in reversed(lowered):
+        raised.append(min(place, raised[-1] - LINE if raised else HEIGHT - BOTTOM))
+    return raised[::-1]
