@@ -20,6 +20,7 @@ from support.cloud_clock import FakeClock
 import poller.app
 import practice.app
 import worker.app
+from cardsharp.cloud import aws
 from cardsharp.cloud import secrets as secrets_module
 from cardsharp.cloud.memory import MemoryQueue, register
 from cardsharp.cloud.messages import MatchMessage, parse_message
@@ -231,6 +232,12 @@ def moto_secrets() -> "Iterator[SSMClient]":
     from moto import mock_aws  # noqa: PLC0415
 
     with environment({"AWS_DEFAULT_REGION": "us-east-1"}), mock_aws():
-        secrets_module.provider.cache_clear()
+        _forget_aws()
         yield Session(region_name="us-east-1").client("ssm")
+    _forget_aws()
+
+
+def _forget_aws() -> None:
+    """A session that was there before moto was imported would ask the real AWS."""
+    aws.session.cache_clear()
     secrets_module.provider.cache_clear()
