@@ -1,10 +1,18 @@
-"""How good a table is: what it lacks at least, and how it does against `bayes`."""
+"""How good a player of rounds is: what it lacks at least; how a table does against `bayes`."""
 
 from math import sqrt
 from typing import NamedTuple
 
 from cardsharp.ratings import NORMAL_95
-from research.blef.compiled import Cards, CTable, local_best_response, play_rounds, player
+from research.blef.compiled import (
+    Cards,
+    CPlayer,
+    CTable,
+    Knowing,
+    local_best_response,
+    play_rounds,
+    player,
+)
 
 
 class Measured(NamedTuple):
@@ -14,23 +22,28 @@ class Measured(NamedTuple):
     high: float
 
 
-def lacking(table: CTable, depth: int, seed: int, rounds: int) -> Measured:
+def lacking(cards: Cards, other: CPlayer, knowing: Knowing, seed: int, rounds: int) -> Measured:
     """What a local best response wins above an equal share, mean of both seats.
 
     No best answer wins less, so this bounds the exploitability from below.
     """
     each = rounds // 2
-    won = [local_best_response(table, role, depth, seed + role, each) / each for role in (0, 1)]
+    won = [won / each for won in local_best_response(other, cards, knowing, seed, each)]
     return _mean(won, each, offset=-0.5)
 
 
 def beaten(cards: Cards, table: CTable, seed: int, rounds: int) -> Measured:
     """The rounds that the table wins against `bayes`, mean of both seats."""
     each = rounds // 2
-    ours, theirs = player("tables", {cards: table}), player("bayes")
+    ours, theirs = tables_of(cards, table), player("bayes")
     first = play_rounds(ours, theirs, cards, seed, each)
     second = 1 - play_rounds(theirs, ours, cards, seed + 1, each)
     return _mean([first, second], each)
+
+
+def tables_of(cards: Cards, table: CTable) -> CPlayer:
+    """A player of one table."""
+    return player("tables", {cards: table})
 
 
 def _mean(shares: list[float], each: int, offset: float = 0.0) -> Measured:

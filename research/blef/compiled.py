@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import combinations
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from cardsharp.blef.actions import BETS
 from cardsharp.blef.strategies.odds import bits_of
@@ -90,7 +90,7 @@ def library() -> ctypes.CDLL:
     found.fade.argtypes = (pointer, number, ctypes.c_float)
     found.play_rounds.argtypes = (pointer, pointer, size, size, ctypes.c_uint64, number)
     found.play_rounds.restype = number
-    found.local_best_response.argtypes = (pointer, size, size, ctypes.c_uint64, number)
+    found.local_best_response.argtypes = (pointer, *[size] * 5, ctypes.c_uint64, number)
     found.local_best_response.restype = number
     found.holds.argtypes = (size, ctypes.c_uint32)
     found.holds.restype = ctypes.c_bool
@@ -182,7 +182,27 @@ def play_rounds(first: CPlayer, second: CPlayer, cards: Cards, seed: int, rounds
     return won / rounds
 
 
-def local_best_response(table: CTable, role: int, depth: int, seed: int, rounds: int) -> int:
-    """How many of so many rounds a local best response wins in that role."""
-    won: int = library().local_best_response(ctypes.byref(table), role, depth, seed, rounds)
+class Knowing(NamedTuple):
+    """What a local best response does: how far it looks, and whether it knows the other's dice.
+
+    It knows them where `guesses` is 0, as whoever has the program does: what is no table throws
+    them by what it sees. Else it guesses so often what would be done.
+    """
+
+    depth: int
+    guesses: int = 0
+
+
+def local_best_response(
+    other: CPlayer, cards: Cards, knowing: Knowing, seed: int, rounds: int
+) -> list[int]:
+    """How many of so many rounds it wins as who begins and as the other, with up to three cards."""
+    won = [
+        library().local_best_response(
+            ctypes.byref(other), *cards, role, *knowing, seed + role, rounds
+        )
+        for role in (0, 1)
+    ]
+    if min(won) < 0:
+        raise MemoryError("Not enough memory for a local best response.")
     return won

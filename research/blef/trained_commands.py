@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import cyclopts
 from cyclopts import Parameter, validators
 
 from cardsharp.blef.strategies.trained import FILE, read, write
 from cardsharp.errors import ConfigError
-from research.blef.checking import Measured, beaten, lacking
-from research.blef.compiled import Cards, CTable, library
+from research.blef.checking import Measured, beaten, lacking, tables_of
+from research.blef.compiled import Cards, CPlayer, CTable, Knowing, library, player
 from research.blef.packing import Opened, packed
 from research.blef.training import ROUNDS, Budget, Folder, learner_of, train
 from workbench.lab.options import Cluster, Seed
@@ -24,7 +24,8 @@ Examples:
   cardsharp research blef train --hours 2 --checkpoint FOLDER   train all rounds, or go on
   cardsharp research blef train --until 200 --setups 2v2 --checkpoint FOLDER
   cardsharp research blef pack --checkpoint FOLDER              make the shipped file of it
-  cardsharp research blef check --setups 3v3                    what a table lacks at least"""
+  cardsharp research blef check --setups 3v3                    what a table lacks at least
+  cardsharp research blef check --strategy bayes -n 400         what bayes lacks there"""
 
 app = cyclopts.App(
     name="blef",
@@ -32,6 +33,13 @@ app = cyclopts.App(
     help_format="plaintext",
     help_epilogue=_EXAMPLES,
 )
+
+_OTHERS = {
+    "bayes": lambda: player("bayes"),
+    "greedy": lambda: player("threshold"),
+    "threshold": lambda: player("threshold", check=0.2, bet=0.5),
+}
+"""The compiled likenesses of strategies, each the same in the same position."""
 
 _HOUR = 3600.0
 _Positive = validators.Number(gte=1)
@@ -99,9 +107,20 @@ def pack(
 class CheckOptions:
     """How much is played."""
 
+    strategy: Annotated[
+        Literal["tables", "bayes", "greedy", "threshold"],
+        Parameter(help="Whose play is checked: the tables', or a strategy's compiled likeness."),
+    ] = "tables"
     rounds: Annotated[int, Parameter(alias="-n", validator=_Positive)] = 4_000
+    guesses: Annotated[
+        int,
+        Parameter(
+            validator=validators.Number(gte=0),
+            help="With --strategy: how often its dice are guessed; 0 where they are known.",
+        ),
+    ] = 0
     bayes: Annotated[
-        int, Parameter(help="Rounds against the compiled likeness of bayes; 0 for none.")
+        int, Parameter(help="Rounds of a table against the likeness of bayes; 0 for none.")
     ] = 0
     seed: Seed = 1
     as_json: Json = False
@@ -117,9 +136,14 @@ def check(
     """What tables lack at least: a local best response wins so much above an equal share.
 
     It knows the table and looks one or two steps ahead, on fresh deals, as often from one seat as
-    from the other. A 95 % interval, in hundredths of a round.
+    from the other. A 95 % interval, in hundredths of a round. With --strategy the same of a
+    strategy, in the rounds that have tables.
     """
     library()
+    if options.strategy != "tables":
+        for cards in _rounds(setups):
+            _lacking(cards, _OTHERS[options.strategy](), options)
+        return
     tables = read(file)
     if not tables.is_whole():
         raise ConfigError(f"{file} is damaged: its rows are not those that were written.")
@@ -129,13 +153,17 @@ def check(
 
 
 def _check(cards: Cards, table: CTable, options: CheckOptions) -> None:
-    seed, rounds = options.seed, options.rounds
-    for depth in (1, 2):
-        found = lacking(table, depth, seed, rounds)
-        _print((_name(cards), f"depth {depth}"), rounds, found, options)
+    _lacking(cards, tables_of(cards, table), options)
     if options.bayes:
-        won = beaten(cards, table, seed, options.bayes)
+        won = beaten(cards, table, options.seed, options.bayes)
         _print((_name(cards), "won against bayes"), options.bayes, won, options)
+
+
+def _lacking(cards: Cards, other: CPlayer, options: CheckOptions) -> None:
+    for depth in (1, 2):
+        knowing = Knowing(depth, options.guesses)
+        found = lacking(cards, other, knowing, options.seed, options.rounds)
+        _print((_name(cards), f"depth {depth}"), options.rounds, found, options)
 
 
 def _print(what: tuple[str, str], rounds: int, found: Measured, options: CheckOptions) -> None:

@@ -1,6 +1,7 @@
 """The trainer of Blef's tables, the compiled rules, and the tables that are shipped."""
 
 import ctypes
+import json
 from concurrent.futures import ThreadPoolExecutor
 from math import isclose
 from pathlib import Path
@@ -14,8 +15,17 @@ from cardsharp.blef.strategies.odds import bits_of, odds
 from cardsharp.blef.strategies.sight import OPENING, Shape
 from cardsharp.blef.strategies.trained import WHOLE, read, trained, write
 from cardsharp.errors import ConfigError
-from research.blef.checking import beaten, lacking
-from research.blef.compiled import Learner, library, play_rounds, player, table_of
+from research.blef.checking import beaten, lacking, tables_of
+from research.blef.compiled import (
+    Cards,
+    CTable,
+    Knowing,
+    Learner,
+    library,
+    play_rounds,
+    player,
+    table_of,
+)
 from research.blef.packing import LEAST, Opened, packed, row_of
 from research.blef.small_round import Profile, SmallRound, mover, small_round
 from research.blef.solve import exploitability
@@ -28,6 +38,10 @@ pytestmark = pytest.mark.skipif(why_not() is not None, reason="needs a C compile
 
 def learned(cards: tuple[int, int], steps: int) -> Learner:
     return learner_of(cards, advance(cards, b"", steps))[0]
+
+
+def lacks_least(cards: Cards, table: CTable, rounds: int, depth: int = 1) -> float:
+    return lacking(cards, tables_of(cards, table), Knowing(depth), 1, rounds).low
 
 
 def test_the_compiled_rules_are_those_of_python() -> None:
@@ -69,8 +83,8 @@ def test_the_trainer_nears_the_equilibrium_of_a_round_that_is_solved() -> None:
     small, learner = small_round(1, 1), learned((1, 1), 40)
     lacks = exploitability(small, profile_of_tables(learner, small))
     assert lacks < 0.001
-    assert lacks > lacking(learner.table(), 1, 1, 4000).low
-    assert lacks > lacking(learner.table(), 2, 1, 4000).low
+    assert lacks > lacks_least((1, 1), learner.table(), 4000)
+    assert lacks > lacks_least((1, 1), learner.table(), 4000, depth=2)
     table = player("tables", {(1, 1): learner.table()})
     assert play_rounds(table, table, (1, 1), 3, 20_000) == pytest.approx(0.4638, abs=0.015)
 
@@ -80,8 +94,8 @@ def test_training_makes_a_table_harder_to_beat() -> None:
     raw, better = learned((2, 2), 1), learned((2, 2), 20)
     for numbers in raw.sums:
         ctypes.memset(numbers, 0, ctypes.sizeof(numbers))
-    assert lacking(raw.table(), 1, 1, 1000).low > 0.25
-    assert lacking(better.table(), 1, 1, 1000).low < 0.07
+    assert lacks_least((2, 2), raw.table(), 1000) > 0.25
+    assert lacks_least((2, 2), better.table(), 1000) < 0.07
 
 
 def test_a_checkpoint_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
@@ -144,7 +158,7 @@ def test_the_shipped_tables_are_whole_and_lack_little() -> None:
     assert tables.is_whole()
     for cards in ((2, 2), (3, 3)):
         opened = Opened(cards, tables.rounds[cards])
-        assert lacking(opened.table, 1, 1, 1000).low < 0.05
+        assert lacks_least(cards, opened.table, 1000) < 0.05
         assert beaten(cards, opened.table, 1, 300).high > 0.5
 
 
@@ -154,7 +168,7 @@ def test_a_spoilt_table_is_found_out() -> None:
     weights = [(ctypes.c_float * (shape.rows(role) * width))() for role in (0, 1)]
     setup = Learner((2, 2)).setup
     table = table_of(setup, weights)
-    assert lacking(table, 1, 1, 400).low > 0.1
+    assert lacks_least((2, 2), table, 400) > 0.1
 
 
 def test_the_commands_train_pack_and_check(
@@ -170,6 +184,14 @@ def test_the_commands_train_pack_and_check(
     assert "1 rounds" in said
     assert "2v2 depth 2" in said
     assert "2v2 10" in read(Path(out)).made_by
+
+
+def test_the_command_checks_a_strategy(capsys: pytest.CaptureFixture[str]) -> None:
+    say = ["check", "--strategy", "bayes", "--setups", "2v2", "-n", "20", "--guesses", "1"]
+    app([*say, "--json"], result_action="return_value")
+    found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [one["measure"] for one in found] == ["depth 1", "depth 2"]
+    assert all(one["high"] > 0.2 for one in found), "bayes is far from an equilibrium there"
 
 
 def test_a_round_that_is_not_trained_is_named(tmp_path: Path) -> None:

@@ -1,23 +1,19 @@
-/* `bayes` as strategies/bayes.py, worlds.py and minds.py have it, with dice of its own. */
+/* `bayes` as strategies/bayes.py, worlds.py and minds.py have it; only its dice fall otherwise.
+ *
+ * As there, the dice are seeded by what it sees: the same position, the same decision.
+ */
 #include "blef.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { DRAWS = 240, KEPT = 90, HABITS = 3, DEEP = 8, ANSWERS = 6, NONE = -1 };
+enum { DRAWS = 240, DEEP = 8, ANSWERS = 6, NONE = -1, MINDS = 8192 };
 
 static const double WEIGHT[HABITS] = {0.5, 0.3, 0.2};
 static const double DOUBT[HABITS] = {-1, 0.2, 0.4};
 static const double DARE = 0.5, SLIP = 0.1, TEMPERATURE = 0.12, SURPRISE = 0.1;
 
-typedef struct {
-    uint8_t replies[HABITS][BETS + 1]; /* to each last bet; the last one opens */
-    double above[BETS + 1];            /* how plausible all bets above look together */
-    double plausible[BETS];
-} Mind;
-
-static void mind_of(Cards hand, int hidden, Mind *mind) {
+void mind_of(Cards hand, int hidden, Mind *mind) {
     double chances[BETS], total = 0;
     odds(hand, hidden, OPENING, chances);
     uint8_t *careful = mind->replies[0];
@@ -42,25 +38,34 @@ static void mind_of(Cards hand, int hidden, Mind *mind) {
     }
 }
 
-typedef struct {
-    Truths truth;
-    uint8_t replies[BETS];
-} World;
+/* The same, from the last ones made where it is among them. */
+static const Mind *remembered(Cards hand, int hidden) {
+    static _Thread_local struct {
+        Cards hand;
+        int hidden;
+        Mind mind;
+    } minds[MINDS];
+    int at = (int)((hand * 2654435761u + (unsigned)hidden) >> 19);
+    if (minds[at].hand != hand || minds[at].hidden != hidden) {
+        minds[at].hand = hand, minds[at].hidden = hidden;
+        mind_of(hand, hidden, &minds[at].mind);
+    }
+    return &minds[at].mind;
+}
 
 /* A hand of the other player as its bets make it likely, with a habit; the weight of both. */
 static double draw(const View *view, Rng *rng, World *world) {
     int role = view->role;
     const Cards unseen = ((1u << CARDS) - 1) & ~view->hand;
     Cards hand = rng_hand(rng, unseen, view->cards[1 - role]);
-    Mind mind;
-    mind_of(hand, view->cards[role], &mind);
+    const Mind *mind = remembered(hand, view->cards[role]);
     double scores[HABITS], total = 0;
     for (int habit = 0; habit < HABITS; habit++) {
         double score = WEIGHT[habit];
         for (int n = 1 - role; n < view->said; n += 2) {
             int last = n ? view->bet[n - 1] : BETS, bet = view->bet[n];
-            score *= SLIP * mind.plausible[bet] / mind.above[last] +
-                     (1 - SLIP) * (mind.replies[habit][last] == bet);
+            score *= SLIP * mind->plausible[bet] / mind->above[last] +
+                     (1 - SLIP) * (mind->replies[habit][last] == bet);
         }
         total += scores[habit] = score;
     }
@@ -68,11 +73,11 @@ static double draw(const View *view, Rng *rng, World *world) {
     int pick = 0;
     while (pick < HABITS - 1 && (at -= scores[pick]) >= 0) pick++;
     world->truth = truths(view->hand | hand);
-    memcpy(world->replies, mind.replies[pick], BETS);
+    memcpy(world->replies, mind->replies[pick], BETS);
     return total;
 }
 
-static int draw_worlds(const View *view, Rng *rng, World kept[KEPT]) {
+int draw_worlds(const View *view, Rng *rng, World kept[KEPT]) {
     bool told = view->role == 0 ? view->said > 1 : view->said > 0;
     if (!told) {
         for (int n = 0; n < KEPT; n++) draw(view, rng, &kept[n]);
@@ -91,7 +96,7 @@ static int draw_worlds(const View *view, Rng *rng, World kept[KEPT]) {
 }
 
 typedef struct {
-    World worlds[KEPT];
+    const World *worlds;
     int number;
     double chances[BETS];
     uint8_t likely[BETS]; /* bets that hold somewhere, likeliest first */
@@ -135,31 +140,26 @@ static double within(const Foresight *seen, int bet, const uint8_t *some, int nu
     return won;
 }
 
-static const double *order_by;
-
-static int descending(const void *one, const void *two) {
-    int a = *(const uint8_t *)one, b = *(const uint8_t *)two;
-    if (order_by[a] != order_by[b]) return order_by[a] < order_by[b] ? 1 : -1;
-    return a - b;
-}
-
+/* The highest value first; of equals, who was first stays first. */
 static void sort(uint8_t *some, int number, const double *values) {
-    order_by = values;
-    qsort(some, (size_t)number, 1, descending);
+    for (int n = 1; n < number; n++) {
+        uint8_t moved = some[n];
+        int at = n;
+        for (; at && values[some[at - 1]] < values[moved]; at--) some[at] = some[at - 1];
+        some[at] = moved;
+    }
 }
 
-int decide_bayes(const View *view, Rng *rng) {
-    Foresight seen;
+int decide_in(const View *view, const World *worlds, int drawn) {
+    Foresight seen = {.worlds = worlds, .number = drawn};
     int last = last_of(view), number = 0;
     if (last == BETS - 1) return CHECK;
-    seen.number = draw_worlds(view, rng, seen.worlds);
-    seen.likelies = 0;
     uint8_t all[KEPT], bet[BETS];
-    for (int n = 0; n < seen.number; n++) all[n] = (uint8_t)n;
+    for (int n = 0; n < drawn; n++) all[n] = (uint8_t)n;
     for (int b = 0; b < BETS; b++) {
         int held = 0;
-        for (int n = 0; n < seen.number; n++) held += true_in(&seen.worlds[n].truth, b);
-        seen.chances[b] = (double)held / seen.number;
+        for (int n = 0; n < drawn; n++) held += true_in(&worlds[n].truth, b);
+        seen.chances[b] = (double)held / drawn;
         if (held) seen.likely[seen.likelies++] = (uint8_t)b;
         if (held && b > last) bet[number++] = (uint8_t)b;
     }
@@ -168,11 +168,18 @@ int decide_bayes(const View *view, Rng *rng) {
     double worth[BETS];
     for (int pass = 0; pass < 2; pass++) {
         for (int n = 0; n < number; n++)
-            worth[bet[n]] = (1 - SURPRISE) * within(&seen, bet[n], all, seen.number, pass == 1) /
-                                seen.number + SURPRISE * seen.chances[bet[n]];
+            worth[bet[n]] = (1 - SURPRISE) * (within(&seen, bet[n], all, drawn, pass == 1) / drawn) +
+                            SURPRISE * seen.chances[bet[n]];
         sort(bet, number, worth);
         if (number > DEEP) number = DEEP;
     }
     if (last != OPENING && 1 - seen.chances[last] > worth[bet[0]]) return CHECK;
     return bet[0];
+}
+
+int decide_bayes(const View *view) {
+    World worlds[KEPT];
+    Rng dice = {key_of(view)};
+    int number = draw_worlds(view, &dice, worlds);
+    return decide_in(view, worlds, number);
 }

@@ -93,11 +93,15 @@ typedef struct {
     int cards[2];
     int said; /* number of bets */
     uint8_t bet[BETS];
+    uint64_t dice; /* which seed the dice of a player come from, beside all this */
 } View;
 
 static inline int last_of(const View *view) {
     return view->said ? view->bet[view->said - 1] : OPENING;
 }
+
+/* A number for all of it. */
+uint64_t key_of(const View *view);
 
 enum { RANDOM, THRESHOLD, BAYES, TABLES };
 
@@ -109,7 +113,27 @@ typedef struct {
 } Player;
 
 int decide(const Player *player, const View *view, Rng *rng);
-int decide_bayes(const View *view, Rng *rng);
 int picked(const double play[WIDEST], Rng *rng);
+
+/* --- bayes --- */
+
+enum { HABITS = 3, KEPT = 90 };
+
+typedef struct {
+    uint8_t replies[HABITS][BETS + 1]; /* to each last bet; the last one opens */
+    double above[BETS + 1];            /* how plausible all bets above look together */
+    double plausible[BETS];
+} Mind;
+
+/* How the hidden cards may lie: which bets hold, and what the other would say. */
+typedef struct {
+    Truths truth;
+    uint8_t replies[BETS];
+} World;
+
+void mind_of(Cards hand, int hidden, Mind *mind);
+int draw_worlds(const View *view, Rng *rng, World kept[KEPT]);
+int decide_in(const View *view, const World *worlds, int drawn);
+int decide_bayes(const View *view);
 
 #endif

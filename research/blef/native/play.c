@@ -3,6 +3,12 @@
 
 #include <string.h>
 
+uint64_t key_of(const View *view) {
+    Rng key = {view->hand | (uint64_t)view->cards[0] << 24 | (uint64_t)view->cards[1] << 28 | view->dice << 32};
+    for (int n = 0; n < view->said; n++) key.state = rng_next(&key) ^ view->bet[n];
+    return rng_next(&key);
+}
+
 static int greedy(const double chances[BETS], int last) {
     int best = last + 1;
     if (best >= BETS) return CHECK;
@@ -78,10 +84,10 @@ int decide(const Player *player, const View *view, Rng *rng) {
         case THRESHOLD: return by_own_cards(view, player->check, player->bet);
         case TABLES:
             if (table) return decide_table(table, view, rng);
-            return decide_bayes(view, rng);
+            return decide_bayes(view);
         default:
             if (table && small) return decide_table(table, view, rng);
-            return decide_bayes(view, rng);
+            return decide_bayes(view);
     }
 }
 

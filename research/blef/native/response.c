@@ -1,27 +1,105 @@
-/* A local best response: a player who knows the other's table, and looks a step or two ahead.
+/* A local best response: a player who knows how the other plays, and looks a step or two ahead.
  *
- * It believes what the other's bets tell of a sample of hands, and takes the action that is best if
- * it then only checks (depth 1), or bets once more and then checks (depth 2). What it wins against
- * the table is less than a best answer would: a lower bound of what the table lacks (Lisy, Bowling:
+ * It believes what the other's bets tell of its hand, and takes the action that is best if
+ * it then only checks (depth 1), or bets once more and then checks (depth 2). What it wins
+ * is less than a best answer would: a lower bound of what the other lacks (Lisy, Bowling:
  * Equilibrium Approximation Quality of Current No-Limit Poker Bots, 2017).
+ *
+ * Of a table it knows the chances. The other players always do the same with the same cards after
+ * the same bets, so it asks them what they would do with each hand. Where their dice are hidden it
+ * asks them several times, with dice of its own.
  */
 #include "blef.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAMPLE = 120, WIDE = 26, LOW = 4, DEEP = 6, AGAIN = 6 };
+enum { MOST_HANDS = 1771, SAMPLE = 120, WIDE = 26, LOW = 4, DEEP = 6, AGAIN = 6 };
+enum { ANSWERS = 1 << 21 };
+
+/* What the other was asked before: by a number for cards and bets its action, and one. */
+typedef struct {
+    uint64_t key[ANSWERS];
+    uint8_t action[ANSWERS];
+    int number;
+} Asked;
 
 typedef struct {
-    Eyes eyes[SAMPLE];
-    Truths truth[SAMPLE];
-    double weight[SAMPLE];
+    const Player *player;
+    const Table *table; /* by which it plays; NULL where it is asked */
+    int guesses;        /* how often it is asked with other dice; 0: with its own */
+    Asked *asked;
+} Other;
+
+/* The hands that the other may hold; of many the first `SAMPLE` are looked at. */
+typedef struct {
+    int hands;
+    Cards hand[MOST_HANDS];
+    Eyes eyes[MOST_HANDS];
+    Truths truth[MOST_HANDS];
+    double weight[MOST_HANDS];
     double after[SAMPLE][WIDEST]; /* what the other does after the bet looked at */
 } Belief;
 
+static int looked_at(const Belief *belief) {
+    return belief->hands < SAMPLE ? belief->hands : SAMPLE;
+}
+
+/* Its own dice are number 0. */
+static int ask(const Other *other, const View *view, int dice) {
+    Asked *asked = other->asked;
+    View thrown = *view;
+    thrown.dice = (uint64_t)dice;
+    uint64_t key = key_of(&thrown);
+    size_t at = key % ANSWERS;
+    if (asked->number > ANSWERS / 2) memset(asked, 0, sizeof *asked);
+    for (; asked->action[at]; at = (at + 1) % ANSWERS)
+        if (asked->key[at] == key) return asked->action[at] - 1;
+    Rng rng = {key};
+    int action = decide(other->player, &thrown, &rng);
+    asked->key[at] = key;
+    asked->action[at] = (uint8_t)(action + 1);
+    asked->number++;
+    return action;
+}
+
+/* What the other does with a hand, after what was said. */
+static void play_of(const Other *other, const View *said, Cards hand, const Eyes *eyes,
+                    double play[WIDEST]) {
+    if (other->table) {
+        int before = said->said > 1 ? said->bet[said->said - 2] : OPENING;
+        table_play(other->table, eyes, before, last_of(said), play);
+        return;
+    }
+    View view = *said;
+    view.hand = hand;
+    memset(play, 0, sizeof(double) * WIDEST);
+    if (!other->guesses) play[ask(other, &view, 0)] = 1;
+    for (int dice = 1; dice <= other->guesses; dice++)
+        play[ask(other, &view, dice)] += 1.0 / other->guesses;
+}
+
+/* What it really does. */
+static int move_of(const Other *other, const View *said, Cards hand, Rng *rng) {
+    View view = *said;
+    view.hand = hand;
+    if (!other->table) return ask(other, &view, 0);
+    double play[WIDEST];
+    Eyes eyes;
+    look(other->table->setup, view.role, hand, &eyes);
+    play_of(other, said, hand, &eyes, play);
+    return picked(play, rng);
+}
+
+static View with(const View *said, int bet) {
+    View view = *said;
+    view.bet[view.said++] = (uint8_t)bet;
+    return view;
+}
+
 static double chance_of(const Belief *belief, const double *weight, int bet) {
     double held = 0;
-    for (int s = 0; s < SAMPLE; s++)
+    for (int s = 0; s < looked_at(belief); s++)
         if (true_in(&belief->truth[s], bet)) held += weight[s];
     return held;
 }
@@ -50,14 +128,15 @@ static int worth_a_look(const Belief *belief, const double *weight, int last, in
 }
 
 /* What a bet wins if we only check after it, out of the weights' sum. */
-static double bet_once(Belief *belief, const Table *table, const double *weight, int last, int bet,
-                       double raised[BETS]) {
+static double bet_once(Belief *belief, const Other *other, const double *weight, const View *said,
+                       int bet, double raised[BETS]) {
+    View view = with(said, bet);
     double won = 0;
     if (raised) memset(raised, 0, sizeof(double) * BETS);
-    for (int s = 0; s < SAMPLE; s++) {
+    for (int s = 0; s < looked_at(belief); s++) {
         if (weight[s] <= 0) continue;
         double *play = belief->after[s];
-        table_play(table, &belief->eyes[s], last, bet, play);
+        play_of(other, &view, belief->hand[s], &belief->eyes[s], play);
         if (true_in(&belief->truth[s], bet)) won += weight[s] * play[CHECK];
         for (int b = bet + 1; b < BETS; b++) {
             if (play[b] <= 0) continue;
@@ -69,19 +148,21 @@ static double bet_once(Belief *belief, const Table *table, const double *weight,
 }
 
 /* The same if after a raise we check or bet once more, whichever is better. */
-static double bet_twice(Belief *belief, const Table *table, int last, int bet) {
+static double bet_twice(Belief *belief, const Other *other, const View *said, int bet) {
     static _Thread_local double after[SAMPLE][WIDEST];
     double raised[BETS], won = 0, total = 0;
-    bet_once(belief, table, belief->weight, last, bet, raised);
+    bet_once(belief, other, belief->weight, said, bet, raised);
     memcpy(after, belief->after, sizeof after);
-    for (int s = 0; s < SAMPLE; s++) {
+    for (int s = 0; s < looked_at(belief); s++) {
         total += belief->weight[s];
         if (true_in(&belief->truth[s], bet)) won += belief->weight[s] * after[s][CHECK];
     }
     for (int raise = bet + 1; raise < BETS; raise++) {
         if (raised[raise] <= 0) continue;
         double weight[SAMPLE], best = 0;
-        for (int s = 0; s < SAMPLE; s++) {
+        View back = with(said, bet);
+        back = with(&back, raise);
+        for (int s = 0; s < looked_at(belief); s++) {
             weight[s] = belief->weight[s] * after[s][raise];
             if (!true_in(&belief->truth[s], raise)) best += weight[s];
         }
@@ -89,7 +170,7 @@ static double bet_twice(Belief *belief, const Table *table, int last, int bet) {
             uint8_t again[BETS];
             int number = worth_a_look(belief, weight, raise, AGAIN, 1, again);
             for (int n = 0; n < number; n++) {
-                double one = bet_once(belief, table, weight, raise, again[n], NULL);
+                double one = bet_once(belief, other, weight, &back, again[n], NULL);
                 if (one > best) best = one;
             }
         }
@@ -98,17 +179,18 @@ static double bet_twice(Belief *belief, const Table *table, int last, int bet) {
     return won;
 }
 
-static int respond(Belief *belief, const Table *table, int last, int depth) {
+static int respond(Belief *belief, const Other *other, const View *said, int depth) {
+    int last = last_of(said);
     uint8_t bet[BETS];
     double worth[BETS], best = -1;
     int action = CHECK, number = worth_a_look(belief, belief->weight, last, WIDE, LOW, bet);
     if (last != OPENING) {
         best = 0;
-        for (int s = 0; s < SAMPLE; s++)
+        for (int s = 0; s < looked_at(belief); s++)
             if (!true_in(&belief->truth[s], last)) best += belief->weight[s];
     }
     for (int n = 0; n < number; n++) {
-        worth[bet[n]] = bet_once(belief, table, belief->weight, last, bet[n], NULL);
+        worth[bet[n]] = bet_once(belief, other, belief->weight, said, bet[n], NULL);
         if (depth == 1 && worth[bet[n]] > best) best = worth[bet[n]], action = bet[n];
     }
     for (int looked = 0; depth > 1 && looked < DEEP && looked < number; looked++) {
@@ -117,59 +199,99 @@ static int respond(Belief *belief, const Table *table, int last, int depth) {
             if (worth[bet[n]] > worth[bet[next]]) next = n;
         uint8_t chosen = bet[next];
         bet[next] = bet[looked], bet[looked] = chosen;
-        double won = bet_twice(belief, table, last, chosen);
+        double won = bet_twice(belief, other, said, chosen);
         if (won > best) best = won, action = chosen;
     }
     return action;
 }
 
-/* What the other's bet says of its hand; nothing where no sampled hand bets so. */
-static void believe(Belief *belief, const Table *table, int before, int last, int bet) {
-    double weight[SAMPLE], total = 0, play[WIDEST];
-    for (int s = 0; s < SAMPLE; s++) {
-        table_play(table, &belief->eyes[s], before, last, play);
+/* What the other's bet says of its hand; nothing where none of these hands bets so. */
+static void believe(Belief *belief, const Other *other, const View *said, int bet) {
+    static _Thread_local double weight[MOST_HANDS];
+    double total = 0, play[WIDEST];
+    for (int s = 0; s < belief->hands; s++) {
+        play_of(other, said, belief->hand[s], &belief->eyes[s], play);
         total += weight[s] = belief->weight[s] * play[bet];
     }
-    if (total > 0) memcpy(belief->weight, weight, sizeof weight);
+    if (total <= 0) return;
+    int left = 0;
+    for (int s = 0; s < belief->hands; s++) {
+        if (weight[s] <= 0) continue;
+        belief->hand[left] = belief->hand[s];
+        belief->eyes[left] = belief->eyes[s];
+        belief->truth[left] = belief->truth[s];
+        belief->weight[left++] = weight[s];
+    }
+    belief->hands = left;
 }
 
-/* So many rounds against a table, in a role; how many are won. Negative: no memory. */
-int64_t local_best_response(const Table *table, int role, int depth, uint64_t seed, int64_t rounds) {
-    const Setup *setup = table->setup;
-    const Cards all = (1u << CARDS) - 1;
-    Belief *belief = malloc(sizeof *belief);
-    if (!belief) return -1;
-    Rng rng = {seed};
-    int64_t won = 0;
-    for (int64_t n = 0; n < rounds; n++) {
-        Cards own = rng_hand(&rng, all, setup->cards[role]);
-        Cards other = rng_hand(&rng, all & ~own, setup->cards[1 - role]);
-        Eyes eyes;
-        look(setup, 1 - role, other, &eyes);
-        for (int s = 0; s < SAMPLE; s++) {
-            Cards hand = rng_hand(&rng, all & ~own, setup->cards[1 - role]);
-            look(setup, 1 - role, hand, &belief->eyes[s]);
-            belief->truth[s] = truths(own | hand);
-            belief->weight[s] = 1;
+/* All hands of so many cards, in any order. */
+static int all_hands(Cards from, int cards, Rng *rng, Cards *hand) {
+    int number = 0;
+    for (Cards some = (1u << cards) - 1; some < 1u << CARDS;) {
+        if (!(some & ~from)) {
+            int at = rng_below(rng, number + 1);
+            hand[number++] = hand[at];
+            hand[at] = some;
         }
-        int before = OPENING, last = OPENING, mover = 0;
-        for (;; mover = 1 - mover) {
-            int action;
-            if (mover == role) {
-                action = respond(belief, table, last, depth);
-            } else {
-                double play[WIDEST];
-                table_play(table, &eyes, before, last, play);
-                action = picked(play, &rng);
-                if (action != CHECK) believe(belief, table, before, last, action);
-            }
-            if (action == CHECK) break;
-            before = last;
-            last = action;
-        }
-        bool bettor_wins = holds(last, own | other);
-        won += (mover == role) != bettor_wins;
+        Cards low = some & -some, rest = some + low;
+        some = rest | ((some ^ rest) / low >> 2);
     }
+    return number;
+}
+
+/* Before the first bet: a sample for a table, which never excludes much, else all hands. */
+static void begin(Belief *belief, const Other *other, Cards own, const int cards[2], int role,
+                  Rng *rng) {
+    const Cards unseen = ((1u << CARDS) - 1) & ~own;
+    if (other->table) {
+        belief->hands = SAMPLE;
+        for (int s = 0; s < SAMPLE; s++) belief->hand[s] = rng_hand(rng, unseen, cards[1 - role]);
+    } else {
+        belief->hands = all_hands(unseen, cards[1 - role], rng, belief->hand);
+    }
+    for (int s = 0; s < belief->hands; s++) {
+        if (other->table) look(other->table->setup, 1 - role, belief->hand[s], &belief->eyes[s]);
+        belief->truth[s] = truths(own | belief->hand[s]);
+        belief->weight[s] = 1;
+    }
+}
+
+/* Whether the response wins this round. */
+static bool round_won(Belief *belief, const Other *other, const int cards[2], int role, int depth,
+                      Rng *rng) {
+    const Cards all = (1u << CARDS) - 1;
+    Cards own = rng_hand(rng, all, cards[role]);
+    Cards hand = rng_hand(rng, all & ~own, cards[1 - role]);
+    begin(belief, other, own, cards, role, rng);
+    View said = {.role = 1 - role, .cards = {cards[0], cards[1]}};
+    for (int mover = 0;; mover = 1 - mover) {
+        int action;
+        if (mover == role) {
+            action = respond(belief, other, &said, depth);
+        } else {
+            action = move_of(other, &said, hand, rng);
+            if (action != CHECK) believe(belief, other, &said, action);
+        }
+        if (action == CHECK) return (mover == role) != holds(last_of(&said), own | hand);
+        said = with(&said, action);
+    }
+}
+
+/* So many rounds against a player, of up to three cards each; how many a local best response wins
+ * in that role. `guesses` is 0 where it knows the other's dice. Negative: no memory. */
+int64_t local_best_response(const Player *player, int cards, int two, int role, int depth,
+                            int guesses, uint64_t seed, int64_t rounds) {
+    const int held[2] = {cards, two};
+    Other other = {.player = player, .guesses = guesses};
+    if (player->kind == TABLES) other.table = player->tables[cards][two];
+    other.asked = other.table ? NULL : calloc(1, sizeof *other.asked);
+    Belief *belief = malloc(sizeof *belief);
+    int64_t won = belief && (other.table || other.asked) ? 0 : -1;
+    Rng rng = {seed};
+    for (int64_t n = 0; won >= 0 && n < rounds; n++)
+        won += round_won(belief, &other, held, role, depth, &rng);
     free(belief);
+    free(other.asked);
     return won;
 }

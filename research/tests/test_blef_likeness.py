@@ -1,0 +1,158 @@
+"""The likeness of `bayes` in C is held against `bayes`; local best responses against exact ones.
+
+Exact best answers to whole strategies are known for the smallest rounds (docs/blef.md).
+"""
+
+import ctypes
+from collections.abc import Iterator
+from random import Random
+
+import pytest
+
+from cardsharp.blef.actions import BETS
+from cardsharp.blef.cards import DECK
+from cardsharp.blef.position import Position
+from cardsharp.blef.state import Move
+from cardsharp.blef.strategies.bayes import Foresight, weighed
+from cardsharp.blef.strategies.minds import HABITS, OPENING, mind_of
+from cardsharp.blef.strategies.odds import bits_of
+from cardsharp.blef.strategies.worlds import World, worlds_of
+from research.blef.checking import Measured, lacking
+from research.blef.compiled import CPlayer, Knowing, library, player
+from research.compiling import why_not
+
+pytestmark = pytest.mark.skipif(why_not() is not None, reason="needs a C compiler")
+
+_KEPT, _BETS = 90, len(BETS)
+_LOW = (1 << 64) - 1
+
+
+class CMind(ctypes.Structure):
+    _fields_ = (
+        ("replies", (ctypes.c_uint8 * (_BETS + 1)) * len(HABITS)),
+        ("above", ctypes.c_double * (_BETS + 1)),
+        ("plausible", ctypes.c_double * _BETS),
+    )
+
+
+class CWorld(ctypes.Structure):
+    _fields_ = (
+        ("low", ctypes.c_uint64),
+        ("high", ctypes.c_uint64),
+        ("replies", ctypes.c_uint8 * _BETS),
+    )
+
+
+class CView(ctypes.Structure):
+    _fields_ = (
+        ("role", ctypes.c_int),
+        ("hand", ctypes.c_uint32),
+        ("cards", ctypes.c_int * 2),
+        ("said", ctypes.c_int),
+        ("bet", ctypes.c_uint8 * _BETS),
+        ("dice", ctypes.c_uint64),
+    )
+
+
+def view_of(position: Position) -> CView:
+    view = CView(role=position.me, hand=bits_of(position.hand), cards=position.n_cards)
+    view.said = len(position.history)
+    for place, move in enumerate(position.history):
+        view.bet[place] = move.action
+    return view
+
+
+def world_of(world: World) -> CWorld:
+    made = CWorld(world.truth & _LOW, world.truth >> 64)
+    made.replies[:] = world.replies[0][:_BETS]
+    return made
+
+
+def positions(seed: int, many: int, highest: int = _BETS - 1) -> Iterator[Position]:
+    """Rounds with up to three bets, mostly low as they are at a table."""
+    dice = Random(seed)
+    for _ in range(many):
+        n_cards = dice.randint(1, 5), dice.randint(2, 5)
+        said = sorted(dice.sample(range(highest), dice.randint(0, 3)))
+        me = len(said) % 2
+        hand = tuple(dice.sample(DECK, n_cards[me]))
+        hands = (hand, ()) if me == 0 else ((), hand)
+        history = tuple(Move(place % 2, bet) for place, bet in enumerate(said))
+        yield Position(me, 1, 11, n_cards, hands, me, history)
+
+
+def test_minds_are_the_same() -> None:
+    """What each habit says, and how well it explains a bet."""
+    dice, made = Random(3), CMind()
+    for _ in range(60):
+        hand, hidden = bits_of(dice.sample(DECK, dice.randint(1, 8))), dice.randint(1, 8)
+        library().mind_of(hand, hidden, ctypes.byref(made))
+        mind = mind_of(hand, hidden)
+        assert [list(row) for row in made.replies] == [list(row) for row in mind.replies]
+        for last in (OPENING, dice.randrange(_BETS - 1)):
+            bet = dice.randrange(last + 1, _BETS)
+            plain = 0.1 * made.plausible[bet] / made.above[last]
+            habits = [plain + 0.9 * (row[last] == bet) for row in made.replies]
+            assert habits == pytest.approx(mind.explains(last, bet))
+
+
+def test_decisions_in_the_same_worlds_are_the_same() -> None:
+    for number, position in enumerate(positions(seed=7, many=25)):
+        worlds = worlds_of(position, Random(number))
+        chances = [sum(one.truth >> bet & 1 for one in worlds) / len(worlds) for bet in range(88)]
+        given = (CWorld * len(worlds))(*map(world_of, worlds))
+        view = view_of(position)
+        action = library().decide_in(ctypes.byref(view), given, len(worlds))
+        assert action == weighed(position, Foresight(worlds, chances)).action, position
+
+
+def test_worlds_are_drawn_alike() -> None:
+    """How often each bet holds in them, and is checked, within 0.15 at 720 worlds each."""
+    for number, position in enumerate(positions(seed=11, many=4, highest=30)):
+        ours = [
+            world_of(one) for n in range(8) for one in worlds_of(position, Random(8 * number + n))
+        ]
+        kept, view, theirs = (CWorld * _KEPT)(), view_of(position), []
+        for n in range(40):
+            rng = ctypes.c_uint64(n)
+            drawn = library().draw_worlds(ctypes.byref(view), ctypes.byref(rng), kept)
+            theirs += [CWorld.from_buffer_copy(one) for one in kept[:drawn]]
+        for bet in range(0, 64, 3):
+            assert held(ours, bet) == pytest.approx(held(theirs, bet), abs=0.15)
+            assert checked(ours, bet) == pytest.approx(checked(theirs, bet), abs=0.15)
+
+
+def held(worlds: list[CWorld], bet: int) -> float:
+    return sum(bool(one.low >> bet & 1) for one in worlds) / len(worlds)
+
+
+def checked(worlds: list[CWorld], bet: int) -> float:
+    return sum(bool(one.replies[bet] == _BETS) for one in worlds) / len(worlds)
+
+
+@pytest.mark.parametrize(
+    ("cards", "other", "exact"),
+    [
+        ((1, 1), player("threshold"), 0.058),
+        ((2, 1), player("threshold"), 0.105),
+        ((1, 2), player("threshold"), 0.135),
+        ((1, 1), player("threshold", check=0.2, bet=0.5), 0.272),
+        ((1, 2), player("threshold", check=0.2, bet=0.5), 0.375),
+    ],
+)
+def test_a_local_answer_nears_the_best_one_and_never_wins_more(
+    cards: tuple[int, int], other: CPlayer, exact: float
+) -> None:
+    found = lacking(cards, other, Knowing(2), 1, 3000)
+    assert found.low < exact < found.high + 0.01
+
+
+def test_who_must_guess_the_dice_wins_less_or_as_much() -> None:
+    """`bayes` is read by its bets, whatever its dice: both find far more than a tenth."""
+    known, guessed = (lack(guesses) for guesses in (0, 2))
+    assert guessed.low > 0.1
+    assert guessed.low < known.high
+
+
+def lack(guesses: int) -> Measured:
+    return lacking((2, 2), player("bayes"), Knowing(1, guesses), 1, 40)
