@@ -54,6 +54,7 @@ class _Looking:
     over: threading.Event = field(default_factory=threading.Event)
 
     def run(self) -> None:
+        """Look until it is over."""
         while not self.clock.wait(self.over, LOOK):
             played = self.log.last_move(self.match_id) + 1
             self.came += [self.clock.monotonic()] * (played - len(self.came))
