@@ -13,6 +13,9 @@ PLAY_GROUPS := --no-default-groups --group workbench --group emulator --group se
 # uv must not look for another Python or another environment than the one made here.
 UV := UV_PYTHON_DOWNLOADS=never UV_PROJECT_ENVIRONMENT=$(VENV) $(BIN)/uv
 
+# Hundreds of processes import the same modules: one compiles them and keeps that for all.
+unexport PYTHONDONTWRITEBYTECODE
+
 # Many tests wait for a process or a socket: two at a time a processor.
 WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) * 2)))
 
@@ -61,7 +64,7 @@ play: $(PLAYS) ## Play a match on this machine: OPPONENT= MATCHES= STRATEGY= CLO
 test: setup ## Run all checks and all fast tests: what CI runs first, in five to six minutes
 	@$(MAKE) --no-print-directory -j 2 check compiled
 	@$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not timed and not slow"
-	@$(BIN)/pytest -m "timed and not slow"
+	@$(BIN)/pytest -m "timed and not slow" $$(grep -rl --include='*.py' 'mark\.timed' tests)
 
 test-browser: $(BROWSER) ## Look at the pages in a headless Chromium: TESTS=all for every recorded match
 	@$(BIN)/pytest -n $(WORKERS) --dist worksteal tests/browser $(if $(filter all,$(TESTS)),,-m "not slow")

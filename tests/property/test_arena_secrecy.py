@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from starlette.routing import Route
 from support.arena import ADMIN, ALICE, BOB, DUMMY, Answer, Client, HandClock, running_arena
+from support.size import cases
 
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.home import HomeArena
@@ -133,7 +134,9 @@ def said(answer: Answer, match: str) -> tuple[int, str]:
     ],
 )
 @settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=cases(10, every=40),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(twin=twins())
 def test_matches_that_differ_in_what_is_hidden_look_the_same(
