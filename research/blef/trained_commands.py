@@ -8,11 +8,12 @@ from typing import Annotated, Literal
 import cyclopts
 from cyclopts import Parameter, validators
 
-from cardsharp.blef.strategies.trained import FILE, read, write
+from cardsharp.blef.strategies.trained import FILE, write
 from cardsharp.errors import ConfigError
 from research.blef.checking import Measured, beaten, lacking, tables_of
 from research.blef.compiled import Cards, CPlayer, CTable, Knowing, library, player
-from research.blef.packing import Opened, packed
+from research.blef.games import tables_in
+from research.blef.packing import packed
 from research.blef.training import ROUNDS, Budget, Folder, learner_of, train
 from workbench.lab.options import Cluster, Seed
 from workbench.lab.pools import pool_of
@@ -25,14 +26,17 @@ Examples:
   cardsharp research blef train --until 200 --setups 2v2 --checkpoint FOLDER
   cardsharp research blef pack --checkpoint FOLDER              make the shipped file of it
   cardsharp research blef check --setups 3v3                    what a table lacks at least
-  cardsharp research blef check --strategy bayes -n 400         what bayes lacks there"""
+  cardsharp research blef check --strategy bayes -n 400         what bayes lacks there
+  cardsharp research blef games solved bayes --workers 2        whole games of two"""
 
 app = cyclopts.App(
     name="blef",
-    help="Train tables for rounds that are too large to be solved exactly, and check them.",
+    help="Train tables for rounds that are too large to be solved exactly, check them, play games.",
     help_format="plaintext",
     help_epilogue=_EXAMPLES,
 )
+
+app.command("research.blef.game_commands:games", name="games")
 
 _OTHERS = {
     "bayes": lambda: player("bayes"),
@@ -144,12 +148,10 @@ def check(
         for cards in _rounds(setups):
             _lacking(cards, _OTHERS[options.strategy](), options)
         return
-    tables = read(file)
-    if not tables.is_whole():
-        raise ConfigError(f"{file} is damaged: its rows are not those that were written.")
+    tables = tables_in(file)
     for cards in _rounds(setups):
-        if cards in tables.rounds:
-            _check(cards, Opened(cards, tables.rounds[cards]).table, options)
+        if cards in tables:
+            _check(cards, tables[cards], options)
 
 
 def _check(cards: Cards, table: CTable, options: CheckOptions) -> None:

@@ -29,9 +29,10 @@ _LOW = (1 << 64) - 1
 
 class CMind(ctypes.Structure):
     _fields_ = (
-        ("replies", (ctypes.c_uint8 * (_BETS + 1)) * len(HABITS)),
+        ("chances", ctypes.c_double * _BETS),
         ("above", ctypes.c_double * (_BETS + 1)),
-        ("plausible", ctypes.c_double * _BETS),
+        ("careful", ctypes.c_uint8 * (_BETS + 1)),
+        ("bold", ctypes.c_int8),
     )
 
 
@@ -84,16 +85,20 @@ def positions(seed: int, many: int, highest: int = _BETS - 1) -> Iterator[Positi
 def test_minds_are_the_same() -> None:
     """What each habit says, and how well it explains a bet."""
     dice, made = Random(3), CMind()
+    explains, given = library().explains, ctypes.byref(made)
+    explains.restype = ctypes.c_double
+    habits = range(len(HABITS))
     for _ in range(60):
         hand, hidden = bits_of(dice.sample(DECK, dice.randint(1, 8))), dice.randint(1, 8)
-        library().mind_of(hand, hidden, ctypes.byref(made))
+        library().mind_of(hand, hidden, given)
         mind = mind_of(hand, hidden)
-        assert [list(row) for row in made.replies] == [list(row) for row in mind.replies]
+        replies = [[library().reply(given, n, last) for last in range(_BETS + 1)] for n in habits]
+        assert replies == [list(row) for row in mind.replies]
         for last in (OPENING, dice.randrange(_BETS - 1)):
             bet = dice.randrange(last + 1, _BETS)
-            plain = 0.1 * made.plausible[bet] / made.above[last]
-            habits = [plain + 0.9 * (row[last] == bet) for row in made.replies]
-            assert habits == pytest.approx(mind.explains(last, bet))
+            above = _BETS if last == OPENING else last
+            explained = [explains(given, n, above, bet) for n in habits]
+            assert explained == pytest.approx(mind.explains(last, bet))
 
 
 def test_decisions_in_the_same_worlds_are_the_same() -> None:

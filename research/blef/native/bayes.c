@@ -13,29 +13,49 @@ static const double WEIGHT[HABITS] = {0.5, 0.3, 0.2};
 static const double DOUBT[HABITS] = {-1, 0.2, 0.4};
 static const double DARE = 0.5, SLIP = 0.1, TEMPERATURE = 0.12, SURPRISE = 0.1;
 
+/* How plausible a bet of that chance looks, beside all others. */
+static double plausible(double chance) {
+    static _Thread_local struct {
+        double chance, found; /* not found yet: 0 */
+    } known[1024];
+    uint64_t bits;
+    memcpy(&bits, &chance, sizeof bits);
+    size_t at = bits * 0x9E3779B97F4A7C15u >> 54;
+    if (known[at].chance != chance || known[at].found == 0) {
+        known[at].chance = chance;
+        known[at].found = exp((chance - 1) / TEMPERATURE);
+    }
+    return known[at].found;
+}
+
 void mind_of(Cards hand, int hidden, Mind *mind) {
-    double chances[BETS], total = 0;
+    double *chances = mind->chances, top = -1, total = 0;
+    int best = CHECK;
     odds(hand, hidden, OPENING, chances);
-    uint8_t *careful = mind->replies[0];
-    int best = CHECK, highest = NONE;
-    double top = -1;
+    mind->bold = NONE;
     for (int b = BETS - 1; b >= 0; b--) {
-        careful[b] = (uint8_t)(1 - chances[b] < top ? best : CHECK);
+        mind->careful[b] = (uint8_t)(1 - chances[b] < top ? best : CHECK);
         if (chances[b] > top) best = b, top = chances[b];
-        if (highest == NONE && chances[b] >= DARE) highest = b;
+        if (mind->bold == NONE && chances[b] >= DARE) mind->bold = (int8_t)b;
         mind->above[b] = total;
-        mind->plausible[b] = exp((chances[b] - 1) / TEMPERATURE);
-        total += mind->plausible[b];
+        total += plausible(chances[b]);
     }
-    careful[BETS] = (uint8_t)best;
+    mind->careful[BETS] = (uint8_t)best;
     mind->above[BETS] = total;
-    for (int habit = 1; habit < HABITS; habit++) {
-        for (int b = 0; b < BETS; b++)
-            mind->replies[habit][b] = (uint8_t)(chances[b] < DOUBT[habit] ? CHECK
-                                                : b < highest             ? highest
-                                                                          : careful[b]);
-        mind->replies[habit][BETS] = (uint8_t)(highest == NONE ? careful[BETS] : highest);
-    }
+}
+
+/* What a habit says to the last bet; BETS where there is none. */
+int reply(const Mind *mind, int habit, int last) {
+    if (habit == 0) return mind->careful[last];
+    if (last == BETS) return mind->bold == NONE ? mind->careful[BETS] : mind->bold;
+    if (mind->chances[last] < DOUBT[habit]) return CHECK;
+    return last < mind->bold ? mind->bold : mind->careful[last];
+}
+
+/* How likely it makes a bet that was made. */
+double explains(const Mind *mind, int habit, int last, int bet) {
+    return SLIP * plausible(mind->chances[bet]) / mind->above[last] +
+           (1 - SLIP) * (reply(mind, habit, last) == bet);
 }
 
 /* The same, from the last ones made where it is among them. */
@@ -53,44 +73,54 @@ static const Mind *remembered(Cards hand, int hidden) {
     return &minds[at].mind;
 }
 
-/* A hand of the other player as its bets make it likely, with a habit; the weight of both. */
-static double draw(const View *view, Rng *rng, World *world) {
+/* A hand of the other player, and its habit. */
+typedef struct {
+    Cards hand;
+    int habit;
+} Other;
+
+/* One as its bets make it likely; the weight of both. */
+static double draw(const View *view, Rng *rng, Other *other) {
     int role = view->role;
     const Cards unseen = ((1u << CARDS) - 1) & ~view->hand;
-    Cards hand = rng_hand(rng, unseen, view->cards[1 - role]);
-    const Mind *mind = remembered(hand, view->cards[role]);
+    other->hand = rng_hand(rng, unseen, view->cards[1 - role]);
+    const Mind *mind = remembered(other->hand, view->cards[role]);
     double scores[HABITS], total = 0;
     for (int habit = 0; habit < HABITS; habit++) {
         double score = WEIGHT[habit];
-        for (int n = 1 - role; n < view->said; n += 2) {
-            int last = n ? view->bet[n - 1] : BETS, bet = view->bet[n];
-            score *= SLIP * mind->plausible[bet] / mind->above[last] +
-                     (1 - SLIP) * (mind->replies[habit][last] == bet);
-        }
+        for (int n = 1 - role; n < view->said; n += 2)
+            score *= explains(mind, habit, n ? view->bet[n - 1] : BETS, view->bet[n]);
         total += scores[habit] = score;
     }
     double at = rng_unit(rng) * total;
-    int pick = 0;
-    while (pick < HABITS - 1 && (at -= scores[pick]) >= 0) pick++;
-    world->truth = truths(view->hand | hand);
-    memcpy(world->replies, mind->replies[pick], BETS);
+    other->habit = 0;
+    while (other->habit < HABITS - 1 && (at -= scores[other->habit]) >= 0) other->habit++;
     return total;
+}
+
+static void imagine(const View *view, const Other *other, World *world) {
+    const Mind *mind = remembered(other->hand, view->cards[view->role]);
+    world->truth = truths(view->hand | other->hand);
+    for (int b = 0; b < BETS; b++) world->replies[b] = (uint8_t)reply(mind, other->habit, b);
 }
 
 int draw_worlds(const View *view, Rng *rng, World kept[KEPT]) {
     bool told = view->role == 0 ? view->said > 1 : view->said > 0;
+    Other drawn[DRAWS];
+    int number = 0;
     if (!told) {
-        for (int n = 0; n < KEPT; n++) draw(view, rng, &kept[n]);
-        return KEPT;
+        for (; number < KEPT; number++) {
+            draw(view, rng, &drawn[0]);
+            imagine(view, &drawn[0], &kept[number]);
+        }
+        return number;
     }
-    static _Thread_local World drawn[DRAWS];
     double weights[DRAWS], total = 0, gone = 0;
     for (int n = 0; n < DRAWS; n++) total += weights[n] = draw(view, rng, &drawn[n]);
     double step = total / KEPT, mark = rng_unit(rng) * step;
-    int number = 0;
     for (int n = 0; n < DRAWS; n++) {
         gone += weights[n];
-        for (; mark < gone && number < KEPT; mark += step) kept[number++] = drawn[n];
+        for (; mark < gone && number < KEPT; mark += step) imagine(view, &drawn[n], &kept[number++]);
     }
     return number;
 }

@@ -13,7 +13,7 @@
 typedef uint32_t Cards;
 
 enum { CARDS = 24, VALUES = 6, COLOURS = 4, BETS = 88, CHECK = 88, OPENING = -1 };
-enum { MOST_CARDS = 11, WIDEST = BETS + 1, RELATIONS = 5 };
+enum { MOST_CARDS = 11, MOST_SOLVED = 2, WIDEST = BETS + 1, RELATIONS = 5 };
 
 static inline int count(Cards cards) { return __builtin_popcount(cards); }
 
@@ -82,8 +82,9 @@ typedef struct {
     const float *weights[2];
 } Table;
 
-/* How a table plays: chances by action, the check last. */
-void table_play(const Table *table, const Eyes *eyes, int before, int last, double play[WIDEST]);
+/* How a table plays: chances by action, the check last. False where it says nothing, and some action
+ * stands in. */
+bool table_play(const Table *table, const Eyes *eyes, int before, int last, double play[WIDEST]);
 
 /* --- players --- */
 
@@ -103,26 +104,46 @@ static inline int last_of(const View *view) {
 /* A number for all of it. */
 uint64_t key_of(const View *view);
 
+/* A solved round: in how many of a thousand times a hand takes an action after all that was said,
+ * in lines by `key`, ascending. What has no line is a check. */
+typedef struct {
+    uint64_t key;
+    int32_t action, parts;
+} Line;
+
+typedef struct {
+    int32_t lines;
+    const Line *line;
+} Plan;
+
 enum { RANDOM, THRESHOLD, BAYES, TABLES };
 
-/* Who plays; tables by the cards of who begins and of the other, NULL where there is none. */
+/* Who plays; tables by the cards of who begins and of the other, NULL where there is none.
+ * Before these come the plans of solved rounds, by cards and role. */
 typedef struct {
     int32_t kind;
     double check, bet; /* of THRESHOLD; greedy where `check` is negative */
     const Table *tables[MOST_CARDS + 1][MOST_CARDS + 1];
+    Plan plans[MOST_SOLVED + 1][MOST_SOLVED + 1][2];
 } Player;
 
 int decide(const Player *player, const View *view, Rng *rng);
 int picked(const double play[WIDEST], Rng *rng);
 
+/* A round: the role that wins it. `view` has the cards of both, and in the end all bets. */
+int play_round(const Player *const players[2], const Cards hands[2], View *view, Rng *rng);
+void deal(Rng *rng, const int cards[2], Cards hands[2]);
+
 /* --- bayes --- */
 
 enum { HABITS = 3, KEPT = 90 };
 
+/* What a player with certain cards would say. */
 typedef struct {
-    uint8_t replies[HABITS][BETS + 1]; /* to each last bet; the last one opens */
-    double above[BETS + 1];            /* how plausible all bets above look together */
-    double plausible[BETS];
+    double chances[BETS];
+    double above[BETS + 1];    /* how plausible all bets above look together; the last one: all */
+    uint8_t careful[BETS + 1]; /* the first habit's replies to each last bet; the last one opens */
+    int8_t bold;               /* the highest bet that the other habits dare, or -1 */
 } Mind;
 
 /* How the hidden cards may lie: which bets hold, and what the other would say. */
@@ -132,6 +153,8 @@ typedef struct {
 } World;
 
 void mind_of(Cards hand, int hidden, Mind *mind);
+int reply(const Mind *mind, int habit, int last);
+double explains(const Mind *mind, int habit, int last, int bet);
 int draw_worlds(const View *view, Rng *rng, World kept[KEPT]);
 int decide_in(const View *view, const World *worlds, int drawn);
 int decide_bayes(const View *view);

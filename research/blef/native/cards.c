@@ -6,12 +6,12 @@
 Bet bets[BETS];
 
 static double ways[CARDS + 1][CARDS + 1]; /* binomial coefficients */
-static uint32_t carry[BETS];              /* lifts the fourth bit of each value that is there */
+static Truths by_value[VALUES][5];        /* bets that so many cards of a value are enough for */
+static Truths by_colour[COLOURS][64];     /* and that these cards of a colour are */
 static uint32_t spread[64];               /* the values of a colour's cards, four bits each */
 static int top_value[BETS], pair_value[BETS]; /* values of which a bet needs several or one */
 
 enum { STRAIGHT = -2, NONE = -1 };
-#define FULL 0x888888u
 
 uint64_t rng_next(Rng *rng) {
     uint64_t z = rng->state += 0x9E3779B97F4A7C15u;
@@ -39,6 +39,20 @@ Cards rng_hand(Rng *rng, Cards from, int cards) {
     return hand;
 }
 
+static void add(Truths *truth, int bet, bool enough) {
+    *(bet < 64 ? &truth->low : &truth->high) |= (uint64_t)enough << (bet & 63);
+}
+
+static void know_what_holds(int bet) {
+    for (int v = 0; v < VALUES; v++)
+        for (int n = 0; n < 5; n++) add(&by_value[v][n], bet, n >= bets[bet].values[v]);
+    for (int c = 0; c < COLOURS; c++)
+        for (unsigned suit = 0; suit < 64; suit++) {
+            bool flush = bets[bet].colour != c || count(suit) >= 5;
+            add(&by_colour[c][suit], bet, flush && !(bets[bet].cards >> 6 * c & 63 & ~suit));
+        }
+}
+
 void blef_begin(const Bet *given) {
     memcpy(bets, given, sizeof bets);
     for (int n = 0; n <= CARDS; n++) {
@@ -51,11 +65,10 @@ void blef_begin(const Bet *given) {
     }
     for (int b = 0; b < BETS; b++) {
         int values = 0, most = 0;
-        carry[b] = 0;
+        know_what_holds(b);
         top_value[b] = pair_value[b] = NONE;
         for (int v = 0; v < VALUES; v++) {
             int n = bets[b].values[v];
-            carry[b] |= (uint32_t)(8 - n) << 4 * v;
             if (!n) continue;
             values++;
             if (n > most || top_value[b] == NONE) {
@@ -73,23 +86,23 @@ static uint32_t counted(Cards pool) {
     return spread[pool & 63] + spread[pool >> 6 & 63] + spread[pool >> 12 & 63] + spread[pool >> 18];
 }
 
-static bool held(int bet, Cards pool, uint32_t counts) {
-    if (bets[bet].cards) return !(bets[bet].cards & ~pool);
-    if (bets[bet].colour >= 0) return count(pool >> 6 * bets[bet].colour & 63) >= 5;
-    return ((counts + carry[bet]) & FULL) == FULL;
-}
-
-bool holds(int bet, Cards pool) { return held(bet, pool, counted(pool)); }
-
 Truths truths(Cards pool) {
     uint32_t counts = counted(pool);
-    Truths truth = {0, 0};
-    for (int b = 0; b < BETS; b++) {
-        if (!held(b, pool, counts)) continue;
-        if (b < 64) truth.low |= 1ull << b;
-        else truth.high |= 1ull << (b - 64);
+    Truths truth = {UINT64_MAX, UINT64_MAX};
+    for (int v = 0; v < VALUES; v++) {
+        const Truths *enough = &by_value[v][counts >> 4 * v & 15];
+        truth.low &= enough->low, truth.high &= enough->high;
+    }
+    for (int c = 0; c < COLOURS; c++) {
+        const Truths *enough = &by_colour[c][pool >> 6 * c & 63];
+        truth.low &= enough->low, truth.high &= enough->high;
     }
     return truth;
+}
+
+bool holds(int bet, Cards pool) {
+    Truths truth = truths(pool);
+    return true_in(&truth, bet);
 }
 
 /* --- chances; tables are made when a number of unseen and hidden cards is first asked for --- */

@@ -1,7 +1,10 @@
-/* Players of whole rounds and games: tables, and the simple ones of strategies/. */
+/* Players of rounds: tables, and the simple ones of strategies/. */
 #include "blef.h"
 
 #include <string.h>
+
+/* With three cards in play no bet from here on holds. */
+enum { HIGH = 36 };
 
 uint64_t key_of(const View *view) {
     Rng key = {view->hand | (uint64_t)view->cards[0] << 24 | (uint64_t)view->cards[1] << 28 | view->dice << 32};
@@ -29,12 +32,12 @@ static int by_own_cards(const View *view, double check, double bet) {
     return greedy(chances, last);
 }
 
-void table_play(const Table *table, const Eyes *eyes, int before, int last, double play[WIDEST]) {
+bool table_play(const Table *table, const Eyes *eyes, int before, int last, double play[WIDEST]) {
     const Setup *setup = table->setup;
     memset(play, 0, sizeof(double) * WIDEST);
     if (last != OPENING && setup->place[last] < 0) {
         play[CHECK] = 1;
-        return;
+        return true;
     }
     int relation = last == OPENING ? 0 : relation_of(setup, before, last);
     int width = width_of(setup), from = first_above(setup, last);
@@ -44,10 +47,11 @@ void table_play(const Table *table, const Eyes *eyes, int before, int last, doub
     for (int k = from; k < width; k++) total += (double)weights[k];
     if (total <= 0) {
         play[last == OPENING ? setup->bet[0] : CHECK] = 1;
-        return;
+        return false;
     }
     if (last != OPENING) play[CHECK] = (double)weights[0] / total;
     for (int k = from; k < width; k++) play[setup->bet[k - 1]] = (double)weights[k] / total;
+    return true;
 }
 
 int picked(const double play[WIDEST], Rng *rng) {
@@ -61,13 +65,48 @@ int picked(const double play[WIDEST], Rng *rng) {
     return found;
 }
 
+/* Of a solved round, where colours decide nothing: all that was said, and a hand of two values. */
+static uint64_t line_key(const View *view) {
+    uint64_t said = 0, values = 0;
+    for (int n = 0; n < view->said; n++) said |= 1ull << view->bet[n];
+    for (int v = 0; v < VALUES; v++)
+        for (int n = count(view->hand & 0x41041u << v); n; n--) values = values << 3 | (unsigned)(v + 1);
+    return said << 6 | values;
+}
+
+static int decide_plan(const Plan *plan, const View *view, Rng *rng) {
+    if (last_of(view) >= HIGH) return CHECK;
+    uint64_t key = line_key(view);
+    int from = 0, to = plan->lines;
+    while (from < to) {
+        int middle = (from + to) / 2;
+        if (plan->line[middle].key < key) from = middle + 1;
+        else to = middle;
+    }
+    int at = rng_below(rng, 1000), action = CHECK;
+    for (; from < plan->lines && plan->line[from].key == key && at >= 0; from++) {
+        action = plan->line[from].action;
+        at -= plan->line[from].parts;
+    }
+    return action;
+}
+
 static int decide_table(const Table *table, const View *view, Rng *rng) {
     double play[WIDEST];
     Eyes eyes;
     int before = view->said > 1 ? view->bet[view->said - 2] : OPENING;
     look(table->setup, view->role, view->hand, &eyes);
-    table_play(table, &eyes, before, last_of(view), play);
-    return picked(play, rng);
+    return table_play(table, &eyes, before, last_of(view), play) ? picked(play, rng)
+                                                                 : decide_bayes(view);
+}
+
+/* bayes.py and solved.py, as they have tables. */
+static int decide_round(const Player *player, const View *view, Rng *rng) {
+    int one = view->cards[0], two = view->cards[1];
+    if (one <= MOST_SOLVED && two <= MOST_SOLVED && player->plans[one][two][view->role].lines)
+        return decide_plan(&player->plans[one][two][view->role], view, rng);
+    const Table *table = player->tables[one][two];
+    return table ? decide_table(table, view, rng) : decide_bayes(view);
 }
 
 static int at_random(const View *view, Rng *rng) {
@@ -77,34 +116,24 @@ static int at_random(const View *view, Rng *rng) {
 }
 
 int decide(const Player *player, const View *view, Rng *rng) {
-    const Table *table = player->tables[view->cards[0]][view->cards[1]];
-    bool small = view->cards[0] + view->cards[1] <= 3;
     switch (player->kind) {
         case RANDOM: return at_random(view, rng);
         case THRESHOLD: return by_own_cards(view, player->check, player->bet);
-        case TABLES:
-            if (table) return decide_table(table, view, rng);
-            return decide_bayes(view);
-        default:
-            if (table && small) return decide_table(table, view, rng);
-            return decide_bayes(view);
+        default: return decide_round(player, view, rng);
     }
 }
 
-/* A round: the role that wins it. */
-int play_round(const Player *const players[2], const Cards hands[2], const int cards[2], Rng *rng) {
-    View view = {.cards = {cards[0], cards[1]}};
+int play_round(const Player *const players[2], const Cards hands[2], View *view, Rng *rng) {
     for (int role = 0;; role = 1 - role) {
-        view.role = role;
-        view.hand = hands[role];
-        int action = decide(players[role], &view, rng);
-        if (action == CHECK)
-            return holds(last_of(&view), hands[0] | hands[1]) ? 1 - role : role;
-        view.bet[view.said++] = (uint8_t)action;
+        view->role = role;
+        view->hand = hands[role];
+        int action = decide(players[role], view, rng);
+        if (action == CHECK) return holds(last_of(view), hands[0] | hands[1]) ? 1 - role : role;
+        view->bet[view->said++] = (uint8_t)action;
     }
 }
 
-static void deal(Rng *rng, const int cards[2], Cards hands[2]) {
+void deal(Rng *rng, const int cards[2], Cards hands[2]) {
     const Cards all = (1u << CARDS) - 1;
     hands[0] = rng_hand(rng, all, cards[0]);
     hands[1] = rng_hand(rng, all & ~hands[0], cards[1]);
@@ -119,8 +148,9 @@ int64_t play_rounds(const Player *first, const Player *second, int cards, int ot
     int64_t won = 0;
     for (int64_t n = 0; n < rounds; n++) {
         Cards hands[2];
+        View view = {.cards = {cards, other}};
         deal(&rng, held, hands);
-        won += play_round(players, hands, held, &rng) == 0;
+        won += play_round(players, hands, &view, &rng) == 0;
     }
     return won;
 }

@@ -20,19 +20,19 @@ class Threshold:
     def __init__(self, _rng: Random, check: float = 0.2, bet: float = 0.5) -> None:
         if not (0 <= check <= 1 and 0 <= bet <= 1):
             raise ValueError("check and bet are chances between 0 and 1")
-        self._check, self._bet = check, bet
+        self.check, self.bet = check, bet
 
     def decide(self, position: Position) -> Decision:
         """Check, or bet the highest that is likely enough."""
         chances, last = own_odds(position), position.last_bet
         options = weighed(position, chances)
-        if last is not None and chances[last] < self._check:
+        if last is not None and chances[last] < self.check:
             reason = f"{name_of(last)} holds with {percent(chances[last])} only."
             return Decision(CHECK, reason, options)
         lowest = 0 if last is None else last + 1
-        likely = [bet for bet in range(lowest, len(BETS)) if chances[bet] >= self._bet]
+        likely = [bet for bet in range(lowest, len(BETS)) if chances[bet] >= self.bet]
         if likely:
-            reason = f"The highest bet that holds with {percent(self._bet)} or more."
+            reason = f"The highest bet that holds with {percent(self.bet)} or more."
             return Decision(likely[-1], reason, options)
         # docs/spec/blef.md section 12 leaves this open; so played, its figures come out.
         return Greedy.decided(position, chances)
