@@ -2,7 +2,9 @@
 
 import gc
 from collections.abc import Iterator
+from functools import cache
 
+import botocore.session
 import pytest
 from hypothesis import settings
 from support.arena import running_arena
@@ -13,6 +15,9 @@ from workbench.cloud.emulator import Emulator
 # Speed is measured by benchmarks; a busy machine must not fail a property.
 settings.register_profile("cardsharp", settings(), deadline=None)
 settings.load_profile("cardsharp")
+
+# Many tests begin a session of AWS: what it is told of the services is read once, not by each.
+botocore.session.create_loader = cache(botocore.session.create_loader)
 
 
 @pytest.fixture(scope="session")
