@@ -1,4 +1,4 @@
-"""`cardsharp research blef games` and `values`: whole games with two players, compiled."""
+"""`cardsharp research blef games`: whole games of two, compiled."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -17,40 +17,45 @@ from workbench.show.options import Json
 from workbench.show.output import print_json, results
 from workbench.show.progress import Bar
 
-_Positive = validators.Number(gte=1)
 Name = Annotated[str, Parameter(help="solved, bayes, greedy, threshold(C,B) or random.")]
 File = Annotated[
     Path, Parameter(help="The tables of FIRST where it is `solved`; SECOND has the shipped ones.")
 ]
 
 
+Number = Parameter(alias="-n", validator=validators.Number(gte=1))
+
+
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class GameOptions:
-    """How many games, and by what."""
+class WorkOptions:
+    """By what it is played, and how it is told."""
 
-    games: Annotated[
-        int, Parameter(alias="-n", validator=_Positive, help="Two of a deal; an odd one is added.")
-    ] = 10_000
     seed: Seed = 1
-    workers: Annotated[int, Parameter(validator=_Positive, help="Processes.")] = 1
+    workers: Annotated[int, Parameter(validator=validators.Number(gte=1), help="Processes.")] = 1
     cluster: Cluster = None
     as_json: Json = False
 
 
+WORK = WorkOptions()
+"""Where nothing else is said."""
+
+
 def games(
-    first: Name, second: Name, /, *, file: File = FILE, options: GameOptions = GameOptions()
+    first: Name,
+    second: Name,
+    /,
+    *,
+    games: Annotated[int, Number, Parameter(help="Two of a deal; an odd one is added.")] = 10_000,
+    file: File = FILE,
+    options: WorkOptions = WORK,
 ) -> None:
     """Play whole games of two in C: the share that FIRST wins, and of which rounds.
 
     Each deal is played from both seats. `bayes` and `solved` are their likenesses in C, which
     throw other dice. The intervals hold 95 %.
     """
-    library()
-    players, pairs = (Player(first, file), Player(second)), -(-options.games // 2)
-    for player in players:
-        compiled(player)
-    tally = Tally()
+    players, tally, pairs = players_of(first, second, file), Tally(), -(-games // 2)
     with Bar(pairs, "pairs of games") as bar, pool_of(options.workers, options.cluster) as pool:
         for part in play_games(players, pairs, options.seed, pool):
             tally.add(part)
@@ -61,14 +66,24 @@ def games(
         _print(first, second, tally)
 
 
+def players_of(first: str, second: str, file: Path) -> tuple[Player, Player]:
+    """Both, once it is known that they are compiled; raises `ConfigError` where one is not."""
+    library()
+    players = Player(first, file), Player(second)
+    for player in players:
+        compiled(player)
+    return players
+
+
+def named(setup: Setup) -> dict[str, object]:
+    """A setup in a document."""
+    own, other = setup.cards
+    return {"cards": f"{own}v{other}", "begins": "first" if setup.begins else "second"}
+
+
 def _document(tally: Tally) -> dict[str, object]:
     setups = [
-        {
-            "cards": f"{setup.cards[0]}v{setup.cards[1]}",
-            "begins": "first" if setup.begins else "second",
-            "rounds": tally.rounds[setup],
-            "won": tally.won[setup],
-        }
+        {**named(setup), "rounds": tally.rounds[setup], "won": tally.won[setup]}
         for setup in sorted(tally.rounds)
     ]
     low, high = tally.interval
@@ -82,9 +97,10 @@ def _print(first: str, second: str, tally: Tally) -> None:
     results().print(
         f"{first} wins {_percent(sum(tally.shares), number)} "
         f"({100 * found.low:.1f} to {100 * found.high:.1f}) of {2 * number:,} games "
-        f"against {second}.\n",
+        f"against {second}.",
         soft_wrap=True,
     )
+    results().print()
     shown = Table(box=None, padding=(0, 2), pad_edge=False)
     for heading in ("cards in play", "rounds", "won", "where it begins", "where it does not"):
         shown.add_column(heading, justify="right")

@@ -27,7 +27,8 @@ Examples:
   cardsharp research blef pack --checkpoint FOLDER              make the shipped file of it
   cardsharp research blef check --setups 3v3                    what a table lacks at least
   cardsharp research blef check --strategy bayes -n 400         what bayes lacks there
-  cardsharp research blef games solved bayes --workers 2        whole games of two"""
+  cardsharp research blef games solved bayes --workers 2        whole games of two
+  cardsharp research blef values bayes                          what its rounds are worth"""
 
 app = cyclopts.App(
     name="blef",
@@ -37,6 +38,7 @@ app = cyclopts.App(
 )
 
 app.command("research.blef.game_commands:games", name="games")
+app.command("research.blef.value_commands:values", name="values")
 
 _OTHERS = {
     "bayes": lambda: player("bayes"),

@@ -19,9 +19,10 @@ from cardsharp.blef.strategies.odds import bit_of
 from cardsharp.blef.strategies.solved import looked_up
 from cardsharp.blef.strategies.trained import FILE, trained
 from cardsharp.errors import ConfigError
-from research.blef.compiled import CRound, play_game, play_rounds
-from research.blef.games import PAIRS, Player, Tally, compiled, play_games, play_pairs
+from research.blef.compiled import CRound, Start, play_game, play_rounds
+from research.blef.games import PAIRS, Player, Setup, Tally, compiled, play_games, play_pairs
 from research.blef.trained_commands import app
+from research.blef.values import SETUPS, STARTS, Values, measure
 from research.compiling import why_not
 
 pytestmark = pytest.mark.skipif(why_not() is not None, reason="needs a C compiler")
@@ -151,3 +152,57 @@ def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
     spoilt.write_bytes(FILE.read_bytes()[:-1] + b"?")
     with pytest.raises(ConfigError, match="is damaged"):
         compiled(Player("solved", spoilt))
+
+
+FAIR = dict.fromkeys(SETUPS, 0.5)
+
+
+def test_a_game_of_two_equals_is_even_and_cards_are_worth_something() -> None:
+    found = Values(FAIR)
+    assert found.chance == pytest.approx(0.5)
+    assert found.game[Setup((11, 11), begins=True)] == 0.5
+    assert found.game[Setup((10, 11), begins=True)] == 0.75
+    assert found.game[Setup((11, 1), begins=False)] == 0.5**11
+    assert found.exceptions == []
+
+
+def test_a_point_more_of_a_round_is_worth_its_weight() -> None:
+    """By arithmetic: the game's chance moves by the weight, as it has to."""
+    fair = Values(FAIR)
+    for setup in (STARTS[0], Setup((5, 4), begins=True), Setup((2, 11), begins=False)):
+        moved = Values(FAIR | {setup: 0.51})
+        assert moved.chance - fair.chance == pytest.approx(0.01 * fair.weights[setup])
+
+
+def test_a_round_that_is_better_lost_is_named() -> None:
+    """Here whoever has a card more than ten wins all that follows."""
+    odd = {
+        Setup((10, 11), begins=False): 0.0,
+        Setup((11, 11), begins=True): 0.0,
+        Setup((11, 10), begins=True): 1.0,
+        Setup((11, 11), begins=False): 1.0,
+    }
+    found = Values(FAIR | odd)
+    assert found.exceptions == [Setup((10, 10), begins) for begins in (True, False)]
+
+
+def test_values_are_what_games_come_to() -> None:
+    """From rounds in the middle, within three standard errors of 1,000 games and the values'."""
+    players = Player("greedy"), Player("threshold(0.2,0.5)")
+    found = Values(dict(measure(players, 1000, 1)))
+    assert found.margin(1000) < 0.015
+    seats = tuple(map(compiled, players))
+    for setup in (STARTS[0], Setup((6, 5), begins=True), Setup((8, 10), begins=False)):
+        start = Start(setup.cards, starter=1 - setup.begins)
+        won = sum(play_game(seats, seed, start)[-1].loser for seed in range(1000))
+        assert won / 1000 == pytest.approx(found.game[setup], abs=0.055)
+
+
+def test_the_command_tells_values(capsys: pytest.CaptureFixture[str]) -> None:
+    app(["values", "greedy", "random", "-n", "10"], result_action="return_value")
+    told = capsys.readouterr().out
+    assert "against random, give or take" in told
+    app(["values", "greedy", "-n", "10", "--json"], result_action="return_value")
+    found = json.loads(capsys.readouterr().out)
+    assert found["won"] == pytest.approx(0.5, abs=3 * found["margin"])
+    assert len(found["setups"]) == 242
