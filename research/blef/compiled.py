@@ -127,7 +127,7 @@ def library() -> ctypes.CDLL:
     found.local_best_response.restype = number
     found.holds.argtypes = (size, ctypes.c_uint32)
     found.holds.restype = ctypes.c_bool
-    found.odds.argtypes = (ctypes.c_uint32, size, size, pointer)
+    found.odds.argtypes = (ctypes.c_uint32, size, pointer)
     given = (_Bet * _BETS)()
     for place, bet in enumerate(BETS):
         for value, needed in bet.values:

@@ -53,7 +53,7 @@ def test_the_compiled_rules_are_those_of_python() -> None:
         hidden = dice.randint(0, min(11, 24 - len(pool)))
         for number, bet in enumerate(BETS):
             assert library().holds(number, bits_of(pool)) == bet.holds(pool)
-        library().odds(bits_of(pool), hidden, OPENING, chances)
+        library().odds(bits_of(pool), hidden, chances)
         assert list(chances) == odds(bits_of(pool), hidden)
 
 

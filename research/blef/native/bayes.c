@@ -31,7 +31,7 @@ static double plausible(double chance) {
 void mind_of(Cards hand, int hidden, Mind *mind) {
     double *chances = mind->chances, top = -1, total = 0;
     int best = CHECK;
-    odds(hand, hidden, OPENING, chances);
+    odds(hand, hidden, chances);
     mind->bold = NONE;
     for (int b = BETS - 1; b >= 0; b--) {
         mind->careful[b] = (uint8_t)(1 - chances[b] < top ? best : CHECK);

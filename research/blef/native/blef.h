@@ -42,7 +42,7 @@ Truths truths(Cards pool);
 static inline bool true_in(const Truths *truth, int bet) {
     return (bet < 64 ? truth->low >> bet : truth->high >> (bet - 64)) & 1;
 }
-void odds(Cards pool, int hidden, int above, double chances[BETS]); /* of the bets above `above` */
+void odds(Cards pool, int hidden, double chances[BETS]);
 
 /* --- what a player sees: its row in a table --- */
 

@@ -9,9 +9,8 @@ static double ways[CARDS + 1][CARDS + 1]; /* binomial coefficients */
 static Truths by_value[VALUES][5];        /* bets that so many cards of a value are enough for */
 static Truths by_colour[COLOURS][64];     /* and that these cards of a colour are */
 static uint32_t spread[64];               /* the values of a colour's cards, four bits each */
-static int top_value[BETS], pair_value[BETS]; /* values of which a bet needs several or one */
-
-enum { STRAIGHT = -2, NONE = -1 };
+static uint8_t part[BETS][2];             /* 5 * value + how many, of up to two values; else 0 */
+static uint8_t straight[BETS];            /* its values */
 
 uint64_t rng_next(Rng *rng) {
     uint64_t z = rng->state += 0x9E3779B97F4A7C15u;
@@ -64,21 +63,14 @@ void blef_begin(const Bet *given) {
         for (int v = 0; v < VALUES; v++) spread[suit] |= (uint32_t)(suit >> v & 1) << 4 * v;
     }
     for (int b = 0; b < BETS; b++) {
-        int values = 0, most = 0;
         know_what_holds(b);
-        top_value[b] = pair_value[b] = NONE;
+        int values = 0;
         for (int v = 0; v < VALUES; v++) {
-            int n = bets[b].values[v];
-            if (!n) continue;
-            values++;
-            if (n > most || top_value[b] == NONE) {
-                if (top_value[b] != NONE) pair_value[b] = top_value[b];
-                top_value[b] = v, most = n;
-            } else {
-                pair_value[b] = v;
-            }
+            if (!bets[b].values[v]) continue;
+            part[b][values++ & 1] = (uint8_t)(5 * v + bets[b].values[v]);
+            straight[b] |= (uint8_t)(1 << v);
         }
-        if (values > 2) top_value[b] = STRAIGHT;
+        if (values <= 2) straight[b] = 0;
     }
 }
 
@@ -109,7 +101,7 @@ bool holds(int bet, Cards pool) {
 
 typedef struct {
     bool made;
-    double two[4][5][4][5]; /* need and rest of one value, of another */
+    double two[25][25]; /* 5 * need + rest of one value, of another; 0 where nothing is needed */
     double straight[VALUES + 1];
     double flush[VALUES + 1];
     double all[VALUES + 1];
@@ -145,12 +137,12 @@ static double of_many(int values, int unseen, int hidden) {
 static const Chances *chances_of(int unseen, int hidden) {
     Chances *found = &known[unseen][hidden];
     if (found->made) return found;
-    for (int need = 0; need < 4; need++)
-        for (int rest = 0; rest < 5; rest++)
-            for (int need2 = 0; need2 < 4; need2++)
-                for (int rest2 = 0; rest2 < 5; rest2++)
-                    found->two[need][rest][need2][rest2] =
-                        rest + rest2 > unseen ? 0 : of_two(need, rest, need2, rest2, unseen, hidden);
+    for (int one = 0; one < 25; one++)
+        for (int two = 0; two < 25; two++)
+            found->two[one][two] =
+                one % 5 + two % 5 > unseen
+                    ? 0
+                    : of_two(one / 5, one % 5, two / 5, two % 5, unseen, hidden);
     for (int n = 0; n <= VALUES; n++) {
         found->straight[n] = 4 * n > unseen ? 0 : of_many(n, unseen, hidden);
         found->flush[n] = of_two(n < 5 ? 5 - n : 0, 6 - n, 0, 0, unseen, hidden);
@@ -160,38 +152,21 @@ static const Chances *chances_of(int unseen, int hidden) {
     return found;
 }
 
-/* All of a value count as rest where nothing is needed of it, which changes no chance. */
-static double of_values(const Chances *given, int bet, uint32_t counts, int unseen, int hidden) {
-    int one = top_value[bet], two = pair_value[bet];
-    if (one == STRAIGHT) {
-        int missing = 0;
-        for (int v = 0; v < VALUES; v++) missing += bets[bet].values[v] && !(counts >> 4 * v & 15);
-        return given->straight[missing];
-    }
-    int have = counts >> 4 * one & 15, need = bets[bet].values[one] - have;
-    int need2 = 0, rest2 = 0;
-    if (two != NONE) {
-        int have2 = counts >> 4 * two & 15;
-        need2 = bets[bet].values[two] - have2;
-        if (need2 > 0) rest2 = 4 - have2;
-        else need2 = 0;
-    }
-    if (need <= 0) {
-        if (need2 == 0) return 1;
-        return given->two[need2][rest2][0][0];
-    }
-    if (need == 4) return hidden < 4 ? 0 : choose(unseen - 4, hidden - 4) / choose(unseen, hidden);
-    return given->two[need][4 - have][need2][rest2];
-}
-
-void odds(Cards pool, int hidden, int above, double chances[BETS]) {
+void odds(Cards pool, int hidden, double chances[BETS]) {
     int unseen = CARDS - count(pool);
     const Chances *given = chances_of(unseen, hidden);
-    uint32_t counts = counted(pool);
-    for (int b = above + 1; b < BETS; b++) {
+    uint32_t counts = counted(pool), absent = 0;
+    uint8_t needs[5 * VALUES] = {0};
+    for (int v = 0; v < VALUES; v++) {
+        int have = counts >> 4 * v & 15;
+        absent |= (uint32_t)!have << v;
+        for (int n = have + 1; n < 5; n++) needs[5 * v + n] = (uint8_t)(5 * (n - have) + 4 - have);
+    }
+    for (int b = 0; b < BETS; b++) {
         if (bets[b].cards) chances[b] = given->all[count(bets[b].cards & ~pool)];
         else if (bets[b].colour >= 0)
             chances[b] = given->flush[count(pool >> 6 * bets[b].colour & 63)];
-        else chances[b] = of_values(given, b, counts, unseen, hidden);
+        else if (straight[b]) chances[b] = given->straight[count(straight[b] & absent)];
+        else chances[b] = given->two[needs[part[b][0]]][needs[part[b][1]]];
     }
 }

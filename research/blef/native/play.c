@@ -24,7 +24,7 @@ static int greedy(const double chances[BETS], int last) {
 static int by_own_cards(const View *view, double check, double bet) {
     double chances[BETS];
     int last = last_of(view);
-    odds(view->hand, view->cards[1 - view->role], OPENING, chances);
+    odds(view->hand, view->cards[1 - view->role], chances);
     if (check < 0) return greedy(chances, last);
     if (last != OPENING && chances[last] < check) return CHECK;
     for (int b = BETS - 1; b > last; b--)
