@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -15,9 +16,12 @@ from workbench.lab.plan import Plan
 from workbench.lab.pools import pool_of
 from workbench.lab.runs import Numbered, run
 
-pytest.importorskip("distributed", reason="Dask is not installed: uv sync --group cluster")
-
-pytestmark = pytest.mark.slow
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        find_spec("distributed") is None, reason="Dask is not installed: uv sync --group cluster"
+    ),
+]
 
 PLAN = Plan(game="euchre", first="rules", second="random", pairs=60, seed=5, plain=True)
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from support.arena import ADMIN, ALICE, BOB, DUMMY, OUTSIDER, Answer, Client, running_arena
+from support.size import cases
 
 from cardsharp.deadmansdraw.arena.bodies import MAX_BODY
 from cardsharp.deadmansdraw.cards import SERVER_DECK
@@ -78,7 +79,9 @@ queries = st.dictionaries(
 )  # fmt: skip
 
 fuzzing = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=cases(50, every=150),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 
 

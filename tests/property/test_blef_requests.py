@@ -16,7 +16,7 @@ from cardsharp.web.route import ErrorBody, Route
 from workbench.cloud.http_events import Asked
 
 APIS = (routes.API, routes_next.API)
-CASES = cases(40, every=500)
+CASES = cases(20, every=500)
 NAMES = (
     *("player_uuid", "admin_uuid", "action_id", "nickname", "round", "wait", "since"),
     *("agent_name", "x"),

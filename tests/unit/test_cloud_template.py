@@ -5,9 +5,6 @@ from typing import Any
 
 import pytest
 import yaml
-from ministack.services.cloudformation import (  # type: ignore[import-untyped]
-    language_extensions,
-)
 
 from cardsharp.cloud.settings import PREFIX
 from cardsharp.deadmansdraw.settings import Settings
@@ -116,6 +113,8 @@ def test_the_short_forms_of_functions_read_as_the_long_ones() -> None:
 
 def test_loops_are_written_out_as_the_emulator_does_it() -> None:
     """Ours knows only what the template uses; its reading of AWS's rules is not ours."""
+    from ministack.services.cloudformation import language_extensions  # noqa: PLC0415 - slow
+
     raw = _Loader(TEMPLATE.read_text()).get_single_data()
     given = {name: str(one.get("Default", "")) for name, one in raw["Parameters"].items()}
     theirs = language_extensions.apply(raw, {**given, "Services": ",".join(services())})
