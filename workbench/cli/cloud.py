@@ -1,9 +1,7 @@
 """`cardsharp cloud`: a deployed stack, seen and steered from this machine."""
 
 import getpass
-import json
 import sys
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
@@ -14,10 +12,11 @@ from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import MatchRecord
 from cardsharp.deadmansdraw.client import ArenaClient, Credentials
 from cardsharp.errors import ConfigError
+from workbench.cli.cloud_letters import letters
+from workbench.cli.cloud_where import USUAL, StackOptions
 from workbench.cli.commands import command
 from workbench.cli.switching import NOTHING, Wanted, listening, settings
 from workbench.operate import story
-from workbench.operate.letters import Letter, drop, find_letter, list_letters, replay
 from workbench.operate.orders import (
     arena_url,
     link_to,
@@ -28,33 +27,18 @@ from workbench.operate.orders import (
 )
 from workbench.operate.pausing import pause, resume
 from workbench.operate.preflight import Demand, default_demand, preflight
-from workbench.operate.stack import DEFAULT_NAME, Stack, account_clients, find_stack
+from workbench.operate.stack import account_clients
 from workbench.operate.status import Look, look_at, spend
 from workbench.operate.story import Line, lines_about, problem_lines
 from workbench.operate.switching import change, held
 from workbench.show.checks import attempt, report
 from workbench.show.exits import Exit
 from workbench.show.lookup import find_match
-from workbench.show.options import Json, span
+from workbench.show.options import span
 from workbench.show.output import print_error, print_json, print_lines, results
 
 cloud = cyclopts.App(name="cloud", help_epilogue=command("cloud").epilogue)
-letters = cyclopts.App(name="dlq", help="Look at dead letters, send them once more, or drop them.")
 cloud.command(letters)
-
-
-@Parameter(name="*")
-@dataclass(frozen=True, kw_only=True)
-class StackOptions:
-    """Which stack, and how its answer is printed; the account is that of the environment."""
-
-    stack: Annotated[str, Parameter(help="The stack's name.")] = DEFAULT_NAME
-    region: Annotated[str | None, Parameter(help="Its region; else AWS_DEFAULT_REGION.")] = None
-    as_json: Json = False
-
-    def find(self) -> Stack:
-        """The stack."""
-        return find_stack(self.stack, account_clients(self.region))
 
 
 @cloud.command(name="preflight")
@@ -68,7 +52,7 @@ def preflight_(
         str, Parameter(help="The parameter Services to deploy with, such as blef,euchre.")
     ] = "",
     web: Annotated[bool, Parameter(negative=(), help="With DeployWeb=yes.")] = False,
-    options: StackOptions = StackOptions(),
+    options: StackOptions = USUAL,
 ) -> int:
     """Before the first deployment: does the account take it, and if not, what to change."""
     usual = default_demand()
@@ -78,7 +62,7 @@ def preflight_(
 
 
 @cloud.command
-def doctor(*, options: StackOptions = StackOptions()) -> int:
+def doctor(*, options: StackOptions = USUAL) -> int:
     """Have the deployed functions say whether settings, strategy and password can be used."""
     stack = options.find()
 
@@ -95,7 +79,7 @@ def status(
     costs: Annotated[
         bool, Parameter(negative=(), help="Also what was spent this month; AWS takes a cent.")
     ] = False,
-    options: StackOptions = StackOptions(),
+    options: StackOptions = USUAL,
 ) -> int:
     """Say whether the stack listens, plays and is well; exits with 1 where it is not."""
     stack = options.find()
@@ -111,7 +95,7 @@ def status(
 
 
 @cloud.command(name="test-alarm")
-def alarm(*, options: StackOptions = StackOptions()) -> int:
+def alarm(*, options: StackOptions = USUAL) -> int:
     """Set off an alarm for some minutes, to see that its mail arrives."""
     name = ring(options.find(), datetime.now(UTC))
     return _done(options, f"the alarm {name} is on for some minutes; its mail should arrive now")
@@ -123,7 +107,7 @@ def pause_(
     stop_schedule: Annotated[
         bool, Parameter(negative=(), help="Stop listening altogether, which costs nothing.")
     ] = False,
-    options: StackOptions = StackOptions(),
+    options: StackOptions = USUAL,
 ) -> int:
     """Take up no new matches; those that run are played to their ends."""
     pause(options.find(), stop_schedule=stop_schedule)
@@ -134,14 +118,14 @@ def pause_(
 
 
 @cloud.command(name="resume")
-def resume_(*, options: StackOptions = StackOptions()) -> int:
+def resume_(*, options: StackOptions = USUAL) -> int:
     """Take up new matches again."""
     resume(options.find())
     return _done(options, "resumed: new matches are taken up")
 
 
 @cloud.command(name="set")
-def set_(*, wanted: Wanted = NOTHING, options: StackOptions = StackOptions()) -> int:
+def set_(*, wanted: Wanted = NOTHING, options: StackOptions = USUAL) -> int:
     """Set who plays, which matches and how many, within seconds and without a deployment.
 
     Without options, say what holds. What runs is played on, whatever is set.
@@ -163,7 +147,7 @@ def listen(
     time: Annotated[
         timedelta, Parameter(name="--for", converter=span, help="How long, e.g. 4h or 2d.")
     ],
-    options: StackOptions = StackOptions(),
+    options: StackOptions = USUAL,
 ) -> int:
     """Have a stack with Listening=quiet listen at all times for a while."""
     until = datetime.now(UTC) + time
@@ -179,7 +163,7 @@ def practice(
     ] = 1,
     opponent: Annotated[str, Parameter(help="self or dummy.")] = "self",
     tag: Annotated[tuple[str, ...], Parameter(negative=(), help="Tags of the matches.")] = (),
-    options: StackOptions = StackOptions(),
+    options: StackOptions = USUAL,
 ) -> int:
     """Have the practice function create matches, which the stack then plays."""
     order: dict[str, object] = {"matches": matches, "opponent": opponent, "tags": list(tag)}
@@ -196,7 +180,7 @@ def practice(
 def matches(
     *,
     limit: Annotated[int, Parameter(validator=validators.Number(gte=1), help="At most.")] = 20,
-    options: StackOptions = StackOptions(),
+    options: StackOptions = USUAL,
 ) -> int:
     """List the stack's matches, the last started first."""
     records = options.find().log.matches(limit=limit)
@@ -218,7 +202,7 @@ def link(
     hours: Annotated[
         float, Parameter(validator=validators.Number(gt=0), help="How long it opens the page.")
     ] = 24,
-    options: StackOptions = StackOptions(),
+    options: StackOptions = USUAL,
 ) -> int:
     """Print a link to the page of one match, where the stack has pages (DeployWeb=yes).
 
@@ -245,7 +229,7 @@ def logs(
     follow: Annotated[
         bool, Parameter(negative=(), help="Go on with what is logged from now on, until Ctrl-C.")
     ] = False,
-    options: StackOptions = StackOptions(),
+    options: StackOptions = USUAL,
 ) -> int:
     """Print what all functions logged about a match, or their problems, in the order of time."""
     if (match is None) is not problems:
@@ -274,7 +258,7 @@ def rotate_secret_(
         ),
     ] = None,
     check: Annotated[bool, Parameter(help="First ask the arena whether it knows them.")] = True,
-    options: StackOptions = StackOptions(),
+    options: StackOptions = USUAL,
 ) -> int:
     """Set user and password at the arena; the password is asked for, or read from stdin."""
     if service is not None and user is None:
@@ -294,94 +278,6 @@ def rotate_secret_(
 
     rotate_secret(stack, user, password, ask_arena)
     return _done(options, "the functions use the new password within a few minutes")
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Letters:
-    """Which letters."""
-
-    ticks: Annotated[bool, Parameter(negative=(), help="Failed ticks of the poller instead.")] = (
-        False
-    )
-    options: StackOptions = field(default_factory=StackOptions)
-
-
-@letters.command(name="list")
-def list_(*, which: Annotated[_Letters, Parameter(name="*")] = _Letters()) -> int:
-    """List dead letters, the oldest first."""
-    found = list_letters(which.options.find(), ticks=which.ticks)
-    if which.options.as_json:
-        print_json([letter.document() for letter in found])
-        return Exit.OK
-    if not found:
-        results().print("no dead letters")
-    for letter in found:
-        about = f"match {letter.match_id}" if letter.match_id else "no message of ours"
-        results().print(f"{letter.letter_id}  {letter.sent_at:%Y-%m-%d %H:%M:%S}  {about}")
-    return Exit.OK
-
-
-@letters.command
-def show(
-    letter: Annotated[str, Parameter(help="A letter's id or its beginning.")],
-    /,
-    *,
-    which: Annotated[_Letters, Parameter(name="*")] = _Letters(),
-) -> int:
-    """Show a dead letter, and what the functions logged about its match."""
-    stack = which.options.find()
-    found = find_letter(stack, letter, ticks=which.ticks)
-    since = datetime.now(UTC) - timedelta(days=14)
-    about = lines_about(stack, found.match_id, since) if found.match_id else []
-    if which.options.as_json:
-        print_json({**found.document(), "story": [line.document() for line in about]})
-        return Exit.OK
-    print_lines(json.dumps(found.document(), indent=2))
-    for line in about:
-        print_lines(str(line))
-    return Exit.OK
-
-
-@letters.command(name="replay")
-def replay_(
-    letter: Annotated[str | None, Parameter(help="A letter's id or its beginning.")] = None,
-    /,
-    *,
-    everything: Annotated[bool, Parameter(name="--all", negative=(), help="All letters.")] = False,
-    options: StackOptions = StackOptions(),
-) -> int:
-    """Send dead letters to the worker once more, which is safe at any time."""
-    _check_choice(letter, everything=everything)
-    return _counted("sent", replay(options.find(), letter), options)
-
-
-@letters.command(name="drop")
-def drop_(
-    letter: Annotated[str | None, Parameter(help="A letter's id or its beginning.")] = None,
-    /,
-    *,
-    everything: Annotated[bool, Parameter(name="--all", negative=(), help="All letters.")] = False,
-    which: Annotated[_Letters, Parameter(name="*")] = _Letters(),
-) -> int:
-    """Delete dead letters whose cause is gone; of --ticks all, unless one is named."""
-    if not which.ticks:
-        _check_choice(letter, everything=everything)
-    dropped = drop(which.options.find(), letter, ticks=which.ticks)
-    return _counted("dropped", dropped, which.options)
-
-
-def _check_choice(letter: str | None, *, everything: bool) -> None:
-    if (letter is None) is not everything:
-        raise ConfigError("Give a letter's id, or --all.")
-
-
-def _counted(done: str, found: list[Letter], options: StackOptions) -> int:
-    if options.as_json:
-        print_json([one.document() for one in found])
-    else:
-        letters_told = "1 letter" if len(found) == 1 else f"{len(found)} letters"
-        results().print(f"{done} {letters_told}")
-    return Exit.OK
 
 
 def _done(options: StackOptions, sentence: str) -> int:

@@ -1,0 +1,106 @@
+"""`cardsharp cloud dlq`: look at dead letters, send them once more, or drop them."""
+
+import json
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
+
+import cyclopts
+from cyclopts import Parameter
+
+from cardsharp.errors import ConfigError
+from workbench.cli.cloud_where import USUAL, StackOptions
+from workbench.operate.letters import Letter, drop, find_letter, list_letters, replay
+from workbench.operate.story import lines_about
+from workbench.show.exits import Exit
+from workbench.show.output import print_json, print_lines, results
+
+letters = cyclopts.App(name="dlq", help="Look at dead letters, send them once more, or drop them.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Letters:
+    """Which letters."""
+
+    ticks: Annotated[bool, Parameter(negative=(), help="Failed ticks of the poller instead.")] = (
+        False
+    )
+    options: StackOptions = field(default_factory=StackOptions)
+
+
+@letters.command(name="list")
+def list_(*, which: Annotated[_Letters, Parameter(name="*")] = _Letters()) -> int:
+    """List dead letters, the oldest first."""
+    found = list_letters(which.options.find(), ticks=which.ticks)
+    if which.options.as_json:
+        print_json([letter.document() for letter in found])
+        return Exit.OK
+    if not found:
+        results().print("no dead letters")
+    for letter in found:
+        about = f"match {letter.match_id}" if letter.match_id else "no message of ours"
+        results().print(f"{letter.letter_id}  {letter.sent_at:%Y-%m-%d %H:%M:%S}  {about}")
+    return Exit.OK
+
+
+@letters.command
+def show(
+    letter: Annotated[str, Parameter(help="A letter's id or its beginning.")],
+    /,
+    *,
+    which: Annotated[_Letters, Parameter(name="*")] = _Letters(),
+) -> int:
+    """Show a dead letter, and what the functions logged about its match."""
+    stack = which.options.find()
+    found = find_letter(stack, letter, ticks=which.ticks)
+    since = datetime.now(UTC) - timedelta(days=14)
+    about = lines_about(stack, found.match_id, since) if found.match_id else []
+    if which.options.as_json:
+        print_json({**found.document(), "story": [line.document() for line in about]})
+        return Exit.OK
+    print_lines(json.dumps(found.document(), indent=2))
+    for line in about:
+        print_lines(str(line))
+    return Exit.OK
+
+
+@letters.command(name="replay")
+def replay_(
+    letter: Annotated[str | None, Parameter(help="A letter's id or its beginning.")] = None,
+    /,
+    *,
+    everything: Annotated[bool, Parameter(name="--all", negative=(), help="All letters.")] = False,
+    options: StackOptions = USUAL,
+) -> int:
+    """Send dead letters to the worker once more, which is safe at any time."""
+    _check_choice(letter, everything=everything)
+    return _counted("sent", replay(options.find(), letter), options)
+
+
+@letters.command(name="drop")
+def drop_(
+    letter: Annotated[str | None, Parameter(help="A letter's id or its beginning.")] = None,
+    /,
+    *,
+    everything: Annotated[bool, Parameter(name="--all", negative=(), help="All letters.")] = False,
+    which: Annotated[_Letters, Parameter(name="*")] = _Letters(),
+) -> int:
+    """Delete dead letters whose cause is gone; of --ticks all, unless one is named."""
+    if not which.ticks:
+        _check_choice(letter, everything=everything)
+    dropped = drop(which.options.find(), letter, ticks=which.ticks)
+    return _counted("dropped", dropped, which.options)
+
+
+def _check_choice(letter: str | None, *, everything: bool) -> None:
+    if (letter is None) is not everything:
+        raise ConfigError("Give a letter's id, or --all.")
+
+
+def _counted(done: str, found: list[Letter], options: StackOptions) -> int:
+    if options.as_json:
+        print_json([one.document() for one in found])
+    else:
+        letters_told = "1 letter" if len(found) == 1 else f"{len(found)} letters"
+        results().print(f"{done} {letters_told}")
+    return Exit.OK
