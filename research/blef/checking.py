@@ -32,10 +32,10 @@ def lacking(cards: Cards, other: CPlayer, knowing: Knowing, seed: int, rounds: i
     return _mean(won, each, offset=-0.5)
 
 
-def beaten(cards: Cards, table: CTable, seed: int, rounds: int) -> Measured:
-    """The rounds that the table wins against `bayes`, mean of both seats."""
+def beaten(cards: Cards, ours: CPlayer, seed: int, rounds: int) -> Measured:
+    """The rounds that a player wins against `bayes`, mean of both seats."""
     each = rounds // 2
-    ours, theirs = tables_of(cards, table), player("bayes")
+    theirs = player("bayes")
     first = play_rounds(ours, theirs, cards, seed, each)
     second = 1 - play_rounds(theirs, ours, cards, seed + 1, each)
     return _mean([first, second], each)

@@ -85,6 +85,7 @@ class CPlayer(ctypes.Structure):
         ("bet", ctypes.c_double),
         ("tables", (ctypes.POINTER(CTable) * (_MOST_CARDS + 1)) * (_MOST_CARDS + 1)),
         ("plans", ((CPlan * 2) * (_MOST_SOLVED + 1)) * (_MOST_SOLVED + 1)),
+        ("large", (ctypes.c_char_p * (_MOST_CARDS + 1)) * (_MOST_CARDS + 1)),
     )
 
 
@@ -125,6 +126,8 @@ def library() -> ctypes.CDLL:
     found.play_game.argtypes = (pointer, pointer, *[size] * 3, ctypes.c_uint64, pointer)
     found.local_best_response.argtypes = (pointer, *[size] * 5, ctypes.c_uint64, number)
     found.local_best_response.restype = number
+    found.learn_large.argtypes = (*[size] * 4, ctypes.c_uint64, pointer, pointer)
+    found.learn_large.restype = ctypes.c_bool
     found.holds.argtypes = (size, ctypes.c_uint32)
     found.holds.restype = ctypes.c_bool
     found.odds.argtypes = (ctypes.c_uint32, size, pointer)
@@ -135,6 +138,7 @@ def library() -> ctypes.CDLL:
         given[place].colour = bet.colours[0][0] if bet.colours else -1
         given[place].cards = bits_of(bet.cards)
     found.blef_begin(given)
+    found.large_begin()
     return found
 
 

@@ -16,12 +16,14 @@ from typing import NamedTuple
 from cardsharp.blef.strategies import build
 from cardsharp.blef.strategies.bayes import Bayes
 from cardsharp.blef.strategies.greedy import Greedy
+from cardsharp.blef.strategies.large import known
 from cardsharp.blef.strategies.solved import Solved
 from cardsharp.blef.strategies.threshold import Threshold
 from cardsharp.blef.strategies.trained import FILE, read
 from cardsharp.blef.strategies.uniform import Uniform
 from cardsharp.errors import ConfigError
 from research.blef.compiled import Cards, CPlayer, CTable, play_game, player, solved_plans
+from research.blef.large_rounds import known_in, teach
 from research.blef.packing import Opened
 from workbench.lab.interval import Interval, interval
 
@@ -55,11 +57,11 @@ def compiled(who: Player) -> CPlayer:
     """
     match build(who.strategy, Random(0)):
         case Solved():
-            return player("tables", tables_in(who.file), solved_plans())
+            return teach(player("tables", tables_in(who.file), solved_plans()), known_in(known()))
         case Bayes():
             return player("bayes", plans=solved_plans())
-        case Threshold() as known:
-            return player("threshold", check=known.check, bet=known.bet)
+        case Threshold() as marks:
+            return player("threshold", check=marks.check, bet=marks.bet)
         case Greedy():
             return player("threshold")
         case Uniform():

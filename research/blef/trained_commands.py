@@ -1,6 +1,6 @@
 """`cardsharp research blef`: train the tables of `solved`, and check what is shipped."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -8,11 +8,13 @@ from typing import Annotated, Literal
 import cyclopts
 from cyclopts import Parameter, validators
 
+from cardsharp.blef.strategies.large import known
 from cardsharp.blef.strategies.trained import FILE, write
 from cardsharp.errors import ConfigError
 from research.blef.checking import Measured, beaten, lacking, tables_of
-from research.blef.compiled import Cards, CPlayer, CTable, Knowing, library, player
+from research.blef.compiled import Cards, CPlayer, Knowing, library, player
 from research.blef.games import tables_in
+from research.blef.large_rounds import known_in, teach
 from research.blef.packing import packed
 from research.blef.training import ROUNDS, Budget, Folder, learner_of, train
 from workbench.lab.options import Cluster, Seed
@@ -25,7 +27,9 @@ Examples:
   cardsharp research blef train --hours 2 --checkpoint FOLDER   train all rounds, or go on
   cardsharp research blef train --until 200 --setups 2v2 --checkpoint FOLDER
   cardsharp research blef pack --checkpoint FOLDER              make the shipped file of it
+  cardsharp research blef large --workers 2                     learn rounds of ten cards and more
   cardsharp research blef check --setups 3v3                    what a table lacks at least
+  cardsharp research blef check --setups 5v5 -n 400             the same of a large round
   cardsharp research blef check --strategy bayes -n 400         what bayes lacks there
   cardsharp research blef games solved bayes --workers 2        whole games of two
   cardsharp research blef values bayes                          what its rounds are worth"""
@@ -37,6 +41,7 @@ app = cyclopts.App(
     help_epilogue=_EXAMPLES,
 )
 
+app.command("research.blef.large_commands:large", name="large")
 app.command("research.blef.game_commands:games", name="games")
 app.command("research.blef.value_commands:values", name="values")
 
@@ -143,23 +148,25 @@ def check(
 
     It knows the table and looks one or two steps ahead, on fresh deals, as often from one seat as
     from the other. A 95 % interval, in hundredths of a round. With --strategy the same of a
-    strategy, in the rounds that have tables.
+    strategy, in the rounds of up to six cards. Large rounds are checked where they are named.
     """
     library()
     if options.strategy != "tables":
         for cards in _rounds(setups):
             _lacking(cards, _OTHERS[options.strategy](), options)
         return
-    tables = tables_in(file)
-    for cards in _rounds(setups):
+    tables, large = tables_in(file), known_in(known())
+    for cards in _rounds(setups, large):
         if cards in tables:
-            _check(cards, tables[cards], options)
+            _check(cards, tables_of(cards, tables[cards]), options)
+        elif cards in large:
+            _check(cards, teach(player("tables"), large), options)
 
 
-def _check(cards: Cards, table: CTable, options: CheckOptions) -> None:
-    _lacking(cards, tables_of(cards, table), options)
+def _check(cards: Cards, ours: CPlayer, options: CheckOptions) -> None:
+    _lacking(cards, ours, options)
     if options.bayes:
-        won = beaten(cards, table, options.seed, options.bayes)
+        won = beaten(cards, ours, options.seed, options.bayes)
         _print((_name(cards), "won against bayes"), options.bayes, won, options)
 
 
@@ -183,10 +190,14 @@ def _name(cards: Cards) -> str:
     return f"{cards[0]}v{cards[1]}"
 
 
-def _rounds(setups: Sequence[str]) -> list[Cards]:
-    """The rounds of these names, all where none is named; raises `ConfigError` for another name."""
-    known = {_name(cards): cards for cards in ROUNDS}
-    unknown = [name for name in setups if name not in known]
+def _rounds(setups: Sequence[str], more: Iterable[Cards] = ()) -> list[Cards]:
+    """The rounds of these names, where none is named all but those of `more`.
+
+    Raises:
+        ConfigError: there is no such round.
+    """
+    named = {_name(cards): cards for cards in (*ROUNDS, *more)}
+    unknown = [name for name in setups if name not in named]
     if unknown:
-        raise ConfigError(f"'{unknown[0]}' is not trained; there are {', '.join(known)}.")
-    return [known[name] for name in setups] or list(ROUNDS)
+        raise ConfigError(f"'{unknown[0]}' is not trained; there are {', '.join(named)}.")
+    return [named[name] for name in setups] or list(ROUNDS)

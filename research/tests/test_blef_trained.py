@@ -159,7 +159,7 @@ def test_the_shipped_tables_are_whole_and_lack_little() -> None:
     for cards in ((2, 2), (3, 3)):
         opened = Opened(cards, tables.rounds[cards])
         assert lacks_least(cards, opened.table, 1000) < 0.05
-        assert beaten(cards, opened.table, 1, 300).high > 0.5
+        assert beaten(cards, tables_of(cards, opened.table), 1, 300).high > 0.5
 
 
 def test_a_spoilt_table_is_found_out() -> None:

@@ -15,6 +15,13 @@ typedef uint32_t Cards;
 enum { CARDS = 24, VALUES = 6, COLOURS = 4, BETS = 88, CHECK = 88, OPENING = -1 };
 enum { MOST_CARDS = 11, MOST_SOLVED = 2, WIDEST = BETS + 1, RELATIONS = 5 };
 
+/* Compiled also for processors that count bits and take eight numbers at once. */
+#if defined(__x86_64__) && defined(__GLIBC__)
+#define FAST __attribute__((target_clones("arch=haswell", "default")))
+#else
+#define FAST
+#endif
+
 static inline int count(Cards cards) { return __builtin_popcount(cards); }
 
 /* --- randomness: splitmix64 --- */
@@ -119,12 +126,14 @@ typedef struct {
 enum { RANDOM, THRESHOLD, BAYES, TABLES };
 
 /* Who plays; tables by the cards of who begins and of the other, NULL where there is none.
- * Before these come the plans of solved rounds, by cards and role. */
+ * Before these come the plans of solved rounds, by cards and role; after them what is known of
+ * large rounds (large.h), by its own cards and the other's. */
 typedef struct {
     int32_t kind;
     double check, bet; /* of THRESHOLD; greedy where `check` is negative */
     const Table *tables[MOST_CARDS + 1][MOST_CARDS + 1];
     Plan plans[MOST_SOLVED + 1][MOST_SOLVED + 1][2];
+    const uint8_t *large[MOST_CARDS + 1][MOST_CARDS + 1];
 } Player;
 
 int decide(const Player *player, const View *view, Rng *rng);

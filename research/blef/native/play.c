@@ -1,5 +1,5 @@
 /* Players of rounds: tables, and the simple ones of strategies/. */
-#include "blef.h"
+#include "large.h"
 
 #include <string.h>
 
@@ -100,13 +100,24 @@ static int decide_table(const Table *table, const View *view, Rng *rng) {
                                                                  : decide_bayes(view);
 }
 
+static int decide_large(const uint8_t *large, const View *view, Rng *rng) {
+    static _Thread_local Look look;
+    double play[WIDEST];
+    look_large(view->hand, view->cards[1 - view->role], &look);
+    int before = view->said > 1 ? view->bet[view->said - 2] : OPENING;
+    large_play(large, &look, before, last_of(view), play);
+    return picked(play, rng);
+}
+
 /* bayes.py and solved.py, as they have tables. */
 static int decide_round(const Player *player, const View *view, Rng *rng) {
     int one = view->cards[0], two = view->cards[1];
     if (one <= MOST_SOLVED && two <= MOST_SOLVED && player->plans[one][two][view->role].lines)
         return decide_plan(&player->plans[one][two][view->role], view, rng);
     const Table *table = player->tables[one][two];
-    return table ? decide_table(table, view, rng) : decide_bayes(view);
+    if (table) return decide_table(table, view, rng);
+    const uint8_t *large = player->large[view->cards[view->role]][view->cards[1 - view->role]];
+    return large ? decide_large(large, view, rng) : decide_bayes(view);
 }
 
 static int at_random(const View *view, Rng *rng) {

@@ -9,12 +9,12 @@
  * the same bets, so it asks them what they would do with each hand. Where their dice are hidden it
  * asks them several times, with dice of its own.
  */
-#include "blef.h"
+#include "large.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_HANDS = 1771, SAMPLE = 120, WIDE = 26, LOW = 4, DEEP = 6, AGAIN = 6 };
+enum { MOST_HANDS = 1771, SAMPLE = 120, MANY = 1000, WIDE = 26, LOW = 4, DEEP = 6, AGAIN = 6 };
 enum { ANSWERS = 1 << 21 };
 
 /* What the other was asked before: by a number for cards and bets its action, and one. */
@@ -26,16 +26,19 @@ typedef struct {
 
 typedef struct {
     const Player *player;
-    const Table *table; /* by which it plays; NULL where it is asked */
+    const Table *table;   /* by which it plays, or NULL */
+    const uint8_t *large; /* the same of a large round; where both are NULL it is asked */
     int guesses;        /* how often it is asked with other dice; 0: with its own */
     Asked *asked;
 } Other;
 
-/* The hands that the other may hold; of many the first `SAMPLE` are looked at. */
+/* The hands that the other may hold; of many the first `SAMPLE` are looked at, in a large round
+ * the likeliest. */
 typedef struct {
     int hands;
     Cards hand[MOST_HANDS];
     Eyes eyes[MOST_HANDS];
+    Look look[MOST_HANDS];
     Truths truth[MOST_HANDS];
     double weight[MOST_HANDS];
     double after[SAMPLE][WIDEST]; /* what the other does after the bet looked at */
@@ -65,9 +68,13 @@ static int ask(const Other *other, const View *view, int dice) {
 
 /* What the other does with a hand, after what was said. */
 static void play_of(const Other *other, const View *said, Cards hand, const Eyes *eyes,
-                    double play[WIDEST]) {
+                    const Look *look, double play[WIDEST]) {
+    int before = said->said > 1 ? said->bet[said->said - 2] : OPENING;
+    if (other->large) {
+        large_play(other->large, look, before, last_of(said), play);
+        return;
+    }
     if (other->table) {
-        int before = said->said > 1 ? said->bet[said->said - 2] : OPENING;
         table_play(other->table, eyes, before, last_of(said), play);
         return;
     }
@@ -83,11 +90,13 @@ static void play_of(const Other *other, const View *said, Cards hand, const Eyes
 static int move_of(const Other *other, const View *said, Cards hand, Rng *rng) {
     View view = *said;
     view.hand = hand;
-    if (!other->table) return ask(other, &view, 0);
+    if (!other->table && !other->large) return ask(other, &view, 0);
+    static _Thread_local Look large;
     double play[WIDEST];
     Eyes eyes;
-    look(other->table->setup, view.role, hand, &eyes);
-    play_of(other, said, hand, &eyes, play);
+    if (other->large) look_large(hand, view.cards[1 - view.role], &large);
+    else look(other->table->setup, view.role, hand, &eyes);
+    play_of(other, said, hand, &eyes, &large, play);
     return picked(play, rng);
 }
 
@@ -136,7 +145,7 @@ static double bet_once(Belief *belief, const Other *other, const double *weight,
     for (int s = 0; s < looked_at(belief); s++) {
         if (weight[s] <= 0) continue;
         double *play = belief->after[s];
-        play_of(other, &view, belief->hand[s], &belief->eyes[s], play);
+        play_of(other, &view, belief->hand[s], &belief->eyes[s], &belief->look[s], play);
         if (true_in(&belief->truth[s], bet)) won += weight[s] * play[CHECK];
         for (int b = bet + 1; b < BETS; b++) {
             if (play[b] <= 0) continue;
@@ -205,12 +214,33 @@ static int respond(Belief *belief, const Other *other, const View *said, int dep
     return action;
 }
 
+static void swap(Belief *belief, int one, int two) {
+    static _Thread_local Look look;
+    Cards hand = belief->hand[one];
+    Truths truth = belief->truth[one];
+    double weight = belief->weight[one];
+    look = belief->look[one];
+    belief->hand[one] = belief->hand[two], belief->hand[two] = hand;
+    belief->truth[one] = belief->truth[two], belief->truth[two] = truth;
+    belief->weight[one] = belief->weight[two], belief->weight[two] = weight;
+    belief->look[one] = belief->look[two], belief->look[two] = look;
+}
+
+static void likeliest_first(Belief *belief) {
+    for (int place = 0; place < looked_at(belief); place++) {
+        int best = place;
+        for (int s = place + 1; s < belief->hands; s++)
+            if (belief->weight[s] > belief->weight[best]) best = s;
+        if (best != place) swap(belief, place, best);
+    }
+}
+
 /* What the other's bet says of its hand; nothing where none of these hands bets so. */
 static void believe(Belief *belief, const Other *other, const View *said, int bet) {
     static _Thread_local double weight[MOST_HANDS];
     double total = 0, play[WIDEST];
     for (int s = 0; s < belief->hands; s++) {
-        play_of(other, said, belief->hand[s], &belief->eyes[s], play);
+        play_of(other, said, belief->hand[s], &belief->eyes[s], &belief->look[s], play);
         total += weight[s] = belief->weight[s] * play[bet];
     }
     if (total <= 0) return;
@@ -219,10 +249,12 @@ static void believe(Belief *belief, const Other *other, const View *said, int be
         if (weight[s] <= 0) continue;
         belief->hand[left] = belief->hand[s];
         belief->eyes[left] = belief->eyes[s];
+        if (left != s) belief->look[left] = belief->look[s];
         belief->truth[left] = belief->truth[s];
         belief->weight[left++] = weight[s];
     }
     belief->hands = left;
+    if (other->large) likeliest_first(belief);
 }
 
 /* All hands of so many cards, in any order. */
@@ -240,18 +272,19 @@ static int all_hands(Cards from, int cards, Rng *rng, Cards *hand) {
     return number;
 }
 
-/* Before the first bet: a sample for a table, which never excludes much, else all hands. */
+/* Before the first bet: a sample for what never excludes much, else all hands. */
 static void begin(Belief *belief, const Other *other, Cards own, const int cards[2], int role,
                   Rng *rng) {
     const Cards unseen = ((1u << CARDS) - 1) & ~own;
-    if (other->table) {
-        belief->hands = SAMPLE;
-        for (int s = 0; s < SAMPLE; s++) belief->hand[s] = rng_hand(rng, unseen, cards[1 - role]);
+    if (other->table || other->large) {
+        belief->hands = other->large ? MANY : SAMPLE;
+        for (int s = 0; s < belief->hands; s++) belief->hand[s] = rng_hand(rng, unseen, cards[1 - role]);
     } else {
         belief->hands = all_hands(unseen, cards[1 - role], rng, belief->hand);
     }
     for (int s = 0; s < belief->hands; s++) {
         if (other->table) look(other->table->setup, 1 - role, belief->hand[s], &belief->eyes[s]);
+        if (other->large) look_large(belief->hand[s], cards[role], &belief->look[s]);
         belief->truth[s] = truths(own | belief->hand[s]);
         belief->weight[s] = 1;
     }
@@ -278,16 +311,20 @@ static bool round_won(Belief *belief, const Other *other, const int cards[2], in
     }
 }
 
-/* So many rounds against a player, of up to three cards each; how many a local best response wins
+/* So many rounds against a player, of up to three cards each or large ones that it knows; how many a local best response wins
  * in that role. `guesses` is 0 where it knows the other's dice. Negative: no memory. */
 int64_t local_best_response(const Player *player, int cards, int two, int role, int depth,
                             int guesses, uint64_t seed, int64_t rounds) {
     const int held[2] = {cards, two};
     Other other = {.player = player, .guesses = guesses};
-    if (player->kind == TABLES) other.table = player->tables[cards][two];
-    other.asked = other.table ? NULL : calloc(1, sizeof *other.asked);
+    if (player->kind == TABLES) {
+        other.table = player->tables[cards][two];
+        other.large = player->large[held[1 - role]][held[role]];
+    }
+    bool asked = !other.table && !other.large;
+    other.asked = asked ? calloc(1, sizeof *other.asked) : NULL;
     Belief *belief = malloc(sizeof *belief);
-    int64_t won = belief && (other.table || other.asked) ? 0 : -1;
+    int64_t won = belief && (!asked || other.asked) ? 0 : -1;
     Rng rng = {seed};
     for (int64_t n = 0; won >= 0 && n < rounds; n++)
         won += round_won(belief, &other, held, role, depth, &rng);

@@ -1,0 +1,120 @@
+"""What a player of large rounds sees, the file that is shipped, and `solved` with it."""
+
+from collections import Counter
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cardsharp.blef.actions import BETS, name_of
+from cardsharp.blef.cards import DECK, Hand, sort_hand
+from cardsharp.blef.position import Position
+from cardsharp.blef.rules import max_cards
+from cardsharp.blef.state import Move
+from cardsharp.blef.strategies import build
+from cardsharp.blef.strategies.large import (
+    BONDS,
+    CLASSES,
+    KINDS,
+    OPENING,
+    bond,
+    help_of,
+    known,
+    mixture,
+    read,
+    write,
+)
+from cardsharp.blef.strategies.odds import bits_of
+
+NUMBERS = {name_of(number): number for number in range(len(BETS))}
+KNOWN = sorted(known().rounds)
+
+
+def position(cards: tuple[int, int], hand: Hand, *bets: int) -> Position:
+    """What the player to move sees of a round of two after these bets."""
+    role = len(bets) % 2
+    hands = (hand, ()) if role == 0 else ((), hand)
+    history = tuple(Move(place % 2, bet) for place, bet in enumerate(bets))
+    return Position(role, 1, max_cards(2), cards, hands, role, history)
+
+
+@st.composite
+def positions(draw: st.DrawFn) -> Position:
+    """Any position of the large rounds, also such as nobody would come to."""
+    cards = draw(st.sampled_from(KNOWN))
+    bets = sorted(draw(st.sets(st.integers(0, len(BETS) - 1), max_size=6)))
+    hand = draw(st.permutations(DECK))[: cards[len(bets) % 2]]
+    return position(cards, sort_hand(hand), *bets)
+
+
+@given(positions(), st.integers())
+def test_what_solved_does_in_a_large_round_is_legal_and_whole(seen: Position, seed: int) -> None:
+    """Of its options it tells those that it takes once in a hundred times, and the one taken."""
+    bets = (OPENING, OPENING, *(move.action for move in seen.history))[-2:]
+    cards = (len(seen.hand), sum(seen.n_cards) - len(seen.hand))
+    mixed = dict(mixture(known(), cards, bits_of(seen.hand), bets))
+    assert {*mixed} <= {*seen.legal_actions()}
+    assert sum(mixed.values()) == pytest.approx(1)
+    decision = build("solved", Random(seed)).decide(seen)
+    told = {option.action for option in decision.options}
+    assert told == {action for action, often in mixed.items() if often >= 0.01} | {decision.action}
+
+
+def test_an_opening_is_mixed_and_not_always_likely() -> None:
+    """Anything may be a lie: also what the other would need most cards for is bet now and then."""
+    hand = sort_hand(DECK[:20:4])
+    opening = position((5, 5), hand)
+    mixed = dict(mixture(known(), (5, 5), bits_of(hand), (OPENING, OPENING)))
+    player = build("solved", Random(7))
+    drawn = Counter(player.decide(opening).action for _ in range(2000))
+    for action, chance in mixed.items():
+        assert drawn[action] / 2000 == pytest.approx(chance, abs=0.05)
+    assert len(mixed) > 20
+
+
+@pytest.mark.parametrize(
+    ("before", "last", "shared"),
+    [
+        ("Pair of 9s", "Pair of aces", 1),
+        ("Pair of 9s", "Three of a kind, 9s", 3),
+        ("Full house, 9s over aces", "Full house, aces over 9s", 2),
+        ("Three of a kind, aces", "Flush, clubs", 1),
+        ("Flush, clubs", "Small straight flush (9-K), clubs", 3),
+        ("Flush, clubs", "Small straight flush (9-K), spades", 1),
+        ("Small straight flush (9-K), clubs", "Big straight flush (10-A), clubs", 2),
+        ("Small straight flush (9-K), clubs", "Big straight flush (10-A), hearts", 1),
+    ],
+)
+def test_what_a_bet_shares_with_the_one_before(before: str, last: str, shared: int) -> None:
+    assert bond(NUMBERS[before], NUMBERS[last]) == shared
+
+
+def test_the_last_bet_helps_by_what_the_hand_lacks() -> None:
+    """With one ace of three that both claim, two are lacking."""
+    pool = bits_of([card for card in DECK if card.value == 5][:1])
+    three, house = NUMBERS["Three of a kind, aces"], NUMBERS["Full house, aces over kings"]
+    assert help_of(house, three, pool) == 2
+    assert help_of(house, three, bits_of(card for card in DECK if card.value == 5)) == 0
+    assert help_of(house, NUMBERS["Pair of 9s"], pool) == 0
+    small, big = "Small straight flush (9-K), clubs", "Big straight flush (10-A), clubs"
+    assert help_of(NUMBERS[big], NUMBERS[small], 0) == 4
+
+
+def test_what_is_shipped_is_whole_for_both_of_each_round() -> None:
+    """A row for each last bet, with a place for the check and for each higher bet."""
+    assert known().is_whole()
+    assert {cards[::-1] for cards in KNOWN} == {*KNOWN}
+    for cards in KNOWN:
+        for last in (OPENING, 0, 40, len(BETS) - 1):
+            higher = len(BETS) - last - 1
+            assert len(known().row(cards, last)) == BONDS * (CLASSES + KINDS * higher)
+
+
+def test_a_file_of_another_format_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "large.bin"
+    write(file, "a test", {})
+    file.write_bytes(file.read_bytes().replace(b'"format": 1', b'"format": 0'))
+    with pytest.raises(ValueError, match="train it again"):
+        read(file)
