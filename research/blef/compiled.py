@@ -3,7 +3,6 @@
 import ctypes
 from collections.abc import Mapping, Sequence
 from functools import cache
-from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -12,7 +11,8 @@ from cardsharp.blef.cards import VALUES
 from cardsharp.blef.strategies.equilibrium import SOLVED, Plan
 from cardsharp.blef.strategies.equilibrium import table as solution
 from cardsharp.blef.strategies.odds import bits_of
-from cardsharp.blef.strategies.sight import Shape, hands_of, relation
+from cardsharp.blef.strategies.sight import Shape, hands_of
+from cardsharp.blef.strategies.trained import Rows
 from cardsharp.errors import ConfigError
 from research.compiling import load, why_not
 
@@ -24,7 +24,7 @@ Cards = tuple[int, int]
 """The cards of who begins and of the other."""
 
 Weights: TypeAlias = "ctypes.Array[ctypes.c_float]"
-"""Numbers by row and choice, of one role."""
+"""Numbers by hand, place and choice, of one role."""
 
 
 class _Bet(ctypes.Structure):
@@ -44,8 +44,9 @@ class CSetup(ctypes.Structure):
         ("bets", ctypes.c_int32),
         ("bet", ctypes.c_uint8 * _BETS),
         ("place", ctypes.c_int8 * _BETS),
-        ("relation", (ctypes.c_uint8 * _BETS) * _BETS),
         ("hand", ctypes.c_int16 * _CODES),
+        ("start", ctypes.c_int32 * (_BETS + 1) ** 2),
+        ("span", ctypes.c_int32),
     )
 
 
@@ -56,14 +57,20 @@ class _Learning(ctypes.Structure):
         ("sums", ctypes.c_void_p * 2),
         ("explore", ctypes.c_double),
         ("tremble", ctypes.c_double),
+        ("habits", ctypes.c_double),
     )
 
 
 class CTable(ctypes.Structure):
-    """`Table` of blef.h, which keeps its weights alive."""
+    """`Table` of blef.h."""
 
-    kept: tuple[Weights, ...]
-    _fields_ = (("setup", ctypes.POINTER(CSetup)), ("weights", ctypes.c_void_p * 2))
+    _fields_ = (
+        ("setup", ctypes.POINTER(CSetup)),
+        ("rows", ctypes.c_int32 * 2),
+        ("numbers", ctypes.c_char_p * 2),
+        ("places", ctypes.c_char_p * 2),
+        ("choices", ctypes.c_char_p * 2),
+    )
 
 
 class _Line(ctypes.Structure):
@@ -120,6 +127,8 @@ def library() -> ctypes.CDLL:
     pointer = ctypes.c_void_p
     found.train.argtypes = (pointer, ctypes.c_uint64, number)
     found.train.restype = ctypes.c_bool
+    found.lay_out.argtypes = (pointer,)
+    found.pack.argtypes = (pointer, size, pointer, ctypes.c_double, pointer, pointer)
     found.fade.argtypes = (pointer, number, ctypes.c_float)
     found.play_rounds.argtypes = (pointer, pointer, size, size, ctypes.c_uint64, number)
     found.play_rounds.restype = number
@@ -149,27 +158,36 @@ def setup_of(shape: Shape) -> CSetup:
     made.place[:] = [-1] * _BETS
     for place, bet in enumerate(shape.bets):
         made.bet[place], made.place[bet] = bet, place
-    for before, last in combinations(shape.bets, 2):
-        made.relation[before][last] = relation(before, last)
     for cards in shape.cards:
-        for number, hand in enumerate(hands_of(cards)):
+        for hand, number in hands_of(cards).items():
             made.hand[sum(5**value for value in hand)] = number
+    library().lay_out(ctypes.byref(made))
     return made
 
 
+_SMALL = 6
+
+_HABITS = 0.05
+"""How often the other's habits are reckoned with where more cards are in play than six."""
+
+
 class Learner:
-    """A round's two tables as they are learned; `sums` is what they come to on average."""
+    """A round's two tables as they are learned; `sums` is what they come to on average.
+
+    The other explores sometimes (`tremble`), and sometimes bets as players do who look at their own
+    cards (`habits`), so that something is learned of what an equilibrium would never say.
+    """
 
     def __init__(self, cards: Cards, explore: float = 0.5, tremble: float = 0.03) -> None:
-        self.shape = Shape(cards)
-        self.setup = setup_of(self.shape)
-        self.deals = 0
-        self.width = len(self.shape.bets) + 1
-        sizes = [self.shape.rows(role) * self.width for role in (0, 1)]
+        self.setup = setup_of(Shape(cards))
+        sizes = [hands * self.setup.span for hands in self.setup.hands]
         self.regrets = [(ctypes.c_float * size)() for size in sizes]
         self.sums = [(ctypes.c_float * size)() for size in sizes]
         self._learning = _Learning(
-            setup=ctypes.pointer(self.setup), explore=explore, tremble=tremble
+            setup=ctypes.pointer(self.setup),
+            explore=explore,
+            tremble=tremble,
+            habits=_HABITS if sum(cards) > _SMALL else 0,
         )
         for role in (0, 1):
             self._learning.regrets[role] = ctypes.addressof(self.regrets[role])
@@ -179,7 +197,6 @@ class Learner:
         """Learn from so many deals."""
         if not library().train(ctypes.byref(self._learning), seed, deals):
             raise MemoryError("Not enough memory to learn.")
-        self.deals += deals
 
     def fade(self, regrets: float, sums: float) -> None:
         """Let what was learned so far count less."""
@@ -187,16 +204,14 @@ class Learner:
             for numbers in many:
                 library().fade(numbers, len(numbers), by)
 
-    def table(self) -> CTable:
-        """The average play as a table."""
-        return table_of(self.setup, self.sums)
 
-
-def table_of(setup: CSetup, weights: Sequence[Weights]) -> CTable:
-    """A table of these weights, by role, row and choice."""
+def table_of(setup: CSetup, tables: Sequence[Rows]) -> CTable:
+    """A table of these rows, by role."""
     made = CTable(setup=ctypes.pointer(setup))
-    made.weights[0], made.weights[1] = map(ctypes.addressof, weights)
-    made.kept = tuple(weights)  # for as long as the table is there
+    for role, table in enumerate(tables):
+        made.numbers[role], made.places[role] = table.numbers, table.places
+        made.choices[role] = table.rows
+        made.rows[role] = len(table.numbers) // ctypes.sizeof(ctypes.c_uint32)
     return made
 
 
@@ -289,7 +304,7 @@ class Knowing(NamedTuple):
 def local_best_response(
     other: CPlayer, cards: Cards, knowing: Knowing, seed: int, rounds: int
 ) -> list[int]:
-    """How many of so many rounds it wins as who begins and as the other, with up to three cards."""
+    """How many of so many rounds it wins as who begins and as the other."""
     won = [
         library().local_best_response(
             ctypes.byref(other), *cards, role, *knowing, seed + role, rounds

@@ -24,7 +24,7 @@ from cardsharp.blef.strategies.uniform import Uniform
 from cardsharp.errors import ConfigError
 from research.blef.compiled import Cards, CPlayer, CTable, play_game, player, solved_plans
 from research.blef.large_rounds import known_in, teach
-from research.blef.packing import Opened
+from research.blef.packing import opened
 from workbench.lab.interval import Interval, interval
 
 PAIRS = 10
@@ -78,7 +78,7 @@ def tables_in(file: Path) -> dict[Cards, CTable]:
     tables = read(file)
     if not tables.is_whole():
         raise ConfigError(f"{file} is damaged: its rows are not those that were written.")
-    return {cards: Opened(cards, found).table for cards, found in tables.rounds.items()}
+    return {cards: opened(cards, found) for cards, found in tables.rounds.items()}
 
 
 @dataclass

@@ -1,64 +1,69 @@
 """Making the shipped file of tables from what was learned, and opening it for compiled play."""
 
 import ctypes
-from collections.abc import Sequence
+from array import array
+from collections.abc import Iterable
 
 from cardsharp.blef.strategies.sight import Shape
-from cardsharp.blef.strategies.trained import ROW, WHOLE, Table
-from research.blef.compiled import Cards, CTable, Learner, setup_of, table_of
+from cardsharp.blef.strategies.trained import Rows, Table
+from research.blef.compiled import Cards, CTable, Learner, library, setup_of, table_of
 
-LEAST = 0.015
-"""What is chosen less often is not kept."""
+SELDOM = 1e-4
+"""What a hand comes to less often is not kept; with few cards in play less is left out."""
 
-_KEPT = ROW // 2
+_SELDOM_OF_FEW, _FEW = 1e-5, 6
 
-Rows = dict[int, bytes]
+ROW, _NUMBER = 24, 4
+"""Bytes of a row as it is packed: twelve choices; and of its number."""
 
 
-def packed(learner: Learner, seldom: float = 1e-9) -> tuple[Rows, Rows]:
+def packed(learner: Learner, seldom: float | None = None) -> tuple[Rows, Rows]:
     """The rows of the average play, of who begins and of the other.
 
-    Left out is what is reached less often than `seldom`, as a part of all that was added up.
+    Left out is where a hand only checks, and what it comes to less often than `seldom`, as a part
+    of what it was dealt.
     """
-    first, second = (_rows(sums, learner.width, seldom) for sums in learner.sums)
+    if seldom is None:
+        seldom = _SELDOM_OF_FEW if sum(learner.setup.cards) <= _FEW else SELDOM
+    first, second = (_rows(learner, role, seldom) for role in (0, 1))
     return first, second
 
 
-def _rows(sums: "ctypes.Array[ctypes.c_float]", width: int, seldom: float) -> Rows:
-    numbers = memoryview(sums).cast("B").cast("f")
-    totals = [sum(numbers[at : at + width]) for at in range(0, len(numbers), width)]
-    least = seldom * sum(totals)
-    return {
-        number: row_of(numbers[number * width : (number + 1) * width])
-        for number, total in enumerate(totals)
-        if total > least
-    }
+def _rows(learner: Learner, role: int, seldom: float) -> Rows:
+    setup = learner.setup
+    most = (setup.bets + 1) ** 2 * setup.hands[role]
+    numbers, rows = (ctypes.create_string_buffer(most * size) for size in (_NUMBER, ROW))
+    many = library().pack(ctypes.byref(setup), role, learner.sums[role], seldom, numbers, rows)
+    kept = rows.raw[: many * ROW]
+    every = (kept[at : at + ROW] for at in range(0, len(kept), ROW))
+    return rows_of(numbers.raw[: many * _NUMBER], every)
 
 
-def row_of(weights: Sequence[float]) -> bytes:
-    """A row as it is kept: the likeliest choices, and what they take of the whole."""
-    total = sum(weights)
-    order = sorted(range(len(weights)), key=lambda choice: -weights[choice])
-    likely = [choice for choice in order[:_KEPT] if weights[choice] >= LEAST * total]
-    kept = likely or order[:_KEPT]
-    whole = sum(weights[choice] for choice in kept)
-    parts = [round(weights[choice] / whole * WHOLE) for choice in kept]
-    parts[0] += WHOLE - sum(parts)
-    pairs = [number for pair in zip(kept, parts, strict=True) for number in pair]
-    return bytes(pairs).ljust(ROW, b"\0")
+def rows_of(numbers: bytes, every: Iterable[bytes]) -> Rows:
+    """These rows, each as long as it has to be, and what is the same once."""
+    places, rows = array("I"), bytearray()
+    known: dict[bytes, int] = {}
+    for row in every:
+        if row not in known:
+            known[row] = len(rows)
+            rows += _trimmed(row)
+        places.append(known[row])
+    return Rows(numbers, places.tobytes(), bytes(rows))
 
 
-class Opened:
+def _trimmed(row: bytes) -> bytes:
+    chances = row[1::2]
+    return row[: 2 * chances.index(0)] if 0 in chances else row
+
+
+def opened(cards: Cards, tables: tuple[Table, Table]) -> CTable:
     """A shipped table as the compiled players take it."""
+    first, second = (
+        Rows(bytes(table.numbers), bytes(table.places), bytes(table.rows)) for table in tables
+    )
+    return table_of(setup_of(Shape(cards)), (first, second))
 
-    def __init__(self, cards: Cards, tables: tuple[Table, Table]) -> None:
-        shape = Shape(cards)
-        self._setup, width = setup_of(shape), len(shape.bets) + 1
-        self._weights = []
-        for role, table in enumerate(tables):
-            weights = (ctypes.c_float * (shape.rows(role) * width))()
-            for at, number in enumerate(table.numbers):
-                for choice, parts in table.row(at).items():
-                    weights[number * width + choice] = parts
-            self._weights.append(weights)
-        self.table: CTable = table_of(self._setup, self._weights)
+
+def table(learner: Learner) -> CTable:
+    """What was learned so far as the compiled players take it."""
+    return table_of(learner.setup, packed(learner))

@@ -148,7 +148,7 @@ def check(
 
     It knows the table and looks one or two steps ahead, on fresh deals, as often from one seat as
     from the other. A 95 % interval, in hundredths of a round. With --strategy the same of a
-    strategy, in the rounds of up to six cards. Large rounds are checked where they are named.
+    strategy, in the rounds of four to nine cards. Large rounds are checked where they are named.
     """
     library()
     if options.strategy != "tables":

@@ -2,6 +2,7 @@
 
 import ctypes
 import json
+from array import array
 from concurrent.futures import ThreadPoolExecutor
 from math import isclose
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from cardsharp.blef.actions import BETS
 from cardsharp.blef.cards import DECK
 from cardsharp.blef.strategies.odds import bits_of, odds
-from cardsharp.blef.strategies.sight import OPENING, Shape
+from cardsharp.blef.strategies.sight import OPENING, Shape, hands_of
 from cardsharp.blef.strategies.trained import WHOLE, read, trained, write
 from cardsharp.errors import ConfigError
 from research.blef.checking import beaten, lacking, tables_of
@@ -24,9 +25,10 @@ from research.blef.compiled import (
     library,
     play_rounds,
     player,
+    setup_of,
     table_of,
 )
-from research.blef.packing import LEAST, Opened, packed, row_of
+from research.blef.packing import ROW, opened, packed, rows_of, table
 from research.blef.small_round import Profile, SmallRound, mover, small_round
 from research.blef.solve import exploitability
 from research.blef.trained_commands import app
@@ -60,20 +62,22 @@ def test_the_compiled_rules_are_those_of_python() -> None:
 def profile_of_tables(learner: Learner, small: SmallRound) -> Profile:
     """The average play as the exact solver takes it, for everything that may be said."""
     profile: Profile = ({}, {})
-    shape, width = learner.shape, learner.width
+    shape, setup = Shape(small.cards), learner.setup
     waiting = [0]
     while waiting:
         said = waiting.pop()
         seat = mover(said)
         bets = [OPENING, OPENING, *(bet for bet in small.bets if said >> bet & 1)]
         play = profile[seat].setdefault(said, {})
-        for number, hand in enumerate(small.hands[seat]):
-            at = shape.row(seat, hand, *bets[-2:]) * width
-            weights = learner.sums[seat][at : at + width]
-            for choice, weight in enumerate(weights):
+        for at_hand, hand in enumerate(small.hands[seat]):
+            place, number = divmod(shape.row(seat, hand, *bets[-2:]), setup.hands[seat])
+            last, at = place % (setup.bets + 1), number * setup.span + setup.start[place]
+            choices = [*[0][: bool(last)], *range(last + 1, setup.bets + 1)]
+            weights = learner.sums[seat][at : at + len(choices)]
+            for choice, weight in zip(choices, weights, strict=True):
                 if weight:
                     row = play.setdefault(shape.action(choice), [0.0] * len(small.hands[seat]))
-                    row[number] = weight / sum(weights)
+                    row[at_hand] = weight / sum(weights)
         waiting += [said | 1 << bet for bet in small.raises(said)]
     return profile
 
@@ -83,10 +87,10 @@ def test_the_trainer_nears_the_equilibrium_of_a_round_that_is_solved() -> None:
     small, learner = small_round(1, 1), learned((1, 1), 40)
     lacks = exploitability(small, profile_of_tables(learner, small))
     assert lacks < 0.001
-    assert lacks > lacks_least((1, 1), learner.table(), 4000)
-    assert lacks > lacks_least((1, 1), learner.table(), 4000, depth=2)
-    table = player("tables", {(1, 1): learner.table()})
-    assert play_rounds(table, table, (1, 1), 3, 20_000) == pytest.approx(0.4638, abs=0.015)
+    assert lacks > lacks_least((1, 1), table(learner), 4000)
+    assert lacks > lacks_least((1, 1), table(learner), 4000, depth=2)
+    ours = player("tables", {(1, 1): table(learner)})
+    assert play_rounds(ours, ours, (1, 1), 3, 20_000) == pytest.approx(0.4638, abs=0.015)
 
 
 def test_training_makes_a_table_harder_to_beat() -> None:
@@ -94,8 +98,8 @@ def test_training_makes_a_table_harder_to_beat() -> None:
     raw, better = learned((2, 2), 1), learned((2, 2), 20)
     for numbers in raw.sums:
         ctypes.memset(numbers, 0, ctypes.sizeof(numbers))
-    assert lacks_least((2, 2), raw.table(), 1000) > 0.25
-    assert lacks_least((2, 2), better.table(), 1000) < 0.07
+    assert lacks_least((2, 2), table(raw), 1000) > 0.25
+    assert lacks_least((2, 2), table(better), 1000) < 0.07
 
 
 def test_a_checkpoint_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
@@ -133,21 +137,23 @@ def test_a_checkpoint_of_another_format_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_row_is_kept_to_a_two_hundred_and_fifty_fifth() -> None:
-    """But for what is chosen seldom, and for what comes after six choices."""
-    row = row_of([0.5, 0.3, 0.15, 0.04, LEAST / 2, 0.01 - LEAST / 2])
-    assert list(row[::2]) == [0, 1, 2, 3, 0, 0]
-    assert sum(row[1::2]) == WHOLE
-    for parts, chance in zip(row[1::2], (0.5, 0.3, 0.15, 0.04), strict=False):
-        assert isclose(parts / WHOLE, chance, abs_tol=LEAST)
+    """But for what is chosen seldom, and for what comes after twelve choices."""
+    weights, row = (0.5, 0.3, 0.15, 0.04, 0.007, 0.003), ctypes.create_string_buffer(ROW)
+    library().write_row((ctypes.c_float * 6)(*weights), 4, 6, row)
+    assert list(row.raw[::2]) == [0, 5, 6, 7, 8, *[0] * 7], "the check, and bets above the fourth"
+    assert sum(row.raw[1::2]) == WHOLE
+    for parts, chance in zip(row.raw[1::2], weights[:5], strict=False):
+        assert isclose(parts / WHOLE, chance, abs_tol=0.005)
 
 
 def test_a_packed_table_plays_as_what_was_learned(tmp_path: Path) -> None:
     cards = (2, 1)
     learner = learned(cards, 5)
     write(tmp_path / "t.bin", "a test", {cards: packed(learner)})
-    opened = Opened(cards, read(tmp_path / "t.bin").rounds[cards])
-    ours = player("tables", {cards: opened.table})
-    whole = player("tables", {cards: learner.table()})
+    ours, whole = (
+        player("tables", {cards: one})
+        for one in (opened(cards, read(tmp_path / "t.bin").rounds[cards]), table(learner))
+    )
     shares = [play_rounds(one, one, cards, 3, 20_000) for one in (ours, whole)]
     assert shares[0] == pytest.approx(shares[1], abs=0.02)
 
@@ -157,18 +163,17 @@ def test_the_shipped_tables_are_whole_and_lack_little() -> None:
     tables = trained()
     assert tables.is_whole()
     for cards in ((2, 2), (3, 3)):
-        opened = Opened(cards, tables.rounds[cards])
-        assert lacks_least(cards, opened.table, 1000) < 0.05
-        assert beaten(cards, tables_of(cards, opened.table), 1, 300).high > 0.5
+        shipped = opened(cards, tables.rounds[cards])
+        assert lacks_least(cards, shipped, 1000) < 0.05
+        assert beaten(cards, tables_of(cards, shipped), 1, 300).high > 0.5
 
 
 def test_a_spoilt_table_is_found_out() -> None:
     """Mutation guard: who always opens with the nine and always checks is beaten at once."""
-    shape, width = Shape((2, 2)), len(Shape((2, 2)).bets) + 1
-    weights = [(ctypes.c_float * (shape.rows(role) * width))() for role in (0, 1)]
-    setup = Learner((2, 2)).setup
-    table = table_of(setup, weights)
-    assert lacks_least((2, 2), table, 400) > 0.1
+    hands = range(len(hands_of(2)))
+    nine = rows_of(array("I", hands).tobytes(), [bytes([1, WHOLE])] * len(hands))
+    spoilt = table_of(setup_of(Shape((2, 2))), (nine, rows_of(b"", [])))
+    assert lacks_least((2, 2), spoilt, 400) > 0.1
 
 
 def test_the_commands_train_pack_and_check(

@@ -1,6 +1,8 @@
 """`solved`: what it looks up in the trained tables, and the file that holds them."""
 
+from array import array
 from collections import Counter
+from itertools import combinations
 from pathlib import Path
 from random import Random
 
@@ -14,9 +16,9 @@ from cardsharp.blef.position import Position
 from cardsharp.blef.rules import max_cards
 from cardsharp.blef.state import Move
 from cardsharp.blef.strategies import build
-from cardsharp.blef.strategies.sight import OPENING, RELATIONS, Shape, hands_of, relation
+from cardsharp.blef.strategies.sight import OPENING, Shape, hands_of
 from cardsharp.blef.strategies.solved import looked_up
-from cardsharp.blef.strategies.trained import ROW, read, trained, write
+from cardsharp.blef.strategies.trained import Rows, read, trained, write
 
 TRAINED = sorted(trained().rounds)
 FLUSH = next(number for number, bet in enumerate(BETS) if bet.colours)
@@ -49,7 +51,7 @@ def test_what_a_table_plays_is_legal_and_whole(seen: Position, seed: int) -> Non
     assert sum(chance for _, chance in mixed) == pytest.approx(1)
     decision = build("solved", Random(seed)).decide(seen)
     assert decision.action in dict(mixed)
-    assert {option.action for option in decision.options} == {*dict(mixed)}
+    assert decision.action in {option.action for option in decision.options} <= {*dict(mixed)}
 
 
 def test_an_opening_is_mixed_as_often_as_the_table_says() -> None:
@@ -62,7 +64,7 @@ def test_an_opening_is_mixed_as_often_as_the_table_says() -> None:
         assert drawn[action] / 2000 == pytest.approx(chance, abs=0.05)
 
 
-@pytest.mark.parametrize("n_cards", [(4, 3), (2, 2, 1), (1, 1), (2, 1)])
+@pytest.mark.parametrize("n_cards", [(10, 9), (2, 2, 1), (1, 1), (2, 1)])
 def test_where_nothing_is_trained_it_plays_as_bayes(n_cards: tuple[int, ...]) -> None:
     """With the same dice; up to three cards that is the exact table."""
     hands = (sort_hand(DECK[: n_cards[0]]), *[()] * (len(n_cards) - 1))
@@ -77,25 +79,17 @@ def test_a_bet_on_colours_is_checked_where_so_few_cards_are_in_play() -> None:
     assert looked_up(trained(), seen) == ((CHECK, 1.0),)
 
 
-@pytest.mark.parametrize("cards", TRAINED)
-def test_hands_are_told_apart_by_all_that_a_bet_on_values_asks_for(cards: tuple[int, int]) -> None:
-    """No two hands of one row differ in a bet that the table knows; each row is one's own."""
+@pytest.mark.parametrize("cards", [(2, 2), (1, 4), (3, 3)])
+def test_hands_and_both_last_bets_are_told_apart(cards: tuple[int, int]) -> None:
+    """Each row is of one hand after one pair of bets, as far as the bets ask for values."""
     shape = Shape(cards)
+    pairs = [(OPENING, OPENING), *((OPENING, last) for last in shape.bets)]
+    pairs += combinations(shape.bets, 2)
     for role in (0, 1):
         hands = hands_of(cards[role])
-        rows = {shape.row(role, hand, 0, last) for hand in hands for last in shape.bets[1:]}
-        assert len(rows) == len(hands) * (len(shape.bets) - 1)
-        assert max(rows) < shape.rows(role)
+        rows = {shape.row(role, hand, *pair) for hand in hands for pair in pairs}
+        assert len(rows) == len(hands) * len(pairs)
     assert all(BETS[bet].values and not BETS[bet].colours for bet in shape.bets)
-
-
-def test_a_relation_is_what_a_bet_adds() -> None:
-    """A pair of nines after the nine adds one card; two pair of others adds four."""
-    assert relation(OPENING, 6) == 0
-    assert relation(0, 6) == 1
-    assert relation(6, 12) == 2
-    assert relation(6, 17) == 4
-    assert all(0 < relation(a, b) < RELATIONS for a in range(66) for b in range(a + 1, 66))
 
 
 def test_the_shipped_file_is_whole_and_small() -> None:
@@ -106,15 +100,17 @@ def test_the_shipped_file_is_whole_and_small() -> None:
 
 
 def test_a_written_table_is_read_again_and_damage_is_seen(tmp_path: Path) -> None:
-    rows = {7: bytes([0, 55, 3, 200]).ljust(ROW, b"\0"), 2: bytes([1, 255]).ljust(ROW, b"\0")}
+    rows = bytes([1, 255, 0, 55, 3, 200])
     file = tmp_path / "t.bin"
-    write(file, "a test", {(2, 2): (rows, {1: rows[2]})})
+    first = Rows(array("I", [2, 5, 7]).tobytes(), array("I", [0, 2, 2]).tobytes(), rows)
+    second = Rows(array("I", [1]).tobytes(), bytes(4), rows[:2])
+    write(file, "a test", {(2, 2): (first, second)})
     tables = read(file)
-    first, second = tables.rounds[2, 2]
-    assert (first.find(7), first.find(2)) == ({0: 55, 3: 200}, {1: 255})
-    assert (first.find(5), first.find(99), second.find(1)) == ({}, {}, {1: 255})
+    begins, other = tables.rounds[2, 2]
+    assert [begins.find(at) for at in (7, 2, 5)] == [{0: 55, 3: 200}, {1: 255}, {0: 55, 3: 200}]
+    assert (begins.find(3), begins.find(99), other.find(1)) == ({}, {}, {1: 255})
     assert tables.is_whole()
-    file.write_bytes(file.read_bytes()[:-1] + b"\1")
+    file.write_bytes(file.read_bytes()[:-3] + b"\1\0\0")
     assert not read(file).is_whole()
 
 

@@ -13,7 +13,7 @@
 typedef uint32_t Cards;
 
 enum { CARDS = 24, VALUES = 6, COLOURS = 4, BETS = 88, CHECK = 88, OPENING = -1 };
-enum { MOST_CARDS = 11, MOST_SOLVED = 2, WIDEST = BETS + 1, RELATIONS = 5 };
+enum { MOST_CARDS = 11, MOST_SOLVED = 2, WIDEST = BETS + 1 };
 
 /* Compiled also for processors that count bits and take eight numbers at once. */
 #if defined(__x86_64__) && defined(__GLIBC__)
@@ -53,45 +53,42 @@ void odds(Cards pool, int hidden, double chances[BETS]);
 
 /* --- what a player sees: its row in a table --- */
 
+enum { LANES = 8, PLACES = (BETS + 1) * (BETS + 1), CODES = 15625 };
+
 typedef struct {
     int32_t cards[2]; /* of who begins and of the other */
     int32_t hands[2]; /* by role, how many hands there are by values alone */
     int32_t bets;     /* that a table knows */
-    uint8_t bet[BETS];            /* these, ascending */
-    int8_t place[BETS];           /* where a bet is among them, or -1 */
-    uint8_t relation[BETS][BETS]; /* of [bet before][bet]: what it adds, from 1; 0 is no bet before */
-    int16_t hand[15625];          /* numbers of hands, by values counted in base five */
+    uint8_t bet[BETS];     /* these, ascending */
+    int8_t place[BETS];    /* where a bet is among them, or -1 */
+    int16_t hand[CODES];   /* numbers of hands, by values counted in base five */
+    int32_t start[PLACES]; /* where a place's choices are among those of a hand, or -1 */
+    int32_t span;          /* so many choices has a hand */
 } Setup;
 
-/* A row has a weight for the check and for each bet that the table knows. */
-static inline int width_of(const Setup *setup) { return setup->bets + 1; }
+void lay_out(Setup *setup);
+int number_of(const Setup *setup, Cards hand);
 
-/* The first choice above a bet; before it only the check may be chosen. */
-static inline int first_above(const Setup *setup, int last) {
-    return last == OPENING ? 1 : setup->place[last] + 2;
+/* A place is the last bet and the one before it, each by its place in the setup and one more; none
+ * is 0. There one may check, unless nobody has bet, or bet higher. */
+static inline int place_of(const Setup *setup, int before, int last) {
+    return before * (setup->bets + 1) + last;
 }
+static inline int choices_at(const Setup *setup, int last) {
+    return setup->bets - last + (last > 0);
+}
+static inline int padded(int choices) { return (choices + LANES - 1) / LANES * LANES; }
 
+/* A table as it is shipped: by role the numbers of its rows, ascending, and where each begins. A row
+ * is choices, each followed by its chance in 255ths, until these add up. Check is choice 0, bets come
+ * by their places. A row has at most so many choices as it is packed. */
+enum { KEPT_CHOICES = 12, ROW = 2 * KEPT_CHOICES, WHOLE = 255 };
 typedef struct {
     const Setup *setup;
-    int role, number;
-} Eyes;
-
-void look(const Setup *setup, int role, Cards hand, Eyes *eyes);
-int row_of(const Eyes *eyes, int last, int relation);
-
-static inline int relation_of(const Setup *setup, int before, int bet) {
-    return before == OPENING ? 0 : setup->relation[before][bet];
-}
-
-/* A table: by role, row and relation the weight of each choice. */
-typedef struct {
-    const Setup *setup;
-    const float *weights[2];
+    int32_t rows[2];
+    const uint32_t *numbers[2], *places[2];
+    const uint8_t *choices[2];
 } Table;
-
-/* How a table plays: chances by action, the check last. False where it says nothing, and some action
- * stands in. */
-bool table_play(const Table *table, const Eyes *eyes, int before, int last, double play[WIDEST]);
 
 /* --- players --- */
 
@@ -107,6 +104,10 @@ typedef struct {
 static inline int last_of(const View *view) {
     return view->said ? view->bet[view->said - 1] : OPENING;
 }
+
+/* How a table plays a hand: chances by action, the check last. What has no row is a check; false
+ * where that cannot be, and some action stands in. */
+bool table_play(const Table *table, Cards hand, const View *view, double play[WIDEST]);
 
 /* A number for all of it. */
 uint64_t key_of(const View *view);

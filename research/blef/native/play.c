@@ -32,25 +32,36 @@ static int by_own_cards(const View *view, double check, double bet) {
     return greedy(chances, last);
 }
 
-bool table_play(const Table *table, const Eyes *eyes, int before, int last, double play[WIDEST]) {
+static const uint8_t *row_of(const Table *table, int role, uint32_t number) {
+    int from = 0, to = table->rows[role];
+    while (from < to) {
+        int middle = (from + to) / 2;
+        if (table->numbers[role][middle] < number) from = middle + 1;
+        else to = middle;
+    }
+    bool found = from < table->rows[role] && table->numbers[role][from] == number;
+    return found ? table->choices[role] + table->places[role][from] : NULL;
+}
+
+bool table_play(const Table *table, Cards hand, const View *view, double play[WIDEST]) {
     const Setup *setup = table->setup;
+    int said[2] = {0, 0}; /* the last bet, the one before */
     memset(play, 0, sizeof(double) * WIDEST);
-    if (last != OPENING && setup->place[last] < 0) {
-        play[CHECK] = 1;
-        return true;
+    for (int n = 0; n < 2 && n < view->said; n++)
+        said[n] = setup->place[view->bet[view->said - 1 - n]] + 1;
+    bool unknown = view->said > 1 && !said[1];
+    const uint8_t *row = NULL;
+    if (!unknown && (said[0] || !view->said)) {
+        int place = place_of(setup, said[1], said[0]);
+        uint32_t number = (uint32_t)(place * setup->hands[view->role] + number_of(setup, hand));
+        row = row_of(table, view->role, number);
     }
-    int relation = last == OPENING ? 0 : relation_of(setup, before, last);
-    int width = width_of(setup), from = first_above(setup, last);
-    const float *weights =
-        table->weights[eyes->role] + (size_t)row_of(eyes, last, relation) * (size_t)width;
-    double total = last == OPENING ? 0 : (double)weights[0];
-    for (int k = from; k < width; k++) total += (double)weights[k];
-    if (total <= 0) {
-        play[last == OPENING ? setup->bet[0] : CHECK] = 1;
-        return false;
+    if (!row) {
+        play[view->said ? CHECK : setup->bet[0]] = 1;
+        return view->said && !(unknown && said[0]);
     }
-    if (last != OPENING) play[CHECK] = (double)weights[0] / total;
-    for (int k = from; k < width; k++) play[setup->bet[k - 1]] = (double)weights[k] / total;
+    for (int left = WHOLE; left > 0; left -= row[1], row += 2)
+        play[row[0] ? setup->bet[row[0] - 1] : CHECK] = row[1] / (double)WHOLE;
     return true;
 }
 
@@ -93,11 +104,7 @@ static int decide_plan(const Plan *plan, const View *view, Rng *rng) {
 
 static int decide_table(const Table *table, const View *view, Rng *rng) {
     double play[WIDEST];
-    Eyes eyes;
-    int before = view->said > 1 ? view->bet[view->said - 2] : OPENING;
-    look(table->setup, view->role, view->hand, &eyes);
-    return table_play(table, &eyes, before, last_of(view), play) ? picked(play, rng)
-                                                                 : decide_bayes(view);
+    return table_play(table, view->hand, view, play) ? picked(play, rng) : decide_bayes(view);
 }
 
 static int decide_large(const uint8_t *large, const View *view, Rng *rng) {

@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_HANDS = 1771, SAMPLE = 120, MANY = 1000, WIDE = 26, LOW = 4, DEEP = 6, AGAIN = 6 };
+enum { MOST_COUNTED = 3, MOST_HANDS = 1771, MANY = 1000, SAMPLE = 120 };
+enum { WIDE = 26, LOW = 4, DEEP = 6, AGAIN = 6 };
 enum { ANSWERS = 1 << 21 };
 
 /* What the other was asked before: by a number for cards and bets its action, and one. */
@@ -37,7 +38,6 @@ typedef struct {
 typedef struct {
     int hands;
     Cards hand[MOST_HANDS];
-    Eyes eyes[MOST_HANDS];
     Look look[MOST_HANDS];
     Truths truth[MOST_HANDS];
     double weight[MOST_HANDS];
@@ -67,15 +67,15 @@ static int ask(const Other *other, const View *view, int dice) {
 }
 
 /* What the other does with a hand, after what was said. */
-static void play_of(const Other *other, const View *said, Cards hand, const Eyes *eyes,
-                    const Look *look, double play[WIDEST]) {
+static void play_of(const Other *other, const View *said, Cards hand, const Look *look,
+                    double play[WIDEST]) {
     int before = said->said > 1 ? said->bet[said->said - 2] : OPENING;
     if (other->large) {
         large_play(other->large, look, before, last_of(said), play);
         return;
     }
     if (other->table) {
-        table_play(other->table, eyes, before, last_of(said), play);
+        table_play(other->table, hand, said, play);
         return;
     }
     View view = *said;
@@ -93,10 +93,8 @@ static int move_of(const Other *other, const View *said, Cards hand, Rng *rng) {
     if (!other->table && !other->large) return ask(other, &view, 0);
     static _Thread_local Look large;
     double play[WIDEST];
-    Eyes eyes;
     if (other->large) look_large(hand, view.cards[1 - view.role], &large);
-    else look(other->table->setup, view.role, hand, &eyes);
-    play_of(other, said, hand, &eyes, &large, play);
+    play_of(other, said, hand, &large, play);
     return picked(play, rng);
 }
 
@@ -145,7 +143,7 @@ static double bet_once(Belief *belief, const Other *other, const double *weight,
     for (int s = 0; s < looked_at(belief); s++) {
         if (weight[s] <= 0) continue;
         double *play = belief->after[s];
-        play_of(other, &view, belief->hand[s], &belief->eyes[s], &belief->look[s], play);
+        play_of(other, &view, belief->hand[s], &belief->look[s], play);
         if (true_in(&belief->truth[s], bet)) won += weight[s] * play[CHECK];
         for (int b = bet + 1; b < BETS; b++) {
             if (play[b] <= 0) continue;
@@ -240,7 +238,7 @@ static void believe(Belief *belief, const Other *other, const View *said, int be
     static _Thread_local double weight[MOST_HANDS];
     double total = 0, play[WIDEST];
     for (int s = 0; s < belief->hands; s++) {
-        play_of(other, said, belief->hand[s], &belief->eyes[s], &belief->look[s], play);
+        play_of(other, said, belief->hand[s], &belief->look[s], play);
         total += weight[s] = belief->weight[s] * play[bet];
     }
     if (total <= 0) return;
@@ -248,7 +246,6 @@ static void believe(Belief *belief, const Other *other, const View *said, int be
     for (int s = 0; s < belief->hands; s++) {
         if (weight[s] <= 0) continue;
         belief->hand[left] = belief->hand[s];
-        belief->eyes[left] = belief->eyes[s];
         if (left != s) belief->look[left] = belief->look[s];
         belief->truth[left] = belief->truth[s];
         belief->weight[left++] = weight[s];
@@ -272,18 +269,18 @@ static int all_hands(Cards from, int cards, Rng *rng, Cards *hand) {
     return number;
 }
 
-/* Before the first bet: a sample for what never excludes much, else all hands. */
+/* Before the first bet: all hands of up to three cards, of larger ones a sample. */
 static void begin(Belief *belief, const Other *other, Cards own, const int cards[2], int role,
                   Rng *rng) {
     const Cards unseen = ((1u << CARDS) - 1) & ~own;
-    if (other->table || other->large) {
-        belief->hands = other->large ? MANY : SAMPLE;
-        for (int s = 0; s < belief->hands; s++) belief->hand[s] = rng_hand(rng, unseen, cards[1 - role]);
+    if (cards[1 - role] > MOST_COUNTED) {
+        belief->hands = MANY;
+        for (int s = 0; s < belief->hands; s++)
+            belief->hand[s] = rng_hand(rng, unseen, cards[1 - role]);
     } else {
         belief->hands = all_hands(unseen, cards[1 - role], rng, belief->hand);
     }
     for (int s = 0; s < belief->hands; s++) {
-        if (other->table) look(other->table->setup, 1 - role, belief->hand[s], &belief->eyes[s]);
         if (other->large) look_large(belief->hand[s], cards[role], &belief->look[s]);
         belief->truth[s] = truths(own | belief->hand[s]);
         belief->weight[s] = 1;
@@ -311,8 +308,7 @@ static bool round_won(Belief *belief, const Other *other, const int cards[2], in
     }
 }
 
-/* So many rounds against a player, of up to three cards each or large ones that it knows; how many a local best response wins
- * in that role. `guesses` is 0 where it knows the other's dice. Negative: no memory. */
+/* So many rounds against a player; how many a local best response wins in that role. `guesses` is 0 where it knows the other's dice. Negative: no memory. */
 int64_t local_best_response(const Player *player, int cards, int two, int role, int depth,
                             int guesses, uint64_t seed, int64_t rounds) {
     const int held[2] = {cards, two};

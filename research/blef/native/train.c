@@ -1,167 +1,206 @@
 /* Regret minimisation over sampled deals.
  *
- * For a deal that is fixed, what comes after a bet depends on the bet, what it adds to the bet
- * before it, and who is to move. So a round is a small graph, and all of it is learned from at
- * once: first how likely each place is reached, then backwards what it is worth. A player forgets
- * earlier bets, so nothing is promised but what a best answer finds (response.c).
+ * For a deal that is fixed, what comes after a bet depends on the bet, the one before it, and who
+ * is to move. So a round is a small graph, and all of it is learned from at once: first how likely
+ * each place is reached, then backwards what it is worth. A player forgets earlier bets, so nothing
+ * is promised but what a best answer finds (response.c).
+ *
+ * Sums are made lane by lane, in an order of their own: they come out alike on every machine.
  */
+#pragma GCC optimize("O3")
 #include "blef.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Less is nothing: its inverse would be no number. */
 static const float LEAST = 1e-30f;
 
-/* What is reached less often counts as this often: numbers much smaller are slow. */
+/* What is reached less often is passed over: numbers much smaller are slow. */
 static const float SELDOM = 1e-15f;
 
-/* Nothing is learned from a place that is reached less often. */
-static const float FAINT = 1e-8f;
+/* Nothing is learned from a place that is reached less often, and nothing added up. */
+static const float FAINT = 1e-8f, FAINT_SUM = 1e-7f;
+
+static const float OFTEN[HABITS] = {0.5f, 0.3f, 0.2f};
+
+/* Into what is compiled for each kind of machine. */
+#define INLINED __attribute__((always_inline)) static inline
+
+enum { PLAY = 112 };
+typedef float Lanes __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
+#define AT(numbers) (*(Lanes *)(numbers))
 
 typedef struct {
     const Setup *setup;
-    float *regrets[2], *sums[2]; /* by role: row and choice */
+    float *regrets[2], *sums[2]; /* by role: hand, place and choice */
     double explore; /* how much of the learner's own way is chance */
     double tremble; /* how much of the other's is */
+    double habits;  /* how much of the other's is what `bayes` takes for habits */
 } Learning;
 
-/* A place: who is to move, the last bet by its place in the setup, its relation. */
+/* By who is to move: numbers for the places that share a bet before, in order of the last bet. */
 typedef struct {
-    float ways[2]; /* by learner: how likely the other comes here, where the learner explores */
-    float worth;   /* chance that who began wins the round */
-} Place;
-
-typedef struct {
-    Place *places; /* by mover, last bet (one after the last bet: none) and relation */
-    float *plays;  /* the same, and choice */
-    Eyes eyes[2];
+    float *ways[2][2]; /* and by learner: how likely the other comes here, where the learner explores */
+    float *worth[2];   /* chance that who began wins the round */
+    bool *reached[2];  /* by bet before */
+    size_t stride;
+    float *regrets[2], *sums[2]; /* of the hands that were dealt */
+    Mind minds[2];
 } Work;
 
+INLINED float total_of(Lanes lane) {
+    return ((lane[0] + lane[1]) + (lane[2] + lane[3])) + ((lane[4] + lane[5]) + (lane[6] + lane[7]));
+}
+
+/* Each choice as often as it is regretted. */
+INLINED void match_regrets(const float *regrets, int choices, float *play) {
+    Lanes sum = {0};
+    const int width = padded(choices);
+    AT(play + width) = sum;
+    for (int k = 0; k < width; k += LANES) {
+        Lanes part = AT(regrets + k);
+        part = (Lanes)((part > 0) & (__typeof__(part > 0))part);
+        AT(play + k) = part;
+        sum += part;
+    }
+    float total = total_of(sum);
+    if (total > LEAST) {
+        const Lanes share = (Lanes){0} + 1 / total;
+        for (int k = 0; k < width; k += LANES) AT(play + k) *= share;
+    } else {
+        for (int k = 0; k < width; k++) play[k] = k < choices ? 1.0f / (float)choices : 0;
+    }
+}
+
+/* A place: who is to move, the bet before by its place in the setup and one more, the last bet. */
 typedef struct {
-    int mover, last, relation;
+    int mover, before, last;
 } Spot;
 
-static size_t place_at(const Setup *setup, Spot spot) {
-    return ((size_t)spot.mover * (size_t)(setup->bets + 1) + (size_t)spot.last) * RELATIONS +
-           (size_t)spot.relation;
+static inline size_t at(const Work *work, int before, int last) {
+    return (size_t)before * work->stride + (size_t)last;
 }
 
-static int bet_at(const Setup *setup, int last) {
-    return last == setup->bets ? OPENING : setup->bet[last];
+static inline size_t choices_from(const Setup *setup, Spot spot) {
+    return (size_t)setup->start[place_of(setup, spot.before, spot.last)];
 }
 
-/* Where a bet leads; choice k is the bet in place k - 1. */
-static Place *after(const Setup *setup, const Work *work, Spot spot, int k) {
-    int next = relation_of(setup, bet_at(setup, spot.last), setup->bet[k - 1]);
-    return &work->places[place_at(setup, (Spot){1 - spot.mover, k - 1, next})];
-}
-
-static size_t row_at(const Setup *setup, const Work *work, Spot spot) {
-    int row = row_of(&work->eyes[spot.mover], bet_at(setup, spot.last), spot.relation);
-    return (size_t)row * (size_t)width_of(setup);
-}
-
-/* Each choice as often as it is regretted; the check is choice 0. */
-static void match_regrets(const float *regrets, bool checks, int from, int to, float *play) {
-    float total = 0;
-    play[0] = checks ? 0.5f * (regrets[0] + fabsf(regrets[0])) : 0; /* without a branch */
-    total += play[0];
-    for (int k = from; k < to; k++) {
-        play[k] = 0.5f * (regrets[k] + fabsf(regrets[k]));
-        total += play[k];
-    }
-    float part = total > LEAST ? 1 / total : 0, even = 1.0f / (float)(to - from + checks);
-    if (checks) play[0] = part > 0 ? play[0] * part : even;
-    for (int k = from; k < to; k++) play[k] = part > 0 ? play[k] * part : even;
-}
-
-static void go_on(const Learning *learning, Work *work, Spot spot) {
+INLINED void go_on(const Learning *learning, Work *work, Spot spot) {
     const Setup *setup = learning->setup;
-    Place *place = &work->places[place_at(setup, spot)];
-    for (int i = 0; i < 2; i++)
-        if (place->ways[i] < SELDOM) place->ways[i] = SELDOM;
-    int last = bet_at(setup, spot.last), from = first_above(setup, last), to = width_of(setup);
-    float *play = work->plays + place_at(setup, spot) * (size_t)to;
-    const float *regrets = learning->regrets[spot.mover] + row_at(setup, work, spot);
-    match_regrets(regrets, last != OPENING, from, to, play);
-    float seeks = (float)learning->explore, slips = (float)learning->tremble;
-    float even = 1.0f / (float)(to - from);
-    float own = place->ways[spot.mover], others = place->ways[1 - spot.mover];
-    for (int k = from; k < to; k++) {
-        Place *there = after(setup, work, spot, k);
-        there->ways[spot.mover] += own * (play[k] * (1 - seeks) + seeks * even);
-        there->ways[1 - spot.mover] += others * (play[k] * (1 - slips) + slips * even);
+    const int mover = spot.mover, last = spot.last, above = setup->bets - last;
+    float play[PLAY], *const *ways = work->ways[mover];
+    const float own = ways[mover][at(work, spot.before, last)];
+    const float others = ways[1 - mover][at(work, spot.before, last)];
+    if (own < SELDOM && others < SELDOM) return;
+    match_regrets(work->regrets[mover] + choices_from(setup, spot), choices_at(setup, last), play);
+    work->reached[1 - mover][last] = true;
+    const float seeks = (float)learning->explore, even = 1.0f / (float)above;
+    const float slips = (float)learning->tremble, habits = (float)learning->habits;
+    const Lanes none = {0}, often = none + own * (1 - seeks), ever = none + own * seeks * even;
+    const Lanes chosen = none + others * (1 - slips - habits), slipped = none + others * slips * even;
+    float *mine = work->ways[1 - mover][mover] + at(work, last, last + 1);
+    float *theirs = work->ways[1 - mover][1 - mover] + at(work, last, last + 1);
+    const float *bets_above = play + (last > 0);
+    for (int k = 0; k < padded(above); k += LANES) {
+        AT(mine + k) += AT(bets_above + k) * often + ever;
+        AT(theirs + k) += AT(bets_above + k) * chosen + slipped;
+    }
+    for (int habit = 0; habits > 0 && habit < HABITS; habit++) {
+        int said = reply(&work->minds[mover], habit, last ? setup->bet[last - 1] : BETS);
+        int place = said == CHECK ? -1 : setup->place[said];
+        if (place >= 0) theirs[place - last] += others * habits * OFTEN[habit];
     }
 }
 
-static void learn(Learning *learning, Work *work, const Truths *truth, Spot spot) {
+INLINED void learn(Work *work, const Setup *setup, const Truths *truth, Spot spot) {
+    const int mover = spot.mover, last = spot.last, choices = choices_at(setup, last);
+    const int width = padded(choices), checks = last > 0;
+    const size_t here = at(work, spot.before, last), from = choices_from(setup, spot);
+    float play[PLAY], worths[PLAY], *regrets = work->regrets[mover] + from;
+    match_regrets(regrets, choices, play);
+    if (checks) worths[0] = (mover == 0) != true_in(truth, setup->bet[last - 1]);
+    const float *above = work->worth[1 - mover] + at(work, last, last + 1);
+    for (int k = 0; k < width; k += LANES) AT(worths + checks + k) = AT(above + k);
+    Lanes sum = {0};
+    for (int k = 0; k < width; k += LANES) sum += AT(play + k) * AT(worths + k);
+    const float worth = work->worth[mover][here] = total_of(sum);
+    const float ways[2] = {work->ways[mover][0][here], work->ways[mover][1][here]};
+    if (ways[0] < FAINT && ways[1] < FAINT) return;
+    const float weight = mover == 0 ? ways[0] : -ways[1], often = ways[1 - mover];
+    for (int k = 0; k < width; k += LANES) AT(regrets + k) += weight * (AT(worths + k) - worth);
+    for (int k = choices; k < width; k++) regrets[k] = 0;
+    float *sums = work->sums[mover] + from;
+    for (int k = 0; often > FAINT_SUM && k < width; k += LANES) AT(sums + k) += often * AT(play + k);
+}
+
+/* The last bet that may come after this one, at the least; who begins finds none at first. */
+static inline int first_last(int mover, int before) { return mover || before ? before + 1 : 0; }
+
+/* For each kind of machine, as it adds fastest. */
+__attribute__((target_clones("avx512f", "avx2", "default"))) static void learn_deal(
+    const Learning *learning, Work *work, Cards first, Cards second) {
     const Setup *setup = learning->setup;
-    Place *place = &work->places[place_at(setup, spot)];
-    int last = bet_at(setup, spot.last), from = first_above(setup, last), to = width_of(setup);
-    const float *play = work->plays + place_at(setup, spot) * (size_t)to;
-    bool checks = last != OPENING;
-    float worths[WIDEST];
-    worths[0] = checks && (spot.mover == 0) != true_in(truth, last);
-    float worth = checks ? play[0] * worths[0] : 0;
-    for (int k = from; k < to; k++) {
-        worths[k] = after(setup, work, spot, k)->worth;
-        worth += play[k] * worths[k];
+    const int bets = setup->bets;
+    const Cards hands[2] = {first, second};
+    const Truths truth = truths(first | second);
+    for (int role = 0; role < 2; role++) {
+        size_t hand = (size_t)number_of(setup, hands[role]) * (size_t)setup->span;
+        work->regrets[role] = learning->regrets[role] + hand;
+        work->sums[role] = learning->sums[role] + hand;
+        if (learning->habits > 0) mind_of(hands[role], setup->cards[1 - role], &work->minds[role]);
     }
-    place->worth = worth;
-    if (place->ways[0] < FAINT && place->ways[1] < FAINT) return;
-    size_t at = row_at(setup, work, spot);
-    float *regrets = learning->regrets[spot.mover] + at, *sums = learning->sums[spot.mover] + at;
-    float weight = spot.mover == 0 ? place->ways[0] : -place->ways[1];
-    float often = place->ways[1 - spot.mover];
-    if (checks) regrets[0] += weight * (worths[0] - worth), sums[0] += often * play[0];
-    for (int k = from; k < to; k++) {
-        regrets[k] += weight * (worths[k] - worth);
-        sums[k] += often * play[k];
-    }
-}
-
-static bool reached(const Setup *setup, const Work *work, Spot spot) {
-    return work->places[place_at(setup, spot)].ways[0] > 0;
-}
-
-static void learn_deal(Learning *learning, Work *work, Cards first, Cards second) {
-    const Setup *setup = learning->setup;
-    const Spot opening = {0, setup->bets, 0};
-    Truths truth = truths(first | second);
-    look(setup, 0, first, &work->eyes[0]);
-    look(setup, 1, second, &work->eyes[1]);
-    memset(work->places, 0, place_at(setup, (Spot){2, 0, 0}) * sizeof(Place));
-    work->places[place_at(setup, opening)] = (Place){{1, 1}, 0};
-    go_on(learning, work, opening);
-    for (int last = 0; last < setup->bets; last++)
-        for (int at = 0; at < 2 * RELATIONS; at++) {
-            Spot spot = {at / RELATIONS, last, at % RELATIONS};
-            if (reached(setup, work, spot)) go_on(learning, work, spot);
+    work->ways[0][0][0] = work->ways[0][1][0] = 1;
+    work->reached[0][0] = true;
+    for (int before = 0; before < bets; before++)
+        for (int mover = 0; mover < 2; mover++)
+            if (work->reached[mover][before])
+                for (int last = first_last(mover, before); last < bets; last++)
+                    go_on(learning, work, (Spot){mover, before, last});
+    for (int before = bets - 1; before >= 0; before--)
+        for (int mover = 1; mover >= 0; mover--) {
+            if (!work->reached[mover][before]) continue;
+            work->reached[mover][before] = false;
+            for (int last = bets; last >= first_last(mover, before); last--)
+                learn(work, setup, &truth, (Spot){mover, before, last});
+            for (int learner = 0; learner < 2; learner++)
+                memset(work->ways[mover][learner] + at(work, before, 0), 0,
+                       work->stride * sizeof(float));
         }
-    for (int last = setup->bets - 1; last >= 0; last--)
-        for (int at = 0; at < 2 * RELATIONS; at++) {
-            Spot spot = {at / RELATIONS, last, at % RELATIONS};
-            if (reached(setup, work, spot)) learn(learning, work, &truth, spot);
-        }
-    learn(learning, work, &truth, opening);
+}
+
+static bool begin(Work *work, const Setup *setup) {
+    work->stride = (size_t)padded(setup->bets + 1) + LANES;
+    const size_t places = ((size_t)setup->bets + 1) * work->stride + LANES;
+    bool made = true;
+    for (int mover = 0; mover < 2; mover++) {
+        made = (work->reached[mover] = calloc((size_t)setup->bets + 1, sizeof(bool))) && made;
+        made = (work->worth[mover] = calloc(places, sizeof(float))) && made;
+        for (int learner = 0; learner < 2; learner++)
+            made = (work->ways[mover][learner] = calloc(places, sizeof(float))) && made;
+    }
+    return made;
+}
+
+static void end(Work *work) {
+    for (int mover = 0; mover < 2; mover++) {
+        free(work->reached[mover]);
+        free(work->worth[mover]);
+        for (int learner = 0; learner < 2; learner++) free(work->ways[mover][learner]);
+    }
 }
 
 /* Learn from so many deals; false where there is no memory. */
 bool train(Learning *learning, uint64_t seed, int64_t deals) {
     const Setup *setup = learning->setup;
-    size_t places = place_at(setup, (Spot){2, 0, 0});
-    Work work = {.places = calloc(places, sizeof(Place)),
-                 .plays = calloc(places * (size_t)width_of(setup), sizeof(float))};
-    Rng rng = {seed};
     const Cards all = (1u << CARDS) - 1;
-    for (; work.places && work.plays && deals > 0; deals--) {
+    Rng rng = {seed};
+    Work work = {0};
+    for (bool begun = begin(&work, setup); begun && deals > 0; deals--) {
         Cards first = rng_hand(&rng, all, setup->cards[0]);
         learn_deal(learning, &work, first, rng_hand(&rng, all & ~first, setup->cards[1]));
     }
-    free(work.places);
-    free(work.plays);
+    end(&work);
     return deals == 0;
 }
 

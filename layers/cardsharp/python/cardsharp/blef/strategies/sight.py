@@ -1,8 +1,8 @@
 """What a player of trained tables sees of a round: the row of a table, and the choices there.
 
-What tells little is left out. With six cards or fewer in play a flush is all but out of reach, so
-a hand is the values of its cards, and a bet on colours is only ever checked. Of what was said
-there counts the last bet, and how many cards it claims beyond the bet before it.
+What tells little is left out. With nine cards or fewer in play a flush is rare, so a hand is the
+values of its cards, and a bet on colours is only ever checked. Of what was said there count the
+last bet and the one before it.
 The compiled trainer sees the same: research/blef/native/sight.c.
 """
 
@@ -17,10 +17,7 @@ from cardsharp.blef.cards import COLOURS, VALUES
 OPENING = -1
 """The last bet where there is none."""
 
-RELATIONS = 5
-"""Classes of what a bet adds to the one before it; class 0 is for a bet with none before."""
-
-MOST_CARDS = 6
+MOST_CARDS = 9
 """In play, for which hands may be seen so."""
 
 _SIX = range(len(VALUES))
@@ -38,15 +35,14 @@ class Shape:
         fits = (number for number, bet in enumerate(BETS) if bet.size <= sum(self.cards))
         return tuple(number for number in fits if BETS[number].values)
 
-    def rows(self, role: int) -> int:
-        """How many rows a role's table can have."""
-        return (len(BETS) + 1) * len(hands_of(self.cards[role])) * RELATIONS
-
     def row(self, role: int, values: Iterable[int], before: int, last: int) -> int:
         """The number of the row for these values in hand after two bets."""
         hands = hands_of(self.cards[role])
-        place = (last + 1) * len(hands) + hands.index(tuple(sorted(values)))
-        return place * RELATIONS + relation(before, last)
+        place = self._place(before) * (len(self.bets) + 1) + self._place(last)
+        return place * len(hands) + hands[tuple(sorted(values))]
+
+    def _place(self, bet: int) -> int:
+        return 0 if bet == OPENING else self.bets.index(bet) + 1
 
     def action(self, choice: int) -> int:
         """What a choice stands for: the check comes first, then the bets that the tables know."""
@@ -54,17 +50,8 @@ class Shape:
 
 
 @cache
-def hands_of(cards: int) -> tuple[tuple[int, ...], ...]:
-    """All hands of so many cards by their values, ascending."""
+def hands_of(cards: int) -> dict[tuple[int, ...], int]:
+    """All hands of so many cards by their values, ascending, and the number of each."""
     every = combinations_with_replacement(_SIX, cards)
-    return tuple(hand for hand in every if all(hand.count(v) <= len(COLOURS) for v in _SIX))
-
-
-@cache
-def relation(before: int, last: int) -> int:
-    """The class of how many cards a bet on values claims beyond those of the bet before it."""
-    if OPENING in (before, last):
-        return 0
-    claimed = dict(BETS[before].values)
-    more = sum(max(0, needed - claimed.get(value, 0)) for value, needed in BETS[last].values)
-    return max(1, min(more, RELATIONS - 1))
+    hands = (hand for hand in every if all(hand.count(v) <= len(COLOURS) for v in _SIX))
+    return {hand: number for number, hand in enumerate(hands)}

@@ -64,7 +64,8 @@ def looked_up(tables: Tables, position: Position) -> Mixture | None:
         return _CHECK_ONLY if bets[-1] not in shape.bets else None
     number = shape.row(role, (card.value for card in position.hand), *bets[-2:])
     row = tables.rounds[cards][role].find(number)
-    return tuple((shape.action(choice), parts / WHOLE) for choice, parts in row.items()) or None
+    mixed = tuple((shape.action(choice), parts / WHOLE) for choice, parts in row.items())
+    return mixed or (_CHECK_ONLY if position.history else None)
 
 
 def _mixed(known: large.Large, position: Position) -> Mixture | None:

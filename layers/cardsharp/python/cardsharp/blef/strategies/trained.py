@@ -1,7 +1,8 @@
-"""The file of the trained tables: a head in JSON, then for each table its rows' numbers and rows.
+"""The file of the trained tables: a head in JSON, then for each table its rows.
 
-The rows' numbers are ascending, four bytes each. A row is up to six choices, each followed by its
-chance in 255ths. The file is mapped into memory, so that only what is looked up is read.
+First come the rows' numbers, ascending, then where each row begins, four bytes each; then the rows,
+each of which is there once. A row is choices, each followed by its chance in 255ths, and ends where
+these add up. The file is mapped into memory, so that only what is looked up is read.
 """
 
 import json
@@ -14,12 +15,9 @@ from importlib.resources import files
 from pathlib import Path
 from zlib import crc32
 
-FORMAT = 1
+FORMAT = 2
 WHOLE = 255
 """The unit of chances."""
-
-ROW = 12
-"""Bytes of a row."""
 
 FILE = Path(str(files("cardsharp.blef.strategies") / "tables" / "trained.bin"))
 
@@ -31,9 +29,10 @@ Cards = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The rows of one role in a round."""
+    """The rows of one role: their numbers, where each begins, and all that differ."""
 
     numbers: memoryview
+    places: memoryview
     rows: memoryview
 
     def find(self, number: int) -> dict[int, int]:
@@ -41,12 +40,13 @@ class Table:
         at = bisect_left(self.numbers, number)
         if at == len(self.numbers) or self.numbers[at] != number:
             return {}
-        return self.row(at)
-
-    def row(self, at: int) -> dict[int, int]:
-        """The row in that place."""
-        row = self.rows[at * ROW : (at + 1) * ROW]
-        return {choice: parts for choice, parts in zip(row[::2], row[1::2], strict=True) if parts}
+        row: dict[int, int] = {}
+        place, left = self.places[at], WHOLE
+        while left > 0:
+            choice, parts = self.rows[place : place + 2]
+            row[choice] = parts
+            place, left = place + 2, left - parts
+        return row
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,22 +89,31 @@ def read(file: Path) -> Tables:
     return Tables(head["made_by"], rounds, head["crc32"], body)
 
 
-def _table(body: memoryview, at: int, number: int) -> Table:
-    start = at + _NUMBER * number
-    return Table(body[at:start].cast("I"), body[start : start + number * ROW])
+def _table(body: memoryview, at: int, number: int, size: int) -> Table:
+    places = at + _NUMBER * number
+    rows = places + _NUMBER * number
+    return Table(body[at:places].cast("I"), body[places:rows].cast("I"), body[rows : rows + size])
 
 
-def write(file: Path, made_by: str, rounds: Mapping[Cards, Sequence[Mapping[int, bytes]]]) -> None:
-    """Write tables: for each round those of who begins and of the other, rows by number."""
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The rows of one role to be written, as in the file."""
+
+    numbers: bytes
+    places: bytes
+    rows: bytes
+
+
+def write(file: Path, made_by: str, rounds: Mapping[Cards, Sequence[Rows]]) -> None:
+    """Write tables: for each round those of who begins and of the other."""
     body, entries = bytearray(), []
     for cards, tables in sorted(rounds.items()):
-        places = []
-        for rows in tables:
-            places.append((len(body), len(rows)))
-            for number in sorted(rows):
-                body += number.to_bytes(_NUMBER, "little")
-            body += b"".join(rows[number] for number in sorted(rows))
-        entries.append({"cards": cards, "tables": places})
+        written = []
+        for table in tables:
+            written.append((len(body), len(table.numbers) // _NUMBER, len(table.rows)))
+            body += table.numbers + table.places + table.rows
+            body += bytes(-len(body) % _NUMBER)
+        entries.append({"cards": cards, "tables": written})
     head = {
         "format": FORMAT,
         "made_by": made_by,
