@@ -76,7 +76,7 @@ def tables_in(file: Path) -> dict[Cards, CTable]:
         ConfigError: they are not as they were written.
     """
     tables = read(file)
-    if not tables.is_whole():
+    if not tables.file.is_whole():
         raise ConfigError(f"{file} is damaged: its rows are not those that were written.")
     return {cards: opened(cards, found) for cards, found in tables.rounds.items()}
 

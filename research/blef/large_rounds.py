@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from cardsharp.blef.actions import BETS
 from cardsharp.blef.rules import MIN_PLAYERS, max_cards
-from cardsharp.blef.strategies.large import BONDS, CLASSES, KINDS, OPENING, Large
+from cardsharp.blef.strategies.large import BONDS, CLASSES, KINDS, Large
+from cardsharp.blef.strategies.sight import OPENING
 from research.blef.compiled import Cards, CPlayer, library
 
 _FEWEST, _MOST = 10, 18

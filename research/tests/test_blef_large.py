@@ -9,8 +9,9 @@ import pytest
 
 from cardsharp.blef.actions import BETS, CHECK
 from cardsharp.blef.cards import DECK
-from cardsharp.blef.strategies.large import OPENING, known, mixture, read, write
+from cardsharp.blef.strategies.large import known, mixture, read, write
 from cardsharp.blef.strategies.odds import bits_of
+from cardsharp.blef.strategies.sight import OPENING
 from cardsharp.errors import ConfigError
 from research.blef.checking import lacking
 from research.blef.compiled import Knowing, library, play_rounds, player

@@ -161,7 +161,7 @@ def test_a_packed_table_plays_as_what_was_learned(tmp_path: Path) -> None:
 def test_the_shipped_tables_are_whole_and_lack_little() -> None:
     """At least so much, by a player who knows them; docs/blef.md has closer figures."""
     tables = trained()
-    assert tables.is_whole()
+    assert tables.file.is_whole()
     for cards in ((2, 2), (3, 3)):
         shipped = opened(cards, tables.rounds[cards])
         assert lacks_least(cards, shipped, 1000) < 0.05
@@ -188,7 +188,7 @@ def test_the_commands_train_pack_and_check(
     assert "2v2: 10 of 10 steps" in said
     assert "1 rounds" in said
     assert "2v2 depth 2" in said
-    assert "2v2 10" in read(Path(out)).made_by
+    assert "2v2 10" in read(Path(out)).file.made_by
 
 
 def test_the_command_checks_a_strategy(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,18 +7,16 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.blef_positions import position, positions
 
 from cardsharp.blef.actions import BETS, name_of
-from cardsharp.blef.cards import DECK, Hand, sort_hand
+from cardsharp.blef.cards import DECK, sort_hand
 from cardsharp.blef.position import Position
-from cardsharp.blef.rules import max_cards
-from cardsharp.blef.state import Move
 from cardsharp.blef.strategies import build
 from cardsharp.blef.strategies.large import (
     BONDS,
     CLASSES,
     KINDS,
-    OPENING,
     bond,
     help_of,
     known,
@@ -27,29 +25,13 @@ from cardsharp.blef.strategies.large import (
     write,
 )
 from cardsharp.blef.strategies.odds import bits_of
+from cardsharp.blef.strategies.sight import OPENING
 
 NUMBERS = {name_of(number): number for number in range(len(BETS))}
 KNOWN = sorted(known().rounds)
 
 
-def position(cards: tuple[int, int], hand: Hand, *bets: int) -> Position:
-    """What the player to move sees of a round of two after these bets."""
-    role = len(bets) % 2
-    hands = (hand, ()) if role == 0 else ((), hand)
-    history = tuple(Move(place % 2, bet) for place, bet in enumerate(bets))
-    return Position(role, 1, max_cards(2), cards, hands, role, history)
-
-
-@st.composite
-def positions(draw: st.DrawFn) -> Position:
-    """Any position of the large rounds, also such as nobody would come to."""
-    cards = draw(st.sampled_from(KNOWN))
-    bets = sorted(draw(st.sets(st.integers(0, len(BETS) - 1), max_size=6)))
-    hand = draw(st.permutations(DECK))[: cards[len(bets) % 2]]
-    return position(cards, sort_hand(hand), *bets)
-
-
-@given(positions(), st.integers())
+@given(positions(KNOWN), st.integers())
 def test_what_solved_does_in_a_large_round_is_legal_and_whole(seen: Position, seed: int) -> None:
     """Of its options it tells those that it takes once in a hundred times, and the one taken."""
     bets = (OPENING, OPENING, *(move.action for move in seen.history))[-2:]
@@ -104,7 +86,7 @@ def test_the_last_bet_helps_by_what_the_hand_lacks() -> None:
 
 def test_what_is_shipped_is_whole_for_both_of_each_round() -> None:
     """A row for each last bet, with a place for the check and for each higher bet."""
-    assert known().is_whole()
+    assert known().file.is_whole()
     assert {cards[::-1] for cards in KNOWN} == {*KNOWN}
     for cards in KNOWN:
         for last in (OPENING, 0, 40, len(BETS) - 1):

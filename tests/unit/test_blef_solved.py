@@ -9,12 +9,12 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.blef_positions import position, positions
 
 from cardsharp.blef.actions import BETS, CHECK
-from cardsharp.blef.cards import DECK, Hand, sort_hand
+from cardsharp.blef.cards import DECK, sort_hand
 from cardsharp.blef.position import Position
 from cardsharp.blef.rules import max_cards
-from cardsharp.blef.state import Move
 from cardsharp.blef.strategies import build
 from cardsharp.blef.strategies.sight import OPENING, Shape, hands_of
 from cardsharp.blef.strategies.solved import looked_up
@@ -24,24 +24,7 @@ TRAINED = sorted(trained().rounds)
 FLUSH = next(number for number, bet in enumerate(BETS) if bet.colours)
 
 
-def position(cards: tuple[int, int], hand: Hand, *bets: int) -> Position:
-    """What the player to move sees of a round of two after these bets."""
-    role = len(bets) % 2
-    hands = (hand, ()) if role == 0 else ((), hand)
-    history = tuple(Move(place % 2, bet) for place, bet in enumerate(bets))
-    return Position(role, 1, max_cards(2), cards, hands, role, history)
-
-
-@st.composite
-def positions(draw: st.DrawFn) -> Position:
-    """Any position of the rounds that are trained, also such as nobody would come to."""
-    cards = draw(st.sampled_from(TRAINED))
-    bets = sorted(draw(st.sets(st.integers(0, len(BETS) - 1), max_size=6)))
-    hand = draw(st.permutations(DECK))[: cards[len(bets) % 2]]
-    return position(cards, sort_hand(hand), *bets)
-
-
-@given(positions(), st.integers())
+@given(positions(TRAINED), st.integers())
 def test_what_a_table_plays_is_legal_and_whole(seen: Position, seed: int) -> None:
     """And who decides by it plays one of these actions."""
     mixed = looked_up(trained(), seen)
@@ -94,9 +77,9 @@ def test_hands_and_both_last_bets_are_told_apart(cards: tuple[int, int]) -> None
 
 def test_the_shipped_file_is_whole_and_small() -> None:
     tables = trained()
-    assert tables.is_whole()
-    assert len(tables.body) < 20_000_000
-    assert tables.made_by.startswith("cardsharp research blef train")
+    assert tables.file.is_whole()
+    assert len(tables.file.body) < 20_000_000
+    assert tables.file.made_by.startswith("cardsharp research blef train")
 
 
 def test_a_written_table_is_read_again_and_damage_is_seen(tmp_path: Path) -> None:
@@ -109,9 +92,9 @@ def test_a_written_table_is_read_again_and_damage_is_seen(tmp_path: Path) -> Non
     begins, other = tables.rounds[2, 2]
     assert [begins.find(at) for at in (7, 2, 5)] == [{0: 55, 3: 200}, {1: 255}, {0: 55, 3: 200}]
     assert (begins.find(3), begins.find(99), other.find(1)) == ({}, {}, {1: 255})
-    assert tables.is_whole()
+    assert tables.file.is_whole()
     file.write_bytes(file.read_bytes()[:-3] + b"\1\0\0")
-    assert not read(file).is_whole()
+    assert not read(file).file.is_whole()
 
 
 def test_a_file_of_another_format_is_refused(tmp_path: Path) -> None:

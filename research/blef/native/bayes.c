@@ -9,7 +9,7 @@
 
 enum { DRAWS = 240, DEEP = 8, ANSWERS = 6, NONE = -1, MINDS = 8192 };
 
-static const double WEIGHT[HABITS] = {0.5, 0.3, 0.2};
+const double WEIGHT[HABITS] = {0.5, 0.3, 0.2};
 static const double DOUBT[HABITS] = {-1, 0.2, 0.4};
 static const double DARE = 0.5, SLIP = 0.1, TEMPERATURE = 0.12, SURPRISE = 0.1;
 

@@ -147,6 +147,7 @@ void deal(Rng *rng, const int cards[2], Cards hands[2]);
 /* --- bayes --- */
 
 enum { HABITS = 3, KEPT = 90 };
+extern const double WEIGHT[HABITS]; /* how often each habit is met */
 
 /* What a player with certain cards would say. */
 typedef struct {

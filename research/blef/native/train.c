@@ -22,8 +22,6 @@ static const float SELDOM = 1e-15f;
 /* Nothing is learned from a place that is reached less often, and nothing added up. */
 static const float FAINT = 1e-8f, FAINT_SUM = 1e-7f;
 
-static const float OFTEN[HABITS] = {0.5f, 0.3f, 0.2f};
-
 /* Into what is compiled for each kind of machine. */
 #define INLINED __attribute__((always_inline)) static inline
 
@@ -109,7 +107,7 @@ INLINED void go_on(const Learning *learning, Work *work, Spot spot) {
     for (int habit = 0; habits > 0 && habit < HABITS; habit++) {
         int said = reply(&work->minds[mover], habit, last ? setup->bet[last - 1] : BETS);
         int place = said == CHECK ? -1 : setup->place[said];
-        if (place >= 0) theirs[place - last] += others * habits * OFTEN[habit];
+        if (place >= 0) theirs[place - last] += others * habits * (float)WEIGHT[habit];
     }
 }
 

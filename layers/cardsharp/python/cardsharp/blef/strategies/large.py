@@ -7,8 +7,6 @@ before. The likelier a choice is to win, the more often it is taken; so any bet 
 The compiled trainer sees the same: research/blef/native/large.c.
 """
 
-import json
-import mmap
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,15 +14,14 @@ from functools import cache
 from importlib.resources import files
 from math import exp
 from pathlib import Path
-from zlib import compress, crc32, decompress
+from zlib import compress, decompress
 
 from cardsharp.blef.actions import BETS, CHECK
 from cardsharp.blef.cards import COLOURS, VALUES
 from cardsharp.blef.strategies.equilibrium import Mixture
+from cardsharp.blef.strategies.mapped import NUMBER, Mapped, read_mapped, write_mapped
 from cardsharp.blef.strategies.odds import bits_of, odds
-
-OPENING = -1
-"""The last bet where there is none."""
+from cardsharp.blef.strategies.sight import OPENING
 
 MARKS = (0.03, 0.1, 0.22, 0.38, 0.55, 0.72, 0.88, 0.9999)
 """Where a class of chances ends and the next one begins."""
@@ -42,7 +39,6 @@ FILE = Path(str(files("cardsharp.blef.strategies") / "tables" / "large.bin"))
 _SPAN = len(VALUES)
 _ONE_COLOUR = (1 << _SPAN) - 1
 _FLUSH = 5
-_NUMBER = 4
 _WEIGHTS = (0.0, *(exp((value - 60) / (100 * TEMPERATURE)) for value in range(1, 101)))
 
 Cards = tuple[int, int]
@@ -53,14 +49,8 @@ Cards = tuple[int, int]
 class Large:
     """What is known of large rounds: by cards where in the body each row begins, and the end."""
 
-    made_by: str
     rounds: Mapping[Cards, memoryview]
-    checksum: int
-    body: memoryview
-
-    def is_whole(self) -> bool:
-        """Whether the rows are those that were written."""
-        return crc32(self.body) == self.checksum
+    file: Mapped
 
     def row(self, cards: Cards, last: int) -> bytes:
         """The chances after a last bet, in hundredths, 0 for what never came up.
@@ -68,7 +58,7 @@ class Large:
         First those of the check by class and bond, then of each higher bet by kind and bond.
         """
         begins = self.rounds[cards]
-        return decompress(self.body[begins[last + 1] : begins[last + 2]])
+        return decompress(self.file.body[begins[last + 1] : begins[last + 2]])
 
 
 def mixture(known: Large, cards: Cards, pool: int, bets: Sequence[int]) -> Mixture:
@@ -172,16 +162,12 @@ def read(file: Path) -> Large:
     Raises:
         ValueError: it has another format.
     """
-    with file.open("rb") as opened:
-        mapped = memoryview(mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ))
-    end = bytes(mapped[:65536]).index(b"\n")
-    head = json.loads(bytes(mapped[:end]))
-    if head["format"] != FORMAT:
-        raise ValueError(f"{file} has format {head['format']}, not {FORMAT}; train it again.")
-    body, rounds = mapped[end + 1 :], {}
-    for own, other, at in head["rounds"]:
-        rounds[own, other] = body[at : at + _NUMBER * (len(BETS) + 2)].cast("I")
-    return Large(head["made_by"], rounds, head["crc32"], body)
+    entries, mapped = read_mapped(file, FORMAT)
+    rounds = {
+        (own, other): mapped.body[at : at + NUMBER * (len(BETS) + 2)].cast("I")
+        for own, other, at in entries
+    }
+    return Large(rounds, mapped)
 
 
 def write(file: Path, made_by: str, rounds: Mapping[Cards, bytes]) -> None:
@@ -189,18 +175,14 @@ def write(file: Path, made_by: str, rounds: Mapping[Cards, bytes]) -> None:
     body, entries = bytearray(), []
     for cards, values in sorted(rounds.items()):
         packed = [compress(row, 9) for row in _rows(values)]
-        begins = [len(body) + _NUMBER * (len(packed) + 1)]
+        begins = [len(body) + NUMBER * (len(packed) + 1)]
         for row in packed:
             begins.append(begins[-1] + len(row))
         entries.append((*cards, len(body)))
-        body += b"".join(number.to_bytes(_NUMBER, "little") for number in begins)
+        body += b"".join(number.to_bytes(NUMBER, "little") for number in begins)
         body += b"".join(packed)
-        body += bytes(-len(body) % _NUMBER)
-    head = {"format": FORMAT, "made_by": made_by, "crc32": crc32(body), "rounds": entries}
-    line = json.dumps(head).encode()
-    # Blanks, so that numbers of four bytes lie where such numbers may.
-    line += b" " * (-(len(line) + 1) % _NUMBER) + b"\n"
-    file.write_bytes(line + bytes(body))
+        body += bytes(-len(body) % NUMBER)
+    write_mapped(file, FORMAT, made_by, entries, bytes(body))
 
 
 def _rows(values: bytes) -> Iterator[bytes]:

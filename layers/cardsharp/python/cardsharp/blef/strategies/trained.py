@@ -5,23 +5,20 @@ each of which is there once. A row is choices, each followed by its chance in 25
 these add up. The file is mapped into memory, so that only what is looked up is read.
 """
 
-import json
-import mmap
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from zlib import crc32
+
+from cardsharp.blef.strategies.mapped import NUMBER, Mapped, read_mapped, write_mapped
 
 FORMAT = 2
 WHOLE = 255
 """The unit of chances."""
 
 FILE = Path(str(files("cardsharp.blef.strategies") / "tables" / "trained.bin"))
-
-_NUMBER = 4
 
 Cards = tuple[int, int]
 """The cards of who begins and of the other."""
@@ -53,14 +50,8 @@ class Table:
 class Tables:
     """All trained tables, by the cards of a round: of who begins and of the other."""
 
-    made_by: str
     rounds: Mapping[Cards, tuple[Table, Table]]
-    checksum: int
-    body: memoryview
-
-    def is_whole(self) -> bool:
-        """Whether the rows are those that were written."""
-        return crc32(self.body) == self.checksum
+    file: Mapped
 
 
 @cache
@@ -75,23 +66,17 @@ def read(file: Path) -> Tables:
     Raises:
         ValueError: it has another format.
     """
-    with file.open("rb") as opened:
-        mapped = memoryview(mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ))
-    end = bytes(mapped[:65536]).index(b"\n")
-    head = json.loads(bytes(mapped[:end]))
-    if head["format"] != FORMAT:
-        raise ValueError(f"{file} has format {head['format']}, not {FORMAT}; train it again.")
-    body = mapped[end + 1 :]
+    entries, mapped = read_mapped(file, FORMAT)
     rounds: dict[Cards, tuple[Table, Table]] = {}
-    for entry in head["rounds"]:
-        first, second = (_table(body, *place) for place in entry["tables"])
+    for entry in entries:
+        first, second = (_table(mapped.body, *place) for place in entry["tables"])
         rounds[entry["cards"][0], entry["cards"][1]] = (first, second)
-    return Tables(head["made_by"], rounds, head["crc32"], body)
+    return Tables(rounds, mapped)
 
 
 def _table(body: memoryview, at: int, number: int, size: int) -> Table:
-    places = at + _NUMBER * number
-    rows = places + _NUMBER * number
+    places = at + NUMBER * number
+    rows = places + NUMBER * number
     return Table(body[at:places].cast("I"), body[places:rows].cast("I"), body[rows : rows + size])
 
 
@@ -110,17 +95,8 @@ def write(file: Path, made_by: str, rounds: Mapping[Cards, Sequence[Rows]]) -> N
     for cards, tables in sorted(rounds.items()):
         written = []
         for table in tables:
-            written.append((len(body), len(table.numbers) // _NUMBER, len(table.rows)))
+            written.append((len(body), len(table.numbers) // NUMBER, len(table.rows)))
             body += table.numbers + table.places + table.rows
-            body += bytes(-len(body) % _NUMBER)
+            body += bytes(-len(body) % NUMBER)
         entries.append({"cards": cards, "tables": written})
-    head = {
-        "format": FORMAT,
-        "made_by": made_by,
-        "crc32": crc32(body),
-        "rounds": entries,
-    }
-    line = json.dumps(head).encode()
-    # Blanks, so that numbers of four bytes lie where such numbers may.
-    line += b" " * (-(len(line) + 1) % _NUMBER) + b"\n"
-    file.write_bytes(line + bytes(body))
+    write_mapped(file, FORMAT, made_by, entries, bytes(body))
