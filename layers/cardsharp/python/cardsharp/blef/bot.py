@@ -6,7 +6,7 @@ The seat is played from what the service says and nothing else.
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from random import Random
@@ -21,6 +21,7 @@ from cardsharp.blef.logbook import (
     intent_body,
     outcome_body,
     refused_body,
+    rounds_of,
     sequence_of,
 )
 from cardsharp.blef.position import Position
@@ -33,7 +34,7 @@ from cardsharp.cloud.attend import After, Facts, Meet, Sight
 from cardsharp.cloud.ports import Body, Clock
 from cardsharp.cloud.vault import Vault
 from cardsharp.deciding import Decided
-from cardsharp.errors import Garbled, Rejected
+from cardsharp.errors import Garbled, Rejected, StoreError
 from cardsharp.seats import Places, Seat, Seated, find_seat
 from cardsharp.strategy import Decision
 
@@ -141,11 +142,12 @@ class SeatMatch:
         for number in range(closed + 1, state.round_number + over):
             facts |= facts_of(self.client.past(self.seat.game, number))
         ours = not over and state.cp_nickname == nickname
+        told = {**known, **facts}
         return Sight(
             sequence=sequence_of(state),
             facts=facts,
             outcome=outcome_body(state, nickname) if over else None,
-            turn=SeatTurn(self, _position(seen, nickname)) if ours else None,
+            turn=SeatTurn(self, _position(seen, nickname, told)) if ours else None,
         )
 
 
@@ -172,15 +174,23 @@ class SeatTurn:
         return After.LOOK
 
 
-def _position(seen: Sighting, nickname: str) -> Position:
-    """What the state shows to us; raises `Garbled` where it contradicts itself."""
+def _position(seen: Sighting, nickname: str, told: Facts) -> Position:
+    """What the state shows to us, and the rounds before that are told.
+
+    Raises:
+        Garbled: the state contradicts itself.
+    """
     try:
         position = position_in(seen.state, nickname)
     except ValueError:
         position = None
     if position is None or len(position.hand) != position.n_cards[position.me or 0]:
         raise Garbled("The state does not show our own hand.")
-    return position
+    seats = {player.nickname: seat for seat, player in enumerate(seen.state.players)}
+    try:
+        return replace(position, earlier=tuple(rounds_of(told, seats).values()))
+    except StoreError:  # a log that cannot be read costs no move
+        return position
 
 
 def meeting(places: Places) -> Meet:

@@ -52,15 +52,18 @@ class BayesJudgement(Judge):
             ConfigError: there are more than two.
         """
         rounds = opened(record, moves)
-        players = max(map(len, (one.hands for one in rounds.values())), default=MIN_PLAYERS)
+        players = max((len(one.hands) for one in rounds.values()), default=MIN_PLAYERS)
         if players > MIN_PLAYERS:
             raise ConfigError(
                 f"Match {record.match_id} has {players} players; of Blef only two are analysed."
             )
         last = rounds[max(rounds)] if rounds else None
-        if last is None or len(last.hands[last.loser]) < max_cards(players):
+        if last is None:
             return None
-        return float(last.loser == 1)
+        loser = last.history[-1].seat
+        if last.n_cards[loser] < max_cards(players):
+            return None
+        return float(loser == 1)
 
 
 def _equilibrium(position: Position, seen: Foresight, solved: Mixture) -> Decision:

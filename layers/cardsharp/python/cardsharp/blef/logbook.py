@@ -5,20 +5,34 @@ A move's sequence is `SPAN` times its round and its place in the round's history
 that knows one state knows it too.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from cardsharp import logbook
 from cardsharp.blef.actions import LOST, name_of
-from cardsharp.blef.cards import Card
+from cardsharp.blef.cards import DECK, Card, Hand, sort_hand
 from cardsharp.blef.position import Position
+from cardsharp.blef.rules import max_cards
+from cardsharp.blef.state import Move, Round
 from cardsharp.blef.wire import StateBody
 from cardsharp.cloud.ports import Body
 from cardsharp.deciding import Decided
+from cardsharp.replay import Stored, parse
 from cardsharp.strategy import Decision
 
 SPAN = 100
 """More than the moves of any round: 88 bets, the check and who lost."""
+
+
+_CARDS = {str(card): card for card in DECK}
+
+
+class _Fact(Stored):
+    """A move as `facts_of` has it; with the last one of a round the hands by the players' names."""
+
+    player: str
+    action_id: int
+    hands: Mapping[str, tuple[str, ...]] = {}
 
 
 def sequence_of(state: StateBody) -> int:
@@ -58,6 +72,34 @@ def facts_of(state: StateBody) -> dict[int, Body]:
             }
         facts[SPAN * state.round_number + place] = body
     return facts
+
+
+def hand_of(cards: Sequence[str]) -> Hand:
+    """A hand from its cards as the log has them."""
+    return sort_hand(_CARDS[card] for card in cards)
+
+
+def rounds_of(facts: Mapping[int, Body], seats: Mapping[str, int]) -> dict[int, Round]:
+    """The rounds that are over, by number, where all of it is told and it is known who sits where.
+
+    Raises:
+        StoreError: the log holds what cannot be read.
+    """
+    rounds = {}
+    for end in sorted(place for place, body in facts.items() if closes_round(body)):
+        places = range(end - end % SPAN, end + 1)
+        told = [parse(_Fact, facts[place]) for place in places if place in facts]
+        names = {*(fact.player for fact in told), *told[-1].hands}
+        if len(told) == len(places) and names <= seats.keys():
+            rounds[end // SPAN] = _round(end // SPAN, told, seats)
+    return rounds
+
+
+def _round(number: int, told: Sequence[_Fact], seats: Mapping[str, int]) -> Round:
+    held = {seats[name]: hand_of(cards) for name, cards in told[-1].hands.items()}
+    hands = tuple(held.get(seat, ()) for seat in range(len(seats)))
+    history = tuple(Move(seats[fact.player], fact.action_id) for fact in told)
+    return Round(number, max_cards(len(seats)), tuple(map(len, hands)), hands, None, history)
 
 
 def closes_round(facts: Body | None) -> bool:

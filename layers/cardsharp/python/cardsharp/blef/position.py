@@ -3,7 +3,7 @@
 The service answers from it, and it is all that a strategy sees (docs/spec/blef.md section 3).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from cardsharp.blef.cards import Hand
 from cardsharp.blef.rules import legal_actions
@@ -15,7 +15,8 @@ class Position:
     """A round as seen from seat `me`, or by an observer where that is None.
 
     `hands` are by seat and empty where the viewer may not see them; `n_cards` says how many
-    cards are there.
+    cards are there. `earlier` are the rounds before in this game, hands open as everybody saw them,
+    where whoever made the position knows them.
     """
 
     me: int | None
@@ -25,6 +26,8 @@ class Position:
     hands: tuple[Hand, ...]
     turn: int | None
     history: tuple[Move, ...] = ()
+    # The dice of `bayes` are seeded by how a position is written: by this round alone.
+    earlier: tuple[Round, ...] = field(default=(), repr=False)
 
     @property
     def hand(self) -> Hand:
@@ -50,12 +53,14 @@ class Position:
         return Round(self.number, self.max_cards, self.n_cards, self.hands, self.turn, self.history)
 
 
-def position_of(seen: Round, me: int | None) -> Position:
+def position_of(seen: Round, me: int | None, earlier: tuple[Round, ...] = ()) -> Position:
     """What seat `me` may see of this round: its own hand, and all hands once the round is over.
 
     In the last round of a finished game only the winner is still active, so that only the
-    winner's hand is shown, and to anybody.
+    winner's hand is shown, and to anybody. `earlier` are rounds that are over.
     """
     shown = seen.active if seen.is_over else tuple({me} & set(seen.active))
     hands = tuple(hand if seat in shown else () for seat, hand in enumerate(seen.hands))
-    return Position(me, seen.number, seen.max_cards, seen.n_cards, hands, seen.turn, seen.history)
+    return Position(
+        me, seen.number, seen.max_cards, seen.n_cards, hands, seen.turn, seen.history, earlier
+    )

@@ -57,11 +57,11 @@ class Blef(Simulation[Match, Position, int]):
         """What the seat whose turn it is sees; raises `Illegal` after the end."""
         if state.live.turn is None:
             raise Illegal("Nobody is to act: the match has ended.")
-        return position_of(state.live, state.live.turn)
+        return position_of(state.live, state.live.turn, state.closed)
 
     def view(self, state: Match, seat: int) -> Position:
         """What a seat sees of the live round at any time."""
-        return position_of(state.live, seat)
+        return position_of(state.live, seat, state.closed)
 
     def actions(self, state: Match) -> Sequence[int]:
         """The ids of the bets that are higher than the last one, and the check."""
