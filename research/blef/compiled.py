@@ -10,6 +10,7 @@ from cardsharp.blef.actions import BETS
 from cardsharp.blef.cards import VALUES
 from cardsharp.blef.strategies.equilibrium import SOLVED, Plan
 from cardsharp.blef.strategies.equilibrium import table as solution
+from cardsharp.blef.strategies.minds import HABITS
 from cardsharp.blef.strategies.odds import bits_of
 from cardsharp.blef.strategies.sight import Shape, hands_of
 from cardsharp.blef.strategies.trained import Rows
@@ -106,6 +107,7 @@ class CRound(ctypes.Structure):
         ("loser", ctypes.c_int32),
         ("said", ctypes.c_int32),
         ("bet", ctypes.c_uint8 * _BETS),
+        ("habits", (ctypes.c_double * len(HABITS)) * 2),
     )
 
 

@@ -15,7 +15,9 @@ from cardsharp.blef.position import Position, position_of
 from cardsharp.blef.state import Round
 from cardsharp.blef.strategies import build
 from cardsharp.blef.strategies.equilibrium import SOLVED, mixture, table
+from cardsharp.blef.strategies.minds import HABITS
 from cardsharp.blef.strategies.odds import bit_of
+from cardsharp.blef.strategies.recognition import recognised
 from cardsharp.blef.strategies.solved import looked_up
 from cardsharp.blef.strategies.trained import FILE, trained
 from cardsharp.errors import ConfigError
@@ -28,6 +30,10 @@ from research.compiling import why_not
 pytestmark = pytest.mark.skipif(why_not() is not None, reason="needs a C compiler")
 
 
+NONE = (0.0,) * len(HABITS)
+"""The weights of habits of which none shows."""
+
+
 def played(first: str, second: str, seed: int) -> list[CRound]:
     return play_game((compiled(Player(first)), compiled(Player(second))), seed)
 
@@ -36,8 +42,8 @@ def hand_of(bits: int) -> Hand:
     return tuple(card for card in DECK if bits >> bit_of(card) & 1)
 
 
-def replayed(game: Sequence[CRound]) -> Iterator[tuple[Round, int]]:
-    """Each round of the game as the rules have it before an action, and this action.
+def replayed(game: Sequence[CRound]) -> Iterator[tuple[Position, int]]:
+    """What the player to move sees of the game before an action, by the rules, and this action.
 
     Whatever the rules say otherwise than the game went fails.
     """
@@ -48,16 +54,17 @@ def replayed(game: Sequence[CRound]) -> Iterator[tuple[Round, int]]:
         assert len(set(cards)) == number
         return tuple(cards)
 
-    live = rules.start(2, deal)
+    live, closed = rules.start(2, deal), list[Round]()
     for number, one in enumerate(game):
         assert live.n_cards == tuple(one.cards)
         assert live.turn == one.starter
         for action in (*one.bet[: one.said], CHECK):
-            yield live, action
+            yield position_of(live, live.turn, tuple(closed)), action
             applied = rules.apply(live, action, deal)
             live = applied.live
         assert applied.closed is not None
         assert applied.closed.history[-1].seat == one.loser
+        closed.append(applied.closed)
         assert (live.winner is not None) == (number == len(game) - 1)
     assert live.winner == 1 - game[-1].loser
 
@@ -76,21 +83,46 @@ def test_whole_games_go_by_the_rules(first: str, second: str, seeds: int) -> Non
 def test_players_by_their_own_cards_decide_as_in_python(name: str) -> None:
     strategy = build(name, Random(0))
     for seed in range(8):
-        for live, action in replayed(played(name, "random", seed)):
-            if live.turn == 0:
-                assert action == strategy.decide(position_of(live, 0)).action
+        for position, action in replayed(played(name, "random", seed)):
+            if position.me == 0:
+                assert action == strategy.decide(position).action
 
 
 def test_tables_and_plans_are_played_as_in_python() -> None:
-    """Only what they have with some chance, from both seats."""
+    """Only what they have with some chance, from both seats, as long as no habit shows."""
     looked = 0
-    for seed in range(20):
-        for seat, names in enumerate((("solved", "greedy"), ("greedy", "solved"))):
-            for live, action in replayed(played(*names, seed)):
-                if live.turn == seat and (allowed := chances(position_of(live, seat))):
+    for seed in range(30):
+        for seat, names in enumerate((("solved", "random"), ("greedy", "solved"))):
+            for position, action in replayed(played(*names, seed)):
+                allowed = chances(position)
+                if position.me == seat and allowed and not recognised(position):
                     assert allowed.get(action, 0) > 0
                     looked += 1
     assert looked > 150
+
+
+@pytest.mark.parametrize("other", ["greedy", "threshold(0.35,0.7)", "bayes", "solved"])
+def test_habits_are_recognised_as_in_python(other: str) -> None:
+    """And what is played then is not always what the table has."""
+    known = elsewhere = 0
+    for seed in range(6):
+        game = played("solved", other, seed)
+        for position, action in replayed(game):
+            if position.me == 0:
+                weights = recognised(position).get(1, NONE)
+                assert game[position.number - 1].habits[0][:] == pytest.approx(weights)
+                allowed = chances(position)
+                known += weights != NONE
+                elsewhere += weights != NONE and bool(allowed) and action not in allowed
+    if other in {"bayes", "solved"}:
+        assert known < 20
+    else:
+        assert known > 60
+        assert elsewhere
+
+
+def test_bayes_itself_recognises_nobody() -> None:
+    assert all(one.habits[0][:] == [0, 0, 0] for one in played("bayes", "greedy", 1))
 
 
 def chances(position: Position) -> dict[int, float]:

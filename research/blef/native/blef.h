@@ -99,6 +99,7 @@ typedef struct {
     int said; /* number of bets */
     uint8_t bet[BETS];
     uint64_t dice; /* which seed the dice of a player come from, beside all this */
+    const double *habits[2]; /* by role, the weights of the other's habits where it shows one */
 } View;
 
 static inline int last_of(const View *view) {

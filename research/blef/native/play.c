@@ -121,6 +121,7 @@ static int decide_round(const Player *player, const View *view, Rng *rng) {
     int one = view->cards[0], two = view->cards[1];
     if (one <= MOST_SOLVED && two <= MOST_SOLVED && player->plans[one][two][view->role].lines)
         return decide_plan(&player->plans[one][two][view->role], view, rng);
+    if (view->habits[view->role]) return decide_bayes(view);
     const Table *table = player->tables[one][two];
     if (table) return decide_table(table, view, rng);
     const uint8_t *large = player->large[view->cards[view->role]][view->cards[1 - view->role]];

@@ -6,7 +6,7 @@ answer to that? It only wants not to lose the round. Where the round is solved i
 equilibrium instead (`equilibrium.py`).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -14,8 +14,9 @@ from cardsharp.blef.actions import BETS, CHECK, name_of
 from cardsharp.blef.position import Position
 from cardsharp.blef.strategies.base import Decision, Option, choices
 from cardsharp.blef.strategies.equilibrium import Mixture, mixture
+from cardsharp.blef.strategies.minds import Weights
 from cardsharp.blef.strategies.registry import strategy
-from cardsharp.blef.strategies.worlds import World, worlds_of
+from cardsharp.blef.strategies.worlds import NOBODY, World, worlds_of
 from cardsharp.strategy import percent
 
 _SURPRISE = 0.1
@@ -78,9 +79,12 @@ def _end(world: World, bet: int) -> int:
     return last
 
 
-def foresee(position: Position) -> Foresight:
-    """What may be, drawn with dice that the position itself decides."""
-    worlds = worlds_of(position, Random(repr(position)))
+def foresee(position: Position, known: Mapping[int, Weights] = NOBODY) -> Foresight:
+    """What may be, drawn with dice that the position itself decides.
+
+    `known` are the weights of the habits of who has one, by seat.
+    """
+    worlds = worlds_of(position, Random(repr(position)), known)
     chances = [
         sum(world.truth >> bet & 1 for world in worlds) / len(worlds) for bet in range(len(BETS))
     ]
@@ -97,11 +101,13 @@ class Bayes:
     def __init__(self, rng: Random) -> None:
         self._rng = rng
 
-    def decide(self, position: Position) -> Decision:
+    def decide(self, position: Position, known: Mapping[int, Weights] = NOBODY) -> Decision:
         """The check or the bet with the best chance not to lose the round."""
         choices(position)
         solved = mixture(position)
-        return weighed(position, foresee(position)) if solved is None else _mixed(solved, self._rng)
+        if solved is not None:
+            return _mixed(solved, self._rng)
+        return weighed(position, foresee(position, known))
 
 
 def weighed(position: Position, seen: Foresight) -> Decision:

@@ -35,6 +35,12 @@ class Habit:
 HABITS = (Habit(0.5), Habit(0.3, 0.2, 0.5), Habit(0.2, 0.4, 0.5))
 """The careful, the bold, and the bold who does not believe much."""
 
+Weights = tuple[float, ...]
+"""How likely each of the habits is."""
+
+WEIGHTS: Weights = tuple(habit.weight for habit in HABITS)
+"""Of somebody of whom nothing is known."""
+
 _SLIP = 0.1
 """How often somebody bets against the habit."""
 

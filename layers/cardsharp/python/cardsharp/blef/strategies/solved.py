@@ -2,9 +2,11 @@
 
 The tables come from `cardsharp research blef`. They mix, with real dice, so that nobody can tell
 what a bet says of the hand. With three cards or fewer the exact tables of `bayes` are played, with
-ten and more what is known of large rounds.
+ten and more what is known of large rounds. Where the rounds before show a habit of the other
+(`recognition.py`), `bayes` decides, and reckons with it.
 """
 
+from dataclasses import replace
 from random import Random
 
 from cardsharp.blef.actions import CHECK, name_of
@@ -14,6 +16,7 @@ from cardsharp.blef.strategies.base import Decision, Option, choices
 from cardsharp.blef.strategies.bayes import Bayes
 from cardsharp.blef.strategies.equilibrium import SOLVED, Mixture, cards_of
 from cardsharp.blef.strategies.odds import bits_of
+from cardsharp.blef.strategies.recognition import recognised
 from cardsharp.blef.strategies.registry import strategy
 from cardsharp.blef.strategies.sight import OPENING, Shape
 from cardsharp.blef.strategies.trained import WHOLE, Tables, trained
@@ -21,6 +24,8 @@ from cardsharp.strategy import percent
 
 _TOLD = 0.01
 """What is taken less often is not told among the options."""
+
+_READ = "The rounds before show a habit."
 
 _CHECK_ONLY: Mixture = ((CHECK, 1.0),)
 
@@ -37,8 +42,14 @@ class Solved:
         self._known = large.known() if known is None else known
 
     def decide(self, position: Position) -> Decision:
-        """One of the actions of the table's row, each as often as the table takes it."""
+        """One of the actions of the table's row, each as often as the table takes it.
+
+        Of somebody who shows a habit, what `bayes` does who knows of it.
+        """
         choices(position)
+        if habits := recognised(position):
+            decision = self._bayes.decide(position, habits)
+            return replace(decision, reason=f"{_READ} {decision.reason}")
         mixed = looked_up(self._tables, position) or _mixed(self._known, position)
         if mixed is None:
             return self._bayes.decide(position)

@@ -1,13 +1,13 @@
 """Hands that the others may hold, each weighted by how well it explains what they have bet."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from random import Random
 
 from cardsharp.blef.cards import DECK
 from cardsharp.blef.position import Position
-from cardsharp.blef.strategies.minds import HABITS, OPENING, Replies, mind_of
+from cardsharp.blef.strategies.minds import HABITS, OPENING, WEIGHTS, Replies, Weights, mind_of
 from cardsharp.blef.strategies.odds import bit_of, bits_of, truths
 
 _DRAWS = 240
@@ -18,6 +18,9 @@ _TRIES = 3
 
 _KEPT = 90
 """Worlds that are looked ahead in."""
+
+NOBODY: Mapping[int, Weights] = {}
+"""Nobody is known to have a habit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +36,22 @@ class World:
 
 @dataclass(frozen=True, slots=True)
 class _Other:
-    """Another player: cards held, cards not seen, and the bets with what each of them was above."""
+    """Another player: cards held, cards not seen, the bets with what each of them was above."""
 
+    weights: Weights
     cards: int
     hidden: int
     said: tuple[tuple[int, int], ...]
 
 
-def worlds_of(position: Position, rng: Random) -> list[World]:
-    """Draw worlds as likely as the cards and the bets make them; all count the same."""
-    others = _others(position)
+def worlds_of(
+    position: Position, rng: Random, known: Mapping[int, Weights] = NOBODY
+) -> list[World]:
+    """Draw worlds as likely as the cards and the bets make them; all count the same.
+
+    `known` are the weights of the habits of who has one, by seat.
+    """
+    others = _others(position, known)
     mine = bits_of(position.hand)
     unseen = [1 << bit_of(card) for card in DECK if not mine >> bit_of(card) & 1]
     tries = _TRIES if sum(bool(other.said) for other in others) > 1 else 1
@@ -54,7 +63,7 @@ def worlds_of(position: Position, rng: Random) -> list[World]:
     return _resampled(drawn, weights, rng)
 
 
-def _others(position: Position) -> list[_Other]:
+def _others(position: Position, known: Mapping[int, Weights]) -> list[_Other]:
     """The other players who are in the game, in the order in which they move after us."""
     me, total = position.me or 0, sum(position.n_cards)
     seats = [(me + step) % len(position.n_cards) for step in range(1, len(position.n_cards))]
@@ -65,9 +74,9 @@ def _others(position: Position) -> list[_Other]:
             said[seat].append((last, bet))
         last = bet
     return [
-        _Other(position.n_cards[seat], total - position.n_cards[seat], tuple(said[seat]))
+        _Other(known.get(seat, WEIGHTS), cards, total - cards, tuple(said[seat]))
         for seat in seats
-        if position.n_cards[seat]
+        if (cards := position.n_cards[seat])
     ]
 
 
@@ -101,8 +110,8 @@ def _scores(hand: int, other: _Other) -> list[float]:
     mind = mind_of(hand, other.hidden)
     explained = [mind.explains(last, bet) for last, bet in other.said]
     return [
-        habit.weight * prod(by_habit[number] for by_habit in explained)
-        for number, habit in enumerate(HABITS)
+        weight * prod(by_habit[number] for by_habit in explained)
+        for number, weight in enumerate(other.weights)
     ]
 
 

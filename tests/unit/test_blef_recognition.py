@@ -1,0 +1,95 @@
+"""Who plays by a habit is recognised from the rounds before, and `solved` reckons with it."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain
+from random import Random
+
+import pytest
+from support.games import GAMES
+from support.played import Decides, taken
+
+from cardsharp.blef.actions import LOST
+from cardsharp.blef.position import Position
+from cardsharp.blef.strategies import build
+from cardsharp.blef.strategies.bayes import Bayes
+from cardsharp.blef.strategies.minds import Weights
+from cardsharp.blef.strategies.recognition import recognised
+from cardsharp.blef.strategies.solved import looked_up
+from cardsharp.blef.strategies.trained import trained
+
+BLEF = next(game for game in GAMES if game.name == "blef")
+
+
+def seen(first: str, second: str, seed: int, seats: int | None = None) -> Iterator[Position]:
+    """What whoever sits first sees where it is to act, in a game between those strategies."""
+    players = [Decides(BLEF, name, seed, seats) for name in (first, second)]
+    for note in taken(players[0].simulation.deal(Random(seed)), players, Random(seed))[:-1]:
+        if players[0].simulation.to_act(note.state) == 0:
+            yield players[0].simulation.position(note.state)
+
+
+def decisions(position: Position, seat: int) -> int:
+    said = [move for over in position.earlier for move in over.history]
+    return sum(move.seat == seat and move.action != LOST for move in said)
+
+
+@pytest.mark.parametrize(("name", "careful"), [("greedy", 0.75), ("threshold(0.2,0.5)", 0.25)])
+def test_six_decisions_by_a_habit_show_it_and_five_do_not(name: str, careful: float) -> None:
+    """In the end half of the weight is where the habit is."""
+    late: list[Weights] = []
+    for position in seen("greedy", name, seed=2):
+        known = recognised(position)
+        assert bool(known) == (decisions(position, 1) >= 6)
+        late += known.values()
+    assert late
+    assert all(sum(weights) == pytest.approx(1) for weights in late)
+    assert late[-1][0] == pytest.approx(careful, abs=0.01)
+
+
+@pytest.mark.parametrize("name", ["threshold(0.05,0.6)", "threshold(0.35,0.7)"])
+def test_who_plays_nearly_by_a_habit_is_recognised_after_some_rounds(name: str) -> None:
+    found = [bool(recognised(one)) for seed in range(4) for one in seen("greedy", name, seed)]
+    assert sum(found) > 0.4 * len(found)
+
+
+def test_who_plays_by_none_is_not() -> None:
+    assert not any(recognised(one) for one in seen("greedy", "random", 1))
+
+
+def test_of_several_each_is_known_for_itself() -> None:
+    """Seats 0 and 2 are `random`, seat 1 is not; whoever is out is nobody any more."""
+    for position in seen("random", "greedy", 5, seats=3):
+        assert recognised(position).keys() <= {1} & {*position.round().active}
+        assert bool(recognised(position)) == (decisions(position, 1) >= 6 and position.n_cards[1])
+
+
+def test_solved_plays_its_table_until_a_habit_shows_and_then_as_bayes_who_knows_it() -> None:
+    as_bayes = 0
+    games = (seen("greedy", "threshold(0.2,0.5)", seed) for seed in range(9))
+    for position in chain.from_iterable(games):
+        table = looked_up(trained(), position)
+        if table is None or as_bayes > 3:
+            continue
+        decision = build("solved", Random(1)).decide(position)
+        if known := recognised(position):
+            reckoned = Bayes(Random(1)).decide(position, known)
+            assert (decision.action, decision.options) == (reckoned.action, reckoned.options)
+            assert decision.reason == f"The rounds before show a habit. {reckoned.reason}"
+            as_bayes += 1
+        else:
+            assert decision.action in dict(table)
+        unread = build("solved", Random(1)).decide(replace(position, earlier=()))
+        assert unread.action in dict(table)
+    assert as_bayes
+
+
+def test_what_is_known_of_a_player_changes_what_bayes_expects_and_else_it_knows_nobody() -> None:
+    bayes, changed = Bayes(Random(1)), 0
+    for position in [*seen("greedy", "threshold(0.2,0.5)", 7)][-6:]:
+        known = recognised(position)
+        assert known
+        unread = bayes.decide(replace(position, earlier=()))
+        assert bayes.decide(position) == unread
+        changed += bayes.decide(position, known).options != unread.options
+    assert changed
