@@ -17,12 +17,13 @@ from support.played import Decides, begun, kept, played, taken
 from cardsharp.blef.bot import SeatMatch, SeatTurn
 from cardsharp.blef.client import Sighting
 from cardsharp.blef.decisions import decisions
-from cardsharp.blef.logbook import SPAN
+from cardsharp.blef.logbook import SPAN, rounds_of
 from cardsharp.blef.position import Position, position_of
 from cardsharp.blef.simulation import Match
 from cardsharp.blef.strategies import build
 from cardsharp.blef.wire import StateBody, position_in
 from cardsharp.cloud.ports import Body
+from cardsharp.errors import StoreError
 from cardsharp.seats import Seat
 
 BLEF = next(game for game in GAMES if game.name == "blef")
@@ -120,16 +121,48 @@ def test_the_bot_knows_the_rounds_before_without_a_request_more(tmp_path: Path) 
         assert decided
 
 
-def test_a_log_that_cannot_be_read_costs_no_move(tmp_path: Path) -> None:
+SPOILT: dict[str, Body] = {
+    "no player": {"player": None},
+    "no such card": {"hands": {"A": ["7 of clubs"]}},
+    "no card at all": {"hands": {"A": [["9 of clubs"]]}},
+    "a card twice": {"hands": {"A": ["9 of clubs"], "B": ["9 of clubs"]}},
+    "no such action": {"before": -1},
+    "a check before a bet": {"before": 88, "then": 3},
+    "lost twice": {"before": 89},
+}
+
+
+def spoilt(end: Body) -> dict[int, Body]:
+    """The log of a first round with this about its end, which somebody checked and lost."""
+    actions = (end.get("before", 3), end.get("then", 88), 89)
+    facts = {SPAN + n: {"player": "A", "actionId": one} for n, one in enumerate(actions)}
+    return {**facts, SPAN + 2: {**facts[SPAN + 2], "hands": {}, **end}}
+
+
+@pytest.mark.parametrize("end", SPOILT.values(), ids=SPOILT)
+def test_a_round_that_cannot_have_been_is_not_read(end: Body) -> None:
+    assert [*rounds_of(spoilt({}), {"A": 0, "B": 1})] == [1]
+    with pytest.raises(StoreError):
+        rounds_of(spoilt(end), {"A": 0, "B": 1})
+
+
+@pytest.mark.parametrize("wrong", [{"hand": ["7 of clubs"]}, {"history": [[0, "All of it"]]}])
+def test_a_decision_on_what_there_is_not_cannot_be_read(wrong: Body) -> None:
+    record, moves = played(BLEF, (Decides(BLEF, "greedy"),))
+    first = next(move for move in moves if move.intent is not None)
+    with pytest.raises(StoreError):
+        [*decisions(record, [replace(first, intent={**(first.intent or {}), **wrong})])]
+
+
+@pytest.mark.parametrize("fault", ["no player", "no such card"])
+def test_a_log_that_cannot_be_read_costs_no_move(tmp_path: Path, fault: str) -> None:
     """It plays on as if nothing had been seen."""
     with closing(BlefPlace(tmp_path, FakeClock())) as place:
         path = f"/games/{place.table}"
         place.client.post(f"{path}/join", {"nickname": NAME, "player_uuid": str(SECRET)})
         while True:
             place.go_on()
-            sight = attended(place, Asking(place)).look(
-                {SPAN + 99: {"actionId": 89, "player": None}}
-            )
+            sight = attended(place, Asking(place)).look(spoilt(SPOILT[fault]))
             if sight.turn is not None:
                 assert cast("SeatTurn", sight.turn).position.earlier == ()
                 return

@@ -6,25 +6,28 @@ their decisions are known too, each with the hand of who made it and no other.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Annotated
 
 from cardsharp.blef import rules
 from cardsharp.blef.actions import BETS, CHECK, name_of
-from cardsharp.blef.logbook import SPAN, hand_of, rounds_of
+from cardsharp.blef.cards import sort_hand
+from cardsharp.blef.logbook import SPAN, Dealt, named, rounds_of
 from cardsharp.blef.position import Position, position_of
 from cardsharp.blef.replay import replay, seats_of
 from cardsharp.blef.state import Move, Round
 from cardsharp.cloud.ports import Body, MatchRecord, MoveRecord
 from cardsharp.replay import Asked, Step, Stored, Thought, parse
 
-_ACTIONS = {name_of(action): action for action in (*range(len(BETS)), CHECK)}
+_Said = Annotated[int, named({name_of(action): action for action in (*range(len(BETS)), CHECK)})]
+"""An action, by its name in the log."""
 
 
 class _Seen(Stored):
     """What an intent says of the position that it was decided on."""
 
-    hand: tuple[str, ...]
+    hand: tuple[Dealt, ...]
     cards: tuple[int, ...]
-    history: tuple[tuple[int, str], ...]
+    history: tuple[tuple[int, _Said], ...]
 
 
 def decisions(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Asked]:
@@ -74,7 +77,7 @@ def _as_seen(body: Body, me: int, number: int) -> Position:
         number=number,
         max_cards=rules.max_cards(len(seen.cards)),
         n_cards=seen.cards,
-        hands=tuple(hand_of(seen.hand) if seat == me else () for seat in range(len(seen.cards))),
+        hands=tuple(sort_hand(seen.hand) if seat == me else () for seat in range(len(seen.cards))),
         turn=me,
-        history=tuple(Move(seat, _ACTIONS[said]) for seat, said in seen.history),
+        history=tuple(Move(seat, said) for seat, said in seen.history),
     )

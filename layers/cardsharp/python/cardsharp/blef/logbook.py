@@ -7,16 +7,21 @@ that knows one state knows it too.
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from itertools import chain, pairwise
+from typing import Annotated
+
+from pydantic import PlainValidator
 
 from cardsharp import logbook
 from cardsharp.blef.actions import LOST, name_of
-from cardsharp.blef.cards import DECK, Card, Hand, sort_hand
+from cardsharp.blef.cards import DECK, Card, sort_hand
 from cardsharp.blef.position import Position
 from cardsharp.blef.rules import max_cards
 from cardsharp.blef.state import Move, Round
 from cardsharp.blef.wire import StateBody
 from cardsharp.cloud.ports import Body
 from cardsharp.deciding import Decided
+from cardsharp.errors import StoreError
 from cardsharp.replay import Stored, parse
 from cardsharp.strategy import Decision
 
@@ -24,7 +29,19 @@ SPAN = 100
 """More than the moves of any round: 88 bets, the check and who lost."""
 
 
-_CARDS = {str(card): card for card in DECK}
+def named(names: Mapping[str, object]) -> PlainValidator:
+    """What the log has by its name; another name cannot be read."""
+
+    def read(name: object) -> object:
+        if str(name) not in names:
+            raise ValueError(f"there is no '{name}'")
+        return names[str(name)]
+
+    return PlainValidator(read)
+
+
+Dealt = Annotated[Card, named({str(card): card for card in DECK})]
+"""A card, by its name in the log."""
 
 
 class _Fact(Stored):
@@ -32,7 +49,7 @@ class _Fact(Stored):
 
     player: str
     action_id: int
-    hands: Mapping[str, tuple[str, ...]] = {}
+    hands: Mapping[str, tuple[Dealt, ...]] = {}
 
 
 def sequence_of(state: StateBody) -> int:
@@ -74,11 +91,6 @@ def facts_of(state: StateBody) -> dict[int, Body]:
     return facts
 
 
-def hand_of(cards: Sequence[str]) -> Hand:
-    """A hand from its cards as the log has them."""
-    return sort_hand(_CARDS[card] for card in cards)
-
-
 def rounds_of(facts: Mapping[int, Body], seats: Mapping[str, int]) -> dict[int, Round]:
     """The rounds that are over, by number, where all of it is told and it is known who sits where.
 
@@ -89,17 +101,27 @@ def rounds_of(facts: Mapping[int, Body], seats: Mapping[str, int]) -> dict[int, 
     for end in sorted(place for place, body in facts.items() if closes_round(body)):
         places = range(end - end % SPAN, end + 1)
         told = [parse(_Fact, facts[place]) for place in places if place in facts]
+        _check(told)
         names = {*(fact.player for fact in told), *told[-1].hands}
         if len(told) == len(places) and names <= seats.keys():
             rounds[end // SPAN] = _round(end // SPAN, told, seats)
     return rounds
 
 
+def _check(told: Sequence[_Fact]) -> None:
+    """Refuse a round that cannot have been: each action is above the one before, no card twice."""
+    dealt = [*chain.from_iterable(told[-1].hands.values())]
+    raised = all(one.action_id < other.action_id for one, other in pairwise(told))
+    if len({*dealt}) < len(dealt) or not raised or told[0].action_id < 0:
+        raise StoreError("The log has a round of Blef that cannot have been played.")
+
+
 def _round(number: int, told: Sequence[_Fact], seats: Mapping[str, int]) -> Round:
-    held = {seats[name]: hand_of(cards) for name, cards in told[-1].hands.items()}
-    hands = tuple(held.get(seat, ()) for seat in range(len(seats)))
+    held = {seats[name]: sort_hand(cards) for name, cards in told[-1].hands.items()}
+    players = max(seats.values()) + 1
+    hands = tuple(held.get(seat, ()) for seat in range(players))
     history = tuple(Move(seats[fact.player], fact.action_id) for fact in told)
-    return Round(number, max_cards(len(seats)), tuple(map(len, hands)), hands, None, history)
+    return Round(number, max_cards(players), tuple(map(len, hands)), hands, None, history)
 
 
 def closes_round(facts: Body | None) -> bool:
