@@ -15,6 +15,7 @@ from support.games import GAMES, simulated
 from support.played import Decides, begun, kept, played, taken
 
 from cardsharp.blef.bot import SeatMatch, SeatTurn
+from cardsharp.blef.cards import Card
 from cardsharp.blef.client import Sighting
 from cardsharp.blef.decisions import decisions
 from cardsharp.blef.logbook import SPAN, rounds_of
@@ -25,6 +26,7 @@ from cardsharp.blef.wire import StateBody, position_in
 from cardsharp.cloud.ports import Body
 from cardsharp.errors import StoreError
 from cardsharp.seats import Seat
+from workbench.blef.program import shown
 
 BLEF = next(game for game in GAMES if game.name == "blef")
 
@@ -41,6 +43,17 @@ def test_it_is_what_an_observer_saw_of_them_and_no_hidden_card_changes_it(seats:
         assert seen.earlier == shown
         assert len(seen.earlier) == seen.number - 1
         assert player.simulation.position(player.simulation.disguised(state, Random(2))) == seen
+
+
+def test_a_program_is_told_it_too() -> None:
+    notes = taken(begun(BLEF, 3), (Decides(BLEF, "greedy"),), Random(3))
+    seen: Position = simulated(BLEF).position(notes[20].state)
+    told = shown(seen).model_dump(mode="json")["earlier"]
+    assert [one["round_number"] for one in told] == [one.number for one in seen.earlier]
+    for over, one in zip(seen.earlier, told, strict=True):
+        hands = [[Card(card["value"], card["colour"]) for card in hand] for hand in one["hands"]]
+        assert tuple(map(tuple, hands)) == over.hands
+        assert [(said["player"], said["action_id"]) for said in one["history"]] == [*over.history]
 
 
 def test_it_is_in_no_text_and_bayes_decides_as_without() -> None:

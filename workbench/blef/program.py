@@ -1,24 +1,37 @@
 """What a program is told of Blef: a round as one player sees it, in the words of the API."""
 
+from collections.abc import Sequence
+
 from pydantic import BaseModel
 
+from cardsharp.blef.cards import Hand
 from cardsharp.blef.position import Position
+from cardsharp.blef.state import Move
 from cardsharp.blef.strategies import Decision, Option
 from cardsharp.blef.wire import CardBody
 from workbench.program import Translation
 
 
 class Said(BaseModel):
-    """What the player of a seat did: 0 to 87 a bet, 88 the check."""
+    """What the player of a seat did: 0 to 87 a bet, 88 the check; 89 tells who lost the round."""
 
     player: int
     action_id: int
 
 
+class Over(BaseModel):
+    """A round that is over, as everybody saw it; `hands` are by seat, empty where one was out."""
+
+    round_number: int
+    hands: tuple[tuple[CardBody, ...], ...]
+    history: tuple[Said, ...]
+
+
 class Shown(BaseModel):
     """A round as the player on seat `me` sees it; `n_cards` are by seat, 0 where one is out.
 
-    `last_bet` is the bet to beat or to check, null where there is none yet.
+    `last_bet` is the bet to beat or to check, null where there is none yet; `earlier` are the
+    rounds before in this game.
     """
 
     me: int
@@ -28,6 +41,7 @@ class Shown(BaseModel):
     hand: tuple[CardBody, ...]
     last_bet: int | None
     history: tuple[Said, ...]
+    earlier: tuple[Over, ...]
 
 
 def shown(position: Position) -> Shown:
@@ -39,10 +53,26 @@ def shown(position: Position) -> Shown:
         round_number=position.number,
         max_cards=position.max_cards,
         n_cards=position.n_cards,
-        hand=tuple(CardBody(value=card.value, colour=card.colour) for card in position.hand),
+        hand=_cards(position.hand),
         last_bet=position.last_bet,
-        history=tuple(Said(player=seat, action_id=action) for seat, action in position.history),
+        history=_said(position.history),
+        earlier=tuple(
+            Over(
+                round_number=over.number,
+                hands=tuple(map(_cards, over.hands)),
+                history=_said(over.history),
+            )
+            for over in position.earlier
+        ),
     )
+
+
+def _cards(hand: Hand) -> tuple[CardBody, ...]:
+    return tuple(CardBody(value=card.value, colour=card.colour) for card in hand)
+
+
+def _said(history: Sequence[Move]) -> tuple[Said, ...]:
+    return tuple(Said(player=seat, action_id=action) for seat, action in history)
 
 
 def _action_id(action: int) -> int:
