@@ -193,7 +193,8 @@ def test_an_empty_log_of_a_game_says_so(cli: Cli, tmp_path: Path) -> None:
     assert "There is no match log" in found.err
 
 
-def test_losses_are_kept_first(cli: Cli) -> None:
+def test_losses_are_kept_first(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    clean(monkeypatch, tmp_path)  # the other tests count the matches of their log
     duel = ("lab", "duel", "draw-2", "champion", "-n", "5", "--seed", "2", "--workers", "1")
     found = cli(*duel, "--keep", "3", "--json").json()
     outcomes = {one["match"]: one["outcome"] for one in cli("matches", "--json").json()}
