@@ -1,8 +1,10 @@
 """The trainer and the players in C, as Python sees them; needs a C compiler."""
 
 import ctypes
+from array import array
 from collections.abc import Mapping, Sequence
 from functools import cache
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -19,7 +21,7 @@ from research.compiling import load, why_not
 
 _BETS, _VALUES, _MOST_CARDS = len(BETS), 6, 11
 _MOST_SOLVED = max(map(max, SOLVED))
-_CODES = 5**_VALUES
+_CODES, _PLACES = 5**_VALUES, 80_000
 
 Cards = tuple[int, int]
 """The cards of who begins and of the other."""
@@ -45,8 +47,11 @@ class CSetup(ctypes.Structure):
         ("bets", ctypes.c_int32),
         ("bet", ctypes.c_uint8 * _BETS),
         ("place", ctypes.c_int8 * _BETS),
+        ("high", ctypes.c_int32),
+        ("classes", ctypes.c_int32),
+        ("class_of", ctypes.c_uint8 * (_BETS + 1)),
         ("hand", ctypes.c_int16 * _CODES),
-        ("start", ctypes.c_int32 * (_BETS + 1) ** 2),
+        ("start", ctypes.c_int32 * _PLACES),
         ("span", ctypes.c_int32),
     )
 
@@ -160,6 +165,8 @@ def setup_of(shape: Shape) -> CSetup:
     made.place[:] = [-1] * _BETS
     for place, bet in enumerate(shape.bets):
         made.bet[place], made.place[bet] = bet, place
+        made.class_of[place + 1] = shape.class_of(bet)
+    made.classes, made.high = shape.classes, 1 + shape.high
     for cards in shape.cards:
         for hand, number in hands_of(cards).items():
             made.hand[sum(5**value for value in hand)] = number
@@ -211,9 +218,13 @@ def table_of(setup: CSetup, tables: Sequence[Rows]) -> CTable:
     """A table of these rows, by role."""
     made = CTable(setup=ctypes.pointer(setup))
     for role, table in enumerate(tables):
-        made.numbers[role], made.places[role] = table.numbers, table.places
-        made.choices[role] = table.rows
-        made.rows[role] = len(table.numbers) // ctypes.sizeof(ctypes.c_uint32)
+        places = array("I", accumulate(map(len, table.rows), initial=0))
+        made.numbers[role], made.places[role] = (
+            array("I", table.numbers).tobytes(),
+            places.tobytes(),
+        )
+        made.choices[role] = b"".join(table.rows)
+        made.rows[role] = len(table.numbers)
     return made
 
 

@@ -27,7 +27,7 @@ Examples:
   cardsharp research blef train --hours 2 --checkpoint FOLDER   train all rounds, or go on
   cardsharp research blef train --until 200 --setups 2v2 --checkpoint FOLDER
   cardsharp research blef pack --checkpoint FOLDER              make the shipped file of it
-  cardsharp research blef large --workers 2                     learn rounds of ten cards and more
+  cardsharp research blef large --workers 2                     learn rounds of eight cards and more
   cardsharp research blef check --setups 3v3                    what a table lacks at least
   cardsharp research blef check --setups 5v5 -n 400             the same of a large round
   cardsharp research blef check --strategy bayes -n 400         what bayes lacks there
@@ -156,7 +156,7 @@ def check(
             _lacking(cards, _OTHERS[options.strategy](), options)
         return
     tables, large = tables_in(file), known_in(known())
-    for cards in _rounds(setups, large):
+    for cards in _rounds(setups, large) if setups else tables:
         if cards in tables:
             _check(cards, tables_of(cards, tables[cards]), options)
         elif cards in large:
@@ -191,7 +191,7 @@ def _name(cards: Cards) -> str:
 
 
 def _rounds(setups: Sequence[str], more: Iterable[Cards] = ()) -> list[Cards]:
-    """The rounds of these names, where none is named all but those of `more`.
+    """The rounds of these names, where none is named all that are trained.
 
     Raises:
         ConfigError: there is no such round.

@@ -19,15 +19,15 @@ from cardsharp.blef.strategies.sight import MOST_CARDS
 from cardsharp.errors import ConfigError
 from research.blef.compiled import Cards, Learner
 
-FORMAT = 2
+FORMAT = 3
 _DEALS = 2_000
 """Deals of a step."""
 
 STEPS = 10
 """Steps of a task, after which what was learned is kept."""
 
-_AT_ONCE = 8
-"""Tasks that a pool has at a time: the states of the largest rounds have half a gigabyte each."""
+_AT_ONCE = 4
+"""Tasks that a pool has at a time: the states of the largest rounds have two gigabytes each."""
 
 _SEED = 1_000_003
 

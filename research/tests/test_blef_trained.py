@@ -2,8 +2,8 @@
 
 import ctypes
 import json
-from array import array
 from concurrent.futures import ThreadPoolExecutor
+from itertools import combinations
 from math import isclose
 from pathlib import Path
 from random import Random
@@ -14,7 +14,7 @@ from cardsharp.blef.actions import BETS
 from cardsharp.blef.cards import DECK
 from cardsharp.blef.strategies.odds import bits_of, odds
 from cardsharp.blef.strategies.sight import OPENING, Shape, hands_of
-from cardsharp.blef.strategies.trained import WHOLE, read, trained, write
+from cardsharp.blef.strategies.trained import WHOLE, Rows, read, trained, write
 from cardsharp.errors import ConfigError
 from research.blef.checking import beaten, lacking, tables_of
 from research.blef.compiled import (
@@ -28,7 +28,7 @@ from research.blef.compiled import (
     setup_of,
     table_of,
 )
-from research.blef.packing import ROW, opened, packed, rows_of, table
+from research.blef.packing import ROW, opened, packed, table
 from research.blef.small_round import Profile, SmallRound, mover, small_round
 from research.blef.solve import exploitability
 from research.blef.trained_commands import app
@@ -59,6 +59,16 @@ def test_the_compiled_rules_are_those_of_python() -> None:
         assert list(chances) == odds(bits_of(pool), hidden)
 
 
+@pytest.mark.parametrize("cards", [(2, 2), (2, 3), (4, 4)])
+def test_both_have_the_same_places(cards: Cards) -> None:
+    shape, setup = Shape(cards), setup_of(Shape(cards))
+    none, hand = (OPENING, OPENING, OPENING), next(iter(hands_of(cards[0])))
+    said = [bets for number in range(4) for bets in combinations(shape.bets, number)]
+    rows = {shape.row(0, hand, (*none, *bets)[-3:]) for bets in said}
+    laid_out = {place for place, start in enumerate(setup.start) if start > 0}
+    assert {row // setup.hands[0] for row in rows} == {0} | laid_out
+
+
 def profile_of_tables(learner: Learner, small: SmallRound) -> Profile:
     """The average play as the exact solver takes it, for everything that may be said."""
     profile: Profile = ({}, {})
@@ -67,17 +77,18 @@ def profile_of_tables(learner: Learner, small: SmallRound) -> Profile:
     while waiting:
         said = waiting.pop()
         seat = mover(said)
-        bets = [OPENING, OPENING, *(bet for bet in small.bets if said >> bet & 1)]
+        bets = [OPENING, OPENING, OPENING, *(bet for bet in small.bets if said >> bet & 1)]
         play = profile[seat].setdefault(said, {})
         for at_hand, hand in enumerate(small.hands[seat]):
-            place, number = divmod(shape.row(seat, hand, *bets[-2:]), setup.hands[seat])
-            last, at = place % (setup.bets + 1), number * setup.span + setup.start[place]
+            row = shape.row(seat, hand, bets[-3:])
+            last, (place, number) = row // shape.apart(seat), divmod(row, setup.hands[seat])
+            at = number * setup.span + setup.start[place]
             choices = [*[0][: bool(last)], *range(last + 1, setup.bets + 1)]
             weights = learner.sums[seat][at : at + len(choices)]
             for choice, weight in zip(choices, weights, strict=True):
                 if weight:
-                    row = play.setdefault(shape.action(choice), [0.0] * len(small.hands[seat]))
-                    row[at_hand] = weight / sum(weights)
+                    often = play.setdefault(shape.action(choice), [0.0] * len(small.hands[seat]))
+                    often[at_hand] = weight / sum(weights)
         waiting += [said | 1 << bet for bet in small.raises(said)]
     return profile
 
@@ -95,11 +106,11 @@ def test_the_trainer_nears_the_equilibrium_of_a_round_that_is_solved() -> None:
 
 def test_training_makes_a_table_harder_to_beat() -> None:
     """Mutation guard: nobody trained loses a quarter of all rounds more than an equal share."""
-    raw, better = learned((2, 2), 1), learned((2, 2), 20)
+    raw, better = learned((2, 1), 1), learned((2, 1), 20)
     for numbers in raw.sums:
         ctypes.memset(numbers, 0, ctypes.sizeof(numbers))
-    assert lacks_least((2, 2), table(raw), 1000) > 0.25
-    assert lacks_least((2, 2), table(better), 1000) < 0.07
+    assert lacks_least((2, 1), table(raw), 1000) > 0.25
+    assert lacks_least((2, 1), table(better), 1000) < 0.07
 
 
 def test_a_checkpoint_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
@@ -171,8 +182,8 @@ def test_the_shipped_tables_are_whole_and_lack_little() -> None:
 def test_a_spoilt_table_is_found_out() -> None:
     """Mutation guard: who always opens with the nine and always checks is beaten at once."""
     hands = range(len(hands_of(2)))
-    nine = rows_of(array("I", hands).tobytes(), [bytes([1, WHOLE])] * len(hands))
-    spoilt = table_of(setup_of(Shape((2, 2))), (nine, rows_of(b"", [])))
+    nine = Rows(hands, [bytes([1, WHOLE])] * len(hands))
+    spoilt = table_of(setup_of(Shape((2, 2))), (nine, Rows((), ())))
     assert lacks_least((2, 2), spoilt, 400) > 0.1
 
 
@@ -180,15 +191,15 @@ def test_the_commands_train_pack_and_check(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     kept, out = str(tmp_path / "kept"), str(tmp_path / "t.bin")
-    say = ["train", "--setups", "2v2", "--until", "10", "--checkpoint", kept]
+    say = ["train", "--setups", "3v2", "--until", "10", "--checkpoint", kept]
     app(say, result_action="return_value")
     app(["pack", "--checkpoint", kept, "--out", out], result_action="return_value")
     app(["check", "--file", out, "-n", "100"], result_action="return_value")
     said = capsys.readouterr().out
-    assert "2v2: 10 of 10 steps" in said
+    assert "3v2: 10 of 10 steps" in said
     assert "1 rounds" in said
-    assert "2v2 depth 2" in said
-    assert "2v2 10" in read(Path(out)).file.made_by
+    assert "3v2 depth 2" in said
+    assert "3v2 10" in read(Path(out)).file.made_by
 
 
 def test_the_command_checks_a_strategy(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,5 @@
 """`solved`: what it looks up in the trained tables, and the file that holds them."""
 
-from array import array
 from collections import Counter
 from itertools import combinations
 from pathlib import Path
@@ -62,16 +61,22 @@ def test_a_bet_on_colours_is_checked_where_so_few_cards_are_in_play() -> None:
     assert looked_up(trained(), seen) == ((CHECK, 1.0),)
 
 
-@pytest.mark.parametrize("cards", [(2, 2), (1, 4), (3, 3)])
-def test_hands_and_both_last_bets_are_told_apart(cards: tuple[int, int]) -> None:
-    """Each row is of one hand after one pair of bets, as far as the bets ask for values."""
+def some_said(shape: Shape) -> list[tuple[int, ...]]:
+    """Three bets, of which the first may be none."""
+    none = (OPENING, OPENING, OPENING)
+    return [(*none, *bets)[-3:] for number in range(4) for bets in combinations(shape.bets, number)]
+
+
+@pytest.mark.parametrize(("cards", "places"), [((2, 2), 9920), ((1, 4), 3579), ((3, 3), 3811)])
+def test_hands_and_what_counts_of_the_last_bets_are_told_apart(
+    cards: tuple[int, int], places: int
+) -> None:
+    """With four cards that is all of three bets: 1 + 39 + 741 + 9,139."""
     shape = Shape(cards)
-    pairs = [(OPENING, OPENING), *((OPENING, last) for last in shape.bets)]
-    pairs += combinations(shape.bets, 2)
     for role in (0, 1):
-        hands = hands_of(cards[role])
-        rows = {shape.row(role, hand, *pair) for hand in hands for pair in pairs}
-        assert len(rows) == len(hands) * len(pairs)
+        hands = sorted(hands_of(cards[role]))[::9]
+        rows = {shape.row(role, hand, said) for hand in hands for said in some_said(shape)}
+        assert len(rows) == len(hands) * places
     assert all(BETS[bet].values and not BETS[bet].colours for bet in shape.bets)
 
 
@@ -83,15 +88,14 @@ def test_the_shipped_file_is_whole_and_small() -> None:
 
 
 def test_a_written_table_is_read_again_and_damage_is_seen(tmp_path: Path) -> None:
-    rows = bytes([1, 255, 0, 55, 3, 200])
+    one, two = bytes([1, 255]), bytes([0, 55, 3, 200])
+    far = 3 * Shape((2, 2)).apart(0) + 9
     file = tmp_path / "t.bin"
-    first = Rows(array("I", [2, 5, 7]).tobytes(), array("I", [0, 2, 2]).tobytes(), rows)
-    second = Rows(array("I", [1]).tobytes(), bytes(4), rows[:2])
-    write(file, "a test", {(2, 2): (first, second)})
+    write(file, "a test", {(2, 2): (Rows((2, 7, far), (one, two, two)), Rows((1,), (one,)))})
     tables = read(file)
     begins, other = tables.rounds[2, 2]
-    assert [begins.find(at) for at in (7, 2, 5)] == [{0: 55, 3: 200}, {1: 255}, {0: 55, 3: 200}]
-    assert (begins.find(3), begins.find(99), other.find(1)) == ({}, {}, {1: 255})
+    assert [begins.find(at) for at in (7, 2, far)] == [{0: 55, 3: 200}, {1: 255}, {0: 55, 3: 200}]
+    assert (begins.find(3), begins.find(10**9), other.find(1)) == ({}, {}, {1: 255})
     assert tables.file.is_whole()
     file.write_bytes(file.read_bytes()[:-3] + b"\1\0\0")
     assert not read(file).file.is_whole()

@@ -53,7 +53,7 @@ void odds(Cards pool, int hidden, double chances[BETS]);
 
 /* --- what a player sees: its row in a table --- */
 
-enum { LANES = 8, PLACES = (BETS + 1) * (BETS + 1), CODES = 15625 };
+enum { LANES = 8, PLACES = 80000, CODES = 15625 };
 
 typedef struct {
     int32_t cards[2]; /* of who begins and of the other */
@@ -61,6 +61,9 @@ typedef struct {
     int32_t bets;     /* that a table knows */
     uint8_t bet[BETS];     /* these, ascending */
     int8_t place[BETS];    /* where a bet is among them, or -1 */
+    int32_t high;          /* bets from here on are high, each by its place and one more */
+    int32_t classes;       /* of the bet before the last two */
+    uint8_t class_of[BETS + 1]; /* of these bets, each by its place and one more; 0 of none */
     int16_t hand[CODES];   /* numbers of hands, by values counted in base five */
     int32_t start[PLACES]; /* where a place's choices are among those of a hand, or -1 */
     int32_t span;          /* so many choices has a hand */
@@ -69,10 +72,11 @@ typedef struct {
 void lay_out(Setup *setup);
 int number_of(const Setup *setup, Cards hand);
 
-/* A place is the last bet and the one before it, each by its place in the setup and one more; none
- * is 0. There one may check, unless nobody has bet, or bet higher. */
-static inline int place_of(const Setup *setup, int before, int last) {
-    return before * (setup->bets + 1) + last;
+/* A place is the last bet and the one before it, each by its place in the setup and one more, none
+ * is 0; and the class of the bet before these. After a high bet nothing else counts, so both others
+ * are 0. There one may check, unless nobody has bet, or bet higher. */
+static inline int place_of(const Setup *setup, int third, int before, int last) {
+    return (last * (setup->bets + 1) + before) * setup->classes + third;
 }
 static inline int choices_at(const Setup *setup, int last) {
     return setup->bets - last + (last > 0);

@@ -38,7 +38,7 @@ void write_row(const float *weights, int last, int choices, uint8_t row[ROW]) {
 static double dealt(const Setup *setup, int role, const float *sums) {
     double often = 0;
     for (int last = role; last <= role * setup->bets; last++) {
-        const float *weights = sums + setup->start[place_of(setup, 0, last)];
+        const float *weights = sums + setup->start[place_of(setup, 0, 0, last)];
         for (int k = 0; k < choices_at(setup, last); k++) often += (double)weights[k];
     }
     return often;
@@ -52,20 +52,18 @@ int32_t pack(const Setup *setup, int role, const float *sums, double seldom, uin
     double least[CODES];
     for (int hand = 0; hand < setup->hands[role]; hand++)
         least[hand] = seldom * dealt(setup, role, sums + (size_t)hand * (size_t)setup->span);
-    for (int before = 0; before <= setup->bets; before++)
-        for (int last = 0; last <= setup->bets; last++) {
-            int place = place_of(setup, before, last);
-            for (int hand = 0; setup->start[place] >= 0 && hand < setup->hands[role]; hand++) {
-                const float *weights =
-                    sums + (size_t)hand * (size_t)setup->span + setup->start[place];
-                uint8_t *row = rows + (size_t)number * ROW;
-                float total = 0;
-                for (int k = 0; k < choices_at(setup, last); k++) total += weights[k];
-                if ((double)total <= least[hand]) continue;
-                write_row(weights, last, choices_at(setup, last), row);
-                if (row[0] || row[1] < WHOLE)
-                    numbers[number++] = (uint32_t)(place * setup->hands[role] + hand);
-            }
+    for (int place = 0; place < place_of(setup, 0, 0, setup->bets + 1); place++) {
+        const int last = place / place_of(setup, 0, 0, 1), choices = choices_at(setup, last);
+        for (int hand = 0; setup->start[place] >= 0 && hand < setup->hands[role]; hand++) {
+            const float *weights = sums + (size_t)hand * (size_t)setup->span + setup->start[place];
+            uint8_t *row = rows + (size_t)number * ROW;
+            float total = 0;
+            for (int k = 0; k < choices; k++) total += weights[k];
+            if ((double)total <= least[hand]) continue;
+            write_row(weights, last, choices, row);
+            if (row[0] || row[1] < WHOLE)
+                numbers[number++] = (uint32_t)(place * setup->hands[role] + hand);
         }
+    }
     return number;
 }

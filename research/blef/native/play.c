@@ -45,14 +45,16 @@ static const uint8_t *row_of(const Table *table, int role, uint32_t number) {
 
 bool table_play(const Table *table, Cards hand, const View *view, double play[WIDEST]) {
     const Setup *setup = table->setup;
-    int said[2] = {0, 0}; /* the last bet, the one before */
+    int said[3] = {0, 0, 0}; /* the last bet, the one before, and the one before that */
     memset(play, 0, sizeof(double) * WIDEST);
-    for (int n = 0; n < 2 && n < view->said; n++)
+    for (int n = 0; n < 3 && n < view->said; n++)
         said[n] = setup->place[view->bet[view->said - 1 - n]] + 1;
     bool unknown = view->said > 1 && !said[1];
     const uint8_t *row = NULL;
     if (!unknown && (said[0] || !view->said)) {
-        int place = place_of(setup, said[1], said[0]);
+        int place = said[0] < setup->high
+            ? place_of(setup, setup->class_of[said[2]], said[1], said[0])
+            : place_of(setup, 0, 0, said[0]);
         uint32_t number = (uint32_t)(place * setup->hands[view->role] + number_of(setup, hand));
         row = row_of(table, view->role, number);
     }

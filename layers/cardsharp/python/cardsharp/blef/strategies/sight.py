@@ -2,16 +2,17 @@
 
 What tells little is left out. With nine cards or fewer in play a flush is rare, so a hand is the
 values of its cards, and a bet on colours is only ever checked. Of what was said there count the
-last bet and the one before it.
+last two bets, and of the one before these its class; with four cards in play each bet is a class
+of its own. A full house is nearly always checked: once one was bet, only the last bet counts.
 The compiled trainer sees the same: research/blef/native/sight.c.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import combinations_with_replacement
 
-from cardsharp.blef.actions import BETS, CHECK
+from cardsharp.blef.actions import BETS, CHECK, Bet
 from cardsharp.blef.cards import COLOURS, VALUES
 
 OPENING = -1
@@ -20,6 +21,10 @@ OPENING = -1
 MOST_CARDS = 9
 """In play, for which hands may be seen so."""
 
+_FEW = 4
+"""Cards in play with which all is known of the bet before the last two."""
+
+_PAIRS = 2
 _SIX = range(len(VALUES))
 
 
@@ -35,11 +40,37 @@ class Shape:
         fits = (number for number, bet in enumerate(BETS) if bet.size <= sum(self.cards))
         return tuple(number for number in fits if BETS[number].values)
 
-    def row(self, role: int, values: Iterable[int], before: int, last: int) -> int:
-        """The number of the row for these values in hand after two bets."""
+    @cached_property
+    def high(self) -> int:
+        """How many bets come before the first full house."""
+        bets = map(BETS.__getitem__, self.bets)
+        houses = (place for place, bet in enumerate(bets) if _is_full_house(bet))
+        return next(houses, len(self.bets))
+
+    @cached_property
+    def classes(self) -> int:
+        """Of how many classes the bet before the last two may be."""
+        return 1 + max(self.class_of(bet) for bet in self.bets)
+
+    def class_of(self, bet: int) -> int:
+        """What is known of a bet after two more, 0 where that is nothing."""
+        if bet not in self.bets:
+            return 0
+        return self._place(bet) if sum(self.cards) <= _FEW else _class_of(bet)
+
+    def row(self, role: int, values: Iterable[int], bets: Sequence[int]) -> int:
+        """The number of the row for these values in hand after these last three bets."""
         hands = hands_of(self.cards[role])
-        place = self._place(before) * (len(self.bets) + 1) + self._place(last)
-        return place * len(hands) + hands[tuple(sorted(values))]
+        third, before, last = bets
+        if self._place(last) > self.high:
+            third = before = OPENING
+        place = self._place(before) * self.classes + self.class_of(third)
+        number = place * len(hands) + hands[tuple(sorted(values))]
+        return self._place(last) * self.apart(role) + number
+
+    def apart(self, role: int) -> int:
+        """How far the numbers of one last bet are from those of the next."""
+        return (len(self.bets) + 1) * self.classes * len(hands_of(self.cards[role]))
 
     def _place(self, bet: int) -> int:
         return 0 if bet == OPENING else self.bets.index(bet) + 1
@@ -47,6 +78,16 @@ class Shape:
     def action(self, choice: int) -> int:
         """What a choice stands for: the check comes first, then the bets that the tables know."""
         return CHECK if choice == 0 else self.bets[choice - 1]
+
+
+def _is_full_house(bet: Bet) -> bool:
+    return len(bet.values) == _PAIRS and bet.size > 2 * _PAIRS
+
+
+def _class_of(bet: int) -> int:
+    """The value that a bet claims most of; straights are a class of their own."""
+    values = BETS[bet].values
+    return 1 + (len(_SIX) if len(values) > _PAIRS else values[0][0])
 
 
 @cache

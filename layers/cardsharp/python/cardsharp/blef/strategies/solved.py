@@ -2,7 +2,7 @@
 
 The tables come from `cardsharp research blef`. They mix, with real dice, so that nobody can tell
 what a bet says of the hand. With three cards or fewer the exact tables of `bayes` are played, with
-ten and more what is known of large rounds. Where the rounds before show a habit of the other
+eight and more what is known of large rounds. Where the rounds before show a habit of the other
 (`recognition.py`), `bayes` decides, and reckons with it.
 """
 
@@ -70,10 +70,10 @@ def looked_up(tables: Tables, position: Position) -> Mixture | None:
     if cards in SOLVED or cards not in tables.rounds:
         return None
     shape, role = Shape(cards), len(position.history) % 2
-    bets = (OPENING, OPENING, *(move.action for move in position.history))
+    bets = (OPENING, OPENING, OPENING, *(move.action for move in position.history))
     if not {OPENING, *shape.bets}.issuperset(bets[-2:]):
         return _CHECK_ONLY if bets[-1] not in shape.bets else None
-    number = shape.row(role, (card.value for card in position.hand), *bets[-2:])
+    number = shape.row(role, (card.value for card in position.hand), bets[-3:])
     row = tables.rounds[cards][role].find(number)
     mixed = tuple((shape.action(choice), parts / WHOLE) for choice, parts in row.items())
     return mixed or (_CHECK_ONLY if position.history else None)

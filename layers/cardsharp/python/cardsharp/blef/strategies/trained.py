@@ -1,20 +1,25 @@
 """The file of the trained tables: a head in JSON, then for each table its rows.
 
-First come the rows' numbers, ascending, then where each row begins, four bytes each; then the rows,
-each of which is there once. A row is choices, each followed by its chance in 255ths, and ends where
-these add up. The file is mapped into memory, so that only what is looked up is read.
+The rows after each last bet are compressed by themselves. First comes how many there are, then by
+how much each one's number is above the one before, four bytes each, then how many choices each has;
+then the rows. A row is choices, each followed by its chance in 255ths.
+The file is mapped into memory, so that only what is looked up is read.
 """
 
+from array import array
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import accumulate, pairwise
 from pathlib import Path
+from zlib import compress, decompress
 
 from cardsharp.blef.strategies.mapped import NUMBER, Mapped, read_mapped, write_mapped
+from cardsharp.blef.strategies.sight import Shape
 
-FORMAT = 2
+FORMAT = 3
 WHOLE = 255
 """The unit of chances."""
 
@@ -25,25 +30,49 @@ Cards = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
-    """The rows of one role: their numbers, where each begins, and all that differ."""
+class Rows:
+    """Rows of one role: their numbers, ascending, and each row."""
 
-    numbers: memoryview
-    places: memoryview
-    rows: memoryview
+    numbers: Sequence[int]
+    rows: Sequence[bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The rows of one role, in parts by the last bet."""
+
+    apart: int
+    """How far the numbers of one last bet are from those of the next."""
+    begins: memoryview
+    """Where each part begins in the body, and the end."""
+    body: memoryview
+
+    @property
+    def parts(self) -> int:
+        """How many parts there are."""
+        return len(self.begins) - 1
+
+    def part(self, last: int) -> Rows:
+        """The rows after a last bet; their numbers begin there with 0."""
+        raw = memoryview(decompress(self.body[self.begins[last] : self.begins[last + 1]]))
+        number = int.from_bytes(raw[:NUMBER], "little")
+        sizes = NUMBER * (number + 1)
+        ends = [2 * end for end in accumulate(raw[sizes : sizes + number], initial=0)]
+        rows = bytes(raw[sizes + number :])
+        return Rows(
+            list(accumulate(raw[NUMBER:sizes].cast("I"))),
+            [rows[at:end] for at, end in pairwise(ends)],
+        )
 
     def find(self, number: int) -> dict[int, int]:
         """By choice its chance in 255ths; nothing where there is no such row."""
-        at = bisect_left(self.numbers, number)
-        if at == len(self.numbers) or self.numbers[at] != number:
+        last, number = divmod(number, self.apart)
+        found = self.part(last) if last < self.parts else Rows((), ())
+        at = bisect_left(found.numbers, number)
+        if at == len(found.numbers) or found.numbers[at] != number:
             return {}
-        row: dict[int, int] = {}
-        place, left = self.places[at], WHOLE
-        while left > 0:
-            choice, parts = self.rows[place : place + 2]
-            row[choice] = parts
-            place, left = place + 2, left - parts
-        return row
+        row = found.rows[at]
+        return dict(zip(row[::2], row[1::2], strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,29 +103,32 @@ def read(file: Path) -> Tables:
     return Tables(rounds, mapped)
 
 
-def _table(body: memoryview, at: int, number: int, size: int) -> Table:
-    places = at + NUMBER * number
-    rows = places + NUMBER * number
-    return Table(body[at:places].cast("I"), body[places:rows].cast("I"), body[rows : rows + size])
-
-
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """The rows of one role to be written, as in the file."""
-
-    numbers: bytes
-    places: bytes
-    rows: bytes
+def _table(body: memoryview, at: int, parts: int, apart: int) -> Table:
+    return Table(apart, body[at : at + NUMBER * (parts + 1)].cast("I"), body)
 
 
 def write(file: Path, made_by: str, rounds: Mapping[Cards, Sequence[Rows]]) -> None:
     """Write tables: for each round those of who begins and of the other."""
     body, entries = bytearray(), []
     for cards, tables in sorted(rounds.items()):
-        written = []
-        for table in tables:
-            written.append((len(body), len(table.numbers) // NUMBER, len(table.rows)))
-            body += table.numbers + table.places + table.rows
+        shape, written = Shape(cards), []
+        for role, table in enumerate(tables):
+            parts = _parts(table, shape.apart(role), len(shape.bets) + 1)
+            written.append((len(body), len(parts), shape.apart(role)))
+            starts = accumulate(map(len, parts), initial=len(body) + NUMBER * (len(parts) + 1))
+            body += array("I", starts).tobytes() + b"".join(parts)
             body += bytes(-len(body) % NUMBER)
         entries.append({"cards": cards, "tables": written})
     write_mapped(file, FORMAT, made_by, entries, bytes(body))
+
+
+def _parts(table: Rows, apart: int, number: int) -> list[bytes]:
+    """The rows after each last bet, compressed."""
+    ends = [bisect_left(table.numbers, apart * last) for last in range(number + 1)]
+    parts = []
+    for last, (at, end) in enumerate(pairwise(ends)):
+        numbers, rows = table.numbers[at:end], table.rows[at:end]
+        gaps = (one - before for before, one in pairwise((apart * last, *numbers)))
+        sizes = bytes(len(row) // 2 for row in rows)
+        parts.append(compress(array("I", (end - at, *gaps)).tobytes() + sizes + b"".join(rows), 9))
+    return parts
