@@ -1,4 +1,4 @@
-"""`cardsharp research blef large`: learn the rounds with ten cards in play and more."""
+"""`cardsharp research blef large`: learn the rounds with eight cards in play and more."""
 
 from pathlib import Path
 from typing import Annotated
@@ -26,13 +26,13 @@ def large(
     *,
     out: Annotated[Path, Parameter(help="A file.")] = FILE,
     setups: Setups = (),
-    steps: Annotated[int, _Number, Parameter(help="Of 500 deals.")] = _LESSONS.steps,
+    steps: Annotated[int, _Number, Parameter(help="Of 400 deals.")] = _LESSONS.steps,
     workers: Annotated[int, _Number, Parameter(help="Processes.")] = 1,
     cluster: Cluster = None,
 ) -> None:
-    """Learn rounds with ten to eighteen cards in play, and write what `solved` plays there.
+    """Learn rounds with eight to eighteen cards in play, and write what `solved` plays there.
 
-    About 13 seconds a round, whoever begins it; `games` says how good it is.
+    About 10 seconds a round, whoever begins it; `games` says how good it is.
     """
     library()
     wanted = _rounds(setups)

@@ -13,7 +13,7 @@ from cardsharp.blef.strategies.large import BONDS, CLASSES, KINDS, Large
 from cardsharp.blef.strategies.sight import OPENING
 from research.blef.compiled import Cards, CPlayer, library
 
-_FEWEST, _MOST = 10, 18
+_FEWEST, _MOST = 8, 18
 _SEED = 1
 
 ROUNDS: tuple[Cards, ...] = tuple(
@@ -31,8 +31,8 @@ _VALUES = BONDS * sum(CLASSES + KINDS * bets for bets in range(_ROWS))
 class Lessons(NamedTuple):
     """How much is learned of a round."""
 
-    steps: int = 200
-    deals: int = 500
+    steps: int = 250
+    deals: int = 400
 
 
 def learn(cards: Cards, lessons: Lessons) -> dict[Cards, bytes]:

@@ -97,6 +97,6 @@ def test_what_is_shipped_is_whole_for_both_of_each_round() -> None:
 def test_a_file_of_another_format_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "large.bin"
     write(file, "a test", {})
-    file.write_bytes(file.read_bytes().replace(b'"format": 1', b'"format": 0'))
+    file.write_bytes(file.read_bytes().replace(b'"format": 2', b'"format": 0'))
     with pytest.raises(ValueError, match="train it again"):
         read(file)

@@ -6,7 +6,7 @@
 
 static const double MARKS[CLASSES - 1] = {0.03, 0.1, 0.22, 0.38, 0.55, 0.72, 0.88, 0.9999};
 
-const double TEMPERATURE = 0.015;
+const double TEMPERATURE = 0.035;
 
 static int has(Cards hand, int value) { return count(hand & 0x41041u << value); }
 
@@ -82,12 +82,14 @@ FAST void look_large(Cards hand, int hidden, Look *look) {
         }
 }
 
-static double weight(int value) { return value ? exp((value - 60) / (100 * TEMPERATURE)) : 0; }
+static double weight(int value) {
+    return value ? exp(((value - 1) / (double)PARTS - 0.6) / TEMPERATURE) : 0;
+}
 
 void large_play(const uint8_t *large, const Look *look, int before, int last, double play[WIDEST]) {
-    static _Thread_local double weights[UINT8_MAX + 1];
+    static _Thread_local double weights[PARTS + 2];
     if (!weights[1])
-        for (int value = 1; value <= 100; value++) weights[value] = weight(value);
+        for (int value = 1; value <= PARTS + 1; value++) weights[value] = weight(value);
     memset(play, 0, sizeof(double) * WIDEST);
     int row = last + 1, with = last == OPENING ? 0 : bond[before + 1][last];
     const uint8_t *check = large + row_at(row) + with;

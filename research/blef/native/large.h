@@ -20,8 +20,10 @@ void look_large(Cards hand, int hidden, Look *look);
 /* What a bet shares with the one before, from 1: 0 none before, 1 nothing, 2 some, 3 all of that. */
 extern uint8_t bond[ROWS][BETS];
 
-/* What is known, as the file keeps it: for each row in hundredths what the check wins by class and
- * bond, and each higher bet by kind and bond; 0 never came up. */
+/* What is known, as the file keeps it: for each row what the check wins by class and bond, and each
+ * higher bet by kind and bond, one more than its fiftieths; 0 never came up. */
+enum { PARTS = 50 };
+
 static inline size_t row_at(int row) {
     return BONDS * (size_t)(CLASSES * row + KINDS * (BETS * row - row * (row - 1) / 2));
 }

@@ -188,8 +188,8 @@ static void fade(Side *side, float by) {
             cells[part][at].won *= by, cells[part][at].often *= by;
 }
 
-static uint8_t hundredths(double value) {
-    return (uint8_t)(1 + lround((value < 0 ? 0 : value > 1 ? 1 : value) * 99));
+static uint8_t in_parts(double value) {
+    return (uint8_t)(1 + lround((value < 0 ? 0 : value > 1 ? 1 : value) * PARTS));
 }
 
 /* What was learned, as large.h has it; a kind that never came up is 0. */
@@ -203,7 +203,7 @@ static void keep(const Side *side, uint8_t *kept) {
                 at < CLASSES ? &side->check[row][at] : &side->bet[row][at - CLASSES];
             values_of(cell, at < CLASSES ? PRIOR : given[at - CLASSES], value);
             for (int with = 0; with < BONDS; with++)
-                *kept++ = sum(cell->often) > 0 ? hundredths(value[with]) : 0;
+                *kept++ = sum(cell->often) > 0 ? in_parts(value[with]) : 0;
         }
 }
 
@@ -227,7 +227,7 @@ bool learn_large(int cards, int other, int steps, int deals, uint64_t seed, uint
         for (int row = 0; row < ROWS; row++)
             for (int b = row; b < BETS; b++)
                 child[row][b] = (int16_t)(b * BONDS + bond[row][b]);
-        Lesson lesson = {{cards, other}, {one, two}, 0.3, 0.03, 0.5};
+        Lesson lesson = {{cards, other}, {one, two}, 0.3, 0.03, 0.15};
         Rng rng = {seed};
         for (int step = 0; step < steps; step++) {
             double now = temperature_at(step, steps), by = (step + 1.0) / (step + 2.0);

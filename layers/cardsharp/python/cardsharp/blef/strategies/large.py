@@ -1,4 +1,4 @@
-"""Rounds with ten cards in play and more: what a choice wins there, and the file that keeps it.
+"""Rounds with eight cards in play and more: what a choice wins there, and the file that keeps it.
 
 A table knows no hands. It keeps the chance to win the round for each choice: a check by how likely
 the last bet is by one's own cards, a bet by how likely it is itself, and how many of the cards it
@@ -30,16 +30,19 @@ CLASSES, HELPS, BONDS = len(MARKS) + 1, 3, 4
 KINDS = CLASSES * HELPS
 """In how many ways a bet may look: by its class and the help of the last bet."""
 
-TEMPERATURE = 0.015
+TEMPERATURE = 0.035
 """A choice that is likelier to win by so much is taken e times as often."""
 
-FORMAT = 1
+PARTS = 50
+"""Chances are kept in fiftieths."""
+
+FORMAT = 2
 FILE = Path(str(files("cardsharp.blef.strategies") / "tables" / "large.bin"))
 
 _SPAN = len(VALUES)
 _ONE_COLOUR = (1 << _SPAN) - 1
 _FLUSH = 5
-_WEIGHTS = (0.0, *(exp((value - 60) / (100 * TEMPERATURE)) for value in range(1, 101)))
+_WEIGHTS = (0.0, *(exp((parts / PARTS - 0.6) / TEMPERATURE) for parts in range(PARTS + 1)))
 
 Cards = tuple[int, int]
 """One's own cards and the other's."""
@@ -53,7 +56,7 @@ class Large:
     file: Mapped
 
     def row(self, cards: Cards, last: int) -> bytes:
-        """The chances after a last bet, in hundredths, 0 for what never came up.
+        """The chances after a last bet, one more than their fiftieths, 0 for what never came up.
 
         First those of the check by class and bond, then of each higher bet by kind and bond.
         """
