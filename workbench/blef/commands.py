@@ -106,7 +106,9 @@ class SeatOptions:
     url: Annotated[str, Parameter(help="The service's address, e.g. http://127.0.0.1:8000.")]
     game: Annotated[str, Parameter(help="The game's uuid; it must not have started.")]
     nickname: Annotated[str, Parameter(help="What the bot is called there.")] = "Cardsharp"
-    strategy: Annotated[str, Parameter(help="A strategy, FILE.py, or 'command'.")] = "bayes"
+    strategy: Annotated[str, Parameter(help="A strategy, FILE.py, or 'command'.")] = (
+        GAME.default_strategy
+    )
     store: StoreFile = None
     as_json: Annotated[
         bool, Parameter(name="--json", negative=(), help="Print one JSON document a line.")
