@@ -118,7 +118,7 @@ def test_habits_are_recognised_as_in_python(other: str) -> None:
         assert known < 20
     else:
         assert known > 60
-        assert elsewhere
+    assert elsewhere or other != "greedy"
 
 
 def test_bayes_itself_recognises_nobody() -> None:

@@ -35,14 +35,16 @@ def decisions(position: Position, seat: int) -> int:
 
 
 @pytest.mark.parametrize(("name", "careful"), [("greedy", 0.75), ("threshold(0.2,0.5)", 0.25)])
-def test_six_decisions_by_a_habit_show_it_and_five_do_not(name: str, careful: float) -> None:
+def test_five_decisions_by_a_habit_show_it_and_four_do_not(name: str, careful: float) -> None:
     """In the end half of the weight is where the habit is."""
     late: list[Weights] = []
-    for position in seen("greedy", name, seed=2):
-        known = recognised(position)
-        assert bool(known) == (decisions(position, 1) >= 6)
+    numbers = set()
+    for position in chain.from_iterable(seen("greedy", name, seed) for seed in range(4)):
+        known, number = recognised(position), decisions(position, 1)
+        assert bool(known) == (number >= 5)
         late += known.values()
-    assert late
+        numbers.add(number)
+    assert {4, 5} <= numbers
     assert all(sum(weights) == pytest.approx(1) for weights in late)
     assert late[-1][0] == pytest.approx(careful, abs=0.01)
 
@@ -61,7 +63,7 @@ def test_of_several_each_is_known_for_itself() -> None:
     """Seats 0 and 2 are `random`, seat 1 is not; whoever is out is nobody any more."""
     for position in seen("random", "greedy", 5, seats=3):
         assert recognised(position).keys() <= {1} & {*position.round().active}
-        assert bool(recognised(position)) == (decisions(position, 1) >= 6 and position.n_cards[1])
+        assert bool(recognised(position)) == (decisions(position, 1) >= 5 and position.n_cards[1])
 
 
 def test_solved_plays_its_table_until_a_habit_shows_and_then_as_bayes_who_knows_it() -> None:

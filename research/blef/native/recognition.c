@@ -1,7 +1,7 @@
 /* Who plays by a habit, read from the rounds before: strategies/recognition.py. */
 #include "recognition.h"
 
-static const double AGREES = 0.8 / 0.5, DIFFERS = 0.2 / 0.5, ENOUGH = 16;
+static const double AGREES = 0.8 / 0.5, DIFFERS = 0.2 / 0.5, ENOUGH = 10;
 
 const Shown NOTHING = {{1, 1, 1}};
 

@@ -15,7 +15,7 @@ from cardsharp.blef.strategies.odds import bits_of
 _AGREES, _DIFFERS = 0.8 / 0.5, 0.2 / 0.5
 """How many times likelier a habit is after a decision that is what it says, and after another."""
 
-_ENOUGH = 16.0
+_ENOUGH = 10.0
 """So many times likelier, and we take it that somebody has the habit."""
 
 
