@@ -54,26 +54,27 @@ class Shape:
 
     def class_of(self, bet: int) -> int:
         """What is known of a bet after two more, 0 where that is nothing."""
-        if bet not in self.bets:
+        if bet == OPENING or bet not in self._places:
             return 0
-        return self._place(bet) if sum(self.cards) <= _FEW else _class_of(bet)
+        return self._places[bet] if sum(self.cards) <= _FEW else _class_of(bet)
 
     def row(self, role: int, values: Iterable[int], bets: Sequence[int]) -> int:
         """The number of the row for these values in hand after these last three bets."""
         hands = hands_of(self.cards[role])
         third, before, last = bets
-        if self._place(last) > self.high:
+        if self._places[last] > self.high:
             third = before = OPENING
-        place = self._place(before) * self.classes + self.class_of(third)
+        place = self._places[before] * self.classes + self.class_of(third)
         number = place * len(hands) + hands[tuple(sorted(values))]
-        return self._place(last) * self.apart(role) + number
+        return self._places[last] * self.apart(role) + number
 
     def apart(self, role: int) -> int:
         """How far the numbers of one last bet are from those of the next."""
         return (len(self.bets) + 1) * self.classes * len(hands_of(self.cards[role]))
 
-    def _place(self, bet: int) -> int:
-        return 0 if bet == OPENING else self.bets.index(bet) + 1
+    @cached_property
+    def _places(self) -> dict[int, int]:
+        return {bet: place for place, bet in enumerate((OPENING, *self.bets))}
 
     def action(self, choice: int) -> int:
         """What a choice stands for: the check comes first, then the bets that the tables know."""
