@@ -1,6 +1,7 @@
 """Parameters are read as the original reads them, but for what made it fail."""
 
 import math
+import signal
 
 import pytest
 
@@ -61,6 +62,21 @@ def test_a_number_is_read(text: str, number: float) -> None:
 def test_what_is_no_number_is_none(text: str) -> None:
     """Also what Python would take for one."""
     assert read_number(text) is None
+
+
+def test_no_text_takes_the_square_of_its_length() -> None:
+    """This one would take three minutes of the process, not some milliseconds."""
+
+    def give_up(*_: object) -> None:
+        pytest.fail("ten seconds of this process were not enough")
+
+    before = signal.signal(signal.SIGVTALRM, give_up)
+    signal.setitimer(signal.ITIMER_VIRTUAL, 10)
+    try:
+        assert read_number("1" * 100_000 + "x") is None
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
 
 
 @pytest.mark.parametrize(

@@ -112,7 +112,7 @@ class Parameters:
         if not isinstance(body, dict):
             raise bad_request(_BAD_BODY)
         given = {name: value for name, value in body.items() if value is not None}
-        if not all(isinstance(value, str) for value in given.values()):
+        if not all(isinstance(value, str) and _is_text(value) for value in given.values()):
             raise bad_request(_BAD_BODY)
         return list(given.items())
 
@@ -174,6 +174,15 @@ class Messages:
             name: ",".join(values).split(",") if name in lists else values[-1]
             for name, values in sent.items()
         }
+
+
+def _is_text(value: str) -> bool:
+    """Whether it can be sent back: half a surrogate pair, which JSON can hold, is no character."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _no_constant(name: str) -> None:
