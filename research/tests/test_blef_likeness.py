@@ -1,6 +1,6 @@
 """The likeness of `bayes` in C is held against `bayes`; local best responses against exact ones.
 
-Exact best answers to whole strategies are known for the smallest rounds (docs/blef.md).
+Exact best answers to whole strategies are known for the smallest rounds (docs/blef-strength.md).
 """
 
 import ctypes

@@ -170,7 +170,7 @@ def test_a_packed_table_plays_as_what_was_learned(tmp_path: Path) -> None:
 
 
 def test_the_shipped_tables_are_whole_and_lack_little() -> None:
-    """At least so much, by a player who knows them; docs/blef.md has closer figures."""
+    """At least so much, by a player who knows them; docs/blef-strength.md has closer figures."""
     tables = trained()
     assert tables.file.is_whole()
     for cards in ((2, 2), (3, 3)):

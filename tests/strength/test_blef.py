@@ -1,4 +1,4 @@
-"""The strategies of Blef are as strong as they were measured; docs/blef.md has more games."""
+"""The strategies of Blef are as strong as measured; docs/blef-strength.md has more games."""
 
 import pytest
 
@@ -20,6 +20,6 @@ def test_threshold_plays_as_strong_as_it_was_measured() -> None:
 
 
 def test_bayes_beats_greedy_and_threshold() -> None:
-    """A few games: the figures with narrow intervals are in docs/blef.md."""
+    """A few games: the figures with narrow intervals are in docs/blef-strength.md."""
     assert duel("bayes", "greedy", 2, seed=4).points >= 75
     assert duel("bayes", "threshold(0.2,0.5)", 2, seed=4).points >= 75
