@@ -1,6 +1,6 @@
 """The engine is stronger than the players that it is measured against.
 
-The figures in docs/euchre.md come from thousands of games; these are enough to see it break.
+The figures in docs/euchre-strength.md come from thousands of games; these show that it breaks.
 """
 
 from pathlib import Path
