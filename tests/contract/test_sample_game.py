@@ -25,7 +25,7 @@ from support.games import NIM
 
 import cardsharp.games
 import web.app
-from cardsharp.exchange import Limits
+from cardsharp.access import Limits
 from workbench.cloud.context import Function
 from workbench.cloud.http_front import HttpFront
 

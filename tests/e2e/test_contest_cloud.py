@@ -11,8 +11,8 @@ import pytest
 from support.aws_build import native_build
 from support.cli import Cli, clean, line_with, program
 
+from cardsharp.access import Address, Credentials
 from cardsharp.cloud.dynamodb_table import DynamoTable
-from cardsharp.deadmansdraw.client import Address, Credentials
 from cardsharp.deadmansdraw.contest.dynamodb import DynamoContest
 from cardsharp.deadmansdraw.contest.records import Settings
 from cardsharp.deadmansdraw.contest.sqlite import SqliteContest

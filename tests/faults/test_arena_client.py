@@ -27,7 +27,8 @@ from support.fault_server import (
     then_close,
 )
 
-from cardsharp.deadmansdraw.client import ArenaClient, Credentials, Limits, MatchClosed
+from cardsharp.access import Credentials, Limits
+from cardsharp.deadmansdraw.client import ArenaClient, MatchClosed
 from cardsharp.errors import (
     ArenaError,
     Foreign,

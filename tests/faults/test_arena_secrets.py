@@ -7,7 +7,8 @@ import requests
 from support import arena_bodies as bodies
 from support.fault_server import FaultServer, answer
 
-from cardsharp.deadmansdraw.client import ArenaClient, Credentials
+from cardsharp.access import Credentials
+from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.errors import ConfigError, NotFound, Rejected
 
 CANARY = "canary-7f3a"

@@ -33,9 +33,10 @@ from support.fault_server import (
 )
 
 from cardsharp import exchange
+from cardsharp.access import Credentials, Limits
 from cardsharp.deadmansdraw.actions import DRAW, EffectType, respond
 from cardsharp.deadmansdraw.cards import Card, Suit
-from cardsharp.deadmansdraw.client import ArenaClient, Credentials, Limits, MatchClosed
+from cardsharp.deadmansdraw.client import ArenaClient, MatchClosed
 from cardsharp.deadmansdraw.wire import EventType, MatchParams
 from cardsharp.errors import (
     ArenaError,

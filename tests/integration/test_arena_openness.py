@@ -21,10 +21,11 @@ from support.arena import (
     write_players,
 )
 
+from cardsharp.access import Address, Credentials, Limits
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.openness import PrivateOnly
 from cardsharp.deadmansdraw.arena.spectators import MOST_KEPT, PER_ADDRESS
-from cardsharp.deadmansdraw.client import Address, ArenaClient, Credentials, Limits
+from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.wire import MatchParams
 from cardsharp.errors import ConfigError, Unreachable
 from workbench.arena.server import ArenaServer

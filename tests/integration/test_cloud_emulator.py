@@ -14,6 +14,7 @@ import pytest
 import stamina
 from support.cloud_benches import environment
 
+from cardsharp.access import Credentials
 from cardsharp.cloud import secrets
 from cardsharp.cloud.adapters import build_log, build_queue
 from cardsharp.cloud.clock import SystemClock
@@ -21,7 +22,6 @@ from cardsharp.cloud.ports import Status
 from cardsharp.cloud.secrets import credentials
 from cardsharp.deadmansdraw.settings import Settings
 from cardsharp.errors import ConfigError, StoreError
-from cardsharp.exchange import Credentials
 from workbench.cloud.emulator import Emulator, Stack
 from workbench.cloud.template import TEMPLATE
 

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 import requests
 
+from cardsharp.access import Credentials
 from cardsharp.cloud.attend import Meet
 from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.ports import Body, MatchLog
@@ -23,7 +24,7 @@ from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.deadmansdraw.arena.players import User
 from cardsharp.deadmansdraw.arena.views import Look, full_view
 from cardsharp.deadmansdraw.bot import NO_SUCH_MATCH, meeting
-from cardsharp.deadmansdraw.client import ArenaClient, Credentials
+from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.deadmansdraw.reading import rebuild
 from cardsharp.deadmansdraw.seats import Players, Seat

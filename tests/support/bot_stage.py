@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
+from cardsharp.access import Credentials, Limits
 from cardsharp.cloud.ports import Queue
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
-from cardsharp.deadmansdraw.client import ArenaClient, Credentials, Limits
+from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.errors import ArenaError
 from support.arena import ADMIN_PASSWORD, ALICE, NAMES, PASSWORDS, write_players
 from support.bot_proxy import Proxy

@@ -19,12 +19,13 @@ from requests.adapters import HTTPAdapter
 from urllib3.response import HTTPResponse
 from urllib3.util import Timeout
 
+from cardsharp.access import Limits
 from cardsharp.cloud.attend import Meet
 from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.ports import Body, Clock, MatchLog, Queue
 from cardsharp.cloud.timing import Timing
 from cardsharp.cloud.vault import Vault
-from cardsharp.exchange import Client, Limits
+from cardsharp.exchange import Client
 from cardsharp.web.events import Handler
 from support.bot_clock import StillClock
 from support.bot_faults import STEP, Crash, FaultPlan, Intent, Kind, Meant

@@ -17,11 +17,11 @@ from pathlib import Path
 
 from requests.adapters import HTTPAdapter
 
+from cardsharp.access import Credentials, Limits
 from cardsharp.deadmansdraw.actions import DRAW
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
-from cardsharp.deadmansdraw.client import ArenaClient, Credentials
+from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.errors import Unreachable
-from cardsharp.exchange import Limits
 from support.arena import ADMIN_PASSWORD, ALICE, PASSWORDS, write_players
 from workbench.arena.server import ArenaServer
 

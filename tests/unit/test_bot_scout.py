@@ -19,13 +19,14 @@ from support.bot_bench import Bench
 from support.bot_faults import STEP, FaultPlan, Kind
 from support.bot_wire import RETRY_AFTER
 
+from cardsharp.access import Credentials
 from cardsharp.cloud.messages import parse_message
 from cardsharp.cloud.metrics import Metric, NoMeter
 from cardsharp.cloud.offering import SETTLED, Offering
 from cardsharp.cloud.ports import Status
 from cardsharp.cloud.switches import Switches
 from cardsharp.cloud.windows import Window
-from cardsharp.deadmansdraw.client import ArenaClient, Credentials
+from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.logbook import missing_body
 from cardsharp.deadmansdraw.scout import Post, Scout, ScoutTiming
 from cardsharp.errors import StoreError, Unauthorized

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from cardsharp.access import Address
 from cardsharp.cloud.adapters import build_log, build_queue
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.memory import MemoryQueue
@@ -13,7 +14,6 @@ from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.cloud.timing import limits_of
 from cardsharp.deadmansdraw.settings import Settings
 from cardsharp.errors import ConfigError, StoreError
-from cardsharp.exchange import Address
 
 CANARY = "canary-7f3a"
 GOOD = {

@@ -10,6 +10,7 @@ import grimp
 import pytest
 from importlinter import Contract
 from importlinter.api import read_configuration
+from importlinter.contracts.forbidden import ForbiddenContract
 from importlinter.contracts.layers import LayersContract
 
 from tests.support.allow_list import AllowList
@@ -17,12 +18,17 @@ from tests.support.allow_list import AllowList
 ROOT = Path(__file__).parents[2]
 CONFIGURATION = read_configuration(str(ROOT / "pyproject.toml"))
 SESSION = CONFIGURATION["session_options"]
-TYPES: dict[str, type[Contract]] = {"allow_list": AllowList, "layers": LayersContract}
+TYPES: dict[str, type[Contract]] = {
+    "allow_list": AllowList,
+    "forbidden": ForbiddenContract,
+    "layers": LayersContract,
+}
 RULES = "Rules know nothing but each other"
 POSITION = "A position is worked out from the rules"
 STRATEGY = "A strategy knows rules and position, and is given its chance"
 LEANT_ON = "What strategies lean on is as blind as they are"
 SHARED = "What games share knows no game, and a function no other"
+CLIENT = "Only a player's side asks over HTTP"
 GAME = "A game knows itself and what all games share"
 HEIGHTS = "The same module lies as high in every game"
 FLOORS = "A floor of the workbench knows only lower ones"
@@ -82,6 +88,9 @@ def plant(house: grimp.ImportGraph, importer: str, imported: str, line: str) -> 
         ("cardsharp.cloud.sqs", "cardsharp.deadmansdraw.rules", SHARED),
         ("cardsharp.web", "cardsharp.blef", SHARED),
         ("cardsharp.cloud.sqs", "worker", SHARED),
+        ("cardsharp.cloud.timing", "cardsharp.exchange", CLIENT),
+        ("cardsharp.blef.store", "cardsharp.blef.client", CLIENT),
+        ("functions.director.app", "requests", CLIENT),
         ("functions.poller.app", "worker", SHARED),
         ("functions.poller.app", "functions.worker.app", SHARED),
         ("functions.worker.app", "numpy", SHARED),

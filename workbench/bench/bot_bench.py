@@ -25,8 +25,9 @@ from cyclopts import Parameter
 from rich.console import Console
 from rich.table import Table
 
+from cardsharp.access import Credentials
 from cardsharp.deadmansdraw.arena.players import ADMIN
-from cardsharp.deadmansdraw.client import ArenaClient, Credentials
+from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.deadmansdraw.wire import MatchParams
 from cardsharp.errors import ArenaError

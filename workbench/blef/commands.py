@@ -8,11 +8,11 @@ from typing import Annotated
 import cyclopts
 from cyclopts import Parameter, validators
 
+from cardsharp.access import Limits
 from cardsharp.blef.client import BlefClient
 from cardsharp.blef.game import GAME
 from cardsharp.blef.seats import SeatOrder
 from cardsharp.cloud.redaction import redact
-from cardsharp.exchange import Limits
 from workbench.blef.bot import News, in_words, told_of
 from workbench.lab.duel import Duel
 from workbench.lab.following import followed

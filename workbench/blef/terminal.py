@@ -7,6 +7,7 @@ from uuid import uuid4
 
 from pydantic import SecretStr
 
+from cardsharp.access import Limits
 from cardsharp.blef.actions import LOST, name_of
 from cardsharp.blef.bot import BREATH, SeatMatch, Seats
 from cardsharp.blef.client import BlefClient, Sighting
@@ -19,7 +20,6 @@ from cardsharp.cloud.adapters import build_vault
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import Clock
 from cardsharp.errors import ArenaError, Garbled, Rejected
-from cardsharp.exchange import Limits
 from cardsharp.seats import Seat
 from workbench.blef.screen import BlefScreen, capital
 from workbench.show.lookup import data_folder

@@ -8,9 +8,10 @@ from typing import Annotated
 import cyclopts
 from cyclopts import Parameter, validators
 
+from cardsharp.access import Credentials
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import MatchRecord
-from cardsharp.deadmansdraw.client import ArenaClient, Credentials
+from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.errors import ConfigError
 from workbench.cli.cloud_letters import letters
 from workbench.cli.cloud_where import USUAL, StackOptions

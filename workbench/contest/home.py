@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
+from cardsharp.access import Address, Credentials
 from cardsharp.cloud.private import make_private
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.players import ADMIN, ha1
-from cardsharp.deadmansdraw.client import Address, ArenaClient, Credentials
+from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.contest.pages import ContestPages, OneContest
 from cardsharp.deadmansdraw.contest.records import Entrant, Records
 from cardsharp.deadmansdraw.contest.sqlite import SqliteContest

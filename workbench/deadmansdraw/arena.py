@@ -12,11 +12,12 @@ import cyclopts
 from cyclopts import Parameter, validators
 from cyclopts.types import NonNegativeFloat
 
+from cardsharp.access import Address, Credentials, Limits
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.ids import DUMMY_ID
 from cardsharp.deadmansdraw.arena.players import ADMIN, DEFAULT_FILE, load_players
 from cardsharp.deadmansdraw.arena.randomness import Randomness
-from cardsharp.deadmansdraw.client import Address, ArenaClient, Credentials, Limits
+from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.wire import MatchParams
 from cardsharp.errors import ConfigError
 from workbench.arena.server import run

@@ -12,10 +12,11 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from cardsharp.access import Limits
 from cardsharp.cloud.ports import Clock
 from cardsharp.cloud.secrets import credentials
 from cardsharp.cloud.settings import PREFIX
-from cardsharp.deadmansdraw.client import ArenaClient, Limits
+from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.settings import Settings
 from cardsharp.deadmansdraw.wire import WhoAmI
 from cardsharp.errors import ConfigError, RateLimited, Unreachable

@@ -24,10 +24,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from cardsharp.access import Credentials
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import MatchRecord, Status
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
-from cardsharp.deadmansdraw.client import ArenaClient, Credentials
+from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.errors import CardsharpError, ConfigError
 from workbench.arena.server import ArenaServer
 from workbench.build.artifacts import Build

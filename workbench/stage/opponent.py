@@ -10,8 +10,9 @@ import sys
 from dataclasses import asdict, dataclass, field
 from random import Random
 
+from cardsharp.access import Credentials
 from cardsharp.deadmansdraw.actions import Action
-from cardsharp.deadmansdraw.client import ArenaClient, Credentials
+from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.logbook import ends_turn
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.reading import follow, rebuild

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
+from cardsharp.access import Credentials
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.ids import DUMMY_ID
 from cardsharp.deadmansdraw.arena.players import ADMIN, DEFAULT_FILE, Player, load_players
-from cardsharp.deadmansdraw.client import ArenaClient, Credentials
+from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.wire import MatchParams
 from cardsharp.deadmansdraw.wire_views import MatchView
 from workbench.arena.server import ArenaServer

@@ -27,10 +27,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
-from ipaddress import ip_address
 from pathlib import Path
 from typing import NamedTuple, Self
-from urllib.parse import urlsplit
 
 import requests
 import stamina
@@ -39,66 +37,16 @@ from requests.adapters import HTTPAdapter
 from requests.auth import AuthBase, HTTPBasicAuth, HTTPDigestAuth
 from urllib3.connection import HTTPConnection
 
+from cardsharp.access import Address, Credentials, Limits, checked_address
 from cardsharp.errors import ArenaError, ConfigError, Garbled, Unreachable
 from cardsharp.patience import Patience
 from cardsharp.refusal import refusal
 
 _log = logging.getLogger("cardsharp.arena")
 
-_LOCAL_NAMES = (".local", ".lan", ".internal", ".home.arpa")
 _CHUNK = 64 * 1024
 _MAX_CHALLENGE = 4 * 1024
 """Bytes that a Digest challenge's own body may have; requests reads it whole."""
-
-
-@dataclass(frozen=True, slots=True)
-class Address:
-    """Where an arena is, and whom to believe on the way there.
-
-    `ca` is a file of certificates that are believed instead of the usual ones; `insecure` allows
-    http to a private network, where the password can be read by whoever is in it.
-    """
-
-    url: str
-    ca: Path | None = None
-    insecure: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Credentials:
-    """User and password; the password shows in no repr."""
-
-    user: str
-    password: str = field(repr=False)
-
-    def __post_init__(self) -> None:
-        if not self.user or not self.password:
-            raise ConfigError("The arena needs a user and a password; give both.")
-        if ":" in self.user:
-            raise ConfigError("A user name with a colon cannot be sent; check user and password.")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """How long and how large anything may get.
-
-    `read`, `long_poll` and `act` hold for a whole answer, to its last byte; a server that falls
-    silent in the middle is given up at twice the limit at the latest. `long_poll` must be above
-    the server's 30 s. A write leaves within `connect` of its call, or not at all. `total` bounds
-    a read with all its repetitions; a long poll gets it on top. `slow_down` is the longest the
-    server delays on purpose (docs/spec/arena.md section 2).
-    """
-
-    connect: timedelta = timedelta(seconds=3)
-    read: timedelta = timedelta(seconds=10)
-    long_poll: timedelta = timedelta(seconds=40)
-    act: timedelta = timedelta(seconds=3)
-    total: timedelta = timedelta(seconds=20)
-    slow_down: timedelta = timedelta(seconds=10)
-    attempts: int = 5
-    backoff: timedelta = timedelta(milliseconds=200)
-    backoff_max: timedelta = timedelta(seconds=5)
-    body: int = 2 * 1024 * 1024
 
 
 class Budget(NamedTuple):
@@ -301,44 +249,6 @@ class Client:
     def close(self) -> None:
         """Close the connections."""
         self._exchange.close()
-
-
-def checked_address(base_url: str, *, insecure: bool = False) -> str:
-    """The arena's address without a slash, or an `/api`, at its end.
-
-    Raises:
-        ConfigError: not an address, with a password in it, or http to another machine; with
-            `insecure`, http to one that is not in a private network.
-    """
-    try:
-        parts = urlsplit(base_url)
-        host, user, _ = parts.hostname, parts.username, parts.port
-    except ValueError:
-        host, user = None, None
-    if user is not None:
-        raise ConfigError("The address holds a user or password; give them separately.")
-    if not host or parts.scheme not in {"http", "https"} or parts.query or parts.fragment:
-        raise ConfigError("The address must look like https://arena.example.org.")
-    if parts.scheme == "http" and not (_is_private(host) if insecure else _is_loopback(host)):
-        where = "a private network" if insecure else "this machine"
-        raise ConfigError(
-            f"http://{host} would send the password in the clear; use https "
-            f"(http is for {where} only)."
-        )
-    return base_url.rstrip("/").removesuffix("/api")
-
-
-def _is_loopback(host: str) -> bool:
-    with suppress(ValueError):
-        return ip_address(host).is_loopback
-    return host == "localhost"
-
-
-def _is_private(host: str) -> bool:
-    """Whether a host is in a private network: by its address, or by a name of such a network."""
-    with suppress(ValueError):
-        return ip_address(host).is_private
-    return "." not in host or host.lower().endswith(_LOCAL_NAMES)
 
 
 def _readable(ca: Path) -> str:

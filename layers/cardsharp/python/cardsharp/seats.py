@@ -16,6 +16,7 @@ from uuid import uuid4
 
 from pydantic import SecretStr, field_validator
 
+from cardsharp.access import Limits, checked_address
 from cardsharp.cloud.adapters import build_offering, build_vault
 from cardsharp.cloud.attend import Bot, Meet
 from cardsharp.cloud.attended import Attended
@@ -28,7 +29,6 @@ from cardsharp.cloud.settings import Workplace
 from cardsharp.cloud.timing import limits_of, timing_of
 from cardsharp.cloud.vault import Vault
 from cardsharp.errors import ConfigError, Conflict, StoreError
-from cardsharp.exchange import Limits, checked_address
 from cardsharp.game import Job
 
 _CLAIM = "seat order"

@@ -2,8 +2,9 @@
 
 from pydantic import ValidationError
 
+from cardsharp.access import Limits
 from cardsharp.errors import Garbled
-from cardsharp.exchange import Call, Client, Exchange, Limits
+from cardsharp.exchange import Call, Client, Exchange
 from nim.rules import Action
 from nim.wire import GameBody
 

@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 from http import HTTPStatus
 from uuid import UUID
 
+from cardsharp.access import Limits, checked_address
 from cardsharp.blef.wire import BASE, VERSION_HEADER, JoinedBody, StateBody, parse_state
 from cardsharp.errors import Foreign, Garbled, NotFound, Rejected
-from cardsharp.exchange import Answer, Call, Client, Exchange, Limits, checked_address
+from cardsharp.exchange import Answer, Call, Client, Exchange
 
 _DONE = frozenset({HTTPStatus.OK, HTTPStatus.ACCEPTED})
 

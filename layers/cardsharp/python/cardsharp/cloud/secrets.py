@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from pydantic import BaseModel, SecretStr, ValidationError
 
+from cardsharp.access import Credentials
 from cardsharp.cloud import redaction
 from cardsharp.errors import ConfigError, StoreError
-from cardsharp.exchange import Credentials
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.parameters import SSMProvider

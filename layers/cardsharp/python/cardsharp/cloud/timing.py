@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
+from cardsharp.access import Limits
 from cardsharp.cloud.settings import Workplace
-from cardsharp.exchange import Limits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

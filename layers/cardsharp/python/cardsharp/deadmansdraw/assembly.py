@@ -5,13 +5,14 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 
+from cardsharp.access import Credentials
 from cardsharp.cloud.adapters import build_offering, build_relay
 from cardsharp.cloud.metrics import Meter
 from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.ports import Clock, MatchLog, Queue
 from cardsharp.cloud.secrets import credentials
 from cardsharp.cloud.timing import limits_of
-from cardsharp.deadmansdraw.client import ArenaClient, Credentials
+from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.deadmansdraw.scout import Post, Scout, ScoutTiming
 from cardsharp.deadmansdraw.settings import Settings

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from random import Random
 
+from cardsharp.access import Credentials
 from cardsharp.cloud.attend import Bot
 from cardsharp.cloud.attended import Attended
 from cardsharp.cloud.secrets import credentials, guarded
@@ -12,7 +13,7 @@ from cardsharp.cloud.telemetry import BUILD
 from cardsharp.cloud.timing import timing_of
 from cardsharp.deadmansdraw.assembly import Assembly, assembly_of
 from cardsharp.deadmansdraw.bot import meeting
-from cardsharp.deadmansdraw.client import DUMMY_ID, Credentials
+from cardsharp.deadmansdraw.client import DUMMY_ID
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.deadmansdraw.seats import Players, Seat
 from cardsharp.deadmansdraw.strategies import build

@@ -7,12 +7,11 @@ from typing import TypeVar
 
 import requests
 
+from cardsharp.access import Address, Credentials, Limits
 from cardsharp.deadmansdraw import wire
 from cardsharp.deadmansdraw.actions import Action
 from cardsharp.errors import Garbled, MatchOver, NotFound, NotYourTurn, Unreachable
-from cardsharp.exchange import Address, Budget, Call, Client, Credentials, Exchange, Limits
-
-__all__ = ["DUMMY_ID", "Address", "ArenaClient", "Budget", "Credentials", "Limits", "MatchClosed"]
+from cardsharp.exchange import Budget, Call, Client, Exchange
 
 _T = TypeVar("_T")
 _OK, _GONE = 200, 410

@@ -6,10 +6,10 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field, SecretStr, ValidationInfo, field_validator
 
+from cardsharp.access import Address, checked_address
 from cardsharp.cloud.settings import Duration, Names, Workplace, seconds
 from cardsharp.cloud.windows import Windows
 from cardsharp.errors import ConfigError
-from cardsharp.exchange import Address, checked_address
 
 
 class Settings(Workplace):
