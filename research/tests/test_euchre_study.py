@@ -1,6 +1,6 @@
 """The engine is stronger than the players that it is measured against.
 
-The figures in docs/euchre-strength.md come from thousands of games; these show that it breaks.
+The figures in docs/euchre-strength.md come from thousands of games; a few show that it broke.
 """
 
 from pathlib import Path
