@@ -30,7 +30,7 @@ from cardsharp.errors import ConfigError
 from cardsharp.game import Game
 from cardsharp.registry import strategies_of
 from cardsharp.strategy import Decision, Option
-from cardsharp.trying import MOST_PRINTED, Unfit, tried
+from cardsharp.trying import MOST_PRINTED, Unfit, ends, tried
 
 LIMIT = timedelta(seconds=2)
 """What an answer may take on the clock; whoever takes longer is killed and started anew."""
@@ -43,9 +43,6 @@ LONGEST = 1_000_000
 
 _GRACE = 0.5
 """Seconds in which a program that has closed its output is expected to end."""
-
-_LINES = 6
-"""How many of the first and of the last lines of its stderr are shown where a program fails."""
 
 _OURS = ("CARDSHARP_", "AWS_")
 """Variables of the environment that no program is given: passwords are among them."""
@@ -313,10 +310,8 @@ class _Process:
         return "the program closed its output"
 
     def _last_words(self) -> str:
-        """The first and the last lines of its stderr: languages differ in where they say most."""
-        lines = self.heard().strip().splitlines()
-        if len(lines) > 2 * _LINES:
-            lines = [*lines[:_LINES], "...", *lines[-_LINES:]]
+        """The first and the last lines of its stderr."""
+        lines = ends(self.heard().strip().splitlines())
         return "\n".join(line.replace("\t", "    ") for line in lines)
 
 

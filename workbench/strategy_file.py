@@ -81,7 +81,7 @@ def strategy_named(name_or_file: str, of: Game | None = None) -> str:
         strategy = strategies_of(package).build(name, Random(0))
     except ConfigError as error:
         raise unknown(error) from None
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ConfigError(
             f"The strategy '{name}' cannot be made: {_said(error)}; "
             "its __init__ takes one thing besides self, a Random or in Euchre a stopwatch."
@@ -178,7 +178,7 @@ def _import(path: Path, module_name: str) -> tuple[Path, ...]:
     _look_in(str(path.parent))
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[module_name]
         raise ConfigError(
             f"The strategy file {_place(error, path)} fails: {_said(error)}"
@@ -211,15 +211,15 @@ def _take_out(names: set[str], folder: Path) -> Iterator[Path]:
             yield Path(file)
 
 
-def _place(error: Exception, path: Path) -> str:
+def _place(error: BaseException, path: Path) -> str:
     """The file, and the line of it that failed where that is known."""
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame.lineno for frame in frames if frame.filename == str(path)]
-    if isinstance(error, SyntaxError):
+    if isinstance(error, SyntaxError) and error.lineno is not None:
         lines.append(error.lineno)
     return f"{path}, line {lines[-1]}," if lines else str(path)
 
 
-def _said(error: Exception) -> str:
+def _said(error: BaseException) -> str:
     text = error.msg if isinstance(error, SyntaxError) else str(error)
     return f"{type(error).__name__}: {text}".rstrip(": ")

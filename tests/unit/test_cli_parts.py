@@ -62,6 +62,7 @@ def test_a_long_sentence_is_broken_between_words_on_a_terminal_only(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setenv("LINES", "24")  # or rich takes a dumb terminal for one of 80 columns
     sentence = "No strategy is called 'nosuch'. There are: adaptive, captain, champion."
     print_error(sentence)
     assert capsys.readouterr().err == f"cardsharp: {sentence}\n"
@@ -256,6 +257,8 @@ def test_a_copied_match_is_the_same_match(tmp_path: Path) -> None:
         ("", "registers no strategy"),
         ("import nothing_like_it", "line 1, fails: ModuleNotFoundError"),
         ("class A:\n  def f(self)\n", "line 2, fails: SyntaxError"),
+        ("\0", "mine.py fails: SyntaxError"),
+        ("import sys\nsys.exit(3)", "line 2, fails: SystemExit: 3"),
         ("@strategy('champion')\nclass A:\n  def __init__(self, r): pass", "takes the name"),
         ("@strategy('unmade')\nclass A:\n  pass", "takes one thing besides self"),
         ("@strategy('mute')\nclass A:\n  def __init__(self, r): pass", "no method decide"),

@@ -1,11 +1,12 @@
 """Duels of every game: paired, repeatable, and told by figures that add up."""
 
+import os
 from random import Random
 from typing import Any
 
 import pytest
 
-from cardsharp.errors import ConfigError
+from cardsharp.errors import ConfigError, StrategyFault
 from cardsharp.games import games
 from workbench.lab.coverage import covered
 from workbench.lab.duel import Duel
@@ -50,6 +51,16 @@ def test_processes_change_nothing() -> None:
     plan = plan_of("blef", pairs=7)
     with pool_of(2) as pool:
         assert run(plan, pool) == run(plan)
+
+
+def test_a_process_that_dies_is_told_of_and_what_else_it_can_be() -> None:
+    def dies() -> None:
+        with pool_of(2) as pool:
+            assert pool is not None
+            pool.submit(os._exit, 5).result()
+
+    with pytest.raises(StrategyFault, match="--workers 1"):
+        dies()
 
 
 def test_against_copies_a_deal_is_played_from_each_seat() -> None:

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import get_context
 from typing import Any
 
-from cardsharp.errors import ConfigError, Unreachable
+from cardsharp.errors import ConfigError, StrategyFault, Unreachable
 
 _PATIENCE = 10
 """Seconds in which a scheduler must answer."""
@@ -20,6 +21,7 @@ def pool_of(processes: int, cluster: str | None = None) -> Iterator[Executor | N
 
     Raises:
         ConfigError: the cluster's library is not installed, or the address is none.
+        StrategyFault: a process of this machine ended in the middle of a task.
         Unreachable: nobody answers there.
     """
     if cluster is not None:
@@ -31,6 +33,11 @@ def pool_of(processes: int, cluster: str | None = None) -> Iterator[Executor | N
         local = ProcessPoolExecutor(processes, get_context("spawn"))
         try:
             yield local
+        except BrokenProcessPool:
+            raise StrategyFault(
+                "A process that played has died: a strategy ended it, or the memory ran out. "
+                "--workers 1 plays in this process."
+            ) from None
         except BaseException:
             local.shutdown(wait=False, cancel_futures=True)
             raise

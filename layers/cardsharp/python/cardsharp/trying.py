@@ -23,6 +23,9 @@ MOST_PRINTED = 4_000
 
 _MOST_SAID = 300
 
+_LINES = 6
+"""How many of the first and of the last lines are kept of what led to a fault."""
+
 
 class Unfit(Exception):
     """What a strategy returned cannot be used; the text is the whole fault.
@@ -75,11 +78,11 @@ def _tried(work: Callable[[], T], owner: object, page: "_Page") -> Tried[T]:
             return Tried(work(), printed=page.text)
         except Unfit as unfit:
             return Tried(fault=str(unfit), trace=unfit.trace, printed=page.text)
-        except Exception as error:  # noqa: BLE001 - anybody's code; the turn must go on
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - anybody's code; the turn must go on
             lines = own_lines(error, owner)
             fault = f"the strategy failed: {_said(error)}"
             place = f" ({lines[-1]})" if lines else ""
-            trace = "\n".join(lines) if len(lines) > 1 else ""
+            trace = "\n".join(ends(lines)) if len(lines) > 1 else ""
             return Tried(fault=fault + place, trace=trace, printed=page.text)
 
 
@@ -110,6 +113,11 @@ def _after_this_house(trace: TracebackType | None) -> TracebackType | None:
 
 
 _HERE = Path(__file__).parent
+
+
+def ends(lines: list[str]) -> list[str]:
+    """The first and the last of many lines: languages differ in where they say most."""
+    return lines if len(lines) <= 2 * _LINES else [*lines[:_LINES], "...", *lines[-_LINES:]]
 
 
 def _said(error: BaseException) -> str:
