@@ -189,7 +189,9 @@ def test_an_event_is_read_back_from_its_text(event: Event) -> None:
     assert decode_event(encode_event(event)) == event
 
 
-@pytest.mark.parametrize("text", ["", "[]", '["bet",1]', '["bid"]', "{}", "7"])
+@pytest.mark.parametrize(
+    "text", ["", "[]", '["bet",1]', '["bid"]', '["swap",1,"2"]', '["swap",1,true]', "{}", "7"]
+)
 def test_a_text_that_is_no_event_is_an_error_of_the_store(text: str) -> None:
     with pytest.raises(StoreError, match="cannot be read"):
         decode_event(text)

@@ -10,6 +10,8 @@ import pytest
 from support.arena import ALICE, BOB, running_arena
 from support.cli import Cli, clean
 from support.cloud_clock import START, FakeClock
+from support.euchre_api import Service
+from support.euchre_dealt import Messages
 
 from cardsharp.blef.records import GameRecord
 from cardsharp.blef.sqlite import SqliteGames
@@ -222,6 +224,33 @@ def test_a_broken_deal_of_euchre_hides_no_other(tmp_path: Path, cli: Cli) -> Non
     assert "deal 1" in cli("euchre", "show", "last", *store).out
     refused = cli("euchre", "show", "t-1-2", *store)
     assert (refused.code, "t-1-2 cannot be read" in refused.err) == (1, True)
+
+
+BROKEN_DEALS = {
+    "cards that are none": "cards = 'x'",
+    "too few cards": "cards = '1,2,3'",
+    "a card twice": f"cards = '{'0,' * 23}0'",
+    "an event of wrong types": "events = '[\"bid\",true,1,[1],7,false]'",
+    "an event that is none": "events = 'x'",
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN_DEALS.values(), ids=BROKEN_DEALS)
+def test_a_broken_deal_of_euchre_is_played_like_one_that_is_not_stored(
+    tmp_path: Path, broken: str
+) -> None:
+    """A refusal would end the client's tournament."""
+    path = tmp_path / "deals.db"
+    with closing(SqliteDeals(path, SystemClock())) as deals:
+        service = Service("rules", deals)
+        deal = Messages(service)
+        deal.begin()
+        change(path, f"UPDATE deals SET {broken}")  # noqa: S608 - our own texts
+        assert deal.ask_bid(1, 0)["suit"] == -1
+        assert deal.ask_swap(0, [3, 7, 23])["card"] == 3
+        assert deal.tell_play(0, 0, 0, 0)["card"] is None
+        assert deal.ask_play(0, 1, 1, [1, 5])["card"] == 1
+    assert service.diary.faults == ["no stored deal leads to this question"] * 3
 
 
 def test_a_broken_match_of_an_arena_is_left_out_and_named(

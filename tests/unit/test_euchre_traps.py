@@ -99,6 +99,39 @@ def test_a_bid_after_a_call_shows_that_it_was_none(deal: Messages, scribe: Scrib
     assert scribe.views[0].table.bids == (PASS,)
 
 
+@pytest.mark.parametrize(("told", "suit", "number"), [(5, SPADES, 1), (1, HEARTS, 5)])
+def test_a_call_is_of_the_round_that_its_suit_tells(
+    deal: Messages, scribe: Scribe, told: int, suit: int, number: int
+) -> None:
+    """However many bids were lost: the turned suit is called in the first round only."""
+    deal.tell_bid(1, told, suit)
+    deal.tell_swap(1, 3)
+    deal.ask_play(0, 0, 0, CARDS[:5])
+    assert scribe.views[-1].table.call == (number, suit, False)
+
+
+def test_our_own_bid_told_back_is_not_counted_twice(deal: Messages, scribe: Scribe) -> None:
+    """Else we would bid as in the second round while the client is in the first."""
+    deal.ask_bid(1, 0)
+    deal.tell_bid(2, 0, -1)
+    deal.ask_bid(1, 1)
+    deal.tell_bid(1, 1, -1)
+    deal.tell_bid(2, 2, -1)
+    deal.tell_bid(3, 2, -1)
+    deal.ask_bid(1, 3)
+    assert [len(view.table.bids) for view in scribe.views] == [0, 1, 3]
+
+
+def test_a_question_with_another_turn_card_is_of_another_deal(
+    deal: Messages, scribe: Scribe
+) -> None:
+    """One that could not be stored, say: a bid of the old deal would be illegal in it."""
+    scribe.answer = lambda view: Bid(SPADES)
+    assert deal.ask_bid(1, 0)["suit"] == SPADES
+    assert deal.get("/bid", round=1, turnCard=5, pos=0)["suit"] == -1
+    assert deal.ask_bid(1, 0)["suit"] == SPADES
+
+
 def test_the_discard_may_be_asked_for_before_the_call_is_told(
     deal: Messages, scribe: Scribe
 ) -> None:

@@ -16,7 +16,7 @@ from cardsharp.euchre.records import (
 )
 from cardsharp.euchre.state import TURN
 from cardsharp.euchre.story import bids_of, bids_with, table_before
-from cardsharp.euchre.table import DEALER, MAX_BIDS, SEATS, Call, Table
+from cardsharp.euchre.table import DEALER, MAX_BIDS, SEATS, Table
 
 NO_CARD: Card = -1
 
@@ -130,8 +130,7 @@ class SwapAsk:
     def table(self, record: Record) -> Table | None:
         """The table at this question; an opponent's call may not have been reported yet."""
         turn_card = record.cards[TURN]
-        call = Call(self.declarer, turn_card & 3, alone=False)
-        return Table(turn_card, bids_with(record, call))
+        return Table(turn_card, bids_with(record, self.declarer, Bid(turn_card & 3)))
 
     def safe(self) -> Action:
         """The lowest card that is no trump."""
@@ -169,10 +168,9 @@ class DefenseAsk:
     def table(self, record: Record) -> Table | None:
         """The table at this question; whoever is asked second, the first has declined."""
         turn_card = record.cards[TURN]
-        picks_up = self.trump == turn_card & 3
-        number = self.declarer if picks_up else self.declarer + len(SEATS)
-        bids = bids_with(record, Call(number, self.trump, alone=True))
+        bids = bids_with(record, self.declarer, Bid(self.trump, alone=True))
         asked_first = self.pos == (self.declarer + 1) % 4
+        picks_up = self.trump == turn_card & 3
         return Table(turn_card, bids, picks_up, () if asked_first else (False,))
 
     def safe(self) -> Action:

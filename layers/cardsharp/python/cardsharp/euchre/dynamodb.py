@@ -20,7 +20,7 @@ from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.cloud.ports import Clock
 from cardsharp.errors import Conflict
 from cardsharp.euchre.cards import Card
-from cardsharp.euchre.records import DealKey, Event, Record, decode_event, encode_event
+from cardsharp.euchre.records import DealKey, Event, Record, decode_record, encode_event
 from cardsharp.euchre.store import LIFE
 
 if TYPE_CHECKING:
@@ -55,9 +55,8 @@ class DynamoDeals:
         item = self._table.get(_key(key))
         if item is None:
             return None
-        cards = tuple(map(int, item["cards"]["S"].split(",")))
-        log = tuple(decode_event(event["S"]) for event in item["events"]["L"])
-        return Record(key, cards, item["born"]["S"], log)
+        events = (event["S"] for event in item["events"]["L"])
+        return decode_record(key, item["cards"]["S"], item["born"]["S"], events)
 
     def append(self, record: Record, event: Event) -> None:
         """Add an event to the deal as it was read; raises `Conflict` if that has changed."""

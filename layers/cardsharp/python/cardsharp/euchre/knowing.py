@@ -17,7 +17,7 @@ def position_of(record: Record, ask: Ask[Event]) -> Position | None:
     what is legal, but an offer may hold a card that is not.
     """
     table = ask.table(record)
-    if not _same_turn(record, ask) or table is None or turn(table) != ToAct(ask.seat, ask.question):
+    if table is None or turn(table) != ToAct(ask.seat, ask.question):
         return None
     discard = _discard(record, table, ask)
     if table.swapped and discard is None:
@@ -31,7 +31,7 @@ def position_of(record: Record, ask: Ask[Event]) -> Position | None:
     return replace(position, choices=choices) if choices else None
 
 
-def _same_turn(record: Record, ask: Ask[Event]) -> bool:
+def is_about(ask: Ask[Event], record: Record) -> bool:
     """Whether the turn card of the question, where it names one, is that of the record."""
     return ask.turn_card in {NO_CARD, record.cards[TURN]}
 

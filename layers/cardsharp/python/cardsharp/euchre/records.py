@@ -5,11 +5,11 @@ a JSON list whose first element names the kind.
 """
 
 import json
-from collections.abc import Callable
-from dataclasses import astuple, dataclass
+from collections.abc import Iterable
+from dataclasses import astuple, dataclass, fields
 
 from cardsharp.errors import StoreError
-from cardsharp.euchre.cards import Card
+from cardsharp.euchre.cards import DECK, Card
 
 Key = tuple[str | int | bool, ...]
 
@@ -85,7 +85,7 @@ class PlayEvent:
 
 Event = BidEvent | SwapEvent | DefenseEvent | PlayEvent
 
-_KINDS: dict[str, Callable[..., Event]] = {
+_KINDS: dict[str, type[Event]] = {
     "bid": BidEvent,
     "swap": SwapEvent,
     "defense": DefenseEvent,
@@ -121,7 +121,26 @@ def encode_event(event: Event) -> str:
 def decode_event(text: str) -> Event:
     """The event that `encode_event` made this text from; raises `StoreError` if none did."""
     try:
-        kind, *values = json.loads(text)
-        return _KINDS[kind](*values)
+        name, *values = json.loads(text)
+        kind = _KINDS[name]
+        if [type(value) for value in values] != [field.type for field in fields(kind)]:
+            raise TypeError(name)
+        return kind(*values)
     except (ValueError, KeyError, TypeError) as error:
         raise StoreError(f"A stored event cannot be read: {text!r}.") from error
+
+
+def decode_record(key: DealKey, cards: str, born: str, events: Iterable[str]) -> Record:
+    """The deal of which a store holds these texts, its cards with commas between them.
+
+    Raises:
+        StoreError: they are those of no deal.
+    """
+    log = tuple(map(decode_event, events))
+    try:
+        dealt = tuple(map(int, cards.split(",")))
+    except ValueError:
+        dealt = ()
+    if sorted(dealt) != list(DECK):
+        raise StoreError("The cards of a stored deal cannot be read.")
+    return Record(key, dealt, born, log)

@@ -108,7 +108,8 @@ def open_state(table: Table, first: int = 0) -> dict[str, object]:
         "bids": counted(bids),
         "plays": counted(chain.from_iterable(tricks)),
         "trick": counted(chain.from_iterable(tricks[-1:])),
-        "won": [(seat - first) % len(SEATS) for seat in table.winners],
+        # Cards may have been told without the call; then nobody knows who won them.
+        "won": [(seat - first) % len(SEATS) for seat in (table.winners if call else ())],
         "trumps": None if call is None else SUIT_NAMES[call.suit],
         "alone": call is not None and call.alone,
     }

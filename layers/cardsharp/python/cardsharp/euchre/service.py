@@ -15,7 +15,7 @@ from cardsharp.euchre.actions import Action
 from cardsharp.euchre.asks import Ask, BidAsk, DefenseAsk, PlayAsk, SwapAsk
 from cardsharp.euchre.fallback import decide
 from cardsharp.euchre.journal import Journal
-from cardsharp.euchre.knowing import position_of
+from cardsharp.euchre.knowing import is_about, position_of
 from cardsharp.euchre.position import Position
 from cardsharp.euchre.records import (
     BidEvent,
@@ -108,7 +108,7 @@ class EuchreService:
 
         def answer() -> E:
             record = self._store.read(key)
-            if record is None:
+            if record is None or not is_about(ask, record):
                 return ask.event(made.action(None))
             stored = ask.recall(record)
             if stored is not None:

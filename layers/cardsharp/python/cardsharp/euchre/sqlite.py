@@ -12,7 +12,7 @@ from cardsharp.cloud.ports import Clock
 from cardsharp.cloud.sqlite_file import Contents, SqliteFile
 from cardsharp.errors import Conflict
 from cardsharp.euchre.cards import Card
-from cardsharp.euchre.records import DealKey, Event, Record, decode_event, encode_event
+from cardsharp.euchre.records import DealKey, Event, Record, decode_record, encode_event
 from cardsharp.euchre.store import LIFE
 
 _FIRST = """
@@ -69,8 +69,7 @@ class SqliteDeals:
         if row is None:
             return None
         cards, events, born = row
-        log = tuple(decode_event(line) for line in events.splitlines())
-        return Record(key, tuple(map(int, cards.split(","))), born, log)
+        return decode_record(key, cards, born, events.splitlines())
 
     def began(self) -> list[tuple[DealKey, datetime]]:
         """The keys of all deals, the last begun first, and when they began."""

@@ -11,7 +11,7 @@ from cardsharp.euchre.actions import PASS, Bid, Question
 from cardsharp.euchre.cards import SUITS
 from cardsharp.euchre.records import BidEvent, DefenseEvent, PlayEvent, Record, SwapEvent
 from cardsharp.euchre.state import TURN
-from cardsharp.euchre.table import Call, Table, ToAct, turn
+from cardsharp.euchre.table import SEATS, Call, Table, ToAct, turn
 
 
 def bids_of(record: Record) -> tuple[Bid, ...]:
@@ -19,26 +19,35 @@ def bids_of(record: Record) -> tuple[Bid, ...]:
 
     They are numbered by ourselves, in the order in which they came; a seat that is skipped has
     passed. Nobody bids after a call, so what is not the last bid was none: the client took it as
-    a pass.
+    a pass. A last one that is a call has the number that its suit tells, however many were told.
     """
     bids: list[Bid] = []
     for event in record.events:
         if not isinstance(event, BidEvent):
             continue
+        last = len(bids) - 1
+        if bids and not event.ours and event.pos in {last, last % 4}:
+            bids.pop()  # told once more, or our own told back to us: nobody bids twice in a row
         # The client reports the bids of others under their number, from 0 to 7.
         least = 0 if event.ours else event.pos
         while len(bids) < least or len(bids) % 4 != event.pos % 4:
             bids.append(PASS)
         bids.append(Bid(event.suit, event.alone) if event.suit in SUITS else PASS)
-    return (*(PASS for _ in bids[:-1]), *bids[-1:])
+    call = Table(record.cards[TURN], tuple(bids)).call
+    return tuple(PASS for _ in bids) if call is None else _ending(record, call.seat, bids[-1])
 
 
-def bids_with(record: Record, call: Call) -> tuple[Bid, ...]:
+def bids_with(record: Record, seat: int, call: Bid) -> tuple[Bid, ...]:
     """The bids that end with a call that we were told of; alone or not as its bid says, if any."""
-    known = Table(record.cards[TURN], bids_of(record)).call
-    if known is not None and (known.number, known.suit) == (call.number, call.suit):
-        call = known
-    return (*(PASS for _ in range(call.number)), Bid(call.suit, call.alone))
+    told, known = _ending(record, seat, call), bids_of(record)
+    same = len(told) == len(known) and known[-1].suit == call.suit
+    return known if same else told
+
+
+def _ending(record: Record, seat: int, call: Bid) -> tuple[Bid, ...]:
+    """The bids that end with a call: in the first round that of the turned suit, or of another."""
+    number = seat if call.suit == record.cards[TURN] & 3 else seat + len(SEATS)
+    return (*(PASS for _ in range(number)), call)
 
 
 def table_before(record: Record, trick: int, seq: int, seat: int) -> Table | None:
@@ -65,7 +74,7 @@ def _openings(record: Record) -> Iterator[Table]:
     turn_card, bids = record.cards[TURN], bids_of(record)
     swap = record.find(("swap",))
     if isinstance(swap, SwapEvent):
-        bids = bids_with(record, Call(swap.declarer, turn_card & 3, alone=False))
+        bids = bids_with(record, swap.declarer, Bid(turn_card & 3))
     table = Table(turn_card, bids)
     call = table.call
     if call is None:
