@@ -126,7 +126,7 @@ def test_a_question_with_another_turn_card_is_of_another_deal(
     deal: Messages, scribe: Scribe
 ) -> None:
     """One that could not be stored, say: a bid of the old deal would be illegal in it."""
-    scribe.answer = lambda view: Bid(SPADES)
+    scribe.answer = lambda _: Bid(SPADES)
     assert deal.ask_bid(1, 0)["suit"] == SPADES
     assert deal.get("/bid", round=1, turnCard=5, pos=0)["suit"] == -1
     assert deal.ask_bid(1, 0)["suit"] == SPADES

@@ -5,7 +5,7 @@ a JSON list whose first element names the kind.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import astuple, dataclass, fields
 
 from cardsharp.errors import StoreError
@@ -85,13 +85,17 @@ class PlayEvent:
 
 Event = BidEvent | SwapEvent | DefenseEvent | PlayEvent
 
-_KINDS: dict[str, type[Event]] = {
+_KINDS = {
     "bid": BidEvent,
     "swap": SwapEvent,
     "defense": DefenseEvent,
     "play": PlayEvent,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
+_SHAPES: dict[tuple[object, ...], Callable[..., Event]] = {
+    (name, *(field.type for field in fields(kind))): kind for name, kind in _KINDS.items()
+}
+"""The kinds by their name and the types of their values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +126,7 @@ def decode_event(text: str) -> Event:
     """The event that `encode_event` made this text from; raises `StoreError` if none did."""
     try:
         name, *values = json.loads(text)
-        kind = _KINDS[name]
-        if [type(value) for value in values] != [field.type for field in fields(kind)]:
-            raise TypeError(name)
-        return kind(*values)
+        return _SHAPES[name, *map(type, values)](*values)
     except (ValueError, KeyError, TypeError) as error:
         raise StoreError(f"A stored event cannot be read: {text!r}.") from error
 
