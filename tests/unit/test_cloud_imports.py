@@ -27,21 +27,15 @@ def test_nothing_loads_boto3_before_aws_is_used() -> None:
     assert done.returncode == 0
 
 
-def clients_after_start(function: str, variables: dict[str, str]) -> list[str]:
-    """The services of which a function has clients when it has started."""
-    return told_after_start(
-        function,
-        variables,
-        "from cardsharp.cloud import secrets;"
+def ready_after_start(function: str, variables: dict[str, str]) -> list[str]:
+    """The services of which a function has clients when it has started; pages if it draws any."""
+    program = (
+        f"import {function}.app, sys; from cardsharp.cloud import secrets;"
         "aws = sys.modules.get('cardsharp.cloud.aws');"
         "print(*[s for s, _ in (aws._prepared if aws else {})],"
-        " *['ssm'] * secrets.provider.cache_info().currsize)",
+        " *['ssm'] * secrets.provider.cache_info().currsize,"
+        " *['pages'] * ('jinja2' in sys.modules))"
     )
-
-
-def told_after_start(function: str, variables: dict[str, str], question: str) -> list[str]:
-    """The words that a program prints when a function has started."""
-    program = f"import {function}.app, sys; {question}"
     plain = {name: told for name, told in os.environ.items() if not name.startswith("AWS_")}
     done = subprocess.run(  # noqa: S603 - our own interpreter
         [sys.executable, "-c", program],
@@ -56,46 +50,27 @@ def told_after_start(function: str, variables: dict[str, str], question: str) ->
 @pytest.mark.parametrize("function", ["worker", "poller", "practice", "director"])
 def test_r21_a_deployed_function_makes_its_clients_when_it_starts(function: str) -> None:
     """It starts with a whole processor, and answers with a fourteenth of one."""
-    assert clients_after_start(function, _DEPLOYED) == ["dynamodb", "sqs", "ssm"]
+    assert ready_after_start(function, _DEPLOYED) == ["dynamodb", "sqs", "ssm"]
 
 
 def test_r21_a_service_makes_its_client_when_it_starts() -> None:
     variables = {name: _DEPLOYED[name] for name in [*_DEPLOYED][:3]}
-    assert clients_after_start("web", variables) == ["dynamodb"]
+    assert ready_after_start("web", variables) == ["dynamodb"]
 
 
 def test_r21_the_viewer_makes_its_clients_when_it_starts() -> None:
     variables = {name: told for name, told in _DEPLOYED.items() if name != "CARDSHARP_QUEUE"}
-    assert clients_after_start("viewer", variables) == ["dynamodb", "ssm"]
+    assert ready_after_start("viewer", variables) == ["dynamodb", "ssm", "pages"]
 
 
 def test_r21_at_home_none_are_made_before_they_are_needed() -> None:
     home = {name: told for name, told in _DEPLOYED.items() if not name.startswith("AWS_LAMBDA")}
-    assert clients_after_start("worker", home) == []
+    assert ready_after_start("worker", home) == []
 
 
 def test_r21_without_a_region_a_function_starts_and_its_first_invocation_says_why() -> None:
     lost = {name: told for name, told in _DEPLOYED.items() if name != "AWS_DEFAULT_REGION"}
-    assert clients_after_start("worker", {**lost, "HOME": "/nowhere"}) == []
-
-
-@pytest.mark.parametrize(
-    ("function", "game"),
-    [
-        ("director", None),
-        ("viewer", None),
-        ("web", "deadmansdraw"),
-        ("web", "blef"),
-        ("web", "euchre"),
-    ],
-)
-def test_a_function_that_asks_no_arena_loads_no_http_client(
-    function: str, game: str | None
-) -> None:
-    """It takes a tenth of a second of the start."""
-    variables = _DEPLOYED if game is None else {**_DEPLOYED, "CARDSHARP_GAME": game}
-    question = "print(*{'requests', 'cardsharp.exchange'} & sys.modules.keys())"
-    assert told_after_start(function, variables, question) == []
+    assert ready_after_start("worker", {**lost, "HOME": "/nowhere"}) == []
 
 
 def test_the_bot_at_home_loads_what_plays_after_its_first_request() -> None:

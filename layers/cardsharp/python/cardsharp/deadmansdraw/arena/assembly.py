@@ -11,17 +11,19 @@
 
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import SecretStr
 
 from cardsharp.cloud.secrets import credentials
-from cardsharp.deadmansdraw.arena.app import Arena
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
-from cardsharp.deadmansdraw.arena.lobby import nobody_told
-from cardsharp.deadmansdraw.arena.players import ADMIN
+from cardsharp.deadmansdraw.arena.players import ADMIN, Book
 from cardsharp.deadmansdraw.arena.referee import Referee
 from cardsharp.errors import ConfigError
+
+if TYPE_CHECKING:
+    from cardsharp.cloud.dynamodb_table import DynamoTable
+    from cardsharp.deadmansdraw.arena.app import Arena
 
 STORE = "ARENA_STORE"
 PARAMETER = "CARDSHARP_SERVICE_SECRET"
@@ -57,19 +59,31 @@ def referee_of(environment: Mapping[str, str]) -> Referee:
     Raises:
         ConfigError: the environment names no table, or a number of days that is none.
     """
-    return _arena(environment, wakes=False).referee
+    from cardsharp.deadmansdraw.arena.table import TableLobby  # noqa: PLC0415 - as in `_table`
+    from cardsharp.deadmansdraw.arena.teams import Teams  # noqa: PLC0415 - as in `_table`
+
+    table, config = _table(environment), ArenaConfig()
+    lobby, book = TableLobby(table, _life(environment)), Book(Teams(table, config.clock))
+    return Referee(lobby, book, config.randomness, config.clock)
 
 
-def arena_of(environment: Mapping[str, str]) -> Arena:
+def arena_of(environment: Mapping[str, str]) -> "Arena":
     """The arena, which has the director look at new matches; raises as above."""
-    return _arena(environment, wakes=True)
-
-
-def _arena(environment: Mapping[str, str], *, wakes: bool) -> Arena:
-    # boto3 is slow to import, and told to nobody who only asks what there is.
-    from cardsharp.cloud.dynamodb_table import DynamoTable  # noqa: PLC0415
+    # A director needs no pages, and starts a sixth faster without them.
     from cardsharp.deadmansdraw.arena.cloud import CloudArena  # noqa: PLC0415
     from cardsharp.deadmansdraw.arena.ticks import wakes_for_new_matches  # noqa: PLC0415
+
+    given = environment.get(WORD)
+    organiser = _Organiser(SecretStr(given) if given else None, environment.get(PARAMETER) or None)
+    config = ArenaConfig(slow_down=True, public=environment.get(PUBLIC) == "yes")
+    table, life = _table(environment), _life(environment)
+    moved = wakes_for_new_matches(table)
+    return CloudArena(config, table, organiser.word, life=life, moved=moved)
+
+
+def _table(environment: Mapping[str, str]) -> "DynamoTable":
+    # boto3 is slow to import, and told to nobody who only asks what there is.
+    from cardsharp.cloud.dynamodb_table import DynamoTable  # noqa: PLC0415
 
     kind, _, name = environment.get(STORE, "").partition(":")
     if kind != "dynamodb" or not name:
@@ -77,13 +91,7 @@ def _arena(environment: Mapping[str, str], *, wakes: bool) -> Arena:
             f"{STORE} must be dynamodb:TABLE. At home `cardsharp arena` serves the same arena: "
             "from memory, from a file, or with --emulator from a table."
         )
-    given = environment.get(WORD)
-    organiser = _Organiser(SecretStr(given) if given else None, environment.get(PARAMETER) or None)
-    config = ArenaConfig(slow_down=True, public=environment.get(PUBLIC) == "yes")
-    life = _life(environment)
-    table = DynamoTable(name)
-    moved = wakes_for_new_matches(table) if wakes else nobody_told
-    return CloudArena(config, table, organiser.word, life=life, moved=moved)
+    return DynamoTable(name)
 
 
 def _life(environment: Mapping[str, str]) -> timedelta:
