@@ -20,9 +20,9 @@ Cards = Literal["1v1", "2v1", "1v2"]
 
 _EXAMPLES = """\
 Examples:
-  cardsharp research solve blef                       what the shipped tables and bayes lack
-  cardsharp research solve blef --strategy greedy     what another strategy lacks
-  cardsharp research solve blef --write tables        solve all rounds again, into a folder"""
+  cardsharp research solve blef                    what the tables and bayes lack
+  cardsharp research solve blef --strategy greedy  what another strategy lacks
+  cardsharp research solve blef --write tables     solve all rounds again"""
 
 app = cyclopts.App(name="solve", help="Solve what can be solved exactly.", help_format="plaintext")
 

@@ -50,11 +50,7 @@ def games(
     file: File = FILE,
     options: WorkOptions = WORK,
 ) -> None:
-    """Play whole games of two in C: the share that FIRST wins, and of which rounds.
-
-    Each deal is played from both seats. `bayes` and `solved` are their likenesses in C, which
-    throw other dice. The intervals hold 95 %.
-    """
+    """Play whole games of two in C: the share that FIRST wins, and of which rounds."""
     players, tally, pairs = players_of(first, second, file), Tally(), -(-games // 2)
     with Bar(pairs, "pairs of games") as bar, pool_of(options.workers, options.cluster) as pool:
         for part in play_games(players, pairs, options.seed, pool):

@@ -30,10 +30,7 @@ def large(
     workers: Annotated[int, _Number, Parameter(help="Processes.")] = 1,
     cluster: Cluster = None,
 ) -> None:
-    """Learn rounds with eight to eighteen cards in play, and write what `solved` plays there.
-
-    About 10 seconds a round, whoever begins it; `games` says how good it is.
-    """
+    """Learn rounds with eight to eighteen cards in play, and write what `solved` plays there."""
     library()
     wanted = _rounds(setups)
     learned: dict[Cards, bytes] = {}

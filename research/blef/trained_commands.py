@@ -24,15 +24,22 @@ from workbench.show.output import messages, print_json, results
 
 _EXAMPLES = """\
 Examples:
-  cardsharp research blef train --hours 2 --checkpoint FOLDER   train all rounds, or go on
-  cardsharp research blef train --until 200 --setups 2v2 --checkpoint FOLDER
-  cardsharp research blef pack --checkpoint FOLDER              make the shipped file of it
-  cardsharp research blef large --workers 2                     learn rounds of eight cards and more
-  cardsharp research blef check --setups 3v3                    what a table lacks at least
-  cardsharp research blef check --setups 5v5 -n 400             the same of a large round
-  cardsharp research blef check --strategy bayes -n 400         what bayes lacks there
-  cardsharp research blef games solved bayes --workers 2        whole games of two
-  cardsharp research blef values bayes                          what its rounds are worth"""
+  cardsharp research blef train --hours 2 --checkpoint FOLDER
+      train all rounds of four to seven cards, or go on with it
+  cardsharp research blef train --until 300 --setups 2v2 --checkpoint FOLDER
+      one round, by so many steps
+  cardsharp research blef pack --checkpoint FOLDER
+      write the shipped file from it
+  cardsharp research blef large --workers 2
+      learn the rounds of eight to eighteen cards
+  cardsharp research blef check --setups 3v3
+      what a table lacks at least
+  cardsharp research blef check --strategy bayes -n 400
+      what bayes lacks there
+  cardsharp research blef games solved bayes --workers 2
+      whole games of two
+  cardsharp research blef values bayes
+      what each round is worth"""
 
 app = cyclopts.App(
     name="blef",
@@ -41,9 +48,27 @@ app = cyclopts.App(
     help_epilogue=_EXAMPLES,
 )
 
-app.command("research.blef.large_commands:large", name="large")
-app.command("research.blef.game_commands:games", name="games")
-app.command("research.blef.value_commands:values", name="values")
+app.command(
+    "research.blef.large_commands:large",
+    name="large",
+    help="Learn rounds with eight to eighteen cards in play, for `solved` to play by.\n\n"
+    "About 10 seconds a round, whoever begins it; `games` says how good it is.",
+)
+app.command(
+    "research.blef.game_commands:games",
+    name="games",
+    help="Play whole games of two in C: the share that FIRST wins, and of which rounds.\n\n"
+    "Each deal is played from both seats. `bayes` and `solved` are their likenesses in C, which "
+    "throw other dice. The intervals hold 95 %.",
+)
+app.command(
+    "research.blef.value_commands:values",
+    name="values",
+    help="Say what each round is worth: FIRST's chance to win the game from there.\n\n"
+    "Rounds of all setups are played, against SECOND or itself; the game's chances follow by "
+    "induction over who loses a round. Last comes what a point more of the rounds with so many "
+    "cards in play adds to games.",
+)
 
 _OTHERS = {
     "bayes": lambda: player("bayes"),
@@ -146,9 +171,10 @@ def check(
 ) -> None:
     """What tables lack at least: a local best response wins so much above an equal share.
 
-    It knows the table and looks one or two steps ahead, on fresh deals, as often from one seat as
-    from the other. A 95 % interval, in hundredths of a round. With --strategy the same of a
-    strategy, in the rounds of four to nine cards. Large rounds are checked where they are named.
+    It knows the table and looks one or two steps ahead, on fresh deals, as often
+    from one seat as from the other. A 95 % interval, in hundredths of a round.
+    With --strategy the same of a strategy, in the rounds of four to nine cards.
+    Large rounds are checked where they are named.
     """
     library()
     if options.strategy != "tables":

@@ -26,12 +26,7 @@ def values(
     file: File = FILE,
     options: WorkOptions = WORK,
 ) -> None:
-    """Say what each round is worth: FIRST's chance to win the game from there.
-
-    Rounds of all setups are played, against SECOND or itself; the game's chances follow by
-    induction over who loses a round. Last comes what a point more of the rounds with so many cards
-    in play adds to games.
-    """
+    """Say what each round is worth: FIRST's chance to win the game from there."""
     second = second or first
     players, chances = players_of(first, second, file), dict[Setup, float]()
     with Bar(len(SETUPS), "setups") as bar, pool_of(options.workers, options.cluster) as pool:

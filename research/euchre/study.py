@@ -110,9 +110,9 @@ def ceiling(
 ) -> None:
     """Let a player that knows how `rules` plays answer it as well as can be, on the same cards.
 
-    It takes the others to play exactly by the rules, as the two opponents do, and chooses its
-    cards with all its later choices in view. What it leaves, nobody is likely to win who cannot
-    see the others' cards. It needs a C compiler.
+    It takes the others to play exactly by the rules, as the two opponents do, and
+    chooses its cards with all its later choices in view. What it leaves, nobody is
+    likely to win who cannot see the others' cards. It needs a C compiler.
     """
     if not available():
         raise SystemExit(f"{why_not()} The best answer exists compiled only.")

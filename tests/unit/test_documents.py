@@ -1,5 +1,6 @@
 """What the documents name is there: pages, their headings, commands and options."""
 
+import inspect
 import re
 import shlex
 from pathlib import Path
@@ -61,3 +62,15 @@ def test_every_command_is_there_with_its_options() -> None:
             options_given = {word.partition("=")[0] for word in rest if word.startswith("-")}
             assert options_given <= known[command], f"{page.name}: {words}"
             assert apps[-1].default_command or not rest, f"{page.name}: {words}"
+
+
+@pytest.mark.slow
+def test_every_command_has_help_whose_lines_fit_into_80_columns() -> None:
+    """Those that somebody broke; a paragraph in one line is broken where the terminal ends."""
+    commands = [build_app()]
+    for command in commands:
+        assert command.help, command.name
+        broken = [one for one in inspect.cleandoc(command.help).split("\n\n") if "\n" in one]
+        lines = "\n".join([*broken, str(command.help_epilogue or "")]).splitlines()
+        assert [line for line in lines if len(line) > 80] == [], command.name
+        commands += [command[name] for name in command if not name.startswith("-")]

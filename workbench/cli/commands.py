@@ -136,7 +136,7 @@ COMMANDS = (
     ),
     Command(
         "stats",
-        "Say how well was decided and how lucky we were, over many matches.",
+        "Say how well we decided and how lucky we were, over many matches.",
         "Of a match log; cardsharp euchre stats and blef stats read what those keep. Results, "
         "accuracy, blunders, busts and time-outs a match, with 95 % intervals. 'less luck' is the "
         "result without what the cards brought: it tells players apart with far fewer matches.",

@@ -89,8 +89,8 @@ def run_(
 ) -> int:
     """Play the contest to its end; started again after whatever stopped it, it goes on.
 
-    What is left of practice is played to its end first. In a stack the contest goes on by itself:
-    this shows how, and Ctrl-C ends only the showing.
+    What is left of practice is played to its end first. In a stack the contest
+    goes on by itself: this shows how, and Ctrl-C ends only the showing.
     """
     there = where.contests()
     if there is not None:

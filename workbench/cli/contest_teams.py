@@ -31,8 +31,9 @@ def add(
 ) -> None:
     """Enter a team and print its id and password, which nobody can read again.
 
-    Teams are seeded in the order of their entries. With --strategy its matches are played here; in
-    a stack every team has a program of its own, such as `cardsharp bot` on any machine.
+    Teams are seeded in the order of their entries. With --strategy its matches are
+    played here; in a stack every team has a program of its own, such as `cardsharp
+    bot` on any machine.
     """
     _enter(folder, [(name, strategy)], where)
 

@@ -25,7 +25,7 @@ _ALIKE: tuple[tuple[str, tuple[str, ...], str], ...] = (
     (
         "stats",
         ("judge", "decisions", "replay"),
-        "Say how well was decided and how lucky we were, over many matches.",
+        "Say how well we decided and how lucky we were, over many matches.",
     ),
     ("duel", ("simulation",), "Let two strategies play each deal from every side."),
     ("versus", ("terminal",), "Play yourself, in this terminal or a browser, against any player."),

@@ -1,4 +1,4 @@
-"""`cardsharp stats`: how well was decided and how lucky we were, over many matches of a log."""
+"""`cardsharp stats`: how well we decided and how lucky we were, over many matches of a log."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -84,7 +84,7 @@ def stats_of(game: Game) -> Callable[..., None]:
     """The command for a game alone, on the matches that its own bot or service has kept."""
 
     def stats(*, options: StatsOptions = StatsOptions()) -> None:
-        """Say how well was decided and how lucky we were, over many matches."""
+        """Say how well we decided and how lucky we were, over many matches."""
         _stats(options, game, open_to_read if game.archive is None else game.archive.load())
 
     return stats

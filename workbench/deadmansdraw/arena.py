@@ -142,8 +142,8 @@ class MatchOptions:
 def match(first: str, second: str, /, *, options: MatchOptions = MatchOptions()) -> None:
     """Create matches between two players of a running arena, as its organiser.
 
-    FIRST and SECOND are ids or names of players. They change seats with every match.
-    ARENA_ADMIN_PASSWORD is the password, or it is asked for.
+    FIRST and SECOND are ids or names of players. They change seats with every
+    match. ARENA_ADMIN_PASSWORD is the password, or it is asked for.
     """
     address = Address(options.url, options.ca, options.insecure)
     organiser = Credentials(ADMIN, _admin_password())

@@ -39,7 +39,7 @@ Examples:
   cardsharp euchre duel rules random -n 200  who is stronger
   cardsharp euchre duel ours rules --url http://127.0.0.1:8090
                                              the service there against rules
-  cardsharp euchre league                    all styles of calling against each other
+  cardsharp euchre league                    styles of calling, each two
   cardsharp euchre probe --strategy rules    do hidden cards change an answer?
 serve, duel, probe and strategies take --json.
 Exit codes: 0 it worked, 1 it failed or the probe found something,
@@ -179,10 +179,10 @@ def league(
     *players: Annotated[str, Parameter(help="Strategies and styles, e.g. bold or bold@40.")],
     options: LeagueOptions = LeagueOptions(),
 ) -> None:
-    """Let each two of PLAYERS play a duel; else all styles of calling, `rules` and the engine.
+    """Let every two of PLAYERS play a duel; else all styles of calling, `rules` and the engine.
 
-    The styles timid, bold and by-score call as `rules` reckons, but for how much they want, and
-    play their cards as the engine does.
+    The styles timid, bold and by-score call as `rules` reckons, but for how much
+    they want, and play their cards as the engine does.
     """
     run = RunOptions(game=GAME.name, **asdict(options))
     play_league(*(players or (*STYLES, *GAME.ladder[1:])), options=run)
@@ -225,8 +225,8 @@ class ProbeOptions:
 def probe(*, options: ProbeOptions = ProbeOptions()) -> int:
     """Look whether hidden cards change an answer over HTTP; the exit code is 1 if one does.
 
-    Each deal is told up to a decision, then again with the cards exchanged that the player
-    cannot see. A fair player gives the same answer every time.
+    Each deal is told up to a decision, then again with the cards exchanged that
+    the player cannot see. A fair player gives the same answer every time.
     """
     if options.url is not None:
         findings = _probed(_address(options.url), options)

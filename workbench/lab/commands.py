@@ -178,7 +178,7 @@ def difference_(
 
 @app.command
 def league(*players: Player, options: RunOptions = _RUN) -> None:
-    """Let each two strategies play a duel; prints the points of the row against the column."""
+    """Let every two strategies play a duel; prints the points of the row against the column."""
 
     def tell(plan: Plan) -> None:
         messages().print(plan.stop_rule(), soft_wrap=True)
@@ -204,9 +204,10 @@ def league(*players: Player, options: RunOptions = _RUN) -> None:
 def probe_(strategy: Player, *, options: LookOptions = _LOOK) -> int:
     """Ask where the right answer is known, and ask again where the answer must stay the same.
 
-    Hand-made positions have one right answer each (not every game has such). In positions of
-    real matches a new strategy with the same dice must answer alike when hidden cards are dealt
-    anew. Exits with 1 where an answer is wrong or changes.
+    Hand-made positions have one right answer each (not every game has such). In
+    positions of real matches a new strategy with the same dice must answer alike
+    when hidden cards are dealt anew. Exits with 1 where an answer is wrong or
+    changes.
     """
     found = probe(options.plan(strategy, 40))
     if options.as_json:
@@ -243,8 +244,8 @@ def coverage(
 ) -> None:
     """Measure how often the interval holds the truth: its coverage, by simulated duels.
 
-    A line for each true share and each correlation of the two matches of a deal; a column for
-    each number of pairs, with the mean width of the interval in points.
+    A line for each true share and each correlation of the two matches of a deal; a
+    column for each number of pairs, with the mean width of the interval in points.
     """
     lines = coverage_table(repeats, seed)
     if as_json:
