@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from cardsharp.cloud.attend import After, Bot, Facts, Sight
+from cardsharp.cloud.attend import Bot
+from cardsharp.cloud.attended import After, Facts, Sight
 from cardsharp.cloud.offering import MISSING, Offering
 from cardsharp.cloud.ports import Body
 from cardsharp.cloud.timing import Timing

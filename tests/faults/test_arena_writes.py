@@ -32,7 +32,7 @@ from support.fault_server import (
     then_close,
 )
 
-from cardsharp import exchange
+from cardsharp import connections
 from cardsharp.access import Credentials, Limits
 from cardsharp.deadmansdraw.actions import DRAW, EffectType, respond
 from cardsharp.deadmansdraw.cards import Card, Suit
@@ -95,7 +95,7 @@ def test_r26_a_write_is_not_sent_when_it_took_too_long_to_connect(
         return look_up(*question, **more)
 
     monkeypatch.setattr(socket, "getaddrinfo", slow)
-    monkeypatch.setattr(exchange, "time", SimpleNamespace(monotonic=lambda: monotonic() + hour))
+    monkeypatch.setattr(connections, "time", SimpleNamespace(monotonic=lambda: monotonic() + hour))
     with FaultServer(answer(body=bodies.DRAWN)) as arena:
         with (
             ArenaClient(arena.url, CREDENTIALS, LIMITS) as client,

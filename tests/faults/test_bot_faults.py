@@ -24,6 +24,7 @@ from support.size import cases
 from cardsharp import exchange
 from cardsharp.cloud import hold
 from cardsharp.cloud.ports import Body
+from cardsharp.connections import Prompt
 from cardsharp.deadmansdraw.bot import ArenaMatch
 from cardsharp.deadmansdraw.replay import turns_of
 
@@ -75,13 +76,13 @@ def test_what_has_left_is_not_asked_for_again_however_slow_the_machine(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A body leaves by the real clock, and the bench, which has its own, looked at it later."""
-    leaves = exchange._Prompt.__iter__
+    leaves = Prompt.__iter__
 
-    def once(prompt: exchange._Prompt) -> Iterator[bytes]:
+    def once(prompt: Prompt) -> Iterator[bytes]:
         yield from leaves(prompt)
         prompt._until = 0
 
-    monkeypatch.setattr(exchange._Prompt, "__iter__", once)
+    monkeypatch.setattr(Prompt, "__iter__", once)
     assert run(folder, {}).found == []
 
 
@@ -264,7 +265,7 @@ def test_the_suite_misses_the_reset_of_a_closed_connection(
     folder: Path, steps: list[str], monkeypatch: pytest.MonkeyPatch, kind: Kind
 ) -> None:
     """Mutation guard: what the kernel keeps of a connection that was only closed arrives later."""
-    monkeypatch.setattr(exchange, "_Connections", lambda _limit: HTTPAdapter())
+    monkeypatch.setattr(exchange, "Connections", lambda _limit: HTTPAdapter())
     found = [run(folder, {at: kind}).found for at in suffering(steps, kind)[:4]]
     assert any("was meant for move" in fault for faults in found for fault in faults)
 

@@ -22,7 +22,7 @@ from cardsharp.blef.refusals import NO_GAME
 from cardsharp.blef.seats import SeatOrder
 from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.blef.state import Round
-from cardsharp.cloud.attend import Meet
+from cardsharp.cloud.attended import Meet
 from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.ports import Body, Clock, MatchLog
 from cardsharp.cloud.sqlite_file import MEMORY

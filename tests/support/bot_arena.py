@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import requests
 
 from cardsharp.access import Credentials
-from cardsharp.cloud.attend import Meet
+from cardsharp.cloud.attended import Meet
 from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.ports import Body, MatchLog
 from cardsharp.deadmansdraw.arena.config import ArenaConfig

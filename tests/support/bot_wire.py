@@ -20,7 +20,7 @@ from urllib3.response import HTTPResponse
 from urllib3.util import Timeout
 
 from cardsharp.access import Limits
-from cardsharp.cloud.attend import Meet
+from cardsharp.cloud.attended import Meet
 from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.ports import Body, Clock, MatchLog, Queue
 from cardsharp.cloud.timing import Timing

@@ -19,7 +19,7 @@ from nim.store import Games
 from nim.strategies import build
 from nim.wire import NO_GAME
 
-from cardsharp.cloud.attend import Meet
+from cardsharp.cloud.attended import Meet
 from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.ports import Body, MatchLog
 from cardsharp.cloud.sqlite_file import MEMORY

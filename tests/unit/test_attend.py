@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from support.bot_clock import StillClock
 
-from cardsharp.cloud.attend import After, Bot, Facts, Sight
-from cardsharp.cloud.attended import Attended
+from cardsharp.cloud.attend import Bot
+from cardsharp.cloud.attended import After, Attended, Facts, Sight
 from cardsharp.cloud.line import Line
 from cardsharp.cloud.memory import MemoryQueue
 from cardsharp.cloud.messages import MatchMessage, parse_message

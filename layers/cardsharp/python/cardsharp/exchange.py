@@ -5,24 +5,18 @@ DELETE) are sent once and never again**, by nobody: `requests` and urllib3 retry
 The only second sending is the answer to a Digest challenge, and what was challenged was not
 carried out.
 
-**What was sent in vain is not sent later**, by the kernel either, which keeps the bytes of a
-broken connection and sends them again until they arrive. Every connection is reset when it is
-closed, be it by the end of our process, and given up when nothing was acknowledged for as long as
-an action may take, be our process frozen. A write whose connection took too long is not sent.
+What was sent in vain is not sent later either, see `connections`.
 
 The environment is not asked for proxies or a .netrc (`trust_env` is off): the password goes to
 the given address and nowhere else, and no request pays for reading the environment. Who needs a
 proxy passes a session that names it.
 """
 
-import json
 import logging
-import socket
-import struct
 import time
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -33,11 +27,10 @@ from typing import NamedTuple, Self
 import requests
 import stamina
 import urllib3
-from requests.adapters import HTTPAdapter
 from requests.auth import AuthBase, HTTPBasicAuth, HTTPDigestAuth
-from urllib3.connection import HTTPConnection
 
 from cardsharp.access import Address, Credentials, Limits, checked_address
+from cardsharp.connections import Connections, Prompt
 from cardsharp.errors import ArenaError, ConfigError, Garbled, Unreachable
 from cardsharp.patience import Patience
 from cardsharp.refusal import refusal
@@ -124,7 +117,7 @@ class Exchange:
         self._limits = limits
         self._session = session if session is not None else _new_session()
         for scheme in ("https://", "http://"):
-            self._session.mount(scheme, _Connections(limits))
+            self._session.mount(scheme, Connections(limits))
         if where.ca is not None:
             self._session.verify = _readable(where.ca)
         self._digest = digest
@@ -192,13 +185,15 @@ class Exchange:
         connect = min(self._limits.connect, limit).total_seconds()
         # Compressed bodies could grow beyond the size limit while they are unpacked.
         headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
+        data: Prompt | None = None
         if call.body is not None:
             headers["Content-Type"] = "application/json"
+            data = Prompt(str(call), call.body, time.monotonic() + connect)
         return self._session.request(
             call.method,
             self._base + call.path,
             params=call.params,
-            data=None if call.body is None else _Prompt(call, time.monotonic() + connect),
+            data=data,
             headers=headers,
             auth=self._auth,
             # The stubs of requests know no limit for connecting and waiting together.
@@ -288,56 +283,6 @@ class _Digest(HTTPDigestAuth):
         # The stubs of requests leave this method untyped.
         answer: requests.Response = super().handle_401(r, **kwargs)  # type: ignore[no-untyped-call]
         return answer
-
-
-class _Connections(HTTPAdapter):
-    """Connections without retries, that leave no byte to the kernel (see the module)."""
-
-    def __init__(self, limits: Limits) -> None:
-        self._options = [
-            *HTTPConnection.default_socket_options,
-            (socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)),
-        ]
-        if hasattr(socket, "TCP_USER_TIMEOUT"):  # Linux; elsewhere a frozen process is as it was
-            # So much of an action's time is left, at least, when its body is written.
-            patience = limits.act - min(limits.connect, limits.act / 2)
-            milliseconds = patience // timedelta(milliseconds=1)
-            self._options.append((socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, milliseconds))
-        super().__init__(max_retries=0)
-
-    def init_poolmanager(
-        self, connections: int, maxsize: int, block: bool = False, **rest: object
-    ) -> None:
-        """Make the pool of direct connections."""
-        options = self._options
-        super().init_poolmanager(connections, maxsize, block, socket_options=options, **rest)
-
-    def proxy_manager_for(self, proxy: str, **rest: object) -> urllib3.ProxyManager:
-        """The pool of connections to a proxy."""
-        made: urllib3.ProxyManager = super().proxy_manager_for(
-            proxy, socket_options=self._options, **rest
-        )
-        return made
-
-
-class _Prompt:
-    """The body of a write, which leaves before the monotonic second `until`, or not at all.
-
-    It is asked for when the connection stands, however long that took: a name to be looked up,
-    keys to be exchanged, a process that was stopped. The headers alone have no effect.
-    """
-
-    def __init__(self, call: Call, until: float) -> None:
-        self._call, self._until = call, until
-        self._body = json.dumps(call.body).encode()
-
-    def __len__(self) -> int:
-        return len(self._body)
-
-    def __iter__(self) -> Iterator[bytes]:
-        if time.monotonic() >= self._until:
-            raise Unreachable(f"{self._call}: not sent, for it took too long to connect.")
-        yield self._body
 
 
 def _date_of(headers: Mapping[str, str]) -> datetime | None:

@@ -18,8 +18,8 @@ from pydantic import SecretStr, field_validator
 
 from cardsharp.access import Limits, checked_address
 from cardsharp.cloud.adapters import build_offering, build_vault
-from cardsharp.cloud.attend import Bot, Meet
-from cardsharp.cloud.attended import Attended
+from cardsharp.cloud.attend import Bot
+from cardsharp.cloud.attended import Attended, Meet
 from cardsharp.cloud.messages import OrderBody
 from cardsharp.cloud.metrics import Meter
 from cardsharp.cloud.offering import MISSING, Offering

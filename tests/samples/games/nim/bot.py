@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from random import Random
 
-from cardsharp.cloud.attend import After, Facts, Meet, Sight
+from cardsharp.cloud.attended import After, Facts, Meet, Sight
 from cardsharp.cloud.ports import Body, Clock
 from cardsharp.deciding import Decided
 from cardsharp.errors import Rejected

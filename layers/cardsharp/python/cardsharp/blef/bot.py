@@ -30,7 +30,7 @@ from cardsharp.blef.refusals import NO_PLAYER
 from cardsharp.blef.seats import SeatOrder
 from cardsharp.blef.strategies import Strategy, build
 from cardsharp.blef.wire import position_in
-from cardsharp.cloud.attend import After, Facts, Meet, Sight
+from cardsharp.cloud.attended import After, Facts, Meet, Sight
 from cardsharp.cloud.ports import Body, Clock
 from cardsharp.cloud.vault import Vault
 from cardsharp.deciding import Decided

@@ -14,7 +14,6 @@ from cardsharp.cloud.codec import (
     decode,
     encode,
     from_micros,
-    readable,
     reopened,
     to_micros,
     withdrawn,
@@ -30,57 +29,9 @@ from cardsharp.cloud.ports import (
     Outwaited,
     Status,
 )
-from cardsharp.cloud.sqlite_file import Contents, SqliteFile
+from cardsharp.cloud.sqlite_file import SqliteFile
+from cardsharp.cloud.sqlite_rows import LOG, match_of, move_of
 from cardsharp.errors import Conflict
-
-_FIRST = """
-CREATE TABLE matches (
-  id TEXT PRIMARY KEY,
-  status TEXT NOT NULL,
-  started INTEGER NOT NULL,
-  header TEXT NOT NULL DEFAULT '{}',
-  fence INTEGER NOT NULL DEFAULT 0,
-  owner TEXT,
-  lease_until INTEGER,
-  announced_until INTEGER,
-  outcome TEXT,
-  finished INTEGER
-);
-CREATE INDEX matches_by_start ON matches (started);
-CREATE INDEX matches_by_status ON matches (status, started);
-CREATE TABLE moves (
-  match_id TEXT NOT NULL,
-  sequence INTEGER NOT NULL,
-  intent TEXT,
-  facts TEXT,
-  PRIMARY KEY (match_id, sequence)
-) WITHOUT ROWID;
-CREATE TABLE notes (
-  match_id TEXT NOT NULL,
-  kind TEXT NOT NULL,
-  at INTEGER NOT NULL,
-  body TEXT NOT NULL,
-  expires_at INTEGER NOT NULL
-);
-CREATE INDEX notes_by_match ON notes (match_id, at);
-"""
-
-# The tables stay as they are, but an older version could not read them.
-_INTENTS_AND_FACTS_ARE_PACKED = ""
-
-_WITHOUT_MOMENTS = """
-ALTER TABLE matches ADD COLUMN beat INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE matches ADD COLUMN ttl INTEGER;
-ALTER TABLE matches ADD COLUMN announced INTEGER;
-UPDATE matches SET ttl = 3000000 WHERE owner IS NOT NULL;
-ALTER TABLE matches DROP COLUMN lease_until;
-ALTER TABLE matches DROP COLUMN announced_until;
-"""
-"""Durations in microseconds; `announced` is how long nobody had held the match by then."""
-
-_LOG = Contents(
-    "match log", "CARDSHARP_STORE", (_FIRST, _INTENTS_AND_FACTS_ARE_PACKED, _WITHOUT_MOMENTS)
-)
 
 
 class SqliteLog:
@@ -90,7 +41,7 @@ class SqliteLog:
     """
 
     def __init__(self, path: Path, clock: Clock, *, to_read: bool = False) -> None:
-        self._file = SqliteFile(path, _LOG, to_read=to_read)
+        self._file = SqliteFile(path, LOG, to_read=to_read)
         self._clock = clock
 
     def close(self) -> None:
@@ -248,7 +199,7 @@ class SqliteLog:
                 "ORDER BY started DESC, id LIMIT :limit",
                 {"status": status, "start": start, "end": end, "limit": limit},
             ).fetchall()
-        return [_record(row) for row in rows]
+        return [match_of(row) for row in rows]
 
     def running(self) -> list[MatchRecord]:
         """The running matches with their present leases."""
@@ -302,7 +253,7 @@ class SqliteLog:
 def _match(db: sqlite3.Connection, match_id: str) -> MatchRecord | None:
     """The header of a match, or None if there is none."""
     row = db.execute("SELECT * FROM matches WHERE id = ?", (match_id,)).fetchone()
-    return None if row is None else _record(row)
+    return None if row is None else match_of(row)
 
 
 def _moves(db: sqlite3.Connection, match_id: str, first: int = 0) -> list[MoveRecord]:
@@ -311,13 +262,7 @@ def _moves(db: sqlite3.Connection, match_id: str, first: int = 0) -> list[MoveRe
         "SELECT * FROM moves WHERE match_id = ? AND sequence >= ? ORDER BY sequence",
         (match_id, first),
     ).fetchall()
-    return [_move(row) for row in rows]
-
-
-def _move(row: sqlite3.Row) -> MoveRecord:
-    """A row of the moves table as its record."""
-    bodies, fault = readable(intent=row["intent"], facts=row["facts"])
-    return MoveRecord(row["sequence"], **bodies, fault=fault)
+    return [move_of(row) for row in rows]
 
 
 def _insert(db: sqlite3.Connection, match_id: str, started: datetime) -> None:
@@ -355,39 +300,5 @@ def _check_owned(record: MatchRecord | None, lease: Lease) -> None:
         raise Conflict(f"Match {lease.match_id} is no longer held by {lease.owner}.")
 
 
-def _record(row: sqlite3.Row) -> MatchRecord:
-    """A row of the matches table as its record; nobody shall attend one without a meaning."""
-    try:
-        return _understood(row)
-    except (TypeError, ValueError, OverflowError) as error:
-        return MatchRecord(
-            str(row["id"]), Status.FINISHED, from_micros(0), {}, fault=f"its row is broken: {error}"
-        )
-
-
-def _understood(row: sqlite3.Row) -> MatchRecord:
-    lease = None
-    if row["owner"] is not None:
-        lease = Lease(row["id"], row["owner"], row["fence"])
-    bodies, fault = readable(header=row["header"], outcome=row["outcome"])
-    return MatchRecord(
-        match_id=row["id"],
-        status=Status(row["status"]),
-        started=from_micros(row["started"]),
-        header=bodies["header"] or {},
-        beat=row["beat"],
-        ttl=None if row["ttl"] is None else timedelta(microseconds=row["ttl"]),
-        lease=lease,
-        announced=row["announced"] is not None,
-        outcome=bodies["outcome"],
-        finished=_moment(row["finished"]),
-        fault=fault,
-    )
-
-
 def _micros(duration: timedelta) -> int:
     return duration // timedelta(microseconds=1)
-
-
-def _moment(micros: int | None) -> datetime | None:
-    return None if micros is None else from_micros(micros)

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from cardsharp.cloud.attend import After, Facts, Meet, Sight, Turn
+from cardsharp.cloud.attended import After, Facts, Meet, Sight, Turn
 from cardsharp.cloud.ports import Body, Clock, MatchReader
 from cardsharp.deadmansdraw.actions import END_TURN, Action
 from cardsharp.deadmansdraw.briefing import BriefedPlayers

@@ -1,0 +1,71 @@
+"""Connections to an arena, on which what was sent in vain is not sent later.
+
+Not by the kernel either, which keeps the bytes of a broken connection and sends them again until
+they arrive. Every connection is reset when it is closed, be it by the end of our process, and given
+up when nothing was acknowledged for as long as an action may take, be our process frozen. A write
+whose connection took too long is not sent.
+"""
+
+import json
+import socket
+import struct
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+
+import urllib3
+from requests.adapters import HTTPAdapter
+from urllib3.connection import HTTPConnection
+
+from cardsharp.access import Limits
+from cardsharp.errors import Unreachable
+
+
+class Connections(HTTPAdapter):
+    """Connections without retries, that leave no byte to the kernel (see the module)."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._options = [
+            *HTTPConnection.default_socket_options,
+            (socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)),
+        ]
+        if hasattr(socket, "TCP_USER_TIMEOUT"):  # Linux; elsewhere a frozen process is as it was
+            # So much of an action's time is left, at least, when its body is written.
+            patience = limits.act - min(limits.connect, limits.act / 2)
+            milliseconds = patience // timedelta(milliseconds=1)
+            self._options.append((socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, milliseconds))
+        super().__init__(max_retries=0)
+
+    def init_poolmanager(
+        self, connections: int, maxsize: int, block: bool = False, **rest: object
+    ) -> None:
+        """Make the pool of direct connections."""
+        options = self._options
+        super().init_poolmanager(connections, maxsize, block, socket_options=options, **rest)
+
+    def proxy_manager_for(self, proxy: str, **rest: object) -> urllib3.ProxyManager:
+        """The pool of connections to a proxy."""
+        made: urllib3.ProxyManager = super().proxy_manager_for(
+            proxy, socket_options=self._options, **rest
+        )
+        return made
+
+
+class Prompt:
+    """The body of a write, which leaves before the monotonic second `until`, or not at all.
+
+    It is asked for when the connection stands, however long that took: a name to be looked up,
+    keys to be exchanged, a process that was stopped. The headers alone have no effect.
+    """
+
+    def __init__(self, call: str, body: object, until: float) -> None:
+        self._call, self._until = call, until
+        self._body = json.dumps(body).encode()
+
+    def __len__(self) -> int:
+        return len(self._body)
+
+    def __iter__(self) -> Iterator[bytes]:
+        if time.monotonic() >= self._until:
+            raise Unreachable(f"{self._call}: not sent, for it took too long to connect.")
+        yield self._body
