@@ -83,7 +83,7 @@ TARGETS = {
         ),
     ),
     "stores": Target(
-        ("cloud/memory", "cloud/sqlite", "cloud/sqlite_file"),
+        ("cloud/memory", "cloud/sqlite", "cloud/sqlite_file", "cloud/sqlite_rows"),
         (
             "integration/test_cloud_contract.py",
             "integration/test_cloud_contract_queue.py",
