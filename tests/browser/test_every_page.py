@@ -211,7 +211,7 @@ def whole(page: Page, address: str) -> None:
     if page.locator(".match").count():
         expect(page.locator(".match")).to_have_attribute("data-ready", "yes")
     if page.locator(".match[data-judged]").count() and "live" not in address:
-        expect(page.locator("#summary table")).to_be_visible(timeout=60_000)
+        expect(page.locator("#summary table")).to_be_visible()
 
 
 def looked_at(page: Page, name: str, width: int) -> tuple[str, list[str]]:

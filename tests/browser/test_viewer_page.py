@@ -45,7 +45,7 @@ def test_who_knows_the_password_watches_a_match_of_the_cloud_live(
         cloud.play("live", [replace(moves[9], intent=None)], lease)
         expect(page.locator("#count")).to_have_text("10 of 10")
         cloud.end(lease)
-        expect(page.locator("#curve")).to_be_visible(timeout=20_000)
+        expect(page.locator("#curve")).to_be_visible()
         cookies = {one["name"]: one for one in page.context.cookies()}
         assert cookies["__Host-owner"]["httpOnly"]
         assert cookies["__Host-owner"]["secure"]
