@@ -98,6 +98,7 @@ class Options(TypedDict, total=False):
     ssl_certfile: Path
     ssl_keyfile: str
     ws: Literal["none", "websockets-sansio"]
+    ws_max_size: int
 
 
 class Server(uvicorn.Server):

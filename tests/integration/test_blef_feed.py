@@ -3,11 +3,12 @@
 import json
 import socket
 from collections.abc import Iterator
+from contextlib import suppress
 from uuid import uuid4
 
 import pytest
-from support.blef_watching import Place, heard, served
-from websockets.exceptions import InvalidStatus
+from support.blef_watching import SOON, Place, heard, served
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from cardsharp.cloud.memory_sockets import named
 
@@ -102,3 +103,15 @@ def test_a_dead_watcher_stops_nothing_for_anybody(place: Place) -> None:
         dead.socket.close()
         place.get(f"/games/{game}/start", admin_uuid=ann)
         assert heard(alive)["status"] == "Running"
+
+
+def test_a_watcher_that_sends_much_is_let_go_and_no_other(place: Place) -> None:
+    """Nobody reads what watchers send, so nothing of it is to fill the memory."""
+    game, (ann, _) = place.joined("ann", "bob")
+    with place.watch(game_uuid=game) as quiet, place.watch(game_uuid=game) as loud:
+        with suppress(ConnectionClosed):  # it may hear why only later
+            loud.send(["x" * 1000] * 200)  # one message in many frames
+        with pytest.raises(ConnectionClosed):
+            loud.recv(timeout=SOON)
+        place.get(f"/games/{game}/start", admin_uuid=ann)
+        assert heard(quiet)["status"] == "Running"

@@ -114,6 +114,16 @@ def test_a_closed_round_comes_with_the_change_that_closed_it(bench: Bench) -> No
     assert bench.store.closed_round(UUIDS[1], closed.number) is None
 
 
+def test_a_game_expires_at_a_whole_second(bench: Bench) -> None:
+    """So that no store keeps it longer than another."""
+    bench.clock.advance(timedelta(seconds=0.7))
+    bench.store.create(new(created=bench.clock.now()))
+    bench.clock.advance(IDLE_LIFE[Status.NOT_STARTED] - timedelta(seconds=0.8))
+    assert bench.store.read(UUIDS[0]) is not None
+    bench.clock.advance(timedelta(seconds=0.2))
+    assert bench.store.read(UUIDS[0]) is None
+
+
 @pytest.mark.parametrize("status", list(Status))
 def test_an_idle_game_expires_and_counts_as_absent(bench: Bench, status: Status) -> None:
     live = random_round(Random(5), 2)

@@ -1,12 +1,14 @@
 """A feed tells all who watch, lets go of who cannot be told, and stops nobody's change."""
 
 import asyncio
+import threading
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from support.blef_watching import NotedSockets
+from support.bot_events import context
 from support.cloud_clock import START, FakeClock
 
 from cardsharp.cloud.dynamodb_watchers import DynamoWatchers
@@ -15,6 +17,7 @@ from cardsharp.cloud.gateway_sockets import GatewaySockets
 from cardsharp.cloud.memory_sockets import MemorySockets, MemoryWatchers
 from cardsharp.cloud.sockets import LIFE, SETTLING, Feed, Gone, Watcher, Watchers
 from cardsharp.errors import ConfigError, StoreError
+from cardsharp.web import gate
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.http_events import Answered
 from workbench.cloud.socket_front import MOST_WAITING, TRY_AGAIN, SocketGateway
@@ -34,7 +37,8 @@ def watchers(request: pytest.FixtureRequest) -> Iterator[Watchers]:
 
 
 def test_who_watches_is_known_until_it_goes(watchers: Watchers) -> None:
-    ann, bob, cid = (Watcher(name, f"key of {name}", START) for name in ("ann", "bob", "cid"))
+    ann, bob = (Watcher(name, f"key of {name}", START) for name in ("ann", "bob"))
+    cid = Watcher("cid", "", START, "a network")
     watchers.add("one", ann)
     watchers.add("one", bob)
     watchers.add("two", cid)
@@ -97,6 +101,47 @@ def test_no_failure_reaches_whoever_made_the_change() -> None:
     feed, sockets, _ = fed("ann")
     feed.tell("game", wrong)
     assert sockets.sent == {}
+
+
+def test_all_are_told_when_it_is_over_also_after_a_fault_of_ours() -> None:
+    """A function of the cloud stands still as soon as it has answered."""
+    late = threading.Event()
+
+    def texts(watcher: Watcher) -> list[str]:
+        if watcher.connection == "ann":
+            threading.Timer(0.2, late.set).start()
+            raise ValueError("a fault of ours")
+        late.wait()
+        return [FRAME]
+
+    feed, sockets, _ = fed("ann", "bob")
+    feed.tell("game", texts)
+    assert sockets.sent == {"bob": [1]}
+
+
+def test_one_caller_cannot_keep_others_from_watching() -> None:
+    feed = Feed(MemoryWatchers(), NotedSockets(), FakeClock(), most=9, most_of_one=2)
+    assert [feed.watch("game", name, "", "mallory") for name in "abc"] == [True, True, False]
+    assert feed.watch("another", "c", "", "mallory")
+    assert feed.watch("game", "d", "", "ann")
+    assert [feed.watch("game", name, "") for name in "efgh"] == [True] * 4, "at this machine"
+    feed.leave("a")
+    assert feed.watch("game", "c", "", "mallory")
+
+
+def test_a_handshake_says_where_it_comes_from() -> None:
+    feed = Feed(MemoryWatchers(), NotedSockets(), FakeClock())
+    handler = gate.build(feed, lambda _: ("game", ""))
+    sources = ("192.0.2.1", "192.0.2.2", "2001:db8::1", "2001:db8::2", "127.0.0.1", "")
+    for number, source in enumerate(sources):
+        about = {"routeKey": "$connect", "connectionId": str(number)}
+        event = {"requestContext": {**about, "identity": {"sourceIp": source}}}
+        assert handler(event, context())["statusCode"] == 200
+    callers = {one.connection: one.caller for one in feed.watchers.of("game")}
+    assert [callers[one] for one in "45"] == ["", ""]
+    assert callers["2"] == callers["3"]
+    assert len({*callers.values()}) == 4
+    assert not any(source in callers.values() for source in sources if source)
 
 
 def test_only_so_many_watch_one_thing() -> None:

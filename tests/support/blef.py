@@ -185,19 +185,21 @@ def seeded_deal(seed: int) -> Callable[[int], Hand]:
     return lambda number: tuple(random.sample(DECK, number))
 
 
-def random_round(random: Random, players: int) -> Round:
-    """Some round of a game with so many players, with a few bets made."""
+def random_round(random: Random, players: int, out: int = 0) -> Round:
+    """Some round of a game with so many players, some of them out, with a few bets made."""
     most = 11 if players == 2 else 24 // players
-    n_cards = tuple(random.randint(1, most) for _ in range(players))
+    gone = random.sample(range(players), out) if out else ()
+    n_cards = tuple(0 if seat in gone else random.randint(1, most) for seat in range(players))
+    left = [seat for seat in range(players) if seat not in gone]
     deck = random.sample(DECK, sum(n_cards))
     hands = tuple(tuple(sorted((deck.pop() for _ in range(n)), reverse=True)) for n in n_cards)
     bets = sorted(random.sample(range(88), random.randint(0, 4)))
-    history = tuple(Move(seat % players, bet) for seat, bet in enumerate(bets))
+    history = tuple(Move(left[turn % len(left)], bet) for turn, bet in enumerate(bets))
     return Round(
         number=random.randint(1, 9),
         max_cards=most,
         n_cards=n_cards,
         hands=hands,
-        turn=len(bets) % players,
+        turn=left[len(bets) % len(left)],
         history=history,
     )

@@ -118,11 +118,14 @@ def test_one_caller_cannot_fill_the_house(client: Client, monkeypatch: pytest.Mo
     for mine, other in (
         ("192.0.2.1", "192.0.2.2"),
         ("2001:db8:0:1::1", "2001:db8:0:2::1"),
+        ("::ffff:192.0.2.3", "::ffff:192.0.2.4"),
     ):
         assert [created(client, mine) for _ in range(4)] == [200, 200, 200, 429]
         assert created(client, other) == 200
     assert created(client, "2001:db8:0:1:ffff::2") == 429
-    assert {created(client, "127.0.0.1") for _ in range(5)} == {200}
+    assert created(client, "::ffff:192.0.2.1") == 429
+    for here in ("127.0.0.1", "::1", "::ffff:127.0.0.1"):
+        assert {created(client, here) for _ in range(5)} == {200}
     reply = client.send(Asked("POST", "/v2/games/create", source="192.0.2.1"))
     assert "try again tomorrow" in reply.json["message"]
 

@@ -26,6 +26,7 @@ from cardsharp.blef.strategies.large import (
 )
 from cardsharp.blef.strategies.odds import bits_of
 from cardsharp.blef.strategies.sight import OPENING
+from cardsharp.errors import ConfigError
 
 NUMBERS = {name_of(number): number for number in range(len(BETS))}
 KNOWN = sorted(known().rounds)
@@ -98,5 +99,5 @@ def test_a_file_of_another_format_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "large.bin"
     write(file, "a test", {})
     file.write_bytes(file.read_bytes().replace(b'"format": 2', b'"format": 0'))
-    with pytest.raises(ValueError, match="train it again"):
+    with pytest.raises(ConfigError, match="train it again"):
         read(file)

@@ -12,7 +12,7 @@ from support.bot_events import context
 from cardsharp.blef.assembly import NEXT, SERVICE
 from cardsharp.blef.refusals import Denied
 from cardsharp.cloud.sqlite_file import MEMORY
-from cardsharp.errors import ConfigError
+from cardsharp.errors import ConfigError, Conflict
 from workbench.cloud.http_events import Asked, http_event, read_answer
 
 
@@ -140,6 +140,31 @@ def test_a_change_is_there_for_post_too(client: Client) -> None:
     game = client.ask("POST", "/games/create").json["game_uuid"]
     assert client.ask("POST", f"/games/{game}/join", nickname="ann").status == 200
     assert client.ask("POST", "/games").status == 405
+
+
+def test_one_caller_invites_only_so_many_bots(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each counts once, however often others come in between; a refused one not at all."""
+    monkeypatch.setattr("cardsharp.blef.service.MAX_INVITED", 2)
+    game = client.create()
+    ann = client.join(game, "ann")
+    interrupted, write = [True, True, False, False], client.store.write
+
+    def contended(*args: Any) -> Any:  # noqa: ANN401 - as the store's own
+        if interrupted and interrupted.pop(0):
+            raise Conflict("somebody joined")
+        return write(*args)
+
+    monkeypatch.setattr(client.store, "write", contended)
+
+    def invite(source: str, agent: str = "Dazhbog") -> int:
+        target = f"/games/{game}/invite-aiagent?admin_uuid={ann}&agent_name={agent}"
+        return client.send(Asked("GET", target, source=source)).status
+
+    assert invite("192.0.2.1", "nobody") == 400
+    assert [invite("192.0.2.1") for _ in range(3)] == [200, 200, 429]
+    assert [invite(other) for other in ("192.0.2.2", "127.0.0.1")] == [200, 200]
 
 
 def test_bots_sit_as_evenly_between_people_as_can_be(client: Client) -> None:

@@ -18,6 +18,7 @@ from cardsharp.blef.strategies import build
 from cardsharp.blef.strategies.sight import OPENING, Shape, hands_of
 from cardsharp.blef.strategies.solved import looked_up
 from cardsharp.blef.strategies.trained import Rows, read, trained, write
+from cardsharp.errors import ConfigError
 
 TRAINED = sorted(trained().rounds)
 FLUSH = next(number for number, bet in enumerate(BETS) if bet.colours)
@@ -101,8 +102,29 @@ def test_a_written_table_is_read_again_and_damage_is_seen(tmp_path: Path) -> Non
     assert not read(file).file.is_whole()
 
 
-def test_a_file_of_another_format_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("content", [None, b"", b"no head", b"{}\n", b'{"format": 0}\n'])
+def test_a_file_that_cannot_be_used_is_told_as_such(
+    content: bytes | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not as numbers that the strategy does not take."""
     file = tmp_path / "t.bin"
-    file.write_bytes(b'{"format": 0}\n')
-    with pytest.raises(ValueError, match="train it again"):
-        read(file)
+    if content is not None:
+        file.write_bytes(content)
+    monkeypatch.setattr("cardsharp.blef.strategies.trained.FILE", file)
+    trained.cache_clear()
+    try:
+        with pytest.raises(ConfigError, match=r"t\.bin .*; (install Cardsharp|train it) again"):
+            build("solved", Random(1))
+    finally:
+        trained.cache_clear()
+
+
+def test_a_damaged_table_is_told_where_it_is_looked_up(tmp_path: Path) -> None:
+    file = tmp_path / "t.bin"
+    write(file, "a test", {(2, 2): (Rows((2,), (b"\1\377",)), Rows((1,), (b"\1\377",)))})
+    whole = file.read_bytes()
+    begins, _ = read(file).rounds[2, 2]
+    compressed = bytes(begins.body[begins.begins[0] : begins.begins[1]])
+    file.write_bytes(whole.replace(compressed, bytes(len(compressed))))
+    with pytest.raises(ConfigError, match="install Cardsharp again"):
+        read(file).rounds[2, 2][0].find(2)

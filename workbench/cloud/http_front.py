@@ -22,7 +22,7 @@ from cardsharp.cloud.ports import Clock
 from workbench.cloud.context import Function, LambdaContext, invoke
 from workbench.cloud.events import Event
 from workbench.cloud.http_events import FAILED, Answered, Asked, http_event, read_answer
-from workbench.cloud.socket_front import SocketGateway
+from workbench.cloud.socket_front import MAX_MESSAGE, SocketGateway
 from workbench.listening import Background, Server, listen, url_of
 
 HOST = "127.0.0.1"
@@ -164,4 +164,5 @@ class HttpFront:
             date_header=False,
             timeout_keep_alive=KEEP_ALIVE,
             ws=self._ws,
+            ws_max_size=MAX_MESSAGE,
         )

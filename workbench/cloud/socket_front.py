@@ -17,6 +17,9 @@ from workbench.cloud.http_events import Answered
 MOST_WAITING = 64
 """Texts that wait for one client; who is slower than that is let go."""
 
+MAX_MESSAGE = 128 * 1024
+"""Bytes of the largest message that a client may send, though nobody reads it; as API Gateway."""
+
 TRY_AGAIN = 1013
 """The code with which a slow client is let go."""
 

@@ -99,9 +99,9 @@ class GameRecord:
         return replace(self, players=(*self.players, player), admin=self.admin or nickname)
 
     def expires(self, changed: datetime) -> datetime:
-        """When the game expires unless it changes again after `changed`."""
+        """When the game expires unless it changes again after `changed`: a whole second."""
         life = IDLE_LIFE[self.status] if self.players else UNJOINED_LIFE
-        return min(changed + life, self.created + WHOLE_LIFE)
+        return min(changed + life, self.created + WHOLE_LIFE).replace(microsecond=0)
 
 
 @dataclass(frozen=True, slots=True)

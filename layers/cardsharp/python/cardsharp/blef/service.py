@@ -124,8 +124,12 @@ class Blef:
         def invited(game: GameRecord) -> Change:
             return changes.invite(game, admin_uuid, agent_name, self._agents.names, player_uuid)
 
+        admitted = caller is None
+
         def seat(change: Change) -> AbstractContextManager[object]:
-            if caller is not None and not self._store.admit(f"agents {caller}", MAX_INVITED):
+            nonlocal admitted  # once, however often others come in between
+            admitted = admitted or self._store.admit(f"agents {caller}", MAX_INVITED)
+            if not admitted:
                 raise Refused(
                     HTTPStatus.TOO_MANY_REQUESTS,
                     f"Too many agents invited by you - {MAX_INVITED} a day, please try tomorrow",

@@ -1,9 +1,9 @@
 """Who watches what, in a DynamoDB table that has other things too.
 
-| pk                | sk         | attributes                        |
-|-------------------|------------|-----------------------------------|
-| watch#TOPIC       | CONNECTION | watcher_key, since_at, expires_at |
-| socket#CONNECTION | topic      | topic_name, expires_at            |
+| pk                | sk         | attributes                                     |
+|-------------------|------------|------------------------------------------------|
+| watch#TOPIC       | CONNECTION | watcher_key, caller_key, since_at, expires_at  |
+| socket#CONNECTION | topic      | topic_name, expires_at                         |
 
 expires_at, the table's time to live, is in seconds.
 Actions used: DeleteItem, GetItem, PutItem, Query.
@@ -37,7 +37,11 @@ class DynamoWatchers:
         # Whoever reads the first finds the second, so that no connection is forgotten by halves.
         named = {"topic_name": text(topic), "expires_at": expires}
         self._table.put({**_topic_key(watcher.connection), **named})
-        told = {"watcher_key": text(watcher.key), "since_at": moment(watcher.since)}
+        told = {
+            "watcher_key": text(watcher.key),
+            "caller_key": text(watcher.caller),
+            "since_at": moment(watcher.since),
+        }
         watch = _watch_key(topic, watcher.connection)
         self._table.put({**watch, **told, "expires_at": expires})
 
@@ -50,6 +54,8 @@ class DynamoWatchers:
                 connection=item["sk"]["S"],
                 key=item["watcher_key"]["S"],
                 since=from_micros(int(item["since_at"]["N"])),
+                # Not with one of an earlier version.
+                caller=item.get("caller_key", text(""))["S"],
             )
             for item in items
         )

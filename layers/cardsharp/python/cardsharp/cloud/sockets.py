@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -17,6 +17,9 @@ LIFE = timedelta(hours=2, minutes=10)
 MOST_WATCHERS = 200
 """Of one topic."""
 
+MOST_OF_ONE = 50
+"""Of one topic from one caller, so that nobody can keep all others away."""
+
 SETTLING = timedelta(seconds=10)
 """For how long a new connection may count as gone: it is there only once its handshake is over."""
 
@@ -30,11 +33,15 @@ class Gone(CardsharpError):
 
 @dataclass(frozen=True, slots=True)
 class Watcher:
-    """A connection that watches a topic; by `key` the topic's owner knows what it may see."""
+    """A connection that watches a topic; by `key` the topic's owner knows what it may see.
+
+    `caller` is a digest of where it comes from, "" for this machine.
+    """
 
     connection: str
     key: str
     since: datetime
+    caller: str = ""
 
 
 class Watchers(Protocol):
@@ -73,12 +80,15 @@ class Feed:
     sockets: Sockets
     clock: Clock
     most: int = field(default=MOST_WATCHERS)
+    most_of_one: int = field(default=MOST_OF_ONE)
 
-    def watch(self, topic: str, connection: str, key: str) -> bool:
+    def watch(self, topic: str, connection: str, key: str, caller: str = "") -> bool:
         """Have a connection watch a topic; return False where too many do already."""
-        if len(self.watchers.of(topic)) >= self.most:
+        watching = self.watchers.of(topic)
+        same = sum(one.caller == caller for one in watching) if caller else 0
+        if len(watching) >= self.most or same >= self.most_of_one:
             return False
-        self.watchers.add(topic, Watcher(connection, key, self.clock.now()))
+        self.watchers.add(topic, Watcher(connection, key, self.clock.now(), caller))
         return True
 
     def leave(self, connection: str) -> None:
@@ -92,7 +102,8 @@ class Feed:
         """
         try:
             watchers = self.watchers.of(topic)
-            for told in [self._pool.submit(self._send, one, texts) for one in watchers]:
+            # A function stands still once it has answered: so all are told, then a fault is seen.
+            for told in wait([self._pool.submit(self._send, one, texts) for one in watchers]).done:
                 told.result()
         except Exception as error:  # noqa: BLE001 - whoever made the change is to get its answer
             # Without the error's text: it might quote a hand.

@@ -3,8 +3,10 @@
 A WebSocket API sends an event for each handshake and each end; what clients send is not read.
 """
 
+import hashlib
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
@@ -12,6 +14,7 @@ from cardsharp.cloud.sockets import Feed
 from cardsharp.cloud.telemetry import logger
 from cardsharp.web.events import Context, Event, Handler, Response
 from cardsharp.web.refusals import Refused, explain
+from cardsharp.web.request import caller_at
 from cardsharp.web.route import Answer
 
 Subscribe = Callable[[Mapping[str, str]], tuple[str, str]]
@@ -56,13 +59,19 @@ def _carried_out(event: Event, feed: Feed, subscribe: Subscribe) -> Answer:
     about = event["requestContext"]
     if about["routeKey"] == "$connect":
         topic, key = subscribe(_asked(event))
-        if not feed.watch(topic, about["connectionId"], key):
+        if not feed.watch(topic, about["connectionId"], key, _caller(about)):
             raise Refused(HTTPStatus.TOO_MANY_REQUESTS, "Too many watch this - please try later")
         return Answer(MessageBody(message="Connected"))
     if about["routeKey"] == "$disconnect":
         feed.leave(about["connectionId"])
         return Answer(MessageBody(message="Disconnected"))
     return Answer("")
+
+
+def _caller(about: Mapping[str, Any]) -> str:
+    """A digest of where a handshake comes from, "" for this machine."""
+    caller = caller_at(about.get("identity", {}).get("sourceIp"))
+    return "" if caller is None else hashlib.sha256(caller.encode()).hexdigest()
 
 
 def _response(told: Answer) -> Response:

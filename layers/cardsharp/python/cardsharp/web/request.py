@@ -66,19 +66,8 @@ class Request:
 
     @property
     def caller(self) -> str | None:
-        """The address from which the request came; of IPv6 the network that one customer has.
-
-        None for this machine, and where the event does not say.
-        """
-        try:
-            address = ip_address(str(self._event["requestContext"]["http"].get("sourceIp")))
-        except ValueError:
-            return None
-        if address.is_loopback:
-            return None
-        if isinstance(address, IPv6Address):
-            return str(ip_network((address, _CUSTOMER), strict=False))
-        return str(address)
+        """From where the request came, as `caller_at` has it."""
+        return caller_at(self._event["requestContext"]["http"].get("sourceIp"))
 
     def body(self) -> bytes:
         """The body, empty where there is none.
@@ -91,6 +80,24 @@ class Request:
         if len(body) > MAX_BODY:
             raise TooLarge
         return body
+
+
+def caller_at(source: object) -> str | None:
+    """The address from which an event came; of IPv6 the network that one customer has.
+
+    None for this machine, and where the event does not say.
+    """
+    try:
+        address = ip_address(str(source))
+    except ValueError:
+        return None
+    if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
+        address = address.ipv4_mapped  # as a socket for both kinds has it
+    if address.is_loopback:
+        return None
+    if isinstance(address, IPv6Address):
+        return str(ip_network((address, _CUSTOMER), strict=False))
+    return str(address)
 
 
 def sent(event: Event) -> bytes:

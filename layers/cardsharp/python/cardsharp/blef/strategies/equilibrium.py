@@ -14,6 +14,8 @@ from importlib.resources import files
 from cardsharp.blef.actions import BETS, CHECK
 from cardsharp.blef.cards import VALUES
 from cardsharp.blef.position import Position
+from cardsharp.blef.strategies.mapped import unreadable
+from cardsharp.errors import ConfigError
 
 FORMAT = 1
 SOLVED = ((1, 1), (2, 1), (1, 2))
@@ -65,11 +67,18 @@ def mixture(position: Position) -> Mixture | None:
 
 @cache
 def table(starter: int, other: int) -> Solution:
-    """The table of a round, read when it is first needed."""
+    """The table of a round, read when it is first needed.
+
+    Raises:
+        ConfigError: it cannot be read, or has another format.
+    """
     file = files("cardsharp.blef.strategies") / "tables" / f"{starter}v{other}.json"
-    read = json.loads(file.read_text())
+    try:
+        read = json.loads(file.read_text())
+    except (OSError, ValueError) as error:
+        raise unreadable(str(file)) from error
     if read["format"] != FORMAT:
-        raise ValueError(f"{file} has format {read['format']}, not {FORMAT}; solve it again.")
+        raise ConfigError(f"{file} has format {read['format']}, not {FORMAT}; solve it again.")
     return Solution(
         (starter, other),
         read["value"],

@@ -14,12 +14,12 @@ from functools import cache
 from importlib.resources import files
 from math import exp
 from pathlib import Path
-from zlib import compress, decompress
+from zlib import compress
 
 from cardsharp.blef.actions import BETS, CHECK
 from cardsharp.blef.cards import COLOURS, VALUES
 from cardsharp.blef.strategies.equilibrium import Mixture
-from cardsharp.blef.strategies.mapped import NUMBER, Mapped, read_mapped, write_mapped
+from cardsharp.blef.strategies.mapped import NUMBER, Mapped, read_mapped, unpack, write_mapped
 from cardsharp.blef.strategies.odds import bits_of, odds
 from cardsharp.blef.strategies.sight import OPENING
 
@@ -61,7 +61,7 @@ class Large:
         First those of the check by class and bond, then of each higher bet by kind and bond.
         """
         begins = self.rounds[cards]
-        return decompress(self.file.body[begins[last + 1] : begins[last + 2]])
+        return unpack(self.file.body, begins[last + 1], begins[last + 2])
 
 
 def mixture(known: Large, cards: Cards, pool: int, bets: Sequence[int]) -> Mixture:
@@ -163,7 +163,7 @@ def read(file: Path) -> Large:
     """What a file keeps; it is mapped into memory, so that only what is looked up is read.
 
     Raises:
-        ValueError: it has another format.
+        ConfigError: it cannot be read, or has another format.
     """
     entries, mapped = read_mapped(file, FORMAT)
     rounds = {

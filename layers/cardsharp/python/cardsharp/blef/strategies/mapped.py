@@ -9,7 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from zlib import crc32
+from zlib import crc32, decompress
+from zlib import error as zlib_error
+
+from cardsharp.errors import ConfigError
 
 NUMBER = 4
 """Bytes of a number in the body; numbers lie where such may lie."""
@@ -32,15 +35,36 @@ def read_mapped(file: Path, format_: int) -> tuple[list[Any], Mapped]:
     """The entries of the rounds in the head, and the rest.
 
     Raises:
-        ValueError: it has another format.
+        ConfigError: it cannot be read, or has another format.
     """
-    with file.open("rb") as opened:
-        mapped = memoryview(mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ))
-    end = bytes(mapped[:65536]).index(b"\n")
-    head = json.loads(bytes(mapped[:end]))
-    if head["format"] != format_:
-        raise ValueError(f"{file} has format {head['format']}, not {format_}; train it again.")
+    try:
+        with file.open("rb") as opened:
+            mapped = memoryview(mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ))
+        end = bytes(mapped[:65536]).index(b"\n")
+        head = json.loads(bytes(mapped[:end]))
+        found = head["format"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise unreadable(str(file)) from error
+    if found != format_:
+        raise ConfigError(f"{file} has format {found}, not {format_}; train it again.")
     return head["rounds"], Mapped(head["made_by"], head["crc32"], mapped[end + 1 :])
+
+
+def unpack(body: memoryview, begin: int, end: int) -> bytes:
+    """What lies compressed from `begin` to `end`.
+
+    Raises:
+        ConfigError: it is damaged.
+    """
+    try:
+        return decompress(body[begin:end])
+    except zlib_error as error:
+        raise unreadable("A file") from error
+
+
+def unreadable(file: str) -> ConfigError:
+    """What to do about a file that is not there, or is no longer what was shipped."""
+    return ConfigError(f"{file} of Blef's tables cannot be read; install Cardsharp again.")
 
 
 def write_mapped(

@@ -14,9 +14,9 @@ from functools import cache
 from importlib.resources import files
 from itertools import accumulate, pairwise
 from pathlib import Path
-from zlib import compress, decompress
+from zlib import compress
 
-from cardsharp.blef.strategies.mapped import NUMBER, Mapped, read_mapped, write_mapped
+from cardsharp.blef.strategies.mapped import NUMBER, Mapped, read_mapped, unpack, write_mapped
 from cardsharp.blef.strategies.sight import Shape
 
 FORMAT = 3
@@ -54,7 +54,7 @@ class Table:
 
     def part(self, last: int) -> Rows:
         """The rows after a last bet; their numbers begin there with 0."""
-        raw = memoryview(decompress(self.body[self.begins[last] : self.begins[last + 1]]))
+        raw = memoryview(unpack(self.body, self.begins[last], self.begins[last + 1]))
         number = int.from_bytes(raw[:NUMBER], "little")
         sizes = NUMBER * (number + 1)
         ends = [2 * end for end in accumulate(raw[sizes : sizes + number], initial=0)]
@@ -93,7 +93,7 @@ def read(file: Path) -> Tables:
     """The tables of a file.
 
     Raises:
-        ValueError: it has another format.
+        ConfigError: it cannot be read, or has another format.
     """
     entries, mapped = read_mapped(file, FORMAT)
     rounds: dict[Cards, tuple[Table, Table]] = {}
