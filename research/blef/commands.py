@@ -20,7 +20,7 @@ Cards = Literal["1v1", "2v1", "1v2"]
 
 _EXAMPLES = """\
 Examples:
-  cardsharp research solve blef                    what the tables and bayes lack
+  cardsharp research solve blef                    what tables and bayes lack
   cardsharp research solve blef --strategy greedy  what another strategy lacks
   cardsharp research solve blef --write tables     solve all rounds again"""
 
