@@ -1,11 +1,13 @@
 """Our bot at the original service, which knows nothing but GET (docs/spec/blef.md)."""
 
+import json
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
+import requests
 from support.blef_original import OriginalPlace
 from support.bot_bench import Bench
 from support.cli import Cli, Outcome, clean
@@ -75,6 +77,37 @@ def test_a_game_in_which_the_bot_cannot_go_on_is_left_and_may_be_ordered_again(
     assert again is not None
     assert again.outcome is not None
     assert again.outcome["result"] in {"won", "lost"}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "This action not allowed right now",
+        "The submitted UUID does not match the UUID of the current player",
+    ],
+)
+def test_a_game_that_refuses_whatever_the_bot_does_is_left(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, words: str
+) -> None:
+    """It shows the game, in which it is our turn, and goes on refusing."""
+    place, refused = place_of(bench), []
+    ask = place.ask
+
+    def refusing(request: requests.PreparedRequest) -> Answered:
+        if place.step_of(request) != "act" or request.method != "GET":
+            return ask(request)
+        refused.append(request)
+        if len(refused) > 10:
+            pytest.fail("the bot holds a game in which it cannot go on")
+        return Answered(400, (), json.dumps({"error": words}).encode())
+
+    monkeypatch.setattr(place, "ask", refusing)
+    bench.play()
+    record = bench.log.match(bench.match_id)
+    assert record is not None
+    assert record.outcome is not None
+    assert (record.outcome["result"], record.outcome["reason"]) == ("unknown", words)
+    assert len(refused) > 1, "one refusal is not believed"
 
 
 def test_a_refusal_is_a_sentence_and_an_exit_code(

@@ -96,7 +96,7 @@ def test_what_the_arena_has_refused_here_is_not_sent_again() -> None:
     found = decided(
         lambda _: END_TURN, position_with(Card(Suit.KEY, 3)), refused=frozenset({END_TURN})
     )
-    assert found.fault == "the arena refused 'EndTurn'"
+    assert found.fault == "the server refused 'EndTurn'"
     assert found.decision.action == DRAW
 
 

@@ -77,7 +77,7 @@ def checked_address(base_url: str, *, insecure: bool = False) -> str:
     if user is not None:
         raise ConfigError("The address holds a user or password; give them separately.")
     if not host or parts.scheme not in {"http", "https"} or parts.query or parts.fragment:
-        raise ConfigError("The address must look like https://arena.example.org.")
+        raise ConfigError("The address must look like https://example.org.")
     if parts.scheme == "http" and not (_is_private(host) if insecure else _is_loopback(host)):
         where = "a private network" if insecure else "this machine"
         raise ConfigError(

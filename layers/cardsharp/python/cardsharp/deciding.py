@@ -77,7 +77,7 @@ class Decider(NamedTuple, Generic[P, A, DA]):
         if type(action) not in self.kinds:
             raise Unfit(f"the strategy chose {_named(action)}, which is no action")
         if action in refused:
-            raise Unfit(f"the arena refused '{action}'")
+            raise Unfit(f"the server refused '{action}'")
         refusal = self.refusal(position, action)
         if refusal is not None:
             raise Unfit(refusal)

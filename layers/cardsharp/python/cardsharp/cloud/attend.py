@@ -142,7 +142,7 @@ class _Attendance(Generic[A]):
         self.version = version
         self.known: dict[int, Body] = {}
         self.refused: dict[int, frozenset[A]] = {}
-        self.denied = Denied()
+        self.denied, self.denied_at = Denied(), -1
         self.went_back: float | None = None
         self.rests = False
 
@@ -235,7 +235,7 @@ class _Attendance(Generic[A]):
             return False
         first = min(lost)
         hold.log.withdraw(hold.lease, first)
-        text = "the arena went back to before move %d"
+        text = "the server went back to before move %d"
         _log.warning(text, first, extra={"match_id": hold.match_id})
         self.known = {n: body for n, body in self.known.items() if n < first}
         self.refused, self.went_back = {}, None
@@ -276,7 +276,7 @@ class _Attendance(Generic[A]):
             return After.LOOK
         except ArenaError as error:
             hold.note_error(error, action)
-            self._raise_if_unauthorized(error)
+            self._raise_if_denied(error, sequence)
             if is_refusal(error) and not self._is_gone(error):
                 self.refused[sequence] = refused | {action}
                 self._note("refused", {**intent, "answer": str(error)})
@@ -290,13 +290,17 @@ class _Attendance(Generic[A]):
         """Whether the error denies us the match, which the next look must confirm."""
         return isinstance(error, Rejected) and self.match.gone(error) is not None
 
-    def _raise_if_unauthorized(self, error: ArenaError) -> None:
-        """Raise what denies our credentials for all actions, though a look may be granted.
+    def _raise_if_denied(self, error: ArenaError, sequence: int) -> None:
+        """Raise what denies us all actions, though a look may be granted, once it has lasted.
 
-        The other seat of a practice match has credentials of its own.
+        That is our credentials, of which the other seat of a practice match has its own, or at one
+        move the match itself.
         """
+        if self.denied_at != sequence and not isinstance(error, Unauthorized):
+            self.denied, self.denied_at = Denied(), sequence
         lasts = self.denied.lasts(error, self.hold.clock.monotonic())
-        if isinstance(error, Unauthorized) and lasts >= self.hold.timing.denial:
+        is_denial = isinstance(error, Unauthorized) or self._is_gone(error)
+        if is_denial and lasts >= self.hold.timing.denial:
             raise error
 
     # --- logging -----------------------------------------------------------------------------
