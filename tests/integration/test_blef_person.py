@@ -3,11 +3,13 @@
 import io
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 from itertools import cycle
 from pathlib import Path
 from random import Random
 from threading import Event
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,16 +17,18 @@ from rich.console import Console
 from support.cli import clean
 
 from cardsharp.blef.actions import CHECK
-from cardsharp.blef.client import BlefClient
+from cardsharp.blef.client import BlefClient, Sighting
 from cardsharp.blef.position import Position
 from cardsharp.blef.routes import API
 from cardsharp.blef.service import Blef, Look
 from cardsharp.blef.simulation import Blef as Rules
 from cardsharp.blef.sqlite import SqliteGames
+from cardsharp.blef.wire import StateBody
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.sqlite_file import MEMORY
-from cardsharp.errors import ArenaError, Unreachable
-from workbench.blef.terminal import Terminal
+from cardsharp.errors import ArenaError, Garbled, StoreError, Unreachable
+from workbench.blef import terminal
+from workbench.blef.terminal import Terminal, Visit
 from workbench.show.person import Advisor, Invitation, Left, Person, Screen
 from workbench.stage.serving import front
 
@@ -150,6 +154,87 @@ def test_a_move_whose_answer_is_lost_is_not_made_again(
     assert first.position is not None
     assert [move.action for move in first.position.history].count(11) == 1
     assert "the connection broke" in seat.page.getvalue()
+
+
+def test_a_service_that_is_being_restarted_is_waited_for(
+    service: tuple[Blef, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A minute of looks in vain, here thirty of them, and the seat is still taken."""
+    games, url = service
+    game, state, failures = games.create(), games.state, iter(range(30))
+    moment = timedelta(milliseconds=1)
+    limits = replace(terminal._LIMITS, backoff=moment, backoff_max=moment)
+    assert limits.total == timedelta(minutes=1)
+    monkeypatch.setattr(terminal, "_LIMITS", limits)
+
+    def restarting(*args: Any) -> Any:  # noqa: ANN401 - as the service's own
+        if next(failures, None) is not None:
+            raise StoreError("not yet")
+        return state(*args)
+
+    monkeypatch.setattr(games, "state", restarting)
+    seat = Seat(iter(["quit"]))
+    with pytest.raises(Left):
+        Terminal.join(Invitation(url, game, "ann"), seat.person)
+    assert next(failures, None) is None
+    assert "Here are ann" in seat.page.getvalue()
+
+
+def shown(*names: str, number: int = 2, **more: Any) -> StateBody:  # noqa: ANN401 - any field
+    """A state of a running game in which bob is to move."""
+    body: dict[str, Any] = {
+        "admin_nickname": "ann",
+        "public": False,
+        "status": "Running",
+        "max_cards": 11,
+        "round_number": number,
+        "cp_nickname": "bob",
+        "hands": [],
+        "history": [],
+        "players": [{"nickname": name, "n_cards": 1} for name in names],
+        **more,
+    }
+    return StateBody.model_validate(body)
+
+
+CLOSED = [{"player": "ann", "action_id": action} for action in (0, 88, 89)]
+
+
+@pytest.mark.parametrize(
+    ("states", "past", "text"),
+    [
+        ([shown("bob", "cid")], [], "not show our own seat"),
+        ([shown("ann", "bob", "ann")], [], "not show our own seat"),
+        ([shown("ann", "bob"), shown("ann", "bob", "bob")], [], "not show a round of this game"),
+        ([shown("ann", "bob"), shown("ann", "cid")], [], "not show a round of this game"),
+        ([shown("ann", "bob"), shown("ann", "bob", number=3)], CLOSED[:2], "how the round ended"),
+        ([shown("ann", "bob"), shown("ann", "bob", number=3)], CLOSED[2:], "how the round ended"),
+        ([shown("ann", "bob", status="Finished")], CLOSED[1:], "how the round ended"),
+    ],
+)
+def test_a_service_that_contradicts_itself_is_told_as_such(
+    states: list[StateBody], past: list[dict[str, Any]], text: str
+) -> None:
+    """It is no fault of ours."""
+    seen = iter(Sighting(state, 1) for state in states)
+    client = SimpleNamespace(
+        wait=lambda *_: next(seen),
+        past=lambda _, number: shown("ann", "bob", number=number, cp_nickname=None, history=past),
+    )
+    seat = SimpleNamespace(nickname="ann", game="a game", secret="a secret")
+    match: Any = SimpleNamespace(enter=lambda: next(seen), client=client, seat=seat)
+    with pytest.raises(Garbled, match=text):
+        Visit(match, Hasty(), Seat(iter(())).person).play()
+
+
+def test_a_game_that_nobody_has_won_is_told_too() -> None:
+    over = shown("ann", "bob", number=1, status="Finished", cp_nickname=None)
+    none = [one.model_copy(update={"n_cards": 0}) for one in over.players]
+    over = over.model_copy(update={"players": none})
+    client = SimpleNamespace(past=lambda *_: shown("ann", "bob", number=1, history=CLOSED))
+    seat = SimpleNamespace(nickname="ann", game="a game", secret="a secret")
+    match: Any = SimpleNamespace(enter=lambda: Sighting(over, 1), client=client, seat=seat)
+    assert Visit(match, Hasty(), Seat(iter(())).person).play() == "nobody"
 
 
 def test_a_refusal_is_the_services_own_sentence(service: tuple[Blef, str]) -> None:

@@ -25,8 +25,11 @@ from workbench.blef.screen import BlefScreen, capital
 from workbench.show.lookup import data_folder
 from workbench.show.person import Invitation, Person, Seating, Told
 
-_LIMITS = Limits(total=timedelta(minutes=1))
-"""A person waits longer for a service that is being restarted than a worker does."""
+_LIMITS = Limits(total=timedelta(minutes=1), attempts=100)
+"""A person waits longer for a service that is being restarted than a worker does: a minute."""
+
+_CLOSED = 3
+"""The least that is done in a round: a bet, a check, and who lost."""
 
 
 class Terminal(BlefScreen):
@@ -60,6 +63,7 @@ class Visit:
     seat: Seating[Position, int]
     _closed: int = field(default=0, init=False)
     _said: int = field(default=0, init=False)
+    _seated: list[str] = field(default_factory=list, init=False)
 
     def play(self) -> str:
         """The name of who has won.
@@ -76,8 +80,8 @@ class Visit:
             state = seen.state
             self._catch_up(state, screen, person)
             if state.status is Status.FINISHED:
-                left = next(one.nickname for one in state.players if one.n_cards)
-                return screen.names[[one.nickname for one in state.players].index(left)]
+                winner = self._position(state, None).round().winner
+                return "nobody" if winner is None else screen.names[winner]
             if state.cp_nickname == self.match.seat.nickname:
                 seen = self._move(state, person)
             else:
@@ -88,7 +92,7 @@ class Visit:
         told = ""
         person = self.seat(BlefScreen((), 0))
         while seen.state.status is Status.NOT_STARTED:
-            here = ", ".join(player.nickname for player in seen.state.players)
+            here = ", ".join(_nicknames(seen.state))
             if here != told:
                 person.tell(Told([f"Here are {here}; the game has not started yet."]))
             told = here
@@ -110,8 +114,10 @@ class Visit:
 
     def _names(self, state: StateBody) -> tuple[list[str], int]:
         """What the players are called, by seat, and which seat is the person's."""
-        names = [player.nickname for player in state.players]
-        you = names.index(self.match.seat.nickname)
+        names, own = _nicknames(state), self.match.seat.nickname
+        if names.count(own) != 1:
+            raise Garbled("The state does not show our own seat.")
+        self._seated, you = names, names.index(own)
         return [*names[:you], "you", *names[you + 1 :]], you
 
     def _catch_up(
@@ -123,7 +129,9 @@ class Visit:
         while self._closed < state.round_number - 1 + over:
             self._closed += 1
             past = self.match.client.past(self.match.seat.game, self._closed)
-            closed = _position(past, None).round()
+            closed = self._position(past, None).round()
+            if not closed.is_over or len(closed.history) < _CLOSED:
+                raise Garbled("The service does not show how the round ended.")
             person.tell(
                 Told([*self._news(past, screen), *screen.outcome(closed, cards)], closes=True)
             )
@@ -133,7 +141,7 @@ class Visit:
 
     def _news(self, state: StateBody, screen: BlefScreen) -> list[str]:
         """What the others have bet since the last look."""
-        position = _position(state, None)
+        position = self._position(state, None)
         said = [move for move in position.history if move.action != LOST]
         new, self._said = said[self._said :], len(said)
         if position.round().is_over:
@@ -143,7 +151,7 @@ class Visit:
     def _move(self, state: StateBody, person: Person[Position, int]) -> Sighting:
         """Have the person decide, and the game after it; whatever came of it, it is sent once."""
         seat, client = self.match.seat, self.match.client
-        action = person.decide(_position(state, seat.nickname)).action
+        action = person.decide(self._position(state, seat.nickname)).action
         try:
             client.act(seat.game, seat.secret, action)
         except ArenaError as error:
@@ -158,13 +166,16 @@ class Visit:
                 self.clock.sleep(BREATH)
             return self.match.client.wait(seat.game, seat.secret, seen.version)
 
+    def _position(self, state: StateBody, nickname: str | None) -> Position:
+        """What a state shows; raises `Garbled` where it contradicts itself or the states before."""
+        try:
+            position = position_in(state, nickname)
+        except ValueError:
+            position = None
+        if position is None or _nicknames(state) != self._seated:
+            raise Garbled("The state does not show a round of this game.")
+        return position
 
-def _position(state: StateBody, nickname: str | None) -> Position:
-    """What a state shows; raises `Garbled` where it contradicts itself."""
-    try:
-        position = position_in(state, nickname)
-    except ValueError:
-        position = None
-    if position is None:
-        raise Garbled("The state does not show a round.")
-    return position
+
+def _nicknames(state: StateBody) -> list[str]:
+    return [player.nickname for player in state.players]
