@@ -1,7 +1,9 @@
 """A client of today's generation of Blef's API, and its recorded conversation played again."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -126,10 +128,14 @@ class NextRecording:
         answer = read_answer(self._gate(event, LambdaContext("blef", TIMEOUT, self.clock)))
         return Reply(answer.status, answer.body.decode(), dict(answer.headers))
 
-    def was_told(self, row: dict[str, Any]) -> bool:
-        """Whether the last change told a watcher what it was recorded to tell."""
-        told = self.sockets.sent.get(row["query"]["connection"], [])
-        return self.expected(row) in [seen(json.loads(json.dumps(one))) for one in told]
+    def told(self, written: Callable[[Any], str]) -> Counter[tuple[str, str]]:
+        """What the last change told to which connection, and how often."""
+        sent = self.sockets.sent.items()
+        return Counter(
+            (connection, written(seen(deepcopy(body))))
+            for connection, all_ in sent
+            for body in all_
+        )
 
     def _send(self, row: dict[str, Any]) -> Reply:
         reply = self._asked(row, row["query"])
