@@ -1,12 +1,14 @@
 """Whole matches through arena, poller, queue, worker and match log, judged one by one."""
 
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
 from support.bot_stage import Casting, stage
 from support.size import ALL
 
+from cardsharp.cloud import timing
 from cardsharp.cloud.messages import MatchMessage
 from cardsharp.deadmansdraw.actions import EffectType
 from cardsharp.deadmansdraw.strategies import names
@@ -81,8 +83,10 @@ def test_a_match_is_handed_on_from_worker_to_worker(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_r38_a_slow_match_is_left_to_the_poller_in_every_turn_of_the_opponent(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Where the opponent ends the match, nobody names it: it is found when its rest is over."""
+    monkeypatch.setattr(timing, "Timing", partial(timing.Timing, rest=timedelta(seconds=2)))
     casting = Casting(
         opponents=("draw-4",), poll_timeout=timedelta(seconds=0.2), pause=timedelta(seconds=1)
     )
