@@ -33,6 +33,7 @@ from workbench.show.person import Advisor, Invitation, Left, Person, Screen
 from workbench.stage.serving import front
 
 _LOOK = Look()
+NOWHERE = "http://127.0.0.1:9"
 
 
 class Hasty(SystemClock):
@@ -161,19 +162,20 @@ def test_a_service_that_is_being_restarted_is_waited_for(
 ) -> None:
     """A minute of looks in vain, here thirty of them, and the seat is still taken."""
     games, url = service
-    game, state, failures = games.create(), games.state, iter(range(30))
+    game, state = games.create(), games.state
+    looks, failures = iter(range(3)), iter(range(30))
     moment = timedelta(milliseconds=1)
     limits = replace(terminal._LIMITS, backoff=moment, backoff_max=moment)
     assert limits.total == timedelta(minutes=1)
     monkeypatch.setattr(terminal, "_LIMITS", limits)
 
     def restarting(*args: Any) -> Any:  # noqa: ANN401 - as the service's own
-        if next(failures, None) is not None:
+        if next(looks, None) is None and next(failures, None) is not None:
             raise StoreError("not yet")
         return state(*args)
 
     monkeypatch.setattr(games, "state", restarting)
-    seat = Seat(iter(["quit"]))
+    seat = Seat(iter(["", "", "quit"]))
     with pytest.raises(Left):
         Terminal.join(Invitation(url, game, "ann"), seat.person)
     assert next(failures, None) is None
@@ -235,6 +237,15 @@ def test_a_game_that_nobody_has_won_is_told_too() -> None:
     seat = SimpleNamespace(nickname="ann", game="a game", secret="a secret")
     match: Any = SimpleNamespace(enter=lambda: Sighting(over, 1), client=client, seat=seat)
     assert Visit(match, Hasty(), Seat(iter(())).person).play() == "nobody"
+
+
+def test_where_nobody_listens_it_is_said_at_once(service: tuple[Blef, str]) -> None:
+    """A minute is for a service that was there."""
+    games, _ = service
+    with pytest.raises(Unreachable):
+        Terminal.join(
+            Invitation("http://127.0.0.1:9", games.create(), "ann"), Seat(iter(())).person
+        )
 
 
 def test_a_refusal_is_the_services_own_sentence(service: tuple[Blef, str]) -> None:

@@ -4,9 +4,23 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
+from cardsharp.access import Limits
 from cardsharp.blef.actions import LOST
+from cardsharp.blef.client import BlefClient
 from cardsharp.cloud.ports import Body, MatchLog
 from workbench.show.lookup import data_folder, open_to_read
+
+_ONCE = Limits(attempts=1)
+
+
+def check_there(url: str, game: str) -> None:
+    """Look at a game once, before anybody waits for what is none.
+
+    Raises:
+        ArenaError: it is not there, or nothing that speaks our API is.
+    """
+    with BlefClient(url, _ONCE) as client:
+        client.glance(game)
 
 
 @dataclass

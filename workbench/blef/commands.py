@@ -8,12 +8,10 @@ from typing import Annotated
 import cyclopts
 from cyclopts import Parameter, validators
 
-from cardsharp.access import Limits
-from cardsharp.blef.client import BlefClient
 from cardsharp.blef.game import GAME
 from cardsharp.blef.seats import SeatOrder
 from cardsharp.cloud.redaction import redact
-from workbench.blef.bot import News, in_words, told_of
+from workbench.blef.bot import News, check_there, in_words, told_of
 from workbench.lab.duel import Duel
 from workbench.lab.following import followed
 from workbench.lab.plan import Plan
@@ -33,8 +31,6 @@ Examples:
   cardsharp blef show last                      what our bot did there, and why
   cardsharp blef duel bayes greedy --games 200  who is stronger
 All take --json."""
-
-_ONCE = Limits(attempts=1)
 
 app = cyclopts.App(name="blef", help_format="plaintext", help_epilogue=_EXAMPLES)
 
@@ -122,8 +118,7 @@ def bot(*, options: SeatOptions) -> int:
     order = SeatOrder.parse({**wanted, "strategy": strategy_named(options.strategy, GAME)})
     store = options.store or data_folder() / "blef.db"
 
-    with BlefClient(order.url, _ONCE) as client:
-        client.glance(order.game)  # before anybody waits for what is no service of Blef
+    check_there(order.url, order.game)
 
     def say(sentence: str) -> None:
         messages().print(redact(sentence), style="dim", soft_wrap=True)

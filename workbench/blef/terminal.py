@@ -21,6 +21,7 @@ from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import Clock
 from cardsharp.errors import ArenaError, Garbled, Rejected
 from cardsharp.seats import Seat
+from workbench.blef.bot import check_there
 from workbench.blef.screen import BlefScreen, capital
 from workbench.show.lookup import data_folder
 from workbench.show.person import Invitation, Person, Seating, Told
@@ -44,6 +45,7 @@ class Terminal(BlefScreen):
             ArenaError: the service refused, or cannot be reached.
         """
         order = SeatOrder.parse({**wanted._asdict(), "strategy": GAME.default_strategy})
+        check_there(order.url, order.game)
         clock = SystemClock()
         with closing(build_vault(f"sqlite:{data_folder() / 'blef.db'}", clock)) as vault:
             secret = SecretStr(str(uuid4()))

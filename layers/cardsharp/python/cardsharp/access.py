@@ -81,7 +81,7 @@ def checked_address(base_url: str, *, insecure: bool = False) -> str:
     if parts.scheme == "http" and not (_is_private(host) if insecure else _is_loopback(host)):
         where = "a private network" if insecure else "this machine"
         raise ConfigError(
-            f"http://{host} would send the password in the clear; use https "
+            f"http://{host} would send what is secret in the clear; use https "
             f"(http is for {where} only)."
         )
     return base_url.rstrip("/").removesuffix("/api")

@@ -61,7 +61,7 @@ class OrderBody(BaseModel):
 def _said(fault: ErrorDetails, whole: str) -> str:
     """A fault, and where in the whole it is, without pydantic's words before a sentence of ours."""
     where = ".".join(map(str, fault["loc"])) or whole
-    return f"{where}: {fault['msg'].removeprefix('Value error, ')}"
+    return f"{where}: {fault['msg'].removeprefix('Value error, ').removesuffix('.')}"
 
 
 def records_of(event: object) -> list[dict[str, Any]]:
