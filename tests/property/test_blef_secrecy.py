@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -15,13 +16,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.blef import Client, logged, random_round
+from support.blef_watching import NotedSockets
 from support.cloud_clock import START, FakeClock
 
 from cardsharp.blef.cards import DECK, Hand
+from cardsharp.blef.feed import announce, subscribe
 from cardsharp.blef.position import position_of
 from cardsharp.blef.records import GameRecord, Player, key_of
 from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.blef.state import Round
+from cardsharp.cloud.memory_sockets import MemoryWatchers
+from cardsharp.cloud.sockets import Feed
 from cardsharp.cloud.sqlite_file import MEMORY
 
 GAME = "01c0905c-1c0b-49b6-97c4-e7cb01262e89"
@@ -59,7 +64,7 @@ def serving(live: Round, base: str = "/v2") -> Iterator[Client]:
 
 
 def everything_said(client: Client, live: Round, viewer: int | None) -> Iterator[object]:
-    """Every answer that a viewer can get without ending the round, and what is logged."""
+    """Every answer that a viewer can get without ending the round, what is logged and fed."""
     mine = {} if viewer is None else {"player_uuid": uuid_of(viewer)}
     asked: list[tuple[str, dict[str, Any]]] = [
         ("", mine),
@@ -75,6 +80,12 @@ def everything_said(client: Client, live: Round, viewer: int | None) -> Iterator
         ("/play", {**mine, "action_id": 0}),
         ("/play", {**mine, "action_id": 87}),
     ]
+    sockets = NotedSockets()
+    feed = Feed(MemoryWatchers(), sockets, client.clock)
+    client.blef.hear = partial(announce, feed)
+    for about in (mine, {}):
+        topic, key = subscribe(client.blef, {"game_uuid": GAME, **about})
+        feed.watch(topic, str(about), key)
     with logged() as log:
         for path, query in asked:
             yield client.get(f"/games/{GAME}{path}", **query)
@@ -82,6 +93,9 @@ def everything_said(client: Client, live: Round, viewer: int | None) -> Iterator
         yield client.get(f"/games/{GAME}", round=live.number - 1 or 1)
         for path in ("/games", "/games/active"):
             yield client.get(path)
+        # Whoever is to move sees its own hand; those who watch are told that it has bet.
+        client.get(f"/games/{GAME}/play", player_uuid=uuid_of(live.turn or 0), action_id=87)
+    yield sockets.sent
     yield [
         {name: value for name, value in json.loads(line).items() if name != "timestamp"}
         for line in log.getvalue().splitlines()
@@ -89,10 +103,17 @@ def everything_said(client: Client, live: Round, viewer: int | None) -> Iterator
 
 
 @settings(max_examples=60, deadline=None)
-@given(players=st.integers(2, 8), seed=st.integers(0, 2**32), base=st.sampled_from(["/v2", ""]))
-def test_hidden_cards_change_no_byte_of_any_answer(players: int, seed: int, base: str) -> None:
+@given(
+    players=st.integers(2, 8),
+    out=st.integers(0, 3),
+    seed=st.integers(0, 2**32),
+    base=st.sampled_from(["/v2", ""]),
+)
+def test_hidden_cards_change_no_byte_of_any_answer(
+    players: int, out: int, seed: int, base: str
+) -> None:
     random = Random(seed)
-    live = random_round(random, players)
+    live = random_round(random, players, min(out, players - 2))
     viewer = random.choice([None, *range(players)])
     other = with_others_hands(live, viewer, random)
     with serving(live, base) as one, serving(other, base) as two:
