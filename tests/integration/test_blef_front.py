@@ -1,11 +1,13 @@
 """The local HTTP front does between a client and the function what API Gateway does."""
 
+import asyncio
 import http.client
 import json
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from typing import Any
 
 import pytest
 import requests
@@ -16,7 +18,7 @@ from cardsharp.errors import ConfigError
 from workbench.cloud.context import Function, LambdaContext
 from workbench.cloud.events import Event
 from workbench.cloud.http_events import FAILED, read_answer
-from workbench.cloud.http_front import MAX_BODY, HttpFront
+from workbench.cloud.http_front import MAX_BODY, Gateway, HttpFront
 
 
 @pytest.fixture(scope="module")
@@ -127,6 +129,56 @@ def test_a_port_that_is_taken_is_told(blef: HttpFront) -> None:
     port = int(blef.url.rpartition(":")[2])
     with pytest.raises(ConfigError, match=f"port {port}"):
         HttpFront(Function("echo", echo), port)
+
+
+async def asked_from(gateway: Gateway, source: str) -> int:
+    """The status of what is answered to a request from that address."""
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "path": "/",
+        "raw_path": b"/",
+        "query_string": b"",
+        "headers": [],
+        "client": (source, 1),
+    }
+    sent: list[Any] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": b""}
+
+    async def send(message: Any) -> None:  # noqa: ANN401 - as ASGI has it
+        sent.append(message)
+
+    await gateway(scope, receive, send)
+    status: int = sent[0]["status"]
+    return status
+
+
+def test_one_caller_cannot_have_all_others_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever it asks for at once; at this machine nobody waits for anybody."""
+    monkeypatch.setattr("workbench.cloud.http_front.CONCURRENCY", 5)
+    monkeypatch.setattr("workbench.cloud.http_front.CONCURRENCY_OF_ONE", 2)
+    moved = threading.Event()
+
+    def slow(event: Event, _context: LambdaContext) -> Event:
+        if event["requestContext"]["http"]["sourceIp"] in {"192.0.2.1", "127.0.0.1"}:
+            moved.wait(30)
+        return {"statusCode": 200}
+
+    async def ask() -> None:
+        gateway = Gateway(Function("slow", slow, timedelta(seconds=40)), SystemClock())
+        many = ["192.0.2.1"] * 9 + ["127.0.0.1"] * 2
+        waiting = [asyncio.ensure_future(asked_from(gateway, source)) for source in many]
+        try:
+            answered = [asked_from(gateway, f"192.0.2.{number}") for number in (2, 3, 2)]
+            assert await asyncio.wait_for(asyncio.gather(*answered), 10) == [200] * 3
+            assert not any(one.done() for one in waiting)
+        finally:
+            moved.set()
+        assert await asyncio.gather(*waiting) == [200] * len(many)
+
+    asyncio.run(ask())
 
 
 class Noticing(SystemClock):

@@ -8,8 +8,9 @@ import asyncio
 import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from typing import Literal, Self
+from weakref import WeakValueDictionary
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -19,6 +20,7 @@ from starlette.websockets import WebSocket
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.memory_sockets import MemorySockets
 from cardsharp.cloud.ports import Clock
+from cardsharp.web.request import caller_at
 from workbench.cloud.context import Function, LambdaContext, invoke
 from workbench.cloud.events import Event
 from workbench.cloud.http_events import FAILED, Answered, Asked, http_event, read_answer
@@ -28,6 +30,9 @@ from workbench.listening import Background, Server, listen, url_of
 HOST = "127.0.0.1"
 CONCURRENCY = 256
 """Invocations at once, of which most are in a long poll; others wait."""
+
+CONCURRENCY_OF_ONE = 64
+"""Of one caller: more of its requests wait for each other, and for nobody else."""
 
 MAX_BODY = 1_000_000
 """Bytes of the largest request body that is passed on."""
@@ -53,6 +58,7 @@ class Gateway:
         self._sockets = None if sockets is None else SocketGateway(self._invoked, sockets)
         self._threads = ThreadPoolExecutor(CONCURRENCY, thread_name_prefix=function.name)
         self._running: set[LambdaContext] = set()
+        self._lines: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, or serve one client that watches."""
@@ -80,7 +86,15 @@ class Gateway:
             body += chunk
             if len(body) > MAX_BODY:
                 return _TOO_LONG
-        return await self._invoked(http_event(_asked(request, bytes(body)), self._clock.now()))
+        asked = _asked(request, bytes(body))
+        async with self._line(caller_at(asked.source)):
+            return await self._invoked(http_event(asked, self._clock.now()))
+
+    def _line(self, caller: str | None) -> AbstractAsyncContextManager[object]:
+        """Where a caller's requests wait for each other; this machine's do not."""
+        if caller is None:
+            return nullcontext()
+        return self._lines.setdefault(caller, asyncio.Semaphore(CONCURRENCY_OF_ONE))
 
     async def _invoked(self, event: Event) -> Answered:
         """What the function answers to an event."""
