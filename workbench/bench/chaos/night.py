@@ -62,7 +62,7 @@ STALL = timedelta(minutes=2)
 """For so long a match may stand still before it is given up as stuck."""
 
 WARM = 50
-"""Matches after which everything is loaded, and the first sizes are taken."""
+"""Matches after which everything is loaded; with fewer, sizes are compared with those after one."""
 
 SAY = timedelta(seconds=30)
 """How often progress is told."""
@@ -128,11 +128,11 @@ class Meant:
 
 @dataclass
 class Report:
-    """The verdicts on all matches, and what the long-lived processes held first and last."""
+    """The verdicts on all matches, and what each long-lived process held after how many of them."""
 
     verdicts: list[Verdict] = field(default_factory=list)
     stuck: list[str] = field(default_factory=list)
-    sizes: dict[str, list[Size]] = field(default_factory=lambda: defaultdict(list))
+    sizes: dict[str, dict[int, Size]] = field(default_factory=lambda: defaultdict(dict))
     seconds: float = 0
 
     @property
@@ -235,13 +235,14 @@ class Night:
             us=self.teams.us.id,
         )
         self.report.verdicts.append(judge(evidence, self.stage.log))
-        if len(self.report.verdicts) % WARM == 1:
+        if len(self.report.verdicts) in {1, WARM}:
             self.weigh()
 
     def weigh(self) -> None:
         """Note what the bench, with its arena, and the machine that is never killed hold now."""
-        self.report.sizes["arena and bench"].append(Size.of(os.getpid()))
-        self.report.sizes["first machine"].append(Size.of(self.stage.fleet.machines[0].pid))
+        sizes, matches = self.report.sizes, len(self.report.verdicts)
+        sizes["arena and bench"][matches] = Size.of(os.getpid())
+        sizes["first machine"][matches] = Size.of(self.stage.fleet.machines[0].pid)
 
 
 @contextmanager
@@ -416,8 +417,9 @@ def _tell(report: Report, faults: Mapping[str, int]) -> None:
     console.print(f"turns lost: {len(lost)}; in them: {_listed(causes)}")
     longest = max((v.longest for v in verdicts), default=timedelta(0)).total_seconds()
     console.print(f"longest time that a turn of ours waited: {longest:.1f} s")
-    for name, (first, *_, last) in report.sizes.items():
-        console.print(f"{name}: {first} after the first {WARM} matches, {last} at the end")
+    for name, sizes in report.sizes.items():
+        first, last = WARM if WARM in sizes else min(sizes), max(sizes)
+        console.print(f"{name}: {sizes[first]} after {first}, {sizes[last]} after {last} matches")
 
 
 def _listed(faults: Mapping[str, int]) -> str:
