@@ -259,6 +259,17 @@ def test_wrong_credentials_are_told(desk: Desk, step: str, alone: timedelta) -> 
     assert desk.free_after() == alone
 
 
+@pytest.mark.parametrize(("times", "end"), [(50, Attended.FINISHED), (100, Attended.UNKNOWN)])
+def test_a_match_that_goes_on_while_it_denies_an_action_is_left_after_a_minute(
+    desk: Desk, times: int, end: Attended
+) -> None:
+    """Not before: a server of which one half has just started knows the match again soon."""
+    began = desk.clock.now()
+    assert desk.attend(Count({"act": [GONE] * times})) is end
+    took = desk.clock.now() - began
+    assert took == (TIMING.contradiction if end is Attended.UNKNOWN else times * TIMING.breath)
+
+
 @pytest.mark.parametrize(
     ("error", "refused"),
     [

@@ -293,14 +293,18 @@ class _Attendance(Generic[A]):
     def _raise_if_denied(self, error: ArenaError, sequence: int) -> None:
         """Raise what denies us all actions, though a look may be granted, once it has lasted.
 
-        That is our credentials, of which the other seat of a practice match has its own, or at one
-        move the match itself.
+        That is our credentials, of which the other seat of a practice match has its own; or at one
+        move the match itself, which counts for longer, as the looks between say that it goes on.
         """
         if self.denied_at != sequence and not isinstance(error, Unauthorized):
             self.denied, self.denied_at = Denied(), sequence
         lasts = self.denied.lasts(error, self.hold.clock.monotonic())
-        is_denial = isinstance(error, Unauthorized) or self._is_gone(error)
-        if is_denial and lasts >= self.hold.timing.denial:
+        timing = self.hold.timing
+        if isinstance(error, Unauthorized):
+            believed = lasts >= timing.denial
+        else:
+            believed = self._is_gone(error) and lasts >= timing.contradiction
+        if believed:
             raise error
 
     # --- logging -----------------------------------------------------------------------------

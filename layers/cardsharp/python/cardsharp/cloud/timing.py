@@ -16,7 +16,8 @@ class Timing:
     only while more than `handover` is left besides; `breath` is the pause before an arena or
     service that failed is asked again. A denial is believed when nothing else was answered for
     `denial`; `shelf` is how long a match is left alone then, and `rest` how long one is in which
-    nothing happens and that the arena does not name either.
+    nothing happens and that the arena does not name either. `contradiction` is how long actions
+    may be denied in a match that is shown as going on, before it is left.
     """
 
     lease: timedelta = timedelta(seconds=3)
@@ -27,6 +28,7 @@ class Timing:
     handover: timedelta = timedelta(seconds=15)
     breath: timedelta = timedelta(seconds=1)
     denial: timedelta = timedelta(seconds=3)
+    contradiction: timedelta = timedelta(minutes=1)
     shelf: timedelta = timedelta(minutes=1)
     rest: timedelta = timedelta(minutes=10)
 
