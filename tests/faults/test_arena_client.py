@@ -28,6 +28,7 @@ from support.fault_server import (
 )
 
 from cardsharp.access import Credentials, Limits
+from cardsharp.deadmansdraw.actions import DRAW
 from cardsharp.deadmansdraw.client import ArenaClient, MatchClosed
 from cardsharp.errors import (
     ArenaError,
@@ -175,6 +176,11 @@ FOREIGN = (400, 401, 403, 409, 410, 421)
             Rejected,
             "answered 302: it redirects to https://elsewhere.example/x; give the address",
         ),
+        *(
+            (answer(302, headers={"Location": place}), Rejected, "answered 302: it redirects to ")
+            for place in ("http://[::1", "/\xff\xfe")  # no address, no UTF-8
+        ),
+        (flood(10_000_000, 302, {"Location": "/x"}), Garbled, "too long, more than 200,000 bytes"),
         (answer(400, b'{"error":"Argument passed in"}'), Rejected, "400: Argument passed in"),
         (answer(401, b"Unauthorized"), Unauthorized, "401: check the user and the password"),
         (answer(401, bodies.NOT_VISIBLE), Unauthorized, "only to participating players"),
@@ -251,6 +257,14 @@ def test_a_wait_beyond_our_patience_is_the_callers_to_keep() -> None:
             asking.view(bodies.MATCH)
         assert caught.value.retry_after == timedelta(hours=1)
         assert len(arena.seen) == 1
+
+
+def test_a_date_to_retry_after_that_is_none_is_passed_over() -> None:
+    never = {"Retry-After": f"Fri, 20 Nov 2026 16:19:37 +{'9' * 20}"}
+    with FaultServer(answer(429, b"", never)) as arena, client(arena.url) as asking:
+        with pytest.raises(RateLimited) as caught:
+            asking.act(bodies.MATCH, DRAW)
+        assert caught.value.retry_after == timedelta(seconds=1)
 
 
 def test_a_date_to_retry_after_is_read_by_the_arenas_own_clock() -> None:

@@ -122,6 +122,7 @@ def test_r31_an_action_without_time_to_arrive_is_not_sent() -> None:
     [
         ("Fri, 20 Nov 2026 12:00:01 GMT", datetime(2026, 11, 20, 12, 0, 1, tzinfo=UTC)),
         ("yesterday", None),
+        (f"Fri, 20 Nov 2026 12:00:01 +{'9' * 20}", None),
     ],
 )
 def test_the_date_of_the_last_answer_is_known(date: str, told: datetime | None) -> None:
@@ -357,3 +358,13 @@ def test_an_endless_digest_challenge_is_not_read() -> None:
         with pytest.raises(Garbled, match="too long"):
             client.act(bodies.MATCH, DRAW)
         assert len(arena.seen) == 1
+
+
+def test_a_challenge_that_asks_for_nothing_is_not_answered() -> None:
+    nothing = answer(401, b"Unauthorized", {"WWW-Authenticate": "Digest qop=auth"})
+    with (
+        FaultServer(nothing) as arena,
+        ArenaClient(arena.url, CREDENTIALS, LIMITS, digest=True) as client,
+        pytest.raises(Unauthorized, match="check the user and the password"),
+    ):
+        client.act(bodies.MATCH, DRAW)

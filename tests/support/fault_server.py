@@ -227,12 +227,12 @@ def stall(body: bytes) -> Fault:
     return fault
 
 
-def flood(size: int) -> Fault:
+def flood(size: int, status: int = 200, headers: Mapping[str, str] | None = None) -> Fault:
     """A body of `size` bytes of blanks, which JSON would allow, of unannounced length."""
 
     def fault(handler: Handler) -> None:
         handler.close_connection = True
-        handler.begin(200, {"Content-Type": JSON, "Connection": "close"})
+        handler.begin(status, {"Content-Type": JSON, "Connection": "close", **(headers or {})})
         for _ in range(size // len(_BLOCK)):
             handler.wfile.write(_BLOCK)
 

@@ -13,6 +13,7 @@ proxy passes a session that names it.
 """
 
 import logging
+import re
 import time
 from base64 import b64encode
 from collections import Counter
@@ -28,6 +29,7 @@ import requests
 import stamina
 import urllib3
 from requests.auth import AuthBase, HTTPBasicAuth, HTTPDigestAuth
+from requests.utils import parse_dict_header
 
 from cardsharp.access import Address, Credentials, Limits, checked_address
 from cardsharp.connections import Connections, Prompt
@@ -116,6 +118,8 @@ class Exchange:
         self._base = checked_address(where.url, insecure=where.insecure)
         self._limits = limits
         self._session = session if session is not None else _new_session()
+        # Else requests reads where a redirect leads, and its body to the end, without any limit.
+        self._session.get_redirect_target = lambda _: None  # type: ignore[assignment]
         for scheme in ("https://", "http://"):
             self._session.mount(scheme, Connections(limits))
         if where.ca is not None:
@@ -272,21 +276,25 @@ def _secrets_of(credentials: Credentials) -> tuple[str, str]:
 
 
 class _Digest(HTTPDigestAuth):
-    """Digest that answers only short challenges, because their body is read without limits."""
+    """Digest that answers only whole, short challenges: their body is read without limits."""
 
     def handle_401(self, r: requests.Response, **kwargs: object) -> requests.Response:
         length = r.headers.get("Content-Length", "")
+        said = r.headers.get("WWW-Authenticate", "")
+        fields = re.sub("digest ", "", said, count=1, flags=re.IGNORECASE)
+        # The stubs of requests leave this function and the method untyped.
+        asked = parse_dict_header(fields)  # type: ignore[no-untyped-call]
+        short = length.isdecimal() and int(length) <= _MAX_CHALLENGE
         if r.status_code == requests.codes.unauthorized and not (
-            length.isdecimal() and int(length) <= _MAX_CHALLENGE
+            short and {"realm", "nonce"} <= asked.keys()
         ):
             return r
-        # The stubs of requests leave this method untyped.
         answer: requests.Response = super().handle_401(r, **kwargs)  # type: ignore[no-untyped-call]
         return answer
 
 
 def _date_of(headers: Mapping[str, str]) -> datetime | None:
-    with suppress(ValueError):
+    with suppress(ValueError, OverflowError):
         return parsedate_to_datetime(headers.get("Date", "")).replace(tzinfo=UTC)
     return None
 

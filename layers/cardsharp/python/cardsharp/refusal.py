@@ -75,7 +75,7 @@ def retry_after(headers: Mapping[str, str]) -> timedelta | None:
     value = headers.get("Retry-After", "")
     with suppress(ValueError, OverflowError):
         return max(timedelta(seconds=float(value)), timedelta())
-    with suppress(ValueError, TypeError):
+    with suppress(ValueError, TypeError, OverflowError):
         wait = parsedate_to_datetime(value) - parsedate_to_datetime(headers.get("Date", ""))
         return max(wait, timedelta())
     return None
