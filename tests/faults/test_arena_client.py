@@ -21,6 +21,7 @@ from support.fault_server import (
     drip,
     flood,
     hang,
+    hint,
     html,
     reset,
     stall,
@@ -217,6 +218,13 @@ def test_no_silence_and_no_drip_holds_a_read_beyond_its_limits(
 
 def test_a_slow_answer_within_its_limit_is_an_answer() -> None:
     with FaultServer(drip(bodies.WHO, pause=0.001)) as arena, client(arena.url) as asking:
+        assert asking.whoami().name == "Alice"
+
+
+def test_what_comes_after_a_hint_is_no_answer_to_the_next_question() -> None:
+    with FaultServer(hint(), answer(body=bodies.WHO)) as arena, client(arena.url) as asking:
+        with pytest.raises(Garbled, match="status 103"):
+            asking.view(bodies.MATCH)
         assert asking.whoami().name == "Alice"
 
 

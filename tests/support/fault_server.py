@@ -158,6 +158,17 @@ def hang() -> Fault:
     return fault
 
 
+def hint() -> Fault:
+    """An early hint, and no answer after it before the test ends."""
+
+    def fault(handler: Handler) -> None:
+        handler.begin(103, {"Link": "</style.css>"})
+        handler.arena.over.wait()
+        handler.close_connection = True
+
+    return fault
+
+
 def close() -> Fault:
     """The connection ends after the request was read, without an answer."""
 

@@ -181,6 +181,9 @@ class Exchange:
                 body = self._read(call, response, deadline)
         except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
             raise _unreachable(call, error, limit) from error
+        if response.status_code < requests.codes.ok:
+            # The answer itself is still to come, and would be taken for that to the next question.
+            self._session.close()
         if response.status_code in call.accept:
             return Answer(response.status_code, body, response.headers)
         raise refusal(response, body, self._secrets, writes=call.writes)
