@@ -1,13 +1,12 @@
-"""The weight files: whole, named by where they come from, quick to load."""
+"""The weight files: whole, and named by where they come from."""
 
 import json
-import time
 from array import array
 from random import Random
 
 import pytest
 
-from cardsharp.deadmansdraw.strategies.search.model import NUMBERS, Model
+from cardsharp.deadmansdraw.strategies.search.model import NUMBERS
 from cardsharp.deadmansdraw.strategies.search.weights import FOLDER, dump_weights, read_weights
 
 
@@ -33,13 +32,3 @@ def test_the_shipped_weights_say_where_they_come_from() -> None:
     text = (FOLDER / "captain.json").read_text("utf-8")
     assert len(text) < 100_000
     assert {"command", "date"} <= json.loads(text)["provenance"].keys()
-
-
-def test_the_shipped_weights_load_in_20_ms() -> None:
-    """CPU time, the best of five: other programs must not decide this."""
-    took = []
-    for _ in range(5):
-        began = time.process_time()
-        Model(read_weights((FOLDER / "captain.json").read_text("utf-8")))
-        took.append(time.process_time() - began)
-    assert min(took) < 0.02
