@@ -10,7 +10,7 @@ from support.games import GAMES, id_of, simulated, states
 from support.size import cases
 
 from cardsharp.game import Game
-from workbench.show.person import SCREEN, Screen, matching
+from workbench.show.screen import SCREEN, Screen, matching
 
 WIDTH = 80
 SEEDS = range(cases(2, every=20))

@@ -20,7 +20,7 @@ from support.cli import Cli, line_with, program
 from support.table import Seat, choices, number
 
 from workbench.show.exits import Exit
-from workbench.show.person import SCREEN
+from workbench.show.screen import SCREEN
 
 WINDOW = (SCREEN, 80)
 """Lines and columns of the smallest terminal."""

@@ -29,7 +29,8 @@ from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.errors import ArenaError, Garbled, StoreError, Unreachable
 from workbench.blef import terminal
 from workbench.blef.terminal import Terminal, Visit
-from workbench.show.person import Advisor, Invitation, Left, Person, Screen
+from workbench.show.person import Advisor, Left, Person
+from workbench.show.screen import Invitation, Screen
 from workbench.stage.serving import front
 
 _LOOK = Look()

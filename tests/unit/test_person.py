@@ -6,7 +6,7 @@ from cardsharp.blef.actions import BETS, CHECK, name_of
 from cardsharp.euchre.actions import Play
 from cardsharp.euchre.cards import DECK, JACK, card
 from workbench.euchre.terminal import described, other_words
-from workbench.show.person import Choice, in_columns, matching
+from workbench.show.screen import Choice, in_columns, matching
 
 EVERY = [Choice(str(action), name_of(action), action) for action in range(CHECK + 1)]
 CARDS = [

@@ -11,7 +11,7 @@ from cardsharp.blef.cards import COLOURS, VALUES, Hand
 from cardsharp.blef.position import Position, position_of
 from cardsharp.blef.simulation import Match
 from cardsharp.blef.state import Round
-from workbench.show.person import Choice, Group, Screen, Told, matching
+from workbench.show.screen import Choice, Group, Screen, Told, matching
 
 _RULES = """\
 Everybody holds cards that nobody else sees; all of them together are the

@@ -24,7 +24,8 @@ from cardsharp.seats import Seat
 from workbench.blef.bot import check_there
 from workbench.blef.screen import BlefScreen, capital
 from workbench.show.lookup import data_folder
-from workbench.show.person import Invitation, Person, Seating, Told
+from workbench.show.person import Person, Seating
+from workbench.show.screen import Invitation, Told
 
 _LIMITS = Limits(total=timedelta(minutes=1), attempts=100)
 """A person waits longer for a service that is being restarted than a worker does: a minute."""

@@ -18,7 +18,8 @@ from workbench.cli.each import for_each_game
 from workbench.lab.sitting import PERSON, Sitting
 from workbench.show.lookup import data_folder
 from workbench.show.output import messages, print_json, program, results
-from workbench.show.person import Ask, Invitation, Left, Person
+from workbench.show.person import Ask, Left, Person
+from workbench.show.screen import Invitation
 from workbench.stage.surroundings import telemetry_in
 from workbench.table.room import Ended, Room
 from workbench.table.setting import Setting, ending, keep, screens_of

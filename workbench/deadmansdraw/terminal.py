@@ -15,7 +15,7 @@ from cardsharp.deadmansdraw.rules import terminate
 from cardsharp.deadmansdraw.simulation import Match
 from cardsharp.replay import parse
 from workbench.deadmansdraw.drawing import happenings, position_drawn
-from workbench.show.person import Choice, Screen, Told
+from workbench.show.screen import Choice, Screen, Told
 
 _RULES = """\
 Draw cards one by one into the play area. Stop, and you bank what lies there.

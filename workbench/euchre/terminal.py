@@ -17,7 +17,7 @@ from cardsharp.euchre.position import Position, seen_by
 from cardsharp.euchre.rules import score
 from cardsharp.euchre.simulation import CHAIRS, Dealt, Match
 from cardsharp.euchre.table import DEALER, Table, turn
-from workbench.show.person import Choice, Group, Screen, Told, in_columns
+from workbench.show.screen import Choice, Group, Screen, Told, in_columns
 
 _RULES = """\
 You and the partner opposite play against the two others, to ten points.

@@ -12,7 +12,8 @@ from cardsharp.deciding import Decided
 from cardsharp.simulation import A, P, S, Simulation
 from cardsharp.strategy import Decision
 from workbench.lab.extras import Taken
-from workbench.show.person import Left, Seated, Told
+from workbench.show.person import Left, Seated
+from workbench.show.screen import Told
 
 PERSON = "you"
 """What the person is called, also in the match log."""

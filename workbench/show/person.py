@@ -1,7 +1,6 @@
-"""A person at the table: what is seen, what may be typed, and the words that every game knows."""
+"""A person at the table: what may be asked and typed, in the words that every game knows."""
 
-import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Generic, NamedTuple, Protocol
@@ -9,21 +8,17 @@ from typing import Any, Generic, NamedTuple, Protocol
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from cardsharp.errors import ConfigError
 from cardsharp.replay import Thought, Weighed
-from cardsharp.simulation import A, P, S
+from cardsharp.simulation import A, P
 from cardsharp.strategy import Decision, Strategy
 from workbench.show.decisions import options_table
+from workbench.show.screen import SCREEN, Choice, Screen, Told, matching, several
 
 Ask = Callable[[str], str]
 """Shows a prompt and returns a line; raises `EOFError` where there are no more."""
 
-SCREEN = 24
-"""Lines of the smallest terminal on which everything is to be seen at once."""
-
 _PROMPT = "Your move (number or name, help)? "
 _LEAVE = ("quit", "exit", "q")
-_MOST_MEANT = 6
 _MOST_WEIGHED = 6
 _EARLIER = SCREEN - 3
 """Lines of the past that are shown at once."""
@@ -41,114 +36,6 @@ Nothing is taken back."""
 
 class Left(Exception):
     """The person has left the table."""
-
-
-class Choice(NamedTuple, Generic[A]):
-    """An action as it may be typed: by its key, by its name, or by words of it and of `also`."""
-
-    key: str
-    name: str
-    action: A
-    also: str = ""
-    short: str = ""
-    """What it is called among others of its `Group`; as always, where that is empty."""
-
-    @property
-    def words(self) -> list[str]:
-        """All words that may be typed."""
-        return words_of(f"{self.name} {self.also}")
-
-    def __str__(self) -> str:
-        return f"{self.key} {self.name}"
-
-
-class Group(NamedTuple, Generic[A]):
-    """Choices of a kind; the keys in `barred` are shown and cannot be chosen now.
-
-    `remote` are those that make no sense, though the rules allow them.
-    """
-
-    title: str
-    choices: Sequence[Choice[A]]
-    barred: Collection[str] = ()
-    remote: bool = False
-
-
-class Told(NamedTuple):
-    """What there is to tell of a move; `closes` says that a chapter, such as a round, is over.
-
-    `shown` is a position to be seen before the table goes on, such as a round's with all hands.
-    """
-
-    lines: Sequence[RenderableType] = ()
-    closes: bool = False
-    shown: Any = None
-
-
-class Invitation(NamedTuple):
-    """Which match to join, where, and as whom."""
-
-    url: str
-    game: str
-    nickname: str
-
-
-class Screen(Generic[S, P, A]):
-    """What a person at seat `you` sees of a match; `names` are by seat. A game has its own."""
-
-    rules = ""
-    """On at most `SCREEN` lines, with the prompt."""
-
-    chapter = "round"
-    """What a match is told in."""
-
-    leaving = ""
-    """What it means to leave, after a comma."""
-
-    def __init__(self, names: Sequence[str], you: int) -> None:
-        self.names, self.you = names, you
-
-    @classmethod
-    def join(cls, wanted: Invitation, seat: "Callable[[Screen[Any, P, A]], Person[P, A]]") -> str:
-        """Play a match at a service; who has won. `seat` makes the person who sees a screen."""
-        del wanted, seat
-        raise ConfigError("No service of this game can be joined from a terminal; leave --url out.")
-
-    def given_up(self, state: S) -> S | None:
-        """How a match ends that the person leaves; None for a game that knows no such end."""
-        del state
-        return None
-
-    def standing(self, position: P) -> str:
-        """How the match stands, in a line."""
-        del position
-        return ""
-
-    def table(self, position: P) -> Iterable[RenderableType]:
-        """What lies open, and the person's own cards."""
-        raise NotImplementedError
-
-    def choices(self, position: P) -> Sequence[Choice[A]]:
-        """Every legal action."""
-        raise NotImplementedError
-
-    def groups(self, position: P) -> Sequence[Group[A]]:
-        """The choices by kind, with those of the same kind that are barred now."""
-        return [Group("", self.choices(position))]
-
-    def told(self, before: S, action: A, after: S) -> Told:
-        """What an action did, as the person may see it."""
-        raise NotImplementedError
-
-    def listed(self, position: P, width: int, *, every: bool) -> Iterable[str]:
-        """The choices, those that make sense or `every` one of them, in columns."""
-        del every
-        return in_columns([str(choice) for choice in self.choices(position)], width)
-
-    def misread(self, line: str, position: P) -> str:
-        """What to say of a line that means none of the choices."""
-        del line, position
-        return "That is none of your moves; type a number of the list, or ? to see all."
 
 
 class Advisor(NamedTuple, Generic[P]):
@@ -297,7 +184,7 @@ class Person(Generic[P, A]):
             found = matching(line, question.choices)
             if len(found) == 1:
                 return found[0].action
-            self._print([_several(found) if found else self.screen.misread(line, position)])
+            self._print([several(found) if found else self.screen.misread(line, position)])
 
     def _replies(self) -> Mapping[str, Callable[[Question[P, A]], Iterable[RenderableType]]]:
         """What each word is answered with."""
@@ -346,48 +233,3 @@ class Person(Generic[P, A]):
 
 Seating = Callable[[Screen[Any, P, A]], Person[P, A]]
 """Makes the person who sees a screen."""
-
-
-def matching(text: str, choices: Sequence[Choice[A]]) -> list[Choice[A]]:
-    """The choices that a line can mean: by key, by name, by words of it or their beginnings.
-
-    Of several words those names are meant that say least beside them.
-    """
-    if text.isascii() and text.isdecimal():
-        return [one for one in choices if one.key == text]
-    words = words_of(text)
-    exact = [one for one in choices if words_of(one.name) == words]
-    if exact or not words:
-        return exact
-    whole = [one for one in choices if set(words) <= set(one.words)]
-    if len(words) > 1 and whole:  # "pair aces" is a pair of aces, and not two pair with others
-        least = min(len(one.words) for one in whole)
-        return [one for one in whole if len(one.words) == least]
-    return whole or [one for one in choices if all(_begins(one.words, word) for word in words)]
-
-
-def words_of(text: str) -> list[str]:
-    """The words of a name, in lower case."""
-    return re.findall(r"[a-z0-9-]+|[♣♦♥♠]", text.lower())
-
-
-def in_columns(items: Sequence[str], width: int, first: str = "") -> list[str]:
-    """Items side by side, read downwards, as many as `width` characters hold.
-
-    `first` stands before the first line, and the others are moved in as far.
-    """
-    room = width - len(first)
-    wide = 2 + max(map(len, items), default=0)
-    rows = -(-len(items) // max(1, (room + 2) // wide))
-    lines = ("".join(f"{item:{wide}}" for item in items[row::rows]).rstrip() for row in range(rows))
-    return [(first if not row else " " * len(first)) + line for row, line in enumerate(lines)]
-
-
-def _begins(words: Sequence[str], word: str) -> bool:
-    return any(one.startswith(word) for one in words)
-
-
-def _several(found: Sequence[Choice[Any]]) -> str:
-    few = "; ".join(map(str, found[:_MOST_MEANT]))
-    more = ", ..." if len(found) > _MOST_MEANT else ""
-    return f"That can be {few}{more}. Which one?"

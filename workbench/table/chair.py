@@ -18,7 +18,8 @@ from cardsharp.replay import Thought
 from cardsharp.strategy import Decision
 from cardsharp.viewer.board import Board
 from workbench.lab.sitting import Bot
-from workbench.show.person import Advisor, Left, Question, Screen, Told
+from workbench.show.person import Advisor, Left, Question
+from workbench.show.screen import Screen, Told
 
 AWAY = timedelta(seconds=45)
 """Who has asked for nothing for so long does not look at the page."""

@@ -11,7 +11,7 @@ from cardsharp.analysis import side_of
 from cardsharp.viewer.base import Site, templates
 from cardsharp.viewer.explained import Explained
 from cardsharp.viewer.pages import summary_part, thought_part
-from workbench.show.person import Group
+from workbench.show.screen import Group
 from workbench.table.chair import Chair
 from workbench.table.room import Ended, Part, Room, Stage, result
 

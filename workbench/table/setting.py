@@ -20,7 +20,8 @@ from workbench.lab.sitting import PERSON, Bot, Sitting
 from workbench.show.keeping import keep_match
 from workbench.show.lookup import open_log, own_store
 from workbench.show.output import print_error
-from workbench.show.person import Advisor, Screen
+from workbench.show.person import Advisor
+from workbench.show.screen import Screen
 from workbench.strategy_file import called, strategy_named
 
 _SIDES = 2

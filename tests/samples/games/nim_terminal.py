@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from nim.position import Position
 from nim.rules import Action, State
 
-from workbench.show.person import Choice, Screen, Told
+from workbench.show.screen import Choice, Screen, Told
 
 _RULES = """\
 There are three heaps of up to seven stones. Two players take
