@@ -27,7 +27,8 @@ def shell(command: str, home: Path) -> Outcome:
     """What a shell says of our command, by the exit code of its last."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("CARDSHARP_")}
     ran = subprocess.run(  # noqa: S603 - our own command
-        ["/bin/sh", "-c", command],
+        # What counts the lines of every process writes a file of its own, and none may grow here.
+        ["/bin/sh", "-c", f"unset COVERAGE_PROCESS_CONFIG COVERAGE_PROCESS_START; {command}"],
         check=False,
         capture_output=True,
         text=True,
