@@ -35,8 +35,8 @@ from cardsharp.cloud.timing import Timing
 SOON = timedelta(seconds=5)
 HOUR = timedelta(hours=1)
 SKEWS = [(HOUR, -HOUR), (timedelta(0), SOON), (SOON, timedelta(0))]
-PAIRS = cases(8, every=100)
-INTERLEAVINGS = cases(12, every=50)
+PAIRS = cases(5, every=100)
+INTERLEAVINGS = cases(8, every=50)
 
 every_game = pytest.mark.parametrize("game", PLACES)
 
@@ -139,7 +139,7 @@ def test_r01_r23_a_match_goes_on_within_five_seconds_of_a_death_or_a_false_denia
     game: str, folder: Path, kind: Kind
 ) -> None:
     """With the timing of production: to the next accepted action, or to the closed log."""
-    assert slow_or_wrong(game, folder, kind, cases(3, every=1)) == {}
+    assert slow_or_wrong(game, folder, kind, cases(7, every=1)) == {}
 
 
 @every_game
@@ -149,7 +149,7 @@ def test_r30_clocks_that_are_wrong_harm_nothing_and_delay_nothing(
     game: str, folder: Path, kind: Kind, skews: Sequence[timedelta]
 ) -> None:
     """Those of the workers, from one to the next; that of the onlooker is right."""
-    sample = cases(6, every=1)
+    sample = cases(13, every=1)
     assert slow_or_wrong(game, folder, kind, sample, skews=skews) == {}
 
 
@@ -182,7 +182,7 @@ def test_r03_a_worker_that_wakes_up_after_its_lease_harms_nothing(
     Only in the sending of an action itself nothing can help but its limit, see `Kind.LATE`.
     """
     harmed = {}
-    for at in range(0, len(steps), cases(3, every=1)):
+    for at in range(0, len(steps), cases(5, every=1)):
         if found := run(game, folder, {at: Kind.PAUSE_AFTER}, successor_steps=9).found:
             harmed[at, steps[at]] = found
     assert harmed == {}
@@ -205,7 +205,7 @@ def test_r01_a_late_action_of_a_dead_worker_is_waited_for_by_its_successor(
 ) -> None:
     """And by its successor's successor, where that one dies in the meantime."""
     harmed = {}
-    for at in suffering(steps, Kind.CRASH_LATE)[:: cases(3, every=1)]:
+    for at in suffering(steps, Kind.CRASH_LATE)[:: cases(5, every=1)]:
         look = run(game, folder, {at: Kind.CRASH_LATE}).plan.steps.index("view", at)
         for later in (look, look + 1):  # in the successor's first look, and after it
             faults = {at: Kind.CRASH_LATE, later: Kind.CRASH_AFTER}

@@ -1,14 +1,15 @@
 """Whatever is asked, in or out of the document: no failure, and no answer outside the document."""
 
 import random
-from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, settings
 from support.blef import Client, StartedGame
 from support.cloud_clock import FakeClock
+from support.fuzzing import operations
 from support.size import cases
 
 from cardsharp.blef.assembly import SERVICE
@@ -70,14 +71,7 @@ def url(world: World) -> Iterator[str]:
         yield front.url
 
 
-Test = TypeVar("Test")
-
-each_operation: Callable[[Test], Test]
-each_of_today: Callable[[Test], Test]
-each_operation, each_of_today = (
-    schemathesis.openapi.from_dict(document).parametrize()
-    for document in SERVICE.documents().values()
-)
+each_operation, each_of_today = map(operations, SERVICE.documents().values())
 CHECKS = [
     getattr(schemathesis.checks, name)
     for name in (

@@ -106,7 +106,7 @@ def test_r25_a_match_of_which_the_arena_lost_the_last_moves_is_played_on(
 
     Between a look and its action nobody could notice (docs/reliability.md).
     """
-    deaths = [*range(steps.index("act"), len(steps), cases(4, every=1)), steps.index("finish")]
+    deaths = [*range(steps.index("act"), len(steps), cases(7, every=1)), steps.index("finish")]
     cuts = [({at: Kind.CRASH_AFTER}, at + 1) for at in deaths]
     cuts += [({}, at) for at, step in enumerate(steps) if step == "wait"]
     harmed, withdrawn = {}, 0

@@ -1,14 +1,14 @@
 """Requests made up from the published document: never a 5xx, never an answer outside it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from random import Random
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
-import schemathesis
 from hypothesis import HealthCheck, settings
 from schemathesis import GenerationMode
 from support.euchre_api import Diary, euchre_front
+from support.fuzzing import operations
 from support.size import cases
 
 from cardsharp.euchre.assembly import SERVICE
@@ -56,12 +56,7 @@ def make_known(case: Any, chance: Random) -> None:  # noqa: ANN401 - schemathesi
         given |= {name: known[name] for name in known if name in given}
 
 
-Test = TypeVar("Test")
-schema = schemathesis.openapi.from_dict(SERVICE.document())
-each_operation: Callable[[Test], Test] = schema.parametrize()
-
-
-@each_operation
+@operations(SERVICE.document())
 @settings(
     max_examples=CASES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
 )

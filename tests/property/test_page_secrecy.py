@@ -160,7 +160,7 @@ def answer(app: Starlette, path: str, query: str) -> bytes:
 
 
 @pytest.mark.parametrize("name", PLAYERS)
-@settings(max_examples=cases(5, every=100), deadline=None)
+@settings(max_examples=cases(3, every=100), deadline=None)
 @given(seed=st.integers(0, 10**6), share=st.floats(0, 0.999))
 def test_a_spectator_is_told_the_same_whatever_is_hidden(
     name: str, seed: int, share: float
@@ -175,7 +175,7 @@ def test_a_spectator_is_told_the_same_whatever_is_hidden(
 
 
 @pytest.mark.parametrize("name", PLAYERS)
-@settings(max_examples=cases(4, every=100), deadline=None)
+@settings(max_examples=cases(3, every=100), deadline=None)
 @given(seed=st.integers(0, 10**6), share=st.floats(0, 0.999))
 def test_a_player_is_told_the_same_whatever_is_hidden_from_them(
     name: str, seed: int, share: float
