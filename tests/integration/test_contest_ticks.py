@@ -144,6 +144,17 @@ class Cloud:
         ]
 
 
+@pytest.fixture(scope="module")
+def undisturbed(moto: Any) -> Cloud:  # noqa: ANN401 - a client in this process
+    """A contest that nothing befell, over."""
+    with arena_table(moto) as table:
+        made = Cloud(moto, table)
+        made.begin()
+        made.run()
+        made.kept = made.results()
+        return made
+
+
 @pytest.fixture
 def cloud(moto: Any) -> Iterator[Cloud]:  # noqa: ANN401 - a client in this process
     with arena_table(moto) as table:
@@ -294,7 +305,7 @@ def test_two_directors_at_once_begin_each_match_once(cloud: Cloud) -> None:
     assert [match.id for match in cloud.lobby.all()] == [made[0].id]
 
 
-def test_an_upgrade_in_the_middle_changes_nothing(cloud: Cloud, moto: Any) -> None:  # noqa: ANN401 - a client in this process
+def test_an_upgrade_in_the_middle_changes_nothing(cloud: Cloud, undisturbed: Cloud) -> None:
     """Functions of the old version, still warm, and of the new one take turns."""
     cloud.begin()
     old = cloud.function()
@@ -305,24 +316,17 @@ def test_an_upgrade_in_the_middle_changes_nothing(cloud: Cloud, moto: Any) -> No
         cloud.play()
         cloud.clock.advance(timedelta(seconds=1))
     assert cloud.records.stage is Stage.OVER
-    assert cloud.results() == undisturbed(moto).kept
-
-
-def undisturbed(moto: Any) -> Cloud:  # noqa: ANN401 - as above
-    """A contest that nothing befell."""
-    with arena_table(moto) as table:
-        made = Cloud(moto, table)
-        made.begin()
-        made.run()
-        made.kept = made.results()
-        return made
+    assert cloud.results() == undisturbed.kept
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-def test_a_function_that_dies_at_any_call_changes_nothing(moto: Any, after: bool) -> None:  # noqa: ANN401 - as above
+def test_a_function_that_dies_at_any_call_changes_nothing(
+    moto: Any,  # noqa: ANN401 - as above
+    undisturbed: Cloud,
+    after: bool,
+) -> None:
     """The queue alone makes it good, by delivering the message again: no match is begun twice."""
-    whole = undisturbed(moto)
-    calls = whole.fragile.calls
+    calls = undisturbed.fragile.calls
     assert calls > 50
     for dies_at in range(1, calls + 1, calls // cases(3, 30)):
         with arena_table(moto) as table:
@@ -330,7 +334,7 @@ def test_a_function_that_dies_at_any_call_changes_nothing(moto: Any, after: bool
             cloud.fragile = Fragile(moto, dies_at, after=after)
             cloud.begin()
             cloud.run(scheduled=False)
-            assert cloud.results() == whole.kept, dies_at
+            assert cloud.results() == undisturbed.kept, dies_at
             tags = [match.params.tags for match in cloud.lobby.all()]
             assert len(set(tags)) == len(tags), dies_at
 
