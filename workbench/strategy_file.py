@@ -102,6 +102,7 @@ def files_of(name_or_file: str, of: Game) -> tuple[Path, ...]:
     if program.is_program(name_or_file):
         return program.files_of(name_or_file)
     if is_trained(name_or_file):
+        _admit_trained(name_or_file, of)
         return (Path(name_or_file),)
     if not is_file(name_or_file):
         return ()

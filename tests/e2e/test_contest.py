@@ -65,7 +65,7 @@ def test_teams_are_entered_and_told_their_passwords_once(cli: Cli, tmp_path: Pat
     assert password not in listed.out
     again = cli("contest", "teams", "credentials", folder, "[Goal] Diggers").out
     assert password not in again
-    assert cli("contest", "teams", "remove", folder, "House").code == 0
+    assert cli("contest", "teams", "remove", folder, "House").out == "team House is out\n"
     assert len(cli("contest", "teams", "list", folder, "--json").json()) == 2
     wrong = tmp_path / "wrong.csv"
     for row, fault in (("Bananas,", "Bananas already"), ("Other,captian", "captian")):
@@ -75,7 +75,10 @@ def test_teams_are_entered_and_told_their_passwords_once(cli: Cli, tmp_path: Pat
     assert "No team is called Nemo" in cli("contest", "teams", "remove", folder, "Nemo").err
     assert "no contest in" in cli("contest", "status", str(tmp_path)).err
     assert "odd number" in cli("contest", "new", str(tmp_path / "even"), "-n", "4").err
-    assert cli("contest", "results", folder).code == 0
+    assert cli("contest", "results", folder).out == "Nothing has been played yet.\n"
+    paused = cli("contest", "pause", folder).out
+    assert paused == f"No match begins until: cardsharp contest resume {folder}\n"
+    assert cli("contest", "resume", folder).out == "Matches begin again.\n"
 
 
 @pytest.mark.slow

@@ -27,6 +27,7 @@ def test_it_climbs_to_the_rung_that_is_named_and_knows_it_the_next_time(cli: Cli
     again = cli(*climb)
     assert again.out.count("known") == 2
     assert "You beat draw-3 (rating " in again.out
+    assert "; that was the last one." in again.out, "as far as --to asks, which is not the top"
     assert "champion has the rating " in again.out
 
 
@@ -56,6 +57,7 @@ def test_a_fault_of_the_file_stops_it_and_names_the_line(cli: Cli, tmp_path: Pat
         (("champion", "--from", "third", "--to", "random"), "--from third is above --to random: "),
         (("champion", "--game", "nim"), "No game is called 'nim' here."),
         (("nowhere.py",), "There is no strategy file "),
+        (("nowhere.json",), "nowhere.json cannot be read: No such file or directory; check the "),
     ],
 )
 def test_what_cannot_be_climbed_is_one_sentence(

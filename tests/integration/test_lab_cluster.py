@@ -81,7 +81,9 @@ def test_a_cluster_plays_the_same_matches_though_a_worker_is_killed(
 
 
 def test_an_address_where_nobody_is_says_so() -> None:
-    with pytest.raises(ConfigError, match="no address of a cluster"), pool_of(1, "nowhere://x"):
+    with pytest.raises(ConfigError, match=r"which is tcp://HOST:PORT\.$"), pool_of(1, "nonsense"):
+        pass
+    with pytest.raises(ConfigError, match="no address of a cluster"), pool_of(1, "nowhere://x:1"):
         pass
     with (
         pytest.raises(Unreachable, match=r"No Dask scheduler answers at tcp://127\.0\.0\.1:9"),

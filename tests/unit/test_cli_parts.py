@@ -28,6 +28,7 @@ from workbench.cli import main
 from workbench.cli.commands import all_commands
 from workbench.deadmansdraw.cards import parse_cards
 from workbench.deadmansdraw.checks import Skipped, judge_clock
+from workbench.show.checks import Check, Finding, report
 from workbench.show.command import Command
 from workbench.show.exits import Exit, exit_for
 from workbench.show.lookup import find_match
@@ -249,6 +250,27 @@ def test_a_copied_match_is_the_same_match(tmp_path: Path) -> None:
     assert [note.body for note in target.notes("m")] == [{"why": "x"}]
     source.close()
     target.close()
+
+
+def test_two_things_to_do_are_two_lines_of_a_check(capsys: pytest.CaptureFixture[str]) -> None:
+    assert report([Check("settings", Finding.FAILED, "set a\nset b")], as_json=False) == 1
+    assert [line.split() for line in capsys.readouterr().out.splitlines()] == [
+        ["settings", "failed", "set", "a"],
+        ["set", "b"],
+    ]
+
+
+def test_a_retry_writes_no_line_of_a_library_on_the_terminal() -> None:
+    code = (
+        "import cardsharp.exchange, stamina\n"
+        "for attempt in stamina.retry_context(on=OSError, attempts=2, wait_max=0):\n"
+        "    with attempt:\n"
+        "        if attempt.num == 1: raise OSError\n"
+    )
+    ran = subprocess.run(  # noqa: S603 - our own code
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert (ran.stdout, ran.stderr) == ("", "")
 
 
 @pytest.mark.parametrize(

@@ -72,10 +72,8 @@ def new(folder: Folder, /, *, options: NewOptions = NewOptions(), where: Where =
     else:
         there.found(settings)
     results().print(f"contest {name}: {options.format}, {options.matches} matches a pairing")
-    stack = "" if there is None else f" --stack {where.stack}"
-    results().print(
-        f"Enter teams by: cardsharp contest teams add {folder} NAME{stack}", style="dim"
-    )
+    command = f"cardsharp contest teams add {where.arguments(folder)} NAME"
+    results().print(f"Enter teams by: {command}", style="dim", soft_wrap=True)
 
 
 _STATES = {Stage.OPEN: "has not begun", Stage.BEGUN: "goes on", Stage.OVER: "over"}
@@ -138,6 +136,8 @@ def results_(  # noqa: PLR0913 - each is a flag of its own
         )
     if as_json:
         print_json(rows)
+    elif not rows and not as_csv:
+        results().print("Nothing has been played yet.")
     elif as_csv:
         print_csv(rows)
     else:
@@ -145,7 +145,15 @@ def results_(  # noqa: PLR0913 - each is a flag of its own
 
 
 @contest.command
-def rule(folder: Folder, pairing: str, winner: str, /, *, reason: str, where: Where = HERE) -> None:
+def rule(
+    folder: Folder,
+    pairing: Annotated[str, Parameter(help="Its number, as `contest results` has it.")],
+    winner: Annotated[str, Parameter(help="The name of one of its two teams.")],
+    /,
+    *,
+    reason: Annotated[str, Parameter(help="Why; shown with the result.")],
+    where: Where = HERE,
+) -> None:
     """Decide a pairing as organiser, whatever its matches were; the reason is kept."""
     with where.records(folder) as records:
         known = {result.pairing: result for result in records.results()}
@@ -165,7 +173,8 @@ def pause(folder: Folder, /, *, where: Where = HERE) -> None:
     """Let no match begin; those that run are played to their end."""
     with where.records(folder) as records:
         records.pause(on=True)
-    results().print("No match begins until: cardsharp contest resume", style="dim")
+    command = f"cardsharp contest resume {where.arguments(folder)}"
+    results().print(f"No match begins until: {command}", style="dim", soft_wrap=True)
 
 
 @contest.command
@@ -174,6 +183,7 @@ def resume(folder: Folder, /, *, where: Where = HERE) -> None:
     with where.records(folder) as records:
         records.pause(on=False)
     where.go_on()
+    results().print("Matches begin again.")
 
 
 def _write(file: Path, text: str) -> None:

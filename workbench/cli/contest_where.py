@@ -1,5 +1,6 @@
 """Where a contest of `cardsharp contest` is: in a folder here, or in a deployed stack."""
 
+import shlex
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,6 +38,11 @@ class Where:
         from workbench.operate.stack import account_clients, find_stack  # noqa: PLC0415 - as above
 
         return Contests(find_stack(self.stack, account_clients(self.region)))
+
+    def arguments(self, folder: Path) -> str:
+        """What names the contest on a command line."""
+        stack = "" if self.stack is None else f" --stack {self.stack}"
+        return f"{shlex.quote(str(folder))}{stack}"
 
     def records(self, folder: Path) -> AbstractContextManager[Records]:
         """The records of the contest."""

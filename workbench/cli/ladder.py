@@ -126,7 +126,7 @@ def _line(step: Step) -> str:
 def _print(plan: Plan, climbed: Climbed, seconds: float, processes: int) -> None:
     console, highest, barrier = results(), climbed.highest, climbed.barrier
     beaten = "no rung yet" if highest is None else _named(highest)
-    then = "that is the top." if barrier is None else f"{_named(barrier)} is next."
+    then = "that was the last one." if barrier is None else f"{_named(barrier)} is next."
     number = sum(2 * step.rung.pairs for step in climbed.steps)
     console.print()
     console.print(f"You beat {beaten}; {then}", soft_wrap=True)

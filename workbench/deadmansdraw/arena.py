@@ -10,7 +10,6 @@ from typing import Annotated, Literal
 
 import cyclopts
 from cyclopts import Parameter, validators
-from cyclopts.types import NonNegativeFloat
 
 from cardsharp.access import Address, Credentials, Limits
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
@@ -43,7 +42,11 @@ class ServeOptions:
     ] = 8080
     players: Annotated[
         Path,
-        Parameter(help='JSON list of {"_id", "name", "password"}; else the dummy and two teams.'),
+        Parameter(
+            show_default=False,
+            help='JSON list of {"_id", "name", "password"}, each _id 24 digits of 0-9a-f; '
+            "else the dummy and two teams.",
+        ),
     ] = DEFAULT_FILE
     data: Annotated[
         Path | None,
@@ -61,8 +64,11 @@ class ServeOptions:
         bool, Parameter(negative=(), help="Delay who asks too often, as the original does.")
     ] = False
     watchdog: Annotated[
-        NonNegativeFloat | Literal["never"],
-        Parameter(help="Seconds that a turn may be late until the arena ends it."),
+        float | Literal["never"],
+        Parameter(
+            validator=validators.Number(gte=0),
+            help="Seconds that a turn may be late until the arena ends it.",
+        ),
     ] = 5.0
     tls: Annotated[
         tuple[Path, Path] | None,

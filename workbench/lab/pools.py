@@ -6,6 +6,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import get_context
 from typing import Any
+from urllib.parse import urlsplit
 
 from cardsharp.errors import ConfigError, StrategyFault, Unreachable
 
@@ -52,6 +53,8 @@ def _cluster(address: str) -> Iterator[Executor]:
         raise ConfigError(
             "--cluster needs Dask, which is not installed: uv sync --group cluster."
         ) from None
+    if urlsplit(address).netloc.rpartition(":")[0] == "":
+        raise ConfigError(f"'{address}' is no address of a cluster, which is tcp://HOST:PORT.")
     try:
         client: Any = Client(  # type: ignore[no-untyped-call]  # Dask says no types
             address, timeout=_PATIENCE, set_as_default=False

@@ -60,5 +60,8 @@ def report(checks: Iterable[Check], *, as_json: bool) -> int:
 def _table(checks: Iterable[Check]) -> Table:
     table = Table(box=None, show_header=False, padding=(0, 2), pad_edge=False)
     for check in checks:
-        table.add_row(check.name, Text(check.finding, style=_STYLES[check.finding]), check.text)
+        first, *more = check.text.splitlines()
+        table.add_row(check.name, Text(check.finding, style=_STYLES[check.finding]), first)
+        for line in more:
+            table.add_row("", "", line)
     return table

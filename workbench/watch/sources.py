@@ -168,8 +168,10 @@ class ArenaSource:
     def _ask(self, path: str) -> requests.Response:
         try:
             answer = requests.get(f"{self._base}{path}", auth=self._login, timeout=_TIMEOUT)
-        except requests.RequestException as error:
-            raise Unreachable(f"{self._base} does not answer: {type(error).__name__}.") from None
+        except requests.RequestException:
+            raise Unreachable(
+                f"{self._base} does not answer; is the arena running, and is the address right?"
+            ) from None
         if answer.status_code == HTTPStatus.UNAUTHORIZED:
             raise ConfigError(
                 f"{self._base} shows its matches to players only; set CARDSHARP_USER and "

@@ -3,7 +3,6 @@
 A refused condition is no failure: it is raised as `Unmet` for the adapter to read, never retried.
 """
 
-import logging
 import threading
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -25,9 +24,6 @@ from cardsharp.errors import ConfigError, StoreError
 if TYPE_CHECKING:
     from boto3.session import Session
     from botocore.config import Config
-
-# Unless somebody listens, a retry would be a bare line on a terminal; functions count and log them.
-logging.getLogger("stamina").addHandler(logging.NullHandler())
 
 Answer = TypeVar("Answer")
 Asked = ParamSpec("Asked")

@@ -62,10 +62,13 @@ class SqliteContest:
 
     @classmethod
     def found(cls, folder: Path, settings: Settings) -> "SqliteContest":
-        """A new contest in `folder`; raises `ConfigError` where one is."""
+        """A new contest in `folder`; raises `ConfigError` where one is, or where none can be."""
         if (folder / FILE).exists():
             raise ConfigError(f"There is a contest in {folder} already.")
-        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ConfigError(f"{folder} cannot be made: {error.strerror}.") from None
         file = SqliteFile(folder / FILE, _CONTENTS)
         with file.transaction() as db:
             db.execute("INSERT INTO settings VALUES (?)", (encode_settings(settings),))
