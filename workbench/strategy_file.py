@@ -102,8 +102,10 @@ def files_of(name_or_file: str, of: Game) -> tuple[Path, ...]:
     if program.is_program(name_or_file):
         return program.files_of(name_or_file)
     if is_trained(name_or_file):
-        _admit_trained(name_or_file, of)
-        return (Path(name_or_file),)
+        file = Path(name_or_file)
+        if not file.exists():
+            _admit_trained(name_or_file, of)  # says why it cannot be read
+        return (file,)
     if not is_file(name_or_file):
         return ()
     return _load(Path(name_or_file).absolute(), of.strategies).files
