@@ -95,6 +95,13 @@ def test_a_stranger_cannot_watch_as_a_player(place: Place) -> None:
     assert b"does not match any active player" in refused.value.response.body
 
 
+def test_what_an_address_asks_for_goes_before_what_headers_do(place: Place) -> None:
+    game, (ann, _) = place.joined("ann", "bob")
+    with place.watch(headers={"game_uuid": str(uuid4())}, game_uuid=game) as watcher:
+        place.get(f"/games/{game}/start", admin_uuid=ann)
+        assert heard(watcher)["status"] == "Running"
+
+
 def test_a_dead_watcher_stops_nothing_for_anybody(place: Place) -> None:
     game, (ann, _) = place.joined("ann", "bob")
     dead = place.watch(game_uuid=game)

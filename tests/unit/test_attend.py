@@ -294,6 +294,12 @@ def test_only_what_the_arena_refuses_for_good_is_not_sent_again(
     assert notes == (["refused"] if refused else [])
 
 
+def test_all_that_the_arena_refused_at_a_move_is_left_out_there(desk: Desk) -> None:
+    match = Count({"act": [Rejected(400, "no"), Rejected(400, "nor that")]})
+    assert desk.attend(match) is Attended.FINISHED
+    assert match.asked[:4] == [frozenset(), frozenset({1}), frozenset({1, 2}), frozenset()]
+
+
 def test_a_match_is_handed_on_as_one_message_that_names_its_game(desk: Desk) -> None:
     assert desk.attend(Count(), TIMING.handover - timedelta(seconds=1)) is Attended.HANDED_ON
     message = desk.queue.receive(timedelta(0))

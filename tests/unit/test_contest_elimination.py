@@ -52,6 +52,15 @@ def test_everyone_has_exactly_two_lives(number: int, chance: Random) -> None:
     assert all(lost[team] == 2 for team in teams if team != champion)
     assert len(known) == 2 * number - 2 + lost[champion]
     assert sorted(team for place in table for team in place) == sorted(teams)
+    out_in = {
+        team: max(p.round for p in known if team in p.teams and decided[p.key].winner != team)
+        for team in teams
+        if team != champion
+    }
+    later_is_better = sorted(set(out_in.values()), reverse=True)
+    assert [{out_in[team] for team in place} for place in table[1:]] == [
+        {ended} for ended in later_is_better
+    ]
 
 
 @pytest.mark.parametrize("number", range(2, 65))

@@ -84,6 +84,14 @@ def test_the_first_swiss_round_is_the_upper_half_against_the_lower() -> None:
     assert [pairing.teams for pairing in second[:2]] == [("t0", "t2"), ("t1", "t3")]
 
 
+def test_who_sits_out_has_a_point_for_it() -> None:
+    """Half a point more than for a level pairing."""
+    teams, form = named(3), Swiss(rounds=1)
+    (pairing,) = form.pairings(teams, {})
+    assert pairing.teams == ("t0", "t1")
+    assert form.table(teams, {pairing.key: Decision((1, 1), None)}) == [["t2"], ["t0", "t1"]]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("number", range(13, 65))
 def test_many_teams_are_paired(number: int) -> None:

@@ -1,5 +1,8 @@
 """Private pages: who is let in, to what, for how long, and what a guest is shown of a match."""
 
+import base64
+import hashlib
+import hmac
 import json
 import re
 from dataclasses import dataclass, field, replace
@@ -140,6 +143,20 @@ def test_a_wrong_password_opens_nothing(body: str) -> None:
     visitor = Visitor()
     assert visitor.status("/matches", body) == 403
     assert not visitor.cookies
+
+
+def test_a_form_of_any_length_is_not_read_to_its_end() -> None:
+    """A stranger may send as much as there is memory."""
+    assert Visitor().status("/matches", f"x={'a' * 3_900}&password=correct+horse+battery") == 303
+    assert Visitor().status("/matches", f"x={'a' * 4_000}&password=correct+horse+battery") == 403
+
+
+def test_a_pass_costs_whoever_guesses_at_the_password_what_scrypt_does() -> None:
+    """The key is worked out anew here, with 16 MB and 2^14 rounds a guess."""
+    key = hashlib.scrypt(WORD.encode(), salt=b"cardsharp viewer", n=2**14, r=8, p=1)
+    end = int((NOW + HOUR).timestamp())
+    seal = base64.urlsafe_b64encode(hmac.digest(key, f"{end} abc".encode(), "sha256")).decode()
+    assert pass_to("abc", NOW + HOUR, WORD) == f"{end}.{seal.rstrip('=')}"
 
 
 def test_cookies_go_to_us_over_tls_and_to_no_script() -> None:
