@@ -45,24 +45,26 @@ GET /api/players?idle=1                   200e  401   401   401   401   401   40
 GET /api/players/{alice}                  200e  200e  403   403   403   401   401   401    401
 GET /api/players/{removed}                404   403   403   403   403   401   401   401    401
 
-GET /api/matches                          200sf 200so 200o  200   200o  401   401   401    200f
-GET /api/matches?showdebug=1              200sf 200so 200o  200   200o  401   401   401    200f
+GET /api/matches                          200sf 200so 200o  200   200o  401   401   401    401
+GET /api/matches?showdebug=1              200sf 200so 200o  200   200o  401   401   401    401
 GET /api/matches?condensed=1              200f  200o  200o  200   200o  401   401   401    200f
-GET /api/matches?active=1&wait=1          200sf 200so 200   200   200   401   401   401    200f
-GET /api/matches?id={cup}                 200sf 200o  200o  200   200   401   401   401    200f
-GET /api/matches?id={practice}            200sf 200so 200   200   200o  401   401   401    200f
+GET /api/matches?active=1&wait=1          200sf 200so 200   200   200   401   401   401    401
+GET /api/matches?id={cup}                 200sf 200o  200o  200   200   401   401   401    401
+GET /api/matches?id={practice}            200sf 200so 200   200   200o  401   401   401    401
+GET /api/matches?condensed=1&active=1     200f  200o  200   200   200   401   401   401    401
+GET /api/matches?condensed=1&tags=all     200f  200o  200o  200   200o  401   401   401    200f
 GET /api/matches/busydays                 200   200   200   200   200   401   401   401    200
 
 GET /api/matches/{cup}                    200sf 200o  200o  401   401   401   401   401    200f
-GET /api/matches/{cup}?showdebug=1        200sf 200o  200o  401   401   401   401   401    200f
+GET /api/matches/{cup}?showdebug=1        200sf 200o  200o  401   401   401   401   401    401
 GET /api/matches/{cup}?showevents=1       200sf 200o  200o  401   401   401   401   401    200f
 GET /api/matches/{cup}?condensed=1        200f  200o  200o  401   401   401   401   401    200f
-GET /api/matches/{cup}?waitactive=1       409   200o  409   401   401   401   401   401    200f
+GET /api/matches/{cup}?waitactive=1       409   200o  409   401   401   401   401   401    401
 GET /api/matches/{ended}                  200sf 200o  200o  401   401   401   401   401    200f
 GET /api/matches/{ended}?showevents=1     200sf 200o  200o  401   401   401   401   401    200f
-GET /api/matches/{ended}?waitactive=1     410sf 410o  410o  401   401   401   401   401    200f
+GET /api/matches/{ended}?waitactive=1     410sf 410o  410o  401   401   401   401   401    401
 GET /api/matches/{practice}               200sf 200so 401   401   200o  401   401   401    200f
-GET /api/matches/{practice}?showdebug=1   200sf 200so 401   401   200o  401   401   401    200f
+GET /api/matches/{practice}?showdebug=1   200sf 200so 401   401   200o  401   401   401    401
 GET /api/matches/{practised}?showevents=1 200sf 200so 401   401   200o  401   401   401    200f
 GET /api/matches/{left}                   200sf 200o  401   401   401   401   401   401    200f
 GET /api/matches/{none}                   404   404   404   404   404   401   401   401    404
@@ -191,6 +193,11 @@ class World:
         headers = {"Authorization": WRONG} if who == "wrong" else None
         return self.client.ask(row.method, path, user, body if writes else None, headers)
 
+    def signed_in(self, row: Row) -> str:
+        """What Alice is answered, as in a cell."""
+        answer = self.ask(row, "Alice")
+        return f"{answer.status}{self.shown(answer, 'Alice')}"
+
     def shown(self, answer: Answer, who: str) -> str:
         """The letters for what an answer shows to whoever asked."""
         found = {match for match in self.taking_part if match in answer.text}
@@ -237,6 +244,22 @@ def test_everybody_is_answered_as_the_table_says(world: World, row: Row) -> None
         told[who] = f"{answer.status}{world.shown(answer, who)}"
         assert not [proof for proof in proofs if proof in answer.text]
     assert told == {who: row.cells[who] for who in world.askers}
+
+
+def test_a_client_that_signs_in_only_when_it_is_asked_gets_what_a_player_gets(world: World) -> None:
+    """Alice's client sends no password before a challenge: so what only a player may ask has one.
+
+    Without one it gets, at a public arena, what a spectator gets.
+    """
+    for row in ROWS:
+        unasked = world.ask(row, world.askers[-1])
+        told, expected = f"{unasked.status}{world.shown(unasked, 'spectator')}", "spectator"
+        if unasked.challenges != [""]:
+            assert unasked.status == 401, row
+            told, expected = f"{world.signed_in(row)}", "Alice"
+        elif "spectator" not in world.askers:
+            expected = "nobody"
+        assert told == row.cells[expected], row
 
 
 def test_every_route_has_a_row(world: World) -> None:

@@ -86,7 +86,8 @@ class ArenaClient(Client):
             Unauthorized: it does not know us.
             Garbled: whatever answers is no arena.
         """
-        call = Call(kind="whoami", path="/api/whoami", limit=self._limits.read)
+        # Not /api/whoami: an arena that has spectators answers that without asking for a password.
+        call = Call(kind="whoami", path="/api/sessioninfo", limit=self._limits.read)
         try:
             return self._ask(call, wire.parse_whoami)
         except NotFound:

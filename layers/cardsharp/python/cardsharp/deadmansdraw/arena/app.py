@@ -19,6 +19,7 @@ from cardsharp.deadmansdraw.arena.auth import Gatekeeper
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.endpoints import Api
 from cardsharp.deadmansdraw.arena.http import Guard, error_answer, not_found, tagged
+from cardsharp.deadmansdraw.arena.listing import lists_own, looks_as_player
 from cardsharp.deadmansdraw.arena.lobby import Lobby
 from cardsharp.deadmansdraw.arena.openness import PrivateOnly
 from cardsharp.deadmansdraw.arena.pages import MorePages, Pages, page_routes
@@ -125,11 +126,11 @@ def api_routes(api: Api, guard: Guard) -> list[Route]:
         LooseRoute("/api/sessioninfo", known(api.sessioninfo), "GET"),
         LooseRoute("/api/players", known(api.players, admin_only=True), "GET"),
         LooseRoute("/api/players/{id}", known(api.player), "GET"),
-        LooseRoute("/api/matches", shown(api.matches), "GET"),
+        LooseRoute("/api/matches", shown(api.matches, lists_own), "GET"),
         LooseRoute("/api/matches", known(api.create), "POST"),
         LooseRoute("/api/matches/watchdog", known(api.watchdog, admin_only=True), "POST"),
         LooseRoute("/api/matches/busydays", shown(api.busydays), "GET"),
-        LooseRoute("/api/matches/{id}", shown(api.match), "GET"),
+        LooseRoute("/api/matches/{id}", shown(api.match, looks_as_player), "GET"),
         LooseRoute("/api/matches/{id}", known(api.act), "POST"),
         LooseRoute("/api/matches/{id}/terminate", known(api.terminate), "DELETE"),
     ]

@@ -35,7 +35,6 @@ from cardsharp.deadmansdraw.arena.players import User
 from cardsharp.deadmansdraw.arena.presence import Presence
 from cardsharp.deadmansdraw.arena.referee import Referee
 from cardsharp.deadmansdraw.arena.refusals import NO_SUCH_MATCH, NOT_YOUR_TURN, Over, Refused
-from cardsharp.deadmansdraw.arena.spectators import SPECTATOR
 from cardsharp.deadmansdraw.arena.views import Look, closing_json, full_view, header_view, list_view
 from cardsharp.deadmansdraw.arena.waiting import Waiting
 from cardsharp.errors import Malformed
@@ -115,7 +114,7 @@ class Api:
         if flag(query, "active") or flag(query, "wait"):
             self._heard_of(user)
         found = self._select(user, wanted)
-        if not found and flag(query, "wait") and user is not SPECTATOR:
+        if not found and flag(query, "wait"):
             await self._waiting.wait(
                 _awaited(user, wanted),
                 lambda: bool(self._select(user, wanted)),
@@ -139,7 +138,7 @@ class Api:
         """GET /api/matches/{id}."""
         query = request.query_params
         match_id = request.path_params["id"]
-        waits = flag(query, "waitactive") and user is not SPECTATOR
+        waits = flag(query, "waitactive")
         if waits:
             self._heard_of(user)
             await self._wait_for_turn(request, user, match_id)

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
 from http import HTTPStatus
 
+from starlette.datastructures import QueryParams
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
@@ -128,8 +129,14 @@ class Guard:
 
         return self.open(admitted)
 
-    def shown(self, handler: Handler) -> Endpoint:
-        """An endpoint for authenticated users and, where they are let in, for spectators."""
+    def shown(
+        self, handler: Handler, only_player: Callable[[QueryParams], bool] = lambda _: False
+    ) -> Endpoint:
+        """An endpoint for authenticated users and, where they are let in, for spectators.
+
+        What `only_player` says of a query is for players: whoever sends it without credentials is
+        asked for them, as many clients sign in only then.
+        """
         known, spectators = self.known(handler), self._spectators
         if spectators is None:
             return known
@@ -142,7 +149,8 @@ class Guard:
         to_all = self.open(looked_at)
 
         async def endpoint(request: Request) -> Response:
-            return await (known if "authorization" in request.headers else to_all)(request)
+            signs_in = "authorization" in request.headers or only_player(request.query_params)
+            return await (known if signs_in else to_all)(request)
 
         return endpoint
 

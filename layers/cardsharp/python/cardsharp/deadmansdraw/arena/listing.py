@@ -26,6 +26,20 @@ def flag(query: QueryParams, name: str) -> bool:
     return len(given) == 1 and given[0] in _TRUE
 
 
+def lists_own(query: QueryParams) -> bool:
+    """Whether a query of the list is one for a player's own matches.
+
+    The list of whole matches is where a player looks for its own, perhaps waiting for one; the
+    condensed list is left to spectators.
+    """
+    return not flag(query, "condensed") or flag(query, "active") or flag(query, "wait")
+
+
+def looks_as_player(query: QueryParams) -> bool:
+    """Whether a query of a match is one for a player: to wait for its turn, or to see its secrets."""
+    return flag(query, "waitactive") or flag(query, "showdebug")
+
+
 def tag_set(query: QueryParams) -> frozenset[str] | None:
     """The tags of the query, of which one must fit; None means any, `tags=` a tag without a text.
 
