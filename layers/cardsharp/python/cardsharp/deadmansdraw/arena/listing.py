@@ -36,7 +36,7 @@ def lists_own(query: QueryParams) -> bool:
 
 
 def looks_as_player(query: QueryParams) -> bool:
-    """Whether a query of a match is one for a player: to wait for its turn, or to see its secrets."""
+    """Whether a query of a match is a player's: one that waits for its turn or wants secrets."""
     return flag(query, "waitactive") or flag(query, "showdebug")
 
 
