@@ -7,14 +7,17 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
-from typing import Literal, TypedDict, Unpack
+from typing import Any, Literal, TypedDict, Unpack
 
 import uvicorn
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from cardsharp.errors import ConfigError
+from workbench.lines import Answering, Door, Lines
 
 GRACE = timedelta(seconds=3)
 """How long a stop waits for answers that are being written."""
@@ -22,10 +25,13 @@ GRACE = timedelta(seconds=3)
 BODY_LIMIT = timedelta(seconds=10)
 """From the head of a request to the end of its body."""
 
+LOOKS = 10
+"""Of which every tenth closes the connections whose time is over."""
+
 START_LIMIT = timedelta(seconds=20)
 
 
-def listen(what: str, host: str, port: int, backlog: int) -> socket.socket:
+def listen(what: str, host: str, port: int, backlog: int) -> Door:
     """A listening socket for `what`, the subject of the error's sentence.
 
     Raises:
@@ -33,12 +39,13 @@ def listen(what: str, host: str, port: int, backlog: int) -> socket.socket:
     """
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        listening = socket.create_server((host, port), family=family, backlog=backlog)
+        plain = socket.create_server((host, port), family=family, backlog=backlog)
     except OSError as error:
         raise ConfigError(
             f"{what} cannot listen on {host} port {port}: {error.strerror}. "
             "Name another with --port, or --port 0 for any free one."
         ) from None
+    listening = Door(plain.family, plain.type, plain.proto, plain.detach())
     # Head and body are two writes; without this the second waits 40 ms for the client's ACK.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listening
@@ -101,6 +108,21 @@ class Options(TypedDict, total=False):
     ws_max_size: int
 
 
+class Lined(H11Protocol):
+    """What serves a connection, which can be closed whatever it is doing."""
+
+    def __init__(self, *, lines: Lines, **given: Any) -> None:  # noqa: ANN401 - uvicorn's own
+        super().__init__(**given)
+        self._lines = lines
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin."""
+        super().connection_made(transport)
+        line = self._lines.at(transport.get_extra_info("peername"))
+        if line is not None:
+            line.abort = transport.abort
+
+
 class Server(uvicorn.Server):
     """A server that calls `on_started` when it answers, and `wake` before it stops."""
 
@@ -109,12 +131,15 @@ class Server(uvicorn.Server):
         app: ASGIApp,
         wake: Callable[[], None],
         on_started: Callable[[], None],
+        lines: Lines | None = None,
         **options: Unpack[Options],
     ) -> None:
         options.setdefault("ws", "none")
+        self._lines = Lines() if lines is None else lines
         super().__init__(
             uvicorn.Config(
-                Prompt(app, BODY_LIMIT),
+                Answering(Prompt(app, BODY_LIMIT), self._lines),
+                http=partial(Lined, lines=self._lines),  # type: ignore[arg-type]
                 log_config=None,
                 log_level=logging.WARNING,
                 access_log=False,  # a query string may hold a secret
@@ -129,8 +154,17 @@ class Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to answer."""
+        for door in sockets or ():
+            if isinstance(door, Door):
+                door.lines = self._lines
         await super().startup(sockets)
         self._on_started()
+
+    async def on_tick(self, counter: int) -> bool:
+        """Look around, ten times a second; whether to stop."""
+        if counter % LOOKS == 0:
+            self._lines.sweep()
+        return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End the long polls, and finish what is being answered."""

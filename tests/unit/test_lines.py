@@ -1,0 +1,205 @@
+"""The connections of a local server: a new one finds room, and nobody holds one for nothing."""
+
+import asyncio
+import errno
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import partial
+
+import pytest
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+from support.arena import until
+
+from workbench import lines as module
+from workbench.lines import HEAD_LIMIT, UNREAD_LIMIT, Lines
+from workbench.listening import Background, Server, listen
+
+MOST = 8
+SHARE = 6
+"""Of one address."""
+
+LARGE = 32_000_000
+
+
+@dataclass
+class Site:
+    """A server with room for eight connections, a clock to turn, and requests that wait."""
+
+    now: float = 0
+    waiting: int = 0
+    lines: Lines = field(init=False)
+    released: asyncio.Event = field(default_factory=asyncio.Event)
+    _called: list[socket.socket] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.lines = Lines(MOST, lambda: self.now)
+        self._socket = listen("The test", "127.0.0.1", 0, 100)
+        self.background = Background("The test", self._socket, self._server)
+
+    def _server(self, started: object) -> Server:
+        return Server(self._app, self.released.set, started, self.lines, lifespan="off")  # type: ignore[arg-type]
+
+    async def _app(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """/wait answers at the end, /player the same to who has signed in, /large much."""
+        if scope["path"] == "/player":
+            scope["state"]["signed_in"]()
+        if scope["path"] in ("/wait", "/player"):
+            self.waiting += 1
+            await self.released.wait()
+        body = bytes(LARGE) if scope["path"] == "/large" else b"here"
+        await Response(body)(scope, receive, send)
+
+    def call(self, path: str | None = None) -> socket.socket:
+        """A connection, on which a path is asked for."""
+        line = socket.create_connection(self._socket.getsockname(), timeout=5)
+        self._called.append(line)
+        if path is not None:
+            ask(line, path)
+        return line
+
+    def wait(self, path: str) -> socket.socket:
+        """A connection on which a request waits for its answer."""
+        before = self.waiting
+        line = self.call(path)
+        until(lambda: self.waiting > before)
+        return line
+
+    def later(self, time: timedelta) -> None:
+        """Let time pass."""
+        self.now += time.total_seconds() + 0.1
+        assert self.background.loop is not None
+        self.background.loop.call_soon_threadsafe(self.lines.sweep)
+
+    def release(self) -> None:
+        """Let every request be answered."""
+        assert self.background.loop is not None
+        self.background.loop.call_soon_threadsafe(self.released.set)
+
+    def close(self) -> None:
+        for line in self._called:
+            line.close()
+        self.background.stop()
+
+
+def ask(line: socket.socket, path: str) -> None:
+    line.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+
+
+def is_closed(line: socket.socket) -> bool:
+    """Whether the server closes it now; whatever it still says is read."""
+    try:
+        while line.recv(1_000_000):
+            pass
+    except ConnectionError:
+        return True
+    except TimeoutError:
+        return False
+    return True
+
+
+def still_open(line: socket.socket) -> bool:
+    """Whether it is still answered on."""
+    ask(line, "/")
+    return answered(line)
+
+
+def answered(line: socket.socket) -> bool:
+    """Whether an answer comes whole."""
+    told = b""
+    while not told.endswith(b"here") and (more := line.recv(1000)):
+        told += more
+    return told.startswith(b"HTTP/1.1 200")
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    found = Site()
+    found.background.start()
+    yield found
+    found.close()
+
+
+def test_half_a_head_is_waited_for_ten_seconds(site: Site) -> None:
+    """On a new connection, without a byte as well, and on one that was used before."""
+    silent, half, used, idle = (site.call() for _ in range(4))
+    for line in (used, idle):
+        assert still_open(line)
+    half.sendall(b"GET / HTTP/1.1\r\nHo")
+    used.sendall(b"GET / HTTP/1.1\r\nHo")
+    until(lambda: any(line.heard is not None for line in site.lines._at.values()))
+    site.later(HEAD_LIMIT)
+    assert [is_closed(line) for line in (silent, half, used)] == [True] * 3
+    assert still_open(idle)
+
+
+def test_who_asks_nothing_goes_first_and_who_waits_having_signed_in_never(site: Site) -> None:
+    """Whatever comes, the server has no more connections than it has room for."""
+    players = [site.wait("/player") for _ in range(2)]
+    strangers = [site.wait("/wait") for _ in range(2)]
+    idle = site.call()
+    assert still_open(idle)
+    flood = [site.call() for _ in range(40)]
+    assert sum(is_closed(line) for line in flood[:-1]) == len(flood) - 1
+    assert len(site.lines) <= MOST
+    assert still_open(idle)
+    for _ in range(5):
+        site.wait("/wait")
+    assert is_closed(idle)
+    assert is_closed(strangers[0])
+    site.release()
+    for player in players:
+        assert answered(player)
+
+
+def test_where_all_have_signed_in_a_new_one_is_closed_at_once(site: Site) -> None:
+    players = [site.wait("/player") for _ in range(SHARE)]
+    assert is_closed(site.call("/"))
+    for player in players:
+        player.close()
+    until(lambda: not len(site.lines))
+    assert still_open(site.call())
+
+
+def test_an_answer_that_nobody_reads_ends_after_a_while(site: Site) -> None:
+    site.call("/large")
+    until(lambda: site.lines.unread > LARGE // 2)
+    site.later(UNREAD_LIMIT)
+    until(lambda: not len(site.lines))
+    assert site.lines.unread == 0
+
+
+def test_of_answers_that_nobody_reads_the_oldest_go_where_there_are_too_many(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MOST_UNREAD", LARGE)
+    for enough in (LARGE // 2, LARGE, LARGE + LARGE // 2):
+        site.call("/large")
+        until(partial(lambda least: site.lines.unread > least, enough))
+        site.now += 1
+    site.later(timedelta())
+    until(lambda: len(site.lines) <= 1)
+    assert site.lines.unread <= LARGE
+
+
+def test_without_a_handle_one_is_closed_for_the_next(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And nothing stops: asyncio would try two thousand times, and log each of them."""
+    idle = site.call()
+    assert still_open(idle)
+    accept = socket.socket.accept
+    failed: list[socket.socket] = []
+
+    def no_handle(door: socket.socket) -> object:
+        if not failed:
+            failed.append(door)
+            raise OSError(errno.EMFILE, "Too many open files")
+        return accept(door)
+
+    monkeypatch.setattr(socket.socket, "accept", no_handle)
+    assert still_open(site.call())
+    assert failed
+    assert is_closed(idle)

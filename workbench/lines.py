@@ -1,0 +1,296 @@
+"""The connections of a local server: how many there may be, of whom, and for how long.
+
+A connection costs a file handle and memory, and whoever opens one decides how long it lasts unless
+the server does. So there are never more than the process has handles for. Where there is no room,
+the one of the least use is closed for a new one: first who has not asked anything yet, then who is
+idle, then strangers; nobody who has signed in and waits for an answer is ever closed. Answers that
+their clients do not read are bounded, too.
+"""
+
+import errno
+import logging
+import resource
+import socket
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from datetime import timedelta
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from cardsharp.web.request import caller_at
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer, WriteableBuffer
+
+MOST = 4096
+"""Connections at a time, where the process has handles enough; they take some 80 MB."""
+
+SHARE = 0.75
+"""Of the process's handles for connections, and of the connections for one address."""
+
+HEAD_LIMIT = timedelta(seconds=10)
+"""From a connection's beginning, or the first byte of a later request, to the end of its head."""
+
+UNREAD_LIMIT = timedelta(seconds=20)
+"""How long a client may read nothing of an answer."""
+
+MOST_UNREAD = 64 * 1024 * 1024
+"""Bytes of answers that wait to be read, of all clients together."""
+
+HURRIED = timedelta(seconds=5)
+"""How long a stranger's idle connection lasts once half of the room is taken."""
+
+AT_A_TIME = 64
+"""Connections that are taken up between two looks at the others."""
+
+_NO_HANDLES = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
+
+_log = logging.getLogger(__name__)
+
+
+class Use(IntEnum):
+    """What a connection is used for, the least first."""
+
+    NEW = 0
+    IDLE = 1
+    STRANGER = 2
+    """A request is being answered of somebody who has not signed in."""
+
+    IDLE_PLAYER = 3
+    PLAYER = 4
+
+
+class Line(socket.socket):
+    """One connection: what it is used for, and how much of the answers is unread."""
+
+    lines: "Lines"
+    address: tuple[str, int]
+    caller: str
+    use = Use.NEW
+    since: float
+    """Since when it is used so."""
+
+    heard: float | None = None
+    """When the first byte came after the last answer."""
+
+    unread = 0
+    stuck: float | None = None
+    """Since when its client has read nothing."""
+
+    known = False
+    """Whether somebody has signed in on it."""
+
+    abort: Callable[[], None] | None = None
+
+    def recv(self, size: int, flags: int = 0, /) -> bytes:
+        """Read."""
+        self._hear()
+        return super().recv(size, flags)
+
+    def recv_into(self, buffer: "WriteableBuffer", nbytes: int = 0, flags: int = 0) -> int:
+        """Read."""
+        self._hear()
+        return super().recv_into(buffer, nbytes, flags)
+
+    def send(self, data: "ReadableBuffer", flags: int = 0, /) -> int:
+        """Write as much as there is room for."""
+        size = memoryview(data).nbytes
+        return self._told(size, lambda: super(Line, self).send(data, flags))
+
+    def sendmsg(self, buffers: "Iterable[ReadableBuffer]", /, *more: Any) -> int:  # noqa: ANN401
+        """Write as much as there is room for."""
+        parts = list(buffers)
+        size = sum(memoryview(part).nbytes for part in parts)
+        return self._told(size, lambda: super(Line, self).sendmsg(parts, *more))
+
+    def close(self) -> None:
+        """Let go of it."""
+        self.lines.forget(self)
+        super().close()
+
+    def cut(self) -> None:
+        """End it, whatever it is used for."""
+        self.lines.forget(self)
+        if self.abort is not None:
+            self.abort()
+        else:
+            with suppress(OSError):
+                self.shutdown(socket.SHUT_RDWR)
+
+    def sign_in(self) -> None:
+        """Somebody has proved who they are."""
+        self.known = True
+        self.lines.turn(self, Use.PLAYER)
+
+    def _hear(self) -> None:
+        if self.heard is None and self.use in {Use.IDLE, Use.IDLE_PLAYER}:
+            self.heard = self.lines.clock()
+
+    def _told(self, size: int, send: Callable[[], int]) -> int:
+        sent = 0
+        try:
+            sent = send()
+        finally:
+            self.lines.unread += size - sent - self.unread
+            self.unread = size - sent
+            if not self.unread:
+                self.stuck = None
+            elif sent or self.stuck is None:
+                self.stuck = self.lines.clock()
+        return sent
+
+
+Lot = dict[Line, None]
+"""Connections in the order in which their use began."""
+
+
+class Lines:
+    """All connections of a server; by default as many as the process's handles allow."""
+
+    def __init__(
+        self, most: int | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        handles, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        self.most = min(MOST, int(handles * SHARE)) if most is None else most
+        self.clock = clock
+        self.unread = 0
+        # Who was cut has its handle for a moment yet; there must be enough for these as well.
+        self.at_a_time = max(1, min(AT_A_TIME, (handles - self.most) // 4))
+        self._lots: dict[str, list[Lot]] = {}
+        self._all: list[Lot] = [{} for _ in Use]
+        self._at: dict[tuple[str, int], Line] = {}
+
+    def __len__(self) -> int:
+        return len(self._at)
+
+    def at(self, client: object) -> Line | None:
+        """The connection from an address and port."""
+        return self._at.get((client[0], client[1])) if isinstance(client, tuple) else None
+
+    def take(self, line: Line) -> None:
+        """Take up a connection, for which another may have to go; it goes itself if none can."""
+        lots = self._lots.setdefault(line.caller, [{} for _ in Use])
+        crowded = sum(map(len, lots)) >= self.most * SHARE
+        room = (not crowded or _cut_least(lots)) and (len(self) < self.most or self.make_room())
+        line.since = self.clock()
+        self._at[line.address] = line
+        lots = self._lots.setdefault(line.caller, lots)
+        lots[line.use][line] = self._all[line.use][line] = None
+        if not room:
+            line.cut()
+
+    def make_room(self) -> bool:
+        """Whether one could be closed."""
+        return _cut_least(self._all)
+
+    def turn(self, line: Line, use: Use) -> None:
+        """From now on a connection is used otherwise."""
+        if self._at.get(line.address) is not line:
+            return
+        lots = self._lots[line.caller]
+        del lots[line.use][line], self._all[line.use][line]
+        line.use, line.since, line.heard = use, self.clock(), None
+        lots[use][line] = self._all[use][line] = None
+
+    def forget(self, line: Line) -> None:
+        """A connection is no more."""
+        if self._at.get(line.address) is not line:
+            return
+        del self._at[line.address]
+        lots = self._lots[line.caller]
+        del lots[line.use][line], self._all[line.use][line]
+        if not any(lots):
+            del self._lots[line.caller]
+        self.unread -= line.unread
+        line.unread = 0
+
+    def sweep(self) -> None:
+        """Close those whose time is over, and the longest unread where too much is unread."""
+        now = self.clock()
+        for line in [one for one in self._at.values() if self._is_over(one, now)]:
+            line.cut()
+        if self.unread > MOST_UNREAD:
+            stuck = [one for one in self._at.values() if one.stuck is not None]
+            for line in sorted(stuck, key=lambda one: one.stuck or now):
+                if self.unread <= MOST_UNREAD:
+                    break
+                line.cut()
+
+    def _is_over(self, line: Line, now: float) -> bool:
+        if line.stuck is not None and now - line.stuck > UNREAD_LIMIT.total_seconds():
+            return True
+        begun = line.since if line.use is Use.NEW else line.heard
+        if begun is not None:
+            return now - begun > HEAD_LIMIT.total_seconds()
+        full = len(self) > self.most / 2
+        return full and line.use is Use.IDLE and now - line.since > HURRIED.total_seconds()
+
+
+def _cut_least(lots: list[Lot]) -> bool:
+    """Close the connection of the least use, of these the oldest; whether there was one."""
+    for lot in lots[: Use.PLAYER]:
+        if lot:
+            next(iter(lot)).cut()
+            return True
+    return False
+
+
+class Door(socket.socket):
+    """A listening socket whose connections are those of `lines`."""
+
+    lines: Lines
+    _taken = 0
+
+    def accept(self) -> tuple[socket.socket, tuple[str, int]]:
+        """The next connection.
+
+        Raises:
+            BlockingIOError: none knocks, or others are to be looked at first.
+            OSError: there is no handle for it, and nobody could be closed.
+        """
+        if self._taken >= self.lines.at_a_time:
+            self._taken = 0
+            raise BlockingIOError
+        try:
+            taken, address = super().accept()
+        except BlockingIOError:
+            self._taken = 0
+            raise
+        except OSError as error:
+            self._taken = self.lines.at_a_time
+            if error.errno in _NO_HANDLES and self.lines.make_room():
+                _log.warning("No handle is left for a connection; another was closed for it.")
+                raise BlockingIOError from None
+            raise
+        self._taken += 1
+        line = Line(self.family, self.type, self.proto, taken.detach())
+        line.lines, line.address = self.lines, address[:2]
+        line.caller = caller_at(address[0]) or address[0]
+        self.lines.take(line)
+        return line, address
+
+
+class Answering:
+    """An application of which `lines` knows what it is answering, and to whom.
+
+    It is told a request's `state.signed_in`, to be called once somebody has proved who they are.
+    """
+
+    def __init__(self, app: ASGIApp, lines: Lines) -> None:
+        self._app, self._lines = app, lines
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        line = self._lines.at(scope.get("client"))
+        if line is None:
+            await self._app(scope, receive, send)
+            return
+        self._lines.turn(line, Use.STRANGER)
+        scope.setdefault("state", {})["signed_in"] = line.sign_in
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._lines.turn(line, Use.IDLE_PLAYER if line.known else Use.IDLE)
