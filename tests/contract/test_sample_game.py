@@ -1,6 +1,6 @@
-"""A whole game in one folder (tests/samples/games/nim), mounted by one line, does what all do.
+"""Whole games from their rules alone (tests/samples/games), each mounted by one line.
 
-docs/add-a-game.md walks through the folder.
+docs/add-a-game.md walks through Nim's folder; Kuhn poker has hidden cards and bluffs.
 """
 
 import re
@@ -8,36 +8,44 @@ import shutil
 import subprocess
 import threading
 from collections.abc import Iterator
+from fractions import Fraction
 from functools import cache, reduce
-from itertools import product
+from itertools import permutations, product
 from operator import xor
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 import requests
-from nim.client import NimClient
-from nim.position import Position
-from nim.rules import State, apply, legal_actions
-from nim.strategies import build
+from kuhn.rules import CARDS, Said, gains, options
+from kuhn.rules import State as Hand
+from kuhn.strategies.optimum import chances
+from nim.rules import State
+from nim.strategies import STRATEGIES
 from support.cli import Cli, clean
-from support.games import NIM
+from support.games import HOSTED, SAMPLES
 
 import cardsharp.games
 import web.app
 from cardsharp.access import Limits
+from cardsharp.host.client import HostClient
+from cardsharp.host.house import house
 from workbench.cloud.context import Function
 from workbench.cloud.http_front import HttpFront
 
 ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "tests" / "samples" / "games"
 GIT = shutil.which("git") or "git"
 SECRET = "00000000-0000-4000-8000-00000000cafe"
+
+every_game = pytest.mark.parametrize("name", HOSTED)
 
 
 @pytest.fixture
 def mounted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The one line."""
-    monkeypatch.setattr(cardsharp.games, "MOUNTED", (*cardsharp.games.MOUNTED, NIM))
+    """A line for each."""
+    monkeypatch.setattr(cardsharp.games, "MOUNTED", (*cardsharp.games.MOUNTED, *SAMPLES))
 
 
 @pytest.fixture
@@ -53,24 +61,33 @@ def cli(
 
 
 @pytest.fixture
-def url(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
-    """The service of Nim, answered by the function that answers for every game.
+def url(cli: Cli, name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
+    """The service of a game, answered by the function that answers for every game.
 
     Its handler would read CARDSHARP_GAME at each request, which our bot beside it may not see.
     """
     del cli
-    monkeypatch.setenv("NIM_STORE", f"sqlite:{tmp_path / 'nim.db'}")
-    handler = web.app.api("nim")
+    monkeypatch.setenv(f"{name.upper()}_STORE", f"sqlite:{tmp_path / 'games.db'}")
+    handler = web.app.api(name)
     with HttpFront(Function("web", handler)) as front:
         yield front.url
     web.app.service.cache_clear()
     web.app.api.cache_clear()
 
 
-def test_no_other_file_knows_the_game() -> None:
-    """A fourth game changes one file beside its folder, and in it one line: `MOUNTED`."""
+def test_no_other_file_knows_the_games() -> None:
+    """A further game changes one file beside its folder, and in it one line: `MOUNTED`."""
     listed = subprocess.run(  # noqa: S603 - our own files
-        [GIT, "ls-files", "layers", "functions", "workbench", "template.yaml", "Makefile"],
+        [
+            GIT,
+            "ls-files",
+            "layers",
+            "functions",
+            "workbench",
+            "template.yaml",
+            "stacks",
+            "Makefile",
+        ],
         cwd=ROOT,
         check=True,
         capture_output=True,
@@ -79,33 +96,39 @@ def test_no_other_file_knows_the_game() -> None:
     for name in listed.stdout.splitlines():
         path = ROOT / name
         if path.suffix in {".py", ".yaml", ""} and path.is_file():
-            assert not re.search(r"\bnim\b", path.read_text("utf-8").lower()), name
+            found = re.search(rf"\b({'|'.join(HOSTED)})\b", path.read_text("utf-8").lower())
+            assert found is None, name
+
+
+@every_game
+def test_a_game_is_eight_small_files(name: str) -> None:
+    files = [*(FOLDER / name).rglob("*.py")]
+    assert len(files) <= 8
+    assert sum(len(file.read_text("utf-8").splitlines()) for file in files) <= 320
 
 
 def test_the_page_that_explains_it_shows_what_is_there() -> None:
     """Every piece of code on docs/add-a-game.md stands so in the file that it names."""
     page = (ROOT / "docs" / "add-a-game.md").read_text("utf-8")
-    assert page.count("\n## ") == 6
     shown = re.findall(r"```python\n# (nim/\S+)\n(.*?)```", page, re.DOTALL)
     assert len(shown) == page.count("```python") > 3
     for name, code in shown:
-        assert code in (ROOT / "tests" / "samples" / "games" / name).read_text("utf-8"), name
-    folder = ROOT / "tests" / "samples" / "games" / "nim"
-    modules = {path.name for path in folder.glob("*.py")}
-    for path in folder.rglob("*.py"):  # what the page's first step renames is all there is
-        own = re.sub(r'(from |")nim( |\.)', "", path.read_text("utf-8"))
-        assert not re.search(r'^ *(import|from) nim|"nim\.', own, re.MULTILINE), path
-    assert all(f"`{name}`" in page for name in modules - {"__init__.py", "assembly.py"})
+        assert code in (FOLDER / name).read_text("utf-8"), name
+    for path in (FOLDER / "nim").rglob("*.py"):  # what the first step renames is all there is
+        own = re.sub(r'(from |")nim("| |\.)', "", path.read_text("utf-8"))
+        assert not re.search(r'^ *(import|from) nim|"nim', own, re.MULTILINE), path
+
+
+# --- what their players are worth --------------------------------------------------------------
 
 
 @cache
 def always_wins(heaps: tuple[int, ...]) -> bool:
     """Whether the perfect player, who is to act, wins against every reply."""
-    if not any(heaps):
-        return False
-    state = apply(State(heaps), build("perfect", Random(0)).decide(Position(heaps, 0, 1)).action)
-    replies = (apply(state, action).heaps for action in legal_actions(state.heaps))
-    return not any(state.heaps) or all(map(always_wins, replies))
+    state = State(heaps)
+    after = state.without(STRATEGIES.build("perfect", Random(0)).decide(state).action)
+    replies = (after.without(action).heaps for action in after.options())
+    return not any(after.heaps) or all(any(heaps) and always_wins(heaps) for heaps in replies)
 
 
 def test_the_perfect_player_wins_from_every_position_that_can_be_won() -> None:
@@ -115,69 +138,130 @@ def test_the_perfect_player_wins_from_every_position_that_can_be_won() -> None:
             assert always_wins(heaps) is bool(reduce(xor, heaps)), heaps
 
 
-def test_it_is_in_the_list_of_commands_and_has_those_of_every_game(cli: Cli) -> None:
-    assert "Nim, a sample of a whole game." in cli("--help").out
-    said = cli("nim", "--help").out
-    assert all(
-        f" {name} " in said
-        for name in ("bot", "duel", "serve", "show", "strategies", "watch", "why")
+def best_reply(seat: int) -> Fraction:
+    """The chips a hand that a seat wins in the mean if it knows how the optimum plays.
+
+    Worked out over all deals at once: the seat decides on its own card and what was said.
+    """
+
+    def worth(card: int, said: Said, others: dict[int, Fraction]) -> Fraction:
+        """What all deals with that card still bring; `others` are the weights of the other's."""
+        if not options(said):
+            return sum(
+                (
+                    weight
+                    * Fraction(gains(Hand((card, one) if seat == 0 else (one, card), said))[seat])
+                    for one, weight in others.items()
+                ),
+                Fraction(0),
+            )
+        if len(said) % 2 == seat:
+            return max(worth(card, (*said, action), others) for action in options(said))
+        told = Fraction(0)
+        for action in options(said):
+            left = {one: weight * chances(one, said)[action] for one, weight in others.items()}
+            told += worth(card, (*said, action), left)
+        return told
+
+    deals = [*permutations(range(len(CARDS)), 2)]
+    share = Fraction(1, len(deals))
+    return sum(
+        (worth(card, (), {o: share for c, o in deals if c == card}) for card in range(len(CARDS))),
+        Fraction(0),
     )
-    assert cli("nim", "strategies", "--json").json() == ["perfect", "random"]
 
 
-def test_it_is_duelled(cli: Cli) -> None:
-    duel = ("perfect", "random", "--pairs", "20", "--workers", "1", "--json")
-    for command in (("lab", "duel", *duel, "--game", "nim"), ("nim", "duel", *duel)):
-        assert cli(*command).json()["points"] > 80
+def test_nobody_gains_from_knowing_how_the_optimum_plays() -> None:
+    """The game is worth a chip in 18 hands to the second player (Kuhn 1950), and never more."""
+    assert best_reply(0) == Fraction(-1, 18)
+    assert best_reply(1) == Fraction(1, 18)
+
+
+# --- what the house makes of them ----------------------------------------------------------------
+
+
+@every_game
+def test_it_is_in_the_list_of_commands_and_has_those_of_every_game(cli: Cli, name: str) -> None:
+    assert house(name).game.about in cli("--help").out.replace("\n", " ")
+    said = cli(name, "--help").out
+    commands = ("analyse", "bot", "duel", "serve", "show", "strategies", "try", "versus", "watch")
+    assert all(f" {one} " in said for one in (*commands, "why"))
+    assert house(name).game.default_strategy in cli(name, "strategies", "--json").json()
+
+
+@every_game
+def test_it_is_duelled(cli: Cli, name: str) -> None:
+    players = (house(name).game.default_strategy, "random")
+    duel = (*players, "--pairs", "300", "--workers", "1", "--json")
+    for command in (("lab", "duel", *duel, "--game", name), (name, "duel", *duel)):
+        assert cli(*command).json()["points"] > 52
 
 
 class Rival(threading.Thread):
-    """Somebody else's client, who takes the second seat."""
+    """Somebody else's client, who takes the second seat and does the last that it may."""
 
     def __init__(self, url: str, game: str) -> None:
         super().__init__(daemon=True)
-        self._client, self._game = NimClient(url, Limits()), game
-        self._pause = threading.Event()
+        self._client, self._game = HostClient(url, Limits()), game
 
     def run(self) -> None:
-        """Play by chance until somebody has won."""
-        player = build("random", Random(1))
+        """Play until the end."""
         with self._client as client:
-            while (seen := client.look(self._game)).winner is None:
-                if len(seen.names) == 1:
-                    client.join(self._game, "bob", SECRET)
-                elif seen.turn == 1:
-                    position = Position(tuple(seen.heaps), 1, 1)
-                    action = player.decide(position).action
-                    client.act(self._game, SECRET, len(seen.moves), action)
-                self._pause.wait(0.02)
+            client.join(self._game, "bob", SECRET)
+            known = 0
+            while (seen := client.look(self._game, SECRET, known, wait=True)).gains is None:
+                if seen.options:
+                    client.act(self._game, SECRET, seen.count, seen.options[-1])
+                known = seen.count
 
 
-def test_it_is_served_attended_shown_and_explained(cli: Cli, url: str) -> None:
-    """Through queue, worker and match log, against somebody else, and won as it must be."""
-    heaps = {"heaps": [3, 4, 5]}
-    game = requests.post(f"{url}/create", json=heaps, timeout=10).json()["game"]
+@every_game
+def test_it_is_served_attended_shown_explained_and_analysed(cli: Cli, url: str, name: str) -> None:
+    """Through queue, worker and match log, against somebody else."""
+    game = requests.post(f"{url}/create", json={}, timeout=10).json()["game"]
     rival = Rival(url, game)
     rival.start()
-    said = cli("nim", "bot", "--url", url, "--game", game, "--nickname", "ann", "--json")
+    said = cli(name, "bot", "--url", url, "--game", game, "--nickname", "ann", "--json")
     assert said.code == 0, said.err
     rival.join(10)
-    told = [line for line in said.out.splitlines() if line]
     [match] = cli("matches", "--json").json()
-    assert match["header"]["game"] == "nim"
-    assert match["outcome"]["result"] == "won"
+    assert match["header"]["game"] == name
+    assert match["outcome"]["result"] in {"won", "lost"}
     shown = cli("show", "last", "--json").json()
-    assert len(shown["steps"]) == match["outcome"]["turns"] == len(told)
-    assert shown["steps"][0]["decision"]["action"] == "2 from heap 1"
-    assert shown["steps"][-1]["state"] == {"heaps": [0, 0, 0]}
-    assert "bob takes " in cli("nim", "show").out
-    why = cli("why", "last", "1").out
-    assert "leaves a nim-sum of 0" in why
-    assert "heaps  [3, 4, 5]" in why
-    assert cli("why", "last", "2").err.startswith("cardsharp: Turn 2 was not decided by us")
+    assert len(shown["steps"]) == match["outcome"]["turns"] >= 2
+    ours = next(step for step in shown["steps"] if step["decision"])
+    assert f"ann: {ours['decision']['action']}" == ours["happened"]
+    assert "bob: " in cli(name, "show").out
+    because = ours["decision"]["reason"].partition(": ")[2]
+    why = cli("why", "last", str(ours["turn"])).out
+    assert because in re.sub(r"\s+", " ", why)
+    analysed = cli("analyse", "last", "--json").json()
+    assert len(analysed["analysis"]["decisions"]) == len(shown["steps"])
 
 
-def test_the_service_is_served_from_the_command_line_and_says_what_it_is(url: str) -> None:
+@every_game
+def test_the_service_says_what_it_is_and_shows_a_stranger_nothing_hidden(
+    url: str, name: str
+) -> None:
     document = requests.get(f"{url}/openapi.json", timeout=10).json()
-    assert document["info"]["title"] == "Nim"
+    assert document["info"]["title"] == house(name).game.title
     assert {"/create", "/game", "/join", "/act"} <= set(document["paths"])
+    game = requests.post(f"{url}/create", json={}, timeout=10).json()["game"]
+    seen: Any = requests.get(f"{url}/game", params={"game": game}, timeout=10).json()
+    assert (seen["position"] is None) is house(name).rules().hides
+
+
+@pytest.mark.usefixtures("name")
+@every_game
+def test_the_service_refuses_what_the_rules_do_and_who_does_not_play(url: str) -> None:
+    with HostClient(url, Limits()) as client:
+        game = requests.post(f"{url}/create", json={}, timeout=10).json()["game"]
+        asked = {"game": game, "secret": SECRET, "number": 0, "action": {"no": "action"}}
+        assert requests.post(f"{url}/act", json=asked, timeout=10).status_code == 403
+        client.join(game, "ann", SECRET)
+        assert requests.post(f"{url}/act", json=asked, timeout=10).status_code == 409
+        client.join(game, "bob", SECRET.replace("cafe", "beef"))
+        assert requests.post(f"{url}/act", json=asked, timeout=10).status_code == 400
+        third = {"game": game, "name": "cid", "secret": SECRET.replace("cafe", "0000")}
+        assert requests.post(f"{url}/join", json=third, timeout=10).status_code == 403
+        assert requests.post(f"{url}/create", json={"seats": 7}, timeout=10).status_code == 400

@@ -6,16 +6,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from nim.routes import game_body
-from nim.rules import Action
-from nim.store import Kept as NimGame
+from nim.rules import Action, State
 from support.cli import Cli, clean
 from support.games import GAMES, NIM
-from support.played import AT, Decides, Kept, played
+from support.played import AT, Decides, Kept, kept, played
 from support.recorded import SAMPLE, looks
 
 import cardsharp.games
-from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
+from cardsharp.cloud.ports import MatchRecord, Status
+from cardsharp.games import mounted
+from workbench.lab.extras import Taken
 from workbench.show.keeping import keep_match
 from workbench.show.lookup import open_log
 
@@ -40,10 +40,13 @@ STRATEGIES["euchre"] = ("rules", "random")
 
 def nim() -> Kept:
     """(1, 2), in which the winning move is missed."""
-    game = NimGame((1, 2), (("one", ""), ("two", "")), (Action(0, 1), Action(1, 2)))
-    moves = [MoveRecord(n, None, m.model_dump()) for n, m in enumerate(game_body(game).moves)]
+    state, notes = State((1, 2)), []
+    for action in (Action(0, 1), Action(1, 2)):
+        notes.append(Taken(state, action, None))
+        state = state.without(action)
+    record, moves = kept(mounted(NIM), [*notes, Taken(state, None, None)])[0]
     header = {"game": "nim", "names": ["one", "two"], "players": ["one", "two"]}
-    return MatchRecord("nim-1", Status.FINISHED, AT, header), moves
+    return replace(record, match_id="nim-1", header=header), moves
 
 
 @pytest.fixture

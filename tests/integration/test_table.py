@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import requests
 from support.cli import clean
-from support.games import GAMES, NIM, id_of, simulated, states
+from support.games import GAMES, SAMPLES, id_of, simulated, states
 from support.size import cases
 from support.stored import HOSTILE
 from support.table import Seat, choices, number, playing, setting
@@ -33,7 +33,7 @@ every_game = pytest.mark.parametrize("game", PLAYED, ids=id_of)
 def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A data folder of its own."""
     clean(monkeypatch, tmp_path)
-    monkeypatch.setattr(cardsharp.games, "MOUNTED", (*cardsharp.games.MOUNTED, NIM))
+    monkeypatch.setattr(cardsharp.games, "MOUNTED", (*cardsharp.games.MOUNTED, *SAMPLES))
 
 
 class HandClock:

@@ -3,17 +3,15 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from nim.routes import game_body
-from nim.rules import State, apply, legal_actions
-from nim.store import Kept as NimGame
+from nim.rules import State
 from support.games import GAMES, id_of
-from support.played import AT, Decides, Kept, played
+from support.played import Decides, Kept, kept, played
 from support.size import cases
 
 from cardsharp.analysis import Analysis, analyse
-from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
 from cardsharp.game import Game
 from cardsharp.games import games
+from workbench.lab.extras import Taken
 
 NIM = next(game for game in GAMES if game.name == "nim")
 JUDGED = [game for game in games() if game.judge is not None]
@@ -23,14 +21,13 @@ JUDGED = [game for game in games() if game.judge is not None]
 def games_of_nim(draw: st.DrawFn) -> Kept:
     """A game in which everybody takes anything, over or not."""
     heaps = tuple(draw(st.lists(st.integers(1, 4), min_size=1, max_size=3)))
-    state, actions = State(heaps), []
+    state, notes = State(heaps), []
     for _ in range(draw(st.integers(1, sum(heaps)))):
         if any(state.heaps):
-            actions.append(draw(st.sampled_from(legal_actions(state.heaps))))
-            state = apply(state, actions[-1])
-    told = game_body(NimGame(heaps, (("one", ""), ("two", "")), tuple(actions))).moves
-    record = MatchRecord("nim", Status.RUNNING, AT, {"game": "nim"})
-    return record, [MoveRecord(n, None, move.model_dump()) for n, move in enumerate(told)]
+            action = draw(st.sampled_from(state.options()))
+            notes.append(Taken(state, action, None))
+            state = state.without(action)
+    return kept(NIM, [*notes, Taken(state, None, None)])[0]
 
 
 def check_sum(found: Analysis) -> None:

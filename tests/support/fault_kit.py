@@ -14,7 +14,8 @@ from support.bot_clock import StillClock
 from support.bot_faults import Kind, kinds_for
 from support.bot_homes import Home, at_home, in_the_cloud
 from support.bot_wire import Place
-from support.nim_bot import NimPlace
+from support.games import HOSTED
+from support.hosted_bot import places
 
 PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
 BEGIN, END = "<!-- written by make faults-all -->\n", "<!-- end -->"
@@ -22,7 +23,7 @@ BEGIN, END = "<!-- written by make faults-all -->\n", "<!-- end -->"
 PLACES: Mapping[str, Callable[[Path, StillClock], Place]] = {
     BenchArena.game: BenchArena,
     BlefPlace.game: BlefPlace,
-    NimPlace.game: NimPlace,
+    **places(HOSTED),
 }
 HOMES: Mapping[str, Callable[[], AbstractContextManager[Home]]] = {
     "SQLite": lambda: nullcontext(at_home),

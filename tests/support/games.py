@@ -1,6 +1,7 @@
-"""Every game that is mounted, and the sample of a whole game beside them."""
+"""Every game that is mounted, and the sample games beside them."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -8,10 +9,17 @@ import cardsharp.games
 from cardsharp.game import Game
 from cardsharp.simulation import Simulation
 
-NIM = "nim.game:GAME"
-"""The one line that mounts the sample (tests/samples/games/nim)."""
+_FOLDER = Path(__file__).parents[1] / "samples" / "games"
 
-GAMES = (*cardsharp.games.games(), cardsharp.games.mounted(NIM))
+HOSTED = tuple(sorted(file.parent.name for file in _FOLDER.glob("*/game.py")))
+"""The folders of the sample games, of which the house makes all but the rules."""
+
+SAMPLES = tuple(f"{folder}.game:GAME" for folder in HOSTED)
+"""The lines that mount them, one each."""
+
+NIM = "nim.game:GAME"
+
+GAMES = (*cardsharp.games.games(), *map(cardsharp.games.mounted, SAMPLES))
 
 
 def id_of(game: Game) -> str:

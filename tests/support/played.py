@@ -10,7 +10,7 @@ from cardsharp.deciding import Decided
 from cardsharp.game import Game
 from cardsharp.strategy import Decision
 from support.games import simulated
-from workbench.lab.extras import Taken, Told, extras_of
+from workbench.lab.extras import Extras, Taken, Told
 
 AT = datetime(2026, 11, 22, tzinfo=UTC)
 
@@ -48,7 +48,8 @@ def kept(game: Game, notes: Sequence[Taken], seats: int | None = None) -> list[K
     simulation = simulated(game, seats)
     names = tuple(("one", "two", "three")[seat % 3] for seat in range(simulation.seats))
     told = Told("played", AT, simulation.sides[0], names, tuple(notes[:-1]), notes[-1].state)
-    return list(extras_of(game.name).kept(told))
+    extras: Extras = Extras() if game.lab is None else game.lab.load()()
+    return list(extras.kept(told))
 
 
 def played(game: Game, players: Sequence[Decides], seed: int = 1) -> Kept:

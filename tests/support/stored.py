@@ -4,9 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from cardsharp.deadmansdraw.recorded import told
-from cardsharp.game import Game
-from cardsharp.games import game, mounted
-from support.games import NIM
+from cardsharp.games import game
 from support.played import Decides, Kept, played
 from support.recorded import Matches, looks
 
@@ -20,12 +18,6 @@ def any_match(name: str, seed: int = 1) -> Kept:
     """A whole match of that game, with the reasons of both players."""
     of = game(name)
     return played(of, [Decides(of, PLAYERS[name], seed + one) for one in (0, 1)], seed)
-
-
-def nim_match() -> Kept:
-    """A whole game of the sample game."""
-    of: Game = mounted(NIM)
-    return played(of, [Decides(of, "perfect", one) for one in (0, 1)])
 
 
 def named(match: Kept, *names: str) -> Kept:

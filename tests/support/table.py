@@ -18,15 +18,16 @@ from workbench.table.room import Room
 from workbench.table.setting import Setting
 from workbench.table.site import TableServer
 
-QUICK = {"deadmansdraw": "draw-3", "blef": "threshold", "euchre": "rules", "nim": "perfect"}
-"""Opponents that decide at once."""
+QUICK = {"deadmansdraw": "draw-3", "blef": "threshold", "euchre": "rules"}
+"""Opponents that decide at once, where the default one does not."""
 
 
 def setting(game: Game | str, **more: Any) -> Setting:  # noqa: ANN401 - what a setting takes
     """A match of that game against quick opponents, always the same."""
     found = game_called(game) if isinstance(game, str) else game
     partner = "rules" if found.name == "euchre" else None
-    return Setting(found, QUICK[found.name], **{"partner": partner, "seed": "1", **more})
+    quick = QUICK.get(found.name, found.default_strategy)
+    return Setting(found, quick, **{"partner": partner, "seed": "1", **more})
 
 
 @contextmanager

@@ -5,14 +5,11 @@ from random import Random
 from typing import Any
 
 import pytest
-from nim.routes import game_body
-from nim.rules import Action
-from nim.store import Kept as Game
+from nim.rules import Action, State
 from support.games import GAMES
-from support.played import AT, Decides, Kept, begun, kept, played, taken
+from support.played import Decides, Kept, begun, kept, played, taken
 
 from cardsharp.analysis import Mark, analyse, mark_of
-from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
 from cardsharp.deadmansdraw.actions import DRAW
 from cardsharp.deadmansdraw.position import Played
 from cardsharp.deadmansdraw.rules import force_turn_end
@@ -28,10 +25,11 @@ JUDGE: Judge = judging(DEADMANSDRAW).judge
 
 def nim(heaps: tuple[int, ...], *actions: tuple[int, int]) -> Kept:
     """A game of Nim; an action is a heap and how many stones."""
-    names = (("one", ""), ("two", ""))
-    moves = game_body(Game(heaps, names, tuple(Action(*action) for action in actions))).moves
-    record = MatchRecord("nim", Status.RUNNING, AT, {"game": "nim", "names": ["one", "two"]})
-    return record, [MoveRecord(n, None, move.model_dump()) for n, move in enumerate(moves)]
+    state, notes = State(heaps), []
+    for heap, stones in actions:
+        notes.append(Taken(state, Action(heap, stones), None))
+        state = state.without(Action(heap, stones))
+    return kept(NIM, [*notes, Taken(state, None, None)])[0]
 
 
 def test_a_game_that_is_won_is_thrown_away_and_that_is_named_with_its_cost() -> None:

@@ -29,15 +29,21 @@ W = TypeVar("W", bound="Workplace")
 
 
 class Part(NamedTuple, Generic[T]):
-    """A part of a game as `module:name`, imported when it is asked for."""
+    """A part of a game as `module:name`, imported when it is asked for.
+
+    What `given` names is told to whatever lies there, which makes the part: so the house makes the
+    parts that a game has not of its own.
+    """
 
     place: str
+    given: tuple[str, ...] = ()
 
     def load(self) -> T:
         """The part; raises `ImportError` or `AttributeError` where the place is wrong."""
         module, _, name = self.place.partition(":")
         found = import_module(module)
-        return cast("T", getattr(found, name) if name else found)
+        part: Any = getattr(found, name) if name else found
+        return cast("T", part(*self.given) if self.given else part)
 
 
 class Job(NamedTuple):

@@ -98,6 +98,22 @@ class DynamoTable:
             query |= {"ProjectionExpression": ", ".join(shown), "Select": "SPECIFIC_ATTRIBUTES"}
         return self._query(query)
 
+    def after(self, partition: str, sort: str, most: int) -> "Iterator[Item]":
+        """Yield a partition's items of greater sort keys, in order and as of now, by the page."""
+        condition, values = "pk = :pk", {":pk": text(partition)}
+        if sort:
+            condition += " AND sk > :sort"
+            values[":sort"] = text(sort)
+        return self._query(
+            {
+                "TableName": self.name,
+                "KeyConditionExpression": condition,
+                "ExpressionAttributeValues": values,
+                "ConsistentRead": True,
+                "Limit": most,
+            }
+        )
+
     def last_under(self, partition: str, prefix: str, attribute: str) -> "Item | None":
         """The keys of a partition's last item whose sort key begins so and that has an attribute.
 

@@ -4,11 +4,7 @@ from random import Random
 
 from cardsharp.registry import Registry
 from cardsharp.strategy import Decision, Strategy
-from nim.position import Position
-from nim.rules import Action
+from nim.rules import Action, State
 
-STRATEGIES: Registry[Random, Strategy[Position, Decision[Action]]] = Registry("nim.strategies")
+STRATEGIES: Registry[Random, Strategy[State, Decision[Action]]] = Registry("nim.strategies")
 """Each is made from the only chance that it may have."""
-
-strategy, build = STRATEGIES.strategy, STRATEGIES.build
-names, about = STRATEGIES.names, STRATEGIES.about

@@ -3,18 +3,17 @@
 from random import Random
 
 from cardsharp.strategy import Decision
-from nim.position import Position
-from nim.rules import Action
-from nim.strategies import strategy
+from nim.rules import Action, State
+from nim.strategies import STRATEGIES
 
 
-@strategy("random")
+@STRATEGIES.strategy("random")
 class Chance:
     """Picks any legal action, each as likely as the others."""
 
     def __init__(self, dice: Random) -> None:
         self._dice = dice
 
-    def decide(self, position: Position) -> Decision[Action]:
+    def decide(self, position: State) -> Decision[Action]:
         """Any legal action."""
-        return Decision(self._dice.choice(position.legal_actions()), "Picked by chance.")
+        return Decision(self._dice.choice(position.options()), "Picked by chance.")

@@ -1,0 +1,163 @@
+"""A seat in a hosted game as the bot attends it; what all games share is in cloud/attend."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cache
+from itertools import count
+from random import Random
+from typing import Any
+
+from pydantic import create_model
+
+from cardsharp import seats
+from cardsharp.cloud.attended import After, Attended, Facts, Meet, Sight
+from cardsharp.cloud.ports import Body
+from cardsharp.deciding import Decided, Decider
+from cardsharp.errors import Rejected
+from cardsharp.game import Job
+from cardsharp.host.client import HostClient
+from cardsharp.host.house import House, decider_of, house
+from cardsharp.host.wire import FULL, NO_GAME, GameBody, Id, Name
+from cardsharp.logbook import intent_body
+from cardsharp.seats import Places, Seat, Seated, find_seat
+from cardsharp.strategy import Decision, Strategy
+
+
+@cache
+def _seated(folder: str) -> Seated:
+    game = house(folder)
+    kind = create_model(
+        "SeatOrder",
+        __base__=seats.SeatOrder,
+        game=(Id, ...),
+        nickname=(Name, ...),
+        strategy=(str, game.game.default_strategy),
+    )
+    return Seated(game.name, kind, meeting_of(folder))
+
+
+def attend(folder: str) -> Callable[[str, Job], Attended]:
+    """What plays a seat of ours in the game of a folder."""
+    return _seated(folder).attend
+
+
+def order(folder: str) -> Callable[[Mapping[str, Any], Job], Sequence[str]]:
+    """What has the bot take a seat in it."""
+    return _seated(folder).order
+
+
+def meeting_of(folder: str) -> Callable[[Places], Meet]:
+    """How our seats are met, within the limits of the settings."""
+
+    def meeting(places: Places) -> Meet:
+        @contextmanager
+        def meet(match_id: str) -> Iterator[SeatMatch]:
+            seat = find_seat(places.vault, match_id)
+            with HostClient(seat.url, places.limits) as client:
+                yield seat_match(folder, seat, client, Random())
+
+        return meet
+
+    return meeting
+
+
+def seat_match(folder: str, seat: Seat, client: HostClient, dice: Random) -> "SeatMatch":
+    """A seat of ours, played by the strategy that it names."""
+    game = house(folder)
+    strategy = game.rules().strategies.build(seat.strategy, dice)
+    return SeatMatch(game, seat, strategy, client, decider_of(folder))
+
+
+@dataclass(frozen=True, slots=True)
+class SeatMatch:
+    """A game from one seat."""
+
+    house: House
+    seat: Seat
+    strategy: Strategy[Any, Decision[Any]]
+    client: HostClient
+    decider: Decider[Any, Any, Decision[Any]]
+
+    @property
+    def header(self) -> Body:
+        """All that is known of the seat but its secret."""
+        return self.seat.header(self.house.name)
+
+    def look(self, known: Facts) -> Sight[Any]:
+        """The game as it is now; joined first, which changes nothing where we are in it."""
+        self.client.join(self.seat.game, self.seat.nickname, self.seat.secret)
+        return self._sight(known)
+
+    def wait(self, known: Facts) -> Sight[Any] | None:
+        """The game once there is another move."""
+        return self._sight(known, wait=True)
+
+    def gone(self, denied: Rejected) -> Body | None:
+        """The outcome where the service says that there is no seat for us in the game."""
+        if denied.message not in {NO_GAME, FULL}:
+            return None
+        return {"result": "unknown", "winner": None, "reason": denied.message}
+
+    def _sight(self, known: Facts, *, wait: bool = False) -> Sight[Any]:
+        missing = next(number for number in count() if number not in known)
+        seen = self._look(missing, wait=wait)
+        ours = seen.turn is not None and seen.names[seen.turn] == self.seat.nickname
+        return Sight(
+            sequence=seen.count,
+            facts={missing + at: move.model_dump() for at, move in enumerate(seen.moves)},
+            outcome=outcome_of(seen, self.seat.nickname),
+            turn=SeatTurn(self, seen) if ours else None,
+        )
+
+    def _look(self, known: int, *, wait: bool = False) -> GameBody:
+        return self.client.look(self.seat.game, self.seat.secret, known, wait=wait)
+
+
+def outcome_of(seen: GameBody, name: str) -> Body | None:
+    """How a game ended for us, None while it runs."""
+    if seen.gains is None:
+        return None
+    mine, best = seen.gains[seen.names.index(name)], max(seen.gains)
+    alone = seen.gains.count(best) == 1
+    result = "won" if mine == best and alone else "tied" if mine == best else "lost"
+    return {
+        "result": result,
+        "winner": seen.gains.index(best) if alone else None,
+        "turns": seen.count,
+        "moves": seen.count,
+        "gains": seen.gains,
+        "shown": seen.shown,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class SeatTurn:
+    """Our turn."""
+
+    match: SeatMatch
+    seen: GameBody
+
+    def decide(
+        self, limit: timedelta, monotonic: Callable[[], float], refused: frozenset[Any]
+    ) -> Decided[Decision[Any]]:
+        """The decision of the strategy that plays this seat."""
+        position = self.match.house.codec.position(self.seen.position)
+        return self.match.decider.decide(self.match.strategy, position, limit, monotonic, refused)
+
+    def intent(self, decided: Decided[Decision[Any]], at: datetime, worker: str) -> Body:
+        """The decision, and the position that it was made on."""
+        return {
+            **intent_body(decided, at, worker, self.match.seat.strategy),
+            "seat": self.seen.turn,
+            "turn": self.seen.count + 1,
+            "position": self.seen.position,
+        }
+
+    def act(self, action: Any) -> After:  # noqa: ANN401 - the game's own
+        """Send the action; then it is somebody else's turn, or ours again."""
+        seat = self.match.seat
+        told = self.match.house.codec.actions.dump_python(action, mode="json")
+        self.match.client.act(seat.game, seat.secret, self.seen.count, told)
+        return After.LOOK

@@ -1,0 +1,84 @@
+"""The parts of a hosted game, found by the name of its folder."""
+
+from functools import cache, cached_property
+from typing import Any, NamedTuple
+
+from pydantic import TypeAdapter, ValidationError
+
+from cardsharp.deciding import Decider
+from cardsharp.errors import Garbled
+from cardsharp.game import Game, Part
+from cardsharp.host.rules import Drawing, Rules
+from cardsharp.strategy import Decision
+
+
+class House:
+    """A hosted game's parts, and its positions and actions as JSON."""
+
+    def __init__(self, folder: str) -> None:
+        self.game: Game = Part[Game](f"{folder}.game:GAME").load()
+        self._folder = folder
+
+    @property
+    def name(self) -> str:
+        """What the game is called."""
+        return self.game.name
+
+    def rules(self, seats: int | None = None) -> Rules[Any, Any, Any]:
+        """The rules for so many seats."""
+        made: Rules[Any, Any, Any] = Part[Any](f"{self._folder}.simulation:RULES").load()(seats)
+        return made
+
+    @cached_property
+    def drawing(self) -> Drawing[Any, Any]:
+        """How it is shown."""
+        made: Drawing[Any, Any] = Part[Any](f"{self._folder}.drawing:DRAWING").load()
+        return made
+
+    @cached_property
+    def codec(self) -> "Codec":
+        """Positions and actions as JSON, and back."""
+        rules = self.rules()
+        return Codec(TypeAdapter(rules.seen), TypeAdapter(rules.done))
+
+
+class Codec(NamedTuple):
+    """Positions and actions of a game as JSON values."""
+
+    positions: TypeAdapter[Any]
+    actions: TypeAdapter[Any]
+
+    def position(self, body: object) -> Any:  # noqa: ANN401 - the game's own
+        """The position that was written so; raises `Garbled` if none was."""
+        return _read(self.positions, body)
+
+    def action(self, body: object) -> Any:  # noqa: ANN401 - the game's own
+        """The action that was written so; raises `Garbled` if none was."""
+        return _read(self.actions, body)
+
+
+def _read(adapter: TypeAdapter[Any], body: object) -> Any:  # noqa: ANN401 - as above
+    try:
+        return adapter.validate_python(body)
+    except ValidationError:
+        raise Garbled("This is neither a position nor an action of the game.") from None
+
+
+@cache
+def house(folder: str) -> House:
+    """The parts of the game in that folder."""
+    return House(folder)
+
+
+def decider_of(folder: str) -> Decider[Any, Any, Decision[Any]]:
+    """What may be sent: what the rules allow; the first of it is safe."""
+    rules = house(folder).rules()
+
+    def refusal(position: Any, action: Any) -> str | None:  # noqa: ANN401 - the game's own
+        return None if action in rules.options(position) else f"the rules refuse {action}"
+
+    def safe(position: Any, refused: frozenset[Any]) -> Any:  # noqa: ANN401 - the game's own
+        options = rules.options(position)
+        return min(options, key=lambda action: action in refused)
+
+    return Decider(refusal, safe, Decision, (rules.done,))

@@ -1,0 +1,61 @@
+"""A judge for a game that brings none: the default player plays on, in many worlds."""
+
+import hashlib
+from collections.abc import Sequence
+from random import Random
+from statistics import fmean
+from typing import Any
+
+from cardsharp.cloud.ports import MatchRecord, MoveRecord
+from cardsharp.host.house import House, house
+from cardsharp.judge import Judge
+from cardsharp.strategy import Decision, Option
+
+WORLDS = 60
+"""Deals of what is hidden in which each action is played to the end."""
+
+
+def judge_of(folder: str) -> Judge:
+    """The judge of the game in a folder."""
+    return Playouts(house(folder))
+
+
+class Playouts(Judge):
+    """What each action brought in the mean, if all go on as the default player does."""
+
+    unbiased = False
+
+    def __init__(self, game: House) -> None:
+        self._house, self._rules = game, game.rules()
+        self.name = game.game.default_strategy
+
+    def weigh(self, position: Any, also: Sequence[Any] = ()) -> Decision[Any]:  # noqa: ANN401 - any game's
+        """The best action, with the worth of everything that is legal; always the same."""
+        del also
+        told = self._house.codec.positions.dump_json(position)
+        seed = int.from_bytes(hashlib.sha256(told).digest()[:8], "big")
+        options = tuple(
+            Option(action, fmean(self._worth(position, action, seed + at) for at in range(WORLDS)))
+            for action in self._rules.options(position)
+        )
+        best = max(options, key=lambda option: option.value or 0.0)
+        return Decision(best.action, f"{best.action}: the best of {WORLDS} playouts.", options)
+
+    def result(self, record: MatchRecord, moves: Sequence[MoveRecord]) -> float | None:
+        """The first seat's share of a match that has ended."""
+        del moves
+        gains: Any = None if record.outcome is None else record.outcome.get("gains")
+        most = self._rules.most
+        return None if gains is None else (float(gains[0]) + most) / (2 * most)
+
+    def _worth(self, position: Any, action: Any, seed: int) -> float:  # noqa: ANN401 - any game's
+        """The decider's share of one match that goes on so."""
+        rules, dice = self._rules, Random(seed)
+        state = rules.imagined(position, dice)
+        decider, chosen = rules.to_act(state), action
+        player = rules.strategies.build(self.name, dice)
+        while rules.to_act(state) is not None:
+            state = rules.act(state, chosen, dice)
+            if rules.to_act(state) is not None:
+                chosen = player.decide(rules.position(state)).action
+        return rules.points(state)[decider or 0]

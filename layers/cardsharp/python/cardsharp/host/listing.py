@@ -1,0 +1,36 @@
+"""What a hosted game says of itself; apart, so that reading about it imports nothing of it."""
+
+from typing import Any
+
+from cardsharp.game import Game, Part
+
+_MADE = {
+    "service": "cardsharp.host.routes:service",
+    "attend": "cardsharp.host.bot:attend",
+    "order": "cardsharp.host.bot:order",
+    "replay": "cardsharp.host.replay:replay_of",
+    "decisions": "cardsharp.host.replay:decisions_of",
+    "decider": "cardsharp.host.house:decider_of",
+    "judge": "cardsharp.host.judge:judge_of",
+    "board": "cardsharp.host.board:board_of",
+    "lab": "workbench.lab.hosted:extras_for",
+    "terminal": "workbench.show.hosted:screen_of",
+}
+"""What the house makes of the rules."""
+
+
+def hosted(folder: str, title: str, about: str, default_strategy: str, **own: Any) -> Game:  # noqa: ANN401 - a game's own parts
+    """The game in a folder: `RULES` of `simulation`, `DRAWING` of `drawing`, and `strategies`.
+
+    `own` are the parts of `Game` that it brings itself.
+    """
+    made = {part: Part[Any](place, (folder,)) for part, place in _MADE.items()}
+    return Game(
+        name=folder.rpartition(".")[2],
+        title=title,
+        about=about,
+        strategies=f"{folder}.strategies",
+        default_strategy=default_strategy,
+        simulation=Part(f"{folder}.simulation:RULES"),
+        **{**made, **own},
+    )

@@ -1,0 +1,53 @@
+"""A stored match of a hosted game: each move is a turn, and each decision that it tells whole."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from cardsharp.cloud.ports import MatchRecord, MoveRecord
+from cardsharp.game import Decisions, Replay
+from cardsharp.host.house import House, house
+from cardsharp.host.wire import MoveBody
+from cardsharp.replay import Asked, Step, Thought, parse
+
+
+def replay_of(folder: str) -> Replay:
+    """What tells the matches of the game in a folder."""
+    del folder
+    return _steps
+
+
+def decisions_of(folder: str) -> Decisions:
+    """What finds their decisions."""
+    return partial(_decisions, house(folder))
+
+
+def _steps(_record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Step]:
+    """The steps of a game; a move that the service has not told yet is not there."""
+    for move in moves:
+        if move.facts is not None:
+            told = MoveBody.model_validate(move.facts)
+            ours = None if move.intent is None else parse(Thought, move.intent)
+            yield Step(
+                sequence=move.sequence,
+                turn=move.sequence + 1,
+                seat=told.seat,
+                happened=f"{told.player}: {told.words}",
+                state=told.left or {},
+                ours=ours if ours is not None and ours.action == told.words else None,
+            )
+
+
+def _decisions(game: House, record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Asked]:
+    """Every decision whose position is told: ours, and everybody's once the game has ended."""
+    rules, outcome = game.rules(), record.outcome or {}
+    shown: Any = outcome.get("shown") or [None] * len(moves)
+    told = [MoveBody.model_validate(move.facts) for move in moves if move.facts is not None]
+    for step, move in zip(_steps(record, moves), told, strict=True):
+        seen = move.seen if move.seen is not None else shown[step.sequence]
+        if seen is not None:
+            position = game.codec.position(seen)
+            thought = step.ours or Thought(seat=move.seat, turn=step.turn, action=move.words)
+            options = {one: str(one) for one in rules.options(position)}
+            yield Asked(replace(step, ours=thought), position, options)

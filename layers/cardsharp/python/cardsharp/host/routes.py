@@ -1,0 +1,110 @@
+"""The paths of a hosted game's service, from which requests are answered and its document made."""
+
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from functools import partial
+from http import HTTPStatus
+from typing import Any
+
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.stores import Stores
+from cardsharp.game import Part
+from cardsharp.host import wire
+from cardsharp.host.house import House, house
+from cardsharp.host.records import Tables
+from cardsharp.host.service import Host
+from cardsharp.keep.port import Keep
+from cardsharp.web.api import Api
+from cardsharp.web.reading import Messages
+from cardsharp.web.route import Answer, Call, Route
+from cardsharp.web.service import Service
+
+KEEP_DAYS = "CARDSHARP_KEEP_DAYS"
+_DAYS = "30"
+
+_REFUSED = (
+    HTTPStatus.FORBIDDEN,
+    HTTPStatus.NOT_FOUND,
+    HTTPStatus.CONFLICT,
+    HTTPStatus.TOO_MANY_REQUESTS,
+)
+
+
+def service(folder: str) -> Service[Host]:
+    """The service of the game in a folder."""
+    game = house(folder)
+    stores = _stores(f"{game.name.upper()}_STORE")
+    return Service(
+        api=api_of(game), store=stores.variable, assemble=partial(_assemble, game, stores)
+    )
+
+
+def api_of(game: House) -> Api[Host]:
+    """The paths of a game."""
+    return Api(
+        title=game.game.title,
+        version="1.0.0",
+        introduction=f"Create, join and play games of {game.game.title}.",
+        reading=Messages(),
+        routes=(
+            _route("POST", "create", "A new game", _create, wire.CreateAsked, wire.CreatedBody),
+            _route("GET", "game", "A game as you may see it", _look, wire.LookAsked, wire.GameBody),
+            _route("POST", "join", "Take a seat", _join, wire.JoinAsked, wire.DoneBody),
+            _route("POST", "act", "Do something", _act, wire.ActAsked, wire.DoneBody),
+        ),
+    )
+
+
+def _create(host: Host, call: Call[wire.CreateAsked]) -> Answer:
+    return Answer(wire.CreatedBody(game=host.create(call.asked, call.caller)))
+
+
+def _look(host: Host, call: Call[wire.LookAsked]) -> Answer:
+    return Answer(host.look(call.asked, call.left))
+
+
+def _join(host: Host, call: Call[wire.JoinAsked]) -> Answer:
+    host.join(call.asked)
+    return Answer(wire.DoneBody())
+
+
+def _act(host: Host, call: Call[wire.ActAsked]) -> Answer:
+    asked = call.asked
+    host.act(asked.game, asked.secret, asked.number, asked.action)
+    return Answer(wire.DoneBody())
+
+
+def _route(  # noqa: PLR0913, PLR0917 - a line of the table
+    method: str,
+    name: str,
+    summary: str,
+    act: Callable[[Host, Call[Any]], Answer],
+    request: type[wire.Message],
+    body: type[wire.Message],
+) -> Route[Host]:
+    return Route(
+        methods=(method,),
+        path=f"/{name}",
+        name=name,
+        summary=summary,
+        act=act,
+        request=request,
+        answers={HTTPStatus.OK: (body,)},
+        refusals=_REFUSED,
+    )
+
+
+def _stores(variable: str) -> Stores[Keep]:
+    return Stores(
+        variable,
+        Part("cardsharp.keep.sqlite:SqliteKeep"),
+        Part("cardsharp.keep.dynamodb:DynamoKeep"),
+    )
+
+
+def _assemble(game: House, stores: Stores[Keep], environment: Mapping[str, str]) -> Host:
+    """The service over the store that an environment names; raises `ConfigError`."""
+    clock = SystemClock()
+    keep = stores.open(environment.get(stores.variable, ""), clock)
+    life = timedelta(days=int(environment.get(KEEP_DAYS) or _DAYS))
+    return Host(game, Tables(keep, clock, life), clock)

@@ -1,0 +1,110 @@
+"""What a game supplies to be hosted: its rules and how they are drawn; the house makes the rest."""
+
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
+from random import Random
+from typing import Generic
+
+from cardsharp.errors import ConfigError, Illegal
+from cardsharp.registry import Registry
+from cardsharp.simulation import A, P, S, Simulation
+from cardsharp.strategy import Decision, Strategy
+
+
+class Rules(Simulation[S, P, A]):
+    """The rules of a game. States, positions and actions are frozen dataclasses, or of JSON.
+
+    `seen` is what a position is and `done` what an action is, by which they are written and read.
+    `most` is the most that a seat can win or lose of what its `gains` count, such as chips. Where
+    a game `hides` nothing, everybody is told what anybody knows.
+    """
+
+    seen: type[P]
+    done: type[A]
+    strategies: Registry[Random, Strategy[P, Decision[A]]]
+    sides: Sequence[tuple[int, ...]] = ((0,), (1,))
+    most: float = 1.0
+    hides: bool = True
+
+    def __init__(self, seats: int | None = None) -> None:
+        if seats not in {None, self.seats}:
+            raise ConfigError(f"This game is played by {self.seats}, not by {seats}.")
+
+    @abstractmethod
+    def deal(self, dice: Random) -> S:
+        """A new match."""
+
+    @abstractmethod
+    def to_act(self, state: S) -> int | None:
+        """The seat that is to act, None when the match has ended."""
+
+    @abstractmethod
+    def view(self, state: S, seat: int) -> P:
+        """What a seat may know."""
+
+    @abstractmethod
+    def options(self, position: P) -> Sequence[A]:
+        """The legal actions of whoever is to act and knows this, in a fixed order."""
+
+    @abstractmethod
+    def apply(self, state: S, action: A, dice: Random) -> S:
+        """The state after one of these actions."""
+
+    @abstractmethod
+    def gains(self, state: S) -> tuple[float, ...]:
+        """What each seat has won or lost when a match has ended."""
+
+    def imagined(self, position: P, dice: Random) -> S:
+        """A match of which a seat knows just this: what is hidden from it is dealt anew.
+
+        A game that has no answer has no judge, either.
+        """
+        raise NotImplementedError
+
+    def position(self, state: S) -> P:
+        """What the seat that is to act may know."""
+        seat = self.to_act(state)
+        if seat is None:
+            raise Illegal("The match has ended.")
+        return self.view(state, seat)
+
+    def actions(self, state: S) -> Sequence[A]:
+        """The legal actions; none after the end."""
+        return () if self.to_act(state) is None else self.options(self.position(state))
+
+    def act(self, state: S, action: A, dice: Random) -> S:
+        """The state after the action."""
+        if action not in self.actions(state):
+            raise Illegal(f"The rules refuse {action}.")
+        return self.apply(state, action, dice)
+
+    def points(self, state: S) -> tuple[float, ...]:
+        """The gains as shares of 1."""
+        return tuple((gain + self.most) / (2 * self.most) for gain in self.gains(state))
+
+    def strategy(
+        self, name: str, dice: Random, past: Sequence[tuple[int, S]] = ()
+    ) -> Strategy[P, Decision[A]]:
+        """The strategy of that name; none learns."""
+        del past
+        return self.strategies.build(name, dice)
+
+    def disguised(self, state: S, dice: Random) -> S:
+        """The same match as the seat to act sees it."""
+        return self.imagined(self.position(state), dice)
+
+    def material(self, state: S) -> Sequence[object]:
+        """Nothing, where a game says nothing else."""
+        del state
+        return ()
+
+
+class Drawing(Generic[P, A]):
+    """How a game is shown, in a terminal and on a page: words, and lines of them."""
+
+    rules = ""
+    """What a person is told of the rules, on one screen."""
+
+    @abstractmethod
+    def rows(self, position: P) -> Iterable[str]:
+        """The table as its seat sees it, a line at a time."""

@@ -1,0 +1,180 @@
+"""The use cases of a hosted game: create it, join it, look at it, wait for it, act."""
+
+import secrets
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from http import HTTPStatus
+from random import Random
+from typing import Any
+from uuid import uuid4
+
+from cardsharp.cloud.ports import Clock
+from cardsharp.errors import ConfigError, Conflict, Garbled, RulesError
+from cardsharp.host.house import House
+from cardsharp.host.records import Move, Table, Tables, digest, moved
+from cardsharp.host.rules import Rules
+from cardsharp.host.wire import (
+    FULL,
+    NO_GAME,
+    NO_PLAYER,
+    NOT_NOW,
+    CreateAsked,
+    GameBody,
+    JoinAsked,
+    LookAsked,
+    MoveBody,
+)
+from cardsharp.web.refusals import Refused, bad_request, forbidden
+from cardsharp.web.route import TimeLeft
+
+MAX_CREATED = 200
+"""Games that one caller may create on a day."""
+
+LOOK = timedelta(milliseconds=200)
+"""How often a game is looked at that somebody waits for."""
+
+RESERVE = timedelta(seconds=3)
+"""What is left of a request's time when a wait ends without news."""
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """The service of one game; every method may raise `Refused`."""
+
+    house: House
+    tables: Tables
+    clock: Clock
+
+    def create(self, asked: CreateAsked, caller: str | None) -> str:
+        """The id of a new game; `caller` is where the request came from, None for this machine."""
+        try:
+            rules = self.house.rules(asked.seats)
+        except ConfigError as error:
+            raise bad_request(str(error)) from None
+        if caller is not None and not self.tables.admit(caller, MAX_CREATED):
+            raise Refused(HTTPStatus.TOO_MANY_REQUESTS, "That is enough for today.")
+        state = dict(rules.dump(rules.deal(_dice())))
+        table = Table(uuid4().hex, rules.seats, state, state)
+        self.tables.write(table)
+        return table.game
+
+    def join(self, asked: JoinAsked) -> None:
+        """Take a seat; the same request again changes nothing."""
+        table, player = self._find(asked.game), (asked.name, digest(asked.secret))
+        if player in table.players:
+            return
+        if len(table.players) == table.seats:
+            raise forbidden(FULL)
+        if asked.name in table.names or table.seat_of(asked.secret) is not None:
+            raise forbidden("Somebody is called so.")
+        self._write(replace(table, players=(*table.players, player)))
+
+    def act(self, game: str, secret: str, number: int, body: object) -> None:
+        """Do what is asked, if that is the game's next move and the player's turn."""
+        table, rules = self._find(game), self._rules(game)
+        seat, state = table.seat_of(secret), rules.load(table.state)
+        if seat is None:
+            raise forbidden(NO_PLAYER)
+        full = len(table.players) == table.seats
+        if not full or number != table.count or rules.to_act(state) != seat:
+            raise Refused(HTTPStatus.CONFLICT, NOT_NOW)
+        try:
+            action = self.house.codec.action(body)
+            after = dict(rules.dump(rules.act(state, action, _dice())))
+        except (Garbled, RulesError) as refused:
+            raise bad_request(str(refused)) from None
+        told = self.house.codec.actions.dump_python(action, mode="json")
+        self._write(moved(table, after), Move(seat, told, after))
+
+    def look(self, asked: LookAsked, left: TimeLeft) -> GameBody:
+        """A game as whoever asks may see it; with `wait` once it has more moves than are known."""
+        table = self._find(asked.game)
+        while asked.wait and table.count <= asked.known and self._runs(table) and left() > RESERVE:
+            self.clock.sleep(LOOK)
+            table = self._find(asked.game)
+        return self._body(table, table.seat_of(asked.secret), asked.known)
+
+    def _body(self, table: Table, viewer: int | None, known: int) -> GameBody:
+        rules, codec = self._rules(table.game, table), self.house.codec
+        state = rules.load(table.state)
+        turn = rules.to_act(state) if len(table.players) == table.seats else None
+        ended = rules.to_act(state) is None
+        mine = turn is not None and turn == viewer
+        return GameBody(
+            seats=table.seats,
+            names=table.names,
+            count=table.count,
+            moves=self._moves(rules, table, viewer, known),
+            turn=turn,
+            position=_seen(rules, codec, state, viewer),
+            options=[
+                codec.actions.dump_python(one, mode="json")
+                for one in (rules.actions(state) if mine else ())
+            ],
+            gains=list(rules.gains(state)) if ended else None,
+            shown=self._shown(rules, table) if ended else None,
+        )
+
+    def _shown(self, rules: Rules[Any, Any, Any], table: Table) -> list[Any]:
+        """What whoever moved knew before each move."""
+        moves = self.tables.moves(table.game, 0)
+        states = [table.start, *(move.state for move in moves)]
+        return [
+            _seen(rules, self.house.codec, rules.load(before), move.seat)
+            for before, move in zip(states, moves, strict=False)
+        ]
+
+    def _moves(
+        self, rules: Rules[Any, Any, Any], table: Table, viewer: int | None, known: int
+    ) -> list[MoveBody]:
+        """The moves from a number on."""
+        codec = self.house.codec
+        found = self.tables.moves(table.game, max(known - 1, 0))[: table.count]
+        before = rules.load(found[0].state if known and found else table.start)
+        bodies = []
+        for move in found[1:] if known else found:
+            after = rules.load(move.state)
+            told = move.seat == viewer or not rules.hides
+            bodies.append(
+                MoveBody(
+                    seat=move.seat,
+                    player=table.names[move.seat],
+                    action=move.action,
+                    words=str(codec.action(move.action)),
+                    seen=_seen(rules, codec, before, move.seat) if told else None,
+                    left=_seen(rules, codec, after, viewer),
+                )
+            )
+            before = after
+        return bodies
+
+    def _runs(self, table: Table) -> bool:
+        rules = self._rules(table.game, table)
+        return rules.to_act(rules.load(table.state)) is not None
+
+    def _rules(self, game: str, table: Table | None = None) -> Rules[Any, Any, Any]:
+        return self.house.rules((table or self._find(game)).seats)
+
+    def _find(self, game: str) -> Table:
+        table = self.tables.find(game)
+        if table is None:
+            raise Refused(HTTPStatus.NOT_FOUND, NO_GAME)
+        return table
+
+    def _write(self, table: Table, move: Move | None = None) -> None:
+        try:
+            self.tables.write(table, move)
+        except Conflict as conflict:
+            raise Refused(HTTPStatus.CONFLICT, str(conflict)) from None
+
+
+def _dice() -> Random:
+    """Chance that nobody can foretell: a fresh generator for each deal and each move."""
+    return Random(secrets.randbits(128))
+
+
+def _seen(rules: Rules[Any, Any, Any], codec: Any, state: Any, seat: int | None) -> Any:  # noqa: ANN401 - the game's own
+    """What a seat may know as JSON; nothing for a stranger where something is hidden."""
+    if seat is None and rules.hides:
+        return None
+    return codec.positions.dump_python(rules.view(state, seat or 0), mode="json")

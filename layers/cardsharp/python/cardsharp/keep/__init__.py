@@ -1,0 +1,1 @@
+"""Documents by key: the port under what is kept, and its adapters."""

@@ -1,0 +1,1 @@
+"""Kuhn poker: the smallest game with bluffs, hosted from its rules alone."""

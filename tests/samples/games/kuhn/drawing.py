@@ -1,0 +1,25 @@
+"""How Kuhn poker is shown."""
+
+from collections.abc import Iterable
+
+from cardsharp.host.rules import Drawing
+from kuhn.rules import CARDS, Action, Position
+
+
+class Cards(Drawing[Position, Action]):
+    """The own card, and what was said."""
+
+    rules = """\
+There are three cards: Jack, Queen and King. Each of two players
+antes a chip and is dealt one card.
+
+The first player checks or bets a chip; after a check the second
+player may do either. Whoever is bet at calls, for a chip, or
+folds and loses the ante. Else the higher card takes all."""
+
+    def rows(self, position: Position) -> Iterable[str]:
+        """Two lines."""
+        return [f"Your card: {CARDS[position.card]}", f"Said: {', '.join(position.said) or '-'}"]
+
+
+DRAWING = Cards()

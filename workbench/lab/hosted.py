@@ -1,0 +1,70 @@
+"""Matches of hosted games in the lab, as the log holds those that the bot attended."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
+from cardsharp.host.bot import outcome_of
+from cardsharp.host.house import House, house
+from cardsharp.host.wire import GameBody, MoveBody
+from cardsharp.logbook import intent_body
+from workbench.lab.extras import Extras, Taken, Told
+
+
+def extras_for(folder: str) -> Callable[[], Extras]:
+    """What the lab does for the game in a folder."""
+    return partial(Hosted, house(folder))
+
+
+class Hosted(Extras):
+    """Keeps matches; all else is as for any game."""
+
+    keeps = True
+
+    def __init__(self, game: House) -> None:
+        self._house, self._rules = game, game.rules()
+
+    def kept(self, told: Told) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
+        """The whole match; an outcome where it has ended."""
+        ends = [one.state for one in told.taken[1:]] + [told.end]
+        bodies = [self._body(told, one, end) for one, end in zip(told.taken, ends, strict=False)]
+        moves = [
+            MoveRecord(number, self._intent(told, number, one, body), body.model_dump())
+            for number, (one, body) in enumerate(zip(told.taken, bodies, strict=True))
+        ]
+        ended = self._rules.to_act(told.end) is None
+        final = GameBody(
+            seats=len(told.names),
+            names=list(told.names),
+            count=len(moves),
+            moves=bodies,
+            turn=None,
+            position=None,
+            options=[],
+            gains=list(self._rules.gains(told.end)) if ended else None,
+            shown=[body.seen for body in bodies],
+        )
+        status = Status.FINISHED if ended else Status.RUNNING
+        header, outcome = told.header(self._house.name), outcome_of(final, told.names[0])
+        yield MatchRecord(told.match_id, status, told.at, header, outcome=outcome), moves
+
+    def _body(self, told: Told, one: Taken, end: object) -> MoveBody:
+        codec, rules = self._house.codec, self._rules
+        seat = rules.to_act(one.state) or 0
+        dump = partial(codec.positions.dump_python, mode="json")
+        return MoveBody(
+            seat=seat,
+            player=told.names[seat],
+            action=codec.actions.dump_python(one.action, mode="json"),
+            words=str(one.action),
+            seen=dump(rules.view(one.state, seat)),
+            left=dump(rules.view(end, told.seats[0])),
+        )
+
+    def _intent(
+        self, told: Told, number: int, one: Taken, body: MoveBody
+    ) -> dict[str, object] | None:
+        if one.decided is None:
+            return None
+        decided = intent_body(one.decided, told.at, "lab", told.names[body.seat])
+        return {**decided, "seat": body.seat, "turn": number + 1, "position": body.seen}

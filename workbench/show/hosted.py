@@ -1,0 +1,33 @@
+"""A hosted game as a person sees it, in a terminal or a browser: made of its drawing."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from cardsharp.host.house import house
+from workbench.show.screen import Choice, Screen, Told
+
+
+def screen_of(folder: str) -> type[Screen[Any, Any, Any]]:
+    """The screen of the game in a folder."""
+    game = house(folder)
+    simulation = game.rules()
+
+    class Hosted(Screen[Any, Any, Any]):
+        """Its drawing; every move ends a chapter."""
+
+        rules = game.drawing.rules
+        chapter = "move"
+
+        def table(self, position: Any) -> Iterable[str]:  # noqa: ANN401 - any game's
+            return game.drawing.rows(position)
+
+        def choices(self, position: Any) -> Sequence[Choice[Any]]:  # noqa: ANN401 - any game's
+            options = enumerate(simulation.options(position), 1)
+            return [Choice(str(number), str(action), action) for number, action in options]
+
+        def told(self, before: Any, action: Any, after: Any) -> Told:  # noqa: ANN401 - any game's
+            del after
+            seat = simulation.to_act(before) or 0
+            return Told([f"{self.names[seat]}: {action}"], closes=True)
+
+    return Hosted
