@@ -23,8 +23,10 @@ from workbench.build.makefiles import ROOT
 from workbench.build.pins import is_current
 from workbench.build.sam import QUIET, find_sam
 from workbench.build.say import say
+from workbench.build.service_rules import findings
 from workbench.build.target import RUNTIME_PYTHON
 from workbench.build.translate import translated
+from workbench.build.whole import roots
 from workbench.cloud.template import TEMPLATE, WATCHING
 
 CHECKS = ROOT / ".venv-checks" / "bin"
@@ -97,6 +99,12 @@ def cfn_lint() -> Iterable[str]:
         return _run([str(find_sam().parent / "cfn-lint"), *ignored, *_each("--template", files)])
 
 
+def service_rules() -> Iterable[str]:
+    """What AWS's services refuse of the templates, or never do, though all linters let it pass."""
+    for path in roots():
+        yield from findings(path)
+
+
 def checkov() -> Iterable[str]:
     """What checkov, which knows no loops, finds in the same besides the reviewed list."""
     config = str(CONFIG / "checkov.yaml")
@@ -164,6 +172,7 @@ GATES = (
     Gate("workflows", workflows),
     Gate("sam-validate", sam_validate),
     Gate("cfn-lint", cfn_lint),
+    Gate("service-rules", service_rules),
     Gate("checkov", checkov),
     Gate("bandit", bandit),
     Gate("secrets", secrets),

@@ -1,0 +1,246 @@
+"""What the expressions of a template refer to, and what they come to: for rules about templates."""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cardsharp.errors import ConfigError
+from workbench.build.translate import Template
+
+NOTHING = {"Ref": "AWS::NoValue"}
+SUFFIX = "-ABCDEFGHIJKL"
+"""As long as what CloudFormation puts behind the names that it makes."""
+
+STACK = f"cardsharp-{'n' * 22}"
+"""The longest name of a stack that the rules reckon with: 32 characters."""
+
+PLACE = re.compile(r"\$\{([^}!]+)\}")
+"""Where Fn::Sub puts something."""
+
+Part = Any
+"""A part of a template: any JSON."""
+
+_PSEUDO = {
+    "AWS::AccountId": "123456789012",
+    "AWS::Partition": "aws",
+    "AWS::Region": "ap-southeast-2",
+    "AWS::StackName": STACK,
+    "AWS::URLSuffix": "amazonaws.com",
+}
+
+
+def listed(part: Part) -> list[Part]:
+    """One or several, as a list."""
+    return part if isinstance(part, list) else [part]
+
+
+def call(part: Part) -> tuple[str, Part]:
+    """The function that a part calls and what it gives it; two empty texts where it is no call."""
+    if isinstance(part, dict) and len(part) == 1:
+        ((name, given),) = part.items()
+        if name in {"Ref", "Condition"} or name.startswith("Fn::"):
+            return name, given
+    return "", ""
+
+
+def joined(given: Part) -> str:
+    """What Fn::GetAtt is given as `Name.Attribute`, however it is written."""
+    return given if isinstance(given, str) else ".".join(map(str, given))
+
+
+def substituted(given: Part) -> tuple[str, dict[str, Part]]:
+    """What Fn::Sub is given: the text, and the parts that it names itself."""
+    return (given, {}) if isinstance(given, str) else (given[0], given[1])
+
+
+def target(part: Part) -> str | None:
+    """The logical name of the resource that a part refers to, None if it is no reference."""
+    function, given = call(part)
+    if function == "Ref":
+        return str(given)
+    if function == "Fn::GetAtt":
+        return joined(given).partition(".")[0]
+    if function == "Fn::Sub":
+        text, names = substituted(given)
+        # A resource's own text, or something in it, such as a table's index.
+        found = re.match(r"^(?:integrations/)?\$\{([^}!]+)\}", text)
+        if found is not None:
+            name = found[1].partition(".")[0]
+            return target(names[name]) if name in names else name
+    return None
+
+
+def of_kind(template: Template, *kinds: str) -> Iterator[tuple[str, Part]]:
+    """The resources of some types: logical name and properties."""
+    for name, told in template["Resources"].items():
+        if told["Type"] in kinds:
+            yield name, told.get("Properties", {})
+
+
+def values(part: Part, template: Template) -> Iterator[Part]:
+    """Every value that an expression can come to in some deployment; nothing for NoValue.
+
+    Of a number the least and the most; a free text is taken as its default. Names that
+    CloudFormation makes are as long as it makes them.
+    """
+    function, given = call(part)
+    if function in _READ:
+        yield from _READ[function](given, template)
+    else:
+        yield part
+
+
+def _referred(name: str, template: Template) -> Iterator[Part]:
+    told = template.get("Parameters", {}).get(name)
+    if name in _PSEUDO or told is None:
+        yield from () if name == "AWS::NoValue" else [_PSEUDO.get(name) or _made(name)]
+    elif "AllowedValues" in told:
+        yield from told["AllowedValues"]
+    else:
+        # An empty text is what a condition asks about first.
+        known = (told[key] for key in ("Default", "MinValue", "MaxValue") if key in told)
+        yield from (one for one in known if one != "")
+
+
+def _either(given: Part, template: Template) -> Iterator[Part]:
+    for one in given[1:]:
+        yield from values(one, template)
+
+
+def _found(given: Part, template: Template) -> Iterator[Part]:
+    table, _, column, *default = given
+    rows = template.get("Mappings", {}).get(table, {}).values()
+    yield from (row[column] for row in rows if column in row)
+    yield from (one["DefaultValue"] for one in default)
+
+
+def _filled(given: Part, template: Template) -> Iterator[Part]:
+    text, names = substituted(given)
+
+    def longest(found: re.Match[str]) -> str:
+        name = found[1]
+        part = names.get(name, {"Fn::GetAtt": name} if "." in name else {"Ref": name})
+        return max((str(one) for one in values(part, template)), key=len, default="")
+
+    yield PLACE.sub(longest, text)
+
+
+def _joined(given: Part, template: Template) -> Iterator[Part]:
+    between, parts = given
+    yield between.join(
+        max((str(one) for one in values(part, template)), key=len, default="")
+        for part in listed(parts)
+    )
+
+
+def _attribute(given: Part, _: Template) -> Iterator[Part]:
+    yield f"arn:aws:service:{_PSEUDO['AWS::Region']}:123456789012:{_made(joined(given))}"
+
+
+def _made(name: str) -> str:
+    """As long as the name that CloudFormation makes for a resource."""
+    return f"{STACK}-{name.partition('.')[0]}{SUFFIX}"
+
+
+_READ: dict[str, Callable[[Part, Template], Iterator[Part]]] = {
+    "Ref": _referred,
+    "Fn::FindInMap": _found,
+    "Fn::GetAtt": _attribute,
+    "Fn::If": _either,
+    "Fn::Join": _joined,
+    "Fn::Sub": _filled,
+}
+
+
+def largest(part: Part, template: Template) -> Part:
+    """A part with each of its expressions at its longest: what a limit on sizes is held against."""
+    if isinstance(part, list):
+        return [largest(one, template) for one in part if one != NOTHING]
+    if not isinstance(part, dict):
+        return part
+    if call(part)[0]:
+        found = [one if one == part else largest(one, template) for one in values(part, template)]
+        return max(found, key=lambda one: len(str(one)), default=None)
+    return {key: largest(one, template) for key, one in part.items() if one != NOTHING}
+
+
+def size(part: Part, template: Template) -> int:
+    """How many characters of a document count, at its longest: white space does not."""
+    return len(re.sub(r"\s", "", json.dumps(largest(part, template))))
+
+
+def most(part: Part, template: Template) -> float:
+    """The greatest number that an expression can come to; 0 where there is none."""
+    return max(_numbers(part, template), default=0)
+
+
+def least(part: Part, template: Template) -> float:
+    """The smallest of these numbers; 0 where there is none."""
+    return min(_numbers(part, template), default=0)
+
+
+def _numbers(part: Part, template: Template) -> list[float]:
+    found = values(part, template)
+    return [float(one) for one in found if re.fullmatch(r"-?\d+(\.\d+)?", str(one))]
+
+
+def chosen(template: Template, **given: str) -> Template:
+    """What of a template is deployed with these parameters, and defaults for the others."""
+    told = template.get("Parameters", {})
+    parameters = {name: given.get(name, str(one.get("Default", ""))) for name, one in told.items()}
+    choice = _Choice(template, parameters)
+    there = {
+        name: choice.of({key: part for key, part in one.items() if key != "Condition"})
+        for name, one in template["Resources"].items()
+        if "Condition" not in one or choice.holds({"Condition": one["Condition"]})
+    }
+    return {**template, "Resources": there}
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """A deployment's parameters, by which conditions hold or do not."""
+
+    template: Template
+    parameters: Mapping[str, str]
+
+    def holds(self, part: Part) -> bool:
+        """Whether a condition holds."""
+        function, given = call(part)
+        match function:
+            case "Condition":
+                return self.holds(self.template["Conditions"][given])
+            case "Fn::Equals":
+                return str(self.of(given[0])) == str(self.of(given[1]))
+            case "Fn::Not":
+                return not self.holds(given[0])
+            case "Fn::And":
+                return all(map(self.holds, given))
+            case "Fn::Or":
+                return any(map(self.holds, given))
+        raise ConfigError(f"A condition uses {function or part}, which is not known here.")
+
+    def of(self, part: Part) -> Part:
+        """A part in which what the parameters decide is decided."""
+        if isinstance(part, list):
+            return [one for one in map(self.of, part) if one != NOTHING]
+        if not isinstance(part, dict):
+            return part
+        function, given = call(part)
+        if function == "Ref" and given in self.parameters:
+            return self.parameters[given]
+        if function == "Fn::If":
+            return self.of(given[1] if self.holds({"Condition": given[0]}) else given[2])
+        if function in {"Fn::FindInMap", "Fn::Join"}:
+            return self._read(function, given)
+        told = {key: self.of(one) for key, one in part.items()}
+        return {key: one for key, one in told.items() if one != NOTHING}
+
+    def _read(self, function: str, given: Part) -> Part:
+        if function == "Fn::Join":
+            return given[0].join(str(self.of(one)) for one in listed(given[1]))
+        table, row, column, *default = given
+        told = self.template["Mappings"][table].get(self.of(row), {})
+        return told[column] if column in told else self.of(default[0]["DefaultValue"])

@@ -1,0 +1,188 @@
+"""What AWS's services refuse of a template: each function is a rule of `service_rules.toml`.
+
+The table says what each means and where AWS says so. A function looks at a whole template
+(`workbench.build.whole`) and yields a sentence for each breach. Here: queues, functions, tables,
+names and accounts.
+"""
+
+import re
+from collections.abc import Iterator
+
+from workbench.build.expressions import (
+    chosen,
+    largest,
+    least,
+    listed,
+    most,
+    of_kind,
+    size,
+    target,
+    values,
+)
+from workbench.build.translate import Template
+
+FUNCTION, MAPPING = "AWS::Lambda::Function", "AWS::Lambda::EventSourceMapping"
+QUEUE, QUEUE_POLICY = "AWS::SQS::Queue", "AWS::SQS::QueuePolicy"
+TABLE = "AWS::DynamoDB::Table"
+DAY = 86_400
+
+_RELEASED = {"Matches": ["by-day", "by-status"], "Table": ["by-change"]}
+"""The indexes that version 0.2 made, by how the tables' logical names end."""
+
+NEW_ACCOUNT = 10
+"""Concurrent executions of an account that is new."""
+
+
+def queue_policy_resource(template: Template) -> Iterator[str]:
+    """A statement is about one resource, the queue that its policy is for."""
+    for name, told in of_kind(template, QUEUE_POLICY):
+        queues = {target(one) for one in told["Queues"]}
+        for statement in listed(told["PolicyDocument"]["Statement"]):
+            resources = listed(statement.get("Resource", []))
+            if len(queues) != 1 or [target(one) for one in resources] != list(queues):
+                yield f"{name} has a statement that is not about its one queue alone"
+
+
+def queue_policy_limits(template: Template) -> Iterator[str]:
+    """As large as SQS takes it, and of the version without which an update hangs."""
+    for name, told in of_kind(template, QUEUE_POLICY):
+        document = told["PolicyDocument"]
+        statements = listed(document["Statement"])
+        if document.get("Version") != "2012-10-17":
+            yield f"{name} does not say Version 2012-10-17"
+        if len(statements) > 20 or size(document, template) > 8192:
+            yield f"{name} has more than 20 statements or 8,192 characters"
+        if any(len(listed(one.get("Action", []))) > 7 for one in statements):
+            yield f"{name} has more than 7 actions in a statement"
+
+
+def redrive(template: Template) -> Iterator[str]:
+    """Tries from 1 to 1,000, and letters that are kept no shorter than messages."""
+    queues = dict(of_kind(template, QUEUE))
+    for name, told in queues.items():
+        policy = told.get("RedrivePolicy")
+        if policy is None:
+            continue
+        if not 1 <= most(policy["maxReceiveCount"], template) <= 1000:
+            yield f"{name} tries a message {policy['maxReceiveCount']} times"
+        letters = queues.get(target(policy["deadLetterTargetArn"]) or "", {})
+        kept = (one.get("MessageRetentionPeriod", 4 * DAY) for one in (letters, told))
+        if least(next(kept), template) < most(next(kept), template):
+            yield f"{name} keeps messages longer than its dead letters are kept"
+
+
+def event_source(template: Template) -> Iterator[str]:
+    """A queue hides a message as long as the function may take, and starts no more than it may."""
+    functions, queues = dict(of_kind(template, FUNCTION)), dict(of_kind(template, QUEUE))
+    for name, told in of_kind(template, MAPPING):
+        function = functions.get(target(told["FunctionName"]) or "", {})
+        queue = queues.get(target(told.get("EventSourceArn")) or "", {})
+        hidden = least(queue.get("VisibilityTimeout", 30), template)
+        if hidden < most(function.get("Timeout", 3), template):
+            yield f"{name} hides messages for {hidden:g} s, less than its function's timeout"
+        window = least(told.get("MaximumBatchingWindowInSeconds", 0), template)
+        if most(told.get("BatchSize", 10), template) > 10 and window < 1:
+            yield f"{name} asks for batches of more than 10 without a window"
+        started = most(told.get("ScalingConfig", {}).get("MaximumConcurrency", 2), template)
+        reserved = least(function.get("ReservedConcurrentExecutions", started), template)
+        if reserved and started > reserved:
+            yield f"{name} starts {started:g} at once of a function that has {reserved:g}"
+
+
+def new_account(template: Template) -> Iterator[str]:
+    """A new account of ten executions takes the defaults: nothing reserved, no role to be set."""
+    deployed = chosen(template)
+    reserved = [
+        name
+        for name, told in of_kind(deployed, FUNCTION)
+        if most(told.get("ReservedConcurrentExecutions", 0), deployed)
+    ]
+    if reserved:
+        names = ", ".join(reserved)
+        yield f"by default {names} reserve executions, of which a new account has none"
+    started = sum(
+        most(told.get("ScalingConfig", {}).get("MaximumConcurrency", 0), deployed)
+        for _, told in of_kind(deployed, MAPPING)
+    )
+    if started > NEW_ACCOUNT:
+        yield f"by default {started:g} functions are started at once, of {NEW_ACCOUNT} executions"
+
+
+_NAMES = {
+    "AWS::ApiGatewayV2::Api": ("Name", 128),
+    "AWS::CloudWatch::Alarm": ("AlarmName", 255),
+    "AWS::CloudWatch::Dashboard": ("DashboardName", 255),
+    "AWS::DynamoDB::Table": ("TableName", 255),
+    "AWS::IAM::Role": ("RoleName", 64),
+    "AWS::Lambda::Function": ("FunctionName", 64),
+    "AWS::Lambda::LayerVersion": ("LayerName", 140),
+    "AWS::Logs::LogGroup": ("LogGroupName", 512),
+    "AWS::Logs::QueryDefinition": ("Name", 255),
+    "AWS::SNS::Topic": ("TopicName", 256),
+    "AWS::SQS::Queue": ("QueueName", 80),
+    "AWS::Scheduler::Schedule": ("Name", 64),
+}
+"""The property in which each type is given a name, and the most characters of one."""
+
+
+def given_names(template: Template) -> Iterator[str]:
+    """A name that the template itself gives is no longer than its service takes it."""
+    for kind, (key, limit) in _NAMES.items():
+        for name, told in of_kind(template, kind):
+            called = str(largest(told.get(key, ""), template))
+            if len(called) > limit:
+                yield f"{name} is called {called}, more than {limit} characters"
+
+
+def schedule_expression(template: Template) -> Iterator[str]:
+    """`rate(1 minute)`, `rate(2 minutes)`, a cron line of six fields, or `at(...)`."""
+    for name, told in of_kind(template, "AWS::Scheduler::Schedule"):
+        for one in values(told["ScheduleExpression"], template):
+            rate = r"rate\((1 (minute|hour|day)|([2-9]|[1-9]\d+) (minutes|hours|days))\)"
+            if not re.fullmatch(rf"{rate}|cron\(\S+( \S+){{5}}\)|at\([\dT:-]+\)", str(one)):
+                yield f"{name} comes {one}"
+
+
+def table_indexes(template: Template) -> Iterator[str]:
+    """At most 20 indexes, and of a released table one made or deleted by an update."""
+    for name, told in of_kind(template, TABLE):
+        indexes = told.get("GlobalSecondaryIndexes", [])
+        carried = [n for one in indexes for n in one["Projection"].get("NonKeyAttributes", [])]
+        if len(indexes) > 20 or len(carried) > 100:
+            yield f"{name} has {len(indexes)} indexes that carry {len(carried)} attributes"
+        before = next((found for end, found in _RELEASED.items() if name.endswith(end)), None)
+        if before and len({one["IndexName"] for one in indexes} ^ set(before)) > 1:
+            yield f"{name} had the indexes {before}; an update makes or deletes one at a time"
+
+
+def subscription(template: Template) -> Iterator[str]:
+    """A topic is subscribed to by a protocol that SNS speaks."""
+    spoken = {
+        "application",
+        "email",
+        "email-json",
+        "firehose",
+        "http",
+        "https",
+        "lambda",
+        "sms",
+        "sqs",
+    }
+    for name, told in of_kind(template, "AWS::SNS::Subscription"):
+        if not spoken >= set(values(told["Protocol"], template)):
+            yield f"{name} is told by {told['Protocol']}"
+
+
+def function_memory(template: Template) -> Iterator[str]:
+    """From 128 to 10,240 MB for a function that runs on instances of Lambda's own."""
+    for name, told in of_kind(template, FUNCTION):
+        memory = told.get("MemorySize", 128)
+        if least(memory, template) < 128 or most(memory, template) > 10_240:
+            yield f"{name} has {most(memory, template):g} MB"
+
+
+def template_counts(template: Template) -> Iterator[str]:
+    """200 parameters and 200 mappings at most in what is deployed."""
+    for section in ("Parameters", "Mappings"):
+        if len(template.get(section, {})) > 200:
+            yield f"{len(template[section])} {section.lower()}"
