@@ -19,7 +19,7 @@ def _never_wait(_hold: hold.Hold, *_args: object) -> bool:
     return False
 
 
-def _breathe(self: hold.Hold, _error: ArenaError, _sent: object) -> None:
+def _breathe(self: hold.Hold, _error: ArenaError, _sent: object, _most: object) -> None:
     self.pause(self.timing.breath)
 
 

@@ -43,6 +43,7 @@ from cardsharp.errors import (
     Unreachable,
 )
 from cardsharp.patience import Patience
+from cardsharp.refusal import LONGEST_WAIT, retry_after
 
 CANARY = "canary-7f3a"
 CREDENTIALS = Credentials("636438380ee778617e6e5be8", CANARY)
@@ -259,11 +260,11 @@ def test_no_read_comes_before_the_time_that_was_asked_for(status: int) -> None:
 
 
 def test_a_wait_beyond_our_patience_is_the_callers_to_keep() -> None:
-    busy = answer(429, b"", {"Retry-After": "3600"})
+    busy = answer(429, b"", {"Retry-After": "6"})
     with FaultServer(busy) as arena, client(arena.url) as asking:
         with pytest.raises(RateLimited) as caught:
             asking.view(bodies.MATCH)
-        assert caught.value.retry_after == timedelta(hours=1)
+        assert caught.value.retry_after == timedelta(seconds=6)
         assert len(arena.seen) == 1
 
 
@@ -278,12 +279,34 @@ def test_a_date_to_retry_after_that_is_none_is_passed_over() -> None:
 def test_a_date_to_retry_after_is_read_by_the_arenas_own_clock() -> None:
     dates = {
         "Date": "Fri, 20 Nov 2026 15:19:37 GMT",
-        "Retry-After": "Fri, 20 Nov 2026 16:19:37 GMT",
+        "Retry-After": "Fri, 20 Nov 2026 15:19:57 GMT",
     }
     with FaultServer(answer(503, b"", dates)) as arena, client(arena.url) as asking:
         with pytest.raises(RateLimited) as caught:
             asking.view(bodies.MATCH)
-        assert caught.value.retry_after == timedelta(hours=1)
+        assert caught.value.retry_after == timedelta(seconds=20)
+
+
+@pytest.mark.parametrize(
+    ("said", "believed"),
+    [
+        ("3600", LONGEST_WAIT),
+        ("1e308", LONGEST_WAIT),
+        ("9" * 400, LONGEST_WAIT),
+        ("inf", LONGEST_WAIT),
+        ("Fri, 20 Nov 9999 16:19:37 GMT", LONGEST_WAIT),
+        ("-5", timedelta(0)),
+        ("-inf", None),
+        ("nan", None),
+        ("soon", None),
+        ("", None),
+    ],
+)
+def test_r15_no_wait_that_a_server_asks_for_is_believed_to_be_long(
+    said: str, believed: timedelta | None
+) -> None:
+    headers = {"Retry-After": said, "Date": "Fri, 20 Nov 2026 15:19:37 GMT"}
+    assert retry_after(headers) == believed
 
 
 def test_waits_grow_with_full_jitter_and_end_with_the_total() -> None:

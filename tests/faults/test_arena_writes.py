@@ -48,6 +48,7 @@ from cardsharp.errors import (
     Unauthorized,
     Unreachable,
 )
+from cardsharp.far_clock import NEVER
 
 CREDENTIALS = Credentials("636438380ee778617e6e5be8", "pässwörd-☠")
 SOON = timedelta(milliseconds=100)
@@ -118,19 +119,31 @@ def test_r31_an_action_without_time_to_arrive_is_not_sent() -> None:
 
 
 @pytest.mark.parametrize(
-    ("date", "told"),
+    ("date", "readable"),
     [
-        ("Fri, 20 Nov 2026 12:00:01 GMT", datetime(2026, 11, 20, 12, 0, 1, tzinfo=UTC)),
-        ("yesterday", None),
-        (f"Fri, 20 Nov 2026 12:00:01 +{'9' * 20}", None),
+        ("Fri, 20 Nov 2026 12:00:01 GMT", True),
+        ("yesterday", False),
+        (f"Fri, 20 Nov 2026 12:00:01 +{'9' * 20}", False),
     ],
 )
-def test_the_date_of_the_last_answer_is_known(date: str, told: datetime | None) -> None:
+@pytest.mark.parametrize("waits", [False, True])
+def test_the_arenas_clock_is_known_by_the_date_of_a_short_answer(
+    date: str, readable: bool, waits: bool
+) -> None:
     dated = answer(body=bodies.RUNNING, headers={"Date": date})
+    told = datetime(2026, 11, 20, 12, 0, 1, tzinfo=UTC)
     with FaultServer(dated) as arena, ArenaClient(arena.url, CREDENTIALS, LIMITS) as client:
-        assert client.told_at is None
-        client.view(bodies.MATCH)
-        assert client.told_at == told
+        before = time.monotonic()
+        if waits:
+            client.wait_for_turn(bodies.MATCH)
+        else:
+            client.view(bodies.MATCH)
+        after = time.monotonic()
+        when = client.contact.clock.when(told, after)
+    if waits or not readable:
+        assert when == NEVER
+    else:
+        assert before - 2 <= when.earliest <= when.latest <= after + 1
 
 
 def test_matches_are_created_and_ended_by_their_id() -> None:

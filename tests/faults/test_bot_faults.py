@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from requests.adapters import HTTPAdapter
@@ -18,7 +18,7 @@ from support.bot_arena import TABLE, BenchArena
 from support.bot_bench import HARD, Bench, played
 from support.bot_faults import FaultPlan, Kind, suffering
 from support.bot_naive import NaiveBot
-from support.bot_wire import Tools
+from support.bot_wire import ANSWERS, RETRY_AFTER, Tools
 from support.size import cases
 
 from cardsharp import exchange
@@ -27,6 +27,7 @@ from cardsharp.cloud.ports import Body
 from cardsharp.connections import Prompt
 from cardsharp.deadmansdraw.bot import ArenaMatch
 from cardsharp.deadmansdraw.replay import turns_of
+from cardsharp.far_clock import NEVER
 
 LONG = 10
 """Looks at a breath's distance, after which a denial is believed."""
@@ -215,6 +216,22 @@ def test_r31_a_match_with_a_limit_is_played_on_whatever_the_dates_say(
     assert faults == []
 
 
+@pytest.mark.parametrize("said", ["3600", "1e308", "inf"])
+def test_r15_no_page_of_an_hour_stops_a_match_for_longer_than_its_turn_bears(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, said: str
+) -> None:
+    """An ordinary maintenance page, once, in place of each answer; the turn's limit is 8 s."""
+    page = (503, {"Retry-After": said}, b"maintenance")
+    monkeypatch.setitem(cast("dict[Kind, object]", ANSWERS), Kind.HTTP_503, page)
+    whole = played(Bench(WatchedArena, folder))
+    for at in suffering(whole.plan.steps, Kind.HTTP_503):
+        bench = played(Bench(WatchedArena, folder, {at: Kind.HTTP_503}))
+        arena = bench.place
+        assert isinstance(arena, WatchedArena)
+        assert arena.match.state.timeouts == 0, at
+        assert bench.clock.passed - whole.clock.passed < 2 * RETRY_AFTER, at
+
+
 # --- the suite itself ------------------------------------------------------------------------
 
 
@@ -255,7 +272,7 @@ def test_the_suite_misses_the_wait_of_a_sender_in_doubt(folder: Path, steps: lis
 
 def test_the_suite_misses_the_end_of_a_turn(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Mutation guard: who does not know when its turn ends opens the next one."""
-    monkeypatch.setattr(ArenaMatch, "_end_of_turn", lambda *_: None)
+    monkeypatch.setattr(ArenaMatch, "_end_of_turn", lambda *_: NEVER)
     found = harm_between_decision_and_post(folder, OVERDUE / 2)
     assert any("was meant for move" in fault for fault in found)
 

@@ -18,6 +18,7 @@ from cardsharp.access import Credentials
 from cardsharp.cloud.attended import Meet
 from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.ports import Body, MatchLog
+from cardsharp.contact import Contact
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.home import HomeArena
 from cardsharp.deadmansdraw.arena.match import Match
@@ -136,7 +137,9 @@ class BenchArena:
 
     def client(self, tools: Tools) -> ArenaClient:
         """Alice's."""
-        return tools.through(ArenaClient(URL, Credentials(ALICE, PASSWORDS[ALICE]), LIMITS))
+        contact = Contact(tools.clock.monotonic)
+        mine = Credentials(ALICE, PASSWORDS[ALICE])
+        return tools.through(ArenaClient(URL, mine, LIMITS, contact=contact))
 
     @property
     def match(self) -> Match:

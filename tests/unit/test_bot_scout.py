@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from support.arena import ALICE, PASSWORDS
 from support.bot_arena import BenchArena
 from support.bot_bench import Bench
 from support.bot_faults import STEP, FaultPlan, Kind
-from support.bot_wire import RETRY_AFTER
+from support.bot_wire import ANSWERS, RETRY_AFTER
 
 from cardsharp.access import Credentials
 from cardsharp.cloud.messages import parse_message
@@ -335,6 +335,19 @@ def test_r15_retry_after_is_kept_and_the_leases_are_watched_meanwhile(scene: Lis
     scene.listen(TIMING.long_poll + timedelta(seconds=5))
     assert scene.asked[1] - scene.asked[0] >= max(RETRY_AFTER, TIMING.pace)
     assert scene.offered[0][0] < scene.asked[1]
+
+
+@pytest.mark.parametrize(("runs", "longest"), [(True, TIMING.busy), (False, TIMING.longest)])
+def test_r15_an_hour_that_is_asked_for_is_some_seconds_while_a_match_runs(
+    scene: Listening, monkeypatch: pytest.MonkeyPatch, runs: bool, longest: timedelta
+) -> None:
+    page = (503, {"Retry-After": "3600"}, b"maintenance")
+    monkeypatch.setitem(cast("dict[Kind, object]", ANSWERS), Kind.HTTP_503, page)
+    if runs:
+        attend(scene, timedelta(hours=1))
+    scene.faults = {1: Kind.HTTP_503}
+    scene.listen(TIMING.long_poll + 2 * TIMING.longest)
+    assert longest <= scene.asked[1] - scene.asked[0] <= longest + SLACK
 
 
 @pytest.mark.parametrize("kind", [Kind.REQUEST_LOST, Kind.HTTP_500, Kind.GARBAGE, Kind.TIMED_OUT])

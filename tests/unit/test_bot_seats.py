@@ -9,6 +9,7 @@ from support.arena_bodies import RUNNING
 from support.bot_clock import StillClock
 from support.recorded import SAMPLE, looks
 
+from cardsharp.contact import Contact
 from cardsharp.deadmansdraw.bot import ArenaMatch
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.seats import Players, Seat
@@ -82,10 +83,9 @@ def test_r38_only_a_match_that_the_poller_is_told_of_in_time_is_left_to_it(
 class Shown:
     """A client to which every match looks the same."""
 
-    told_at = None
-
     def __init__(self, shown: MatchView) -> None:
         self.shown = shown
+        self.contact = Contact()
 
     def view(self, _match_id: str) -> MatchView:
         return self.shown

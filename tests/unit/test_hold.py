@@ -15,7 +15,7 @@ from cardsharp.cloud.metrics import Metric, NoMeter
 from cardsharp.cloud.ports import Body, Lease, MoveRecord
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.cloud.timing import Timing
-from cardsharp.errors import ArenaError, Rejected, Unreachable
+from cardsharp.errors import ArenaError, RateLimited, Rejected, Unreachable
 
 INSTANT = timedelta(microseconds=1)
 TIMING = Timing()
@@ -91,6 +91,8 @@ def test_a_pause_ends_in_time_to_hand_on(
         (LOST, timedelta(seconds=1), TIMING.act - timedelta(seconds=1)),
         (LOST, TIMING.act * 2, timedelta(0)),
         (REFUSED, timedelta(seconds=1), TIMING.breath),
+        (RateLimited("busy", timedelta(seconds=2)), timedelta(0), timedelta(seconds=2)),
+        (RateLimited("busy", timedelta(hours=1)), timedelta(0), timedelta(seconds=3)),
     ],
 )
 def test_an_action_without_an_answer_is_let_arrive(
@@ -99,7 +101,7 @@ def test_an_action_without_an_answer_is_let_arrive(
     sent = clock.monotonic()
     clock.advance(ago)
     began = clock.now()
-    hold(log, clock, timedelta(hours=1)).let_arrive(error, sent)
+    hold(log, clock, timedelta(hours=1)).let_arrive(error, sent, timedelta(seconds=3))
     assert clock.now() - began == slept
 
 

@@ -8,8 +8,7 @@ carried out.
 What was sent in vain is not sent later either, see `connections`.
 
 The environment is not asked for proxies or a .netrc (`trust_env` is off): the password goes to
-the given address and nowhere else, and no request pays for reading the environment. Who needs a
-proxy passes a session that names it.
+the given address and nowhere else, and no request pays for reading the environment.
 """
 
 import logging
@@ -33,6 +32,7 @@ from requests.utils import parse_dict_header
 
 from cardsharp.access import Address, Credentials, Limits, checked_address
 from cardsharp.connections import Connections, Prompt
+from cardsharp.contact import Contact
 from cardsharp.errors import ArenaError, ConfigError, Garbled, Unreachable
 from cardsharp.patience import Patience
 from cardsharp.refusal import refusal
@@ -98,7 +98,7 @@ class Exchange:
 
     Without credentials it asks as nobody. `counts` counts every request sent by its kind, and the
     repetitions among them as "retries".
-    `told_at` is the date of the last answer, by the arena's own clock, None where it had none.
+    `contact` is what all sessions of a user at this arena learn from its answers.
     `budget` is None until the arena sends slow-down headers. When nothing of it remains, the
     server delays each further request by a growing time, at most 10 s. We do not wait as well:
     one thread with one request at a time is slowed enough, and our own wait could only cost the
@@ -112,12 +112,13 @@ class Exchange:
         credentials: Credentials | None,
         limits: Limits,
         digest: bool = False,
-        session: requests.Session | None = None,
+        contact: Contact | None = None,
     ) -> None:
         where = Address(address) if isinstance(address, str) else address
         self._base = checked_address(where.url, insecure=where.insecure)
         self._limits = limits
-        self._session = session if session is not None else _new_session()
+        self._session = requests.Session()
+        self._session.trust_env = False
         # Else requests reads where a redirect leads, and its body to the end, without any limit.
         self._session.get_redirect_target = lambda _: None  # type: ignore[assignment]
         for scheme in ("https://", "http://"):
@@ -131,7 +132,7 @@ class Exchange:
             self.sign_in(credentials)
         self.counts: Counter[str] = Counter()
         self.budget: Budget | None = None
-        self.told_at: datetime | None = None
+        self.contact = Contact() if contact is None else contact
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._base!r})"
@@ -173,10 +174,13 @@ class Exchange:
         """Send once; no retry of any library is left below this line."""
         deadline = time.monotonic() + limit.total_seconds()
         self.counts[call.kind] += 1
+        asked = self.contact.monotonic()
         try:
             with self._open(call, limit) as response:
                 self.counts[call.kind] += len(response.history)  # a Digest challenge
-                self.told_at = _date_of(response.headers)
+                date = _date_of(response.headers)
+                if date is not None and not call.waits:
+                    self.contact.clock.dated(date, asked, self.contact.monotonic())
                 self._note_budget(response.headers)
                 body = self._read(call, response, deadline)
         except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
@@ -257,12 +261,6 @@ def _readable(ca: Path) -> str:
     if not ca.is_file():
         raise ConfigError(f"The file of certificates {ca} cannot be found.")
     return str(ca)
-
-
-def _new_session() -> requests.Session:
-    session = requests.Session()
-    session.trust_env = False
-    return session
 
 
 def _auth(credentials: Credentials, *, digest: bool) -> AuthBase:

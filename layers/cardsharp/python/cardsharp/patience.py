@@ -15,7 +15,8 @@ class Patience:
 
     Worth repeating are `Unreachable`, `RateLimited` and a 5xx, nothing else. The wait is
     exponential with full jitter (uniform between zero and the step), or what the arena asked for
-    plus such a jitter. It gives up when the wait would not end within `total` of its making.
+    plus such a jitter. It gives up when the wait would not end within `total` of its making, or
+    the arena asks for more than `longest`.
     """
 
     def __init__(
@@ -44,7 +45,10 @@ class Patience:
             return False
         wait = self._uniform(0, min(self._longest, self._step * 2**self._failures))
         if isinstance(error, RateLimited):
-            wait += error.retry_after.total_seconds()
+            asked = error.retry_after.total_seconds()
+            if asked > self._longest:
+                return False
+            wait += asked
         self._failures += 1
         return wait if self._clock() + wait < self._end else False
 

@@ -24,6 +24,9 @@ _WRONG_PASSWORD = b"Unauthorized"
 """The arena's own words for it, the only ones that are no JSON (docs/spec/arena.md section 1)."""
 
 _DEFAULT_WAIT = timedelta(seconds=1)
+LONGEST_WAIT = timedelta(seconds=30)
+"""No wait that a server asks for is believed to be longer, be it a day or a year."""
+
 _LONGEST_TEXT = 300
 _REDIRECTS = range(300, 400)
 _CLIENT_ERRORS = range(400, 500)
@@ -70,15 +73,17 @@ def refusal(
 def retry_after(headers: Mapping[str, str]) -> timedelta | None:
     """The wait that `Retry-After` asks for, None where it asks for none that can be read.
 
-    A date is taken relative to the answer's own `Date`, so the two clocks need not agree.
+    A date is taken relative to the answer's own `Date`, so the two clocks need not agree. It is
+    `LONGEST_WAIT` at most.
     """
-    value = headers.get("Retry-After", "")
-    with suppress(ValueError, OverflowError):
-        return max(timedelta(seconds=float(value)), timedelta())
+    value, wait = headers.get("Retry-After", ""), None
     with suppress(ValueError, TypeError, OverflowError):
         wait = parsedate_to_datetime(value) - parsedate_to_datetime(headers.get("Date", ""))
-        return max(wait, timedelta())
-    return None
+    with suppress(ValueError, OverflowError):
+        seconds = float(value)
+        # As a number first: no duration is as long as some of them.
+        wait = timedelta(seconds=min(seconds, LONGEST_WAIT.total_seconds()))
+    return None if wait is None else min(max(wait, timedelta()), LONGEST_WAIT)
 
 
 def _redirect(headers: Mapping[str, str]) -> str:

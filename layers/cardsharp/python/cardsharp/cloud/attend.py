@@ -44,6 +44,9 @@ _RESULTS = {
 A = TypeVar("A")
 """An action."""
 
+OBEDIENCE = timedelta(seconds=3)
+"""So long at most a match of ours waits because its arena asks for it; less with short turns."""
+
 
 @dataclass(frozen=True, slots=True)
 class Bot:
@@ -145,6 +148,7 @@ class _Attendance(Generic[A]):
         self.denied, self.denied_at = Denied(), -1
         self.went_back: float | None = None
         self.rests = False
+        self.obedience = OBEDIENCE
 
     def run(self) -> Attended:
         """Play turn by turn, until the match has ended or rests, or the time is up."""
@@ -171,11 +175,14 @@ class _Attendance(Generic[A]):
 
     def _look(self) -> Sight[A] | None:
         """The match as it is; None when the time is up before the arena answers."""
-        return self.hold.patiently(self._see)
+        return self.hold.patiently(self._see, self.obedience)
 
     def _see(self) -> Sight[A]:
         with self.line.place():
-            return self.match.look(self.known)
+            sight = self.match.look(self.known)
+        if sight.limit is not None:
+            self.obedience = min(OBEDIENCE, sight.limit / 4)
+        return sight
 
     def _first_look(self) -> Sight[A] | None:
         """The match, once no action of a predecessor can be under way any more."""
@@ -195,7 +202,7 @@ class _Attendance(Generic[A]):
         """The match when there is something new; None when the time is up, or it is to rest."""
         while self.hold.time_to_wait():
             self.hold.keeper.ensure(timedelta(0))
-            sight = self.hold.patiently(lambda: self.match.wait(self.known))
+            sight = self.hold.patiently(lambda: self.match.wait(self.known), self.obedience)
             if sight is None and last.may_rest:
                 sight = self._look()
                 if sight is None or self._is_still(sight, last):
@@ -263,6 +270,8 @@ class _Attendance(Generic[A]):
         try:
             with self.line.place():
                 decided = turn.decide(hold.timing.decision, hold.clock.monotonic, refused)
+                if decided is None:
+                    return After.LOOK
                 hold.note_decision(decided.took, decided.fault)
                 action = decided.decision.action
                 intent = turn.intent(decided, hold.clock.now(), hold.worker)
@@ -280,7 +289,7 @@ class _Attendance(Generic[A]):
             if is_refusal(error) and not self._is_gone(error):
                 self.refused[sequence] = refused | {action}
                 self._note("refused", {**intent, "answer": str(error)})
-            hold.let_arrive(error, sent)
+            hold.let_arrive(error, sent, self.obedience)
             return After.LOOK
         hold.meter.count(Metric.ACTIONS)
         self.denied = Denied()

@@ -34,8 +34,11 @@ class Turn(Protocol[A]):
 
     def decide(
         self, limit: timedelta, monotonic: Callable[[], float], refused: frozenset[A]
-    ) -> Decided[Decision[A]]:
-        """The decision, within the limit; `refused` were already turned down here."""
+    ) -> Decided[Decision[A]] | None:
+        """The decision, within the limit; `refused` were already turned down here.
+
+        None where nothing may be done now, and the match is to be looked at again.
+        """
         ...
 
     def intent(self, decided: Decided[Decision[A]], at: datetime, worker: str) -> Body:
@@ -58,8 +61,9 @@ class Sight(Generic[A]):
     `sequence` is that of its next move. `facts` are at least those that the log has not got yet
     or has otherwise, and `timeouts` how many of them the arena made for us, for want of time.
     `outcome` is there when the match has ended, `turn` when we are to act, since `acted_at` where
-    that is known. `header` is what the log is to say of the match, where only a look could tell.
-    `may_rest` says that the arena names the match to the poller when we are to act.
+    that is known. `limit` is the time of a turn. `header` is what the log is to say of the match,
+    where only a look could tell. `may_rest` says that the arena names the match to the poller when
+    we are to act.
     """
 
     sequence: int
@@ -68,6 +72,7 @@ class Sight(Generic[A]):
     outcome: Body | None = None
     turn: Turn[A] | None = None
     acted_at: datetime | None = None
+    limit: timedelta | None = None
     header: Body | None = None
     may_rest: bool = False
 

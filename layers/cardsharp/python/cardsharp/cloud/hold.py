@@ -74,8 +74,10 @@ class Hold:
 
     # --- looking -----------------------------------------------------------------------------
 
-    def patiently(self, look: Callable[[], T]) -> T | None:
+    def patiently(self, look: Callable[[], T], most: timedelta) -> T | None:
         """What `look` returns, asked again while the arena fails; None when the time is up.
+
+        The arena can have us wait for `most` between two times.
 
         Raises:
             Rejected: the arena said no, and nothing else for some seconds.
@@ -91,7 +93,7 @@ class Hold:
                 self.note_error(error)
                 if self.remaining() < self.timing.handover:
                     return None
-                self.pause(pause_after(error, self.timing.breath))
+                self.pause(pause_after(error, self.timing.breath, most))
                 self.keeper.ensure(timedelta(0))
         return None
 
@@ -135,11 +137,14 @@ class Hold:
             _log.warning("an intent took too long", extra={"match_id": self.match_id})
         return in_time
 
-    def let_arrive(self, error: ArenaError, sent: float) -> None:
-        """After an action without an answer: pause until it can no longer be under way."""
+    def let_arrive(self, error: ArenaError, sent: float, most: timedelta) -> None:
+        """After an action without an answer: pause until it can no longer be under way.
+
+        The arena can have us wait for `most`.
+        """
         arrival = self.timing.act - timedelta(seconds=self.clock.monotonic() - sent)
         least = max(arrival, timedelta(0)) if error.doubtful else self.timing.breath
-        self.pause(pause_after(error, least))
+        self.pause(pause_after(error, least, most))
 
     @property
     def _under_way(self) -> timedelta:

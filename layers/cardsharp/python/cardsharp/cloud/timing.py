@@ -64,5 +64,6 @@ def limits_of(settings: Workplace) -> Limits:
         long_poll=settings.read,
         act=settings.act,
         total=patience,
+        backoff_max=timedelta(seconds=2),
         body=settings.max_answer_bytes,
     )

@@ -25,10 +25,13 @@ def count_error(meter: Meter, error: ArenaError) -> None:
     meter.count(Metric.ARENA_ERRORS, status=_status(error))
 
 
-def pause_after(error: ArenaError, least: timedelta) -> timedelta:
-    """How long to leave the arena alone: what it asked for, and `least` in any case."""
+def pause_after(error: ArenaError, least: timedelta, most: timedelta) -> timedelta:
+    """How long to leave the arena alone: what it asked for, up to `most`; `least` in any case.
+
+    A page that is sent during a restart asks for an hour, and a turn is lost in seconds.
+    """
     asked = error.retry_after if isinstance(error, RateLimited) else timedelta(0)
-    return max(asked, least)
+    return max(min(asked, most), least)
 
 
 def is_final(error: ArenaError) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from cardsharp.access import Credentials
@@ -12,6 +12,7 @@ from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.ports import Clock, MatchLog, Queue
 from cardsharp.cloud.secrets import credentials
 from cardsharp.cloud.timing import limits_of
+from cardsharp.contact import Contact
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.deadmansdraw.scout import Post, Scout, ScoutTiming
@@ -27,6 +28,8 @@ class Assembly:
 
     settings: Settings
     offering: Offering
+    contacts: dict[str, Contact] = field(default_factory=dict)
+    """What was learnt of the arena, by the user as whom."""
 
     @property
     def clock(self) -> Clock:
@@ -117,7 +120,8 @@ class Assembly:
         """A session at the arena as somebody else."""
         settings = self.settings
         digest = settings.arena_auth == "digest"
-        return ArenaClient(settings.address, given, limits_of(settings), digest)
+        contact = self.contacts.setdefault(given.user, Contact())
+        return ArenaClient(settings.address, given, limits_of(settings), digest, contact)
 
 
 @lru_cache(maxsize=8)

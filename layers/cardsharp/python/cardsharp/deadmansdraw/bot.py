@@ -6,7 +6,7 @@ from each view; where both are, the same worker plays both.
 
 import logging
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -32,15 +32,16 @@ from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.reading import follow, rebuild
 from cardsharp.deadmansdraw.seats import Players, Seat
 from cardsharp.deadmansdraw.wire import instant
-from cardsharp.deadmansdraw.wire_views import CreationView, MatchView
+from cardsharp.deadmansdraw.wire_views import CreationView, EventType, MatchView
 from cardsharp.deciding import Decided
 from cardsharp.errors import NotFound, Rejected
+from cardsharp.far_clock import NEVER, FarClock, When
 from cardsharp.strategy import Decision
 
 _log = logging.getLogger("cardsharp.bot")
 
-GRAIN = timedelta(seconds=1)
-"""By so much an answer may be later than its date says, which has whole seconds."""
+LOOK_AGAIN = timedelta(seconds=2)
+"""So long at most nothing is done in a turn that may be over before it is looked at again."""
 
 NAMED_IN_TIME = timedelta(seconds=10)
 """A turn of so long is not lost where only the poller waits for it (docs/reliability.md)."""
@@ -66,14 +67,14 @@ def meeting(players: Players, log: MatchReader, clock: Clock, tags: Collection[s
 class ArenaMatch:
     """A match at an arena, on whose seats we play as some of these players.
 
-    `dated` says whether the dates of its answers are believed.
+    `acted` are the seconds at which actions of ours were sent and answered, by their sequence.
     """
 
     def __init__(
         self, match_id: str, players: Players, clock: Clock, tags: Collection[str] = ()
     ) -> None:
         self.match_id, self.players, self.clock, self.tags = match_id, players, clock, tags
-        self.dated = True
+        self.acted: dict[int, tuple[float, float]] = {}
 
     @property
     def header(self) -> None:
@@ -81,24 +82,24 @@ class ArenaMatch:
 
     def look(self, known: Facts) -> Sight[Action]:
         """The match as it is now."""
-        asked = self.clock.monotonic()
-        return self._sight(self.players.me.client.view(self.match_id), known, asked)
+        return self._sight(self.players.me.client.view(self.match_id), known)
 
     def wait(self, known: Facts) -> Sight[Action] | None:
         """The match when we are to act or it has ended, None where that took too long."""
-        client, asked = self.players.me.client, self.clock.monotonic()
+        client = self.players.me.client
         try:
             view = client.wait_for_turn(self.match_id)
         except MatchClosed as closed:
             view = closed.closing.view or client.view(self.match_id)
-        return None if view is None else self._sight(view, known, asked)
+        return None if view is None else self._sight(view, known)
 
     def gone(self, denied: Rejected) -> Body | None:
         """The outcome where the arena says that there is no such match."""
         missing = isinstance(denied, NotFound) and denied.message == NO_SUCH_MATCH
         return missing_body() if missing else None
 
-    def _sight(self, view: MatchView, known: Facts, asked: float) -> Sight[Action]:
+    def _sight(self, view: MatchView, known: Facts) -> Sight[Action]:
+        self._note_times(view)
         seats = self.players.seats(view)
         if not seats:
             raise NotFound(404, "the match has no seat of ours; check the user's id")
@@ -109,8 +110,9 @@ class ArenaMatch:
             facts=facts_beyond(view, known),
             timeouts=sum(late),
             outcome=outcome_body(view, set(seats)) if view.finished else None,
-            turn=None if view.finished else self._turn(view, seats, asked),
+            turn=None if view.finished else self._turn(view, seats),
             acted_at=instant(view.last_move_at),
+            limit=view.creation_params.timeout,
             header=header_body(view, names),
             may_rest=self._may_rest(view.creation_params),
         )
@@ -120,7 +122,7 @@ class ArenaMatch:
         asked_for = not self.tags or not set(self.tags).isdisjoint(params.tags)
         return asked_for and (params.timeout is None or params.timeout >= NAMED_IN_TIME)
 
-    def _turn(self, view: MatchView, seats: dict[int, Seat], asked: float) -> Turn[Action] | None:
+    def _turn(self, view: MatchView, seats: dict[int, Seat]) -> Turn[Action] | None:
         active = view.active_player_index
         seat = None if active is None else seats.get(active)
         if active is None or seat is None:
@@ -131,27 +133,39 @@ class ArenaMatch:
             _log.exception("cannot read the match", extra={"match_id": self.match_id})
             area = () if view.move_count_in_turn is None else view.state.play_area
             return BlindTurn(self.match_id, seat, area, str(error))
-        ends = self._end_of_turn(view, asked)
+        ends = self._end_of_turn(view)
         return ReadTurn(self, seat, position, len(seats) == 1, view.creation_params.timeout, ends)
 
-    def _end_of_turn(self, view: MatchView, asked: float) -> float | None:
-        """Our monotonic second until which, at least, the arena lets us act; None if unknown.
+    def _note_times(self, view: MatchView) -> None:
+        """What an answer that has just come says of the arena's clock."""
+        far, now = self.players.me.client.contact.clock, self.clock.monotonic()
+        for move in view.moves:
+            acted, at = self.acted.pop(move.sequence_id, None), instant(move.at)
+            if acted is not None and at is not None:
+                far.written(at, *acted)
+        moved = instant(view.last_move_at)
+        if moved is not None:
+            far.shown(moved, now)
 
-        Its limit runs from the last move; both that and the answer are dated by its own clock.
+    def _end_of_turn(self, view: MatchView) -> When:
+        """When the arena's limit is over in our monotonic seconds.
+
+        It runs from the last move, by the arena's own clock.
         """
         limit, moved = view.creation_params.timeout, instant(view.last_move_at)
-        told = self.players.me.client.told_at
-        if not self.dated or limit is None or moved is None or told is None:
-            return None
-        gone = max(told - moved, timedelta(0)) + GRAIN
-        return asked + (limit - gone).total_seconds()
+        if limit is None or moved is None:
+            return NEVER
+        with suppress(OverflowError):
+            clock = self.players.me.client.contact.clock
+            return clock.when(moved + limit, self.clock.monotonic())
+        return NEVER
 
 
 class ReadTurn(NamedTuple):
     """A turn whose position is known; `alone` says that the other seat is not ours.
 
-    `limit` is what the arena gives us from one move to the next, and `ends` the monotonic second
-    until which we may act at least. What arrived later could open our next turn.
+    `limit` is what the arena gives us from one move to the next, and `ends` when it is over. What
+    arrived later could open our next turn.
     """
 
     match: ArenaMatch
@@ -159,21 +173,24 @@ class ReadTurn(NamedTuple):
     position: Position
     alone: bool
     limit: timedelta | None
-    ends: float | None
+    ends: When
 
     def decide(
         self, limit: timedelta, monotonic: Callable[[], float], refused: frozenset[Action]
-    ) -> Decided[Decision[Action]]:
+    ) -> Decided[Decision[Action]] | None:
         """The decision of the strategy that plays this seat; EndTurn when the time is over.
 
         That alone can do no harm when it is late: the arena ends the turn by force, or refuses.
+        None where the time may be over and may not be: then a look has to tell.
         """
-        left = self._left
-        if left is not None and left <= timedelta(0):
+        over, left = self._until(self.ends.latest), self._until(self.ends.earliest)
+        if over <= timedelta(0):
             reason = "the time of this turn is over"
             return Decided(Decision(END_TURN, f"Safe action: {reason}."), fault=reason)
-        limit = limit if left is None else min(limit, left)
-        return decide(self.seat.strategy, self.position, limit, monotonic, refused)
+        if left <= timedelta(0):
+            self.match.clock.sleep(min(over, LOOK_AGAIN))
+            return None
+        return decide(self.seat.strategy, self.position, min(limit, left), monotonic, refused)
 
     def intent(self, decided: Decided[Decision[Action]], at: datetime, worker: str) -> Body:
         """The decision, and the position that it was made on."""
@@ -181,15 +198,20 @@ class ReadTurn(NamedTuple):
 
     def act(self, action: Action) -> "ReadTurn | After":
         """Send the action, if it arrives in this turn, and follow the events that it caused."""
-        sent, left = self.match.clock.monotonic(), self._left
+        sent, left = self.match.clock.monotonic(), self._until(self.ends.earliest)
+        over = sent >= self.ends.latest
         try:
             answer = self.seat.client.act(
                 self.match.match_id, action, None if action == END_TURN else left
             )
         except Rejected:
-            if action == END_TURN and left is not None and left < -GRAIN:
-                self.match.dated = False  # the turn was not over: the dates are somebody else's
+            if over:  # it was not
+                self._clock.distrust_dates()
             raise
+        if over and all(event.event_type != EventType.COMMENT for event in answer):
+            self._clock.distrust_dates()
+        answered = self.match.clock.monotonic()
+        self.match.acted[len(self.position.history)] = sent, answered
         if ends_turn(answer):
             goes_on = end_of(answer) is None
             return After.WAIT if goes_on and self.alone else After.LOOK
@@ -200,15 +222,19 @@ class ReadTurn(NamedTuple):
             position = None
         if position is None:
             return After.LOOK
-        ends = None if self.limit is None else sent + self.limit.total_seconds()
+        ends = NEVER
+        if self.limit is not None:
+            seconds = self.limit.total_seconds()
+            ends = When(sent + seconds, answered + seconds)
         return self._replace(position=position, ends=ends)
 
     @property
-    def _left(self) -> timedelta | None:
-        """For how long we may act yet, None where nobody says."""
-        if self.ends is None:
-            return None
-        return timedelta(seconds=self.ends - self.match.clock.monotonic())
+    def _clock(self) -> FarClock:
+        return self.match.players.me.client.contact.clock
+
+    def _until(self, second: float) -> timedelta:
+        """How long until a second of ours, the endless as many days."""
+        return timedelta(seconds=min(second - self.match.clock.monotonic(), 1e6))
 
 
 class BlindTurn(NamedTuple):

@@ -2,12 +2,11 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import TypeVar
 
-import requests
-
 from cardsharp.access import Address, Credentials, Limits
+from cardsharp.contact import Contact
 from cardsharp.deadmansdraw import wire
 from cardsharp.deadmansdraw.actions import Action
 from cardsharp.errors import Garbled, MatchOver, NotFound, NotYourTurn, Unreachable
@@ -42,7 +41,7 @@ class ArenaClient(Client):
         credentials: the player's id and password, or the admin's.
         limits: of time and size.
         digest: answer Digest challenges rather than send Basic at once.
-        session: one that names a proxy, say; its adapters are replaced by ones without retries.
+        contact: what is known of this arena, where other sessions of the same user share it.
     """
 
     def __init__(
@@ -51,9 +50,9 @@ class ArenaClient(Client):
         credentials: Credentials,
         limits: Limits = Limits(),  # noqa: B008 - frozen, and the defaults show in help()
         digest: bool = False,
-        session: requests.Session | None = None,
+        contact: Contact | None = None,
     ) -> None:
-        super().__init__(Exchange(address, credentials, limits, digest, session), limits)
+        super().__init__(Exchange(address, credentials, limits, digest, contact), limits)
 
     def sign_in(self, credentials: Credentials) -> None:
         """Ask by these credentials from now on, as after a new password."""
@@ -70,9 +69,9 @@ class ArenaClient(Client):
         return self._exchange.budget
 
     @property
-    def told_at(self) -> datetime | None:
-        """When the arena gave its last answer, by its own clock, to the second."""
-        return self._exchange.told_at
+    def contact(self) -> Contact:
+        """What this session and those that share it have learnt of the arena."""
+        return self._exchange.contact
 
     def hello(self) -> str:
         """The arena's greeting; needs no valid password."""

@@ -31,7 +31,8 @@ _log = logging.getLogger("cardsharp.scout")
 class ScoutTiming:
     """`pace`: least time between two questions to the arena; `watch`: between looks at leases.
 
-    `long_poll` is the limit of one question, `longest` the pause where the arena goes on refusing.
+    `long_poll` is the limit of one question, `longest` the pause where the arena goes on refusing,
+    and `busy` what it can ask for while a match of ours runs.
     After `tick` the successor is due, and is waited for a moment before the next question.
     """
 
@@ -39,6 +40,7 @@ class ScoutTiming:
     watch: timedelta = timedelta(milliseconds=500)
     long_poll: timedelta = timedelta(seconds=40)
     longest: timedelta = timedelta(seconds=30)
+    busy: timedelta = timedelta(seconds=5)
     tick: timedelta = timedelta(minutes=1)
 
 
@@ -139,6 +141,14 @@ class Scout:
             _log.warning("%s", error)
             return 0
 
+    def _obedience(self) -> timedelta:
+        """So long at most the arena can have us wait: less while a match of ours runs."""
+        try:
+            runs = bool(self.offering.log.running())
+        except StoreError:
+            runs = True
+        return self.timing.busy if runs else self.timing.longest
+
     def _tags(self) -> tuple[str, ...]:
         """The tags of the matches to attend, as an operator or else the settings say."""
         try:
@@ -160,7 +170,8 @@ class Scout:
             self._refusal = error if lasts else None
             if isinstance(error, Unauthorized):
                 self.sign_in()
-            return [], pause_after(error, min(pace + lasts, self.timing.longest))
+            longest = self.timing.longest
+            return [], pause_after(error, min(pace + lasts, longest), self._obedience())
         self._denied, self._refusal = Denied(), None
         meter.count(Metric.POLLS)
         return named, pace
