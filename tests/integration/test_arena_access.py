@@ -10,12 +10,14 @@ import re
 from base64 import b64encode
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 from itertools import product
 
 import pytest
 from support.arena import ADMIN, ALICE, BOB, DUMMY, OUTSIDER, PASSWORDS, Answer, Client
 from support.arena_homes import HOMES, Home
 
+from cardsharp.deadmansdraw.arena import guesses
 from cardsharp.deadmansdraw.arena.players import ha1
 
 OTHER = "636438380ee778617e6e5c00"
@@ -227,7 +229,15 @@ def world(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[World]:
     name, public = request.param
-    with HOMES[name](tmp_path_factory.mktemp("arena"), public=public) as home:
+    # Hundreds of wrong passwords, one after the other, are not to be slowed here.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(guesses, "delay_for", lambda _over: timedelta())
+        patch.setattr(guesses, "MOST_AT_ONCE", 10**6)
+        yield from _opened(tmp_path_factory, name, public=public)
+
+
+def _opened(folders: pytest.TempPathFactory, name: str, *, public: bool) -> Iterator[World]:
+    with HOMES[name](folders.mktemp("arena"), public=public) as home:
         found = World(home, public=public)
         yield found
         found.client.close()

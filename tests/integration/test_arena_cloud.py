@@ -17,6 +17,7 @@ from support.arena_cloud import LIFE, Opened, in_cloud
 
 from cardsharp.cloud.dynamodb_items import key, text
 from cardsharp.cloud.dynamodb_table import DynamoTable
+from cardsharp.deadmansdraw.arena import creation
 from cardsharp.deadmansdraw.arena.lobby import match_signal, new_match_of, turn_of
 from cardsharp.deadmansdraw.arena.match import Match, Origin, end_turn_by_force
 from cardsharp.deadmansdraw.arena.table import NEWEST, TableLobby
@@ -225,10 +226,11 @@ def test_matches_expire(two: Pair, table: DynamoTable) -> None:
 
 
 def test_a_long_list_is_compressed_and_a_longer_one_refused(
-    opened: Opened, table: DynamoTable, tmp_path: Path
+    opened: Opened, table: DynamoTable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Lambda answers 6 MB at most; whoever cannot read gzip is told to ask for less."""
     with opened(tmp_path, table=table) as (arena, client):
+        monkeypatch.setattr(creation, "MAX_TAGS_LENGTH", 200_000)
         for _ in range(70):
             arena.create_match([ALICE, BOB], tags=["x" * 100_000])
         packed = client.ask("GET", "/api/matches", ADMIN, headers={"Accept-Encoding": "gzip"})

@@ -11,8 +11,11 @@ from starlette.types import Message
 from support.arena import ADMIN, ADMIN_PASSWORD, ALICE, BOB, HandClock, basic, write_players
 
 from cardsharp.deadmansdraw.arena.auth import Gatekeeper
-from cardsharp.deadmansdraw.arena.http import Guard, json_answer
+from cardsharp.deadmansdraw.arena.counts import MemoryCounts
+from cardsharp.deadmansdraw.arena.guesses import Guesses
+from cardsharp.deadmansdraw.arena.http import Guard, Limits, json_answer
 from cardsharp.deadmansdraw.arena.players import Book, User, load_players
+from cardsharp.deadmansdraw.arena.quotas import Quotas, Shares
 from cardsharp.deadmansdraw.arena.slowdown import SlowDown
 
 
@@ -23,7 +26,12 @@ class Door:
         book = Book(load_players(write_players(folder)), lambda: SecretStr(ADMIN_PASSWORD))
         clock = HandClock()
         self.slept: list[float] = []
-        limits = SlowDown(per_address, clock), SlowDown(per_user, clock)
+        counts = MemoryCounts(clock)
+        limits = Limits(
+            guesses=Guesses(counts, clock),
+            shares=Shares(Quotas(matches=1, at_once=1), counts),
+            slow=(SlowDown(per_address, clock), SlowDown(per_user, clock)),
+        )
         guard = Guard(Gatekeeper(book, clock, lambda: b"key"), limits, self._sleep)
         self._known = guard.known(self._hello)
         self._open = guard.open(self._hello_all)

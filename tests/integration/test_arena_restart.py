@@ -24,6 +24,7 @@ from support.arena import (
 )
 from support.size import cases
 
+from cardsharp.deadmansdraw.arena import referee
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.randomness import Randomness
 from cardsharp.deadmansdraw.arena.storage import SqliteStorage
@@ -227,7 +228,7 @@ def test_a_newer_data_file_is_refused(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_stored_does_not_happen(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On a full disk the answer is a 503 and the match stays as it was; later it goes on.
 
@@ -239,6 +240,7 @@ def test_what_cannot_be_stored_does_not_happen(
         storage = arena._arena._storage
         assert isinstance(storage, SqliteStorage)
         storage._file._db.execute("PRAGMA max_page_count = 1")  # not a page more than there are
+        monkeypatch.setattr(referee, "LONGEST_COMMENT", 60_000)
         long_comment = {"comment": "x" * 60_000}
         refused = client.ask("DELETE", f"{path}/terminate", ADMIN, long_comment)
         assert (refused.status, "full" in refused.text) == (503, False)

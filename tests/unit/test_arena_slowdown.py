@@ -54,4 +54,4 @@ def test_ended_windows_are_forgotten() -> None:
         slow.count(str(number))
     clock.turn(timedelta(minutes=1))
     slow.count("another")
-    assert len(slow._windows) == 1
+    assert len(slow._counts) == 1

@@ -5,6 +5,7 @@ with ArenaServer(ArenaConfig(admin_password="...")) as arena:
 """
 
 import asyncio
+import logging
 import resource
 import socket
 from collections.abc import Callable, Sequence
@@ -21,6 +22,7 @@ from cardsharp.deadmansdraw.arena.players import ADMIN, User
 from cardsharp.deadmansdraw.arena.views import Look, full_view
 from cardsharp.errors import ConfigError
 from workbench.listening import Background, Options, Server, listen, url_of
+from workbench.sparing import Sparing
 
 T = TypeVar("T")
 
@@ -132,6 +134,8 @@ def run(config: ArenaConfig, on_start: Callable[[str], None] = lambda _url: None
         ConfigError: the players' file, the data file, the port or the certificate cannot be used.
     """
     check_openness(config)
+    if logging.lastResort is not None:  # what warns at a terminal
+        logging.lastResort.addFilter(Sparing())
     arena = HomeArena(config)
     listening = _listen(arena, config)
     url = url_of(listening, tls=config.tls is not None)

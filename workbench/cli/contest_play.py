@@ -1,5 +1,6 @@
 """`cardsharp contest run` and `practice`: the arena, and what is played on it."""
 
+import logging
 import secrets
 import time
 from collections.abc import Callable, Iterator
@@ -29,6 +30,7 @@ from workbench.contest.showing import (
 )
 from workbench.show.exits import Exit
 from workbench.show.output import messages, results
+from workbench.sparing import Sparing
 from workbench.stage.surroundings import telemetry_in
 
 if TYPE_CHECKING:
@@ -56,6 +58,26 @@ class RunOptions:
     ] = False
 
 
+class _Aloud(logging.Handler):
+    """Says at the terminal what the arena warns the organiser of."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print one line."""
+        messages().print(record.getMessage(), markup=False)
+
+
+@contextmanager
+def _told_aloud() -> Iterator[None]:
+    """Say warnings of the arena at the terminal, too, each once a minute."""
+    source, handler = logging.getLogger("cardsharp.deadmansdraw.arena"), _Aloud(logging.WARNING)
+    handler.addFilter(Sparing())
+    source.addHandler(handler)
+    try:
+        yield
+    finally:
+        source.removeHandler(handler)
+
+
 @contextmanager
 def _played(folder: Path, options: RunOptions) -> Iterator[tuple[Records, ArenaClient]]:
     """The contest with its arena running, and its organiser there."""
@@ -64,6 +86,7 @@ def _played(folder: Path, options: RunOptions) -> Iterator[tuple[Records, ArenaC
     with (
         records_in(folder) as records,
         telemetry_in(folder / "contest.log"),
+        _told_aloud(),
         opened(records, folder, place, organiser) as (url, client),
     ):
         messages().print(f"contest {records.settings.name}: arena at {url}; Ctrl-C stops it.")

@@ -17,6 +17,8 @@ from cardsharp.access import Address, Credentials
 from cardsharp.cloud.private import make_private
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.players import ADMIN, ha1
+from cardsharp.deadmansdraw.arena.quotas import OF_A_TEAM
+from cardsharp.deadmansdraw.arena.slowdown import PER_ADDRESS
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.contest.pages import ContestPages, OneContest
 from cardsharp.deadmansdraw.contest.records import Entrant, Records
@@ -84,6 +86,11 @@ def opened(
         insecure=place.insecure,
         public=place.public,
         watchdog=timedelta(seconds=1),
+        quotas=OF_A_TEAM,
+        slow_down=True,
+        # A whole contest may come from one address; by teams it is slowed anyway.
+        per_address=PER_ADDRESS * len(teams),
+        free=frozenset(words),
         admin_password=organiser,
     )
     with ExitStack() as stack:

@@ -10,10 +10,14 @@ from pathlib import Path
 from cardsharp.cloud.private import make_private
 from cardsharp.cloud.redaction import redact
 from cardsharp.cloud.settings import PREFIX
-from cardsharp.cloud.telemetry import redirect
+from cardsharp.cloud.telemetry import logger, redirect
 from workbench.show.output import picture, print_error
+from workbench.sparing import Sparing
 
 AWS_PREFIX = "AWS_"
+
+LONGEST_LOG = 20_000_000
+"""Bytes after which a log file begins anew."""
 
 
 @contextmanager
@@ -49,9 +53,14 @@ def telemetry_in(path: Path) -> Iterator[None]:
         handler.setFormatter(_Redacting("%(asctime)s %(levelname)s %(name)s: %(message)s"))
         redirect(stream)
         root.addHandler(handler)
+        sparing, handlers = Sparing(), (handler, *logger.handlers)
+        for one in handlers:
+            one.addFilter(sparing)
         try:
             yield
         finally:
+            for one in handlers:
+                one.removeFilter(sparing)
             root.removeHandler(handler)
             # A thread that is left behind must not meet a closed file, nor write to the terminal.
             redirect(io.StringIO())
@@ -60,7 +69,8 @@ def telemetry_in(path: Path) -> Iterator[None]:
 class LogFile(io.TextIOWrapper):
     """The end of a file for its owner's eyes; where it takes no more, that is said once, and all.
 
-    What is logged about a program must not stop it.
+    What is logged about a program must not stop it. A long file begins anew, and the one before is
+    kept beside it.
 
     Raises:
         OSError: it cannot be opened.
@@ -70,12 +80,24 @@ class LogFile(io.TextIOWrapper):
         make_private(path)
         self._path = path
         self._full = False
+        self._length = path.stat().st_size
         super().__init__(path.open("ab"), encoding="utf-8")
 
     def write(self, text: str) -> int:
         """Write, as long as that is possible; the length of the text."""
+        if self._length + len(text) > LONGEST_LOG:
+            self._attempt(self._begin_anew)
+        self._length += len(text)
         self._attempt(lambda: super(LogFile, self).write(text))
         return len(text)
+
+    def _begin_anew(self) -> None:
+        super().flush()
+        self._path.replace(self._path.with_name(f"{self._path.name}.1"))
+        make_private(self._path)
+        with self._path.open("ab") as new:
+            os.dup2(new.fileno(), self.fileno())
+        self._length = 0
 
     def flush(self) -> None:
         """Write what is still in memory."""

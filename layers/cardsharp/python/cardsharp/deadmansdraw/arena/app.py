@@ -17,8 +17,10 @@ from starlette.routing import Route
 
 from cardsharp.deadmansdraw.arena.auth import Gatekeeper
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.deadmansdraw.arena.counts import Counts
 from cardsharp.deadmansdraw.arena.endpoints import Api
-from cardsharp.deadmansdraw.arena.http import Guard, error_answer, not_found, tagged
+from cardsharp.deadmansdraw.arena.guesses import Guesses
+from cardsharp.deadmansdraw.arena.http import Guard, Limits, error_answer, not_found, tagged
 from cardsharp.deadmansdraw.arena.listing import lists_own, looks_as_player
 from cardsharp.deadmansdraw.arena.lobby import Lobby
 from cardsharp.deadmansdraw.arena.openness import PrivateOnly
@@ -26,8 +28,9 @@ from cardsharp.deadmansdraw.arena.pages import MorePages, Pages, page_routes
 from cardsharp.deadmansdraw.arena.paths import LooseRoute, PathAsSent, allowed_methods
 from cardsharp.deadmansdraw.arena.players import Book
 from cardsharp.deadmansdraw.arena.presence import Heard, Presence
+from cardsharp.deadmansdraw.arena.quotas import Shares
 from cardsharp.deadmansdraw.arena.referee import Referee
-from cardsharp.deadmansdraw.arena.slowdown import PER_ADDRESS, PER_USER, SlowDown
+from cardsharp.deadmansdraw.arena.slowdown import PER_USER, SlowDown
 from cardsharp.deadmansdraw.arena.spectators import Spectators
 from cardsharp.deadmansdraw.arena.waiting import Waiting
 from cardsharp.deadmansdraw.arena.watchdog import LOOK, Watchdog
@@ -48,15 +51,18 @@ class Place:
 
     `seal` is the key that proves a nonce to be ours, and `since` is when this arena began to look
     at the clock: no turn ran out before. So many spectators as `audience` says may wait at a time.
+    Where `waits_cost`, a wrong password is answered at once, and fewer are looked at.
     """
 
     lobby: Lobby
     waiting: Waiting
     book: Book
+    counts: Counts
     seal: Callable[[], bytes]
     since: datetime
     name: str
     presence: Presence = field(default_factory=Heard)
+    waits_cost: bool = False
     audience: int = 0
 
 
@@ -69,9 +75,15 @@ class Arena:
         self.referee = Referee(
             self.lobby, self.book, config.randomness, config.clock, since=place.since
         )
-        limits = None
+        slow = None
         if config.slow_down:
-            limits = SlowDown(PER_ADDRESS, config.clock), SlowDown(PER_USER, config.clock)
+            slow = SlowDown(config.per_address, config.clock), SlowDown(PER_USER, config.clock)
+        limits = Limits(
+            guesses=Guesses(place.counts, config.clock, waits=not place.waits_cost),
+            shares=Shares(config.quotas, place.counts),
+            slow=slow,
+            free=config.free,
+        )
         spectators = Spectators(config.clock) if config.public else None
         gatekeeper = Gatekeeper(self.book, config.clock, place.seal)
         guard = Guard(gatekeeper, limits, spectators=spectators)
@@ -127,7 +139,7 @@ def api_routes(api: Api, guard: Guard) -> list[Route]:
         LooseRoute("/api/players", known(api.players, admin_only=True), "GET"),
         LooseRoute("/api/players/{id}", known(api.player), "GET"),
         LooseRoute("/api/matches", shown(api.matches, lists_own), "GET"),
-        LooseRoute("/api/matches", known(api.create), "POST"),
+        LooseRoute("/api/matches", known(api.create, creates=True), "POST"),
         LooseRoute("/api/matches/watchdog", known(api.watchdog, admin_only=True), "POST"),
         LooseRoute("/api/matches/busydays", shown(api.busydays), "GET"),
         LooseRoute("/api/matches/{id}", shown(api.match, looks_as_player), "GET"),

@@ -18,6 +18,7 @@ from pydantic import SecretStr
 from cardsharp.cloud.secrets import credentials
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.players import ADMIN, Book
+from cardsharp.deadmansdraw.arena.quotas import OF_A_TEAM
 from cardsharp.deadmansdraw.arena.referee import Referee
 from cardsharp.errors import ConfigError
 
@@ -75,7 +76,8 @@ def arena_of(environment: Mapping[str, str]) -> "Arena":
 
     given = environment.get(WORD)
     organiser = _Organiser(SecretStr(given) if given else None, environment.get(PARAMETER) or None)
-    config = ArenaConfig(slow_down=True, public=environment.get(PUBLIC) == "yes")
+    public = environment.get(PUBLIC) == "yes"
+    config = ArenaConfig(slow_down=True, public=public, quotas=OF_A_TEAM)
     table, life = _table(environment), _life(environment)
     moved = wakes_for_new_matches(table)
     return CloudArena(config, table, organiser.word, life=life, moved=moved)

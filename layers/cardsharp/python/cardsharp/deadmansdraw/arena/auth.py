@@ -56,6 +56,23 @@ class Gatekeeper:
                 name = None
         return None if name is None else self._book.user(name)
 
+    def named(self, asked: Asked) -> str | None:
+        """Whom the credentials are of, right or wrong; "nobody" for one who is not there.
+
+        None where there are none that could be looked at.
+        """
+        if not asked.authorization or self.malformed(asked):
+            return None
+        scheme, _, rest = asked.authorization.partition(" ")
+        is_basic = scheme.lower() == "basic"
+        name = _decoded(rest).partition(":")[0] if is_basic else _fields(rest).get("username", "")
+        return "nobody" if self._book.proof_of(name) is None else name
+
+    def is_stale(self, asked: Asked) -> bool:
+        """Whether it is a right answer to a nonce that has expired or was answered before."""
+        scheme, _, rest = asked.authorization.partition(" ")
+        return scheme.lower() == "digest" and self._digest(_fields(rest), asked) is not None
+
     def malformed(self, asked: Asked) -> bool:
         """Whether the credentials are no credentials at all: a 400, and nobody is asked again."""
         if not asked.authorization:
@@ -76,11 +93,9 @@ class Gatekeeper:
         A right answer is called stale where the nonce has expired or its count does not rise, so
         that a browser answers the new one by itself instead of asking its user again.
         """
-        scheme, _, rest = asked.authorization.partition(" ")
-        stale = scheme.lower() == "digest" and self._digest(_fields(rest), asked) is not None
         return (
             f'Digest realm="{REALM}", nonce="{self._nonce()}", qop="auth"'
-            + (", stale=true" if stale else ""),
+            + (", stale=true" if self.is_stale(asked) else ""),
             f'Basic realm="{REALM}"',
         )
 

@@ -15,6 +15,7 @@ from cardsharp.deadmansdraw.arena.players import Book
 from cardsharp.deadmansdraw.arena.polling import Polling
 from cardsharp.deadmansdraw.arena.referee import ALWAYS
 from cardsharp.deadmansdraw.arena.table import TableLobby
+from cardsharp.deadmansdraw.arena.table_counts import TableCounts
 from cardsharp.deadmansdraw.arena.teams import Teams
 
 
@@ -47,8 +48,10 @@ class CloudArena(Arena):
             lobby=lobby,
             waiting=self.polling,
             book=Book(Teams(table, config.clock), word),
+            counts=TableCounts(table, config.clock),
             seal=seal,
             since=ALWAYS,
             name="dynamodb",
+            waits_cost=True,
         )
         super().__init__(config, place)

@@ -6,7 +6,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from cardsharp.deadmansdraw.arena.players import DEFAULT_FILE
+from cardsharp.deadmansdraw.arena.quotas import AT_HOME, Quotas
 from cardsharp.deadmansdraw.arena.randomness import Randomness
+from cardsharp.deadmansdraw.arena.slowdown import PER_ADDRESS
 
 
 def utc_now() -> datetime:
@@ -24,7 +26,10 @@ class ArenaConfig:
 
     `tls` names the files of a certificate and its key; without them only this machine is
     listened to, or with `insecure` a private network. `public` lets spectators in without a
-    password. `watchdog` is how late a turn may be until the arena itself ends it; None leaves
+    password. `quotas` is what one player may take. With `slow_down` who asks more than 100 times
+    a minute waits, but for those in `free`, and who asks more than `per_address` from one address.
+
+    `watchdog` is how late a turn may be until the arena itself ends it; None leaves
     that to others, as the original does.
     """
 
@@ -35,7 +40,10 @@ class ArenaConfig:
     randomness: Randomness = Randomness.FAIR
     poll_timeout: timedelta = timedelta(seconds=30)
     watchdog_pause: timedelta = timedelta(seconds=1)
+    quotas: Quotas = AT_HOME
     slow_down: bool = False
+    per_address: int = PER_ADDRESS
+    free: frozenset[str] = frozenset()
     tls: tuple[Path, Path] | None = None
     insecure: bool = False
     public: bool = False

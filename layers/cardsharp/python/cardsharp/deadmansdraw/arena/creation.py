@@ -27,6 +27,9 @@ DEFAULT_DRAW_DECK = without(SERVER_DECK, DEFAULT_DISCARD_PILE)
 MAX_SEED_LENGTH = 200
 """Seeding the original's generator takes time in proportion to the length."""
 
+MAX_TAGS_LENGTH = 1000
+"""Characters of all tags of a match together: every list of matches shows them."""
+
 MAX_TIMEOUT = timedelta(days=365)
 
 SHOWN = ("tags", "playArea", "drawPile", "discardPile", "banks", "randomSeed", "timeout")
@@ -139,10 +142,15 @@ def _tags(body: dict[str, Any]) -> tuple[str, ...] | None:
         return None
     if not isinstance(value, list):
         raise Unconvertible("tags", value)
-    return tuple(map(js_string, value))
+    tags = tuple(map(js_string, value))
+    if sum(map(len, tags)) + len(tags) > MAX_TAGS_LENGTH:
+        raise Malformed(f"The tags have more than {MAX_TAGS_LENGTH} characters together.")
+    return tags
 
 
 def _cards(items: Sequence[object]) -> Cards:
+    if len(items) > len(SERVER_DECK):
+        raise Malformed(f"A pile has at most {len(SERVER_DECK)} cards.")
     found = [parse_card(item) for item in items]
     for position, (item, card) in enumerate(zip(items, found, strict=True)):
         if card is None or card.value == NO_VALUE:

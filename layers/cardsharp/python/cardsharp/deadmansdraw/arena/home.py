@@ -10,6 +10,7 @@ from pydantic import SecretStr
 
 from cardsharp.deadmansdraw.arena.app import Arena, Place
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.deadmansdraw.arena.counts import MemoryCounts
 from cardsharp.deadmansdraw.arena.lobby import (
     ANY_MATCH,
     match_signal,
@@ -47,6 +48,7 @@ class HomeArena(Arena):
             lobby=MemoryLobby(self._storage, self.signals),
             waiting=self.signals,
             book=Book(load_players(config.players), lambda: word),
+            counts=MemoryCounts(config.clock),
             seal=lambda: seal,
             since=config.clock(),
             name="memory" if config.data is None else "sqlite",

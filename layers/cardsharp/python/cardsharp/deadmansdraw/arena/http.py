@@ -7,6 +7,7 @@ import json
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 from http import HTTPStatus
 
@@ -16,10 +17,12 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 from cardsharp.deadmansdraw.arena.auth import Asked, Gatekeeper
 from cardsharp.deadmansdraw.arena.bodies import read_json
+from cardsharp.deadmansdraw.arena.guesses import Guesses
 from cardsharp.deadmansdraw.arena.paths import decode_parameters
 from cardsharp.deadmansdraw.arena.players import User
+from cardsharp.deadmansdraw.arena.quotas import Shares
 from cardsharp.deadmansdraw.arena.refusals import Refused
-from cardsharp.deadmansdraw.arena.slowdown import Pace, SlowDown
+from cardsharp.deadmansdraw.arena.slowdown import WINDOW, Pace, SlowDown
 from cardsharp.deadmansdraw.arena.spectators import SPECTATOR, Spectators
 from cardsharp.deadmansdraw.arena.waiting import ClientGone
 from cardsharp.errors import Malformed, RulesError, StoreError
@@ -91,13 +94,26 @@ def time_left(request: Request, limit: timedelta) -> TimeLeft:
     return lambda: min(timedelta(seconds=end - time.monotonic()), told())
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How much may be asked: wrong passwords, what a player takes, and how often who may ask.
+
+    `slow` are the slow-downs of addresses and of users, by which those in `free` are not slowed.
+    """
+
+    guesses: Guesses
+    shares: Shares
+    slow: tuple[SlowDown, SlowDown] | None = None
+    free: frozenset[str] = frozenset()
+
+
 class Guard:
     """What every request passes: pace, identity, and the statuses of whatever is refused."""
 
     def __init__(
         self,
         gatekeeper: Gatekeeper,
-        limits: tuple[SlowDown, SlowDown] | None,
+        limits: Limits,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         spectators: Spectators | None = None,
     ) -> None:
@@ -106,8 +122,10 @@ class Guard:
         self._sleep = sleep
         self._spectators = spectators
 
-    def known(self, handler: Handler, *, admin_only: bool = False) -> Endpoint:
-        """An endpoint for authenticated users, or for the admin alone.
+    def known(
+        self, handler: Handler, *, admin_only: bool = False, creates: bool = False
+    ) -> Endpoint:
+        """An endpoint for authenticated users, or for the admin alone; it `creates` a match.
 
         As in the original a body is read before anybody is asked who they are; the handler finds
         it as `request.state.body`.
@@ -117,15 +135,18 @@ class Guard:
             request.state.body = await read_json(request)
             decode_parameters(request)
             asked = _asked(request)
-            user = self._gatekeeper.user(asked)
+            user = self._known(request, asked)
             if user is None:
-                return self._ask_who(asked)
+                return await self._ask_who(request, asked)
             if user.is_admin:
                 return await handler(request, user)
             if admin_only:
                 return tagged(PlainTextResponse("Unauthorized", 401))
-            pace = await self._slow_user(request, user)
-            return _paced(await _answered(handler(request, user)), pace)
+            with self._limits.shares.answering(user):
+                if creates:
+                    self._limits.shares.creates(user)
+                pace = await self._slow_user(request, user)
+                return _paced(await _answered(handler(request, user)), pace)
 
         return self.open(admitted)
 
@@ -163,22 +184,37 @@ class Guard:
 
         return endpoint
 
-    def _ask_who(self, asked: Asked) -> Response:
+    def _known(self, request: Request, asked: Asked) -> User | None:
+        """Who asks, None where that is not proved; raises `Refused` where it is not looked at."""
+        address, name = str(client_ip(request)), self._gatekeeper.named(asked)
+        if name is not None:
+            self._limits.guesses.check(address, name)
+        user = self._gatekeeper.user(asked)
+        if user is not None:
+            self._limits.guesses.right(address, user.id)
+            getattr(request.state, "signed_in", lambda: None)()
+        return user
+
+    async def _ask_who(self, request: Request, asked: Asked) -> Response:
         if self._gatekeeper.malformed(asked):
             return Response(b"Bad Request", 400)
-        response = Response(b"Unauthorized", 401)
+        name = self._gatekeeper.named(asked)
+        if name is not None and not self._gatekeeper.is_stale(asked):
+            await self._wait(self._limits.guesses.wrong(str(client_ip(request)), name))
+        # A client that tries again at once is to hold no connection meanwhile.
+        response = Response(b"Unauthorized", 401, {"Connection": "close"})
         for challenge in self._gatekeeper.challenges(asked):
             response.headers.append("WWW-Authenticate", challenge)
         return response
 
     async def _slow_address(self, request: Request) -> None:
-        if self._limits is not None:
-            await self._wait(self._limits[0].count(str(client_ip(request))).delay)
+        if self._limits.slow is not None:
+            await self._wait(self._limits.slow[0].count(str(client_ip(request))).delay)
 
     async def _slow_user(self, request: Request, user: User) -> Pace | None:
-        if self._limits is None:
+        if self._limits.slow is None or user.id in self._limits.free:
             return None
-        pace = self._limits[1].count(f"{client_ip(request)} {user.id}")
+        pace = self._limits.slow[1].count(f"{client_ip(request)} {user.id}")
         await self._wait(pace.delay)
         return pace
 
@@ -220,8 +256,10 @@ async def _answered(handling: Awaitable[Response]) -> Response:
         return await handling
     except Refused as refused:
         answer = error_answer(refused.status, str(refused))
-        if refused.status == 413:  # noqa: PLR2004 - the rest of the body is not read
+        if refused.status in (413, 429):  # the rest is not read; who hurries is to call again
             answer.headers["Connection"] = "close"
+        if refused.status == 429:  # noqa: PLR2004
+            answer.headers["Retry-After"] = str(WINDOW.seconds)
         return answer
     except (Malformed, RulesError) as error:
         return error_answer(400, str(error))

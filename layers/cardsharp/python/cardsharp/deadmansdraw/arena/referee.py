@@ -42,6 +42,9 @@ TRIES = 5
 ALWAYS = datetime.min.replace(tzinfo=UTC)
 """Since when an arena looks at the clock that never stops."""
 
+LONGEST_COMMENT = 1000
+"""Characters of what is said of a match's end."""
+
 _NONE = timedelta()
 
 
@@ -161,6 +164,8 @@ class Referee:
     def terminate(self, user: User, match_id: str, body: dict[str, Any], ip: str | None) -> Match:
         """The match after it was ended by decision of the admin or, in practice, its creator."""
         winner_id, comment = _text(body, "winnerId"), _text(body, "comment") or None
+        if comment is not None and len(comment) > LONGEST_COMMENT:
+            raise Malformed(f"The comment is longer than {LONGEST_COMMENT} characters.")
         match = self.find(match_id)
         if not user.is_admin and match.pairing.creator != user.id:
             raise Refused(401, "Not authorized to perform action.")

@@ -8,18 +8,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from cardsharp.deadmansdraw.arena.counts import MemoryCounts
+
 WINDOW = timedelta(seconds=60)
 STEP = timedelta(milliseconds=100)
 LONGEST = timedelta(seconds=10)
 PER_ADDRESS = 1000
 PER_USER = 100
-_MANY_WINDOWS = 10_000
-
-
-@dataclass(slots=True)
-class _Window:
-    ends: datetime
-    count: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,30 +30,21 @@ class SlowDown:
 
     def __init__(self, limit: int, clock: Callable[[], datetime]) -> None:
         self._limit = limit
-        self._clock = clock
-        self._windows: dict[str, _Window] = {}
+        self._counts = MemoryCounts(clock)
 
     def count(self, key: str) -> Pace:
         """Count one request of `key`; how long it has to wait."""
-        now = self._clock()
-        window = self._windows.get(key)
-        if window is None or window.ends <= now:
-            self._forget_ended(now)
-            window = self._windows[key] = _Window(now + WINDOW)
-        window.count += 1
-        over = max(0, window.count - self._limit)
+        number, ends = self._counts.count(key, WINDOW)
         return Pace(
-            min(over * STEP, LONGEST),
+            delay_for(number - self._limit),
             {
                 "X-SlowDown-Limit": str(self._limit),
-                "X-SlowDown-Remaining": str(max(0, self._limit - window.count)),
-                "X-SlowDown-Reset": str(round(window.ends.timestamp())),
+                "X-SlowDown-Remaining": str(max(0, self._limit - number)),
+                "X-SlowDown-Reset": str(round(ends.timestamp())),
             },
         )
 
-    def _forget_ended(self, now: datetime) -> None:
-        """Keep the table small when it has been asked for by many."""
-        if len(self._windows) >= _MANY_WINDOWS:
-            self._windows = {
-                key: window for key, window in self._windows.items() if window.ends > now
-            }
+
+def delay_for(over: int) -> timedelta:
+    """How long who is so many requests over a limit has to wait."""
+    return min(max(0, over) * STEP, LONGEST)

@@ -1,0 +1,158 @@
+"""What one player or address may take of an arena: passwords to try, matches, requests, bytes."""
+
+import logging
+from base64 import b64encode
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from support.arena import ADMIN, ALICE, BOB, Answer, Client, HandClock, Poll, running_arena
+from support.arena_cloud import in_cloud
+
+from cardsharp.deadmansdraw.arena import guesses
+from cardsharp.deadmansdraw.arena.counts import MemoryCounts
+from cardsharp.deadmansdraw.arena.guesses import FREE, MOST, Guesses
+from cardsharp.deadmansdraw.arena.quotas import Quotas
+from cardsharp.deadmansdraw.arena.refusals import Refused
+from workbench.cloud.emulator import Emulator
+
+FEW = Quotas(matches=2, at_once=3)
+Home = Callable[[Path], AbstractContextManager[tuple[Client, HandClock]]]
+
+
+@contextmanager
+def this_machine(folder: Path) -> Iterator[tuple[Client, HandClock]]:
+    clock = HandClock()
+    with running_arena(folder, clock=clock, quotas=FEW) as (_, client):
+        yield client, clock
+
+
+@contextmanager
+def cloud(folder: Path) -> Iterator[tuple[Client, HandClock]]:
+    clock = HandClock()
+    with (
+        Emulator() as emulator,
+        in_cloud(emulator)(folder, clock=clock, quotas=FEW) as (_, client),
+    ):
+        yield client, clock
+
+
+HOMES = [this_machine, pytest.param(cloud, marks=pytest.mark.slow)]
+
+
+def guess(client: Client, user: str, word: object = "guess") -> Answer:
+    """The answer to a password."""
+    token = b64encode(f"{user}:{word}".encode()).decode()
+    return client.ask("GET", "/api/whoami", headers={"Authorization": f"Basic {token}"})
+
+
+# --- wrong passwords -----------------------------------------------------------------------
+
+
+def test_who_guesses_waits_ever_longer_and_a_right_password_never() -> None:
+    """By address, whoever's password it is, and by user, wherever it comes from."""
+    found = Guesses(MemoryCounts(clock := HandClock()), clock)
+    waits = [found.wrong("10.0.0.1", f"user {n}").total_seconds() for n in range(FREE + 3)]
+    assert waits == [0] * FREE + [0.1, 0.2, 0.3]
+    waits = [found.wrong(f"10.0.1.{n}", "admin").total_seconds() for n in range(FREE + 200)]
+    assert waits[FREE - 1 : FREE + 2] == [0, 0.1, 0.2]
+    assert waits[-1] == 10
+    found.check("10.0.0.1", "admin")
+    clock.turn(timedelta(minutes=1))
+    assert found.wrong("10.0.0.1", "admin") == timedelta()
+
+
+def test_after_very_many_a_user_comes_from_where_it_was_let_in_before() -> None:
+    """For the rest of that minute; others and other addresses go on."""
+    found = Guesses(MemoryCounts(clock := HandClock()), clock)
+    found.right("10.0.0.7", ALICE)
+    for number in range(MOST):
+        found.wrong(f"10.1.{number // 250}.{number % 250}", ALICE)
+    with pytest.raises(Refused, match="minute"):
+        found.check("10.0.0.8", ALICE)
+    found.check("10.0.0.7", ALICE)
+    found.check("10.0.0.8", BOB)
+    clock.turn(timedelta(minutes=1))
+    found.check("10.0.0.8", ALICE)
+
+
+@pytest.mark.parametrize("home", HOMES)
+def test_a_guesser_is_told_to_hang_up_and_shut_out(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The organiser reads of it once, without any password."""
+    monkeypatch.setattr(guesses, "MOST", FREE + 1)
+    monkeypatch.setattr(guesses, "MOST_AT_ONCE", FREE + 1)
+    with home(tmp_path) as (client, clock):
+        assert client.get("/api/whoami").status == 200
+        told = [guess(client, ADMIN, f"secret-{n}") for n in range(FREE + 3)]
+        assert [one.status for one in told] == [401] * (FREE + 1) + [429] * 2
+        for answer in told:
+            assert answer.headers["connection"] == ["close"]
+        assert told[-1].headers["retry-after"] == ["60"]
+        assert client.get("/api/whoami", ADMIN).status == 429
+        assert client.get("/api/whoami").status == 200
+        clock.turn(timedelta(minutes=1))
+        assert client.get("/api/whoami", ADMIN).status == 200
+    assert [one.message for one in caplog.records if "for admin" in one.message] == [
+        f"{FREE} wrong passwords within a minute: for admin",
+        f"{FREE + 1} wrong passwords within a minute: for admin",
+    ]
+    assert "secret" not in caplog.text
+
+
+# --- matches, requests, bytes --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("home", HOMES)
+def test_a_player_creates_so_many_matches_in_a_day(
+    home: Home, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The organiser as many as needed."""
+    caplog.set_level(logging.WARNING)
+    with home(tmp_path) as (client, clock):
+        assert [client.post("/api/matches").status for _ in range(4)] == [200, 200, 429, 429]
+        assert client.post("/api/matches").json() == {
+            "error": "A player may create 2 matches in a day."
+        }
+        assert client.post("/api/matches", BOB).status == 200
+        made = [
+            client.post("/api/matches", ADMIN, {"playerids": [ALICE, BOB]}).status for _ in "1234"
+        ]
+        assert made == [200] * 4
+        clock.turn(timedelta(days=1))
+        assert client.post("/api/matches").status == 200
+    assert f"Alice ({ALICE}) was refused: A player may create 2 matches" in caplog.text
+
+
+def test_so_many_requests_of_a_player_wait_at_a_time(tmp_path: Path) -> None:
+    """The next is refused at once, and its connection closed; others go on."""
+    with running_arena(tmp_path, quotas=FEW) as (arena, client):
+        path = "/api/matches?active=1&wait=1"
+        polls = [Poll(arena, "GET", path, ALICE) for _ in range(FEW.at_once)]
+        refused = client.get("/api/whoami")
+        assert (refused.status, refused.headers["connection"]) == (429, ["close"])
+        assert client.get("/api/whoami", BOB).status == 200
+        arena.create_match([ALICE, ALICE])
+        assert [poll.answer().status for poll in polls] == [200] * FEW.at_once
+        assert client.get("/api/whoami").status == 200
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ({"tags": ["x" * 1000]}, "The tags have more than 1000 characters together."),
+        ({"tags": [""] * 1001}, "The tags have more than 1000 characters together."),
+        ({"playArea": [["Hook", 3]] * 61}, "A pile has at most 60 cards."),
+    ],
+)
+def test_a_match_cannot_be_large(tmp_path: Path, body: object, told: str) -> None:
+    """Some thousands filled the organiser's disk."""
+    with running_arena(tmp_path) as (_, client):
+        answer = client.post("/api/matches", ALICE, body)
+        assert (answer.status, answer.json()) == (400, {"error": told})
+        match = client.post("/api/matches", ALICE).json()["id"]
+        end = {"comment": "x" * 1001}
+        assert client.ask("DELETE", f"/api/matches/{match}/terminate", ALICE, end).status == 400
