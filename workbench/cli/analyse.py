@@ -1,9 +1,6 @@
 """`cardsharp analyse`: what each decision of a match cost, and what the cards brought."""
 
 from collections.abc import Callable, Iterator
-from typing import Annotated
-
-from cyclopts import Parameter
 
 from cardsharp.analysis import Analysis
 from cardsharp.analysis import analyse as analysis_of
@@ -14,20 +11,12 @@ from workbench.cli.opening import opened
 from workbench.show.analysis import Analysed, print_analysis
 from workbench.show.drawing import match_document, print_title
 from workbench.show.lookup import LAST, game_of
-from workbench.show.options import Json, Store
+from workbench.show.options import Json, Match, Store
 from workbench.show.output import print_json, results
 from workbench.show.progress import Bar
 
-Analysable = Annotated[
-    str,
-    Parameter(
-        help="An id, a unique beginning or end of one, the word last, a FILE of recorded matches, "
-        "or the URL of an arena or of a match there."
-    ),
-]
 
-
-def analyse(match: Analysable = LAST, /, *, store: Store = None, as_json: Json = False) -> None:
+def analyse(match: Match = LAST, /, *, store: Store = None, as_json: Json = False) -> None:
     """Print who decided how well, what the cards brought, and the worst decisions."""
     analyse_match(match, store, as_json=as_json)
 
@@ -36,7 +25,7 @@ def analyse_match(
     match: str, store: str | None, game: Game | None = None, *, as_json: bool
 ) -> None:
     """Print the analysis of the match that a word means, one of that game where one is named."""
-    record, moves = opened(match, store, game)
+    record, moves, _ = opened(match, store, game)
     found = analysis_of(game_of(record), record, moves, watched)
     header = header_of(record)
     shown = Analysed.of(found, header)
@@ -69,7 +58,7 @@ def watched(asked: list[Asked]) -> Iterator[Asked]:
 def analyse_of(game: Game) -> Callable[..., None]:
     """The command for a game alone."""
 
-    def analyse(match: Analysable = LAST, /, *, store: Store = None, as_json: Json = False) -> None:
+    def analyse(match: Match = LAST, /, *, store: Store = None, as_json: Json = False) -> None:
         """Say what each decision of a match cost, and what the cards brought."""
         analyse_match(match, store, game, as_json=as_json)
 

@@ -1,13 +1,12 @@
 """The match that a word on the command line means: of a match log, in a file, or at an arena."""
 
-from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.errors import ConfigError
 from cardsharp.game import Game
-from workbench.show.lookup import read_match
+from workbench.show.lookup import Found, read_match
 from workbench.watch.sources import LogSource, source_of
 
 
-def opened(word: str, store: str | None, game: Game | None) -> tuple[MatchRecord, list[MoveRecord]]:
+def opened(word: str, store: str | None, game: Game | None) -> Found:
     """The match that a word means; one of that game where one is named.
 
     Raises:
@@ -17,9 +16,8 @@ def opened(word: str, store: str | None, game: Game | None) -> tuple[MatchRecord
     """
     source, match_id = source_of(word, store, game)
     if isinstance(source, LogSource):
-        found = read_match(match_id, store, game)  # which names what cannot be read
-        return found.record, found.moves
+        return read_match(match_id, store, game)  # which names what cannot be read
     record = source.match(match_id)
     if record is None:
         raise ConfigError(f"There is no match {match_id}.")
-    return record, source.moves(match_id)
+    return Found(record, source.moves(match_id), [])

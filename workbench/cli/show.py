@@ -7,8 +7,9 @@ from cyclopts import Parameter
 
 from cardsharp.game import Game
 from workbench.cli.each import for_each_game
+from workbench.cli.opening import opened
 from workbench.show.drawing import drawing_of
-from workbench.show.lookup import LAST, game_of, read_match
+from workbench.show.lookup import LAST, game_of
 from workbench.show.options import Json, Match, Store
 from workbench.show.output import messages
 
@@ -31,7 +32,7 @@ def show_match(
     match: str, turn: int | None, store: str | None, game: Game | None = None, *, as_json: bool
 ) -> None:
     """Print the match that a word means, one of that game where one is named."""
-    record, moves, withdrawn = read_match(match, store, game)
+    record, moves, withdrawn = opened(match, store, game)
     drawing_of(game_of(record)).show(record, moves, turn, as_json=as_json)
     if withdrawn:
         numbers = ", ".join(map(str, withdrawn))

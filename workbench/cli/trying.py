@@ -112,7 +112,8 @@ def _matches(
     first = game or game_named(None)
     words = options.match or (_all_ids(options, first) if options.all else (LAST,))
     for word in words:
-        yield opened(word, options.store, first if word == LAST else game)
+        found = opened(word, options.store, first if word == LAST else game)
+        yield found.record, found.moves
 
 
 def _all_ids(options: TryOptions, game: Game) -> list[str]:

@@ -20,18 +20,10 @@ from workbench.cli.analyse import watched
 from workbench.cli.each import for_each_game
 from workbench.cli.serve import Port
 from workbench.show.lookup import LAST
-from workbench.show.options import Json, Store
+from workbench.show.options import Json, Match, Store
 from workbench.show.output import print_json, results
 from workbench.watch.site import WatchServer
 from workbench.watch.sources import Source, source_of
-
-What = Annotated[
-    str,
-    Parameter(
-        help="An id, a unique beginning or end of one, the word last, a FILE of recorded matches, "
-        "or the URL of an arena or of a match there."
-    ),
-]
 
 
 @Parameter(name="*")
@@ -58,7 +50,7 @@ class WatchOptions:
     as_json: Json = False
 
 
-def watch(match: What = LAST, /, *, options: WatchOptions = WatchOptions()) -> None:
+def watch(match: Match = LAST, /, *, options: WatchOptions = WatchOptions()) -> None:
     """Look at a match in the browser, step by step; one that is played moves on by itself."""
     _watch(match, options, None)
 
@@ -66,7 +58,7 @@ def watch(match: What = LAST, /, *, options: WatchOptions = WatchOptions()) -> N
 def watch_of(game: Game) -> object:
     """The command for a game alone."""
 
-    def watch(match: What = LAST, /, *, options: WatchOptions = WatchOptions()) -> None:
+    def watch(match: Match = LAST, /, *, options: WatchOptions = WatchOptions()) -> None:
         """Look at a match in the browser."""
         _watch(match, options, game)
 

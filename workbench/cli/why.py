@@ -7,8 +7,9 @@ from cyclopts import Parameter
 
 from cardsharp.game import Game
 from workbench.cli.each import for_each_game
+from workbench.cli.opening import opened
 from workbench.show.drawing import drawing_of
-from workbench.show.lookup import game_of, read_match
+from workbench.show.lookup import game_of
 from workbench.show.options import Json, Match, Store
 
 OneTurn = Annotated[int, Parameter(help="The turn's number, counted from 1.")]
@@ -30,7 +31,7 @@ def explain_turn(
     match: str, turn: int, store: str | None, game: Game | None = None, *, as_json: bool
 ) -> None:
     """Print our decisions in a turn of the match that a word means."""
-    record, moves, _ = read_match(match, store, game)
+    record, moves, _ = opened(match, store, game)
     drawing_of(game_of(record)).why(record, moves, turn, as_json=as_json)
 
 

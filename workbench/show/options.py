@@ -17,7 +17,13 @@ Store = Annotated[
     ),
 ]
 
-Match = Annotated[str, Parameter(help="An id, a unique beginning or end of one, or the word last.")]
+Match = Annotated[
+    str,
+    Parameter(
+        help="An id, a unique beginning or end of one, the word last, a FILE of recorded matches, "
+        "the URL of an arena or of a match there, or final-2023, which comes with the program."
+    ),
+]
 
 
 def span(_kind: object, tokens: Sequence[Token]) -> timedelta:

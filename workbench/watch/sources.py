@@ -22,6 +22,9 @@ from workbench.show.lookup import LAST, find_match, open_to_read
 
 _RECORDED = (".json", ".jsonl", ".gz")
 _TIMEOUT = (3, 10)
+_SAMPLES = Path(__file__).parent / "samples"
+"""Matches that come with the program: the final of 2023, as its arena tells it."""
+
 _LOCAL = {"127.0.0.1", "localhost", "::1"}
 
 
@@ -200,7 +203,8 @@ def _listed(told: Mapping[str, Any]) -> MatchRecord:
 def source_of(word: str, store: str | None, game: Game | None = None) -> tuple[Source, str]:
     """Where the match that a word means is, and its id.
 
-    The word is an id or a part of one, `last`, a file, or an address of an arena or its match.
+    The word is an id or a part of one, `last`, a file, an address of an arena or its match, or
+    `final-2023`.
 
     Raises:
         ConfigError: there is no such match, or it cannot be got at.
@@ -208,6 +212,8 @@ def source_of(word: str, store: str | None, game: Game | None = None) -> tuple[S
     source: Source
     if word.startswith(("http://", "https://")):
         source, wanted = ArenaSource(word), _named(word)
+    elif (sample := _SAMPLES / f"{Path(word).name}.json.gz").is_file():
+        source, wanted = FileSource(sample), LAST
     elif Path(word).suffix in _RECORDED:
         source, wanted = FileSource(Path(word)), LAST
     else:

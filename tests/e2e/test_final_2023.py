@@ -1,0 +1,32 @@
+"""The final of 2023 comes with the program: 55 : 51 in 18 turns, by our rules as by its arena's."""
+
+from pathlib import Path
+
+import pytest
+from support.cli import Cli, clean
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
+    clean(monkeypatch, tmp_path)
+    return Cli(capsys)
+
+
+def test_the_final_is_shown_without_any_log(cli: Cli) -> None:
+    assert "both seats, 55 : 51, in 18 turns" in cli("show", "final-2023").out
+    assert "Turn 3 was not decided by us but by Pathormous" in cli("why", "final-2023", "3").err
+
+
+def test_its_analysis_adds_up_to_its_result(cli: Cli) -> None:
+    """Each of its decisions is judged on the position that our rules make of the events."""
+    found = cli("analyse", "final-2023", "--json").json()["analysis"]
+    first, second = found["players"]
+    assert found["result"] == 1.0
+    total = found["start"] + found["luck"] + first["skill"] - second["skill"]
+    assert total == pytest.approx(1.0)
+
+
+def test_it_is_watched(cli: Cli, tmp_path: Path) -> None:
+    page = tmp_path / "final.html"
+    assert cli("watch", "final-2023", "--html", str(page)).code == 0
+    assert "Weekend Bananas" in page.read_text()
