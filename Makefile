@@ -61,7 +61,7 @@ play: $(PLAYS) ## Play a match on this machine: OPPONENT= MATCHES= STRATEGY= CLO
 	@$(BIN)/cardsharp play $(PLAY)
 
 # Checking the types keeps one processor busy: meanwhile the other compiles the tests for all workers.
-test: setup ## Run all checks and all fast tests: what CI runs first, in about five minutes
+test: setup .venv-sam/.setup-done ## Run all checks and all fast tests: what CI runs first, in about five minutes
 	@$(MAKE) --no-print-directory -j 2 check compiled
 	@$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not timed and not slow"
 	@$(BIN)/pytest -m "timed and not slow" $$(grep -rl --include='*.py' 'mark\.timed' tests)
@@ -74,7 +74,7 @@ $(BROWSER): $(STAMP) pyproject.toml uv.lock
 	@$(UV) sync --quiet --locked --no-build-isolation --inexact --group browser
 	@touch $@
 
-test-all: check research-test ## Run everything: also duels, all recorded data, and fuzzing at full size
+test-all: check research-test .venv-sam/.setup-done ## Run everything: also duels, all recorded data, and fuzzing at full size
 	@TESTS=all $(BIN)/pytest -n auto --dist worksteal --timeout 3600 -m "not timed"
 	@TESTS=all $(BIN)/pytest -m timed
 	@$(MAKE) --no-print-directory test-browser TESTS=all
@@ -104,7 +104,7 @@ contest: setup ## Rehearse a contest with all that goes wrong in one: TEAMS=20 M
 chaos: setup ## Play matches while everything around them fails: MATCHES=200 CLOUD= SEED= CARDS=
 	@$(BIN)/python -m workbench.bench.chaos.night $(CHAOS)
 
-coverage: setup ## Run the fast tests and say what no test reaches; fails below the floor
+coverage: setup .venv-sam/.setup-done ## Run the fast tests and say what no test reaches; fails below the floor
 	@$(BIN)/pytest -n auto --dist worksteal -m "not timed and not slow" --cov --cov-report=
 	@$(BIN)/coverage report
 
@@ -138,7 +138,7 @@ build: setup .venv-sam/.setup-done ## Build what would be uploaded to AWS
 gates: setup .venv-sam/.setup-done .venv-checks/.setup-done ## Check template and artifacts
 	@$(BIN)/python -m workbench.build.gates $(GATES)
 
-cloud: setup ## Deploy the template into the emulator and have matches played there: STAY=1
+cloud: setup .venv-sam/.setup-done ## Deploy the template into the emulator and have matches played there: STAY=1
 	@$(BIN)/python -m workbench.operate.trial $(if $(STAY),--stay)
 
 bench: bench-start bench-wake bench-hold bench-match bench-throughput bench-blef bench-euchre bench-viewer ## Run all benchmarks

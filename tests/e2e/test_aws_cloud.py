@@ -28,7 +28,7 @@ from cardsharp.cloud.switches import KEPT
 from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.errors import CardsharpError, ConfigError, Unauthorized
 from workbench.build.deploy import stack_tags
-from workbench.build.makefiles import ROOT
+from workbench.build.target import ROOT
 from workbench.cli import main
 from workbench.operate import letters
 from workbench.operate.letters import drop, list_letters

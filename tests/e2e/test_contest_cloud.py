@@ -17,10 +17,12 @@ from cardsharp.deadmansdraw.contest.dynamodb import DynamoContest
 from cardsharp.deadmansdraw.contest.records import Settings
 from cardsharp.deadmansdraw.contest.sqlite import SqliteContest
 from workbench.build.artifacts import Build
-from workbench.build.deploy import STACK_SERVICES, Deployed, deploy
+from workbench.build.deploy import STACK_SERVICES, deploy
 from workbench.build.target import native_architecture
 from workbench.cloud.emulator import Emulator
+from workbench.cloud.template import ARENA
 from workbench.contest.home import play_on
+from workbench.operate.stack import Stack, find_stack
 from workbench.stage.opponent import Order
 
 NAME = "cup-stack"
@@ -37,16 +39,14 @@ def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp
     return Cli(capsys)
 
 
-def stack(emulator: Emulator, built: Build, log_level: str = "INFO") -> Deployed:
-    """The stack with the arena, new or updated."""
+def stack(emulator: Emulator, built: Build, log_level: str = "INFO") -> Stack:
+    """The arena's stack, new or updated."""
     parameters = {
-        "ArenaUrl": "https://arena.example",
         "Architecture": native_architecture(),
-        "Watch": "alarms",
-        "Services": "deadmansdraw",
         "LogLevel": log_level,
     }
-    return deploy(emulator, built, NAME, parameters)
+    deploy(emulator, built, NAME, parameters, ARENA)
+    return find_stack(NAME, emulator.client)
 
 
 def kill_director(emulator: Emulator) -> int:
@@ -64,7 +64,7 @@ def kill_director(emulator: Emulator) -> int:
 
 
 @contextmanager
-def at_play(emulator: Emulator, made: Deployed, words: dict[str, Credentials]) -> Iterator[None]:
+def at_play(emulator: Emulator, made: Stack, words: dict[str, Credentials]) -> Iterator[None]:
     """The teams at the deployed arena, which the emulator has below a path of its own."""
     api = made.outputs["deadmansdrawUrl"].partition("//")[2].partition(".")[0]
     url = f"{emulator.endpoint}/_aws/execute-api/{api}/$default"

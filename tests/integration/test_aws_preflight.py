@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cardsharp.errors import ConfigError
-from workbench.build.makefiles import ROOT
+from workbench.build.target import ROOT
 from workbench.cloud.emulator import Emulator
 from workbench.operate.preflight import (
     ASKED,

@@ -59,6 +59,9 @@ def on(samples: list[Sample], tail: timedelta = MINUTE) -> set[str]:
     return set(fired(ALARMS, samples, minutes(samples, tail)))
 
 
+OLDEST = "ApproximateAgeOfOldestMessage"
+
+
 def every_minute(samples: list[Sample], count: int) -> list[Sample]:
     """A recording again and again, each minute once."""
     return [one for n in range(count) for one in shifted(samples, MINUTE * n)]
@@ -98,7 +101,10 @@ def healthy(tmp_path_factory: pytest.TempPathFactory) -> list[Sample]:
             assert here.serve(game) == 200
         assert here.look() == 200
         here.note_depth("DeadLetters", 0)
-        here.note_sent("deadmansdrawTickLetters", 0)
+        here.note_depth("TickLetters", 0)
+        here.note("AWS/SQS", OLDEST, {"QueueName": "Ticks"}, 5)
+        here.note("AWS/Lambda", "Errors", {"FunctionName": "Director"}, 0)
+        here.note("AWS/Lambda", "Throttles", {"FunctionName": "Director"}, 0)
         here.note_queue(MemoryQueue(FakeClock()), timedelta(0))
         return [in_time(one) for one in here.samples]
 
@@ -117,7 +123,9 @@ def quiet(tmp_path: Path) -> Iterator[Recorder]:
 
 def test_a_healthy_run_says_everything_that_alarms_listen_to(healthy: list[Sample]) -> None:
     said = {one.metric for one in healthy}
-    watched = {series.metric for alarm in ALARMS for series in alarm.series.values()}
+    # A further game is watched as the others are, but there is none.
+    alarms = [one for one in ALARMS if not one.name.startswith("game")]
+    watched = {series.metric for alarm in alarms for series in alarm.series.values()}
     assert {one.name for one in watched - said} <= {Metric.UNANSWERED, "ErrorLines"}, "faults"
 
 
@@ -298,8 +306,17 @@ def test_a_decision_of_more_than_half_its_limit_is_noticed(
 def test_a_tick_of_the_director_that_failed_ten_times_is_noticed(
     healthy: list[Sample], quiet: Recorder
 ) -> None:
-    quiet.note_sent("deadmansdrawTickLetters", 1)
-    assert on_amid(healthy, quiet.samples) == {"deadmansdrawTickFailed"}
+    quiet.note_depth("TickLetters", 1)
+    assert on_amid(healthy, quiet.samples) == {"TickFailed"}
+
+
+def test_ticks_of_the_director_that_wait_are_noticed_and_one_whose_director_died_is_not(
+    healthy: list[Sample], quiet: Recorder
+) -> None:
+    quiet.note("AWS/SQS", OLDEST, {"QueueName": "Ticks"}, 35)
+    assert on_amid(healthy, quiet.samples) == set()
+    quiet.note("AWS/SQS", OLDEST, {"QueueName": "Ticks"}, 61)
+    assert on_amid(healthy, quiet.samples) == {"TicksLate"}
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -309,7 +326,7 @@ def test_a_game_that_fails_is_noticed(healthy: list[Sample], tmp_path: Path, gam
         assert on_amid(healthy, here.samples) == {f"{game}Failing"}
 
 
-@pytest.mark.parametrize("function", ["Poller", "Worker", *GAMES])
+@pytest.mark.parametrize("function", ["Poller", "Worker", "Director", *GAMES])
 def test_an_invocation_that_had_to_wait_is_noticed(
     healthy: list[Sample], quiet: Recorder, function: str
 ) -> None:

@@ -39,12 +39,11 @@ from cardsharp.euchre.assembly import SERVICE
 from cardsharp.seats import assemble
 from cardsharp.web.service import BOT_QUEUE, BOT_STORE, BOT_URL
 from workbench.arena.server import ArenaServer
-from workbench.build.makefiles import ROOT
+from workbench.build.target import ROOT
 from workbench.cloud.context import Function, LambdaContext
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.events import sqs_event
 from workbench.cloud.http_events import Asked, http_event
-from workbench.cloud.template import TEMPLATE
 from workbench.deadmansdraw.emulated import new_table
 from workbench.stage.side import assembled
 from workbench.stage.surroundings import environment
@@ -104,7 +103,7 @@ def arena(tmp_path: Path) -> Iterator[ArenaServer]:
 @contextmanager
 def deployed(emulator: Emulator, arena: ArenaServer, name: str) -> Iterator[tuple[Assembly, Seen]]:
     """What a deployed function is made of, on a stack of its own, and the actions that it uses."""
-    made = emulator.create(TEMPLATE, prefix=name)
+    made = emulator.create(prefix=name)
     secret = f'{{"username": "{ALICE}", "password": "{PASSWORDS[ALICE]}"}}'
     emulator.client("ssm").put_parameter(Name=name, Value=secret, Type="SecureString")
     variables = {
@@ -124,7 +123,7 @@ def deployed(emulator: Emulator, arena: ArenaServer, name: str) -> Iterator[tupl
 @contextmanager
 def service(emulator: Emulator, game: str, table: str, prefix: str = "") -> Iterator[Seen]:
     """The actions that a game's service, on a table of its own, uses meanwhile."""
-    made = emulator.create(TEMPLATE, prefix=prefix or game)
+    made = emulator.create(prefix=prefix or game)
     variables = {**emulator.environment, f"{game.upper()}_STORE": f"dynamodb:{made.tables[table]}"}
     with environment(variables), seen() as actions:
         yield actions
@@ -165,7 +164,7 @@ def test_s13_blef_may_tell_those_who_watch(emulator: Emulator) -> None:
 
 
 def test_s13_blef_may_seat_the_bot_that_is_invited(emulator: Emulator) -> None:
-    made = emulator.create(TEMPLATE, prefix="agents")
+    made = emulator.create(prefix="agents")
     told = {
         BOT_STORE: f"dynamodb:{made.tables['Matches']}",
         BOT_QUEUE: made.queues["MatchQueue"],
@@ -236,11 +235,11 @@ def test_s13_the_arena_may_do_what_it_does(emulator: Emulator, tmp_path: Path) -
 def test_s13_the_director_may_do_what_it_does(emulator: Emulator) -> None:
     """Of a contest whose teams never come: their turns end, and so does their match."""
     game = "deadmansdraw"
-    made = emulator.create(TEMPLATE, prefix="director")
+    made = emulator.create(prefix="director")
     variables = {
         **emulator.environment,
         "CARDSHARP_STORE": f"dynamodb:{made.tables[f'{game}Table']}",
-        "CARDSHARP_QUEUE": made.queues[f"{game}Ticks"],
+        "CARDSHARP_QUEUE": made.queues["Ticks"],
     }
     table = DynamoTable(made.tables[f"{game}Table"], emulator.client("dynamodb"))
     settings = Settings("cup", matches=1, most=1, timeout=0.001)
@@ -264,8 +263,8 @@ def test_s13_the_director_may_do_what_it_does(emulator: Emulator) -> None:
             function.handler(event, context)
             ticket += 1
         ticking.cache_clear()
-    assert actions["dynamodb"] == allowed_actions(f"{game}DirectorRole", "dynamodb")
-    assert actions["sqs"] | OF_LAMBDA == allowed_actions(f"{game}DirectorRole", "sqs") | {POSTPONED}
+    assert actions["dynamodb"] == allowed_actions("DirectorRole", "dynamodb")
+    assert actions["sqs"] | OF_LAMBDA == allowed_actions("DirectorRole", "sqs") | {POSTPONED}
     assert actions.keys() == {"dynamodb", "sqs"}
 
 

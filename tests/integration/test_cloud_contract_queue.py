@@ -10,7 +10,6 @@ from uuid import uuid4
 import pytest
 from support.cloud_benches import (
     MAX_RECEIVES,
-    TEMPLATE,
     QueueBench,
     memory_queue,
     sqs_queue,
@@ -23,7 +22,7 @@ from cardsharp.cloud.memory import MAX_RECEIVES as USUAL_RECEIVES
 from cardsharp.cloud.memory import VISIBILITY as USUAL_VISIBILITY
 from cardsharp.cloud.memory import MemoryQueue, named, register
 from cardsharp.cloud.ports import Message, Queue
-from workbench.cloud.template import load_resources
+from workbench.cloud.template import all_resources
 
 NOW = timedelta(0)
 
@@ -200,7 +199,7 @@ def test_what_a_named_queue_delivers_in_vain_goes_to_its_dead_letters() -> None:
 
 
 def test_the_memory_queue_behaves_as_the_template_says() -> None:
-    properties = load_resources(TEMPLATE)["MatchQueue"].properties
+    properties = all_resources()["MatchQueue"].properties
     assert properties["VisibilityTimeout"] == USUAL_VISIBILITY.total_seconds()
     policy = properties["RedrivePolicy"]
     assert isinstance(policy, dict)

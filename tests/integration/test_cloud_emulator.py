@@ -23,7 +23,6 @@ from cardsharp.cloud.secrets import credentials
 from cardsharp.deadmansdraw.settings import Settings
 from cardsharp.errors import ConfigError, StoreError
 from workbench.cloud.emulator import Emulator, Stack
-from workbench.cloud.template import TEMPLATE
 
 TTL = timedelta(seconds=30)
 CANARY = "canary-19c4"
@@ -31,7 +30,7 @@ CANARY = "canary-19c4"
 
 @pytest.fixture(scope="module")
 def stack(emulator: Emulator) -> Stack:
-    return emulator.create(TEMPLATE)
+    return emulator.create()
 
 
 @pytest.fixture

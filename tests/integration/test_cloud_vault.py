@@ -17,7 +17,7 @@ from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.cloud.sqlite_vault import SqliteVault
 from cardsharp.cloud.vault import LIFE, Vault
 from cardsharp.errors import ConfigError
-from workbench.cloud.template import TEMPLATE, load_resources, table_request
+from workbench.cloud.template import all_resources, table_request
 
 ONE, OTHER = {"player": "secret-canary", "n": 1}, {"player": "another", "n": 2}
 SECOND = timedelta(seconds=1)
@@ -42,7 +42,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
         vault.close()
         return
     client = request.getfixturevalue("moto")
-    properties = load_resources(TEMPLATE)["Matches"].properties
+    properties = all_resources()["Matches"].properties
     client.create_table(TableName="matches", **table_request(properties))
     table = DynamoVault("matches", clock, client)
     yield Place(table, DynamoLog("matches", clock, client), clock)

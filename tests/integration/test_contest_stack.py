@@ -17,7 +17,7 @@ from cardsharp.deadmansdraw.arena.ticks import Ticks
 from cardsharp.deadmansdraw.contest.dynamodb import DynamoContest
 from cardsharp.deadmansdraw.contest.facts import Facts
 from cardsharp.deadmansdraw.contest.records import Records, Result, Stage
-from workbench.cloud.template import TEMPLATE, load_resources
+from workbench.cloud.template import all_resources
 from workbench.show.exits import Exit
 
 NOW = timedelta()
@@ -29,7 +29,7 @@ class Deployed:
     """A stack with an arena's table and nothing that looks at it."""
 
     def __init__(self) -> None:
-        table = load_resources(TEMPLATE)["deadmansdrawTable"]
+        table = all_resources()["deadmansdrawTable"]
         wanted = ("AttributeDefinitions", "BillingMode", "KeySchema", "GlobalSecondaryIndexes")
         properties = {name: table.properties[name] for name in wanted}
         template = {
@@ -147,4 +147,4 @@ def test_a_stack_without_an_arena_says_how_it_gets_one(cli: Cli) -> None:
     topic = {"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}}
     formation.create_stack(StackName="bot", TemplateBody=json.dumps(topic))
     outcome = cli("contest", "status", "cup", "--stack", "bot", "--region", REGION)
-    assert "Services=deadmansdraw" in outcome.err
+    assert "sam deploy --config-env arena" in outcome.err

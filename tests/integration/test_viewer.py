@@ -9,14 +9,14 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 import pytest
-from support.aws_template import allowed_actions, listed, statements
+from support.aws_template import listed, properties, statements
 from support.stored import any_match
 from support.viewer_cloud import NOTE, SECRET, TTL, WORD, Deployed, deployed
 
 from cardsharp.errors import ConfigError
 from cardsharp.viewer.assembly import SHOWN, THOUGHTS, viewer_of
 from cardsharp.viewer.passes import pass_to
-from workbench.build.makefiles import ROOT
+from workbench.build.target import ROOT
 from workbench.cloud.emulator import Emulator
 
 
@@ -37,9 +37,18 @@ PATHS += ("/matches/live", "/matches/live/steps", "/matches/over/steps", "/match
 # --- rights: what a request asks for, held against the conditions of the role --------------------
 
 
+def rights() -> list[dict[str, Any]]:
+    """What the role of the pages allows, with the policy that is attached to it."""
+    assert properties("ViewerPolicy")["Roles"] == [{"Ref": "viewerRole"}]
+    return [
+        *statements("viewerRole"),
+        *properties("ViewerPolicy")["PolicyDocument"]["Statement"],
+    ]
+
+
 def condition(*, public: bool) -> dict[str, Any]:
     """The conditions on reading the table, as CloudFormation fills them in."""
-    (found,) = [one["Condition"] for one in statements("ViewerRole") if "Condition" in one]
+    (found,) = [one["Condition"] for one in rights() if "Condition" in one]
     told: dict[str, Any] = json.loads(json.dumps(found))
     listed_names = told["ForAllValues:StringEquals"]["dynamodb:Attributes"]
     if_public, alone = listed_names.pop()["Fn::If"][:2], listed_names
@@ -102,7 +111,16 @@ def test_s13_the_viewer_may_use_what_it_uses_and_change_nothing(site: Deployed) 
     for path in PATHS:
         site.text(path)
         used |= {name for name, _ in site.sent}
-    assert used == allowed_actions("ViewerRole", "dynamodb") == {"BatchGetItem", "GetItem", "Query"}
+    assert (
+        used
+        == {
+            action.partition(":")[2]
+            for one in rights()
+            for action in listed(one["Action"])
+            if action.startswith("dynamodb:")
+        }
+        == {"BatchGetItem", "GetItem", "Query"}
+    )
 
 
 def test_s13_what_the_viewer_asks_for_is_what_the_template_lists() -> None:
@@ -138,14 +156,17 @@ def test_s13_requests_for_more_are_refused_by_the_conditions() -> None:
 
 def test_s13_the_viewer_reads_one_table_one_parameter_and_writes_its_own_log() -> None:
     found = {}
-    for statement in statements("ViewerRole"):
+    for statement in rights():
         for action in listed(statement["Action"]):
             found.setdefault(action.partition(":")[0], []).append(json.dumps(statement["Resource"]))
     assert found.keys() == {"dynamodb", "ssm", "logs", "xray"}
     assert all("Matches" in one for one in found["dynamodb"])
     (parameter,) = found["ssm"]
-    assert parameter.endswith('parameter/${AWS::StackName}/viewer"}')
-    assert set(found["logs"]) == {'{"Fn::GetAtt": "ViewerLogs.Arn"}'}
+    text, told = json.loads(parameter)["Fn::Sub"]
+    assert text.endswith(":parameter${Secret}")
+    wanted = {"Fn::If": ["PublicWeb", "", {"Fn::Sub": "/${AWS::StackName}/viewer"}]}
+    assert told == {"Secret": wanted}
+    assert set(found["logs"]) == {'{"Fn::GetAtt": "viewerLogs.Arn"}'}
 
 
 # --- what is shown -------------------------------------------------------------------------------

@@ -6,9 +6,9 @@ import hashlib
 import pytest
 
 from workbench.build.artifacts import Build, digest_of
-from workbench.build.makefiles import ROOT, Unreachable, build
-from workbench.build.target import this_machine
-from workbench.cloud.template import TEMPLATE, WATCHING
+from workbench.build.sam import Unreachable, sam_build
+from workbench.build.target import ROOT, this_machine
+from workbench.cloud.template import templates
 
 SOURCES = ("functions", "layers/cardsharp", "layers/dependencies")
 
@@ -21,18 +21,19 @@ def native_build(tmp_path_factory: pytest.TempPathFactory) -> Build:
     folder = shared / f"aws-build-{_fingerprint()}"
     with (shared / "aws-build.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (folder / "template.yaml").exists():
+        if not (folder / "whole").exists():
             try:
-                build(this_machine(), folder)
+                sam_build(folder, this_machine())
             except Unreachable as error:
                 pytest.skip(
                     f"the layer's packages are neither in uv's cache nor to be had: {error}"
                 )
+            (folder / "whole").touch()
     return Build(folder)
 
 
 def _fingerprint() -> str:
-    whole = hashlib.sha256(TEMPLATE.read_bytes() + WATCHING.read_bytes())
+    whole = hashlib.sha256(b"".join(file.read_bytes() for file in templates()))
     for source in SOURCES:
         whole.update(digest_of(ROOT / source).encode())
     return whole.hexdigest()[:12]

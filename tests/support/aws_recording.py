@@ -27,7 +27,7 @@ from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.games import games
 from support.arena import ALICE, BOB, PASSWORDS, write_players
 from workbench.arena.server import ArenaServer
-from workbench.build.makefiles import ROOT
+from workbench.build.target import ROOT
 from workbench.cloud.context import Function, Handler, Invocation, invoke
 from workbench.cloud.events import Event, schedule_event, sqs_event
 from workbench.cloud.samples import Sample, read_emf, sample
@@ -99,7 +99,7 @@ class Recorder:
         with emulated_table("Matches") as table:
             told = {"CARDSHARP_STORE": f"dynamodb:{table}", "CARDSHARP_PUBLIC": "yes"}
             with environment(told):
-                return self._asked("viewer", "ViewerApi", "Viewer", viewer.app.handler)
+                return self._asked("viewer", "viewerApi", "viewerService", viewer.app.handler)
 
     def _asked(self, name: str, api: str, function: str, handler: Handler) -> int:
         event = json.loads(min((ROOT / "events").glob(f"{name}_*.json")).read_text())

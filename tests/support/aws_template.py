@@ -1,37 +1,28 @@
 """The translated template, and questions that several tests ask of it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
 from workbench.build.translate import Template, translated
-from workbench.cloud.template import WATCHING
+from workbench.cloud.nested import flattened
+from workbench.cloud.template import ARENA, TEMPLATE
 
 STACK = "cardsharp-test"
 
 
 @cache
 def template() -> Template:
-    """template.yaml as CloudFormation gets it, with what it nests as if it stood there."""
-    top, nested = translated(), translated(WATCHING)
-    arguments = top["Resources"]["Watching"]["Properties"]["Parameters"]
-    return {**top, "Resources": {**top["Resources"], **filled(nested["Resources"], arguments)}}
+    """template.yaml as CloudFormation gets it, with what it nests; and the arena's resources."""
+    bot, contests = flattened(TEMPLATE, translated), arena()
+    resources = {**contests["Resources"], **bot["Resources"]}
+    return {**bot, "Resources": resources}
 
 
-def filled(part: Any, arguments: Mapping[str, Any]) -> Any:  # noqa: ANN401 - any JSON
-    """A part of a nested template with its parameters replaced by what they are given."""
-    if isinstance(part, list):
-        return [filled(one, arguments) for one in part]
-    if not isinstance(part, dict):
-        return part
-    if part.keys() == {"Ref"} and part["Ref"] in arguments:
-        return arguments[part["Ref"]]
-    if part.keys() == {"Fn::Sub"} and isinstance(part["Fn::Sub"], str):
-        text = part["Fn::Sub"]
-        for name, one in arguments.items():
-            text = text.replace(f"${{{name}}}", f"${{{next(iter(one.values()))}}}")
-        return {"Fn::Sub": text}
-    return {key: filled(one, arguments) for key, one in part.items()}
+@cache
+def arena() -> Template:
+    """stacks/arena.yaml as CloudFormation gets it, with what it nests."""
+    return flattened(ARENA, translated)
 
 
 def of_kind(kind: str) -> dict[str, dict[str, Any]]:
@@ -49,8 +40,10 @@ def properties(name: str) -> dict[str, Any]:
 
 
 def statements(role: str) -> Iterator[dict[str, Any]]:
+    """What a role may do, where all that is optional is asked for."""
     for policy in properties(role)["Policies"]:
-        yield from policy["PolicyDocument"]["Statement"]
+        for one in policy["PolicyDocument"]["Statement"]:
+            yield one["Fn::If"][1] if "Fn::If" in one else one
 
 
 def listed(value: object) -> list[Any]:

@@ -29,7 +29,7 @@ from cardsharp.cloud.vault import Vault
 from support.bot_clock import StillClock
 from support.bot_faults import REQUESTS, Errors, FaultPlan, Faulty, Kind
 from support.cloud_benches import environment
-from workbench.cloud.template import TEMPLATE, load_resources, table_request
+from workbench.cloud.template import all_resources, table_request
 
 HOUR = timedelta(hours=1)
 
@@ -93,7 +93,7 @@ class _Cloud:
     def __init__(self, dynamodb: Any, sqs: Any) -> None:  # noqa: ANN401 - boto3's
         self._dynamodb, self._sqs = dynamodb, sqs
         self._numbers = count()
-        self._table = table_request(load_resources(TEMPLATE)["Matches"].properties)
+        self._table = table_request(all_resources()["Matches"].properties)
 
     def home(self, _folder: Path, clock: StillClock) -> Stores:
         name = f"matches-{next(self._numbers)}"

@@ -18,7 +18,7 @@ from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.cloud.sqs import SqsQueue
 from support.cloud_clock import FakeClock
 from workbench.cloud.emulator import Emulator, queue_arn
-from workbench.cloud.template import TEMPLATE, load_resources, table_request
+from workbench.cloud.template import all_resources, table_request
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
@@ -72,7 +72,7 @@ def sqlite_log(folder: Path) -> Iterator[LogBench]:
 def dynamo_log(client: "DynamoDBClient") -> Iterator[LogBench]:
     clock = FakeClock()
     name = f"matches-{uuid.uuid4()}"
-    properties = load_resources(TEMPLATE)["Matches"].properties
+    properties = all_resources()["Matches"].properties
     client.create_table(TableName=name, **table_request(properties))  # type: ignore[arg-type]
     try:
         log = DynamoLog(name, clock, client)

@@ -95,7 +95,7 @@ def deployed(emulator: Emulator, *, public: bool) -> Iterator[Deployed]:
         **emulator.environment,
         "CARDSHARP_STORE": f"dynamodb:{table}",
         "CARDSHARP_PUBLIC": "yes" if public else "no",
-        "CARDSHARP_SECRET_ID": "" if public else PARAMETER,
+        "CARDSHARP_SERVICE_SECRET": "" if public else PARAMETER,
     }
     secret = json.dumps({"username": "admin", "password": WORD})
     emulator.client("ssm").put_parameter(

@@ -1,4 +1,4 @@
-"""The HTTP services in the template: one block for every game, left out unless it is asked for."""
+"""The HTTP services: one template for every game, nested where it is asked for."""
 
 import json
 import re
@@ -6,11 +6,17 @@ from itertools import product
 from typing import Any
 
 import pytest
-from support.aws_template import allowed_actions, listed, of_kind, properties, statements, template
+from support.aws_template import (
+    allowed_actions,
+    arena,
+    listed,
+    of_kind,
+    properties,
+    statements,
+    template,
+)
 
-from workbench.build.translate import translate
-from workbench.cloud.loops import written_out
-from workbench.cloud.template import TEMPLATE, _Loader, services
+from workbench.cloud.template import STACKS, load_template, services
 
 GAMES = services()
 NOTHING = {"Ref": "AWS::NoValue"}
@@ -29,7 +35,7 @@ def without_options(part: Any) -> Any:  # noqa: ANN401 - any JSON
     if not isinstance(part, dict):
         return part
     condition, *branches = part.get("Fn::If", ("",))
-    if condition in {f"Has{option}" for option in OPTIONS}:
+    if condition in {f"blefHas{option}" for option in OPTIONS}:
         return without_options(branches[1])
     return {name: without_options(one) for name, one in part.items()}
 
@@ -48,56 +54,66 @@ def references(part: object) -> set[str]:
     return found
 
 
-def test_the_template_names_no_game_but_where_its_needs_differ() -> None:
-    """So that a game is added without a change of it."""
-    written = _Loader(TEMPLATE.read_text()).get_single_data()
-    differing = written.pop("Mappings")["Needs"]
-    assert differing.keys() <= set(GAMES)
-    written["Parameters"]["Services"].pop("Description")  # it gives an example
-    assert not [game for game in GAMES if game in json.dumps(written).lower()]
-
-
-def test_a_game_that_the_template_has_no_line_of_is_deployed_as_the_others_are() -> None:
-    raw = _Loader(TEMPLATE.read_text()).get_single_data()
-    made = translate(written_out(raw, {"Services": ["nim"]}))["Resources"]
-    kinds = {name: one["Type"] for name, one in made.items() if name.startswith("nim")}
-    assert kinds == {
-        name.replace("blef", "nim"): one["Type"]
-        for name, one in template()["Resources"].items()
-        if name.startswith("blef")
+def test_the_template_of_a_service_names_no_game() -> None:
+    """So that a game is added without a change of it: by the parameter Game."""
+    told = load_template(STACKS / "service.yaml")
+    told["Parameters"] = {
+        name: told["Parameters"][name].get("Default") for name in told["Parameters"]
     }
-    assert made["nimService"]["Properties"]["MemorySize"]["Fn::If"][2] == 256
-    variables = made["nimService"]["Properties"]["Environment"]["Variables"]
-    assert variables["CARDSHARP_GAME"] == "nim"
+    assert not [game for game in GAMES if game in json.dumps(told).lower()]
+    parameter = template()["Parameters"]["Game"]
+    assert parameter["Default"] == ""
+    assert re.fullmatch(parameter["AllowedPattern"], "kuhn")
 
 
-@pytest.mark.parametrize("game", GAMES)
+def test_a_further_game_is_deployed_by_a_parameter_as_the_others_are() -> None:
+    kinds = {name: one["Type"] for name, one in template()["Resources"].items()}
+    euchres = {name: kind for name, kind in kinds.items() if name.startswith("euchre")}
+    assert euchres
+    assert {name.replace("euchre", "game"): kind for name, kind in euchres.items()} == {
+        name: kind for name, kind in kinds.items() if name.startswith("game")
+    }
+    service = properties("gameService")
+    assert service["MemorySize"] == 256
+    assert service["Environment"]["Variables"]["CARDSHARP_GAME"] == {"Ref": "Game"}
+    assert template()["Outputs"]["gameUrl"]["Condition"] == "HasGame"
+
+
+@pytest.mark.parametrize("game", ["blef", "euchre"])
 def test_a_service_is_deployed_only_when_asked_for(game: str) -> None:
-    assert template()["Parameters"]["Services"]["Default"] == "none"
-    asked_for = {"Fn::Not": [{"Fn::Equals": [{"Fn::Join": [",", {"Ref": "Services"}]}, "none"]}]}
-    assert template()["Conditions"]["HasServices"] == asked_for
+    parameter = game.capitalize()
+    assert template()["Parameters"][parameter]["Default"] == "no"
+    wanted = template()["Conditions"][f"Has{parameter}"]
+    assert wanted == {"Fn::Equals": [{"Ref": parameter}, "yes"]}
     for name, resource in template()["Resources"].items():
         if name.startswith(game):
-            conditions = {condition_of(name, game), game}
-            assert resource["Condition"] in conditions, name
-    for name in ("Url", "FeedUrl", "Name"):
-        told = template()["Outputs"][f"{game}{name}"]
-        assert told["Condition"] == condition_of(f"{game}{name}", game)
+            assert resource["Condition"] == condition_of(name, game), name
+    for name in ("Url", "Name"):
+        assert template()["Outputs"][f"{game}{name}"]["Condition"] == f"Has{parameter}"
+
+
+def test_only_a_game_with_a_feed_and_bots_has_what_belongs_to_them() -> None:
+    optional = [
+        name for name in template()["Resources"] for one in OPTIONS if name.endswith(f"{one}Policy")
+    ]
+    assert optional == ["blefFeedPolicy", "blefAgentsPolicy"]
+    outputs = template()["Outputs"]
+    assert [name for name in outputs if "Feed" in name] == ["blefFeedUrl"]
+    assert outputs["blefFeedUrl"]["Condition"] == "HasFeed"
 
 
 def condition_of(name: str, game: str) -> str:
     """Under which condition a resource of a game is there."""
     part = name.removeprefix(game)
-    return next((f"Has{one}" for one in OPTIONS if part.startswith(one)), "HasServices")
+    optional = next((f"{game}Has{one}" for one in OPTIONS if part.startswith(one)), "")
+    return optional or f"Has{game.capitalize()}"
 
 
 @pytest.mark.parametrize("option", OPTIONS)
 def test_what_more_a_service_can_do_is_left_out_unless_it_is_asked_for(option: str) -> None:
     assert template()["Parameters"][option]["Default"] == "no"
     wanted = {"Fn::Equals": [{"Ref": option}, "yes"]}
-    assert template()["Conditions"][f"Has{option}"] == {
-        "Fn::And": [{"Condition": "HasServices"}, wanted]
-    }
+    assert template()["Conditions"][f"blefHas{option}"] == wanted
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -109,8 +125,9 @@ def test_the_bot_knows_no_game_and_no_game_the_bot(game: str) -> None:
         mentioned = references(without_options(resource))
         if name.startswith(game):
             known = names | SHARED | ({"Matches", "MatchQueue"} if "Agents" in name else set())
+            known |= {"DirectorLogs"} if game == "deadmansdraw" else set()
             assert mentioned & told.keys() <= known, name
-        else:
+        elif game != "deadmansdraw":
             assert not mentioned & names, name
 
 
@@ -142,27 +159,34 @@ def test_s13_who_watches_and_bots_add_their_own_rights_and_no_others() -> None:
         {"Fn::GetAtt": "blefTable.Arn"},
     )
     assert send["Action"] == "execute-api:ManageConnections"
-    assert send["Resource"]["Fn::Sub"][1] == {"Api": {"Ref": "blefFeedApi"}}
-    (seat,) = agents["PolicyDocument"]["Statement"]
-    assert set(seat["Action"]) == {"dynamodb:GetItem", "dynamodb:UpdateItem", "sqs:SendMessage"}
-    (nothing,) = properties("euchreAgentsPolicy")["PolicyDocument"]["Statement"]
-    assert nothing["Action"] == ["logs:PutLogEvents"], "which neither resource knows"
+    assert send["Resource"]["Fn::Sub"].endswith(":${blefFeedApi}/live/*")
+    seat, call = agents["PolicyDocument"]["Statement"]
+    assert set(seat["Action"]) == {"dynamodb:GetItem", "dynamodb:UpdateItem"}
+    assert seat["Resource"]["Fn::Sub"].endswith(":table/${Matches}")
+    assert call["Action"] == "sqs:SendMessage"
+    assert call["Resource"] == {"Fn::GetAtt": "MatchQueue.Arn"}
 
 
 @pytest.mark.parametrize("event", ["Connect", "Disconnect", "Default"])
 def test_whoever_connects_says_something_or_goes_reaches_the_function(event: str) -> None:
     route, integration = properties(f"blefFeed{event}"), properties("blefFeedIntegration")
     assert route["RouteKey"] == f"${event.lower()}"
-    assert route["Target"]["Fn::Sub"][1] == {"To": {"Ref": "blefFeedIntegration"}}
-    assert integration["IntegrationUri"]["Fn::Sub"][0].endswith("/${To}/invocations")
+    assert route["Target"] == {"Fn::Sub": "integrations/${blefFeedIntegration}"}
+    assert integration["IntegrationUri"]["Fn::Sub"].endswith("/${blefService.Arn}/invocations")
     assert properties("blefFeedApi")["ProtocolType"] == "WEBSOCKET"
     told = properties("blefService")["Environment"]["Variables"]["CARDSHARP_FEED"]["Fn::If"]
     stage = properties("blefFeedStage")["StageName"]
-    assert told[1]["Fn::Sub"][0].endswith(f"/{stage}")
-    assert (told[0], told[2]) == ("HasFeed", "")
-    source, names = properties("blefFeedPermission")["SourceArn"]["Fn::Sub"]
-    assert source.endswith(f":${{Api}}/{stage}/*")
-    assert names == {"Api": {"Ref": "blefFeedApi"}}
+    assert told[1]["Fn::Sub"].endswith(f"/{stage}")
+    assert (told[0], told[2]) == ("blefHasFeed", "")
+    assert properties("blefFeedPermission")["SourceArn"]["Fn::Sub"].endswith(
+        f":${{blefFeedApi}}/{stage}/*"
+    )
+
+
+def test_a_feed_asks_for_no_access_log_which_a_new_account_would_refuse() -> None:
+    """One of a WebSocket API, unlike an HTTP API's, needs the account's role for CloudWatch."""
+    assert "AccessLogSettings" not in properties("blefFeedStage")
+    assert "AccessLogSettings" in properties("blefStage")
 
 
 def test_s13_euchre_lists_nothing_and_may_not_query() -> None:
@@ -174,17 +198,14 @@ def test_s13_euchre_lists_nothing_and_may_not_query() -> None:
 def test_every_request_of_any_path_reaches_the_function_and_only_from_its_api(game: str) -> None:
     route, integration = properties(f"{game}Route"), properties(f"{game}Integration")
     assert route["RouteKey"] == "$default"
-    to = {"To": {"Ref": f"{game}Integration"}}
-    assert route["Target"] == {"Fn::Sub": ["integrations/${To}", to]}
+    assert route["Target"] == {"Fn::Sub": f"integrations/${{{game}Integration}}"}
     assert integration["IntegrationUri"] == {"Fn::GetAtt": f"{game}Service.Arn"}
     assert integration["PayloadFormatVersion"] == "2.0"
     assert properties(f"{game}Stage")["StageName"] == "$default", "no prefix in the path"
     assert properties(f"{game}Stage")["AutoDeploy"] is True
     permission = properties(f"{game}Permission")
     assert permission["Principal"] == "apigateway.amazonaws.com"
-    source, names = permission["SourceArn"]["Fn::Sub"]
-    assert source.endswith(":${Api}/*/*")
-    assert names == {"Api": {"Ref": f"{game}Api"}}
+    assert permission["SourceArn"]["Fn::Sub"].endswith(f":${{{game}Api}}/*/*")
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -193,25 +214,17 @@ def test_a_game_ends_before_its_api_stops_waiting_and_has_its_limits(game: str) 
     assert told["Timeout"] * 1000 < properties(f"{game}Integration")["TimeoutInMillis"] <= 30_000
     assert 0 < stage["DefaultRouteSettings"]["ThrottlingRateLimit"] <= 100
     assert 0 < stage["DefaultRouteSettings"]["ThrottlingBurstLimit"] <= 200
-    limited, (own, given, needed), unlimited = _branches(told["ReservedConcurrentExecutions"])
-    assert (limited, own, unlimited) == ("Reserved", "OwnServiceLimit", NOTHING)
-    assert given == {"Ref": "ServiceConcurrency"}
+    limited, needed, unlimited = told["ReservedConcurrentExecutions"]["Fn::If"]
+    assert (limited, unlimited) == ("Reserved", NOTHING)
+    if game == "deadmansdraw":
+        needed = arena()["Parameters"][needed["Ref"]]["Default"]
     assert 0 < needed <= 60
-    conditions = template()["Conditions"]
-    assert conditions[limited] == {"Fn::Equals": [{"Ref": "Reserve"}, "yes"]}
-    assert conditions[own] == {"Fn::Not": [{"Fn::Equals": [given, ""]}]}
-
-
-def _branches(told: dict[str, Any]) -> list[Any]:
-    """The condition of an Fn::If and its two branches, each opened where it is one itself."""
-    return [
-        _branches(one) if isinstance(one, dict) and "Fn::If" in one else one
-        for one in told["Fn::If"]
-    ]
+    for root in (template(), arena()):
+        assert root["Conditions"][limited] == {"Fn::Equals": [{"Ref": "Reserve"}, "yes"]}
 
 
 def test_euchre_has_a_whole_processor_to_think_with() -> None:
-    assert properties("euchreService")["MemorySize"]["Fn::If"][2] >= 1769
+    assert properties("euchreService")["MemorySize"] >= 1769
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -230,6 +243,6 @@ def test_what_is_logged_of_a_request_names_neither_path_nor_query_nor_client(gam
     assert json.loads(settings["Format"]).keys() >= {"status", "ms"}
     assert settings["DestinationArn"] == {"Fn::GetAtt": f"{game}AccessLogs.Arn"}
     assert properties(f"{game}AccessLogs") == {
-        "LogGroupName": {"Fn::Sub": f"/aws/vendedlogs/${{AWS::StackName}}/{game}"},
-        **properties("PollerLogs"),
+        "LogGroupName": {"Fn::Sub": "/aws/vendedlogs/${AWS::StackName}"},
+        **properties(f"{game}Logs"),
     }

@@ -7,13 +7,14 @@ import pytest
 import yaml
 
 from cardsharp.errors import ConfigError
-from workbench.build import gates, makefiles
-from workbench.build.artifacts import write_commit, write_template
+from workbench.build import gates
+from workbench.build.artifacts import write_commit
 from workbench.build.sam import name_strategies
-from workbench.build.translate import translate, translated, with_code
-from workbench.cloud.template import load_template, services
+from workbench.build.target import ROOT
+from workbench.build.translate import translate
+from workbench.cloud.template import TEMPLATE, load_template
 
-WORKFLOWS = makefiles.ROOT / ".github" / "workflows"
+WORKFLOWS = ROOT / ".github" / "workflows"
 
 
 def test_the_runtime_is_one_that_we_build_for() -> None:
@@ -21,18 +22,12 @@ def test_the_runtime_is_one_that_we_build_for() -> None:
 
 
 def test_a_runtime_that_sam_would_take_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = load_template(makefiles.TEMPLATE)
+    whole = load_template(TEMPLATE)
     whole["Globals"]["Function"]["Runtime"] = "python3.99"
-    for game in services():
-        whole["Resources"][f"{game}Service"]["Properties"]["Runtime"] = "python3.99"
-    monkeypatch.setattr(gates, "translated", lambda: translate(whole))
-    assert [fault.partition(":")[0] for fault in gates.runtime()] == [
-        "Poller",
-        "Worker",
-        "Practice",
-        *(f"{game}Service" for game in services()),
-        "Viewer",
-    ]
+    monkeypatch.setattr(gates, "translated", lambda _: translate(whole))
+    monkeypatch.setattr(gates, "templates", lambda: [TEMPLATE])
+    found = [fault.partition(":")[0] for fault in gates.runtime()]
+    assert found == ["Poller", "Worker", "Practice"]
 
 
 def test_s14_every_action_is_pinned_by_a_commit_and_no_workflow_has_rights_by_default() -> None:
@@ -97,30 +92,15 @@ def test_a_missing_tool_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_
 
 
 def test_a_template_that_sam_cannot_translate_is_refused_with_its_reason() -> None:
-    whole = load_template(makefiles.TEMPLATE)
+    whole = load_template(TEMPLATE)
     del whole["Resources"]["Poller"]["Properties"]["Handler"]
     with pytest.raises(ConfigError, match=r"SAM refuses the template: .*Poller"):
         translate(whole)
 
 
-def test_code_comes_from_where_it_was_uploaded_to() -> None:
-    whole = load_template(makefiles.TEMPLATE)
-    placed = with_code(
-        whole, {"Poller": "s3://bucket/p.zip", "CardsharpLayer": "s3://bucket/l.zip"}
-    )
-    made = translate(placed)["Resources"]
-    assert made["Poller"]["Properties"]["Code"] == {"S3Bucket": "bucket", "S3Key": "p.zip"}
-    layers = [one for one in made.values() if one["Type"] == "AWS::Lambda::LayerVersion"]
-    assert {"S3Bucket": "bucket", "S3Key": "l.zip"} in [
-        layer["Properties"]["Content"] for layer in layers
-    ]
-    assert "CodeUri" not in whole["Resources"]["Poller"]["Properties"], "the argument is left alone"
-    assert translated()["Resources"]["Poller"]
-
-
 def test_no_environment_gets_two_packages_of_one_import_name() -> None:
     """Which of the two would win is a matter of luck, and with it what the gate finds."""
-    for file in (makefiles.ROOT / "requirements").glob("*.txt"):
+    for file in (ROOT / "requirements").glob("*.txt"):
         pinned = {line.partition("==")[0] for line in file.read_text().splitlines()}
         assert not {"detect-secrets", "bc-detect-secrets"} <= pinned, file.name
 
@@ -128,7 +108,7 @@ def test_no_environment_gets_two_packages_of_one_import_name() -> None:
 def test_a_built_template_takes_no_strategy_that_was_not_built(tmp_path: Path) -> None:
     """So that CloudFormation refuses a wrong name before anything is deployed."""
     built = tmp_path / "template.yaml"
-    write_template(makefiles.TEMPLATE, built, {})
+    built.write_text(yaml.safe_dump(load_template(TEMPLATE)))
     name_strategies(built)
     told = yaml.safe_load(built.read_text())["Parameters"]
     for parameter in ("Strategy", "DummyStrategy"):
@@ -141,11 +121,13 @@ def test_a_built_template_says_of_which_commit_it_is_in_its_outputs_and_to_its_f
     tmp_path: Path,
 ) -> None:
     built = tmp_path / "template.yaml"
-    write_template(makefiles.TEMPLATE, built, {})
-    told = yaml.safe_load(built.read_text())
-    assert told["Outputs"]["Build"]["Value"] == "unknown"
+    built.write_text(yaml.safe_dump(load_template(TEMPLATE)))
     write_commit(built)
     told = yaml.safe_load(built.read_text())
-    commit = told["Outputs"]["Build"]["Value"]
+    commit = told["Mappings"]["Built"]["From"]["Commit"]
     assert re.fullmatch(r"[0-9a-f]{12}(-dirty)?", commit)
-    assert told["Globals"]["Function"]["Environment"]["Variables"]["BUILD"] == commit
+    place = {"Fn::FindInMap": ["Built", "From", "Commit"]}
+    assert told["Outputs"]["Build"]["Value"] == place
+    assert told["Globals"]["Function"]["Environment"]["Variables"]["BUILD"] == place
+    for name in ("blef", "Pages"):
+        assert told["Resources"][name]["Properties"]["Parameters"]["Build"] == place

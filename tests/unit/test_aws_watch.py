@@ -12,21 +12,27 @@ from support.aws_template import STACK, of_kind, properties, template
 from cardsharp.cloud.metrics import ALARMED, Metric
 from cardsharp.cloud.telemetry import NAMESPACE
 from cardsharp.deadmansdraw.settings import Settings
-from workbench.build.translate import translated
-from workbench.cloud.template import WATCHING, services
+from workbench.cloud.template import load_template, services, templates
 
 RUNBOOK = Path(__file__).parents[2] / "docs" / "operations.md"
 ALARMS, COMPOSITES = read_alarms(template(), STACK)
 GAMES = services()
-APART = (*GAMES, "Viewer")
+GAMES_AND_PAGES = (*GAMES, "game", "viewer")
+DIRECTORS = ("TickFailed", "TicksLate", "DirectorFailed", "DirectorThrottled")
+APART = (*GAMES_AND_PAGES, *DIRECTORS)
 """What is deployed only if asked for, and no part of the bot."""
 
 NAMES = [alarm.name for alarm in ALARMS] + [composite.name for composite in COMPOSITES]
 
 
-def test_what_watches_is_given_all_that_it_names() -> None:
-    given = template()["Resources"]["Watching"]["Properties"]["Parameters"]
-    assert given.keys() == translated(WATCHING)["Parameters"].keys()
+@pytest.mark.parametrize("file", templates(), ids=lambda one: one.name)
+def test_what_is_nested_is_given_what_it_has_and_all_that_it_needs(file: Path) -> None:
+    for resource in load_template(file)["Resources"].values():
+        if resource["Type"] == "AWS::Serverless::Application":
+            told = resource["Properties"]
+            taken = load_template(file.parent / told["Location"])["Parameters"]
+            needed = {name for name, one in taken.items() if "Default" not in one}
+            assert needed <= told["Parameters"].keys() <= taken.keys()
 
 
 def alarm(name: str) -> Alarm:
@@ -68,10 +74,8 @@ def test_every_promised_alarm_is_there() -> None:
         "PollerThrottled",
         "WorkerThrottled",
         "NotPlaying",
-        "deadmansdrawTickFailed",
-        "ViewerFailing",
-        "ViewerThrottled",
-        *(f"{game}{fault}" for game in GAMES for fault in ("Failing", "Throttled")),
+        *DIRECTORS,
+        *(f"{game}{fault}" for game in GAMES_AND_PAGES for fault in ("Failing", "Throttled")),
     }
 
 
@@ -85,9 +89,9 @@ def test_every_promised_alarm_is_there() -> None:
         ("NobodyComes", 1, 2),
         ("SlowPickUp", 5000, 5),
         ("TurnTimedOut", 0, 1),
-        ("deadmansdrawTickFailed", 0, 1),
-        ("ViewerFailing", 0, 1),
-        *((f"{game}Failing", 0, 1) for game in GAMES),
+        ("TickFailed", 0, 1),
+        ("TicksLate", 60, 1),
+        *((f"{game}Failing", 0, 1) for game in GAMES_AND_PAGES),
     ],
 )
 def test_an_alarm_has_the_promised_limit(name: str, threshold: float, minutes: float) -> None:
@@ -136,12 +140,13 @@ def test_every_alarm_tells_the_topic_when_it_goes_on_and_when_it_goes_off() -> N
     for kind in ("AWS::CloudWatch::Alarm", "AWS::CloudWatch::CompositeAlarm"):
         for told in of_kind(kind).values():
             assert told["AlarmActions"] == told["OKActions"] == [{"Ref": "AlarmTopic"}]
-            assert told["AlarmDescription"].endswith(".")
+            assert str(told["AlarmDescription"]).strip("{'}").endswith(".")
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_alarm_has_its_cause_and_cure_in_the_runbook(name: str) -> None:
-    heading = next((name.replace(game, "GAME") for game in GAMES if game in name), name)
+    apart = {"viewer": "Viewer", **dict.fromkeys((*GAMES, "game"), "GAME")}
+    heading = next((name.replace(one, apart[one]) for one in apart if one in name), name)
     section = re.search(
         rf"^### {heading}\n(.+?)(?=^##)", RUNBOOK.read_text(), re.MULTILINE | re.DOTALL
     )

@@ -24,7 +24,7 @@ from cardsharp.errors import ConfigError, StoreError
 from cardsharp.games import games
 from web import app
 from workbench.cloud.http_events import Asked, http_event, read_answer
-from workbench.cloud.template import TEMPLATE, load_resources
+from workbench.cloud.template import all_resources
 from workbench.stage.document import files_of
 
 EVENTS = Path(__file__).parents[2] / "events"
@@ -305,7 +305,7 @@ def test_a_setting_that_names_no_store_is_told(store: str) -> None:
 
 def test_the_table_has_no_stream_and_its_index_no_hand() -> None:
     """A record of a stream, like a copy of the whole item in an index, would carry hands."""
-    table = load_resources(TEMPLATE)["blefTable"].properties
+    table = all_resources()["blefTable"].properties
     assert "StreamSpecification" not in table
     shown = json.dumps(table["GlobalSecondaryIndexes"])
     assert "game_json" not in shown

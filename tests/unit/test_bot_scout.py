@@ -30,7 +30,7 @@ from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.logbook import missing_body
 from cardsharp.deadmansdraw.scout import Post, Scout, ScoutTiming
 from cardsharp.errors import StoreError, Unauthorized
-from workbench.cloud.template import TEMPLATE, load_resources
+from workbench.cloud.template import all_resources
 
 MINUTE = timedelta(minutes=1)
 TIMING = ScoutTiming()
@@ -380,7 +380,7 @@ def test_r29_an_arena_that_goes_on_refusing_is_asked_more_and_more_seldom_and_to
 
 # --- from one poller to the next -------------------------------------------------------------
 
-LIFE = timedelta(seconds=load_resources(TEMPLATE)["Poller"].properties["Timeout"])
+LIFE = timedelta(seconds=all_resources()["Poller"].properties["Timeout"])
 START = timedelta(seconds=6)
 """More than a poller takes from its tick to its first question."""
 

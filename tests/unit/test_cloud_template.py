@@ -9,15 +9,16 @@ import yaml
 from cardsharp.cloud.settings import PREFIX
 from cardsharp.deadmansdraw.settings import Settings
 from cardsharp.errors import ConfigError
-from workbench.cloud.loops import possible
+from workbench.cloud.nested import flattened
 from workbench.cloud.template import (
     TEMPLATE,
     _Loader,
+    all_resources,
     load_resources,
     load_template,
     queue_attributes,
     redrive,
-    services,
+    templates,
 )
 
 DAY = 86_400
@@ -39,7 +40,7 @@ def worker(template: dict[str, Any]) -> dict[str, Any]:
 
 
 def queue(name: str) -> dict[str, Any]:
-    return dict(load_resources(TEMPLATE)[name].properties)
+    return dict(all_resources()[name].properties)
 
 
 def test_a_message_stays_invisible_for_six_times_the_workers_timeout(
@@ -63,7 +64,7 @@ def test_the_worker_answers_for_each_message_and_has_a_limit(worker: dict[str, A
 
 
 def test_only_debugging_notes_expire() -> None:
-    table = load_resources(TEMPLATE)["Matches"].properties
+    table = all_resources()["Matches"].properties
     assert table["TimeToLiveSpecification"] == {"AttributeName": "expires_at", "Enabled": True}
 
 
@@ -111,28 +112,55 @@ def test_the_short_forms_of_functions_read_as_the_long_ones() -> None:
         yaml.safe_load(text)
 
 
-def test_loops_are_written_out_as_the_emulator_does_it() -> None:
-    """Ours knows only what the template uses; its reading of AWS's rules is not ours."""
-    from ministack.services.cloudformation import language_extensions  # noqa: PLC0415 - slow
+OUTER = """
+Parameters: { Which: { Type: String } }
+Conditions: { Wanted: !Equals [!Ref Which, "yes"] }
+Resources:
+  Topic: { Type: AWS::SNS::Topic }
+  blef:
+    Type: AWS::Serverless::Application
+    Condition: Wanted
+    Properties:
+      Location: stacks/inner.yaml
+      Parameters: { Told: !Ref Topic, Choice: !Ref Which, Fixed: "no" }
+  Reader: { Type: AWS::X, Properties: { Url: !GetAtt blef.Outputs.Url } }
+"""
+INNER = """
+Parameters:
+  Told: { Type: String }
+  Choice: { Type: String }
+  Fixed: { Type: String }
+  Many: { Type: CommaDelimitedList, Default: "a,b" }
+Conditions:
+  Wants: !Equals [!Ref Choice, "yes"]
+  Never: !Equals [!Ref Fixed, "yes"]
+Resources:
+  Queue: { Type: AWS::SQS::Queue, Properties: { A: !Sub "x-${Told}-${Queue.Arn}", B: !Ref Many,
+    C: !If [Wants, 1, 2], D: !If [Never, 1, 2] } }
+  Gone: { Type: AWS::SQS::Queue, Condition: Never }
+Outputs: { Url: { Value: !GetAtt Queue.QueueUrl } }
+"""
 
-    raw = _Loader(TEMPLATE.read_text()).get_single_data()
-    given = {name: str(one.get("Default", "")) for name, one in raw["Parameters"].items()}
-    theirs = language_extensions.apply(raw, {**given, "Services": ",".join(services())})
-    theirs, ours = possible(theirs), load_template(TEMPLATE)
-    for section in ("Conditions", "Resources", "Outputs"):
-        assert ours[section] == plain(theirs[section])
-    assert ours["Transform"] == ["AWS::Serverless-2016-10-31"]
+
+def test_what_a_template_nests_reads_as_if_it_stood_there(tmp_path: Path) -> None:
+    (tmp_path / "stacks").mkdir()
+    (tmp_path / "stacks" / "inner.yaml").write_text(INNER)
+    root = tmp_path / "template.yaml"
+    root.write_text(OUTER)
+    whole = flattened(root, load_template)["Resources"]
+    assert whole.keys() == {"Topic", "blefQueue", "Reader"}
+    assert whole["blefQueue"]["Condition"] == "Wanted"
+    assert whole["blefQueue"]["Properties"] == {
+        "A": {"Fn::Sub": "x-${Topic}-${blefQueue.Arn}"},
+        "B": ["a", "b"],
+        "C": {"Fn::If": ["Wanted", 1, 2]},
+        "D": 2,
+    }
+    assert whole["Reader"]["Properties"] == {"Url": {"Fn::GetAtt": "blefQueue.QueueUrl"}}
 
 
-def plain(part: Any) -> Any:  # noqa: ANN401 - any JSON
-    """A part with the calls that are texts already as texts."""
-    if isinstance(part, list):
-        return [plain(one) for one in part]
-    match part:
-        case {"Fn::Sub": str(text)} if "${" not in text:
-            return text
-        case {"Fn::GetAtt": [str(name), str(attribute)]}:
-            return {"Fn::GetAtt": f"{name}.{attribute}"}
-        case dict():
-            return {name: plain(one) for name, one in part.items()}
-    return part
+def test_the_templates_stay_as_short_as_somebody_can_read_them() -> None:
+    lines = {file.name: len(file.read_text().splitlines()) for file in templates()}
+    assert lines["template.yaml"] <= 450
+    assert sum(lines.values()) <= 1425
+    assert not any("Fn::ForEach" in file.read_text() for file in templates())

@@ -24,7 +24,6 @@ from cardsharp.errors import CardsharpError, ConfigError
 from workbench.arena.server import ArenaServer
 from workbench.build.artifacts import Build, read_build
 from workbench.build.interpreter import find_python
-from workbench.build.makefiles import build
 from workbench.build.sam import sam_build
 from workbench.build.sandbox import Mounts, Sandbox, mount
 from workbench.build.say import say
@@ -32,7 +31,7 @@ from workbench.build.target import RUNTIME_PYTHON, Target, this_machine
 from workbench.cloud.emulator import Emulator, Stack
 from workbench.cloud.events import Event, schedule_event, sqs_event
 from workbench.cloud.http_events import is_served, sample_requests
-from workbench.cloud.template import TEMPLATE, services
+from workbench.cloud.template import services
 from workbench.machine import slowness
 from workbench.stage.opponent import Order
 from workbench.stage.opponent_process import opponent_at_play
@@ -116,7 +115,7 @@ def scene(build: Build, python: Path) -> Iterator[Scene]:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="cardsharp-run-")))
         arena = stack.enter_context(ArenaServer(ArenaConfig(poll_timeout=_POLL)))
         emulator = stack.enter_context(Emulator())
-        made = emulator.create(TEMPLATE)
+        made = emulator.create()
         order = Order(arena.url, *OPPONENT, "steady")
         stack.enter_context(opponent_at_play(order, folder / "opponent.log")).await_ready()
         yield Scene(
@@ -253,7 +252,7 @@ def _prepared(given: Path | None, folder: Path) -> tuple[Build, Path]:
     say(f"There is no Python {RUNTIME_PYTHON} here: built for {version} and run by it.")
     # Not that of our environment, whose packages would be there whatever the layers lack.
     base = Path(getattr(sys, "_base_executable", sys.executable))
-    return build(Target(version), folder), base
+    return sam_build(folder, Target(version)), base
 
 
 def _report(figures: list[Figures], record: MatchRecord, slow: float) -> int:

@@ -2,51 +2,49 @@
 
 import hashlib
 import subprocess
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import yaml
 
 from cardsharp.errors import ConfigError
 from workbench.build.target import ARCHITECTURES
-from workbench.cloud.template import TEMPLATE, Resource, load_resources, load_template
+from workbench.cloud.nested import flattened
+from workbench.cloud.template import ARENA, TEMPLATE, Resource, load_template
 
 FUNCTION = "AWS::Serverless::Function"
 LAYER = "AWS::Serverless::LayerVersion"
-NESTED = "AWS::Serverless::Application"
+CODE = {FUNCTION: "CodeUri", LAYER: "ContentUri"}
+"""What says where the code of each lies."""
+
 LIMIT = 40_000_000
 """Bytes that a function and its layers may have unzipped; what we set, AWS allows 250 MiB."""
 
+FOLDERS = {TEMPLATE: "build", ARENA: "arena"}
+"""What the builds of the root templates are called; samconfig.toml says the same."""
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class Build:
-    """What `sam build` leaves: its template and a folder for each function and layer."""
+    """What `sam build` leaves of the root templates, each in a folder of this one."""
 
     folder: Path
 
-    @property
-    def template(self) -> Path:
-        """The template whose CodeUris and ContentUris are the built folders."""
-        return self.folder / "template.yaml"
+    def template(self, root: Path = TEMPLATE) -> Path:
+        """A root template as it was built: its functions and layers are the built folders."""
+        return self.folder / FOLDERS[root] / "template.yaml"
 
-    @property
-    def nested(self) -> dict[str, Path]:
-        """The built templates of nested applications, by their logical names."""
-        found = load_resources(self.template)
-        return {
-            name: self.folder / str(one.properties["Location"])
-            for name, one in found.items()
-            if one.kind == NESTED
-        }
-
-    @property
+    @cached_property
     def resources(self) -> dict[str, Resource]:
-        """Functions of the template and the layers that were built, by their logical names."""
-        found = load_resources(self.template)
-        built = {name for name in found if (self.folder / name).is_dir()}
+        """Functions and layers by their logical names, each with the place of its code."""
+        found: dict[str, Any] = {}
+        for root in FOLDERS:
+            found |= flattened(self.template(root), _located)["Resources"]
         return {
-            n: r for n, r in found.items() if r.kind == FUNCTION or (r.kind == LAYER and n in built)
+            n: Resource(r["Type"], r["Properties"]) for n, r in found.items() if r["Type"] in CODE
         }
 
     def names(self, kind: str) -> list[str]:
@@ -63,7 +61,8 @@ class Build:
         Raises:
             ConfigError: it is not there.
         """
-        folder = self.folder / name
+        resource = self.resources[name]
+        folder = Path(str(resource.properties[CODE[resource.kind]]))
         if not folder.is_dir():
             raise ConfigError(f"{folder} is missing; run `make build` again.")
         return folder
@@ -79,6 +78,16 @@ class Build:
     def digests(self) -> dict[str, str]:
         """The hash of each function and layer."""
         return {name: digest_of(self.folder_of(name)) for name in self.resources}
+
+
+def _located(path: Path) -> dict[str, Any]:
+    """A built template whose functions and layers say where their code lies on this machine."""
+    template = load_template(path)
+    for resource in template["Resources"].values():
+        key = CODE.get(resource["Type"])
+        if key is not None:
+            resource["Properties"][key] = str(path.parent / resource["Properties"][key])
+    return template
 
 
 def fits(resource: Resource, architecture: str) -> bool:
@@ -117,10 +126,8 @@ def read_build(folder: Path) -> Build:
         ConfigError: there is none.
     """
     build = Build(folder)
-    try:
-        build.template.read_bytes()
-    except OSError:
-        raise ConfigError(f"There is no build in {folder}; run `make build`.") from None
+    if not all(build.template(root).is_file() for root in FOLDERS):
+        raise ConfigError(f"There is no build in {folder}; run `make build`.")
     return build
 
 
@@ -131,29 +138,8 @@ def write_commit(template: Path) -> None:
     if told.returncode != 0:
         return
     whole = yaml.safe_load(template.read_text())
-    commit = told.stdout.strip()
-    whole["Globals"]["Function"]["Environment"]["Variables"]["BUILD"] = commit
-    whole["Outputs"]["Build"]["Value"] = commit
+    whole["Mappings"]["Built"]["From"]["Commit"] = told.stdout.strip()
     template.write_text(yaml.safe_dump(whole, sort_keys=False))
-
-
-def write_template(source: Path, target: Path, folders: Mapping[str, str]) -> None:
-    """Copy a template, with the code of functions and layers taken from `folders`.
-
-    The templates of nested applications lie below it, each in a folder, as `sam build` has them.
-    """
-    whole = load_template(source)
-    for name, resource in whole["Resources"].items():
-        if resource["Type"] == NESTED:
-            nested = target.parent / name / target.name
-            nested.parent.mkdir(exist_ok=True)
-            write_template(source.parent / resource["Properties"]["Location"], nested, {})
-            resource["Properties"]["Location"] = f"{name}/{target.name}"
-    for name, place in folders.items():
-        resource = whole["Resources"][name]
-        key = "CodeUri" if resource["Type"] == FUNCTION else "ContentUri"
-        resource["Properties"][key] = place
-    target.write_text(yaml.safe_dump(whole, sort_keys=False))
 
 
 def _contents(folder: Path) -> dict[str, bytes]:

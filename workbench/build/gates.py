@@ -19,15 +19,14 @@ from pathlib import Path
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.errors import CardsharpError, ConfigError
-from workbench.build.makefiles import ROOT
 from workbench.build.pins import is_current
 from workbench.build.sam import QUIET, find_sam
 from workbench.build.say import say
 from workbench.build.service_rules import findings
-from workbench.build.target import RUNTIME_PYTHON
+from workbench.build.target import ROOT, RUNTIME_PYTHON
 from workbench.build.translate import translated
 from workbench.build.whole import roots
-from workbench.cloud.template import TEMPLATE, WATCHING
+from workbench.cloud.template import templates
 
 CHECKS = ROOT / ".venv-checks" / "bin"
 SAM_TOOLS = ROOT / ".venv-sam" / "bin"
@@ -58,8 +57,8 @@ class Gate:
 
 def runtime() -> Iterable[str]:
     """Every runtime of the template that is not on our list, which the layers are built for."""
-    resources = translated()["Resources"]
-    for name, resource in resources.items():
+    resources = [one for file in templates() for one in translated(file)["Resources"].items()]
+    for name, resource in resources:
         told = resource.get("Properties", {})
         found = [told["Runtime"]] if "Runtime" in told else told.get("CompatibleRuntimes", [])
         yield from (
@@ -85,16 +84,15 @@ def workflows() -> Iterable[str]:
 
 def sam_validate() -> Iterable[str]:
     """What SAM and the cfn-lint in it find in the template."""
-    command = [str(find_sam()), "validate", "--lint", "--language-extensions"]
-    for file in (TEMPLATE, WATCHING):
+    command = [str(find_sam()), "validate", "--lint"]
+    for file in templates():
         yield from _run([*command, "--template", str(file)])
 
 
 def cfn_lint() -> Iterable[str]:
     """What cfn-lint finds in the template as CloudFormation gets it."""
-    # W3002 and W3005 are about packaging and order, which SAM sees to; what W7001 misses is used
-    # by the loops, which are written out, and W8003 is about the conditions that they come to.
-    ignored = ["--ignore-checks", "W3002", "W3005", "W7001", "W8003"]
+    # Both are about packaging and order, which SAM sees to.
+    ignored = ["--ignore-checks", "W3002", "W3005"]
     with _translations() as files:
         return _run([str(find_sam().parent / "cfn-lint"), *ignored, *_each("--template", files)])
 
@@ -106,7 +104,7 @@ def service_rules() -> Iterable[str]:
 
 
 def checkov() -> Iterable[str]:
-    """What checkov, which knows no loops, finds in the same besides the reviewed list."""
+    """What checkov finds in the same besides the reviewed list."""
     config = str(CONFIG / "checkov.yaml")
     with _translations() as files:
         return _run([str(_tool("checkov")), *_each("--file", files), "--config-file", config])
@@ -116,10 +114,10 @@ def checkov() -> Iterable[str]:
 def _translations() -> Iterator[list[Path]]:
     """The templates as CloudFormation gets them, in files."""
     with tempfile.TemporaryDirectory(prefix="cardsharp-gate-") as folder:
-        files = [Path(folder, f"{source.stem}.json") for source in (TEMPLATE, WATCHING)]
-        for source, file in zip((TEMPLATE, WATCHING), files, strict=True):
+        files = {source: Path(folder, f"{source.stem}.json") for source in templates()}
+        for source, file in files.items():
             file.write_text(json.dumps(translated(source), indent=1))
-        yield files
+        yield list(files.values())
 
 
 def _each(option: str, files: Iterable[Path]) -> list[str]:
@@ -157,8 +155,8 @@ def build() -> Iterable[str]:
 
 
 def reproducible() -> Iterable[str]:
-    """Whether SAM's build and our own without network are the same bytes."""
-    return _run([sys.executable, "-m", "workbench.build.reproduce", "--sam"])
+    """Whether two builds, the second without network, are the same bytes."""
+    return _run([sys.executable, "-m", "workbench.build.reproduce"])
 
 
 def run_artifacts() -> Iterable[str]:

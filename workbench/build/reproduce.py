@@ -1,8 +1,7 @@
-"""Whether two builds are alike: `python -m workbench.build.reproduce [--sam]`.
+"""Whether two builds are alike: `python -m workbench.build.reproduce`.
 
-Builds twice for Lambda, the second time without network and under another hash seed, and
-compares every file. With `--sam` the second build is the one that `make build` left behind, so
-that SAM's build is held against ours.
+Builds once more for Lambda, without network and under another hash seed, and compares every file
+with what `make build` left behind.
 """
 
 import os
@@ -12,10 +11,8 @@ from pathlib import Path
 
 from cardsharp.errors import CardsharpError
 from workbench.build.artifacts import Build, differences, read_build
-from workbench.build.makefiles import build
-from workbench.build.sam import BUILD
+from workbench.build.sam import BUILD, sam_build
 from workbench.build.say import say
-from workbench.build.target import Target
 
 
 def unlike(one: Build, other: Build) -> list[str]:
@@ -24,7 +21,7 @@ def unlike(one: Build, other: Build) -> list[str]:
     return [
         f"{name}/{file}"
         for name in sorted(names)
-        for file in differences(one.folder / name, other.folder / name)
+        for file in differences(one.folder_of(name), other.folder_of(name))
     ]
 
 
@@ -32,20 +29,18 @@ def main() -> None:
     """Build and compare; exits with the list of what differs."""
     try:
         with tempfile.TemporaryDirectory(prefix="cardsharp-twice-") as folder:
-            sys.exit(_compare(Path(folder), with_sam="--sam" in sys.argv))
+            sys.exit(_compare(Path(folder)))
     except CardsharpError as error:
         sys.exit(str(error))
 
 
-def _compare(folder: Path, *, with_sam: bool) -> int:
-    given = read_build(BUILD) if with_sam else None
-    say("building once more ..." if with_sam else "building twice ...")
-    os.environ["PYTHONHASHSEED"] = "1"
-    first = build(Target(), folder / "first")
+def _compare(folder: Path) -> int:
+    first = read_build(BUILD)
+    say("building once more ...")
     os.environ["PYTHONHASHSEED"] = "2"
-    second = given or build(Target(), folder / "second", offline=True)
+    second = sam_build(folder, offline=True)
     for name, digest in first.digests().items():
-        say(f"  {name:18} {digest}")
+        say(f"  {name:19} {digest}")
     found = unlike(first, second)
     for name in found:
         say(f"differs: {name}")

@@ -1,6 +1,6 @@
 """`sam build` on any host Python: `python -m workbench.build.sam [--into FOLDER]`.
 
-SAM only reads the template and runs the makefiles of functions and layers; a Python that can make
+SAM only reads the templates and runs the makefiles of functions and layers; a Python that can make
 bytecode is put on the PATH here. SAM itself is installed apart (requirements/sam.txt, .venv-sam).
 """
 
@@ -8,6 +8,7 @@ import argparse
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import yaml
@@ -15,19 +16,29 @@ import yaml
 from cardsharp.errors import CardsharpError, ConfigError
 from cardsharp.games import games
 from cardsharp.registry import strategies_of
-from workbench.build.artifacts import LIMIT, Build, write_commit
+from workbench.build.artifacts import FOLDERS, LIMIT, Build, write_commit
 from workbench.build.interpreter import find_python
-from workbench.build.makefiles import ROOT, BuildError
 from workbench.build.pins import bill_of_materials
 from workbench.build.say import say
-from workbench.build.target import ARCHITECTURES, RUNTIME_PYTHON, Target
-from workbench.cloud.template import TEMPLATE, services
+from workbench.build.target import ARCHITECTURES, ROOT, RUNTIME_PYTHON, Target
 
-BUILD = ROOT / ".aws-sam" / "build"
+BUILD = ROOT / ".aws-sam"
 MATERIALS = "sbom.json"
 """Beside a build: which packages the layer has, for whoever looks for known faults in them."""
 
 SAM = ROOT / ".venv-sam" / "bin" / "sam"
+
+NETWORK_SIGNS = ("network was disabled", "error sending request", "dns error", "tcp connect error")
+"""What uv says when the package index cannot be reached."""
+
+
+class BuildError(ConfigError):
+    """SAM or a makefile failed; the message is what it printed."""
+
+
+class Unreachable(BuildError):
+    """The package index cannot be reached, and the packages are not in uv's cache either."""
+
 
 QUIET = {
     "SAM_CLI_TELEMETRY": "0",
@@ -51,28 +62,42 @@ def find_sam() -> Path:
     return Path(on_path)
 
 
-def sam_build(into: Path = BUILD) -> Build:
-    """Build everything for the runtime's Python and the processors of Lambda.
+def run_sam(arguments: Sequence[str], environment: Mapping[str, str]) -> str:
+    """Run a command of SAM in our root, as one types it there; what it printed.
 
     Raises:
-        BuildError: SAM failed; the message is what it printed.
+        BuildError: it failed.
     """
-    command = [str(find_sam()), "build", "--build-dir", str(into.absolute())]
-    command += ["--parameter-overrides", f"Services={','.join(services())}"]
-    command += ["--template", str(TEMPLATE), "--base-dir", str(ROOT)]
     done = subprocess.run(  # noqa: S603 - SAM of our own environment
-        command,
+        [str(find_sam()), *arguments],
         cwd=ROOT,
-        env={**Target().environment(), **QUIET},
+        env=dict(environment),
         capture_output=True,
         text=True,
         check=False,
     )
+    told = f"{done.stdout}{done.stderr}".rstrip()
     if done.returncode != 0:
-        raise BuildError(f"sam build failed:\n{done.stdout}{done.stderr}".rstrip())
-    name_strategies(into / "template.yaml")
-    write_commit(into / "template.yaml")
-    return Build(into)
+        kind = Unreachable if any(sign in told for sign in NETWORK_SIGNS) else BuildError
+        raise kind(f"sam {arguments[0]} failed:\n{told}")
+    return told
+
+
+def sam_build(into: Path = BUILD, target: Target | None = None, *, offline: bool = False) -> Build:
+    """Build all root templates, for Lambda if no other target is given.
+
+    Raises:
+        BuildError: SAM failed; the message is what it printed.
+    """
+    environment = {**(target or Target()).environment(), **QUIET}
+    environment |= {"UV_OFFLINE": "1"} if offline else {}
+    build = Build(into)
+    for root, folder in FOLDERS.items():
+        place = (into / folder).absolute()
+        run_sam(["build", "--template", str(root), "--build-dir", str(place)], environment)
+        write_commit(build.template(root))
+    name_strategies(build.template())
+    return build
 
 
 def name_strategies(template: Path) -> None:
@@ -93,7 +118,7 @@ def main() -> None:
     say("building functions and layers ...")
     try:
         build = sam_build(given.into)
-        (build.folder.parent / MATERIALS).write_text(bill_of_materials())
+        (build.folder / MATERIALS).write_text(bill_of_materials())
     except CardsharpError as error:
         sys.exit(str(error))
     sys.exit(report(build))
@@ -107,7 +132,7 @@ def report(build: Build) -> int:
     say(f"built for python{RUNTIME_PYTHON} on {processors}, {shipped}: {build.folder}")
     too_large = 0
     for name, size in build.sizes().items():
-        say(f"  {name:10} {size / 1e6:5.1f} MB with layers, without boto3")
+        say(f"  {name:19} {size / 1e6:5.1f} MB with layers, without boto3")
         too_large += size > LIMIT
     if too_large:
         say(f"above the limit of {LIMIT / 1e6:.0f} MB")

@@ -18,9 +18,9 @@ from typing import Any, Self
 
 from cardsharp.errors import ConfigError
 from workbench.build.artifacts import Build
-from workbench.build.makefiles import ROOT, BuildError
 from workbench.build.runtime_api import RuntimeApi
-from workbench.build.target import native_architecture
+from workbench.build.sam import BuildError
+from workbench.build.target import ROOT, native_architecture
 from workbench.cloud.template import Resource
 
 RUNTIME_REQUIREMENTS = ROOT / "requirements" / "runtime.txt"

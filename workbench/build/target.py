@@ -9,6 +9,9 @@ from pathlib import Path
 
 from workbench.build.interpreter import find_python
 
+ROOT = Path(__file__).parents[2]
+"""The repository."""
+
 RUNTIME_PYTHON = "3.13"
 """The Python of template.yaml's Runtime."""
 

@@ -4,8 +4,6 @@ It is what `sam deploy` has AWS do. Settings that no emulator applies (recovery,
 reserved concurrency, roles) are asserted on the result.
 """
 
-import json
-from collections.abc import Mapping
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -17,14 +15,12 @@ from samtranslator.parser.parser import Parser  # type: ignore[import-untyped]
 from samtranslator.translator.translator import Translator  # type: ignore[import-untyped]
 
 from cardsharp.errors import ConfigError
-from workbench.build.artifacts import FUNCTION, LAYER, NESTED
+from workbench.build.artifacts import CODE
 from workbench.cloud.template import TEMPLATE, load_template
 
 Template = dict[str, Any]
 
 _REGION = "eu-central-1"
-_PLACE = {FUNCTION: "CodeUri", LAYER: "ContentUri", NESTED: "Location"}
-"""The property that says where each is taken from."""
 
 
 def translate(template: Template, region: str = _REGION) -> Template:
@@ -37,8 +33,8 @@ def translate(template: Template, region: str = _REGION) -> Template:
     """
     given = deepcopy(template)
     for name, resource in given["Resources"].items():
-        key = _PLACE.get(resource["Type"])
-        if key is not None and resource["Type"] != NESTED:
+        key = CODE.get(resource["Type"])
+        if key is not None:
             resource["Properties"].setdefault(key, f"s3://not-uploaded/{name}.zip")
             if not str(resource["Properties"][key]).startswith("s3://"):
                 resource["Properties"][key] = f"s3://not-uploaded/{name}.zip"
@@ -60,16 +56,3 @@ def translate(template: Template, region: str = _REGION) -> Template:
 def translated(path: Path = TEMPLATE, region: str = _REGION) -> Template:
     """The translation of the template in a file."""
     return translate(load_template(path), region)
-
-
-def with_code(template: Template, places: Mapping[str, str]) -> Template:
-    """A copy of a template with functions and layers from these s3:// addresses.
-
-    Nested applications are taken from https:// ones.
-    """
-    copy = json.loads(json.dumps(template))
-    for name, place in places.items():
-        resource = copy["Resources"][name]
-        resource["Properties"][_PLACE[resource["Type"]]] = place
-    result: Template = copy
-    return result

@@ -50,7 +50,7 @@ def preflight_(
     ] = None,
     reserve: Annotated[bool, Parameter(negative=(), help="With Reserve=yes.")] = False,
     services: Annotated[
-        str, Parameter(help="The parameter Services to deploy with, such as blef,euchre.")
+        str, Parameter(help="The games whose services are deployed, such as blef,euchre.")
     ] = "",
     web: Annotated[bool, Parameter(negative=(), help="With DeployWeb=yes.")] = False,
     options: StackOptions = USUAL,

@@ -12,7 +12,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -26,7 +26,7 @@ from cardsharp.errors import CardsharpError, ConfigError
 from workbench.cloud.events import REGION
 from workbench.cloud.template import (
     Resource,
-    load_resources,
+    all_resources,
     queue_attributes,
     redrive,
     table_request,
@@ -136,9 +136,9 @@ class Emulator:
             )
         return self._clients[service]
 
-    def create(self, template: Path, prefix: str = "cardsharp") -> Stack:
-        """Make the tables and queues that a template describes, named PREFIX-LOGICALNAME."""
-        resources = load_resources(template)
+    def create(self, prefix: str = "cardsharp") -> Stack:
+        """Make the tables and queues that the templates describe, named PREFIX-LOGICALNAME."""
+        resources = all_resources()
         tables: dict[str, str] = {}
         for name, resource in resources.items():
             if resource.kind == "AWS::DynamoDB::Table":
@@ -216,7 +216,9 @@ def _free_port() -> int:
         return port
 
 
-def _create_queues(sqs: "SQSClient", resources: dict[str, Resource], prefix: str) -> dict[str, str]:
+def _create_queues(
+    sqs: "SQSClient", resources: Mapping[str, Resource], prefix: str
+) -> dict[str, str]:
     """Make the queues, each after the one that its dead letters go to; return their URLs."""
     urls: dict[str, str] = {}
     queues = [item for item in resources.items() if item[1].kind == "AWS::SQS::Queue"]

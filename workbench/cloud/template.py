@@ -1,7 +1,4 @@
-"""The resources of template.yaml, so that no second description of table and queues exists.
-
-Its loops are written out, with the service of every game that has one.
-"""
+"""The resources of the templates, so that no second description of tables and queues exists."""
 
 from collections.abc import Mapping
 from copy import deepcopy
@@ -14,14 +11,23 @@ import yaml
 
 from cardsharp.errors import ConfigError
 from cardsharp.games import games
-from workbench.cloud.loops import written_out
+from workbench.cloud.nested import flattened
 
 if TYPE_CHECKING:
     from types_boto3_sqs.literals import QueueAttributeNameType
 
 TEMPLATE = Path(__file__).parents[2] / "template.yaml"
-WATCHING = TEMPLATE.with_name("watching.yaml")
-"""The template that the one above names as its nested application."""
+"""The bot, which nests what watches it, and on demand games and pages."""
+
+STACKS = TEMPLATE.with_name("stacks")
+ARENA = STACKS / "arena.yaml"
+"""The competition's arena with its director: a stack of its own."""
+
+ROOTS = (TEMPLATE, ARENA)
+"""What is deployed by its name."""
+
+WATCHING = STACKS / "watching.yaml"
+"""What the bot's template nests to watch it."""
 
 Properties = Mapping[str, object]
 
@@ -70,24 +76,29 @@ class Resource:
     properties: Properties
 
 
+def templates() -> tuple[Path, ...]:
+    """All templates, roots and nested ones."""
+    return (TEMPLATE, *sorted(STACKS.glob("*.yaml")))
+
+
 def load_template(path: Path) -> dict[str, Any]:
-    """A whole template: no short forms of functions, loops written out.
+    """One template, without those that it nests and without short forms of functions.
 
     Raises:
         ConfigError: it is no CloudFormation template.
     """
     try:
-        return deepcopy(_parsed(path.read_text(), services()))
+        return deepcopy(read_template(path.read_text()))
     except (yaml.YAMLError, KeyError, TypeError, AttributeError, ValueError) as error:
         raise ConfigError(f"{path} is no CloudFormation template: {error}") from error
 
 
 @cache
-def _parsed(text: str, served: tuple[str, ...]) -> dict[str, Any]:
-    """The same from its text and the games that have a service; a copy costs a sixth of it."""
+def read_template(text: str) -> dict[str, Any]:
+    """The same from its text, not to be changed: a copy costs a sixth of reading it."""
     loader = _Loader(text)
     try:
-        template = written_out(loader.get_single_data(), {"Services": served})
+        template: dict[str, Any] = loader.get_single_data()
     finally:
         loader.dispose()
     for resource in template["Resources"].values():
@@ -96,11 +107,17 @@ def _parsed(text: str, served: tuple[str, ...]) -> dict[str, Any]:
 
 
 def load_resources(path: Path) -> dict[str, Resource]:
-    """The resources of a template by their logical names."""
+    """The resources of a template and of all that it nests, by their logical names."""
     return {
         name: Resource(resource["Type"], resource.get("Properties", {}))
-        for name, resource in load_template(path)["Resources"].items()
+        for name, resource in flattened(path, load_template)["Resources"].items()
     }
+
+
+@cache
+def all_resources() -> Mapping[str, Resource]:
+    """All that our templates can deploy: the bot and what it nests, and the arena."""
+    return {name: one for root in ROOTS for name, one in load_resources(root).items()}
 
 
 def table_request(properties: Properties) -> dict[str, object]:

@@ -28,7 +28,6 @@ from workbench.cloud.context import Function
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.events import sqs_event
 from workbench.cloud.samples import read_emf
-from workbench.cloud.template import TEMPLATE
 from workbench.cost.meter import WRITES, UseMeter
 from workbench.cost.request import PLATFORM_BYTES
 from workbench.cost.usage import Measured
@@ -162,7 +161,7 @@ def bench() -> Iterator[Bench]:
         arena = stack.enter_context(ArenaServer(ArenaConfig(poll_timeout=_POLL)))
         uses = stack.enter_context(UseMeter())
         emulator = stack.enter_context(Emulator())
-        made = emulator.create(TEMPLATE)
+        made = emulator.create()
         order = Order(arena.url, *OPPONENT, "steady")
         stack.enter_context(opponent_at_play(order, folder / "opponent.log")).await_ready()
         variables = {

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from workbench.cloud.template import TEMPLATE, load_resources
+from workbench.cloud.template import all_resources
 
 PLATFORM_BYTES = 400
 """What Lambda itself logs of an invocation: START, END and REPORT."""
@@ -19,7 +19,7 @@ WHOLE_PROCESSOR = 1769
 
 def properties_of(game: str) -> Mapping[str, object]:
     """What the template says of a game's function."""
-    return load_resources(TEMPLATE)[f"{game}Service"].properties
+    return all_resources()[f"{game}Service"].properties
 
 
 def memory_of(game: str) -> int:

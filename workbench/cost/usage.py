@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from cardsharp.cloud.secrets import MAX_AGE
 from cardsharp.errors import ConfigError
 from cardsharp.viewer.assembly import PAUSE
-from workbench.cloud.template import TEMPLATE, WATCHING, load_resources, load_template
+from workbench.cloud.template import TEMPLATE, WATCHING, all_resources, load_template
 from workbench.cost.request import ACCESS_BYTES, PLATFORM_BYTES, TABLE_SECONDS, WHOLE_PROCESSOR
 
 MEASURED = Path(__file__).with_name("measured.toml")
@@ -210,7 +210,7 @@ def pages_usage(load: Load, measured: Measured) -> dict[str, float]:
         "news": (watched * use.moves / load.match_seconds, use.news),
         "nothing": (watched / PAUSE.total_seconds(), use.nothing),
     }.values()
-    memory = int(str(load_resources(TEMPLATE)["Viewer"].properties["MemorySize"]))
+    memory = int(str(all_resources()["viewerService"].properties["MemorySize"]))
     share = max(1, WHOLE_PROCESSOR / memory)
     requests = sum(times * one.requests for times, one in answers)
     seconds = sum(

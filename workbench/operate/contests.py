@@ -34,8 +34,8 @@ class Contests:
         found = self.stack.ids.get(f"{GAME.name}Table")
         if not found:
             raise ConfigError(
-                f"The stack {self.stack.name} has no arena; deploy it with Services={GAME.name} "
-                "(docs/contest.md)."
+                f"The stack {self.stack.name} has no arena; name one that has with --stack, or "
+                "deploy one: sam deploy --config-env arena (docs/arena.md)."
             )
         return DynamoTable(found, self.stack.client("dynamodb"))
 

@@ -62,7 +62,7 @@ def rotate_service_secret(stack: Stack, service: str, password: str) -> None:
         ConfigError: it is empty, or the stack has no such service.
     """
     if f"{service}Name" not in stack.outputs:
-        asked_for = "DeployWeb=yes" if service == VIEWER else f"Services={service}"
+        asked_for = "DeployWeb=yes" if service == VIEWER else "the service of its game"
         raise ConfigError(
             f"The stack {stack.name} has no service {service}; deploy it with {asked_for}."
         )

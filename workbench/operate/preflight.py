@@ -6,7 +6,7 @@ from typing import Any
 
 from cardsharp.cloud.aws import call
 from cardsharp.errors import ConfigError, StoreError
-from workbench.cloud.template import TEMPLATE, load_resources, load_template
+from workbench.cloud.template import ARENA, TEMPLATE, all_resources, load_template
 from workbench.operate.stack import Clients
 from workbench.show.checks import Check, Skipped, attempt
 
@@ -67,14 +67,15 @@ class Demand:
         """
         told = {
             name: _most(resource.properties["ReservedConcurrentExecutions"])
-            for name, resource in load_resources(TEMPLATE).items()
+            for name, resource in all_resources().items()
             if "ReservedConcurrentExecutions" in resource.properties
         }
-        wanted = ["Poller", *(["Viewer"] if self.web else [])]
+        wanted = ["Poller", *(["viewerService"] if self.web else [])]
         for service in self.services:
             if f"{service}Service" not in told:
                 raise ConfigError(f"There is no service {service}.")
-            wanted += [name for name in told if name.startswith(service)]
+            wanted.append(f"{service}Service")
+            wanted += ["Director"] if service == "deadmansdraw" else []
         return sum(told[name] for name in wanted)
 
 
@@ -82,6 +83,8 @@ def _most(reserved: Any) -> int:  # noqa: ANN401 - a part of the template
     """The number in it, where no parameter sets another."""
     if not isinstance(reserved, dict):
         return int(reserved)
+    if "Ref" in reserved:
+        return int(load_template(ARENA)["Parameters"][reserved["Ref"]]["Default"])
     condition, yes, no = reserved["Fn::If"]
     return _most(yes if condition == "Reserved" else no)
 

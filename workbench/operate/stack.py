@@ -14,6 +14,7 @@ from cardsharp.cloud.dynamodb import DynamoLog
 from cardsharp.cloud.dynamodb_switches import DynamoSwitchboard
 from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.errors import ConfigError, StoreError
+from workbench.cloud.nested import prefix_of
 
 Client: TypeAlias = Any
 """A boto3 client; boto3 types them by a literal name, which is not always one here."""
@@ -98,17 +99,20 @@ def find_stack(name: str, client: Clients) -> Stack:
     changed = found.get("LastUpdatedTime") or found["CreationTime"]
     given = {one["ParameterKey"]: one["ParameterValue"] for one in found.get("Parameters", [])}
     protected = bool(found.get("EnableTerminationProtection"))
-    return Stack(name, changed, protected, given, outputs, _physical_ids(formation, name), client)
+    return Stack(name, changed, protected, given, outputs, physical_ids(formation, name), client)
 
 
-def _physical_ids(formation: Client, name: str) -> dict[str, str]:
-    """The physical ids in a stack and the stacks nested in it, by logical name."""
+def physical_ids(formation: Client, name: str, prefix: str = "") -> dict[str, str]:
+    """The physical ids in a stack and in the stacks that it nests, by their names in the whole."""
     pages = formation.get_paginator("list_stack_resources").paginate(StackName=name)
     listed = call(
         f"stack {name}", lambda: [one for page in pages for one in page["StackResourceSummaries"]]
     )
-    found = {one["LogicalResourceId"]: one.get("PhysicalResourceId", "") for one in listed}
+    found = {
+        f"{prefix}{one['LogicalResourceId']}": one.get("PhysicalResourceId", "") for one in listed
+    }
     for one in listed:
         if one["ResourceType"] == "AWS::CloudFormation::Stack":
-            found |= _physical_ids(formation, one["PhysicalResourceId"])
+            inner = prefix_of(one["LogicalResourceId"])
+            found |= physical_ids(formation, one["PhysicalResourceId"], inner)
     return found

@@ -33,13 +33,12 @@ from cardsharp.errors import CardsharpError, ConfigError
 from workbench.arena.server import ArenaServer
 from workbench.build.artifacts import Build
 from workbench.build.deploy import STACK_SERVICES, deploy
-from workbench.build.makefiles import ROOT, build
+from workbench.build.sam import sam_build
 from workbench.build.say import say
-from workbench.build.target import native_architecture, this_machine
+from workbench.build.target import ROOT, native_architecture, this_machine
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.events import Event, schedule_event
 from workbench.cloud.http_events import is_served, sample_requests
-from workbench.cloud.template import services
 from workbench.operate.onlooking import entered, watch
 from workbench.operate.orders import VIEWER, practise, rotate_secret, rotate_service_secret
 from workbench.operate.preflight import default_demand, preflight
@@ -55,6 +54,9 @@ OPPONENT = ("222222222222222222222222", "teamtwopass")
 """Two players of the local arena, whose passwords are public."""
 
 WORD = "a password for the pages of the trial"
+
+SERVED = ("blef", "euchre")
+"""The games whose services are deployed with the bot."""
 
 LIMIT = timedelta(minutes=4)
 """How long a match may take; the schedule alone may take more than a minute to fire."""
@@ -141,7 +143,7 @@ def trial(built: Build | None = None) -> Iterator[Trial]:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="cardsharp-cloud-")))
         if built is None:
             say("building functions and layers for this machine ...")
-            built = build(this_machine(), folder / "build")
+            built = sam_build(folder, this_machine())
         arena = stack.enter_context(ArenaServer(ArenaConfig()))
         emulator = stack.enter_context(Emulator(STACK_SERVICES))
         order = Order(arena.url, *OPPONENT, "steady")
@@ -164,7 +166,8 @@ def parameters(arena: str, log_level: str = "INFO") -> dict[str, str]:
         "LogLevel": log_level,
         # The emulator knows no combined alarms and no saved queries.
         "Watch": "alarms",
-        "Services": ",".join(services()),
+        "Blef": "yes",
+        "Euchre": "yes",
         "Feed": "yes",
         "DeployWeb": "yes",
     }
@@ -211,7 +214,7 @@ def show(trial: Trial) -> None:
 
 
 def _show_services(trial: Trial) -> None:
-    for game in services():
+    for game in SERVED:
         say(f"asking {game} for a new game, through its HTTP API and by an invocation ...")
         event: dict[str, Any] = sample_requests(game)[0]
         http = event["requestContext"]["http"]

@@ -48,10 +48,9 @@ def opened(kind: CloudKind, folder: Path) -> Iterator[Cloud]:
         return
     # boto3 is slow to import.
     from workbench.cloud.emulator import Emulator  # noqa: PLC0415
-    from workbench.cloud.template import TEMPLATE  # noqa: PLC0415
 
     with Emulator() as emulator:
-        stack = emulator.create(TEMPLATE)
+        stack = emulator.create()
         yield Cloud(
             f"dynamodb:{stack.tables['Matches']}",
             stack.queues["MatchQueue"],

@@ -4,7 +4,7 @@
 |---------------------|----------------------------------------------------------------------|
 | CARDSHARP_STORE     | dynamodb:TABLE                                                       |
 | CARDSHARP_PUBLIC    | yes: everybody sees what a spectator may know, and nobody our thoughts |
-| CARDSHARP_SECRET_ID | else the parameter with the password of those who see all            |
+| CARDSHARP_SERVICE_SECRET | else the parameter with the password of those who see all            |
 """
 
 import hashlib
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 STORE = "CARDSHARP_STORE"
 PUBLIC = "CARDSHARP_PUBLIC"
-PARAMETER = "CARDSHARP_SECRET_ID"
+PARAMETER = "CARDSHARP_SERVICE_SECRET"
 
 SHOWN = (
     "pk",
