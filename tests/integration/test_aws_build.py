@@ -60,12 +60,21 @@ DEPENDENCIES = {"arm64": "DependenciesArm64", "x86_64": "DependenciesX86"}
 HERE = DEPENDENCIES[native_architecture()]
 
 
-def made(name: str, source: Path, artifacts: Path, environment: dict[str, str]) -> str:
+DEPENDENCIES_LAYER = ROOT / "layers" / "dependencies"
+
+
+def made(
+    name: str,
+    layer: Path,
+    artifacts: Path,
+    environment: dict[str, str],
+    source: Path | None = None,
+) -> str:
     """What a layer's makefile says that fails, run as SAM runs it; nothing if it does not."""
     artifacts.mkdir(exist_ok=True)
     done = subprocess.run(  # noqa: S603 - our own makefile
-        ["make", "--makefile", str(source / "Makefile"), f"build-{name}"],  # noqa: S607 - as SAM
-        cwd=source,
+        ["make", "--makefile", str(layer / "Makefile"), f"build-{name}"],  # noqa: S607 - as SAM
+        cwd=source or layer,
         env={**environment, "ARTIFACTS_DIR": str(artifacts)},
         capture_output=True,
         text=True,
@@ -158,9 +167,9 @@ def test_s14_the_bill_of_materials_names_what_the_layer_has(built: Build) -> Non
 def test_s14_a_package_with_another_hash_is_not_installed(tmp_path: Path) -> None:
     source = tmp_path / "source"
     source.mkdir()
-    (source / "Makefile").write_bytes((ROOT / "layers/dependencies/Makefile").read_bytes())
     (source / "requirements.txt").write_text(f"idna==3.20 --hash=sha256:{'0' * 64}\n")
-    told = made(HERE, source, tmp_path / "out", this_machine().environment())
+    environment = this_machine().environment()
+    told = made(HERE, DEPENDENCIES_LAYER, tmp_path / "out", environment, source)
     assert "hash" in told.lower()
     assert "idna" in told
 
@@ -172,8 +181,7 @@ def test_a_processors_layer_has_its_wheels_without_uv_or_a_word_from_whoever_bui
     tmp_path: Path, name: str, machine: str
 ) -> None:
     """As `sam build` runs the makefiles from any shell, whatever parameters it is given."""
-    source = ROOT / "layers" / "dependencies"
-    told = made(name, source, tmp_path, {**os.environ, "PATH": os.defpath})
+    told = made(name, DEPENDENCIES_LAYER, tmp_path, {**os.environ, "PATH": os.defpath})
     if any(sign in told for sign in NETWORK_SIGNS):
         pytest.skip(f"packages are neither in uv's cache nor to be had: {told}")
     assert told == ""
