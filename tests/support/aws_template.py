@@ -40,10 +40,13 @@ def properties(name: str) -> dict[str, Any]:
 
 
 def statements(role: str) -> Iterator[dict[str, Any]]:
-    """What a role may do, where all that is optional is asked for."""
+    """What a role may do, also by the policies of a service's table and password."""
+    service = role.removesuffix("Role")
+    for name in ("TablePolicy", "SecretPolicy"):
+        if f"{service}{name}" in template()["Resources"]:
+            yield from properties(f"{service}{name}")["PolicyDocument"]["Statement"]
     for policy in properties(role)["Policies"]:
-        for one in policy["PolicyDocument"]["Statement"]:
-            yield one["Fn::If"][1] if "Fn::If" in one else one
+        yield from policy["PolicyDocument"]["Statement"]
 
 
 def listed(value: object) -> list[Any]:

@@ -243,6 +243,6 @@ def test_what_is_logged_of_a_request_names_neither_path_nor_query_nor_client(gam
     assert json.loads(settings["Format"]).keys() >= {"status", "ms"}
     assert settings["DestinationArn"] == {"Fn::GetAtt": f"{game}AccessLogs.Arn"}
     assert properties(f"{game}AccessLogs") == {
-        "LogGroupName": {"Fn::Sub": "/aws/vendedlogs/${AWS::StackName}"},
+        "LogGroupName": {"Fn::Sub": f"/aws/vendedlogs/${{AWS::StackName}}-{game}-ABCDEFGHIJKL"},
         **properties(f"{game}Logs"),
     }

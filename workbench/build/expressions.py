@@ -8,11 +8,9 @@ from typing import Any
 
 from cardsharp.errors import ConfigError
 from workbench.build.translate import Template
+from workbench.cloud.nested import SUFFIX
 
 NOTHING = {"Ref": "AWS::NoValue"}
-SUFFIX = "-ABCDEFGHIJKL"
-"""As long as what CloudFormation puts behind the names that it makes."""
-
 STACK = f"cardsharp-{'n' * 22}"
 """The longest name of a stack that the rules reckon with: 32 characters."""
 

@@ -23,6 +23,10 @@ NESTED: Final = {
 """The types of nested stacks, before and after SAM's transform, and what names their templates."""
 
 
+SUFFIX = "-ABCDEFGHIJKL"
+"""As long as what CloudFormation puts behind the names that it makes."""
+
+
 def prefix_of(stack: str) -> str:
     """What the names of a nested stack's resources begin with, by its own logical name."""
     return stack if stack.islower() else ""
@@ -53,6 +57,9 @@ class _Nested:
     asked: str | None = None
     """The condition of the nested stack itself."""
 
+    stack: str = "${AWS::StackName}"
+    """How its stack is called."""
+
     def resources(self) -> Iterator[tuple[str, Part]]:
         for name, resource in self.template["Resources"].items():
             condition = self._condition(resource.get("Condition"))
@@ -62,6 +69,8 @@ class _Nested:
                 yield from self._inner(name).resources()
                 continue
             told = {key: self.filled(part) for key, part in resource.items() if key != "Condition"}
+            if "DependsOn" in told:
+                told["DependsOn"] = f"{self.prefix}{told['DependsOn']}"
             yield f"{self.prefix}{name}", told | ({"Condition": condition} if condition else {})
 
     def _inner(self, name: str) -> "_Nested":
@@ -75,7 +84,10 @@ class _Nested:
         given |= {key: given[key].split(",") for key in lists}
         asked = self._condition(resource.get("Condition"))
         inner = prefix_of(name)
-        return _Nested(template, path, self.load, self.conditions, inner, given, asked or None)
+        stack = f"{self.stack}-{name}{SUFFIX}"
+        return _Nested(
+            template, path, self.load, self.conditions, inner, given, asked or None, stack
+        )
 
     def _condition(self, name: str | None) -> str | Literal[False] | None:
         """The name that a condition has in the whole; False where it is never true."""
@@ -93,10 +105,7 @@ class _Nested:
     def filled(self, part: Part) -> Part:
         """A part of this template as it reads in the whole."""
         if isinstance(part, list):
-            filled = [self.filled(one) for one in part]
-            return (
-                [one for one in filled if one != {"Ref": "AWS::NoValue"}] if self.given else filled
-            )
+            return [one for one in map(self.filled, part) if not self._is_gone(one)]
         if not isinstance(part, dict):
             return part
         if len(part) == 1:
@@ -104,7 +113,12 @@ class _Nested:
             found = self._call(function, told)
             if found is not None:
                 return found
-        return {key: self.filled(one) for key, one in part.items()}
+        filled = {key: self.filled(one) for key, one in part.items()}
+        return {key: one for key, one in filled.items() if not self._is_gone(one)}
+
+    def _is_gone(self, part: Part) -> bool:
+        """Whether nothing stands there, as a nested template's parameters decided."""
+        return self.given is not None and part == {"Ref": "AWS::NoValue"}
 
     def _call(self, function: str, told: Part) -> Part | None:
         """What a function comes to here; None where nothing of it changes but its arguments."""
@@ -127,6 +141,8 @@ class _Nested:
     def _named(self, name: str, otherwise: Part) -> Part:
         if self.given is not None and name in self.given:
             return self.given[name]
+        if name == "AWS::StackName" and self.given is not None:
+            return {"Fn::Sub": self.stack}
         return otherwise if name in self.template["Resources"] else {"Ref": name}
 
     def _attribute(self, name: str, attribute: str) -> Part:
