@@ -11,6 +11,7 @@ import pytest
 import requests
 from support import arena_bodies as bodies
 from support.fault_server import (
+    ENDLESS,
     Fault,
     FaultServer,
     answer,
@@ -96,6 +97,18 @@ def test_who_and_hello_and_lists_are_read() -> None:
         assert asking.hello() == "Hello World."
         assert asking.whoami().name == "Alice"
         assert [match.id for match in asking.matches(tags=["GAMETAG"])] == [bodies.MATCH]
+
+
+def test_of_a_list_that_is_too_long_the_newest_are_asked_for() -> None:
+    long = b"[" + b",".join([bodies.RUNNING] * 3000) + b"]"
+    lists = (answer(body=long), answer(body=b"[]"), answer(body=b"[]"))
+    with FaultServer(*lists) as arena, client(arena.url) as asking:
+        assert asking.matches(active=True) == asking.matches(active=True) == []
+        assert [seen.path for seen in arena.seen] == [
+            "/api/matches?active=true",
+            "/api/matches?active=true&limit=20",
+            "/api/matches?active=true&limit=20",
+        ]
 
 
 def test_waiting_for_a_turn_has_three_ends() -> None:
@@ -215,6 +228,19 @@ def test_no_silence_and_no_drip_holds_a_read_beyond_its_limits(
         with pytest.raises(Unreachable, match=r"no answer within|too slowly"):
             ask(asking)
         assert time.monotonic() - start < 2
+
+
+@pytest.mark.parametrize("kind", ENDLESS)
+def test_an_answer_that_never_ends_is_cut_off(kind: str) -> None:
+    """Each byte in time, and never the last one: no limit of a socket ends that."""
+    with FaultServer(ENDLESS[kind]) as arena, client(arena.url, IMPATIENT) as asking:
+        began = time.monotonic()
+        with pytest.raises(ArenaError):
+            asking.view(bodies.MATCH)
+        with pytest.raises(ArenaError) as caught:
+            asking.act(bodies.MATCH, DRAW)
+        assert caught.value.doubtful
+        assert time.monotonic() - began < 20
 
 
 def test_a_slow_answer_within_its_limit_is_an_answer() -> None:

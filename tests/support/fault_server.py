@@ -250,6 +250,31 @@ def flood(size: int, status: int = 200, headers: Mapping[str, str] | None = None
     return fault
 
 
+def endless(begin: bytes, piece: bytes, pause: float = 0.0) -> Fault:
+    """Bytes of our own, and then the same again and again before the test ends."""
+
+    def fault(handler: Handler) -> None:
+        handler.close_connection = True
+        handler.wfile.write(begin)
+        while not handler.arena.over.wait(pause):
+            handler.wfile.write(piece)
+
+    return fault
+
+
+_OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+
+ENDLESS: Mapping[str, Fault] = {
+    "hints": endless(b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 100),
+    "a header that drips": endless(_OK + b"X: ", b"x", 0.005),
+    "trailers": endless(
+        _OK + b"Transfer-Encoding: chunked\r\n\r\n2\r\n[]\r\n0\r\n", b"X: y\r\n" * 100
+    ),
+    "a body without a length": endless(_OK + b"\r\n", b" ", 0.005),
+}
+"""Answers that never end and are never silent."""
+
+
 def babble() -> Fault:
     """Something that is not HTTP."""
 

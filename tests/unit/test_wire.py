@@ -287,3 +287,48 @@ def read_example(verb: str, path: str, example: dict[str, Any]) -> None:
             wire.parse_events(example["response"])
         case _:
             wire.parse_view(example["response"])
+
+
+ODD = {
+    "null": None,
+    "no id": {"_id": None},
+    "no players": {"playerids": None},
+    "a counted text": {"moveCount": "many"},
+    "a third player": {"playerids": ["a", "b", "c"]},
+    "a number": 7,
+}
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_an_odd_entry_of_a_list_costs_itself_alone_and_is_told_once(
+    odd: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    good = bodies.running()
+    spoilt = {**good, **ODD[odd]} if isinstance(ODD[odd], dict) else ODD[odd]  # type: ignore[dict-item]
+    raw = json.dumps([spoilt, good]).encode()
+    for _ in range(3):
+        assert [view.id for view in wire.parse_views(raw)] == [good["_id"]]
+    assert len([one for one in caplog.messages if "is left out" in one]) <= 1
+
+
+@pytest.mark.parametrize(
+    "creation",
+    [
+        {"timeout": 1e308},
+        {"timeout": 10**400},
+        {"timeout": -1},
+        {"tags": [7, None, "Day5"]},
+        {"tags": 7},
+    ],
+)
+def test_what_matters_to_no_match_costs_none(creation: dict[str, object]) -> None:
+    (view,) = wire.parse_views(
+        json.dumps([{**bodies.running(), "creationParams": creation}]).encode()
+    )
+    assert view.creation_params.timeout is None
+    assert view.creation_params.tags in {(), ("Day5",)}
+
+
+def test_half_a_letter_is_shown_as_a_question_mark() -> None:
+    raw = json.dumps([{**bodies.running(), "creationParams": {"tags": ["\ud800x", "😀"]}}]).encode()
+    assert wire.parse_views(raw)[0].creation_params.tags == ("?x", "😀")

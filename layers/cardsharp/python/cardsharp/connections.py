@@ -18,6 +18,7 @@ from requests.adapters import HTTPAdapter
 from urllib3.connection import HTTPConnection
 
 from cardsharp.access import Limits
+from cardsharp.cutting import POOLS
 from cardsharp.errors import Unreachable
 
 
@@ -42,6 +43,7 @@ class Connections(HTTPAdapter):
         """Make the pool of direct connections."""
         options = self._options
         super().init_poolmanager(connections, maxsize, block, socket_options=options, **rest)
+        self.poolmanager.pool_classes_by_scheme = POOLS
 
     def proxy_manager_for(self, proxy: str, **rest: object) -> urllib3.ProxyManager:
         """The pool of connections to a proxy."""

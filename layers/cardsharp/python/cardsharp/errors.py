@@ -8,6 +8,7 @@ CardsharpError
 ├── ArenaError                          the arena did not do what was asked
 │   ├── Unreachable                       no answer: refused, reset, timed out
 │   ├── Garbled                           an answer that is not the protocol
+│   │   ├── TooLong                         more bytes than we take
 │   │   └── Foreign(status)                 4xx, but not in the arena's own words
 │   ├── Rejected(status)                  an answer that says no
 │   │   ├── Unauthorized                    401: user, password or participation
@@ -65,6 +66,10 @@ class Unreachable(ArenaError):
 
 class Garbled(ArenaError):
     """An answer came that is not the protocol: HTML, cut JSON, wrong types, too long."""
+
+
+class TooLong(Garbled):
+    """An answer came that has more bytes than we take."""
 
 
 class Foreign(Garbled):

@@ -33,13 +33,17 @@ from requests.utils import parse_dict_header
 from cardsharp.access import Address, Credentials, Limits, checked_address
 from cardsharp.connections import Connections, Prompt
 from cardsharp.contact import Contact
-from cardsharp.errors import ArenaError, ConfigError, Garbled, Unreachable
+from cardsharp.cutting import Cutter
+from cardsharp.errors import ArenaError, ConfigError, TooLong, Unreachable
 from cardsharp.patience import Patience
 from cardsharp.refusal import refusal
 
 _log = logging.getLogger("cardsharp.arena")
 
 _CHUNK = 64 * 1024
+_GRACE = timedelta(seconds=0.5)
+"""So long beyond its limit a request is cut off; its own limits end it before, and say why."""
+
 _MAX_CHALLENGE = 4 * 1024
 """Bytes that a Digest challenge's own body may have; requests reads it whole."""
 
@@ -130,6 +134,7 @@ class Exchange:
         self._secrets: tuple[str, ...] = ()
         if credentials is not None:
             self.sign_in(credentials)
+        self._cutter = Cutter()
         self.counts: Counter[str] = Counter()
         self.budget: Budget | None = None
         self.contact = Contact() if contact is None else contact
@@ -176,7 +181,7 @@ class Exchange:
         self.counts[call.kind] += 1
         asked = self.contact.monotonic()
         try:
-            with self._open(call, limit) as response:
+            with self._cutter.within(limit + _GRACE), self._open(call, limit) as response:
                 self.counts[call.kind] += len(response.history)  # a Digest challenge
                 date = _date_of(response.headers)
                 if date is not None and not call.waits:
@@ -184,6 +189,8 @@ class Exchange:
                 self._note_budget(response.headers)
                 body = self._read(call, response, deadline)
         except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
+            if self._cutter.has_cut:
+                raise _too_slow(call) from error
             raise _unreachable(call, error, limit) from error
         if response.status_code < requests.codes.ok:
             # The answer itself is still to come, and would be taken for that to the next question.
@@ -223,9 +230,11 @@ class Exchange:
             body += chunk
             if len(body) > self._limits.body:
                 limit = f"more than {self._limits.body:,} bytes"
-                raise Garbled(f"{call}: the answer is too long, {limit}.", doubtful=call.writes)
+                raise TooLong(f"{call}: the answer is too long, {limit}.", doubtful=call.writes)
             if time.monotonic() > deadline:
-                raise Unreachable(f"{call}: the answer came too slowly.", doubtful=call.writes)
+                raise _too_slow(call)
+        if self._cutter.has_cut:  # where a body ends with its connection, that looks like its end
+            raise _too_slow(call)
         return bytes(body)
 
     def _note_budget(self, headers: Mapping[str, str]) -> None:
@@ -255,6 +264,10 @@ class Client:
     def close(self) -> None:
         """Close the connections."""
         self._exchange.close()
+
+
+def _too_slow(call: Call) -> Unreachable:
+    return Unreachable(f"{call}: the answer came too slowly.", doubtful=call.writes)
 
 
 def _readable(ca: Path) -> str:

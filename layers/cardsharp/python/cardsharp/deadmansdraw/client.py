@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from datetime import timedelta
 from typing import TypeVar
 
@@ -9,11 +10,16 @@ from cardsharp.access import Address, Credentials, Limits
 from cardsharp.contact import Contact
 from cardsharp.deadmansdraw import wire
 from cardsharp.deadmansdraw.actions import Action
-from cardsharp.errors import Garbled, MatchOver, NotFound, NotYourTurn, Unreachable
+from cardsharp.errors import Garbled, MatchOver, NotFound, NotYourTurn, TooLong, Unreachable
 from cardsharp.exchange import Budget, Call, Client, Exchange
 
 _T = TypeVar("_T")
 _OK, _GONE = 200, 410
+
+_NEWEST = "20"
+"""Asked for so many, an arena lists the newest 201: more than anybody plays at once, and within
+the size of an answer (docs/spec/arena.md section 4). Asked for only where the whole list is too
+long, as an arena may count before it leaves out the matches that wait for nobody."""
 
 DUMMY_ID = "000000000000000000000000"
 """The player who accepts any match (docs/spec/arena.md section 4)."""
@@ -53,6 +59,7 @@ class ArenaClient(Client):
         contact: Contact | None = None,
     ) -> None:
         super().__init__(Exchange(address, credentials, limits, digest, contact), limits)
+        self._lists_newest = False
 
     def sign_in(self, credentials: Credentials) -> None:
         """Ask by these credentials from now on, as after a new password."""
@@ -130,7 +137,13 @@ class ArenaClient(Client):
             limit=self._limits.long_poll if wait else self._limits.read,
             waits=wait,
         )
-        return self._ask(call, wire.parse_views)
+        if not self._lists_newest:
+            try:
+                return self._ask(call, wire.parse_views)
+            except TooLong:
+                self._lists_newest = True
+        newest = replace(call, params={**params, "limit": _NEWEST})
+        return self._ask(newest, wire.parse_views)
 
     def view(self, match_id: str, events: bool = True) -> wire.MatchView:
         """The match as it is now, with all its moves if `events`."""

@@ -5,7 +5,10 @@ short sentence, never the body, where it is not what it should be. The views and
 out on purpose (the random seed!) are in `views.py`; they are offered here as well.
 """
 
+import json
+import logging
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
@@ -30,6 +33,8 @@ from cardsharp.deadmansdraw.wire_views import (
     WhoAmI,
 )
 from cardsharp.errors import Garbled
+
+_log = logging.getLogger("cardsharp.arena")
 
 __all__ = [
     "Closing",
@@ -100,11 +105,22 @@ def _parse(adapter: TypeAdapter[_T], raw: object, what: str) -> _T:
     """
     try:
         if isinstance(raw, bytes | str):
-            return adapter.validate_json(raw)
+            return adapter.validate_json(_whole_letters(raw))
         return adapter.validate_python(raw)
     except ValidationError as error:
         # `from None`: the chained error would quote the body in a traceback.
         raise Garbled(f"The arena's answer is not {what}: {_first_fault(error, raw)}.") from None
+
+
+def _whole_letters(raw: bytes | str) -> bytes | str:
+    """The same JSON with a question mark for each half of a letter, which no text can hold."""
+    text = raw if isinstance(raw, bytes) else raw.encode("utf-8", "surrogatepass")
+    if b"\\ud" not in text.lower():
+        return raw
+    try:
+        return json.dumps(json.loads(text), ensure_ascii=False).encode("utf-8", "replace")
+    except (ValueError, RecursionError):
+        return raw
 
 
 def _first_fault(error: ValidationError, raw: object) -> str:
@@ -123,8 +139,37 @@ def parse_view(raw: object) -> MatchView:
 
 
 def parse_views(raw: object) -> list[MatchView]:
-    """The matches of GET /api/matches; raises Garbled."""
-    return _parse(_VIEWS, raw, "a list of matches")
+    """The matches of GET /api/matches; an entry that is none costs itself alone, and is told once.
+
+    Raises:
+        Garbled: it is no list.
+    """
+    try:
+        return _parse(_VIEWS, raw, "a list of matches")
+    except Garbled:
+        try:
+            entries = json.loads(_whole_letters(raw)) if isinstance(raw, bytes | str) else raw
+        except (ValueError, RecursionError):
+            entries = None
+        if not isinstance(entries, list):
+            raise
+    return [view for one in entries for view in _readable(one)]
+
+
+def _readable(entry: object) -> list[MatchView]:
+    """The entry of a list as a match, if it is one."""
+    try:
+        return [_parse(_VIEW, entry, "a match")]
+    except Garbled as fault:
+        name = entry.get("_id") if isinstance(entry, dict) else None
+        _tell_once(f"{str(name)[:40]!r} in the list of matches is left out. {fault}")
+        return []
+
+
+@lru_cache(maxsize=256)
+def _tell_once(line: str) -> None:
+    """Log a line that this process has not logged lately: a list is asked for again and again."""
+    _log.warning("%s", line)
 
 
 def parse_events(raw: object) -> list[EventView]:

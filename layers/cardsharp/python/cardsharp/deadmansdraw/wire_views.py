@@ -27,12 +27,14 @@ from pydantic import (
     PlainValidator,
     StrictBool,
     StrictInt,
-    field_validator,
 )
 from pydantic.alias_generators import to_camel
 
 from cardsharp.deadmansdraw.actions import EffectType
 from cardsharp.deadmansdraw.cards import Card, Suit
+
+_FOREVER = 10**7
+"""Seconds beyond which a limit is none: four months."""
 
 _SUITS: Mapping[str, Suit] = {suit.value: suit for suit in Suit}
 _EFFECTS: Mapping[str, EffectType] = {effect.value: effect for effect in EffectType}
@@ -52,6 +54,16 @@ def _card(raw: object) -> Card:
 def _bank(raw: dict[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
     """The bank with known suits as `Suit`, without suits that have no card left."""
     return {_SUITS.get(suit, suit): values for suit, values in raw.items() if values}
+
+
+def _texts(raw: object) -> object:
+    """Tags that are texts; whatever else stands among them tells us nothing."""
+    return [tag for tag in raw if isinstance(tag, str)] if isinstance(raw, list | tuple) else ()
+
+
+def _limit(raw: object) -> object:
+    """A time limit in seconds; None also for 0, and for one that no match lasts to see."""
+    return None if isinstance(raw, int | float) and not 0 < raw < _FOREVER else raw or None
 
 
 CardView = Annotated[Card, PlainValidator(_card), PlainSerializer(Card._asdict)]
@@ -184,18 +196,12 @@ class CreationView(_View):
     A request's null is kept in it; a `timeout` of 0 is none.
     """
 
-    tags: Annotated[tuple[str, ...], BeforeValidator(lambda tags: tags or ())] = ()
+    tags: Annotated[tuple[str, ...], BeforeValidator(_texts)] = ()
     play_area: Cards | None = None
     draw_pile: Unordered | None = None
     discard_pile: Cards | None = None
     banks: tuple[Cards, Cards] | None = None
-    timeout: Annotated[timedelta | None, AfterValidator(lambda limit: limit or None)] = None
-
-    @field_validator("timeout")
-    @classmethod
-    def _no_limit(cls, value: timedelta | None) -> timedelta | None:
-        """None also for 0, by which the arena sets no limit."""
-        return value or None
+    timeout: Annotated[timedelta | None, BeforeValidator(_limit)] = None
 
 
 _DEFAULT_CREATION = CreationView()
