@@ -13,6 +13,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from cardsharp.cloud.adapters import prepare
 from cardsharp.cloud.messages import records_of
 from cardsharp.cloud.telemetry import begin, logger, watch_retries
+from cardsharp.errors import Malformed
 from cardsharp.game import Direct
 from cardsharp.games import games
 
@@ -27,10 +28,12 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, bool]:
     A failure is the queue's to repeat.
 
     Raises:
-        Malformed: a message is no tick.
+        Malformed: the event is no object, or a message is no tick.
         StoreError: the table or the queue failed.
     """
     begin(context.aws_request_id)
+    if not isinstance(event, dict):
+        raise Malformed("This function expects an event of its queue or schedule: an object.")
     direct = directing()
     if "Records" in event:
         records = [SQSRecord(record) for record in records_of(event)]

@@ -77,4 +77,6 @@ def records_of(event: object) -> list[dict[str, Any]]:
 
 
 def _is_record(record: object) -> TypeGuard[dict[str, Any]]:
-    return isinstance(record, dict) and {"messageId", "body"} <= record.keys()
+    if not isinstance(record, dict):
+        return False
+    return all(isinstance(record.get(name), str) for name in ("messageId", "body"))

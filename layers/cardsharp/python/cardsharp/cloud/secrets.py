@@ -17,6 +17,10 @@ MAX_AGE = 300
 """Seconds that a fetched secret is kept, so that a rotation needs no deploy; a 401 ends them."""
 
 
+class Unset(StoreError):
+    """There is no such secret: nobody has set it yet."""
+
+
 class Login(Protocol):
     """Settings that say who we are: user and password, or the name of a parameter with both."""
 
@@ -55,6 +59,7 @@ def credentials(settings: Login, *, fresh: bool = False) -> Credentials:
 
     Raises:
         ConfigError: the settings name none, or the secret is no JSON with username and password.
+        Unset: there is no such secret.
         StoreError: Parameter Store did not give the secret.
     """
     if settings.user is not None and settings.password is not None:
@@ -73,7 +78,8 @@ def _fetch(name: str, *, fresh: bool) -> Credentials:
     try:
         text = provider().get(name, max_age=MAX_AGE, force_fetch=fresh, decrypt=True)
     except GetParameterError as error:
-        raise StoreError(
+        kind = Unset if "ParameterNotFound" in str(error) else StoreError
+        raise kind(
             f"Parameter Store did not give the secret {name}: {error}. Set it with "
             "`cardsharp cloud rotate-secret`, or allow ssm:GetParameter in the role's policy."
         ) from error

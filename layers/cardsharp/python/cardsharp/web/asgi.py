@@ -15,7 +15,7 @@ from typing import Any
 
 from cardsharp.errors import Malformed
 from cardsharp.web.edge import report
-from cardsharp.web.events import Context, Event, Handler, Response
+from cardsharp.web.events import Context, Event, Handler, Response, checked
 from cardsharp.web.reading import Json
 from cardsharp.web.request import Request, sent, time_left
 
@@ -72,7 +72,7 @@ def handler_of(application: Application) -> Handler:
             report(error)
         return exchange.response()
 
-    return answer
+    return checked(answer)
 
 
 @dataclass(slots=True)

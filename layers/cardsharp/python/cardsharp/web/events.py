@@ -1,6 +1,8 @@
 """What an HTTP API sends to its function, and what it takes for an answer (format 2.0)."""
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
 from typing import Any, Protocol
 
 Event = dict[str, Any]
@@ -20,3 +22,95 @@ class Context(Protocol):
 
 Handler = Callable[[Event, Context], Response]
 """Answers an event; several threads may call it at once."""
+
+_OTHER = "This function expects an event of an HTTP API (format 2.0){also}: {part} must be {kind}."
+
+
+def checked(handler: Handler, *, sockets: bool = False) -> Handler:
+    """The handler, asked only about what is such an event; a person who sends another gets a 400.
+
+    API Gateway sends nothing else; a person who invokes the function may send anything. With
+    `sockets` it may be an event of a WebSocket API, too.
+    """
+    also = " or of a WebSocket API" if sockets else ""
+
+    def answer(event: Event, context: Context) -> Response:
+        fault = _fault(event, sockets=sockets)
+        if fault is None:
+            return handler(event, context)
+        part, kind = fault
+        return {
+            "statusCode": int(HTTPStatus.BAD_REQUEST),
+            "headers": {"Content-Type": "application/json"},
+            "body": json.dumps({"error": _OTHER.format(also=also, part=part, kind=kind)}),
+            "isBase64Encoded": False,
+        }
+
+    return answer
+
+
+def _fault(event: object, *, sockets: bool) -> tuple[str, str] | None:
+    """The first part of an event that is not what it must be, and what it must be."""
+    if not isinstance(event, dict):
+        return "the event", "an object"
+    about = event.get("requestContext")
+    if not isinstance(about, dict):
+        return "requestContext", "an object"
+    for part, given, kind, holds in (*_source(event, about, sockets=sockets), *_sent(event)):
+        if not holds(given):
+            return part, kind
+    return None
+
+
+_Check = tuple[str, object, str, Callable[[object], bool]]
+
+
+def _source(event: Event, about: Mapping[str, object], *, sockets: bool) -> list[_Check]:
+    """What says by which API and to which path an event came."""
+    if sockets and "connectionId" in about:
+        identity = about.get("identity")
+        return [
+            ("requestContext.connectionId", about["connectionId"], "a text", _is_text),
+            ("requestContext.routeKey", about.get("routeKey"), "a text", _is_text),
+            ("requestContext.identity", identity or {}, "an object", _is_object),
+        ]
+    http = about.get("http")
+    told: Mapping[str, object] = http if isinstance(http, dict) else {}
+    return [
+        ("requestContext.http.method", told.get("method"), "a text", _is_text),
+        ("requestContext.stage", about.get("stage", ""), "a text", _is_text),
+        ("rawPath", event.get("rawPath"), "a text", _is_text),
+    ]
+
+
+def _sent(event: Event) -> list[_Check]:
+    """What came with a request, each of which may be missing or null."""
+    texts = "an object of texts"
+    return [
+        ("headers", event.get("headers") or {}, texts, _is_texts),
+        ("queryStringParameters", event.get("queryStringParameters") or {}, texts, _is_texts),
+        ("rawQueryString", event.get("rawQueryString") or "", "a text", _is_text),
+        ("cookies", event.get("cookies") or [], "a list of texts", _is_list),
+        # Its characters are looked at by whoever reads it.
+        ("body", event.get("body") or "", "a text", lambda given: isinstance(given, str)),
+    ]
+
+
+def _is_object(given: object) -> bool:
+    return isinstance(given, dict)
+
+
+def _is_text(given: object) -> bool:
+    """Whether it can be sent on: half a surrogate pair, which JSON can hold, is no character."""
+    try:
+        return isinstance(given, str) and given.encode() is not None
+    except UnicodeEncodeError:
+        return False
+
+
+def _is_texts(given: object) -> bool:
+    return isinstance(given, dict) and all(_is_text(one) for pair in given.items() for one in pair)
+
+
+def _is_list(given: object) -> bool:
+    return isinstance(given, list) and all(map(_is_text, given))

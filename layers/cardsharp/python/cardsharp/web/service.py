@@ -6,7 +6,7 @@ from typing import Any, Generic
 
 from cardsharp.web import edge, gate, openapi
 from cardsharp.web.api import Api
-from cardsharp.web.events import Context, Event, Handler, Response
+from cardsharp.web.events import Context, Event, Handler, Response, checked
 from cardsharp.web.reading import Json
 from cardsharp.web.route import S
 
@@ -50,7 +50,7 @@ class Service(Generic[S]):
         def either(event: Event, context: Context) -> Response:
             return (watch if gate.is_of_a_socket(event) else answer)(event, context)
 
-        return either
+        return checked(either, sockets=True)
 
     @property
     def base(self) -> str:

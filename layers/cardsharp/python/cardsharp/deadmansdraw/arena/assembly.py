@@ -9,17 +9,20 @@
 | CARDSHARP_PUBLIC         | yes: spectators need no password                                 |
 """
 
+import logging
 from collections.abc import Mapping
 from datetime import timedelta
+from http import HTTPStatus
 from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import SecretStr
 
-from cardsharp.cloud.secrets import credentials
+from cardsharp.cloud.secrets import Unset, credentials
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.players import ADMIN, Book
 from cardsharp.deadmansdraw.arena.quotas import OF_A_TEAM
 from cardsharp.deadmansdraw.arena.referee import Referee
+from cardsharp.deadmansdraw.arena.refusals import Refused
 from cardsharp.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -36,6 +39,15 @@ DAYS = 90
 """How long a match is kept where nothing else is said."""
 
 
+NO_WORD = (
+    "The arena has no organiser's password yet, which its nonces are sealed with. Its organiser "
+    "sets it with `cardsharp cloud rotate-secret --service deadmansdraw` and the --stack."
+)
+"""What everybody is told who is to prove who they are."""
+
+_log = logging.getLogger(__name__)
+
+
 class _Organiser(NamedTuple):
     """Where the organiser's password is: a `Login`, or nowhere."""
 
@@ -47,11 +59,16 @@ class _Organiser(NamedTuple):
         """The password as of now, None where there is no organiser.
 
         Raises:
+            Refused: Parameter Store has none yet, so nobody can be admitted.
             StoreError: Parameter Store did not give it.
         """
         if self.password is None and self.secret_id is None:
             return None
-        return SecretStr(credentials(self).password)
+        try:
+            return SecretStr(credentials(self).password)
+        except Unset as error:
+            _log.error("%s", error)
+            raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, NO_WORD) from error
 
 
 def referee_of(environment: Mapping[str, str]) -> Referee:
