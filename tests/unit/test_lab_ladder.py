@@ -6,10 +6,11 @@ from itertools import cycle, islice
 from pathlib import Path
 
 import pytest
-from support.games import GAMES
+from support.games import GAMES, NIM
 
 from cardsharp.errors import ConfigError
 from cardsharp.game import Game
+from cardsharp.games import mounted
 from cardsharp.ratings import MEAN
 from cardsharp.registry import strategies_of
 from workbench.lab.duel import Duel
@@ -75,6 +76,14 @@ def test_a_game_without_a_ladder_says_who_has_one(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("workbench.lab.ladder.game_named", lambda _name: bare)
     with pytest.raises(ConfigError, match=r"has no ladder; there is one for: .*blef"):
         rungs_of(bare.name)
+
+
+def test_a_ladder_that_nobody_has_measured_says_how(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As that of a game which has just been added."""
+    unmeasured = mounted(NIM)._replace(ladder=("random", "perfect"))
+    monkeypatch.setattr("workbench.lab.ladder.game_named", lambda _: unmeasured)
+    with pytest.raises(ConfigError, match="lab ratings --game nim --write"):
+        ladder_of.__wrapped__("nim")
 
 
 def test_a_ladder_is_measured_by_everybody_against_everybody(

@@ -66,10 +66,16 @@ def ladder_of(name: str | None) -> Ladder:
     """The ladder of the game of that name, with the ratings that were measured.
 
     Raises:
-        ConfigError: the game has none.
+        ConfigError: the game has none, or nobody has measured it.
     """
     of = rungs_of(name)
-    return Ladder.model_validate_json(file_of(of.name).read_text("utf-8"))
+    file = file_of(of.name)
+    if not file.is_file():
+        raise ConfigError(
+            f"Nobody has measured the ladder of {of.title} yet; run "
+            f"`cardsharp lab ratings --game {of.name} --write`."
+        )
+    return Ladder.model_validate_json(file.read_text("utf-8"))
 
 
 def rungs_of(name: str | None) -> Game:

@@ -150,7 +150,7 @@ class Messages:
         return {
             "parameters": [
                 _parameter(name, schema, "query", required=name in required)
-                | ({"style": "form", "explode": True} if schema["type"] == "array" else {})
+                | ({"style": "form", "explode": True} if schema.get("type") == "array" else {})
                 for name, schema in _properties(model).items()
             ]
         }
