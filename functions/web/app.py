@@ -7,7 +7,7 @@ template has one block for all games, and in it no variable of a game's own.
 import os
 from contextlib import suppress
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
@@ -15,9 +15,11 @@ from cardsharp.cloud.adapters import in_lambda, prepare
 from cardsharp.cloud.telemetry import begin, meter, watch_retries
 from cardsharp.errors import ConfigError, Malformed
 from cardsharp.games import game
-from cardsharp.web.asgi import AsgiService
 from cardsharp.web.events import Event, Handler, Response
-from cardsharp.web.service import Service
+
+if TYPE_CHECKING:  # each kind of service is slow to import, and a function has one
+    from cardsharp.web.asgi import AsgiService
+    from cardsharp.web.service import Service
 
 GAME = "CARDSHARP_GAME"
 STORE = "CARDSHARP_STORE"
@@ -26,7 +28,7 @@ watch_retries()
 
 
 @cache
-def service(name: str) -> Service[Any] | AsgiService:
+def service(name: str) -> "Service[Any] | AsgiService":
     """The service of the game of that name."""
     try:
         part = game(name).service

@@ -146,8 +146,8 @@ def test_s14_the_layer_is_installed_by_hash_from_wheels_and_as_uv_lock_says() ->
     for flag in ("--require-hashes", "--only-binary :all:", "--no-deps"):
         assert flag in makefile
     assert pins.is_current(), "run python -m workbench.build.pins"
-    for file in (pins.REQUIREMENTS, RUNTIME_REQUIREMENTS):
-        assert file.read_text().count("==") >= 10
+    for file, least in ((pins.REQUIREMENTS, 20), (RUNTIME_REQUIREMENTS, 3)):
+        assert file.read_text().count("==") >= least
         assert all("--hash=sha256:" in part for part in re.split(r"\n(?=\S)", file.read_text())[1:])
 
 

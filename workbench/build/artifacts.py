@@ -20,7 +20,7 @@ LAYER = "AWS::Serverless::LayerVersion"
 CODE = {FUNCTION: "CodeUri", LAYER: "ContentUri"}
 """What says where the code of each lies."""
 
-LIMIT = 40_000_000
+LIMIT = 45_000_000
 """Bytes that a function and its layers may have unzipped; what we set, AWS allows 250 MiB."""
 
 FOLDERS = {TEMPLATE: "build", ARENA: "arena"}

@@ -132,7 +132,7 @@ def report(build: Build) -> int:
     say(f"built for python{RUNTIME_PYTHON} on {processors}, {shipped}: {build.folder}")
     too_large = 0
     for name, size in build.sizes().items():
-        say(f"  {name:19} {size / 1e6:5.1f} MB with layers, without boto3")
+        say(f"  {name:19} {size / 1e6:5.1f} MB with layers")
         too_large += size > LIMIT
     if too_large:
         say(f"above the limit of {LIMIT / 1e6:.0f} MB")

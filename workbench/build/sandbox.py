@@ -1,7 +1,7 @@
 """A built function in a process of its own, mounted and started as Lambda does it.
 
 The function lies in the task root, its layers are merged into one folder in their order, and
-AWS's runtime client starts the handler. What Lambda's runtime brings (runtime client and boto3)
+AWS's runtime client starts the handler. What Lambda's runtime brings (its runtime client)
 comes from requirements/runtime.txt; nothing of our own environment is on the path.
 """
 
