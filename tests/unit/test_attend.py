@@ -206,6 +206,65 @@ def test_r25_a_lost_move_is_made_anew_some_seconds_after_its_loss(desk: Desk) ->
     assert [move.facts for move in desk.log.moves("m")] == facts
 
 
+@dataclass
+class Shared(Count):
+    """A match in which another bot acts on our seat too: as often as it is said, at a look."""
+
+    others: list[bool] = field(default_factory=list)
+    length: int = 9
+
+    def look(self, known: Facts) -> Sight[int]:
+        if self.others and self.others.pop(0):
+            self.counted += 1
+        facts: dict[int, Body] = {n: {} for n in range(self.counted) if n not in known}
+        over = {"result": "won"} if self.counted >= self.length else None
+        ours, turn = frozenset(range(self.counted)), None if over else self
+        return Sight(sequence=self.counted, facts=facts, outcome=over, turn=turn, ours=ours)
+
+
+SAID = "somebody else plays as this user"
+
+
+def test_who_made_the_first_move_goes_on_and_says_once_that_another_plays(
+    desk: Desk, caplog: pytest.LogCaptureFixture
+) -> None:
+    match = Shared(others=[False, False, True, False, True])
+    assert desk.attend(match) is Attended.FINISHED
+    assert caplog.text.count(SAID) == 1
+    assert "goes on" in caplog.text
+
+
+def test_who_came_later_leaves_the_match_and_takes_it_up_when_the_other_is_silent(
+    desk: Desk, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It acts never while the other does: not at first, and not when it comes back."""
+    match = Shared(others=[True, True])
+    assert desk.attend(match) is Attended.ELSEWHERE
+    assert match.asked == []
+    assert desk.free_after() == TIMING.shelf
+    desk.outwait()
+    match.others = [True]
+    assert desk.attend(match) is Attended.ELSEWHERE
+    assert match.asked == []
+    desk.outwait()
+    assert desk.attend(match) is Attended.FINISHED, "it has stood at our turn for a minute"
+    assert caplog.text.count(SAID) == 1
+
+
+def test_a_log_that_was_lost_is_no_other_bot(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
+    assert desk.attend(Shared(counted=4)) is Attended.FINISHED
+    assert SAID not in caplog.text
+
+
+def test_an_action_of_ours_that_was_refused_is_not_taken_for_what_came_in_its_place(
+    desk: Desk, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Both meant the first move; it was the other's, and so is the match."""
+    match = Shared(others=[False, True], errors={"act": [NotYourTurn(409, "not yours")]})
+    assert desk.attend(match) is Attended.ELSEWHERE
+    assert caplog.text.count(SAID) == 1
+
+
 def test_a_match_that_is_denied_before_it_was_played_is_left_alone_for_a_while(desk: Desk) -> None:
     assert desk.attend(Count({"look": [DENIAL] * FOR_GOOD})) is Attended.UNKNOWN
     assert desk.free_after() == TIMING.shelf

@@ -20,10 +20,11 @@ from cardsharp.cloud.hold import Hold
 from cardsharp.cloud.lease import Keeping, LeaseKeeper
 from cardsharp.cloud.line import OURS, Line
 from cardsharp.cloud.metrics import Metric
+from cardsharp.cloud.namesake import Namesake, SteppedBack
 from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.ports import Body, Lease, Remaining
 from cardsharp.cloud.timing import Timing
-from cardsharp.cloud.trouble import Denied, is_refusal
+from cardsharp.cloud.trouble import Denied, is_final, is_refusal
 from cardsharp.errors import (
     ArenaError,
     Conflict,
@@ -98,6 +99,10 @@ class Bot:
         except Conflict as conflict:
             _log.warning("%s", conflict, extra={"match_id": match_id})
             return Attended.ELSEWHERE
+        except SteppedBack:
+            with suppress(StoreError):
+                log.renew(lease, self.timing.shelf)
+            return Attended.ELSEWHERE
         except Rejected as denied:
             self._set_aside(lease, match.gone(denied))
             if isinstance(denied, Unauthorized):
@@ -143,6 +148,7 @@ class _Attendance(Generic[A]):
         self.match = match
         self.line = line
         self.version = version
+        self.namesake = Namesake(hold)
         self.known: dict[int, Body] = {}
         self.refused: dict[int, frozenset[A]] = {}
         self.denied, self.denied_at = Denied(), -1
@@ -166,6 +172,9 @@ class _Attendance(Generic[A]):
                 return Attended.FINISHED
             if not self.hold.time_to_act():
                 break
+            if not self.namesake.may_act(sight, self.obedience):
+                sight = self._look()
+                continue
             then = After.WAIT if sight.turn is None else self._play(sight.turn, sight.sequence)
             self.hold.meter.flush()
             sight = self._wait(sight) if then is After.WAIT else self._look()
@@ -189,6 +198,7 @@ class _Attendance(Generic[A]):
         hold = self.hold
         # Now that the lease is ours; before it was, somebody may still have written.
         moves = hold.log.moves(hold.match_id)
+        self.namesake.remember(moves)
         self.known = {move.sequence: move.facts for move in moves if move.facts is not None}
         asked = hold.clock.monotonic()
         sight = self._look()
@@ -246,6 +256,7 @@ class _Attendance(Generic[A]):
         _log.warning(text, first, extra={"match_id": hold.match_id})
         self.known = {n: body for n, body in self.known.items() if n < first}
         self.refused, self.went_back = {}, None
+        self.namesake.forget()
         return True
 
     @staticmethod
@@ -279,12 +290,15 @@ class _Attendance(Generic[A]):
                     self._note("decision", {**intent, "sequence": sequence})
                 if not hold.intend(sequence, intent):
                     return After.LOOK
+                self.namesake.meant.add(sequence)
                 sent = hold.clock.monotonic()
                 then = turn.act(action)
         except MatchOver:
             return After.LOOK
         except ArenaError as error:
             hold.note_error(error, action)
+            if is_final(error):
+                self.namesake.meant.discard(sequence)
             self._raise_if_denied(error, sequence)
             if is_refusal(error) and not self._is_gone(error):
                 self.refused[sequence] = refused | {action}

@@ -63,7 +63,8 @@ class Sight(Generic[A]):
     `outcome` is there when the match has ended, `turn` when we are to act, since `acted_at` where
     that is known. `limit` is the time of a turn. `header` is what the log is to say of the match,
     where only a look could tell. `may_rest` says that the arena names the match to the poller when
-    we are to act.
+    we are to act. `ours` are the moves of our seats that the arena did not make itself, `strange`
+    those of them that are not what it answered us; a game that knows neither leaves them empty.
     """
 
     sequence: int
@@ -75,6 +76,8 @@ class Sight(Generic[A]):
     limit: timedelta | None = None
     header: Body | None = None
     may_rest: bool = False
+    ours: frozenset[int] = frozenset()
+    strange: frozenset[int] = frozenset()
 
 
 class AttendedMatch(Protocol[A]):

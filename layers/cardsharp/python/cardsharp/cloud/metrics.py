@@ -24,6 +24,7 @@ class Metric(StrEnum):
     RETRIES = "Retries"
     RUNNING = "RunningMatches"
     TIMEOUTS = "TurnTimeouts"
+    NAMESAKES = "MatchesPlayedTwice"
 
 
 ALARMED = frozenset({Metric.POLLS, Metric.UNANSWERED, Metric.PICK_UP, Metric.TIMEOUTS})

@@ -16,6 +16,7 @@ from cardsharp.deadmansdraw.actions import END_TURN, Action
 from cardsharp.deadmansdraw.briefing import BriefedPlayers
 from cardsharp.deadmansdraw.cards import Card
 from cardsharp.deadmansdraw.client import MatchClosed
+from cardsharp.deadmansdraw.events import Event
 from cardsharp.deadmansdraw.fallback import blind_action, decide
 from cardsharp.deadmansdraw.logbook import (
     blind_intent_body,
@@ -25,11 +26,12 @@ from cardsharp.deadmansdraw.logbook import (
     header_body,
     intent_body,
     missing_body,
+    mover,
     outcome_body,
     timed_out,
 )
 from cardsharp.deadmansdraw.position import Position
-from cardsharp.deadmansdraw.reading import follow, rebuild
+from cardsharp.deadmansdraw.reading import events_of, follow, rebuild
 from cardsharp.deadmansdraw.seats import Players, Seat
 from cardsharp.deadmansdraw.wire import instant
 from cardsharp.deadmansdraw.wire_views import CreationView, EventType, MatchView
@@ -67,7 +69,8 @@ def meeting(players: Players, log: MatchReader, clock: Clock, tags: Collection[s
 class ArenaMatch:
     """A match at an arena, on whose seats we play as some of these players.
 
-    `acted` are the seconds at which actions of ours were sent and answered, by their sequence.
+    `acted` are the seconds at which actions of ours were sent and answered, by their sequence, and
+    `answers` the events that they were answered with.
     """
 
     def __init__(
@@ -75,6 +78,7 @@ class ArenaMatch:
     ) -> None:
         self.match_id, self.players, self.clock, self.tags = match_id, players, clock, tags
         self.acted: dict[int, tuple[float, float]] = {}
+        self.answers: dict[int, tuple[Event, ...]] = {}
 
     @property
     def header(self) -> None:
@@ -105,6 +109,7 @@ class ArenaMatch:
             raise NotFound(404, "the match has no seat of ours; check the user's id")
         late = (timed_out(m) in seats for m in view.moves if m.sequence_id not in known)
         names = {index: seat.strategy_name for index, seat in seats.items()}
+        ours = {m.sequence_id: events_of(m.events) for m in view.moves if mover(m) in seats}
         return Sight(
             sequence=view.move_count,
             facts=facts_beyond(view, known),
@@ -115,6 +120,8 @@ class ArenaMatch:
             limit=view.creation_params.timeout,
             header=header_body(view, names),
             may_rest=self._may_rest(view.creation_params),
+            ours=frozenset(ours),
+            strange=frozenset(n for n in ours if ours[n] != self.answers.get(n, ours[n])),
         )
 
     def _may_rest(self, params: CreationView) -> bool:
@@ -212,6 +219,7 @@ class ReadTurn(NamedTuple):
             self._clock.distrust_dates()
         answered = self.match.clock.monotonic()
         self.match.acted[len(self.position.history)] = sent, answered
+        self.match.answers[len(self.position.history)] = events_of(answer)
         if ends_turn(answer):
             goes_on = end_of(answer) is None
             return After.WAIT if goes_on and self.alone else After.LOOK

@@ -153,3 +153,11 @@ def timed_out(move: MoveView) -> int | None:
     """
     comments = (event for event in move.events if event.event_type == EventType.COMMENT)
     return next((c.player_index for c in comments if c.player_index is not None), None)
+
+
+def mover(move: MoveView) -> int | None:
+    """The player who acted; None where the arena did, for want of time or as the match began."""
+    begun = any(event.event_type == EventType.MATCH_STARTED for event in move.events)
+    if begun or timed_out(move) is not None:
+        return None
+    return next((e.player_index for e in move.events if e.player_index is not None), None)
