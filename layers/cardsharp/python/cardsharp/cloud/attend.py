@@ -90,8 +90,9 @@ class Bot:
         if known is not None and known.lease is not None:
             meter.count(Metric.LEASE_STEALS)
         described = known is not None and bool(known.header)
+        keeping = Keeping(self.timing.lease, self.timing.renew)
         try:
-            with LeaseKeeper(log, lease, self._keeping, clock, asked) as keeper:
+            with LeaseKeeper(log, lease, keeping, clock, asked) as keeper:
                 taken = clock.monotonic()
                 hold = Hold(keeper, log, clock, meter, self.timing, remaining, taken)
                 about = None if described else self.version or ""
@@ -110,10 +111,6 @@ class Bot:
             _log.warning("%s", denied, extra={"match_id": match_id})
             return Attended.UNKNOWN
         return attended
-
-    @property
-    def _keeping(self) -> Keeping:
-        return Keeping(self.timing.lease, self.timing.renew)
 
     def _set_aside(self, lease: Lease, outcome: Body | None) -> None:
         """See to it that a match which the arena denies is not tried again and again.
