@@ -14,11 +14,15 @@ from support.cloud_benches import environment
 from support.cloud_clock import FakeClock
 
 from cardsharp.cloud.dynamodb import DynamoLog
-from cardsharp.cloud.ports import Lease
+from cardsharp.cloud.ports import Lease, MatchRecord, Status
 from cardsharp.errors import Conflict, StoreError
 
 TTL = timedelta(seconds=3)
 LEASE = Lease("m", "ann", 1, FakeClock().now() + TTL)
+NOON = FakeClock().now()
+FINISHED = MatchRecord(
+    "m", Status.FINISHED, NOON, {}, 0, None, None, announced=False, outcome={}, finished=NOON
+)
 OK: tuple[int, dict[str, Any]] = (200, {})
 
 
@@ -30,6 +34,9 @@ def fault(code: str, status: int = 400, **more: object) -> tuple[int, dict[str, 
 def cancelled(*codes: str) -> tuple[int, dict[str, Any]]:
     reasons = [{"Code": code} for code in codes]
     return fault("TransactionCanceledException", CancellationReasons=reasons)
+
+
+REFUSED = cancelled("ConditionalCheckFailed", "TransactionConflict")
 
 
 @contextmanager
@@ -99,7 +106,7 @@ def test_what_passes_is_tried_again(passing: tuple[int, dict[str, Any]]) -> None
 
 def test_a_cancelled_transaction_is_tried_again_if_only_a_collision_was_in_its_way() -> None:
     with scripted(cancelled("TransactionConflict", "None"), OK) as asked:
-        log().intend(LEASE, 1, {})
+        assert log().reopen(FINISHED)
     assert asked == ["TransactWriteItems"] * 2
 
 
@@ -123,16 +130,16 @@ def test_a_lost_lease_is_never_tried_again() -> None:
 
 def test_a_refused_condition_outweighs_a_collision_in_the_same_transaction() -> None:
     with (
-        scripted(cancelled("ConditionalCheckFailed", "TransactionConflict")) as asked,
+        scripted((200, {"Items": [], "Count": 0}), REFUSED) as asked,
         pytest.raises(Conflict, match="no longer held"),
     ):
-        log().intend(LEASE, 1, {})
-    assert asked == ["TransactWriteItems"]
+        log().withdraw(LEASE, 1)
+    assert asked == ["Query", "TransactWriteItems"]
 
 
 def test_a_move_that_was_played_is_told_apart_from_a_lost_lease() -> None:
     with (
-        scripted(cancelled("None", "ConditionalCheckFailed")),
+        scripted((200, {"Attributes": {}}), fault("ConditionalCheckFailedException")),
         pytest.raises(Conflict, match="Move 1 of match m was already played"),
     ):
         log().intend(LEASE, 1, {})

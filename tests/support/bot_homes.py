@@ -20,6 +20,7 @@ from botocore.exceptions import ClientError, EndpointConnectionError, ReadTimeou
 from cardsharp.cloud.dynamodb import DynamoLog
 from cardsharp.cloud.dynamodb_vault import DynamoVault
 from cardsharp.cloud.memory import MemoryQueue
+from cardsharp.cloud.packing import unpack
 from cardsharp.cloud.ports import Clock, MatchLog, Queue
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.cloud.sqlite_file import MEMORY
@@ -111,7 +112,8 @@ class _Cloud:
 
         def dump() -> str:
             items = self._dynamodb.scan(TableName=name)["Items"]
-            return json.dumps([one for one in items if not one["pk"]["S"].startswith("vault#")])
+            shown = [one for one in items if not one["pk"]["S"].startswith("vault#")]
+            return json.dumps(shown, default=unpack)  # what is packed is bytes
 
         def close() -> None:
             self._dynamodb.delete_table(TableName=name)

@@ -4,13 +4,14 @@
 |----------|-------------|--------------------------------------------------------------------|
 | match#ID | header      | match_status, match_day, started_at, header_json, claim_beat,      |
 |          |             | claim_ttl, lease_owner, lease_fence, lease_idle, announced_by,     |
-|          |             | announced_idle, outcome_json, finished_at                          |
-| match#ID | move#000012 | intent_json, facts_json, fence                                     |
+|          |             | announced_idle, outcome_json, finished_at, expires_at              |
+| match#ID | move#000012 | intent_json, facts_json, fence, expires_at                         |
 | match#ID | note#AT#…   | kind, body_json, expires_at (seconds; the table's time to live)    |
 
-The indexes by-day (match_day, started_at) and by-status (match_status, started_at) hold keys
-only, so renewing a lease writes nothing to them. Bodies are JSON texts, moments and durations
-microseconds.
+Matches and moves have `expires_at` where the owner keeps them for a time only. The indexes by-day
+(match_day, started_at) and by-status (match_status, started_at) hold keys only, so renewing a lease
+writes nothing to them. Bodies are packed JSON (`packing`), plain as version 0.2 wrote them; moments
+and durations are microseconds.
 Actions used: GetItem, BatchGetItem, Query, PutItem, UpdateItem.
 """
 
@@ -52,11 +53,21 @@ _CHUNK = 50
 
 
 class DynamoLog(DynamoReader):
-    """A `MatchLog` in the DynamoDB table of that name, in the region of AWS_DEFAULT_REGION."""
+    """A `MatchLog` in the DynamoDB table of that name, in the region of AWS_DEFAULT_REGION.
 
-    def __init__(self, table: str, clock: Clock, client: "DynamoDBClient | None" = None) -> None:
+    What is written is kept for `keep` and then dropped by the table, or for ever without it.
+    """
+
+    def __init__(
+        self,
+        table: str,
+        clock: Clock,
+        client: "DynamoDBClient | None" = None,
+        keep: timedelta | None = None,
+    ) -> None:
         super().__init__(table, client)
         self._clock = clock
+        self._keep = keep
 
     def close(self) -> None:
         """Leave the connections open: they are for the whole process."""
@@ -72,7 +83,7 @@ class DynamoLog(DynamoReader):
             self._table.update(
                 items.header_key(match_id),
                 f"SET {_BORN}{_BEAT}, match_status = if_not_exists(match_status, :announced), "
-                "claim_ttl = :ttl, announced_by = :us, announced_idle = :idle",
+                f"claim_ttl = :ttl, announced_by = :us, announced_idle = :idle{self._expires}",
                 # A repeat after a lost answer meets its own announcement.
                 f"attribute_not_exists(pk) OR announced_by = :us OR "
                 f"(match_status <> :finished AND {is_open})",
@@ -99,7 +110,7 @@ class DynamoLog(DynamoReader):
                 f"SET {_BORN}{_BEAT}, match_status = :running, lease_owner = :owner, "
                 "lease_fence = if_not_exists(lease_fence, :zero) + :one, claim_ttl = :ttl, "
                 "lease_idle = if_not_exists(announced_idle, :zero), "
-                "header_json = if_not_exists(header_json, :header) "
+                f"header_json = if_not_exists(header_json, :header){self._expires} "
                 "REMOVE announced_by, announced_idle",
                 "attribute_not_exists(pk) OR (match_status <> :finished AND "
                 "(attribute_not_exists(lease_owner) OR attribute_exists(announced_idle) "
@@ -137,21 +148,25 @@ class DynamoLog(DynamoReader):
         self._update_ours(lease, ", header_json = :header", {":header": items.body(header)})
 
     def intend(self, lease: Lease, sequence: int, intent: Body) -> None:
-        """Write what move `sequence` is going to be; `Conflict` if it already has facts."""
-        update: TransactWriteItemTypeDef = {
-            "Update": {
-                "TableName": self._table.name,
-                "Key": items.move_key(lease.match_id, sequence),
-                "UpdateExpression": "SET intent_json = :intent",
-                "ConditionExpression": "attribute_not_exists(facts_json)",
-                "ExpressionAttributeValues": {":intent": items.body(intent)},
-            }
-        }
+        """Write what move `sequence` is going to be; `Conflict` if it already has facts.
+
+        The lease is looked at first, and a later one's move is never written over. Whoever takes
+        the match between the two has waited until the lease was out, when nothing is sent any more
+        (`Hold.intend`): so it costs two units in place of a transaction's four.
+        """
+        stored = items.body(intent)
+        self._update_ours(lease, "", {})
         try:
-            self._write_ours(lease, [update])
+            self._table.update(
+                items.move_key(lease.match_id, sequence),
+                f"SET intent_json = :intent, fence = :fence{self._expires}",
+                "attribute_not_exists(facts_json) "
+                "AND (attribute_not_exists(fence) OR fence <= :fence)",
+                {":intent": stored, ":fence": items.number(lease.fence), **self._expiry()},
+            )
         except Unmet as unmet:
             raise Conflict(
-                f"Move {sequence} of match {lease.match_id} was already played."
+                f"Move {sequence} of match {lease.match_id} was already played, or is another's."
             ) from unmet
 
     def record(self, lease: Lease, facts: Mapping[int, Body]) -> None:
@@ -237,7 +252,18 @@ class DynamoLog(DynamoReader):
         """What the birth of a header and the next beat need."""
         now = self._clock.now()
         day = str(now.astimezone(UTC).date())
-        return {**_ONE, ":now": items.moment(now), ":day": items.text(day)}
+        return {**_ONE, ":now": items.moment(now), ":day": items.text(day), **self._expiry()}
+
+    @property
+    def _expires(self) -> str:
+        """What an update sets besides, so that the table drops the item in time."""
+        return "" if self._keep is None else ", expires_at = :expires"
+
+    def _expiry(self) -> "dict[str, Value]":
+        """The value for that: the second from which the table may drop it."""
+        if self._keep is None:
+            return {}
+        return {":expires": items.number(int((self._clock.now() + self._keep).timestamp()))}
 
     def _update_ours(self, lease: Lease, update: str, values: "Mapping[str, Value]") -> None:
         """Update the header while the lease is ours; raises `Conflict` if it is not."""
@@ -279,10 +305,10 @@ class DynamoLog(DynamoReader):
         with suppress(Unmet):
             self._table.update(
                 items.move_key(lease.match_id, sequence),
-                "SET facts_json = :facts, fence = :fence",
+                f"SET facts_json = :facts, fence = :fence{self._expires}",
                 "fence < :fence OR (attribute_not_exists(facts_json) "
                 "AND (attribute_not_exists(fence) OR fence = :fence))",
-                {":facts": facts, ":fence": items.number(lease.fence)},
+                {":facts": facts, ":fence": items.number(lease.fence), **self._expiry()},
             )
 
     def _withdrawing(self, lease: Lease, move: MoveRecord) -> "list[TransactWriteItemTypeDef]":

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from cardsharp.cloud.codec import NOTE_LIFE, decode, encode, from_micros, readable, to_micros
+from cardsharp.cloud.packing import pack
 from cardsharp.cloud.ports import Body, Lease, MatchRecord, MoveRecord, NoteRecord, Status
 
 if TYPE_CHECKING:
@@ -39,8 +40,8 @@ def span(value: timedelta) -> "Value":
 
 
 def body(value: Body) -> "Value":
-    """A body as an attribute."""
-    return text(encode(value))
+    """A body as an attribute: packed, so that an item stays below the kilobyte of a write unit."""
+    return {"B": pack(encode(value))}
 
 
 def partition(match_id: str) -> str:
@@ -84,7 +85,7 @@ def to_match(item: "Item") -> MatchRecord:
             int(item["lease_fence"]["N"]),
             _span(item["lease_idle"]) if "lease_idle" in item else timedelta(0),
         )
-    bodies, fault = readable(header=_text(item, "header_json"), outcome=_text(item, "outcome_json"))
+    bodies, fault = readable(header=_body(item, "header_json"), outcome=_body(item, "outcome_json"))
     return MatchRecord(
         match_id=match_id,
         status=Status(item["match_status"]["S"]),
@@ -103,14 +104,14 @@ def to_match(item: "Item") -> MatchRecord:
 def to_move(item: "Item") -> MoveRecord:
     """A move item as its record."""
     sequence = int(item["sk"]["S"].removeprefix(MOVE))
-    bodies, fault = readable(intent=_text(item, "intent_json"), facts=_text(item, "facts_json"))
+    bodies, fault = readable(intent=_body(item, "intent_json"), facts=_body(item, "facts_json"))
     return MoveRecord(sequence, **bodies, fault=fault)
 
 
 def to_note(item: "Item") -> NoteRecord:
     """A note item as its record."""
     micros = int(item["sk"]["S"].removeprefix(NOTE).partition("#")[0])
-    return NoteRecord(item["kind"]["S"], from_micros(micros), decode(item["body_json"]["S"]))
+    return NoteRecord(item["kind"]["S"], from_micros(micros), decode(_stored(item["body_json"])))
 
 
 def is_live(note: NoteRecord, now: datetime) -> bool:
@@ -128,8 +129,13 @@ def _moment(value: "Value") -> datetime:
     return from_micros(int(value["N"]))
 
 
-def _text(item: "Item", name: str) -> str | None:
-    return item[name]["S"] if name in item else None
+def _body(item: "Item", name: str) -> str | bytes | None:
+    return _stored(item[name]) if name in item else None
+
+
+def _stored(value: "Value") -> str | bytes:
+    """A stored body: packed, or a text as version 0.2 wrote it."""
+    return value["B"] if "B" in value else value["S"]
 
 
 def _span(value: "Value") -> timedelta:

@@ -54,7 +54,7 @@ class DynamoVault:
 
     def _write(self, match_id: str, secret: Body, condition: str) -> None:
         values = {
-            ":secret": items.body(secret),
+            ":secret": items.text(encode(secret)),
             ":expires": items.number(self._seconds(LIFE)),
             ":now": items.number(self._seconds()),
         }
