@@ -1,4 +1,7 @@
-"""The worker: plays the matches that the queue names, each until it ends or time is up."""
+"""The worker: plays the matches that the queue names, each until it ends or time is up.
+
+A message may also say that a look at the arena is due, which costs a moment.
+"""
 
 import os
 from contextlib import suppress
@@ -16,15 +19,24 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from cardsharp.cloud.adapters import build_queue, prepare
 from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.messages import MatchMessage, parse_message, records_of
+from cardsharp.cloud.messages import (
+    LookMessage,
+    MatchMessage,
+    parse_look,
+    parse_message,
+    records_of,
+)
+from cardsharp.cloud.metrics import NoMeter
 from cardsharp.cloud.settings import Workplace
 from cardsharp.cloud.telemetry import begin, logger, meter, watch_retries
 from cardsharp.errors import CardsharpError, ConfigError, Malformed
-from cardsharp.game import Attend
-from cardsharp.games import game, job_of
+from cardsharp.game import Attend, Look
+from cardsharp.games import game, games, job_of
 
 AGAIN = timedelta(seconds=45)
 """How long a message that failed is out of sight."""
+
+_UNHEARD = NoMeter()
 
 watch_retries()
 
@@ -64,6 +76,8 @@ def attempt(record: SQSRecord, context: LambdaContext) -> str:
     """
     about = {"message_id": record.message_id}
     try:
+        if (due := parse_look(record.body)) is not None:
+            return look(due, context)
         message = parse_message(record.body)
         about["match_id"] = message.match_id
         return play(message, context)
@@ -78,6 +92,26 @@ def postpone(record: SQSRecord, context: LambdaContext) -> None:
     with suppress(CardsharpError):  # it comes back by itself, only later
         queue = job_of(context, os.environ, meter).settings(Workplace).queue
         build_queue(queue, SystemClock()).postpone(record.receipt_handle, AGAIN)
+
+
+def look(due: LookMessage, context: LambdaContext) -> str:
+    """Look at the arena once; what came of it. A look that failed is not repeated: another follows.
+
+    Its figures are left out: the poller tells those of a minute, and each is paid for by the line.
+    """
+    job = job_of(context, os.environ, meter)._replace(meter=_UNHEARD)
+    try:
+        return f"offered {looking()(due, job)}"
+    except ConfigError:
+        raise
+    except CardsharpError as error:
+        logger.warning("a look failed: %s", error)
+        return "failed"
+
+
+def looking() -> Look:
+    """How the game looks that has an arena which names its matches."""
+    return next(one.look for one in games() if one.look is not None).load()
 
 
 def play(message: MatchMessage, context: LambdaContext) -> str:

@@ -25,6 +25,7 @@ from cardsharp.cloud import aws, secrets
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.cloud.feeds import watched
+from cardsharp.cloud.messages import LookMessage
 from cardsharp.cloud.sqs import SqsQueue
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.ticks import Tick, wake
@@ -293,6 +294,11 @@ def test_s13_the_worker_may_do_what_it_does(emulator: Emulator, arena: ArenaServ
             context = Function("worker", worker.app.handler, timeout).context(SystemClock())
             worker.app.handler(event, context)
         assembly.log.note(match_id, "refused", {})
+        assembly.log.take("running", "a worker", HOUR)
+        look = sqs_event(
+            [replace(message, body=LookMessage(look=1, left=1).body)], datetime.now(UTC)
+        )
+        worker.app.handler(look, context)
     assert actions["dynamodb"] == allowed_actions("WorkerRole", "dynamodb")
     assert actions["sqs"] | OF_LAMBDA == allowed_actions("WorkerRole", "sqs")
     assert actions["ssm"] <= allowed_actions("WorkerRole", "ssm")

@@ -23,14 +23,15 @@ import worker.app
 from cardsharp.cloud import aws
 from cardsharp.cloud import secrets as secrets_module
 from cardsharp.cloud.memory import MemoryQueue, register
-from cardsharp.cloud.messages import MatchMessage, parse_message
+from cardsharp.cloud.messages import LookMessage, MatchMessage, parse_message
 from cardsharp.cloud.ports import Status
 from cardsharp.cloud.switches import NoSwitchboard, Switches
 from cardsharp.cloud.telemetry import redirect
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.deadmansdraw.game import GAME
-from cardsharp.errors import ConfigError
+from cardsharp.deadmansdraw.scout import Scout
+from cardsharp.errors import ConfigError, StoreError
 from workbench.arena.server import ArenaServer
 from workbench.bench.judge import log_faults
 from workbench.cloud.events import sqs_event
@@ -171,6 +172,28 @@ def test_a_message_that_failed_is_seen_again_within_a_minute(
     again = queue.receive(timedelta(0))
     assert again is not None
     assert again.receive_count == 2
+
+
+def test_a_look_that_is_due_puts_the_match_that_waits_on_the_queue(place: Place) -> None:
+    match_id = place.arena.create_match([ALICE, ALICE])
+    before = place.said.tell()
+    assert worker.app.handler(event_of(LookMessage(look=0).body), context()) == {
+        "batchItemFailures": []
+    }
+    sent = place.assembly.queue.receive(timedelta(0))
+    assert sent is not None
+    assert parse_message(sent.body).match_id == match_id
+    assert "_aws" not in place.said.getvalue()[before:], "its figures would be paid for"
+
+
+def test_a_look_that_fails_is_not_repeated(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> int:
+        raise StoreError("The table is throttled.")
+
+    monkeypatch.setattr(Scout, "look", fail)
+    answer = worker.app.handler(event_of(LookMessage(look=0).body), context())
+    assert answer == {"batchItemFailures": []}
+    assert "a look failed: The table is throttled." in place.said.getvalue()
 
 
 def test_two_matches_in_one_event_are_both_played(place: Place) -> None:

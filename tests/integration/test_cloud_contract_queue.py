@@ -57,6 +57,16 @@ def test_a_delayed_message_is_received_later(bench: QueueBench) -> None:
     assert (message.body, message.receive_count) == ("later", 1)
 
 
+def test_more_messages_than_a_batch_holds_are_sent_each_in_its_time(bench: QueueBench) -> None:
+    soon = [(f"look {n}", NOW) for n in range(11)]
+    bench.queue.send_all([*soon, ("later", timedelta(seconds=1))])
+    assert {received(bench.queue).body for _ in soon} == {body for body, _ in soon}
+    assert bench.queue.receive(NOW) is None
+    message = bench.later()
+    assert message is not None
+    assert message.body == "later"
+
+
 def test_a_sent_body_is_received_as_it_was(queue: Queue) -> None:
     body = '{"match": "ünï☃"}'
     queue.send(body)

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 import stamina
@@ -18,7 +19,7 @@ from cardsharp.access import Credentials
 from cardsharp.cloud import secrets
 from cardsharp.cloud.adapters import build_log, build_queue
 from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.ports import Status
+from cardsharp.cloud.ports import MoveRecord, Status
 from cardsharp.cloud.secrets import credentials
 from cardsharp.deadmansdraw.settings import Settings
 from cardsharp.errors import ConfigError, StoreError
@@ -38,6 +39,82 @@ def aws(emulator: Emulator) -> Iterator[Emulator]:
     """Put the emulator into the environment, where boto3 finds it."""
     with environment(emulator.environment):
         yield emulator
+
+
+def test_what_version_0_2_stored_is_read_and_goes_on(stack: Stack, aws: Emulator) -> None:
+    """A match as that version left it in the middle, its bodies plain texts."""
+    client, table = aws.client("dynamodb"), stack.tables["Matches"]
+    keys, now = {"pk": {"S": "match#old"}}, int(SystemClock().now().timestamp())
+    header = {
+        **keys,
+        "sk": {"S": "header"},
+        "match_status": {"S": "running"},
+        "match_day": {"S": "2026-11-01"},
+        "started_at": {"N": str(now * 1_000_000)},
+        "header_json": {"S": '{"game":"deadmansdraw"}'},
+        "claim_beat": {"N": "7"},
+        "lease_fence": {"N": "1"},
+    }
+    move = {
+        **keys,
+        "sk": {"S": "move#000000"},
+        "intent_json": {"S": '{"action":"Draw"}'},
+        "facts_json": {"S": '{"drew":"Key2"}'},
+        "fence": {"N": "1"},
+    }
+    note = {
+        **keys,
+        "sk": {"S": f"note#{now * 1_000_000:020}#x"},
+        "kind": {"S": "refused"},
+        "body_json": {"S": '{"answer":"no"}'},
+        "expires_at": {"N": str(now + 3600)},
+    }
+    for item in (header, move, note):
+        client.put_item(TableName=table, Item=item)
+    log = build_log(f"dynamodb:{table}", SystemClock())
+    match = log.match("old")
+    assert match is not None
+    assert match.header == {"game": "deadmansdraw"}
+    assert [one.body for one in log.notes("old")] == [{"answer": "no"}]
+    lease = log.take("old", "ann", TTL)
+    assert lease is not None
+    log.intend(lease, 1, {"action": "EndTurn"})
+    log.record(lease, {0: {"drew": "Key2"}, 1: {"ended": True}})
+    assert log.moves("old") == [
+        MoveRecord(0, {"action": "Draw"}, {"drew": "Key2"}),
+        MoveRecord(1, {"action": "EndTurn"}, {"ended": True}),
+    ]
+    log.finish(lease, {"result": "won"})
+
+
+def test_what_is_kept_for_a_time_says_when_the_table_may_drop_it(
+    stack: Stack, aws: Emulator
+) -> None:
+    store, days = f"dynamodb:{stack.tables['Matches']}", timedelta(days=3)
+    for name, keep in (("brief", days), ("kept", None)):
+        log = build_log(store, SystemClock(), keep)
+        lease = log.take(name, "ann", TTL)
+        assert lease is not None
+        log.intend(lease, 0, {"draw": True})
+        log.record(lease, {0: {"drew": "Key"}, 1: {"drew": "Map"}})
+        log.finish(lease, {})
+    due = SystemClock().now().timestamp() + days.total_seconds()
+    expiries = {
+        name: [item.get("expires_at", {}).get("N") for item in stored_under(aws, stack, name)]
+        for name in ("brief", "kept")
+    }
+    assert [int(at) for at in expiries["brief"] if at] == pytest.approx([due] * 3, abs=60)
+    assert expiries["kept"] == [None] * 3
+
+
+def stored_under(aws: Emulator, stack: Stack, match_id: str) -> list[dict[str, Any]]:
+    """All items of a match, as they are in the table."""
+    answer = aws.client("dynamodb").query(
+        TableName=stack.tables["Matches"],
+        KeyConditionExpression="pk = :pk",
+        ExpressionAttributeValues={":pk": {"S": f"match#{match_id}"}},
+    )
+    return list(answer["Items"])
 
 
 def test_settings_and_the_environment_are_all_that_the_adapters_need(

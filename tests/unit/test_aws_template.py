@@ -320,7 +320,8 @@ def test_a_function_runs_on_a_current_runtime_and_logs_for_a_limited_time(functi
     told = properties(function)
     assert told["Runtime"] == "python3.13"
     assert template()["Parameters"]["Architecture"]["Default"] == "arm64"
-    assert told["TracingConfig"] == {"Mode": "Active"}
+    traced = {"Fn::If": ["WatchAll", "Active", "PassThrough"]}  # each trace is paid for
+    assert told["TracingConfig"] == {"Mode": traced if function in BOT else "Active"}
     group = told["LoggingConfig"]["LogGroup"]["Ref"]
     assert group == f"{function.removesuffix('Service')}Logs"
     kept = properties(group)["RetentionInDays"]["Fn::If"]

@@ -20,7 +20,7 @@ from support.bot_faults import STEP, FaultPlan, Kind
 from support.bot_wire import ANSWERS, RETRY_AFTER
 
 from cardsharp.access import Credentials
-from cardsharp.cloud.messages import parse_message
+from cardsharp.cloud.messages import LookMessage, parse_look, parse_message
 from cardsharp.cloud.metrics import Metric, NoMeter
 from cardsharp.cloud.offering import SETTLED, Offering
 from cardsharp.cloud.ports import Status
@@ -212,6 +212,57 @@ def test_r37_a_quiet_scout_listens_like_any_other_while_there_is_reason_to(
     assert [match for _, match in scene.offered[:1]] == (
         [scene.bench.match_id] if why == "a match waits" else []
     )
+
+
+def look_by_look(scene: Listening, until: timedelta) -> list[float]:
+    """The seconds at which the arena was asked by the looks that are on the queue."""
+    bench, clock, seconds = scene.bench, scene.bench.clock, []
+    began = clock.now()
+    tools = bench.tools(FaultPlan(clock, {}))
+    with scene.arena.client(tools) as client:
+        scene.new_password(client)
+        offering = Offering(tools.log, bench.queue, clock, ANNOUNCE, scene.meter)
+        while clock.now() - began < until:
+            clock.advance(timedelta(seconds=1))
+            while (message := bench.queue.receive(timedelta(0))) is not None:
+                bench.queue.delete(message)
+                due, before = parse_look(message.body), client.counts["list"]
+                if due is None:
+                    scene.offered.append((clock.now(), parse_message(message.body).match_id))
+                    continue
+                Scout(client, offering, (), TIMING, Post(scene.shifts)).look(due)
+                if client.counts["list"] > before:
+                    seconds.append((clock.now() - began).total_seconds())
+    return seconds
+
+
+def test_r37_with_looks_the_arena_is_asked_every_five_seconds_until_a_successor_begins(
+    scene: Listening,
+) -> None:
+    scene.post.quiet = scene.post.looks = True
+    leave_to_the_dummy(scene)
+    began = scene.bench.clock.now()
+    assert scene.listen(4 * MINUTE) == 0
+    assert scene.bench.clock.now() - began <= SLACK, "it does not wait"
+    seconds = look_by_look(scene, MINUTE)
+    assert [b - a for a, b in pairwise([0.0, *seconds])] == pytest.approx([5] * 12, abs=1.1)
+    late = look_by_look(scene, 3 * MINUTE)
+    assert len(late) == pytest.approx(TIMING.patience / TIMING.between, abs=1)
+    assert max(b - a for a, b in pairwise(late)) <= 6.1, "nor is a late tick a gap"
+
+
+def test_r37_looks_end_where_a_successor_has_begun(scene: Listening) -> None:
+    leave_to_the_dummy(scene)
+    scene.bench.queue.send(LookMessage(look=1, left=9).body)
+    scene.shifts.number = 2
+    assert look_by_look(scene, MINUTE) == []
+    assert scene.bench.queue.receive(timedelta(0)) is None
+
+
+def test_r37_a_look_finds_a_match_that_waits(scene: Listening) -> None:
+    scene.bench.queue.send(LookMessage(look=1).body)
+    assert len(look_by_look(scene, timedelta(seconds=3))) == 1
+    assert [match for _, match in scene.offered] == [scene.bench.match_id]
 
 
 def test_matches_are_asked_for_by_the_tags_that_an_operator_set_last(

@@ -3,6 +3,7 @@
 import getpass
 import sys
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Annotated
 
 import cyclopts
@@ -18,6 +19,7 @@ from workbench.cli.cloud_where import USUAL, StackOptions
 from workbench.cli.commands import command
 from workbench.cli.switching import NOTHING, Wanted, listening, settings
 from workbench.operate import story
+from workbench.operate.export import export
 from workbench.operate.orders import (
     arena_url,
     link_to,
@@ -150,7 +152,7 @@ def listen(
     ],
     options: StackOptions = USUAL,
 ) -> int:
-    """Have a stack with Listening=quiet listen at all times for a while."""
+    """Have a stack that does not always listen do so at all times for a while."""
     until = datetime.now(UTC) + time
     change(options.find(), awake_until=until)
     return _done(options, f"it listens until {until:%Y-%m-%d %H:%M} UTC")
@@ -193,6 +195,16 @@ def matches(
         result = told.get("result", record.status)
         results().print(f"{record.match_id}  {record.started:%Y-%m-%d %H:%M:%S}  {result}")
     return Exit.OK
+
+
+@cloud.command(name="export")
+def export_(
+    file: Annotated[Path, Parameter(help="A match log on this machine, made where there is none.")],
+    *,
+    options: StackOptions = USUAL,
+) -> int:
+    """Copy the stack's finished matches into a match log here, for `show`, `why` and `try`."""
+    return _done(options, f"{export(options.find().log, file)} matches copied to {file}")
 
 
 @cloud.command

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from workbench.cost.bill import Bill, make_bill, read_bill
 from workbench.cost.day import Contest, contest_usage
-from workbench.cost.prices import Prices, load_prices
+from workbench.cost.prices import Prices, load_prices, usual_region
 from workbench.cost.usage import MEASURED, Load, Measured, load_measured, usage
 from workbench.show.exits import Exit
 from workbench.show.options import Json
@@ -29,7 +29,27 @@ class CostOptions:
     hours_listening: Annotated[
         float, Parameter(validator=validators.Number(gte=0, lte=24), help="Hours a day.")
     ] = 24
-    days: Annotated[float, Parameter(validator=Positive, help="Days that are paid for.")] = 30
+    days: Annotated[float, Parameter(validator=Positive, help="Days that are paid for.")] = 31
+    days_before: Annotated[
+        float,
+        Parameter(
+            validator=validators.Number(gte=0),
+            help="Days that were like these before, whose matches are stored.",
+        ),
+    ] = 2 * 365 - 31
+    keep_days: Annotated[
+        float,
+        Parameter(
+            validator=validators.Number(gte=0),
+            help="The template's KeepDays: how long a match is kept, 0 for ever.",
+        ),
+    ] = 60
+    region: Annotated[
+        str | None,
+        Parameter(
+            help="Whose prices; else that of the environment or the profile, else Frankfurt."
+        ),
+    ] = None
     match_seconds: Annotated[
         float, Parameter(validator=Positive, help="How long a match takes, mostly their thinking.")
     ] = 60
@@ -46,12 +66,14 @@ class CostOptions:
     watch: Annotated[
         Literal["all", "alarms"], Parameter(help="The template's parameter Watch.")
     ] = "alarms"
-    quiet: Annotated[bool, Parameter(negative=(), help="With Listening=quiet.")] = False
+    listening: Annotated[
+        Literal["looks", "always", "quiet"], Parameter(help="The template's parameter Listening.")
+    ] = "looks"
     hours_awake: Annotated[
         float,
         Parameter(
             validator=validators.Number(gte=0, lte=24),
-            help="With --quiet, hours a day in which it listens all the same.",
+            help="Unless it always listens, hours a day in which it does all the same.",
         ),
     ] = 0
     table: Annotated[
@@ -69,6 +91,12 @@ class CostOptions:
         Parameter(
             validator=validators.Number(gte=0),
             help="With DeployWeb=yes, hours for which a match that runs is watched.",
+        ),
+    ] = 0
+    cost_queries: Annotated[
+        float,
+        Parameter(
+            validator=validators.Number(gte=0), help="How often `cloud status --costs` is asked."
         ),
     ] = 0
     against: Annotated[
@@ -103,13 +131,16 @@ class CostOptions:
             matches_per_day=self.matches_per_day,
             hours_listening=self.hours_listening,
             days=self.days,
+            days_before=self.days_before,
+            keep_days=self.keep_days,
             match_seconds=self.match_seconds,
             pollers=self.pollers,
             poller_memory=self.poller_memory,
             worker_memory=self.memory,
             architecture=self.architecture,
             watch_all=self.watch == "all",
-            quiet=self.quiet,
+            listening=self.listening,
+            cost_queries=self.cost_queries,
             hours_awake=self.hours_awake,
             provisioned=self.table == "provisioned",
             page_views=self.page_views,
@@ -121,7 +152,8 @@ def cost(*, options: CostOptions = CostOptions()) -> int:
     """Print the bill of a load."""
     if options.measure:
         _measure_anew()
-    prices, measured, load = load_prices(), load_measured(), options.load()
+    prices = load_prices(options.region or usual_region())
+    measured, load = load_measured(), options.load()
     if options.contest:
         day = Contest(teams=options.teams, practice_hours=options.practice_hours)
         load, used = Load(matches_per_day=day.matches, days=1), contest_usage(day, measured)
@@ -168,7 +200,7 @@ def _document(load: Load, prices: Prices, measured: Measured, bill: Bill) -> dic
 
 def _table(bill: Bill) -> Table:
     table = _empty("USD for", "units", "free", "without free tier", "after it")
-    for line in bill.lines:
+    for line in filter(lambda one: one.units, bill.lines):
         money = (f"{line.full:.2f}", f"{line.due:.2f}")
         table.add_row(line.item, _units(line.units), _units(line.free), *money)
     table.add_row("together", "", "", f"{bill.full:.2f}", f"{bill.due:.2f}", style="bold")
@@ -200,7 +232,8 @@ def _origin(load: Load, prices: Prices, measured: Measured) -> str:
     return (
         f"{load.days:g} days in {prices.region}, prices of {prices.date}; what a match uses was "
         f"measured on {measured.date} ({measured.matches} matches). Where each price is from: "
-        "workbench/cost/prices.toml."
+        "workbench/cost/prices.toml. Free is what never ends, once an account; one that was opened "
+        "since July 2025 pays the rest from its credits for six months."
     )
 
 

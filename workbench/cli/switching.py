@@ -71,5 +71,5 @@ def listening(held: Held) -> str:
         return "always"
     until = held.awake_until
     awake = until is not None and until > datetime.now(UTC)
-    told = ["quiet", *filter(None, [held.windows])]
+    told = [held.listening, *filter(None, [held.windows])]
     return ", ".join([*told, f"always until {until:%Y-%m-%d %H:%M} UTC"] if awake else told)

@@ -7,18 +7,22 @@ AWS's rules. Written to measured.toml by `cardsharp cost --measure`.
 import io
 import json
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import worker.app
+from cardsharp.cloud import switches
 from cardsharp.cloud.adapters import build_relay
 from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.messages import LookMessage
 from cardsharp.cloud.metrics import ALARMED
+from cardsharp.cloud.ports import Message
 from cardsharp.cloud.telemetry import meter, redirect
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.assembly import Assembly
@@ -28,9 +32,10 @@ from workbench.cloud.context import Function
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.events import sqs_event
 from workbench.cloud.samples import read_emf
+from workbench.cloud.template import TEMPLATE, load_template
 from workbench.cost.meter import WRITES, UseMeter
 from workbench.cost.request import PLATFORM_BYTES
-from workbench.cost.usage import Measured
+from workbench.cost.usage import TIMING, LookUse, Measured
 from workbench.stage.opponent import Order
 from workbench.stage.opponent_process import opponent_at_play
 from workbench.stage.side import assembled
@@ -39,11 +44,17 @@ US = ("111111111111111111111111", "teamonepass")
 OPPONENT = ("222222222222222222222222", "teamtwopass")
 """Two players of the local arena, whose passwords are public."""
 
-_LOOKS_A_SECOND = 2
 _POLL = timedelta(seconds=3)
 """How long the arena holds a poll here; two of them stand for a tick's two of 30 s."""
 
 _TIME = timedelta(minutes=5)
+
+_LOOKS = 21
+_SHARE = max(1, switches.KEPT // TIMING.between)
+"""Of so many looks one finds that what an operator has set is to be read again."""
+
+_ITEM_BYTES = 100
+"""What DynamoDB bills of each item besides, for its index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +84,30 @@ class Bench:
     def played(self) -> Counter[str]:
         """What one match used; "lines" are the facts and intents that it left in the log."""
         match_ids: list[str] = []
-        counts = self.used(lambda: match_ids.append(_play(self)))
+        with _long_after():
+            counts = self.used(lambda: match_ids.append(_play(self)))
         moves = self.assembly.log.moves(match_ids[0])
         counts["lines"] = sum((m.facts is not None) + (m.intent is not None) for m in moves)
         return counts
+
+    def looked(self, work: Callable[["Bench"], None]) -> LookUse:
+        """What a look used, the mean of some by a process that is warm."""
+        work(self)
+        began = time.thread_time()
+        counts = Counter[str]()
+        for number in range(_LOOKS):
+            with _long_after() if number % _SHARE == 0 else nullcontext():
+                counts += self.used(lambda: work(self))
+        seconds = time.thread_time() - began
+        asked = sum(n for name, n in counts.items() if name.startswith(("dynamodb.", "sqs.")))
+        return LookUse(
+            requests=round(asked / _LOOKS, 2),
+            requests_to_queue=round(queue_requests(counts) / _LOOKS, 2),
+            read_units=round(counts["read units"] / _LOOKS, 2),
+            write_units=round(counts["write units"] / _LOOKS, 2),
+            log_bytes=round(counts["log bytes"] / _LOOKS) + PLATFORM_BYTES,
+            seconds=round(seconds / _LOOKS, 4),
+        )
 
     def stored_bytes(self) -> int:
         """The bytes of all items in the table, as DynamoDB reckons them: names and values."""
@@ -99,25 +130,39 @@ def measure(matches: int = 10) -> Measured:
         for _ in range(matches):
             played += at.played()
         stored = at.stored_bytes()
+        look, tick = at.looked(_look_by_message), at.looked(_rest)
         busy = at.used(lambda: _look_while_running(at))
         metrics = {one.metric for one in read_emf(at.logged.getvalue().splitlines())}
         renewal = 1 / at.assembly.settings.renew.total_seconds()
-    fixed = Fixed(stored, len(metrics), len({one.name for one in metrics} & ALARMED), renewal)
+    fixed = Fixed(
+        {"look": look, "tick": tick},
+        stored,
+        len(metrics),
+        len({one.name for one in metrics} & ALARMED),
+        renewal,
+        _watches(),
+    )
     return _means(matches, played, idle, busy, fixed)
 
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """What is no count of requests: bytes stored, metrics seen, renewals a second."""
+    """What is no count of requests: looks, bytes stored, metrics, renewals and watches a second."""
 
+    looked: dict[str, LookUse]
     stored: int
     metrics: int
     alarmed: int
     renewals: float
+    watches: float
 
 
 def _means(
-    matches: int, played: Counter[str], idle: Counter[str], busy: Counter[str], fixed: Fixed
+    matches: int,
+    played: Counter[str],
+    idle: Counter[str],
+    busy: Counter[str],
+    fixed: Fixed,
 ) -> Measured:
     seconds = played["milliseconds"] / 1000 / matches
     renewals = round(seconds * matches * fixed.renewals)
@@ -135,9 +180,10 @@ def _means(
         renewals_per_second=fixed.renewals,
         idle_minute_read_units=idle["read units"],
         idle_minute_log_bytes=idle["log bytes"] + PLATFORM_BYTES,
-        busy_minute_read_units=busy["read units"] * _LOOKS_A_SECOND * 60,
+        busy_minute_read_units=busy["read units"] * fixed.watches * 60,
         metrics=fixed.metrics,
         alarmed_metrics=fixed.alarmed,
+        **fixed.looked,
     )
 
 
@@ -176,6 +222,22 @@ def bench() -> Iterator[Bench]:
         yield Bench(arena, assembly, emulator, made.tables["Matches"], uses, logged)
 
 
+@contextmanager
+def _long_after() -> Iterator[None]:
+    """As if what an operator has set was read long ago."""
+    kept, switches.KEPT = switches.KEPT, timedelta(0)
+    try:
+        yield
+    finally:
+        switches.KEPT = kept
+
+
+def _watches() -> float:
+    """How often a second the deployed poller looks at the leases of running matches."""
+    told = load_template(TEMPLATE)["Resources"]["Poller"]["Properties"]["Environment"]["Variables"]
+    return 1 / float(told["CARDSHARP_WATCH_SECONDS"])
+
+
 def _play(at: Bench) -> str:
     """Announce a match as the poller does, and have it played as the queue mapping does; its id."""
     match_id = at.arena.create_match([US[0], OPPONENT[0]])
@@ -198,6 +260,21 @@ def _listen(at: Bench) -> None:
         scout.listen(lambda: next(left, timedelta(0)))
 
 
+def _look_by_message(_at: Bench) -> None:
+    """Have the worker look at the arena once, as a message says that it is due."""
+    now = datetime.now(UTC)
+    body = LookMessage(look=0).body
+    context = Function("worker", worker.app.handler, _TIME).context(SystemClock())
+    worker.app.handler(sqs_event([Message(body, "look", "look", 1, now)], now), context)
+
+
+def _rest(at: Bench) -> None:
+    """Start the poller of a stack with Listening=looks, while nothing happens."""
+    with at.assembly.scout() as scout:
+        scout.post.quiet = scout.post.looks = True
+        scout.listen(lambda: _TIME)
+
+
 def _look(at: Bench) -> None:
     """Look once for matches that nobody attends and for a successor, as a waiting poller does."""
     at.assembly.offering.offer()
@@ -214,13 +291,15 @@ def _look_while_running(at: Bench) -> None:
 
 def _item_bytes(item: dict[str, Any]) -> int:
     values = (next(iter(value.values())) for value in item.values())
-    return len("".join(item).encode()) + sum(len(str(value).encode()) for value in values)
+    sizes = (len(one if isinstance(one, bytes) else str(one).encode()) for one in values)
+    return _ITEM_BYTES + len("".join(item).encode()) + sum(sizes)
 
 
 def write_measured(measured: Measured, path: Path) -> None:
     """Write the figures to a file that `load_measured` reads."""
     told = json.loads(measured.model_dump_json())
     requests, contest, pages = told.pop("requests"), told.pop("contest"), told.pop("pages")
+    looked = {kind: told.pop(kind) for kind in ("look", "tick")}
     lines = [
         "# Measured on this machine by `cardsharp cost --measure`; see workbench/cost/measure.py.",
         f"date = {told.pop('date')}",
@@ -228,6 +307,8 @@ def write_measured(measured: Measured, path: Path) -> None:
     ]
     for game, use in requests.items():
         lines += ["", f"[requests.{game}]", *(f"{name} = {value}" for name, value in use.items())]
+    for kind, use in looked.items():
+        lines += ["", f"[{kind}]", *(f"{name} = {value}" for name, value in use.items())]
     if contest is not None:
         lines += ["", "[contest]", *(f"{name} = {value}" for name, value in contest.items())]
     if pages is not None:

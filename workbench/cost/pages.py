@@ -18,6 +18,7 @@ from cardsharp.cloud import secrets
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.codec import encode
 from cardsharp.cloud.dynamodb import DynamoLog
+from cardsharp.cloud.packing import pack
 from cardsharp.cloud.ports import MoveRecord
 from cardsharp.errors import CardsharpError
 from cardsharp.viewer.assembly import PARAMETER, STORE, viewer_of
@@ -83,7 +84,7 @@ class _Bench:
 def _size(moves: Sequence[MoveRecord]) -> int:
     """The bytes of moves, as the table keeps them."""
     bodies = (body for move in moves for body in (move.intent, move.facts) if body is not None)
-    return sum(len(encode(body)) for body in bodies)
+    return sum(len(pack(encode(body))) for body in bodies)
 
 
 def measure_pages() -> PagesUse:

@@ -1,5 +1,6 @@
-"""The price list, parsed once."""
+"""The price lists of some regions, parsed once."""
 
+import os
 import tomllib
 from datetime import date
 from functools import cache
@@ -11,6 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from cardsharp.errors import ConfigError
 
 LIST = Path(__file__).with_name("prices.toml")
+FRANKFURT = "eu-central-1"
+"""The region that is meant where nothing names one; the one of docs/first-deployment.md."""
+
 Amount = Annotated[float, Field(ge=0)]
 
 
@@ -43,13 +47,33 @@ class Prices(BaseModel):
 
 
 @cache
-def load_prices(path: Path = LIST) -> Prices:
-    """The price list in a file.
+def load_prices(region: str = FRANKFURT, path: Path = LIST) -> Prices:
+    """The price list of a region in a file.
 
     Raises:
-        ConfigError: it cannot be used.
+        ConfigError: it cannot be used, or has no prices of the region.
     """
     try:
-        return Prices.model_validate(tomllib.loads(path.read_text()))
-    except (OSError, tomllib.TOMLDecodeError, ValidationError) as error:
+        told = tomllib.loads(path.read_text())
+        there = {name for item in told["items"].values() for name in item} - {"free"}
+        if region not in there:
+            raise ConfigError(
+                f"There are no prices of {region}; say --region with one of "
+                f"{', '.join(sorted(there))}, or add them to {path}."
+            )
+        items = {
+            name: {"free": item["free"], **item[region]} for name, item in told["items"].items()
+        }
+        return Prices.model_validate({**told, "region": region, "items": items})
+    except (OSError, KeyError, TypeError, tomllib.TOMLDecodeError, ValidationError) as error:
         raise ConfigError(f"The price list {path} cannot be used: {error}") from error
+
+
+def usual_region() -> str:
+    """The region that the environment or the profile in use names, else Frankfurt."""
+    for name in ("AWS_REGION", "AWS_DEFAULT_REGION"):
+        if os.environ.get(name):
+            return os.environ[name]
+    from boto3.session import Session  # noqa: PLC0415 - slow to import
+
+    return Session().region_name or FRANKFURT

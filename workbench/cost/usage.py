@@ -3,12 +3,14 @@
 import tomllib
 from dataclasses import dataclass
 from datetime import date
+from math import exp
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from cardsharp.cloud.secrets import MAX_AGE
+from cardsharp.deadmansdraw.scout import ScoutTiming
 from cardsharp.errors import ConfigError
 from cardsharp.viewer.assembly import PAUSE
 from workbench.cloud.template import TEMPLATE, WATCHING, all_resources, load_template
@@ -23,19 +25,29 @@ _HOUR = 3600
 TRACED = 0.05
 """Part of the requests to an HTTP API that X-Ray takes, beyond one a second."""
 
-MAPPING_REQUESTS = 15
-"""A minute: five readers of the queue mapping, each waiting up to 20 s for a message."""
+READERS = 5
+"""Of the queue mapping, which has a limit to its concurrency: else AWS may have as few as two."""
+
+READ_SECONDS = 20
+"""How long each of them waits for a message at most."""
 
 TICK_SECONDS = 61
 """Billed of each tick: two long polls of 30 s, the work around them, the wait for a successor."""
 
-QUIET_SECONDS = 2
-"""Billed of a tick of a quiet poller in which it finds nothing: one question, and no wait."""
+ARENA_SECONDS = 0.1
+"""A question to the arena over a new connection, assumed: three ways there and back."""
+
+TLS_SECONDS = 0.005
+"""Of a whole processor, assumed, for that connection's keys."""
+
+POLL_TAIL = 30
+"""Seconds for which a poller may go on listening in a long poll when a match has ended."""
 
 COLD_STARTS = 0.1
 """Part of the worker's invocations that begin with an init."""
 
 Amount = Annotated[float, Field(ge=0)]
+TIMING = ScoutTiming()
 
 
 class RequestUse(BaseModel):
@@ -74,6 +86,27 @@ class AnswerUse(BaseModel):
     read_units: Amount
     table_requests: Amount
     seconds: Amount
+
+
+class LookUse(BaseModel):
+    """What one look at the arena used, or a tick of a poller that rests; see `measure`.
+
+    `requests` are all those to AWS, and `seconds` of a whole processor.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    requests: Amount
+    requests_to_queue: Amount
+    read_units: Amount
+    write_units: Amount
+    log_bytes: Amount
+    seconds: Amount
+
+    def billed(self, memory: float) -> float:
+        """The seconds for which Lambda bills it at so many megabytes."""
+        worked = (self.seconds + TLS_SECONDS) * max(1, WHOLE_PROCESSOR / memory)
+        return worked + self.requests * TABLE_SECONDS + ARENA_SECONDS
 
 
 class PagesUse(BaseModel):
@@ -117,6 +150,8 @@ class Measured(BaseModel):
     busy_minute_read_units: Amount
     metrics: Amount
     alarmed_metrics: Amount
+    look: LookUse
+    tick: LookUse
     requests: dict[str, RequestUse] = {}
     contest: ContestUse | None = None
     pages: PagesUse | None = None
@@ -132,16 +167,23 @@ class Load:
 
     matches_per_day: float
     hours_listening: float = 24
-    days: float = 30
+    days: float = 31
+    days_before: float = 2 * 365 - 31
+    """For how many days it has been so before: with these two years of matches have been played."""
+    keep_days: float = 60
+    """How long a match is kept, as `KeepDays`; 0 for ever."""
     match_seconds: float = 60
     pollers: int = 1
     poller_memory: int = 128
     worker_memory: int = 384
     architecture: str = "arm64"
     watch_all: bool = False
-    quiet: bool = False
+    listening: str = "looks"
+    """As the template's parameter: looks, always or quiet."""
     hours_awake: float = 0
-    """Of a quiet stack: how many hours a day it listens all the same."""
+    """Of a stack that does not always listen: how many hours a day it listens all the same."""
+    cost_queries: float = 0
+    """How often `status --costs` is asked, in all days together."""
     provisioned: bool = False
     page_views: float = 0
     """How often a match is opened on the pages (`DeployWeb`), in all days together."""
@@ -160,15 +202,36 @@ class Load:
 
     @property
     def waking(self) -> float:
-        """The starts of the poller after which it listens; a quiet one's, matches one by one."""
-        minutes = self.matches * (self.match_seconds / _MINUTES + 1)
+        """The starts of the poller after which it listens: while matches run, one by one."""
+        minutes = self.guarded + self.matches * POLL_TAIL / _MINUTES
         minutes += self.hours_awake * _MINUTES * self.days
-        return min(minutes, self.ticks) if self.quiet else self.ticks
+        return self.ticks if self.listening == "always" else min(minutes, self.ticks)
+
+    @property
+    def guarded(self) -> float:
+        """The minutes in which a match runs and the poller listens.
+
+        What a look finds, it learns of at its next start: half a minute later, in the mean.
+        """
+        late = TIMING.tick.total_seconds() / 2 if self.listening == "looks" else 0
+        return min(self.matches * max(0, self.match_seconds - late) / _MINUTES, self.ticks)
+
+    @property
+    def looks(self) -> float:
+        """The looks that workers take between the starts of a poller that rests."""
+        each = TIMING.tick / TIMING.between
+        return (self.ticks - self.waking) * each if self.listening == "looks" else 0
+
+    @property
+    def stored(self) -> float:
+        """The matches in the table when the days are over."""
+        days = self.days + self.days_before
+        return self.matches_per_day * (min(days, self.keep_days) if self.keep_days else days)
 
     @property
     def share(self) -> float:
         """The part of a month for which things that are paid by the month exist."""
-        return min(self.days / 30, 1)
+        return min(self.days / 31, 1)
 
 
 def load_measured(path: Path = MEASURED) -> Measured:
@@ -188,7 +251,7 @@ def load_measured(path: Path = MEASURED) -> Measured:
 
 def usage(load: Load, measured: Measured) -> dict[str, float]:
     """Units by the names of the price list."""
-    used = {**_compute(load), **_data(load, measured), **_watching(load, measured)}
+    used = {**_compute(load, measured), **_data(load, measured), **_watching(load, measured)}
     if not load.page_views and not load.watched_hours:
         return used
     pages = pages_usage(load, measured)
@@ -226,37 +289,45 @@ def pages_usage(load: Load, measured: Measured) -> dict[str, float]:
     }
 
 
-def _compute(load: Load) -> dict[str, float]:
+def _compute(load: Load, measured: Measured) -> dict[str, float]:
     invocations = load.matches * max(1, load.match_seconds / 245)  # handed on after that long
-    seconds = load.waking * TICK_SECONDS + (load.ticks - load.waking) * QUIET_SECONDS
+    resting = load.ticks - load.waking
+    seconds = load.waking * TICK_SECONDS + resting * measured.tick.billed(load.poller_memory)
     poller = seconds * load.pollers * load.poller_memory / _MB
-    # The poller's process goes on from tick to tick and asks when what it keeps is too old.
+    # A process goes on from tick to tick, or look to look, and asks when what it keeps is too old.
     secret = load.ticks * _MINUTES / MAX_AGE + invocations
+    if load.looks:
+        secret += resting * _MINUTES / MAX_AGE
+    looking = load.looks * measured.look.billed(load.worker_memory) * load.worker_memory / _MB
     init = invocations * COLD_STARTS * 2  # seconds, at a worker's share of a processor
     worker = (load.matches * load.match_seconds + init) * load.worker_memory / _MB
     return {
-        f"Lambda GB-seconds {load.architecture}": poller + worker,
-        "Lambda requests": load.ticks + invocations,
+        f"Lambda GB-seconds {load.architecture}": poller + worker + looking,
+        "Lambda requests": load.ticks + invocations + load.looks,
         "Schedule invocations": load.ticks,
-        "X-Ray traces": load.ticks + invocations,
+        "X-Ray traces": (load.ticks + invocations + load.looks) * load.watch_all,
         "KMS requests": load.ticks / 5 + secret,  # the table's key, asked for every five minutes
     }
 
 
 def _data(load: Load, measured: Measured) -> dict[str, float]:
-    busy_minutes = min(load.matches * load.match_seconds / _MINUTES, load.ticks)
     renewals = load.match_seconds * measured.renewals_per_second
-    mapping = MAPPING_REQUESTS * 24 * _MINUTES * load.days
-    reads = load.ticks * measured.idle_minute_read_units
-    reads += busy_minutes * measured.busy_minute_read_units
+    resting, looked = load.ticks - load.waking, load.looks > 0
+    queued = resting * measured.tick.requests_to_queue * looked + load.looks
+    reads = load.waking * measured.idle_minute_read_units
+    reads += load.guarded * measured.busy_minute_read_units
     reads *= load.pollers
-    stored = load.matches * measured.match_stored_bytes / _GB
+    reads += resting * measured.tick.read_units + load.looks * measured.look.read_units
+    stored = load.stored * measured.match_stored_bytes / _GB * load.share
     # Each poller that listens begins a generation.
     writes = load.matches * (measured.match_write_units + renewals) + load.waking
+    writes += resting * measured.tick.write_units * looked
     reads += load.matches * measured.match_read_units
     hours = 24 * load.days * load.provisioned
     return {
-        "SQS requests": mapping + load.matches * measured.match_queue_requests,
+        "SQS requests": mapping_requests(load)
+        + queued
+        + load.matches * measured.match_queue_requests,
         "DynamoDB write units": 0 if load.provisioned else writes,
         "DynamoDB read units": 0 if load.provisioned else reads,
         "DynamoDB write capacity hours": capacity("WriteCapacityUnits") * hours,
@@ -264,6 +335,17 @@ def _data(load: Load, measured: Measured) -> dict[str, float]:
         "DynamoDB storage GB": stored,
         "DynamoDB recovery GB": stored,
     }
+
+
+def mapping_requests(load: Load) -> float:
+    """The questions of the queue mapping, whose readers wait until a message ends their wait.
+
+    A message of a match ends one as well, which is measured with the match.
+    """
+    minutes = 24 * _MINUTES * load.days
+    rate = load.looks / minutes / _MINUTES / READERS  # messages a second for each reader
+    waits = (1 - exp(-rate * READ_SECONDS)) / rate if rate else READ_SECONDS
+    return READERS * minutes * _MINUTES / waits
 
 
 def capacity(kind: str) -> int:
@@ -290,10 +372,12 @@ def _metrics_of(alarm: dict[str, Any]) -> int:
 def _watching(load: Load, measured: Measured) -> dict[str, float]:
     metrics = measured.metrics if load.watch_all else measured.alarmed_metrics
     written = load.matches * measured.match_log_bytes + load.ticks * measured.idle_minute_log_bytes
+    written += load.looks * measured.look.log_bytes
     return {
         "CloudWatch metrics": metrics * load.share * load.hours_listening / 24,
         "CloudWatch alarm metrics": alarm_metrics(load.watch_all) * load.share,
         "CloudWatch composite alarms": load.share * load.watch_all,
         "CloudWatch dashboards": load.share * load.watch_all,
         "Logs GB written": written / _GB,
+        "Cost Explorer requests": load.cost_queries,
     }

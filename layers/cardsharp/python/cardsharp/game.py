@@ -13,6 +13,7 @@ if TYPE_CHECKING:  # so that a list of games is there at once, whatever they are
     from random import Random
 
     from cardsharp.cloud.attended import Attended
+    from cardsharp.cloud.messages import LookMessage
     from cardsharp.cloud.metrics import Meter
     from cardsharp.cloud.ports import MatchRecord, MoveRecord, Remaining
     from cardsharp.cloud.settings import Workplace
@@ -78,6 +79,9 @@ or, without one, at the schedule's, in the name of who was called; whether more 
 Listen = Callable[[Job], int]
 """Asks an arena for matches until the time is nearly up; how many were put on the queue."""
 
+Look = Callable[["LookMessage", Job], int]
+"""Asks an arena once, as its poller ordered; how many matches were put on the queue."""
+
 Visit = Callable[[str, "Random"], None]
 """Plays a typical match over the game's service at an address: what its cost is measured by."""
 
@@ -116,6 +120,7 @@ class Game(NamedTuple):
     order_keys: frozenset[str] = frozenset()
     """Keys by any of which an order is known to be for this game where it names none."""
     listen: Part[Listen] | None = None
+    look: Part[Look] | None = None
     direct: Part[Direct] | None = None
     service: Part["Service[Any] | AsgiService"] | None = None
     simulation: Part["Simulate"] | None = None

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import suppress
+from datetime import timedelta
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.memory import named
@@ -62,13 +63,22 @@ def prepare(environment: Mapping[str, str]) -> None:
 def build_offering(settings: Workplace, meter: Meter) -> Offering:
     """Match log, queue and clock as the settings name them, and what offers matches."""
     clock = SystemClock()
-    log, queue = build_log(settings.store, clock), build_queue(settings.queue, clock)
+    log = build_log(settings.store, clock, settings.keep)
+    queue = build_queue(settings.queue, clock)
     switchboard = build_switchboard(settings.store, clock)
     return Offering(log, queue, clock, settings.announce, meter, switchboard)
 
 
-def build_log(store: str, clock: Clock) -> MatchLog:
-    """The match log of `sqlite:FILE` or `dynamodb:TABLE`; `~` is the home folder."""
+def build_log(store: str, clock: Clock, keep: timedelta | None = None) -> MatchLog:
+    """The match log of `sqlite:FILE` or `dynamodb:TABLE`; `~` is the home folder.
+
+    A table drops by itself what is written with `keep` when so long has passed; a file keeps all.
+    """
+    kind, _, place = store.partition(":")
+    if keep is not None and kind == "dynamodb":
+        from cardsharp.cloud.dynamodb import DynamoLog  # noqa: PLC0415 - boto3 is slow to import
+
+        return DynamoLog(place, clock, keep=keep)
     return _LOGS.open(store, clock)
 
 
@@ -110,4 +120,4 @@ def build_switchboard(store: str, clock: Clock) -> Switchboard:
     )
     from cardsharp.cloud.dynamodb_table import DynamoTable  # noqa: PLC0415 - as above
 
-    return KeptSwitchboard(DynamoSwitchboard(DynamoTable(place)), clock)
+    return KeptSwitchboard(DynamoSwitchboard(DynamoTable(place), of_now=False), clock)

@@ -5,6 +5,7 @@ Losing it loses nothing: the poller finds every match that nobody attends again.
 
 import threading
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -71,6 +72,11 @@ class MemoryQueue:
         with self._changed:
             self._entries[entry.message_id] = entry
             self._changed.notify()
+
+    def send_all(self, messages: Sequence[tuple[str, timedelta]]) -> None:
+        """Put bodies with their delays on the queue."""
+        for body, delay in messages:
+            self.send(body, delay)
 
     def receive(self, wait: timedelta) -> Message | None:
         """Receive a visible message, waiting at most `wait` for one to be sent or to come back."""

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, ClassVar, Self, TypeGuard
 
-from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 from pydantic_core import ErrorDetails
 
 from cardsharp.errors import Malformed
@@ -22,6 +22,32 @@ class MatchMessage(BaseModel):
     def body(self) -> str:
         """The message as it travels."""
         return self.model_dump_json(exclude_none=True)
+
+
+class LookMessage(BaseModel):
+    """A look that is due at the arena, between two starts of the poller.
+
+    `look` is the generation of the poller that sent it. Where no later one has begun meanwhile,
+    `left` further looks follow it, each sent by the one before.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    look: Annotated[int, Field(ge=0)]
+    left: Annotated[int, Field(ge=0, le=100)] = 0
+
+    @property
+    def body(self) -> str:
+        """The message as it travels."""
+        return self.model_dump_json(exclude_defaults=True)
+
+
+def parse_look(body: str) -> LookMessage | None:
+    """The look that a queue record's body asks for; None where it is another message."""
+    try:
+        return LookMessage.model_validate_json(body)
+    except ValidationError:
+        return None
 
 
 def parse_message(body: str) -> MatchMessage:

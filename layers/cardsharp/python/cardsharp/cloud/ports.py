@@ -5,7 +5,7 @@ them and parses them again at its own edge. Adapters raise `StoreError` for a fa
 `Conflict` where a condition did not hold.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from enum import StrEnum
@@ -69,6 +69,10 @@ class Queue(Protocol):
 
     def send(self, body: str, delay: timedelta = NOW) -> None:
         """Put a message at the end of the queue, to be received after `delay`: whole seconds."""
+        ...
+
+    def send_all(self, messages: Sequence[tuple[str, timedelta]]) -> None:
+        """Put bodies with their delays on the queue, in as few requests as can be."""
         ...
 
     def receive(self, wait: timedelta) -> Message | None:

@@ -95,6 +95,9 @@ class Workplace(BaseModel):
     read: Duration = seconds(
         40, "read", ", above the arena's long poll of 30: the limit for its answers"
     )
+    keep_days: int = Field(
+        default=0, ge=0, le=36_500, description="days that a table keeps a match; 0 for ever"
+    )
     max_answer_bytes: int = Field(
         default=5_000_000, gt=0, description="the largest arena answer read, in bytes"
     )
@@ -105,6 +108,11 @@ class Workplace(BaseModel):
         if value * 2 > info.data.get("lease", value * 2):
             raise ValueError("too long")
         return value
+
+    @property
+    def keep(self) -> timedelta | None:
+        """For how long a match is kept; None for ever."""
+        return timedelta(days=self.keep_days) if self.keep_days else None
 
     @classmethod
     def load(

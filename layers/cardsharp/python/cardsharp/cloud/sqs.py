@@ -1,6 +1,7 @@
 """The queue on SQS; visibility timeout and dead letters are properties of the queue there."""
 
 import math
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -8,12 +9,16 @@ from typing import TYPE_CHECKING
 
 from cardsharp.cloud.aws import ANSWER, Unmet, call, client
 from cardsharp.cloud.ports import NOW, Message
+from cardsharp.errors import StoreError
 
 if TYPE_CHECKING:
     from types_boto3_sqs.client import SQSClient
 
 _LONGEST_WAIT = 20
 """Seconds, by the rules of SQS."""
+
+_BATCH = 10
+"""Messages in one request, by the rules of SQS."""
 
 
 class SqsQueue:
@@ -44,6 +49,29 @@ class SqsQueue:
             MessageBody=body,
             DelaySeconds=math.ceil(delay.total_seconds()),
         )
+
+    def send_all(self, messages: Sequence[tuple[str, timedelta]]) -> None:
+        """Put bodies with their delays on the queue, ten with one request.
+
+        Raises:
+            StoreError: the queue could not be asked, or did not take all of them.
+        """
+        for start in range(0, len(messages), _BATCH):
+            answer = call(
+                self._thing,
+                self._client.send_message_batch,
+                QueueUrl=self._url,
+                Entries=[
+                    {
+                        "Id": str(place),
+                        "MessageBody": body,
+                        "DelaySeconds": math.ceil(delay.total_seconds()),
+                    }
+                    for place, (body, delay) in enumerate(messages[start : start + _BATCH])
+                ],
+            )
+            if refused := answer.get("Failed"):
+                raise StoreError(f"The {self._thing} refused a message: {refused[0].get('Code')}.")
 
     def receive(self, wait: timedelta) -> Message | None:
         """Receive a visible message, waiting at most `wait`, in whole seconds up to 20."""

@@ -14,7 +14,7 @@ from cardsharp.cloud.ports import Clock
 from cardsharp.cloud.settings import Names
 from cardsharp.errors import StoreError
 
-KEPT = timedelta(seconds=3)
+KEPT = timedelta(seconds=10)
 """As long as this a process goes by what it has read, so that a change is seen within seconds."""
 
 _log = logging.getLogger("cardsharp.switches")

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from cardsharp.access import Credentials
 from cardsharp.cloud.adapters import build_offering, build_relay
+from cardsharp.cloud.messages import LookMessage
 from cardsharp.cloud.metrics import Meter
 from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.ports import Clock, MatchLog, Queue
@@ -57,7 +58,8 @@ class Assembly:
         post = Post(
             build_relay(settings.store),
             settings.pollers,
-            quiet=settings.listening == "quiet",
+            quiet=settings.listening != "always",
+            looks=settings.listening == "looks",
             windows=settings.windows,
         )
         with self.client() as client:
@@ -140,6 +142,12 @@ def assemble(settings: Settings, meter: Meter) -> Assembly:
 def assembly_of(job: Job) -> Assembly:
     """The assembly for the settings that an invocation was given; raises `ConfigError`."""
     return assemble(job.settings(Settings), job.meter)
+
+
+def look(due: LookMessage, job: Job) -> int:
+    """Look once at the arena, as the poller ordered; how many matches were offered."""
+    with assembly_of(job).scout() as scout:
+        return scout.look(due)
 
 
 def listen(job: Job) -> int:

@@ -24,6 +24,7 @@ GAME = Game(
     attend=Part("cardsharp.deadmansdraw.attending:attend"),
     order=Part("cardsharp.deadmansdraw.practice:order"),
     listen=Part("cardsharp.deadmansdraw.assembly:listen"),
+    look=Part("cardsharp.deadmansdraw.assembly:look"),
     direct=Part("cardsharp.deadmansdraw.contest.assembly:direct"),
     service=Part("cardsharp.deadmansdraw.contest.site:SERVICE"),
     replay=Part("cardsharp.deadmansdraw.replay:replay"),

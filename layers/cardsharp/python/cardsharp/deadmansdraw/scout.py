@@ -7,7 +7,8 @@ our turn, and the match log knows it as running with a lease that ran out.
 
 A scout is relieved by a later one, and listens until it sees that one in the relay. A quiet one
 asks only once, without waiting, while no match is known and neither the calendar nor an operator
-wants it awake.
+wants it awake. With `looks` it then puts the looks of the next minute on the queue, each of which
+a worker takes by `look`: listening is paid by the second, a look by itself.
 """
 
 import logging
@@ -15,6 +16,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from cardsharp.cloud.messages import LookMessage
 from cardsharp.cloud.metrics import Metric
 from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.ports import Remaining
@@ -34,6 +36,7 @@ class ScoutTiming:
     `long_poll` is the limit of one question, `longest` the pause where the arena goes on refusing,
     and `busy` what it can ask for while a match of ours runs.
     After `tick` the successor is due, and is waited for a moment before the next question.
+    `between` lies from one look to the next; where no successor comes, looks go on for `patience`.
     """
 
     pace: timedelta = timedelta(seconds=3)
@@ -42,19 +45,23 @@ class ScoutTiming:
     longest: timedelta = timedelta(seconds=30)
     busy: timedelta = timedelta(seconds=5)
     tick: timedelta = timedelta(minutes=1)
+    between: timedelta = timedelta(seconds=5)
+    patience: timedelta = timedelta(minutes=2)
 
 
 @dataclass(slots=True)
 class Post:
     """The scout's place in a relay in which so many `listeners` are to listen at any time.
 
-    Where it is `quiet`, they are only to do so in its windows and while an operator wants it.
+    Where it is `quiet`, they are only to do so in its windows and while an operator wants it, and
+    with `looks` somebody else looks meanwhile.
     """
 
     relay: Relay = field(default_factory=Alone)
     listeners: int = 1
     generation: int = 0
     quiet: bool = False
+    looks: bool = False
     windows: tuple[Window, ...] = ()
 
     def take(self) -> None:
@@ -65,10 +72,11 @@ class Post:
         """Whether the calendar lets it be quiet."""
         return self.quiet and not any(window.is_open(now) for window in self.windows)
 
-    def is_relieved(self) -> bool:
-        """Whether enough later ones listen; not so where nobody can tell."""
+    def is_relieved(self, generation: int | None = None) -> bool:
+        """Whether enough later ones listen than this one; not so where nobody can tell."""
+        mine = self.generation if generation is None else generation
         try:
-            return self.relay.newest() - self.generation >= self.listeners
+            return self.relay.newest() - mine >= self.listeners
         except StoreError as error:
             _log.warning("%s", error)
             return False
@@ -95,7 +103,9 @@ class Scout:
             StoreError: the match log or the queue failed at the first look; later it may.
         """
         offered, clock = self.offering.offer(), self.offering.clock
+        began = clock.monotonic()
         if self._rests() and not self._ask(wait=False)[0]:
+            self._leave_to_looks(began)
             return offered
         self.post.take()
         due = clock.monotonic() + self.timing.tick.total_seconds()
@@ -113,10 +123,42 @@ class Scout:
                 clock.sleep(min(self.timing.watch, left))
                 offered += self._look(named)
             if not named and self._rests():
+                self._leave_to_looks(began)
                 break
         if self._refusal is not None:
             raise self._refusal
         return offered
+
+    def look(self, due: LookMessage) -> int:
+        """Look once, as a message says that it is due; how many matches were put on the queue.
+
+        Raises:
+            StoreError: the match log or the queue failed; the next look may find it well again.
+        """
+        if due.left:
+            if self.post.is_relieved(due.look):
+                return 0
+            following = LookMessage(look=due.look, left=due.left - 1)
+            self.offering.queue.send(following.body, self.timing.between)
+        named, _ = self._ask(wait=False)
+        return self.offering.offer(named)
+
+    def _leave_to_looks(self, began: float) -> None:
+        """Have a look taken each few seconds until the successor is due, and beyond if it is not.
+
+        The last of them looks only where there is no successor yet, and is followed by another.
+        """
+        if not self.post.looks:
+            return
+        if not self.post.generation:
+            self.post.take()
+        timing, now = self.timing, self.offering.clock.monotonic()
+        left = timing.tick - timedelta(seconds=now - began)
+        delays = [timing.between * n for n in range(1, max(1, -(-left // timing.between)))]
+        look = LookMessage(look=self.post.generation)
+        last = look.model_copy(update={"left": timing.patience // timing.between})
+        looks = [(look.body, delay) for delay in delays]
+        self.offering.queue.send_all([*looks, (last.body, max(timing.between, left))])
 
     def _rests(self) -> bool:
         """Whether it is quiet, nobody wants it awake and no match is known to run.

@@ -54,13 +54,15 @@ class Settings(Workplace):
         default=1, ge=1, le=2, description="1 or 2: how many pollers listen at any time"
     )
 
-    listening: Literal["always", "quiet"] = Field(
-        default="always", description="always, or quiet for one question a minute while idle"
+    listening: Literal["looks", "always", "quiet"] = Field(
+        default="always",
+        description="always; or looks, one each 5 s, or quiet, one a minute, while no match runs",
     )
     windows: Windows = Field(
         default=(),
         description="a comma list of times in UTC, such as Sat 09:00-18:00, daily 06:30-07:00, "
-        "2026-12-05 08:00-24:00: when to listen at all times where CARDSHARP_LISTENING=quiet",
+        "2026-12-05 08:00-24:00: when to listen "
+        "at all times where CARDSHARP_LISTENING is looks or quiet",
     )
 
     @property
