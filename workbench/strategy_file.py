@@ -7,17 +7,19 @@ strategies. It may import modules that lie beside it.
 import importlib.util
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from cardsharp.errors import ConfigError
 from cardsharp.game import Game
 from cardsharp.games import game
-from cardsharp.registry import strategies_of
+from cardsharp.registry import Registry, strategies_of
 from workbench import program
 
 SUFFIX = ".py"
@@ -53,11 +55,13 @@ def is_own(name: str) -> bool:
     return is_file(name) or program.is_program(name)
 
 
-def unknown(error: ConfigError) -> ConfigError:
+def unknown(error: ConfigError, name: str, there: Sequence[str]) -> ConfigError:
     """The error of a name that no strategy has, with what may be given in its place."""
+    near = get_close_matches(name, there, 1)
+    meant = f" Did you mean {near[0]}?" if near else ""
     return ConfigError(
-        f"{error} Or give a file whose name ends in .py, one that training wrote (.json), or "
-        "a command in quotes such as 'node bot.js'."
+        f"{error}{meant} Or give a file whose name ends in .py, one that training wrote (.json), "
+        "or a command in quotes such as 'node bot.js'."
     )
 
 
@@ -80,7 +84,7 @@ def strategy_named(name_or_file: str, of: Game | None = None) -> str:
     try:
         strategy = strategies_of(package).build(name, Random(0))
     except ConfigError as error:
-        raise unknown(error) from None
+        raise unknown(error, name, strategies_of(package).names()) from None
     except (Exception, SystemExit) as error:
         raise ConfigError(
             f"The strategy '{name}' cannot be made: {_said(error)}; "
@@ -158,16 +162,34 @@ def _load(path: Path, package: str) -> _Loaded:
     files = _import(path, module_name)
     new = sorted(set(registry.names()) - before.keys())
     if len(new) == 1:
+        _from_files.add((package, new[0]))
         return _Loaded(new[0], files)
     if new:
         raise ConfigError(f"{path} registers {', '.join(new)}; put each strategy in its own file.")
     taken = [name for name, maker in before.items() if registry.maker(name) is not maker]
+    if taken and (package, taken[0]) in _from_files:
+        return _Loaded(_beside(taken[0], before[taken[0]], path, registry), files)
     if taken:
-        raise ConfigError(f"{path} takes the name '{taken[0]}', which another strategy has.")
+        raise ConfigError(
+            f"{path} takes the name '{taken[0]}', which a strategy of ours has; choose another, "
+            f'such as @strategy("my-{taken[0]}").'
+        )
     raise ConfigError(
         f'{path} registers no strategy; write @strategy("mine") above its class '
         f"(from {package} import strategy)."
     )
+
+
+_from_files: set[tuple[str, str]] = set()
+"""The names that files have registered, each with its package."""
+
+
+def _beside(name: str, first: Any, path: Path, registry: Registry[Any, Any]) -> str:  # noqa: ANN401 - what makes any game's strategy
+    """What a file's strategy is called whose name another file has: a copy meets its original."""
+    known = f"{name} ({path.parent.name}/{path.name})"
+    registry.admit(known, registry.maker(name))
+    registry.strategy(name)(first)
+    return known
 
 
 def _import(path: Path, module_name: str) -> tuple[Path, ...]:

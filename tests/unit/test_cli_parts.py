@@ -4,6 +4,7 @@ import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -23,6 +24,8 @@ from cardsharp.errors import (
     Unauthorized,
     Unreachable,
 )
+from cardsharp.games import game
+from cardsharp.registry import strategies_of
 from cardsharp.replay import Outcome, parse
 from workbench.cli import main
 from workbench.cli.commands import all_commands
@@ -306,3 +309,25 @@ def test_a_strategy_file_that_cannot_be_used_says_why(
     finally:
         registry.STRATEGIES._makers.clear()
         registry.STRATEGIES._makers.update(before)
+
+
+def test_a_copy_of_a_strategy_file_meets_its_original(tmp_path: Path) -> None:
+    """Both register the same name: a file is known by its path."""
+    text = (
+        "from cardsharp.deadmansdraw.strategies import strategy\n"
+        "from cardsharp.deadmansdraw.strategies.uniform import Uniform\n"
+        "@strategy('copied')\nclass Mine(Uniform):\n    VERSION = {}\n"
+    )
+    files = [tmp_path / place for place in ("mine.py", "older.py", "x/mine.py")]
+    (tmp_path / "x").mkdir()
+    for number, file in enumerate(files):
+        file.write_text(text.format(number))
+    names = [strategy_named(str(file)) for file in files]
+    assert len(set(names)) == 3
+    build = strategies_of(game(None).strategies).build
+    assert [build(name, Random(1)).VERSION for name in names] == [0, 1, 2]
+
+
+def test_a_name_that_is_almost_one_is_answered_by_that_one() -> None:
+    with pytest.raises(ConfigError, match=r"Did you mean captain\?"):
+        strategy_named("captian")

@@ -9,6 +9,7 @@ from typing import Any
 
 from cardsharp.errors import ConfigError
 from cardsharp.games import game
+from cardsharp.registry import strategies_of
 from workbench.lab.extras import extras_of
 from workbench.lab.guard import guarded
 from workbench.lab.plan import Plan
@@ -45,7 +46,8 @@ def check_players(plan: Plan) -> None:
             try:
                 strategy_of(plan, name, Random(0))
             except ConfigError as error:
-                raise error if is_own(name) else unknown(error) from None
+                there = strategies_of(game(plan.game).strategies).names()
+                raise error if is_own(name) else unknown(error, name, there) from None
 
 
 def _name(game_name: str, name_or_file: str) -> str:
