@@ -7,7 +7,6 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from support.arena import ALICE, BOB, running_arena
 from support.cli import Cli, clean
 from support.cloud_clock import START, FakeClock
 from support.euchre_api import Service
@@ -251,19 +250,6 @@ def test_a_broken_deal_of_euchre_is_played_like_one_that_is_not_stored(
         assert deal.tell_play(0, 0, 0, 0)["card"] is None
         assert deal.ask_play(0, 1, 1, [1, 5])["card"] == 1
     assert service.diary.faults == ["no stored deal leads to this question"] * 3
-
-
-def test_a_broken_match_of_an_arena_is_left_out_and_named(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    path = tmp_path / "arena.db"
-    with running_arena(tmp_path, data=path) as (arena, _):
-        good, bad = (arena.create_match([ALICE, BOB]) for _ in range(2))
-    change(path, f"UPDATE matches SET body = '{{' WHERE id = '{bad}'")  # noqa: S608 - our own
-    with running_arena(tmp_path, data=path) as (_, client):
-        assert client.get(f"/api/matches/{good}", ALICE).status == 200
-        assert client.get(f"/api/matches/{bad}", ALICE).status == 404
-    assert f"match {bad} cannot be read" in caplog.text
 
 
 def test_all_running_matches_are_told_however_many(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ from resource import RUSAGE_CHILDREN, getrusage
 import cyclopts
 from rich.console import Console
 
+from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.deadmansdraw.arena.storage import SqliteStorage
 from cardsharp.errors import CardsharpError
 from workbench.bench.rehearsal.judging import (
@@ -148,7 +149,8 @@ def played(at: Scene) -> Played:
     """What the files of a contest tell, after its end."""
     storage = SqliteStorage(at.folder / "arena.db")
     try:
-        matches = [(match, storage.history(match.id)) for match in storage.matches()]
+        readable = (match for match in storage.matches() if isinstance(match, Match))
+        matches = [(match, storage.history(match.id)) for match in readable]
     finally:
         storage.close()
     records = at.records

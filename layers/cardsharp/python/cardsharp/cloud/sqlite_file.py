@@ -5,6 +5,7 @@ a write-ahead log, so a process killed at any moment leaves whole transactions o
 """
 
 import json
+import logging
 import sqlite3
 import threading
 import weakref
@@ -18,6 +19,8 @@ import stamina
 
 from cardsharp.cloud.private import make_private, narrow
 from cardsharp.errors import StoreError
+
+_log = logging.getLogger(__name__)
 
 MEMORY = ":memory:"
 """The path of what is kept in this process only."""
@@ -61,19 +64,10 @@ class SqliteFile:
     def __init__(self, path: str | Path, contents: Contents, *, to_read: bool = False) -> None:
         self._path = path
         self._contents = contents
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a file that is replaced is prepared in the midst of it
+        self._to_read = to_read
         with self._translated():
-            self._db = self._connected(to_read)
-            # What is kept in memory goes when nobody has it any more, without a call of `close`.
-            self._end = weakref.finalize(self, self._db.close)
-            self._db.row_factory = sqlite3.Row
-            # One damaged letter must not hide the other rows of an answer.
-            self._db.text_factory = lambda raw: raw.decode(errors="replace")
-            try:
-                self._prepare(to_read)
-            except BaseException:
-                self._end()
-                raise
+            self._open()
 
     def close(self) -> None:
         """Close the file; it cannot be used afterwards."""
@@ -98,7 +92,48 @@ class SqliteFile:
     def reading(self) -> Iterator[sqlite3.Connection]:
         """Yield the database to one thread at a time."""
         with self._lock, self._translated():
+            if self._is_gone():
+                self._replace()
             yield self._db
+
+    def _open(self) -> None:
+        """Connect to the file, and bring it up to date."""
+        self._db = self._connected(self._to_read)
+        self._is = _identity(self._path)
+        # What is kept in memory goes when nobody has it any more, without a call of `close`.
+        self._end = weakref.finalize(self, self._db.close)
+        self._db.row_factory = sqlite3.Row
+        # One damaged letter must not hide the other rows of an answer.
+        self._db.text_factory = lambda raw: raw.decode(errors="replace")
+        try:
+            self._prepare(self._to_read)
+        except BaseException:
+            self._end()
+            raise
+
+    def _is_gone(self) -> bool:
+        """Whether a file that we write was deleted, or another lies in its place.
+
+        SQLite would go on writing into the deleted one, which nobody can read any more.
+        """
+        writes = self._end.alive and not self._to_read
+        return writes and _identity(self._path) != self._is
+
+    def _replace(self) -> None:
+        """Go on in the file that lies there now, or in a new one.
+
+        An exclusive file is not made anew: its owner holds in memory what the new one would lack.
+        """
+        name, path = self._contents.name, self._path
+        said = f"The {name} {path} was deleted or replaced while it was in use"
+        if self._contents.exclusive:
+            raise StoreError(f"{said}. Put it back, or start again with a new file.")
+        _log.error("%s; what it held is lost, and a file that is there now goes on.", said)
+        self._end()
+        for end in _SIDECARS:  # of the deleted file; in a new one they would be taken for its own
+            if not Path(path).exists():
+                Path(f"{path}{end}").unlink(missing_ok=True)
+        self._open()
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -187,6 +222,15 @@ def _found(db: sqlite3.Connection) -> tuple[int, set[str]]:
         "WHERE type = 'table' AND name NOT LIKE 'sqlite%') FROM pragma_user_version"
     ).fetchone()
     return version, set(json.loads(tables))
+
+
+def _identity(path: str | Path) -> tuple[int, int] | None:
+    """Which file lies there, None where none does or all is kept in memory."""
+    try:
+        found = Path(path).stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _is_busy(error: Exception) -> bool:

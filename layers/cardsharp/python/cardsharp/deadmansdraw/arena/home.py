@@ -20,10 +20,15 @@ from cardsharp.deadmansdraw.arena.lobby import (
 )
 from cardsharp.deadmansdraw.arena.match import Match, Move
 from cardsharp.deadmansdraw.arena.players import Book, load_players
-from cardsharp.deadmansdraw.arena.storage import MemoryStorage, SqliteStorage, Storage
+from cardsharp.deadmansdraw.arena.storage import (
+    MemoryStorage,
+    SqliteStorage,
+    Storage,
+    Unreadable,
+)
 from cardsharp.deadmansdraw.arena.waiting import Signals
 from cardsharp.deadmansdraw.arena.watchdog import Awake
-from cardsharp.errors import Conflict
+from cardsharp.errors import Conflict, StoreError
 
 AUDIENCE = 300
 """Spectators who wait for a move at a time; further ones are answered at once."""
@@ -76,11 +81,17 @@ class MemoryLobby:
         self._histories: dict[str, list[Move]] = {}
         self._of_player: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self._running_of: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        self._unreadable: set[str] = set()
         for match in storage.matches():
-            self._keep(match)
+            if isinstance(match, Unreadable):
+                self._unreadable.add(match.id)
+            else:
+                self._keep(match)
 
     def find(self, match_id: str) -> Match | None:
-        """The match with this id."""
+        """The match with this id; raises `StoreError` where it is stored but cannot be read."""
+        if match_id in self._unreadable:
+            raise StoreError(f"The stored match {match_id} cannot be read.")
         return self._matches.get(match_id)
 
     def history(self, match_id: str) -> list[Move]:

@@ -7,6 +7,7 @@ one short row a match, however long the histories are.
 
 import logging
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -14,6 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from cardsharp.cloud.sqlite_file import Contents, SqliteFile
 from cardsharp.deadmansdraw.arena.match import Match, Move
+from cardsharp.deadmansdraw.arena.snapshot import NewerSnapshot, match_of, snapshot_of
 from cardsharp.errors import ConfigError, StoreError
 
 _FIRST = """
@@ -28,14 +30,20 @@ CREATE TABLE moves (
 _DATA = Contents("arena's data file", "--data", (_FIRST,), exclusive=True)
 
 _log = logging.getLogger(__name__)
-_MATCH = TypeAdapter(Match)
 _MOVE = TypeAdapter(Move)
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A stored match of which only the id can be told."""
+
+    id: str
 
 
 class Storage(Protocol):
     """Where matches are kept."""
 
-    def matches(self) -> Iterable[Match]:
+    def matches(self) -> Iterable[Match | Unreadable]:
         """All stored matches."""
 
     def history(self, match_id: str) -> list[Move]:
@@ -76,15 +84,22 @@ class SqliteStorage:
             hint = " Perhaps another arena is running on it." if "locked" in str(error) else ""
             raise ConfigError(f"{error}{hint}") from None
 
-    def matches(self) -> Iterable[Match]:
-        """All stored matches; one that cannot be read is left out, and the log says so."""
+    def matches(self) -> Iterable[Match | Unreadable]:
+        """All stored matches, of any version up to this; the log names each unreadable one.
+
+        Raises:
+            ConfigError: a newer version wrote one of them.
+        """
         with self._file.reading() as db:
             rows = db.execute("SELECT id, body FROM matches").fetchall()
         for match_id, body in rows:
             try:
-                yield _MATCH.validate_json(body)
-            except ValidationError:
-                _log.warning("The stored match %s cannot be read and is left out.", match_id)
+                yield match_of(body, match_id)
+            except NewerSnapshot as error:
+                raise ConfigError(str(error)) from None
+            except StoreError as error:
+                _log.warning("%s", error)
+                yield Unreadable(match_id)
 
     def history(self, match_id: str) -> list[Move]:
         """The moves of a stored match, in order."""
@@ -101,7 +116,7 @@ class SqliteStorage:
             db.execute(
                 "INSERT INTO matches VALUES (?, ?) "
                 "ON CONFLICT (id) DO UPDATE SET body = excluded.body",
-                (match.id, _MATCH.dump_json(match).decode()),
+                (match.id, snapshot_of(match).decode()),
             )
             db.execute(
                 "INSERT INTO moves VALUES (?, ?, ?)",

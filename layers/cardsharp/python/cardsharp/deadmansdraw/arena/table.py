@@ -38,6 +38,7 @@ from cardsharp.deadmansdraw.arena.lobby import (
     nobody_told,
 )
 from cardsharp.deadmansdraw.arena.match import Match, Move
+from cardsharp.deadmansdraw.arena.snapshot import match_of, snapshot_of
 from cardsharp.errors import Conflict, StoreError
 
 if TYPE_CHECKING:
@@ -56,7 +57,6 @@ _MATCHES = "matches"
 _RUNNING = "running"
 _INDEX = "by-change"
 _AT_TURN = "listed_as = :turn"
-_MATCH = TypeAdapter(Match)
 _MOVE = TypeAdapter(Move)
 
 _UNREADABLE = (ValidationError, zlib.error)
@@ -81,7 +81,7 @@ class TableLobby:
     # --- what there is ---------------------------------------------------------------------
 
     def find(self, match_id: str) -> Match | None:
-        """The match with this id."""
+        """The match with this id; raises `StoreError` where it is stored but cannot be read."""
         if match_id in self._ended:
             return self._ended[match_id]
         item = self._table.get(_head(match_id))
@@ -157,7 +157,7 @@ class TableLobby:
         """The write of a match where nobody has moved since it was read."""
         item: dict[str, Value] = {
             **_head(match.id),
-            "match_zip": _zipped(_MATCH.dump_json(match)),
+            "match_zip": _zipped(snapshot_of(match)),
             "move_count": number(match.moves),
             **expires,
         }
@@ -189,17 +189,18 @@ class TableLobby:
         others = [_head(one) for one in ids if one not in self._ended]
         for start in range(0, len(others), _BATCH):
             for item in self._table.batch(others[start : start + _BATCH]):
-                match = self._read(item)
-                if match is not None:
-                    yield match
+                try:
+                    yield self._read(item)
+                except StoreError as error:  # harms itself alone: the list has the others
+                    _log.warning("%s", error)
 
-    def _read(self, item: "Item") -> Match | None:
-        """The match of a head; one that cannot be read is left out, and the log says so."""
+    def _read(self, item: "Item") -> Match:
+        """The match of a head; raises `StoreError` where it cannot be read."""
+        match_id = item["pk"]["S"].partition("#")[2]
         try:
-            match = _MATCH.validate_json(_unzipped(item["match_zip"]))
-        except _UNREADABLE:
-            _log.warning("The stored %s cannot be read and is left out.", item["pk"]["S"])
-            return None
+            match = match_of(_unzipped(item["match_zip"]), match_id)
+        except zlib.error:
+            raise StoreError(f"The stored match {match_id} cannot be read.") from None
         if match.finished:
             if len(self._ended) >= MOST_ENDED:
                 self._ended.clear()

@@ -1,0 +1,179 @@
+"""Stores that each version wrote with its own code are opened, and played on in, by today's.
+
+`tests/samples/README.md` says how they were made. A version's stores stay here for good.
+"""
+
+import base64
+import json
+import lzma
+import sqlite3
+import tarfile
+from contextlib import closing
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from support.arena import ADMIN, Client, running_arena
+from support.cli import Cli, clean
+
+from cardsharp.cloud.sqlite_file import Contents, SqliteFile
+from cardsharp.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.deadmansdraw.arena.snapshot import FORMAT
+from cardsharp.errors import ConfigError, StoreError
+from workbench.arena.server import ArenaServer
+
+STORES = Path(__file__).parents[1] / "samples" / "stores"
+VERSIONS = sorted(folder.name for folder in STORES.iterdir())
+TEAM, DUMMY = "1" * 24, "0" * 24
+WORDS = {TEAM: "teamonepass", DUMMY: "dummypass"}
+PLAYERS = ArenaConfig().players
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
+    clean(monkeypatch, tmp_path)
+    monkeypatch.setenv("CARDSHARP_PASSWORD", WORDS[TEAM])
+    return Cli(capsys)
+
+
+def unpacked(version: str, name: str, folder: Path) -> Path:
+    path = folder / f"{version}-{name}"
+    path.write_bytes(lzma.decompress((STORES / version / f"{name}.xz").read_bytes()))
+    return path
+
+
+def play_to_its_end(client: Client, match: str) -> dict[str, Any]:
+    """Play a match of the team against the dummy by chance; its last view."""
+    path, rng = f"/api/matches/{match}", Random(1)
+    while True:
+        view: dict[str, Any] = client.get(path, ADMIN).json()
+        index = view["activePlayerIndex"]
+        if index is None:
+            return view
+        player = view["playerids"][index]
+        started = view["moveCountInTurn"] is not None and view["state"]["playArea"]
+        verb = "EndTurn" if started and rng.random() < 0.5 else "Draw"
+        told = base64.b64encode(f"{player}:{WORDS[player]}".encode()).decode()
+        action = {"etype": verb, "autopick": True}
+        answer = client.ask("POST", path, None, action, {"Authorization": f"Basic {told}"})
+        assert answer.status == 200, answer.text
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_an_arena_of_every_version_has_its_matches_and_plays_on(
+    version: str, tmp_path: Path
+) -> None:
+    """Of 0.1.0 it had dropped them all: a field of the snapshot had got another name."""
+    data = unpacked(version, "arena.db", tmp_path)
+    with running_arena(tmp_path, data=data, players=PLAYERS) as (_, client):
+        whole, begun = sorted(one["_id"] for one in client.get("/api/matches", ADMIN).json())
+        view = client.get(f"/api/matches/{whole}?showevents=1", ADMIN).json()
+        assert (len(view["moves"]), view["moveCount"]) == (90, 90)
+        played = play_to_its_end(client, begun)
+    with running_arena(tmp_path, data=data, players=PLAYERS) as (_, client):
+        view = client.get(f"/api/matches/{begun}?showevents=1", ADMIN).json()
+        assert view["moveCount"] == played["moveCount"] == len(view["moves"])
+        assert view["moves"][1]["events"][0]["drawCard"] == {"suit": "Key", "value": 4}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_match_log_of_every_version_is_shown_and_gets_another_match(
+    version: str, tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = unpacked(version, "log.db", tmp_path)
+    monkeypatch.setenv("CARDSHARP_STORE", f"sqlite:{log}")
+    (before,) = json.loads(cli("matches", "--json").out)
+    shown = cli("show", before["match"])
+    assert shown.code == 0
+    assert "57 : 52" in shown.out
+    with running_arena(tmp_path, players=PLAYERS) as (arena, _):
+        playing = ("practice", "--url", arena.url, "--user", TEAM, "--opponent", "dummy")
+        assert cli(*playing, "--strategy", "steady").code == 0
+    assert len(json.loads(cli("matches", "--json").out)) == 2
+
+
+def test_a_killed_contest_of_today_goes_on_and_keeps_what_was_decided(
+    tmp_path: Path, cli: Cli
+) -> None:
+    with tarfile.open(STORES / "unreleased" / "contest.tar.xz") as packed:
+        packed.extractall(tmp_path / "golden", filter="data")
+    folder = str(tmp_path / "golden")
+    (first, *_) = json.loads(cli("contest", "results", folder, "--json").out)
+    run = cli("contest", "run", folder, "--port", "0")
+    assert (run.code, "won by" in run.out) == (0, True)
+    after = json.loads(cli("contest", "results", folder, "--json").out)
+    assert after[0] == first
+    assert all(one["winner"] for one in after)
+
+
+def test_the_newest_arena_is_of_todays_format(tmp_path: Path) -> None:
+    """Whoever raises the number adds the stores of the version before."""
+    with closing(sqlite3.connect(unpacked("unreleased", "arena.db", tmp_path))) as db:
+        bodies = [json.loads(body) for (body,) in db.execute("SELECT body FROM matches")]
+    assert {body["format"] for body in bodies} == {FORMAT}
+
+
+def changed(path: Path, format_: int | str) -> str:
+    """The id of the file's match that has not ended, after its format was changed."""
+    with closing(sqlite3.connect(path)) as db:
+        (match, body) = db.execute("SELECT id, body FROM matches ORDER BY id DESC").fetchone()
+        text = json.dumps({**json.loads(body), "format": format_})
+        db.execute("UPDATE matches SET body = ? WHERE id = ?", (text, match))
+        db.commit()
+    return str(match)
+
+
+def test_a_match_of_a_newer_format_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    data = unpacked("unreleased", "arena.db", tmp_path)
+    match = changed(data, FORMAT + 1)
+    with pytest.raises(ConfigError, match=rf"A newer Cardsharp stored the match {match} .*install"):
+        ArenaServer(ArenaConfig(data=data))
+
+
+def test_a_match_that_cannot_be_read_harms_itself_alone_and_is_kept(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is no 404, by which its players would take it for gone."""
+    data = unpacked("unreleased", "arena.db", tmp_path)
+    match = changed(data, "two")
+    with running_arena(tmp_path, data=data, players=PLAYERS) as (_, client):
+        assert f"match {match} cannot be read. It is kept" in caplog.text
+        assert len(client.get("/api/matches", ADMIN).json()) == 1
+        assert client.get(f"/api/matches/{match}", ADMIN).status == 503
+    with closing(sqlite3.connect(data)) as db:
+        assert db.execute("SELECT count(*) FROM matches").fetchone() == (2,)
+
+
+TABLE = Contents("match log", "CARDSHARP_STORE", ("CREATE TABLE told (word TEXT)",))
+OWNED = Contents("match log", "CARDSHARP_STORE", TABLE.steps, exclusive=True)
+
+
+def tell(file: SqliteFile, word: str) -> list[str]:
+    with file.transaction() as db:
+        db.execute("INSERT INTO told VALUES (?)", (word,))
+        return [row[0] for row in db.execute("SELECT word FROM told")]
+
+
+def test_a_store_deleted_while_it_is_used_is_made_anew_and_said(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """SQLite would write on into the deleted file, and everything would be lost at the end."""
+    path = tmp_path / "log.db"
+    with closing(SqliteFile(path, TABLE)) as file:
+        assert tell(file, "before") == ["before"]
+        path.unlink()
+        assert tell(file, "after") == ["after"]
+        assert tell(file, "again") == ["after", "again"]
+    assert [one for one in caplog.messages if "log.db was deleted or replaced" in one]
+    with closing(SqliteFile(path, TABLE, to_read=True)) as file, file.reading() as db:
+        assert db.execute("SELECT count(*) FROM told").fetchone()[0] == 2
+
+
+def test_an_owned_store_that_was_deleted_takes_nothing_more(tmp_path: Path) -> None:
+    """An arena has in memory what a new file would lack: an answer would promise too much."""
+    path = tmp_path / "arena.db"
+    with closing(SqliteFile(path, OWNED)) as file:
+        path.unlink()
+        with pytest.raises(StoreError, match="was deleted or replaced while it was in use"):
+            tell(file, "lost")
