@@ -3,7 +3,8 @@
 `sam deploy` uploads templates as they are written, and CloudFormation runs SAM's transform on each
 when it makes a change set or creates a nested stack. The emulator takes both steps, but only what
 is transformed already. So this stands between the two: it transforms what a change set is made
-of, with all that it nests, by the translator that AWS runs, and passes everything else on.
+of, with all that it nests, by the translator that AWS runs, and passes everything else on. Of what
+is made, it leaves out the few kinds of resources that the emulator does not know.
 """
 
 import json
@@ -21,12 +22,31 @@ from workbench.cloud.emulator import HOST, Emulator
 from workbench.cloud.nested import NESTED
 from workbench.cloud.template import read_template
 
+UNKNOWN = frozenset(
+    {"AWS::Budgets::Budget", "AWS::CloudWatch::CompositeAlarm", "AWS::Logs::QueryDefinition"}
+)
+"""What the emulator cannot create: left out, as nothing else refers to it."""
+
 _REFUSED = (
     '<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><Error>'
     "<Type>Sender</Type><Code>ValidationError</Code><Message>{}</Message></Error></ErrorResponse>"
 )
 _PASSED_ON = ("Content-Type", "Authorization", "X-Amz-Date", "X-Amz-Security-Token", "User-Agent")
 _TIMEOUT = 300
+
+
+def _number(part: Any, template: Template, given: Mapping[str, str]) -> int:  # noqa: ANN401 - any JSON
+    """A number that is a parameter's, which the emulator would hand on as a text."""
+    if isinstance(part, dict):
+        part = given.get(part["Ref"], template["Parameters"][part["Ref"]].get("Default"))
+    return int(part)
+
+
+def _on_one_metric(alarm: Mapping[str, Any]) -> dict[str, Any]:
+    """An alarm on an expression, which the emulator does not know, as one on its first metric."""
+    first = next(one["MetricStat"] for one in alarm["Metrics"] if "MetricStat" in one)
+    told = {key: part for key, part in alarm.items() if key != "Metrics"}
+    return {**told, **first["Metric"], "Period": first["Period"], "Statistic": first["Stat"]}
 
 
 class TransformingCloudFormation:
@@ -60,24 +80,45 @@ class TransformingCloudFormation:
         """
         told = dict(request)
         if told.get("Action") == "CreateChangeSet" and "TemplateURL" in told:
-            told["TemplateURL"] = self._stored(told["TemplateURL"])
+            told["TemplateURL"] = self._stored(told["TemplateURL"], self._parameters(told))
         return told
 
-    def _stored(self, url: str) -> str:
+    def _parameters(self, request: Mapping[str, str]) -> dict[str, str]:
+        """What the stack's parameters have, and what the request gives them."""
+        stacks = self._emulator.client("cloudformation").describe_stacks()["Stacks"]
+        given = {
+            one["ParameterKey"]: one["ParameterValue"]
+            for stack in stacks
+            if stack["StackName"] == request["StackName"]
+            for one in stack.get("Parameters", [])
+        }
+        for name in [name for name in request if name.endswith(".ParameterValue")]:
+            key = request[name.replace(".ParameterValue", ".ParameterKey")]
+            given[key] = request[name]
+        return given
+
+    def _stored(self, url: str, given: Mapping[str, str]) -> str:
         """The address of the transformed template, which lies beside the one at this address."""
         s3 = self._emulator.client("s3")
         bucket, _, key = urlsplit(url).path.lstrip("/").partition("/")
         text = s3.get_object(Bucket=bucket, Key=key)["Body"].read().decode()
-        made = self._with_nested(translate(read_template(text)))
+        made = self._fitting(translate(read_template(text)), given)
         s3.put_object(Bucket=bucket, Key=f"{key}.transformed", Body=json.dumps(made).encode())
         return f"{self._emulator.endpoint}/{bucket}/{key}.transformed"
 
-    def _with_nested(self, template: Template) -> Template:
-        for resource in template["Resources"].values():
+    def _fitting(self, template: Template, given: Mapping[str, str]) -> Template:
+        """A transformed template, with what the emulator can take of it and of what it nests."""
+        known = {n: r for n, r in template["Resources"].items() if r["Type"] not in UNKNOWN}
+        for resource in known.values():
+            told = resource.get("Properties", {})
             if resource["Type"] in NESTED:
-                told = resource["Properties"]
-                told["TemplateURL"] = self._stored(told["TemplateURL"])
-        return template
+                told["TemplateURL"] = self._stored(told["TemplateURL"], {})
+            if resource["Type"] == "AWS::CloudWatch::Alarm" and "Metrics" in told:
+                resource["Properties"] = _on_one_metric(told)
+            if "MaximumConcurrency" in told.get("ScalingConfig", {}):
+                most = told["ScalingConfig"]
+                most["MaximumConcurrency"] = _number(most["MaximumConcurrency"], template, given)
+        return {**template, "Resources": known}
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         front = self
