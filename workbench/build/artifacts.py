@@ -1,7 +1,9 @@
 """A build as it lies on disk: one folder a function or layer, with its size and its hash."""
 
 import hashlib
+import io
 import subprocess
+import zipfile
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -109,6 +111,15 @@ def digest_of(folder: Path) -> str:
         content = hashlib.sha256(file.read_bytes()).hexdigest()
         whole.update(f"{file.relative_to(folder)}\0{executable}\0{content}\n".encode())
     return whole.hexdigest()
+
+
+def archive(folder: Path) -> bytes:
+    """The folder as a zip archive."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archived:
+        for file in _files(folder):
+            archived.write(file, file.relative_to(folder))
+    return content.getvalue()
 
 
 def differences(one: Path, other: Path) -> list[str]:

@@ -1,13 +1,14 @@
 """A stack in the emulator, by `sam deploy` as one types it."""
 
+import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from cardsharp.errors import CardsharpError
 from workbench.build.artifacts import Build
 from workbench.build.sam import BuildError, run_sam
-from workbench.build.target import Target
 from workbench.build.transform import TransformingCloudFormation
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.template import ARENA, TEMPLATE
@@ -53,7 +54,7 @@ def deploy(
         DeployError: a resource failed.
     """
     given = [f"{key}={value}" for key, value in {"Stage": "dev", **parameters}.items()]
-    with TransformingCloudFormation(emulator) as formation:
+    with deployment(emulator) as environment:
         try:
             run_sam(
                 [
@@ -64,10 +65,17 @@ def deploy(
                     "--no-confirm-changeset",
                     *("--parameter-overrides", *given),
                 ],
-                {**Target().environment(), "SAM_CLI_TELEMETRY": "0", **formation.environment},
+                {**os.environ, **environment},
             )
         except BuildError as error:
             raise DeployError(f"The stack {name} was not deployed: {error}") from error
+
+
+@contextmanager
+def deployment(emulator: Emulator) -> Iterator[dict[str, str]]:
+    """What `sam deploy` must find in its environment to deploy into the emulator, meanwhile."""
+    with TransformingCloudFormation(emulator) as formation:
+        yield {**formation.environment, "SAM_CLI_TELEMETRY": "0", "SAM_CLI_POLL_DELAY": "0.5"}
 
 
 def stack_tags(environment: str = "default") -> dict[str, str]:

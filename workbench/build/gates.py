@@ -19,8 +19,10 @@ from pathlib import Path
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.errors import CardsharpError, ConfigError
+from workbench.build.artifacts import read_build
+from workbench.build.combinations import COMBINATIONS, faults
 from workbench.build.pins import is_current
-from workbench.build.sam import QUIET, find_sam
+from workbench.build.sam import BUILD, QUIET, find_sam
 from workbench.build.say import say
 from workbench.build.service_rules import findings
 from workbench.build.target import ROOT, RUNTIME_PYTHON
@@ -159,6 +161,11 @@ def reproducible() -> Iterable[str]:
     return _run([sys.executable, "-m", "workbench.build.reproduce"])
 
 
+def deployments() -> Iterable[str]:
+    """Whether the build can be deployed in each combination, also over version 0.2."""
+    return faults(read_build(BUILD), COMBINATIONS)
+
+
 def run_artifacts() -> Iterable[str]:
     """Whether the built functions play a match, and within our aims."""
     return _run([sys.executable, "-m", "workbench.bench.built"])
@@ -176,6 +183,7 @@ GATES = (
     Gate("secrets", secrets),
     Gate("build", build),
     Gate("reproducible", reproducible),
+    Gate("deployments", deployments),
     Gate("run", run_artifacts),
 )
 

@@ -11,13 +11,37 @@ import signal
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 
 def main() -> None:
     """Run MiniStack, and end it when stdin does."""
     threading.Thread(target=_watch, daemon=True).start()
+    _keep_attributes()
     sys.argv = ["ministack"]
     runpy.run_module("ministack", run_name="__main__", alter_sys=True)
+
+
+def _keep_attributes() -> None:
+    """Have an update of a nested stack keep the attributes of what does not change in it.
+
+    MiniStack 1.5.33 forgets them there, and fails at what refers to them; CloudFormation does not.
+    """
+    from ministack.services import (  # type: ignore[import-untyped]  # noqa: PLC0415 - 2 s, in this process alone
+        cloudformation,
+    )
+
+    provisioners = cloudformation.provisioners
+    update = provisioners._update_resource  # noqa: SLF001 - it has no other place
+
+    def keeping(*told: Any) -> Any:  # noqa: ANN401 - as it is there
+        kind, physical, old, new, stack, *rest = told
+        logical = rest[0] if rest else None
+        resources = cloudformation._stacks[stack]["_resources"]  # noqa: SLF001
+        known = rest[1] if len(rest) > 1 else resources.get(logical, {}).get("Attributes")
+        return update(kind, physical, old, new, stack, logical, known)
+
+    provisioners._update_resource = keeping  # noqa: SLF001
 
 
 def _watch() -> None:

@@ -93,14 +93,20 @@ def load_template(path: Path) -> dict[str, Any]:
         raise ConfigError(f"{path} is no CloudFormation template: {error}") from error
 
 
-@cache
-def read_template(text: str) -> dict[str, Any]:
-    """The same from its text, not to be changed: a copy costs a sixth of reading it."""
+def parsed(text: str) -> dict[str, Any]:
+    """The text of a template with functions in their long forms, and nothing looked at."""
     loader = _Loader(text)
     try:
         template: dict[str, Any] = loader.get_single_data()
     finally:
         loader.dispose()
+    return template
+
+
+@cache
+def read_template(text: str) -> dict[str, Any]:
+    """The same from its text, not to be changed: a copy costs a sixth of reading it."""
+    template = parsed(text)
     for resource in template["Resources"].values():
         resource["Type"].partition("::")
     return template

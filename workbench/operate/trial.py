@@ -32,11 +32,10 @@ from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.errors import CardsharpError, ConfigError
 from workbench.arena.server import ArenaServer
 from workbench.build.artifacts import Build
-from workbench.build.deploy import STACK_SERVICES, deploy
+from workbench.build.deploy import STACK_SERVICES, deploy, deployment
 from workbench.build.sam import sam_build
 from workbench.build.say import say
 from workbench.build.target import ROOT, native_architecture, this_machine
-from workbench.build.transform import TransformingCloudFormation
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.events import Event, schedule_event
 from workbench.cloud.http_events import is_served, sample_requests
@@ -280,9 +279,9 @@ def _report(trial: Trial) -> None:
 
 def _stay(trial: Trial) -> None:
     """Wait for Ctrl-C, and say how other commands reach this cloud."""
-    with TransformingCloudFormation(trial.emulator) as formation:
+    with deployment(trial.emulator) as environment:
         say("\nIn another terminal:\n")
-        for name, value in formation.environment.items():
+        for name, value in environment.items():
             say(f"export {name}={shlex.quote(value)}")
         say(f"\nThe arena is {trial.arena.url}; Ctrl-C here stops everything.")
         signal.signal(signal.SIGTERM, signal.default_int_handler)
