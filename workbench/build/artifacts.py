@@ -39,15 +39,19 @@ class Build:
         """A root template as it was built: its functions and layers are the built folders."""
         return self.folder / FOLDERS[root] / "template.yaml"
 
+    def parts(self, root: Path) -> dict[str, Resource]:
+        """Functions and layers of a root template, each with the place of its code."""
+        whole = flattened(self.template(root), _located)["Resources"]
+        return {
+            name: Resource(one["Type"], one["Properties"])
+            for name, one in whole.items()
+            if one["Type"] in CODE
+        }
+
     @cached_property
     def resources(self) -> dict[str, Resource]:
-        """Functions and layers by their logical names, each with the place of its code."""
-        found: dict[str, Any] = {}
-        for root in FOLDERS:
-            found |= flattened(self.template(root), _located)["Resources"]
-        return {
-            n: Resource(r["Type"], r["Properties"]) for n, r in found.items() if r["Type"] in CODE
-        }
+        """All functions and layers by their logical names; the layers are in each root."""
+        return {**self.parts(ARENA), **self.parts(TEMPLATE)}
 
     def names(self, kind: str) -> list[str]:
         """The logical names of all functions or all layers."""
