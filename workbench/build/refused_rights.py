@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 
-from workbench.build.expressions import Part, listed, of_kind, size, target
+from workbench.build.expressions import Part, listed, of_kind, size, target, values
 from workbench.build.translate import Template
 
 FUNCTION, ROLE, POLICY = "AWS::Lambda::Function", "AWS::IAM::Role", "AWS::IAM::Policy"
@@ -68,7 +68,7 @@ def right_to_send(template: Template) -> Iterator[str]:
 def right_to_trace(template: Template) -> Iterator[str]:
     """Lambda makes a function with tracing only where its role may trace."""
     for name, told in of_kind(template, FUNCTION):
-        active = told.get("TracingConfig", {}).get("Mode") == "Active"
+        active = "Active" in values(told.get("TracingConfig", {}).get("Mode"), template)
         if active and not all(may(template, target(told["Role"]), one, None) for one in _TRACE):
             yield f"{name} traces, which {target(told['Role'])} does not let it"
 
