@@ -21,6 +21,7 @@ TESTS = Path(__file__).parents[1]
 sys.path[:0] = [str(TESTS), str(TESTS / "samples" / "games")]
 
 from support import fault_kit  # noqa: E402 - the path comes first
+from support.believed import Lie, harm_by, pairs_of_lies, single_lies  # noqa: E402
 from support.bot_bench import Bench  # noqa: E402
 from support.fault_kit import HOMES, PLACES, Counts, Faults, Kit, singles  # noqa: E402
 
@@ -47,6 +48,17 @@ def harmed(game: str, home: str, batch: list[Faults]) -> list[str]:
     """A sentence for each match that its faults harmed."""
     benches = [kit(game, home).run(faults) for faults in batch]
     return [f"  {_hits(bench)}: {'; '.join(bench.found)}" for bench in benches if bench.found]
+
+
+def harmed_by_lies(batch: list[tuple[Lie, ...]]) -> list[str]:
+    """A sentence for each match that extreme values harmed."""
+    logging.disable()
+    found = []
+    for lies in batch:
+        with tempfile.TemporaryDirectory() as folder:
+            harm = harm_by(lies, Path(folder))
+        found += [f"  {' and '.join(map(str, lies))}: {'; '.join(harm)}"] if harm else []
+    return found
 
 
 def _hits(bench: Bench) -> str:
@@ -81,6 +93,16 @@ def main() -> int:
                 bad = [one for job in jobs for one in job.result()]
                 total[name], found = total[name] + len(runs), found + len(bad)
                 say(f"{game}, {home}: {len(runs)} {name}, {len(bad)} harmed", *bad)
+        lies: dict[str, list[tuple[Lie, ...]]] = {
+            "extreme values": [(lie,) for lie in single_lies()],
+            "pairs of values": list(pairs_of_lies(asked.pairs, asked.seed)),
+        }
+        for name, told in lies.items():
+            batches_told = [told[at : at + BATCH] for at in range(0, len(told), BATCH)]
+            lying = [pool.submit(harmed_by_lies, batch) for batch in batches_told]
+            bad = [one for job in lying for one in job.result()]
+            found += len(bad)
+            say(f"{name}: {len(told)}, {len(bad)} harmed", *bad)
     said = f"{total['single faults']:,} single faults and {total['pairs']:,} pairs"
     say(f"{said} in {time.monotonic() - began:.0f} s, {found} matches harmed")
     if not found:

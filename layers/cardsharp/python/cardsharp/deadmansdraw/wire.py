@@ -7,6 +7,7 @@ out on purpose (the random seed!) are in `views.py`; they are offered here as we
 
 import json
 import logging
+import re
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import NamedTuple, TypeVar
@@ -35,6 +36,7 @@ from cardsharp.deadmansdraw.wire_views import (
 from cardsharp.errors import Garbled
 
 _log = logging.getLogger("cardsharp.arena")
+_ID = re.compile(r"[0-9A-Za-z]{1,64}\Z")
 
 __all__ = [
     "Closing",
@@ -145,7 +147,7 @@ def parse_views(raw: object) -> list[MatchView]:
         Garbled: it is no list.
     """
     try:
-        return _parse(_VIEWS, raw, "a list of matches")
+        return [view for view in _parse(_VIEWS, raw, "a list of matches") if _has_id(view)]
     except Garbled:
         try:
             entries = json.loads(_whole_letters(raw)) if isinstance(raw, bytes | str) else raw
@@ -153,7 +155,15 @@ def parse_views(raw: object) -> list[MatchView]:
             entries = None
         if not isinstance(entries, list):
             raise
-    return [view for one in entries for view in _readable(one)]
+    return [view for one in entries for view in _readable(one) if _has_id(view)]
+
+
+def _has_id(view: MatchView) -> bool:
+    """Whether a match can be asked for, and be put on a queue, by the id that it says."""
+    if _ID.match(view.id):
+        return True
+    _tell_once(f"{view.id[:40]!r} in the list of matches is left out: that is no id.")
+    return False
 
 
 def _readable(entry: object) -> list[MatchView]:

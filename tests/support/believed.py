@@ -1,0 +1,230 @@
+"""What our client believes of an arena's answers, and the extreme values that it may be told.
+
+The fields are those of the models that read them; each has a row in `ROWS`, so that a new field
+without one is noticed. A `Lie` is a field or a header with a value, in an answer of one kind, once
+or in all of them.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import product
+from pathlib import Path
+from random import Random
+from typing import Any, get_args
+
+import requests
+from pydantic import BaseModel
+
+from cardsharp.cloud.timing import Timing
+from cardsharp.deadmansdraw.wire_views import DeltaView, MatchView, PendingEffect
+from support.bot_arena import TABLE, BenchArena
+from support.bot_bench import Bench, played
+from workbench.cloud.http_events import Answered
+
+NUMBERS = (-1, 2**31, 10**30, 1e308, 0.5, "1", None, True, [])
+SEATS = (-1, 2, 10**30, "0", None, [])
+TEXTS = ("", "x" * 100_000, "\ud800", "\u202e\0\n", 7, None, {})
+IDS = (*TEXTS, "../whoami", "%2e%2e", "0" * 24)
+DATES = ("", "soon", "9999-12-31T23:59:59.999Z", "0001-01-01T00:00:00Z", "2026-02-30", 0, None)
+LISTS = (None, [], {}, "", [None], [[]], [{"suit": "Parrot", "value": 1}], ["\ud800"] * 1000)
+OBJECTS = (None, [], "", {}, 7, [{}] * 3)
+SECONDS = (0, -1, 1e-9, 1e308, 10**30, "7", None, [], True)
+
+ROWS: Mapping[str, tuple[object, ...]] = {
+    "_id": IDS,
+    "playerids": (*LISTS, [None, None], [7, 8]),
+    "createdByPlayerId": IDS,
+    "creationParams": OBJECTS,
+    "creationParams.tags": (*LISTS, "GAMETAG", [7, None, {}]),
+    "creationParams.playArea": LISTS,
+    "creationParams.drawPile": LISTS,
+    "creationParams.discardPile": LISTS,
+    "creationParams.banks": LISTS,
+    "creationParams.timeout": SECONDS,
+    "startedAt": DATES,
+    "lastMoveAt": DATES,
+    "moveCount": NUMBERS,
+    "turnCount": NUMBERS,
+    "moveCountInTurn": NUMBERS,
+    "state": OBJECTS,
+    "state.banks": (*LISTS, [{"Parrot": [1]}, {}], [{"Hook": None}, {}]),
+    "state.playArea": LISTS,
+    "state.currentPlayerIndex": SEATS,
+    "state.pendingEffect": (*OBJECTS, {"effectType": "Siren"}),
+    "state.winnerIdx": SEATS,
+    "state.timeoutCount": NUMBERS,
+    "activePlayerIndex": SEATS,
+    "drawPileSize": NUMBERS,
+    "discardPileSize": NUMBERS,
+    "playernames": (*LISTS, ["\ud800", "\u202e"]),
+    "moves": LISTS,
+    "moves.at": DATES,
+    "moves.sequenceId": NUMBERS,
+    "moves.sequenceInTurnId": NUMBERS,
+    "moves.turnId": NUMBERS,
+    "moves.events": LISTS,
+    "moves.events.eventType": (*TEXTS, "Mutiny", "MatchEnded"),
+    "moves.events.playerIndex": SEATS,
+    "moves.events.drawCard": OBJECTS,
+    "moves.events.cardPlayedEffect": OBJECTS,
+    "moves.events.cardPlacedToPlayAreaCard": OBJECTS,
+    "moves.events.cardRemovedFromBankCard": OBJECTS,
+    "moves.events.cardRemovedFromBankIndex": SEATS,
+    "moves.events.responseToEffectCard": OBJECTS,
+    "moves.events.responseToEffectType": TEXTS,
+    "moves.events.turnStartedDelta": OBJECTS,
+    "moves.events.turnEndedIsSuccessful": SEATS,
+    "moves.events.turnEndedBonusCards": LISTS,
+    "moves.events.turnEndedDelta": OBJECTS,
+    "moves.events.matchEndedScores": LISTS,
+    "moves.events.matchEndedWinnerIdx": SEATS,
+    "moves.events.matchEndedTerminated": SEATS,
+    "moves.events.comment": TEXTS,
+}
+
+WAITS = ("0", "-1", "3600", "1e308", "9" * 400, "nan", "soon", "Fri, 31 Dec 9999 23:59:59 GMT")
+HEADERS: Mapping[str, tuple[str, ...]] = {
+    "Retry-After": WAITS,
+    "Date": ("", "soon", "Thu, 01 Jan 1970 00:00:00 GMT", "Fri, 31 Dec 9999 23:59:59 GMT"),
+    "X-SlowDown-Limit": ("0", "-1", "9" * 400, "many", ""),
+    "X-SlowDown-Remaining": ("0", "-1", "9" * 400, "many", ""),
+    "X-SlowDown-Reset": ("0", "-1", "9" * 400, "253402300799", "soon"),
+    "Content-Type": ("", "text/html", "\x7f", "x" * 10_000),
+}
+WHOLE = {DeltaView, PendingEffect}
+"""Models that one row stands for, with all that they hold."""
+
+FULL = {"X-SlowDown-Limit": "100", "X-SlowDown-Remaining": "1", "X-SlowDown-Reset": "1795188020"}
+"""Those that are believed only together."""
+
+LIMIT = 30
+"""Seconds of a turn, which no lie may cost us."""
+
+
+def fields_of(model: type[BaseModel], place: str = "") -> Iterator[str]:
+    """The places of all fields in the JSON that a model reads, nested ones with dots."""
+    for name, info in model.model_fields.items():
+        alias = f"{place}{info.validation_alias or info.alias or name}"
+        yield alias
+        for inner in (info.annotation, *get_args(info.annotation)):
+            is_model = isinstance(inner, type) and issubclass(inner, BaseModel)
+            if is_model and inner not in WHOLE:
+                yield from fields_of(inner, f"{alias}.")
+
+
+@dataclass(frozen=True, eq=False)
+class Lie:
+    """`where` is "header", "entry" (of a list, beside the true one) or "view"."""
+
+    where: str
+    name: str
+    value: Any
+    for_ever: bool = False
+
+    def __str__(self) -> str:
+        often = "for ever" if self.for_ever else "once"
+        return f"{self.where} {self.name}={str(self.value)[:40]!r} {often}"
+
+
+def single_lies() -> list[Lie]:
+    """Every row by every value: odd entries for ever, headers once and for ever, a match once."""
+    rows = [(name, value) for name, values in ROWS.items() for value in values]
+    headers = [(name, value) for name, values in HEADERS.items() for value in values]
+    told = [
+        Lie("header", name, value, often)
+        for (name, value), often in product(headers, (False, True))
+        if not (name == "Retry-After" and often)  # that is no arena any more
+    ]
+    entries = [Lie("entry", name, value, for_ever=True) for name, value in rows]
+    return [*told, *entries, *(Lie("view", name, value) for name, value in rows)]
+
+
+def pairs_of_lies(number: int, seed: int) -> list[tuple[Lie, Lie]]:
+    """So many pairs by chance."""
+    rng, lies = Random(seed), single_lies()
+    return [(rng.choice(lies), rng.choice(lies)) for _ in range(number)]
+
+
+@dataclass
+class LyingArena(BenchArena):
+    """The arena of the bench, whose answers pass through lies."""
+
+    lies: tuple[Lie, ...] = ()
+    told: set[Lie] = field(default_factory=set)
+
+    def ask(self, request: requests.PreparedRequest) -> Answered:
+        step, answer = self.step_of(request), super().ask(request)
+        for lie in self.lies:
+            if lie.for_ever or lie not in self.told:
+                answer = self._told(lie, step, answer)
+        return answer
+
+    def _told(self, lie: Lie, step: str, answer: Answered) -> Answered:
+        if lie.where == "header" and step != "act":
+            self.told.add(lie)
+            return _with_header(answer, lie)
+        fits = (lie.where, step) in {("entry", "list"), ("view", "view"), ("view", "wait")}
+        over = self.match.active_player is None
+        if not fits or answer.status != requests.codes.ok or (over and lie.where == "entry"):
+            return answer
+        body = json.loads(answer.body)
+        if lie.where == "entry":
+            entry = {**deepcopy(body[0] if body else self.look(admin=False)), "_id": "f" * 24}
+            body = [_with_field(entry, lie), None, *body]
+        else:
+            body = _with_field(body, lie)
+        self.told.add(lie)
+        told = json.dumps(body).encode()
+        kept = ((k, v) for k, v in answer.headers if k.lower() != "content-length")
+        return Answered(answer.status, (*kept, ("Content-Length", str(len(told)))), told)
+
+
+def _with_header(answer: Answered, lie: Lie) -> Answered:
+    kept = {name: value for name, value in answer.headers if name.lower() != lie.name.lower()}
+    headers = {**kept, lie.name: lie.value}
+    if lie.name in FULL:
+        headers = {**FULL, **headers}
+    if lie.name == "Retry-After":
+        headers = {k: v for k, v in headers.items() if k.lower() != "content-length"}
+        page = b"<html>maintenance</html>"
+        return Answered(503, (*headers.items(), ("Content-Length", str(len(page)))), page)
+    return replace(answer, headers=tuple(headers.items()))
+
+
+def _with_field(body: dict[str, Any], lie: Lie) -> dict[str, Any]:
+    *way, last = lie.name.split(".")
+    inside = body
+    for name in way:
+        inside = inside.setdefault(name, {})
+        if isinstance(inside, list):
+            inside = inside[-1] if inside else {}
+        if not isinstance(inside, dict):  # the other lie of a pair was here
+            return body
+    inside[last] = lie.value
+    return body
+
+
+def harm(bench: Bench) -> list[str]:
+    """What lies have cost: a match without end, a turn, or an action that nobody meant.
+
+    What the arena has itself said wrong of a table or a history is no harm of ours.
+    """
+    place = bench.place
+    assert isinstance(place, LyingArena)
+    found = [fault for fault in bench.found if "was meant and" in fault or "not know" in fault]
+    lost = place.match.state.timeouts
+    return [*found, *([f"{lost} turns were ended by force"] if lost else [])]
+
+
+def rows_missing() -> set[str]:
+    """Fields that are read and have no row, and rows of fields that nobody reads."""
+    return set(fields_of(MatchView)) ^ set(ROWS)
+
+
+def harm_by(lies: tuple[Lie, ...], folder: Path) -> list[str]:
+    """What a match with a limit a turn suffers from these lies, in sentences."""
+    place = partial(LyingArena, table={**TABLE, "timeout": LIMIT}, lies=lies)
+    return harm(played(Bench(place, folder, timing=Timing())))
