@@ -92,7 +92,7 @@ def test_a_cup_is_played_to_its_end(cli: Cli, tmp_path: Path) -> None:
     assert f"1. {champion}" in status
     rows = list(csv.DictReader(io.StringIO(cli("contest", "results", folder, "--csv").out)))
     assert len(rows) in (6, 7)
-    assert rows[-1]["winner"] == champion
+    assert rows[-1]["pairing won by"] == champion
     assert cli("contest", "run", folder, "--port", "0").out.splitlines()[-1] == won
     assert "has begun" in cli("contest", "teams", "add", folder, "Late").err
 

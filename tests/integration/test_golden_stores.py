@@ -4,6 +4,8 @@
 """
 
 import base64
+import csv
+import io
 import json
 import lzma
 import sqlite3
@@ -105,6 +107,12 @@ def test_a_killed_contest_of_today_goes_on_and_keeps_what_was_decided(
     after = json.loads(cli("contest", "results", folder, "--json").out)
     assert after[0] == first
     assert all(one["winner"] for one in after)
+    rows = list(csv.DictReader(io.StringIO(cli("contest", "results", folder, "--csv").out)))
+    assert [row["match"] for row in rows] == [match for one in after for match in one["matches"]]
+    assert all(row["won by"] in {row["team"], row["opponent"]} for row in rows)
+    assert [row["points"] + ":" + row["opponent's points"] for row in rows] == [
+        points for one in after for points in one["points"]
+    ]
 
 
 def test_the_newest_arena_is_of_todays_format(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from workbench.contest.showing import (
     RESULT_COLUMNS,
     joined,
     ladder_rows,
+    match_rows,
     meeting_row,
     pairing_line,
     print_csv,
@@ -122,18 +123,22 @@ def results_(  # noqa: PLR0913 - each is a flag of its own
     ] = None,
     where: Where = HERE,
 ) -> None:
-    """Print every pairing with its matches, for reading, as JSON or CSV; or write the page."""
+    """Print every pairing with its matches, for reading, as JSON or CSV; or write the page.
+
+    CSV has a row for each match, JSON and the list one for each pairing.
+    """
     with where.records(folder) as records:
         if html is not None:
             _write(html, file_page(records))
             results().print(f"written to {html}", markup=False)
             return
         names = {team.id: team.name for team in records.teams()}
-        rows = (
-            [meeting_row(meeting, names) for meeting in records.meetings()]
-            if of_practice
-            else [result_row(result, names) for result in records.results()]
-        )
+        if of_practice:
+            rows = [meeting_row(meeting, names) for meeting in records.meetings()]
+        elif as_csv and not as_json:
+            rows = [row for result in records.results() for row in match_rows(result, names)]
+        else:
+            rows = [result_row(result, names) for result in records.results()]
     if as_json:
         print_json(rows)
     elif not rows and not as_csv:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from rich.markup import escape
 from rich.table import Table
 
+from cardsharp.deadmansdraw.contest.facts import Facts
 from cardsharp.deadmansdraw.contest.meetings import Meeting
 from cardsharp.deadmansdraw.contest.practice import Row, ladder
 from cardsharp.deadmansdraw.contest.records import Records, Result
@@ -55,6 +56,36 @@ def result_row(result: Result, names: Names) -> Cells:
         "decided": result.decided,
         "matches": list(result.matches),
     }
+
+
+def match_rows(result: Result, names: Names) -> list[Cells]:
+    """A pairing's matches, each a row with one thing in a cell; a single row where it has none."""
+    winner = None if result.winner is None else names[result.winner]
+    first, second = _named(result.teams, names)
+    pairing: Cells = {
+        "pairing": result.pairing,
+        "round": result.round,
+        "part": result.part,
+        "team": first,
+        "opponent": second,
+        "pairing won by": winner,
+        "ruled": result.ruled,
+        "decided": result.decided,
+    }
+    ended = dict(result.ended)
+    return [
+        {**pairing, **_match_cells(match, ended.get(match or ""), (first, second))}
+        for match in result.matches or (None,)
+    ]
+
+
+def _match_cells(match: str | None, facts: Facts | None, teams: tuple[str, str]) -> Cells:
+    """What a match came to; nothing but its id while it runs, and nothing where there is none."""
+    points = (None, None) if facts is None else facts.points
+    won = None
+    if facts is not None:
+        won = "drawn" if facts.winner is None else teams[facts.winner]
+    return {"match": match, "points": points[0], "opponent's points": points[1], "won by": won}
 
 
 def meeting_row(meeting: Meeting, names: Names) -> Cells:
