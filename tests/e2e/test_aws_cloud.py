@@ -44,8 +44,8 @@ from workbench.operate.orders import (
 )
 from workbench.operate.pausing import pause, resume
 from workbench.operate.publish import publish
-from workbench.operate.stack import find_stack
-from workbench.operate.status import look_at
+from workbench.operate.stack import Stack, find_stack
+from workbench.operate.status import Bot, look_at
 from workbench.operate.story import lines_about
 from workbench.operate.trial import OPPONENT, US, WORD, Trial, trial
 from workbench.show.exits import Exit
@@ -62,6 +62,13 @@ def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trial]:
         folder = str(running.emulator.folder)
         yield running
     assert folder not in commands(), "functions in the middle of an invocation end with it"
+
+
+def bot_of(stack: Stack) -> Bot:
+    """What a look at the bot finds."""
+    bot = look_at(stack).bot
+    assert bot is not None
+    return bot
 
 
 def commands() -> str:
@@ -126,10 +133,10 @@ def test_what_was_logged_of_a_match_is_found_across_the_functions(
 def test_the_metrics_that_functions_log_reach_status(cloud: Trial, played: MatchRecord) -> None:
     # The match is over in the table before the worker's last line is in the log.
     until(lambda: publish(cloud.stack) > 0, limit=60)
-    look = look_at(cloud.stack)
-    assert look.results["both seats"] == 1
+    look, bot = look_at(cloud.stack), bot_of(cloud.stack)
+    assert bot.results["both seats"] == 1
     assert look.problems == ()
-    assert played.match_id not in look.running
+    assert played.match_id not in bot.running
     assert look.quota == 10, "what a new account has"
 
 
@@ -171,8 +178,8 @@ def test_a_message_that_a_worker_has_is_in_flight_and_not_waiting(cloud: Trial) 
     sqs.send_message(QueueUrl=url, MessageBody=STRANGE)
     held = sqs.receive_message(QueueUrl=url, VisibilityTimeout=60)["Messages"]
     stack = replace(cloud.stack, outputs={**cloud.stack.outputs, "MatchQueueUrl": url})
-    look = look_at(stack)
-    assert (look.waiting, look.in_flight) == (0, 1)
+    bot = bot_of(stack)
+    assert (bot.waiting, bot.in_flight) == (0, 1)
     sqs.delete_message(QueueUrl=url, ReceiptHandle=held[0]["ReceiptHandle"])
 
 
@@ -242,11 +249,12 @@ def test_r19_the_schedule_can_be_stopped_when_nothing_runs(cloud: Trial) -> None
         pass
     pause(cloud.stack, stop_schedule=True)
     look = look_at(cloud.stack)
-    assert (look.held.paused, look.schedule) == (True, "DISABLED")
+    bot = bot_of(cloud.stack)
+    assert (bot.held.paused, bot.schedule) == (True, "DISABLED")
     assert "nobody listens until `cardsharp cloud resume`" in look.problems[0]
     resume(cloud.stack)
-    look = look_at(cloud.stack)
-    assert (look.held.paused, look.schedule) == (False, "ENABLED")
+    bot = bot_of(cloud.stack)
+    assert (bot.held.paused, bot.schedule) == (False, "ENABLED")
 
 
 def test_dead_letters_are_listed_and_replayed_and_change_nothing(
@@ -258,7 +266,7 @@ def test_dead_letters_are_listed_and_replayed_and_change_nothing(
     found = list_letters(cloud.stack)
     assert {letter.match_id for letter in found} == {played.match_id, None}
     look = look_at(cloud.stack)
-    assert look.dead_letters == 2
+    assert bot_of(cloud.stack).dead_letters == 2
     assert "2 messages failed for good" in look.problems[0]
     assert [letter.match_id for letter in letters.replay(cloud.stack, None)] == [played.match_id]
     assert [letter.body for letter in list_letters(cloud.stack)] == [STRANGE], "no message of ours"
@@ -291,7 +299,7 @@ def test_s15_a_rotated_secret_is_used_without_a_deploy(cloud: Trial) -> None:
     cloud.emulator.client("sqs").send_message(QueueUrl=ticks, MessageBody="a tick that failed")
     with pytest.raises(Unauthorized):
         rotate_secret(cloud.stack, US[0], "wrong-word", refuse)
-    assert look_at(cloud.stack).failed_ticks == 1
+    assert bot_of(cloud.stack).failed_ticks == 1
     old = json.dumps({"username": US[0], "password": "old-word"})
     store.put_parameter(Name=name, Value=old, Type="SecureString", Overwrite=True)
     secrets.provider.cache_clear()
@@ -306,7 +314,7 @@ def test_s15_a_rotated_secret_is_used_without_a_deploy(cloud: Trial) -> None:
     kept = store.get_parameter(Name=name, WithDecryption=True)["Parameter"]
     assert kept["Type"] == "SecureString"
     assert json.loads(kept["Value"]) == {"username": US[0], "password": US[1]}
-    assert look_at(cloud.stack).failed_ticks == 0, "it failed for want of this password"
+    assert bot_of(cloud.stack).failed_ticks == 0, "it failed for want of this password"
     assert arena_url(cloud.stack) == (cloud.arena.url, "basic")
 
 

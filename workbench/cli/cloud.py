@@ -22,6 +22,7 @@ from workbench.operate import story
 from workbench.operate.export import export
 from workbench.operate.orders import (
     arena_url,
+    await_challenge,
     link_to,
     practise,
     ring,
@@ -31,7 +32,7 @@ from workbench.operate.orders import (
 from workbench.operate.pausing import pause, resume
 from workbench.operate.preflight import Demand, default_demand, preflight
 from workbench.operate.stack import account_clients
-from workbench.operate.status import Look, look_at, spend
+from workbench.operate.status import Bot, Look, look_at, spend
 from workbench.operate.story import Line, lines_about, problem_lines
 from workbench.operate.switching import change, held
 from workbench.show.checks import attempt, report
@@ -73,7 +74,13 @@ def doctor(*, options: StackOptions = USUAL) -> int:
         practise(stack, {"matches": 0})
         return "settings, strategy and password can be used"
 
-    return report([attempt("functions", ask)], as_json=options.as_json)
+    def ask_arena() -> str:
+        await_challenge(stack)
+        return "it answers, and has its organiser's password"
+
+    found = [attempt("functions", ask)] if stack.has_bot else []
+    found += [attempt("arena", ask_arena)] if stack.has_director else []
+    return report(found, as_json=options.as_json)
 
 
 @cloud.command
@@ -253,7 +260,13 @@ def logs(
         return problem_lines(stack, since) if match is None else lines_about(stack, match, since)
 
     if not follow:
-        return _print_lines(look(since), options)
+        lines = look(since)
+        if not lines and match is not None:
+            raise ConfigError(
+                f"Within {hours:g} hours no function logged anything about {match}; see "
+                "`cardsharp cloud matches`, or look further back with --hours."
+            )
+        return _print_lines(lines, options)
     for line in story.follow(look, since, SystemClock()):
         _print_lines([line], options)
     return Exit.OK
@@ -310,23 +323,37 @@ def _password(whose: str) -> str:
 
 def _print_look(look: Look) -> None:
     console = results()
-    last = "never" if look.last_poll is None else f"{look.last_poll:%H:%M} UTC"
-    console.print(f"stack     {look.stack}{', paused' if look.held.paused else ''}")
-    console.print(f"settings  {settings(look.held)}")
-    console.print(
-        f"listening {listening(look.held)}, schedule {look.schedule.lower()}, "
-        f"last successful poll {last}"
-    )
-    console.print(
-        f"playing   {', '.join(look.running) or 'nothing'}; {look.waiting} waiting, "
-        f"{look.in_flight} in flight, {look.quota} executions at once"
-    )
-    counted = ", ".join(f"{number} {result}" for result, number in look.results.items())
-    console.print(f"results   {counted or 'none yet'}")
-    console.print(f"match log dynamodb:{look.table}")
+    paused = ", paused" if look.bot is not None and look.bot.held.paused else ""
+    console.print(f"stack     {look.stack}{paused}")
+    if look.bot is not None:
+        _print_bot(look.bot)
+    if look.director is not None:
+        told = look.director
+        console.print(
+            f"director  {told.waiting} ticks waiting, {told.dead_letters} dead; within an hour "
+            f"{told.errors} errors, {told.throttles} refused for want of concurrency"
+        )
+    console.print(f"quota     {look.quota} executions at once")
     console.print(f"build     {look.build}")
     for problem in look.problems:
         print_error(problem)
+
+
+def _print_bot(bot: Bot) -> None:
+    console = results()
+    last = "never" if bot.last_poll is None else f"{bot.last_poll:%H:%M} UTC"
+    console.print(f"settings  {settings(bot.held)}")
+    console.print(
+        f"listening {listening(bot.held)}, schedule {bot.schedule.lower()}, "
+        f"last successful poll {last}"
+    )
+    console.print(
+        f"playing   {', '.join(bot.running) or 'nothing'}; {bot.waiting} waiting, "
+        f"{bot.in_flight} in flight"
+    )
+    counted = ", ".join(f"{number} {result}" for result, number in bot.results.items())
+    console.print(f"results   {counted or 'none yet'}")
+    console.print(f"match log dynamodb:{bot.table}")
 
 
 def _print_lines(lines: list[Line], options: StackOptions) -> int:

@@ -9,8 +9,9 @@ import cyclopts
 from cyclopts import Parameter
 
 from cardsharp.errors import ConfigError
-from workbench.cli.cloud_where import USUAL, StackOptions
-from workbench.operate.letters import Letter, drop, find_letter, list_letters, replay
+from workbench.cli.cloud_where import StackOptions
+from workbench.operate.letters import Box, Letter, drop, find_letter, list_letters, replay
+from workbench.operate.stack import Stack
 from workbench.operate.story import lines_about
 from workbench.show.exits import Exit
 from workbench.show.output import print_json, print_lines, results
@@ -25,21 +26,32 @@ class _Letters:
     ticks: Annotated[bool, Parameter(negative=(), help="Failed ticks of the poller instead.")] = (
         False
     )
+    director: Annotated[
+        bool, Parameter(negative=(), help="Failed ticks of an arena's director instead.")
+    ] = False
     options: StackOptions = field(default_factory=StackOptions)
+
+    def found(self) -> tuple[Stack, Box]:
+        """The stack and the box; an arena alone has the director's only."""
+        if self.ticks and self.director:
+            raise ConfigError("Give --ticks for the poller's or --director for the director's.")
+        stack = self.options.find()
+        if self.director or not stack.has_bot:
+            return stack, Box.DIRECTOR
+        return stack, Box.POLLER if self.ticks else Box.WORKER
 
 
 @letters.command(name="list")
 def list_(*, which: Annotated[_Letters, Parameter(name="*")] = _Letters()) -> int:
     """List dead letters, the oldest first."""
-    found = list_letters(which.options.find(), ticks=which.ticks)
+    found = list_letters(*which.found())
     if which.options.as_json:
         print_json([letter.document() for letter in found])
         return Exit.OK
     if not found:
         results().print("no dead letters")
     for letter in found:
-        about = f"match {letter.match_id}" if letter.match_id else "no message of ours"
-        results().print(f"{letter.letter_id}  {letter.sent_at:%Y-%m-%d %H:%M:%S}  {about}")
+        results().print(f"{letter.letter_id}  {letter.sent_at:%Y-%m-%d %H:%M:%S}  {letter}")
     return Exit.OK
 
 
@@ -51,8 +63,8 @@ def show(
     which: Annotated[_Letters, Parameter(name="*")] = _Letters(),
 ) -> int:
     """Show a dead letter, and what the functions logged about its match."""
-    stack = which.options.find()
-    found = find_letter(stack, letter, ticks=which.ticks)
+    stack, box = which.found()
+    found = find_letter(stack, letter, box)
     since = datetime.now(UTC) - timedelta(days=14)
     about = lines_about(stack, found.match_id, since) if found.match_id else []
     if which.options.as_json:
@@ -70,11 +82,12 @@ def replay_(
     /,
     *,
     everything: Annotated[bool, Parameter(name="--all", negative=(), help="All letters.")] = False,
-    options: StackOptions = USUAL,
+    which: Annotated[_Letters, Parameter(name="*")] = _Letters(),
 ) -> int:
-    """Send dead letters to the worker once more, which is safe at any time."""
+    """Send dead letters to the worker or the director once more, which is safe at any time."""
     _check_choice(letter, everything=everything)
-    return _counted("sent", replay(options.find(), letter), options)
+    stack, box = which.found()
+    return _counted("sent", replay(stack, letter, box), which.options)
 
 
 @letters.command(name="drop")
@@ -88,8 +101,8 @@ def drop_(
     """Delete dead letters whose cause is gone; of --ticks all, unless one is named."""
     if not which.ticks:
         _check_choice(letter, everything=everything)
-    dropped = drop(which.options.find(), letter, ticks=which.ticks)
-    return _counted("dropped", dropped, which.options)
+    stack, box = which.found()
+    return _counted("dropped", drop(stack, letter, box), which.options)
 
 
 def _check_choice(letter: str | None, *, everything: bool) -> None:

@@ -10,14 +10,19 @@ import shutil
 import signal
 import sys
 import threading
+from importlib import import_module
 from pathlib import Path
 from typing import Any
+
+from workbench.cloud.filter_patterns import teach
 
 
 def main() -> None:
     """Run MiniStack, and end it when stdin does."""
     threading.Thread(target=_watch, daemon=True).start()
     _keep_attributes()
+    if "logs" in os.environ.get("SERVICES", "").split(","):
+        teach(import_module("ministack.services.cloudwatch_logs"))
     sys.argv = ["ministack"]
     runpy.run_module("ministack", run_name="__main__", alter_sys=True)
 

@@ -10,15 +10,37 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from enum import Enum
 
 from cardsharp.cloud.aws import Unmet, call
-from cardsharp.errors import ConfigError
+from cardsharp.deadmansdraw.arena.ticks import Tick
+from cardsharp.errors import ConfigError, Malformed
 from workbench.operate.stack import Client, Stack
 
 _HIDDEN = 120
 """Seconds that a letter is invisible to others while we look; given back before."""
 
 _BATCH = 10
+
+
+class Box(Enum):
+    """Whose dead letters; the value is the output that tells their queue."""
+
+    WORKER = "DeadLetterUrl"
+    POLLER = "PollerDeadLetterUrl"
+    DIRECTOR = "TickLetterUrl"
+
+    def letters(self, stack: Stack) -> str:
+        """The URL of their queue; raises `ConfigError` where the stack has none."""
+        if self is Box.DIRECTOR and not stack.has_director:
+            raise ConfigError(f"The stack {stack.name} has no arena, so no director.")
+        return stack.output(self.value)
+
+    def target(self, stack: Stack) -> str:
+        """The URL of the queue that they came from; raises `ConfigError` where there is none."""
+        if self is Box.POLLER:
+            raise ConfigError("A tick of the poller is not sent again: the next has long come.")
+        return stack.ids["Ticks"] if self is Box.DIRECTOR else stack.output("MatchQueueUrl")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +62,21 @@ class Letter:
             return None
         return told.get("match_id") if isinstance(told, dict) else None
 
+    @property
+    def ticket(self) -> int | None:
+        """The ticket of a director's tick, None for what is no tick."""
+        try:
+            return Tick.parse(self.body).ticket
+        except Malformed:
+            return None
+
+    def __str__(self) -> str:
+        if self.match_id:
+            return f"match {self.match_id}"
+        return (
+            "no message of ours" if self.ticket is None else f"tick {self.ticket} of the director"
+        )
+
     def document(self) -> dict[str, object]:
         """The letter as a JSON document."""
         return {
@@ -51,49 +88,54 @@ class Letter:
         }
 
 
-def list_letters(stack: Stack, *, ticks: bool = False) -> list[Letter]:
-    """All letters of the worker, or of the poller's failed ticks; the oldest first."""
-    with _held(stack, _url(ticks=ticks)) as letters:
+def list_letters(stack: Stack, box: Box = Box.WORKER) -> list[Letter]:
+    """All letters in a box, the oldest first."""
+    with _held(stack, box.letters(stack)) as letters:
         return sorted(letters, key=lambda letter: letter.sent_at)
 
 
-def find_letter(stack: Stack, letter_id: str, *, ticks: bool = False) -> Letter:
+def find_letter(stack: Stack, letter_id: str, box: Box = Box.WORKER) -> Letter:
     """The letter of that id, or of that beginning of one.
 
     Raises:
         ConfigError: there is none, or several.
     """
-    return _the_one(list_letters(stack, ticks=ticks), letter_id)
+    return _the_one(list_letters(stack, box), letter_id)
 
 
-def replay(stack: Stack, wanted: str | None) -> list[Letter]:
-    """Send letters to the match queue again and delete them: the one of an id, or all for None.
+def replay(stack: Stack, wanted: str | None, box: Box = Box.WORKER) -> list[Letter]:
+    """Send letters to the queue that they came from and delete them: one by its id, all for None.
 
     What is no message of ours stays where it is. A crash in between repeats a message, which
-    changes nothing.
+    changes nothing: a match is looked at anew, and an old tick finds its ticket gone.
 
     Raises:
-        ConfigError: there is no such letter.
+        ConfigError: there is no such letter, or nothing of this box is sent again.
     """
-    sqs, target = stack.client("sqs"), stack.output("MatchQueueUrl")
-    with _held(stack, _url(ticks=False)) as letters:
-        sent = [one for one in _chosen(letters, wanted) if one.match_id is not None]
-        for letter in sent:
-            call("match queue", sqs.send_message, QueueUrl=target, MessageBody=letter.body)
-            _delete(stack, letter, _url(ticks=False))
-    return sent
+    sqs, target, url = stack.client("sqs"), box.target(stack), box.letters(stack)
+    with _held(stack, url) as letters:
+        ours = [one for one in _chosen(letters, wanted) if _is_for(one, box)]
+        for letter in ours:
+            call("queue", sqs.send_message, QueueUrl=target, MessageBody=letter.body)
+            _delete(stack, letter, url)
+    return ours
 
 
-def drop(stack: Stack, wanted: str | None, *, ticks: bool = False) -> list[Letter]:
+def _is_for(letter: Letter, box: Box) -> bool:
+    """Whether those who read the box's queue understand it."""
+    return (letter.ticket if box is Box.DIRECTOR else letter.match_id) is not None
+
+
+def drop(stack: Stack, wanted: str | None, box: Box = Box.WORKER) -> list[Letter]:
     """Delete letters: the one of an id or the beginning of one, or all for None.
 
     Raises:
         ConfigError: there is no such letter, or there are several.
     """
-    with _held(stack, _url(ticks=ticks)) as letters:
+    with _held(stack, box.letters(stack)) as letters:
         dropped = _chosen(letters, wanted)
         for letter in dropped:
-            _delete(stack, letter, _url(ticks=ticks))
+            _delete(stack, letter, box.letters(stack))
     return dropped
 
 
@@ -109,19 +151,15 @@ def _the_one(letters: list[Letter], letter_id: str) -> Letter:
     return found[0]
 
 
-def _delete(stack: Stack, letter: Letter, output: str) -> None:
+def _delete(stack: Stack, letter: Letter, url: str) -> None:
     delete = stack.client("sqs").delete_message
-    call("dead letters", delete, QueueUrl=stack.output(output), ReceiptHandle=letter.receipt)
-
-
-def _url(*, ticks: bool) -> str:
-    return "PollerDeadLetterUrl" if ticks else "DeadLetterUrl"
+    call("dead letters", delete, QueueUrl=url, ReceiptHandle=letter.receipt)
 
 
 @contextlib.contextmanager
-def _held(stack: Stack, output: str) -> Iterator[list[Letter]]:
+def _held(stack: Stack, url: str) -> Iterator[list[Letter]]:
     """Yield all letters of a queue; those that are not deleted meanwhile are given back."""
-    sqs, url = stack.client("sqs"), stack.output(output)
+    sqs = stack.client("sqs")
     letters = list(_received(sqs, url).values())
     try:
         yield letters

@@ -3,13 +3,15 @@
 import json
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from http import HTTPStatus
 
 from cardsharp.cloud.aws import call
 from cardsharp.cloud.redaction import register
+from cardsharp.deadmansdraw.game import GAME
 from cardsharp.errors import CardsharpError, ConfigError
 from cardsharp.viewer.door import ADMISSION
 from cardsharp.viewer.passes import pass_to
-from workbench.operate.letters import drop
+from workbench.operate.letters import Box, drop
 from workbench.operate.stack import Stack
 
 ORGANISER = "admin"
@@ -35,6 +37,20 @@ def practise(stack: Stack, order: Mapping[str, object]) -> list[str]:
     return ids
 
 
+def await_challenge(stack: Stack) -> None:
+    """Have a deployed arena ask us who we are, for which it needs its organiser's password.
+
+    Raises:
+        CardsharpError: it answered otherwise, with its own sentence.
+    """
+    event = {"requestContext": {"http": {"method": "GET"}}, "rawPath": "/api/sessioninfo"}
+    function = stack.output(f"{GAME.name}Name")
+    answer = stack.client("lambda").invoke(FunctionName=function, Payload=json.dumps(event))
+    told = json.loads(answer["Payload"].read() or b"null")
+    if answer.get("FunctionError") or told.get("statusCode") != HTTPStatus.UNAUTHORIZED:
+        raise CardsharpError(f"The arena failed: {told.get('errorMessage') or told.get('body')}")
+
+
 def rotate_secret(
     stack: Stack, username: str, password: str, check: Callable[[str, str], None]
 ) -> None:
@@ -52,7 +68,7 @@ def rotate_secret(
     register(password)
     check(username, password)
     _put_secret(stack, stack.output("SecretName"), username, password)
-    drop(stack, None, ticks=True)
+    drop(stack, None, Box.POLLER)
 
 
 def rotate_service_secret(stack: Stack, service: str, password: str) -> None:

@@ -41,7 +41,11 @@ class Stack:
     client: Clients = field(repr=False)
 
     def output(self, name: str) -> str:
-        """An output's value; raises `ConfigError` if an older template made the stack."""
+        """An output's value; raises `ConfigError` if the stack has none of that name."""
+        if name not in self.outputs and not self.has_bot:
+            raise ConfigError(
+                f"The stack {self.name} is an arena without a bot; name the bot's with --stack."
+            )
         if name not in self.outputs:
             raise ConfigError(f"The stack {self.name} has no output {name}; deploy it again.")
         return self.outputs[name]
@@ -57,10 +61,23 @@ class Stack:
         return DynamoSwitchboard(DynamoTable(self.output("MatchTable"), self.client("dynamodb")))
 
     @property
+    def has_bot(self) -> bool:
+        """Whether a bot is deployed here, and not an arena alone."""
+        return "MatchTable" in self.outputs
+
+    @property
+    def has_director(self) -> bool:
+        """Whether an arena is deployed here, whose director ends late turns."""
+        return "DirectorName" in self.outputs
+
+    @property
     def log_groups(self) -> dict[str, str]:
-        """The log groups by the names of their functions."""
-        kinds = ("Poller", "Worker", "Practice")
-        return {kind.lower(): self.output(f"{kind}LogGroup") for kind in kinds}
+        """The log groups by the names of their functions, also of those in nested stacks."""
+        return {
+            name.removesuffix("Logs").lower(): group
+            for name, group in self.ids.items()
+            if name.endswith("Logs") and not name.endswith("AccessLogs")
+        }
 
 
 def account_clients(region: str | None = None) -> Clients:

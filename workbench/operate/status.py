@@ -7,6 +7,7 @@ from cardsharp.cloud.aws import call
 from cardsharp.cloud.metrics import Metric
 from cardsharp.cloud.ports import Status
 from cardsharp.cloud.telemetry import NAMESPACE
+from workbench.operate.letters import Box
 from workbench.operate.stack import Clients, Stack
 from workbench.operate.switching import Held, held
 
@@ -14,17 +15,14 @@ FRESH = timedelta(minutes=3)
 """As long as this after its last successful poll a stack counts as listening."""
 
 _FINISHED = 20
+_MESSAGES = "ApproximateNumberOfMessages"
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """What a look at a stack found; `problems` are sentences, none where all is well."""
+class Bot:
+    """What a look at the deployed bot found."""
 
-    stack: str
     table: str
-    build: str
-    """The commit that the functions were built from."""
-
     held: Held
     schedule: str
     last_poll: datetime | None
@@ -32,20 +30,14 @@ class Look:
     waiting: int
     in_flight: int
     """Messages that a worker has, which are not counted as waiting."""
-    quota: int
-    """Concurrent executions of the account, for all functions together."""
     dead_letters: int
     failed_ticks: int
-    alarms: tuple[str, ...]
     results: dict[str, int]
-    problems: tuple[str, ...]
 
     def document(self) -> dict[str, object]:
-        """The look as a JSON document."""
+        """The same as a JSON document."""
         return {
-            "stack": self.stack,
             "table": self.table,
-            "build": self.build,
             "paused": self.held.paused,
             "settings": self.held.document(),
             "schedule": self.schedule,
@@ -53,11 +45,54 @@ class Look:
             "running": list(self.running),
             "waiting": self.waiting,
             "inFlight": self.in_flight,
-            "quota": self.quota,
             "deadLetters": self.dead_letters,
             "failedTicks": self.failed_ticks,
-            "alarms": list(self.alarms),
             "lastResults": self.results,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Director:
+    """What a look at an arena's director found; the last two were counted for an hour."""
+
+    waiting: int
+    dead_letters: int
+    errors: int
+    throttles: int
+
+    def document(self) -> dict[str, object]:
+        """The same as a JSON document."""
+        return {
+            "waiting": self.waiting,
+            "deadLetters": self.dead_letters,
+            "errors": self.errors,
+            "throttles": self.throttles,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a look at a stack found; `problems` are sentences, none where all is well."""
+
+    stack: str
+    build: str
+    """The commit that the functions were built from."""
+    quota: int
+    """Concurrent executions of the account, for all functions together."""
+    alarms: tuple[str, ...]
+    bot: Bot | None
+    director: Director | None
+    problems: tuple[str, ...]
+
+    def document(self) -> dict[str, object]:
+        """The look as a JSON document; what is not deployed has no keys."""
+        return {
+            "stack": self.stack,
+            "build": self.build,
+            "quota": self.quota,
+            "alarms": list(self.alarms),
+            **({} if self.bot is None else self.bot.document()),
+            **({} if self.director is None else {"director": self.director.document()}),
             "problems": list(self.problems),
         }
 
@@ -69,33 +104,71 @@ def look_at(stack: Stack, now: datetime | None = None) -> Look:
         StoreError: AWS did not answer, or does not let us look.
     """
     now = now or datetime.now(UTC)
-    schedule, last_poll = _schedule(stack), _last_poll(stack, now)
-    heard = max(filter(None, [last_poll, stack.changed]))
-    dead, failed = _depth(stack, "DeadLetterUrl"), _depth(stack, "PollerDeadLetterUrl")
+    bot = _bot(stack, now) if stack.has_bot else None
+    director = _director(stack, now) if stack.has_director else None
     alarms = _alarms(stack)
     return Look(
         stack=stack.name,
-        table=stack.output("MatchTable"),
         build=stack.outputs.get("Build", "unknown"),
-        held=held(stack),
-        schedule=schedule,
-        last_poll=last_poll,
-        running=tuple(record.match_id for record in stack.log.running()),
-        waiting=_depth(stack, "MatchQueueUrl"),
-        in_flight=_depth(stack, "MatchQueueUrl", "ApproximateNumberOfMessagesNotVisible"),
         quota=_quota(stack),
-        dead_letters=dead,
-        failed_ticks=failed,
         alarms=alarms,
-        results=_results(stack),
+        bot=bot,
+        director=director,
         problems=(
-            *_schedule_problems(schedule, now - heard),
+            *([] if bot is None else _bot_problems(bot, stack, now)),
+            *([] if director is None else _director_problems(director)),
             *_protection_problems(stack),
-            *([f"{dead} messages failed for good: `cardsharp cloud dlq list`."] if dead else []),
-            *([f"{failed} ticks failed: `cardsharp cloud dlq list --ticks`."] if failed else []),
             *(f"The alarm {name} is on (docs/operations.md)." for name in alarms),
         ),
     )
+
+
+def _bot(stack: Stack, now: datetime) -> Bot:
+    return Bot(
+        table=stack.output("MatchTable"),
+        held=held(stack),
+        schedule=_schedule(stack),
+        last_poll=_last_poll(stack, now),
+        running=tuple(record.match_id for record in stack.log.running()),
+        waiting=_depth(stack, stack.output("MatchQueueUrl")),
+        in_flight=_depth(stack, stack.output("MatchQueueUrl"), f"{_MESSAGES}NotVisible"),
+        dead_letters=_depth(stack, Box.WORKER.letters(stack)),
+        failed_ticks=_depth(stack, Box.POLLER.letters(stack)),
+        results=_results(stack),
+    )
+
+
+def _director(stack: Stack, now: datetime) -> Director:
+    return Director(
+        waiting=_depth(stack, Box.DIRECTOR.target(stack)),
+        dead_letters=_depth(stack, Box.DIRECTOR.letters(stack)),
+        errors=_counted(stack, "Errors", now),
+        throttles=_counted(stack, "Throttles", now),
+    )
+
+
+def _bot_problems(bot: Bot, stack: Stack, now: datetime) -> list[str]:
+    heard = max(filter(None, [bot.last_poll, stack.changed]))
+    dead, failed = bot.dead_letters, bot.failed_ticks
+    return [
+        *_schedule_problems(bot.schedule, now - heard),
+        *([f"{dead} messages failed for good: `cardsharp cloud dlq list`."] if dead else []),
+        *([f"{failed} ticks failed: `cardsharp cloud dlq list --ticks`."] if failed else []),
+    ]
+
+
+def _director_problems(director: Director) -> list[str]:
+    dead, errors, throttles = director.dead_letters, director.errors, director.throttles
+    letters, logs = "`cardsharp cloud dlq list --director`", "`cardsharp cloud logs --problems`"
+    return [
+        *([f"{dead} ticks of the director failed for good: {letters}."] if dead else []),
+        *([f"The director failed {errors} times within an hour: {logs}."] if errors else []),
+        *(
+            [f"The director was refused {throttles} times within an hour for want of concurrency."]
+            if throttles
+            else []
+        ),
+    ]
 
 
 def _schedule_problems(schedule: str, silence: timedelta) -> list[str]:
@@ -143,11 +216,28 @@ def _last_poll(stack: Stack, now: datetime) -> datetime | None:
     return max(moments, default=None)
 
 
-def _depth(stack: Stack, queue: str, name: str = "ApproximateNumberOfMessages") -> int:
+def _counted(stack: Stack, metric: str, now: datetime) -> int:
+    """How often Lambda counted that of the director within an hour."""
     answer = call(
-        queue,
+        "metrics",
+        stack.client("cloudwatch").get_metric_statistics,
+        Namespace="AWS/Lambda",
+        MetricName=metric,
+        Dimensions=[{"Name": "FunctionName", "Value": stack.output("DirectorName")}],
+        StartTime=now - timedelta(hours=1),
+        EndTime=now + timedelta(minutes=1),
+        Period=3600,
+        Statistics=["Sum"],
+    )
+    counted: list[float] = [point["Sum"] for point in answer["Datapoints"]]
+    return round(sum(counted))
+
+
+def _depth(stack: Stack, url: str, name: str = _MESSAGES) -> int:
+    answer = call(
+        "queue",
         stack.client("sqs").get_queue_attributes,
-        QueueUrl=stack.output(queue),
+        QueueUrl=url,
         AttributeNames=[name],
     )
     return int(answer["Attributes"][name])

@@ -42,7 +42,7 @@ from workbench.cloud.http_events import is_served, sample_requests
 from workbench.operate.onlooking import entered, watch
 from workbench.operate.orders import VIEWER, practise, rotate_secret, rotate_service_secret
 from workbench.operate.preflight import default_demand, preflight
-from workbench.operate.publish import publish
+from workbench.operate.publish import go_on_publishing, publish
 from workbench.operate.stack import DEFAULT_NAME, Stack, find_stack
 from workbench.operate.status import look_at
 from workbench.show.checks import Finding
@@ -285,7 +285,7 @@ def _stay(trial: Trial) -> None:
             say(f"export {name}={shlex.quote(value)}")
         say(f"\nThe arena is {trial.arena.url}; Ctrl-C here stops everything.")
         signal.signal(signal.SIGTERM, signal.default_int_handler)
-        threading.Event().wait()
+        go_on_publishing(trial.stack, SystemClock(), threading.Event())
 
 
 if __name__ == "__main__":
