@@ -1,72 +1,117 @@
-"""What an account is asked before a deployment, in the emulator with a new account's limits."""
+"""What an account is asked before a deployment, of policies that IAM would evaluate."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import replace
-from fnmatch import fnmatchcase
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from support.policies import ACCOUNT, BOUND, REGION, Policy, Request, allowed, made
 
 from cardsharp.errors import ConfigError
-from workbench.build.target import ROOT
 from workbench.cloud.emulator import Emulator
 from workbench.operate.preflight import (
-    ASKED,
     RIGHTS,
     Demand,
     default_demand,
     judge_quota,
+    planned,
     preflight,
 )
 from workbench.show.checks import Finding
 
-POLICY = ROOT / RIGHTS
+EVERYTHING: Policy = {"Statement": [{"Effect": "Allow", "Action": "*", "Resource": "*"}]}
 
 
-@pytest.fixture(scope="module")
-def account() -> Iterator[Emulator]:
+class Account:
+    """An account of ten executions in which somebody has these policies."""
+
+    def __init__(self, policies: Sequence[Policy], identity: str = "user/ann") -> None:
+        self.policies = policies
+        self.identity = identity
+        self.meta = SimpleNamespace(region_name=REGION)
+
+    def get_caller_identity(self) -> dict[str, str]:
+        return {"Arn": f"arn:aws:iam::{ACCOUNT}:{self.identity}"}
+
+    def get_account_settings(self) -> dict[str, Any]:
+        return {"AccountLimit": {"ConcurrentExecutions": 10}}
+
+    def simulate_principal_policy(self, **asked: Any) -> dict[str, Any]:  # noqa: ANN401
+        assert asked["PolicySourceArn"].endswith(self.identity)
+        told = {
+            one["ContextKeyName"]: one["ContextKeyValues"][0] for one in asked["ContextEntries"]
+        }
+        (action,), (resource,) = asked["ActionNames"], asked["ResourceArns"]
+        may = allowed(Request(action, resource, REGION, told), self.policies)
+        return {"EvaluationResults": [{"EvalDecision": "allowed" if may else "implicitDeny"}]}
+
+
+def found(account: Account, plan: Demand) -> dict[str, tuple[Finding, str]]:
+    """What preflight finds."""
+    return {one.name: (one.finding, one.text) for one in preflight(lambda _: account, plan)}
+
+
+def test_a_new_account_takes_the_template_as_it_is() -> None:
+    for policy, end in (
+        (EVERYTHING, "cardsharp-dev"),
+        (made("Deployer"), f"with Boundary={BOUND}"),
+    ):
+        told = found(Account([policy]), default_demand())
+        assert {name: finding for name, (finding, _) in told.items()} == dict.fromkeys(
+            ("region", "credentials", "rights", "quota"), Finding.OK
+        ), told
+        assert told["rights"][1].endswith(end)
+        assert "10 concurrent executions" in told["quota"][1]
+
+
+def test_a_real_account_in_the_emulator_answers_what_is_asked() -> None:
     with Emulator(("iam", "lambda", "sts")) as running:
-        yield running
+        told = {one.name: one for one in preflight(running.client, default_demand())}
+    assert told["rights"].finding is Finding.SKIPPED, "the emulator knows its root user only"
+    assert told["quota"].finding is Finding.OK
 
 
-def found(account: Emulator, caller: str, plan: Demand) -> dict[str, tuple[Finding, str]]:
-    """What preflight finds for somebody; the emulator itself knows its root user only."""
-
-    class Sts:
-        def get_caller_identity(self) -> dict[str, str]:
-            return {"Arn": caller}
-
-    def client(service: str) -> Any:  # noqa: ANN401 - a boto3 client
-        return Sts() if service == "sts" else account.client(service)
-
-    return {one.name: (one.finding, one.text) for one in preflight(client, plan)}
-
-
-def user(account: Emulator, name: str, policy: str | None) -> str:
-    iam = account.client("iam")
-    arn: str = iam.create_user(UserName=name)["User"]["Arn"]
-    if policy is not None:
-        iam.put_user_policy(UserName=name, PolicyName="p", PolicyDocument=policy)
-    return arn
-
-
-def test_a_new_account_takes_the_template_as_it_is(account: Emulator) -> None:
-    told = found(account, user(account, "ann", POLICY.read_text()), default_demand())
-    assert {name: finding for name, (finding, _) in told.items()} == dict.fromkeys(
-        ("region", "credentials", "rights", "quota"), Finding.OK
-    ), told
-    assert "10 concurrent executions" in told["quota"][1]
-
-
-def test_what_it_does_not_take_is_told_with_what_to_change(account: Emulator) -> None:
-    arn = user(account, "bob", None)
-    told = found(account, arn, Demand(matches=10, reserve=False))
+def test_what_it_does_not_take_is_told_with_what_to_change() -> None:
+    told = found(Account([]), Demand(matches=10, reserve=False))
     assert told["quota"][0] is Finding.FAILED
     assert "deploy with MatchLimit=7" in told["quota"][1]
     assert told["rights"][0] is Finding.FAILED
     assert "may not cloudformation:CreateChangeSet, " in told["rights"][1]
     assert RIGHTS in told["rights"][1]
+
+
+def test_the_rights_are_asked_for_the_stack_that_is_named() -> None:
+    """Who may deploy one stack may not therefore deploy another."""
+    text = json.dumps(made("Deployer")).replace("cardsharp-*", "cardsharp-dev*")
+    one: Policy = json.loads(text)
+    assert found(Account([one]), default_demand())["rights"][0] is Finding.OK
+    other = found(Account([one]), replace(default_demand(), stack="cardsharp-prod"))["rights"]
+    assert other[0] is Finding.FAILED
+    assert "sqs:CreateQueue" in other[1]
+
+
+def test_a_contest_of_twenty_teams_does_not_fit_a_new_account() -> None:
+    """docs/arena.md: every client in a long poll is an execution, some 60 of 20 teams."""
+    for plan in (planned((), teams=20), planned(("deadmansdraw",))):
+        assert (plan.matches, plan.of_arena, plan.services) == (0, 62, ("deadmansdraw",))
+        with pytest.raises(ConfigError, match="too few for 20 teams, which take 62") as told:
+            judge_quota(10, plan)
+        assert "(2 teams fit)" in str(told.value)
+        assert "request-service-quota-increase --service-code lambda" in str(told.value)
+        assert "at most 62 of them used by 20 teams" in judge_quota(1000, plan)
+    both = planned(("blef",), matches=6, teams=20)
+    assert (both.of_bot, both.services) == (9, ("blef", "deadmansdraw"))
+    with pytest.raises(ConfigError, match="6 matches at once and 20 teams, which take 71"):
+        judge_quota(70, both)
+    assert planned(("blef",), web=True).of_arena == 0
+
+
+def test_a_larger_contest_reserves_more() -> None:
+    plan = replace(planned((), teams=20), reserve=True)
+    assert plan.reserved == 60 + 2
+    assert replace(plan, teams=30).reserved == 90 + 2
 
 
 def test_nothing_can_be_reserved_of_ten_and_there_is_room_in_a_thousand() -> None:
@@ -90,20 +135,6 @@ def test_what_services_and_pages_reserve_is_counted() -> None:
         judge_quota(1000, Demand(matches=6, reserve=True, services=("chess",)))
 
 
-def test_root_and_strangers_are_not_simulated(account: Emulator) -> None:
-    told = found(account, "arn:aws:iam::000000000000:root", default_demand())
+def test_root_is_not_simulated() -> None:
+    told = found(Account([], "root"), default_demand())
     assert told["rights"][0] is Finding.SKIPPED
-
-
-@pytest.mark.parametrize(("action", "resource"), ASKED)
-def test_the_policy_allows_what_is_asked_about(action: str, resource: str | None) -> None:
-    named = (resource or "*").format(region="r", account="1")
-    assert any(
-        any(fnmatchcase(action, one) for one in listed(statement["Action"]))
-        and any(fnmatchcase(named, one) for one in listed(statement["Resource"]))
-        for statement in json.loads(POLICY.read_text())["Statement"]
-    )
-
-
-def listed(value: Any) -> list[str]:  # noqa: ANN401 - JSON
-    return value if isinstance(value, list) else [value]

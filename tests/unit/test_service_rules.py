@@ -72,15 +72,8 @@ def without(holder: dict[str, Any], key: str) -> None:
     del holder[key]
 
 
-def conditionless(resources: dict[str, Any], kind: str) -> None:
-    for one in resources.values():
-        if one["Type"].startswith(f"AWS::{kind}"):
-            one.pop("Condition", None)
-
-
 def logged_feed(resources: dict[str, Any]) -> None:
-    """Whoever watches a game is always told, and that is logged."""
-    conditionless(resources, "ApiGatewayV2")
+    """What those are told who watch a game is logged."""
     log = resource(resources, "blefStage")["AccessLogSettings"]
     resource(resources, "blefFeedStage")["AccessLogSettings"] = log
 
@@ -165,6 +158,7 @@ BREACHES: dict[str, list[Mutation]] = {
             }
         ),
     ],
+    "bounded": [lambda r: without(resource(r, "WorkerRole"), "PermissionsBoundary")],
     "idle-right": [
         lambda r: statement(r, "PollerRole", "dynamodb:GetItem").update(Action="logs:PutLogEvents"),
         lambda r: statement(r, "PollerRole", "sqs:SendMessage").update(

@@ -33,6 +33,7 @@ from workbench.cloud.template import templates
 CHECKS = ROOT / ".venv-checks" / "bin"
 SAM_TOOLS = ROOT / ".venv-sam" / "bin"
 CONFIG = Path(__file__).parent
+DEPLOYER = CONFIG.parent / "operate" / "deployer.yaml"
 BASELINE = ROOT / ".secrets.baseline"
 RUNTIMES = (f"python{RUNTIME_PYTHON}",)
 """What may be deployed: SAM and cfn-lint take any name of a runtime for good."""
@@ -96,7 +97,8 @@ def cfn_lint() -> Iterable[str]:
     # Both are about packaging and order, which SAM sees to.
     ignored = ["--ignore-checks", "W3002", "W3005"]
     with _translations() as files:
-        return _run([str(find_sam().parent / "cfn-lint"), *ignored, *_each("--template", files)])
+        each = _each("--template", [*files, DEPLOYER])
+        return _run([str(find_sam().parent / "cfn-lint"), *ignored, *each])
 
 
 def service_rules() -> Iterable[str]:

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 
-from workbench.build.expressions import Part, chosen, largest, listed, most, of_kind, target
+from workbench.build.expressions import Part, largest, listed, most, of_kind, target, values
 from workbench.build.translate import Template
 
 FUNCTION = "AWS::Lambda::Function"
@@ -18,8 +18,9 @@ def route_settings(template: Template) -> Iterator[str]:
     for name, told in of_kind(template, STAGE):
         waits_for = listed(template["Resources"][name].get("DependsOn", []))
         there = {routes[one]["RouteKey"] for one in waits_for if one in routes}
-        for key in told.get("RouteSettings", {}).keys() - there:
-            yield f"{name} sets something of the route {key!r}, which it does not depend on"
+        for settings in values(told.get("RouteSettings", {}), template):
+            for key in settings.keys() - there:
+                yield f"{name} sets something of the route {key!r}, which it does not depend on"
 
 
 def route_key(template: Template) -> Iterator[str]:
@@ -36,7 +37,9 @@ def route_key(template: Template) -> Iterator[str]:
 def api_throttle(template: Template) -> Iterator[str]:
     """No stage promises more than an account has: 10,000 requests a second, in bursts 5,000."""
     for name, told in of_kind(template, STAGE):
-        for one in [told.get("DefaultRouteSettings", {}), *told.get("RouteSettings", {}).values()]:
+        routes = values(told.get("RouteSettings", {}), template)
+        every = [told.get("DefaultRouteSettings", {}), *(v for one in routes for v in one.values())]
+        for one in every:
             rate = most(one.get("ThrottlingRateLimit", 0), template)
             burst = most(one.get("ThrottlingBurstLimit", 0), template)
             if rate > 10_000 or burst > 5_000:
@@ -83,19 +86,11 @@ def access_log_format(template: Template) -> Iterator[str]:
 
 
 def account_role(template: Template) -> Iterator[str]:
-    """What API Gateway logs of WebSockets, with a role of the account's, is left out by default."""
-    for name in logged_sockets(chosen(template)):
-        yield f"{name} logs by default, for which API Gateway has no role in a new account"
-
-
-def logged_sockets(template: Template) -> list[str]:
-    """The stages of WebSocket APIs with logs, for which the account's API Gateway needs a role."""
+    """No WebSocket API logs, for which a new account's API Gateway has no role."""
     sockets = _sockets(template)
-    return [
-        name
-        for name, told in of_kind(template, STAGE)
-        if target(told["ApiId"]) in sockets and ("AccessLogSettings" in told or _logs(told))
-    ]
+    for name, told in of_kind(template, STAGE):
+        if target(told["ApiId"]) in sockets and ("AccessLogSettings" in told or _logs(told)):
+            yield f"{name} logs, for which API Gateway has no role in a new account"
 
 
 def _logs(stage: Part) -> bool:

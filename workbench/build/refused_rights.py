@@ -26,10 +26,16 @@ def statements(template: Template, role: str | None) -> Iterator[Part]:
     """All statements of a role's own policies and of those that are put to it."""
     for name, told in of_kind(template, ROLE):
         for policy in told.get("Policies", []) if name == role else []:
-            yield from listed(policy["PolicyDocument"]["Statement"])
+            yield from _all(policy["PolicyDocument"], template)
     for _, told in of_kind(template, POLICY):
         if role in {target(one) for one in told.get("Roles", [])}:
-            yield from listed(told["PolicyDocument"]["Statement"])
+            yield from _all(told["PolicyDocument"], template)
+
+
+def _all(document: Part, template: Template) -> Iterator[Part]:
+    """A policy's statements, also those that only some deployments have."""
+    for one in listed(document["Statement"]):
+        yield from values(one, template)
 
 
 def may(template: Template, role: str | None, action: str, resource: str | None) -> bool:
@@ -133,6 +139,14 @@ def policy_sizes(template: Template) -> Iterator[str]:
     for name, told in of_kind(template, "AWS::IAM::ManagedPolicy"):
         if size(told["PolicyDocument"], template) > 6_144:
             yield f"{name} has more than 6,144 characters"
+
+
+def bounded(template: Template) -> Iterator[str]:
+    """A role takes the boundary that a deployment names."""
+    for name, told in of_kind(template, ROLE):
+        asked = {"Fn::If": ["Bounded", {"Ref": "Boundary"}, {"Ref": "AWS::NoValue"}]}
+        if told.get("PermissionsBoundary") != asked:
+            yield f"{name} takes no boundary"
 
 
 def idle_right(template: Template) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 import getpass
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated
@@ -30,7 +31,7 @@ from workbench.operate.orders import (
     rotate_service_secret,
 )
 from workbench.operate.pausing import pause, resume
-from workbench.operate.preflight import Demand, default_demand, preflight
+from workbench.operate.preflight import planned, preflight
 from workbench.operate.stack import account_clients
 from workbench.operate.status import Bot, Look, look_at, spend
 from workbench.operate.story import Line, lines_about, problem_lines
@@ -46,22 +47,30 @@ cloud.command(letters)
 
 
 @cloud.command(name="preflight")
-def preflight_(
+def preflight_(  # noqa: PLR0913 - each is an option of the command
     *,
     match_limit: Annotated[
         int | None, Parameter(validator=validators.Number(gte=2), help="MatchLimit to deploy with.")
     ] = None,
     reserve: Annotated[bool, Parameter(negative=(), help="With Reserve=yes.")] = False,
     services: Annotated[
-        str, Parameter(help="The games whose services are deployed, such as blef,euchre.")
+        str, Parameter(help="The games whose services are deployed: blef, euchre, deadmansdraw.")
     ] = "",
     web: Annotated[bool, Parameter(negative=(), help="With DeployWeb=yes.")] = False,
+    teams: Annotated[
+        int | None,
+        Parameter(
+            validator=validators.Number(gte=2),
+            help="An arena for so many teams; with --match-limit beside the bot. Else 20.",
+        ),
+    ] = None,
     options: StackOptions = USUAL,
 ) -> int:
     """Before the first deployment: does the account take it, and if not, what to change."""
-    usual = default_demand()
-    games = tuple(filter(None, services.split(",")))
-    demand = Demand(match_limit or usual.matches, reserve or usual.reserve, games, web)
+    plan = planned(
+        tuple(filter(None, services.split(","))), web=web, matches=match_limit, teams=teams
+    )
+    demand = replace(plan, reserve=reserve or plan.reserve, stack=options.stack)
     return report(preflight(account_clients(options.region), demand), as_json=options.as_json)
 
 

@@ -1,62 +1,94 @@
 """Whether an account takes the stack: looked at before a deployment, without changing anything."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from cardsharp.cloud.aws import call
 from cardsharp.errors import ConfigError, StoreError
 from workbench.cloud.template import ARENA, TEMPLATE, all_resources, load_template
-from workbench.operate.stack import Clients
+from workbench.operate.stack import DEFAULT_NAME, Client, Clients
 from workbench.show.checks import Check, Skipped, attempt
 
-RIGHTS = "workbench/operate/deployer.json"
-"""What a deployment and these commands need, as a policy."""
+RIGHTS = "workbench/operate/deployer.yaml"
+"""What makes the policy of a deployer, who needs it for a deployment and these commands."""
 
-ASKED = (
+ARENA_SERVICE = "deadmansdraw"
+"""The service that is deployed with a director, by the arena's own template."""
+
+_OURS = "arn:aws:{service}:{region}:{account}:"
+ASKED: tuple[tuple[str, str, Mapping[str, str]], ...] = (
+    ("cloudformation:CreateChangeSet", f"{_OURS}stack/{{stack}}/*", {}),
     (
-        "cloudformation:CreateChangeSet",
-        "arn:aws:cloudformation:{region}:{account}:stack/cardsharp-dev/*",
+        "s3:PutObject",
+        "arn:aws:s3:::aws-sam-cli-managed-default-samclisourcebucket-any/any",
+        {"aws:ResourceAccount": "{account}"},
     ),
-    ("s3:PutObject", "arn:aws:s3:::aws-sam-cli-managed-default-samclisourcebucket/any"),
-    ("iam:CreateRole", "arn:aws:iam::{account}:role/cardsharp-dev-any"),
-    ("iam:PassRole", "arn:aws:iam::{account}:role/cardsharp-dev-any"),
-    ("lambda:CreateFunction", "arn:aws:lambda:{region}:{account}:function:cardsharp-dev-any"),
-    ("lambda:PublishLayerVersion", "arn:aws:lambda:{region}:{account}:layer:cardsharp-dev-any"),
-    ("lambda:CreateEventSourceMapping", None),
-    ("dynamodb:CreateTable", "arn:aws:dynamodb:{region}:{account}:table/cardsharp-dev-any"),
-    ("sqs:CreateQueue", "arn:aws:sqs:{region}:{account}:cardsharp-dev-any"),
-    ("sns:CreateTopic", "arn:aws:sns:{region}:{account}:cardsharp-dev-any"),
-    ("ssm:PutParameter", "arn:aws:ssm:{region}:{account}:parameter/cardsharp-dev/arena"),
+    ("iam:CreateRole", "arn:aws:iam::{account}:role/{stack}-any", {}),
     (
-        "scheduler:CreateSchedule",
-        "arn:aws:scheduler:{region}:{account}:schedule/default/cardsharp-dev-any",
+        "iam:PassRole",
+        "arn:aws:iam::{account}:role/{stack}-any",
+        {"iam:PassedToService": "lambda.amazonaws.com"},
     ),
-    ("logs:CreateLogGroup", "arn:aws:logs:{region}:{account}:log-group:cardsharp-dev-any"),
-    ("cloudwatch:PutMetricAlarm", "arn:aws:cloudwatch:{region}:{account}:alarm:cardsharp-dev-any"),
+    ("lambda:CreateFunction", f"{_OURS}function:{{stack}}-any", {}),
+    ("lambda:PublishLayerVersion", f"{_OURS}layer:{{stack}}-any", {}),
+    (
+        "lambda:CreateEventSourceMapping",
+        "*",
+        {"lambda:FunctionArn": "arn:aws:lambda:{region}:{account}:function:{stack}-any"},
+    ),
+    ("dynamodb:CreateTable", f"{_OURS}table/{{stack}}-any", {}),
+    ("sqs:CreateQueue", f"{_OURS}{{stack}}-any", {}),
+    ("sns:CreateTopic", f"{_OURS}{{stack}}-any", {}),
+    ("ssm:PutParameter", f"{_OURS}parameter/{{stack}}/any", {}),
+    ("scheduler:CreateSchedule", f"{_OURS}schedule/default/{{stack}}-any", {}),
+    ("logs:CreateLogGroup", f"{_OURS}log-group:{{stack}}-any", {}),
+    ("cloudwatch:PutMetricAlarm", f"{_OURS}alarm:{{stack}}-any", {}),
 )
-"""One action of each kind that a deployment takes, and what it does that to."""
+"""One action of each kind that a deployment takes, what it does that to, and what IAM is told."""
+
+BOUNDARY = "arn:aws:iam::{account}:policy/boundary-of-cardsharp-{region}"
+"""The boundary that `RIGHTS` makes, without which whoever has no more makes no role."""
 
 POLLERS, PRACTICE = 2, 1
 """How many pollers overlap for a moment, and an operator's order besides."""
 
+TEAMS, EACH_TEAM, DIRECTORS = 20, 3, 2
+"""Teams of a usual contest; of each one's clients, most of the time in long polls, how many
+requests are answered at once; ticks of the director under way."""
+
 UNRESERVED = 100
 """Concurrent executions that AWS leaves to functions without a reservation of their own."""
+
+MORE = (
+    "ask AWS for more: aws service-quotas request-service-quota-increase --service-code lambda "
+    "--quota-code L-B99A9384 --desired-value 1000"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What is to be deployed, as far as an account can refuse it."""
+    """What is to be deployed, as far as an account can refuse it.
+
+    No match at once is no bot, and no team is no arena.
+    """
 
     matches: int
     reserve: bool
     services: tuple[str, ...] = ()
     web: bool = False
+    teams: int = 0
+    stack: str = DEFAULT_NAME
 
     @property
-    def needed(self) -> int:
+    def of_bot(self) -> int:
         """Concurrent executions that the bot uses at most."""
-        return self.matches + POLLERS + PRACTICE
+        return self.matches + POLLERS + PRACTICE if self.matches else 0
+
+    @property
+    def of_arena(self) -> int:
+        """Concurrent executions that an arena's clients and its director use at most."""
+        return EACH_TEAM * self.teams + DIRECTORS if self.teams else 0
 
     @property
     def reserved(self) -> int:
@@ -70,13 +102,16 @@ class Demand:
             for name, resource in all_resources().items()
             if "ReservedConcurrentExecutions" in resource.properties
         }
-        wanted = ["Poller", *(["viewerService"] if self.web else [])]
-        for service in self.services:
-            if f"{service}Service" not in told:
-                raise ConfigError(f"There is no service {service}.")
-            wanted.append(f"{service}Service")
-            wanted += ["Director"] if service == "deadmansdraw" else []
-        return sum(told[name] for name in wanted)
+        wanted = [f"{service}Service" for service in self.services]
+        wanted += ["viewerService"] if self.web else []
+        wanted += ["Poller"] if self.matches else []
+        wanted += ["Director"] if ARENA_SERVICE in self.services else []
+        unknown = [name for name in wanted if name not in told]
+        if unknown:
+            raise ConfigError(f"There is no service {unknown[0].removesuffix('Service')}.")
+        # A contest of more teams is deployed with a ServiceConcurrency of its own.
+        larger = max(0, EACH_TEAM * self.teams - told[f"{ARENA_SERVICE}Service"])
+        return sum(told[name] for name in wanted) + larger
 
 
 def _most(reserved: Any) -> int:  # noqa: ANN401 - a part of the template
@@ -95,11 +130,32 @@ def default_demand() -> Demand:
     return Demand(parameters["MatchLimit"]["Default"], parameters["Reserve"]["Default"] == "yes")
 
 
+def planned(
+    services: tuple[str, ...],
+    *,
+    web: bool = False,
+    matches: int | None = None,
+    teams: int | None = None,
+) -> Demand:
+    """What is to be deployed: an arena where it or its teams are named, and else the bot, too."""
+    usual = default_demand()
+    arena = ARENA_SERVICE in services or bool(teams)
+    games = tuple(one for one in services if one != ARENA_SERVICE)
+    alone = arena and not games and not web and matches is None
+    return replace(
+        usual,
+        matches=0 if alone else matches or usual.matches,
+        services=(*games, *([ARENA_SERVICE] if arena else [])),
+        web=web,
+        teams=(teams or TEAMS) if arena else 0,
+    )
+
+
 def preflight(client: Clients, demand: Demand) -> Iterator[Check]:
     """Look at region, credentials, rights and quota."""
     yield attempt("region", lambda: str(client("lambda").meta.region_name))
     yield attempt("credentials", lambda: _caller(client))
-    yield attempt("rights", lambda: _rights(client, _caller(client)))
+    yield attempt("rights", lambda: _rights(client, _caller(client), demand.stack))
     yield attempt("quota", lambda: judge_quota(_quota(client), demand))
 
 
@@ -120,20 +176,16 @@ def judge_quota(quota: int, demand: Demand) -> str:
     Raises:
         ConfigError: it refuses it, or some matches would wait; the message says what to change.
     """
-    raise_it = "or ask Service Quotas for more of Lambda's Concurrent executions"
-    if quota < demand.needed:
-        fits = max(2, quota - demand.needed + demand.matches)
-        raise ConfigError(
-            f"{quota} concurrent executions are too few for {demand.matches} matches at once, "
-            f"which take {demand.needed}; deploy with MatchLimit={fits}, {raise_it}."
-        )
+    needed = demand.of_bot + demand.of_arena
+    if quota < needed:
+        raise ConfigError(_too_few(quota, demand))
     left = max(0, quota - UNRESERVED)
     if demand.reserve and demand.reserved > left:
         raise ConfigError(
             f"Of {quota} concurrent executions {left or 'none'} can be reserved, and Reserve=yes "
-            f"takes {demand.reserved}; deploy with Reserve=no, {raise_it}."
+            f"takes {demand.reserved}; deploy with Reserve=no, or {MORE}"
         )
-    told = f"{quota} concurrent executions, {demand.needed} of them used by the bot at most"
+    told = f"{quota} concurrent executions, at most {needed} of them used by {_users(demand)}"
     if demand.reserve:
         told += f", {demand.reserved} reserved"
     elif demand.services or demand.web:
@@ -143,7 +195,24 @@ def judge_quota(quota: int, demand: Demand) -> str:
     return told
 
 
-def _rights(client: Clients, arn: str) -> str:
+def _users(demand: Demand) -> str:
+    bot = [f"{demand.matches} matches at once"] if demand.matches else []
+    return " and ".join([*bot, *([f"{demand.teams} teams"] if demand.teams else [])])
+
+
+def _too_few(quota: int, demand: Demand) -> str:
+    """That an account has too few executions, what would fit, and how to get more."""
+    fits = max(2, quota - POLLERS - PRACTICE)
+    teams = max(0, (quota - demand.of_bot - DIRECTORS) // EACH_TEAM)
+    less = f"deploy with MatchLimit={fits}, or " if not demand.teams else ""
+    return (
+        f"{quota} concurrent executions are too few for {_users(demand)}, which take "
+        f"{demand.of_bot + demand.of_arena}{f' ({teams} teams fit)' if demand.teams else ''}; "
+        f"{less}{MORE}"
+    )
+
+
+def _rights(client: Clients, arn: str, stack: str) -> str:
     """Whether the identity has the rights of `RIGHTS`, as far as AWS simulates them.
 
     Raises:
@@ -155,17 +224,48 @@ def _rights(client: Clients, arn: str) -> str:
         raise Skipped("the account's root user may do everything; better use a role")
     if identity.startswith("assumed-role/"):
         arn = f"arn:aws:iam::{account}:role/{identity.split('/')[1]}"
-    iam, region = client("iam"), client("lambda").meta.region_name
-    missing = []
-    for action, resource in ASKED:
-        asked = {"ActionNames": [action], "PolicySourceArn": arn}
-        if resource is not None:
-            asked["ResourceArns"] = [resource.format(region=region, account=account)]
-        try:
-            told = call("rights", iam.simulate_principal_policy, **asked)
-        except StoreError as error:
-            raise Skipped(f"they cannot be looked up: {error}") from None
-        missing += [action for one in told["EvaluationResults"] if one["EvalDecision"] != "allowed"]
+    names = {"region": client("lambda").meta.region_name, "account": account, "stack": stack}
+    boundary = BOUNDARY.format(**names)
+
+    def may(action: str, resource: str, told: Mapping[str, str]) -> bool:
+        place = resource.format(service=action.partition(":")[0], **names)
+        return _simulated(client("iam"), arn, action, place, told)
+
+    missing, advice = [], ""
+    for action, resource, context in ASKED:
+        if may(action, resource, {key: one.format(**names) for key, one in context.items()}):
+            continue
+        bounded = {"iam:PermissionsBoundary": boundary}
+        if action == "iam:CreateRole" and may(action, resource, bounded):
+            advice = f", with Boundary={boundary}"
+        else:
+            missing.append(action)
     if missing:
-        raise ConfigError(f"{arn} may not {', '.join(missing)}; attach {RIGHTS} to it.")
-    return "enough to deploy"
+        raise ConfigError(f"{arn} may not {', '.join(missing)}; attach what {RIGHTS} makes to it.")
+    return f"enough to deploy {stack}{advice}"
+
+
+def _simulated(
+    iam: Client, arn: str, action: str, resource: str, context: Mapping[str, str]
+) -> bool:
+    """Whether IAM says that an identity may do something.
+
+    Raises:
+        Skipped: it does not say.
+    """
+    entries = [
+        {"ContextKeyName": key, "ContextKeyValues": [value], "ContextKeyType": "string"}
+        for key, value in context.items()
+    ]
+    try:
+        told = call(
+            "rights",
+            iam.simulate_principal_policy,
+            PolicySourceArn=arn,
+            ActionNames=[action],
+            ResourceArns=[resource],
+            ContextEntries=entries,
+        )
+    except StoreError as error:
+        raise Skipped(f"they cannot be looked up: {error}") from None
+    return all(one["EvalDecision"] == "allowed" for one in told["EvaluationResults"])

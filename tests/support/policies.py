@@ -1,0 +1,62 @@
+"""What IAM makes of policies: by the evaluator of the emulator, asked directly.
+
+It knows conditions and boundaries; the emulator's own SimulatePrincipalPolicy leaves out the
+conditions' values that a request brings.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from ministack.core.iam_evaluator import (  # type: ignore[import-untyped]
+    EvalContext,
+    evaluate,
+    parse_policy_document,
+)
+
+from workbench.build.expressions import largest
+from workbench.build.target import ROOT
+from workbench.cloud.template import load_template
+from workbench.operate.preflight import BOUNDARY, RIGHTS
+
+Policy = Mapping[str, Any]
+ACCOUNT, REGION = "123456789012", "ap-southeast-2"
+BOUND = BOUNDARY.format(account=ACCOUNT, region=REGION)
+
+
+@dataclass(frozen=True)
+class Request:
+    """An action on a resource in a region, and the condition keys that the service tells of it."""
+
+    action: str
+    resource: str = "*"
+    region: str = REGION
+    context: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
+
+
+def allowed(request: Request, policies: Iterable[Policy], boundary: Policy | None = None) -> bool:
+    """Whether a user with these policies, and within this boundary, may do it."""
+    told = EvalContext(
+        principal_arn=f"arn:aws:iam::{ACCOUNT}:user/somebody",
+        principal_type="User",
+        principal_account=ACCOUNT,
+        action=request.action,
+        resource_arn=request.resource,
+        region=request.region,
+        service_context={key.lower(): value for key, value in request.context.items()},
+    )
+    bounds = [[parse_policy_document(dict(boundary))]] if boundary is not None else []
+    parsed = [parse_policy_document(dict(one)) for one in policies]
+    return bool(evaluate(told, parsed, *bounds).decision == "Allow")
+
+
+@cache
+def made(name: str) -> Policy:
+    """A policy of deployer.yaml as CloudFormation fills it in: Deployer or Boundary."""
+    template = load_template(ROOT / RIGHTS)
+    told = template["Resources"][name]["Properties"]["PolicyDocument"]
+    text = json.dumps(told).replace(json.dumps({"Ref": "Boundary"}), json.dumps(BOUND))
+    filled: Policy = largest(json.loads(text), template)
+    return filled

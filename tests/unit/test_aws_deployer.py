@@ -1,0 +1,197 @@
+"""Who deploys may do that and no more: the policies of deployer.yaml, evaluated as IAM does."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.policies import ACCOUNT, BOUND, REGION, Policy, Request, allowed, made
+
+from workbench.build.expressions import largest, of_kind
+from workbench.build.refused_rights import policy_sizes, statements
+from workbench.build.target import ROOT
+from workbench.build.whole import roots, whole
+from workbench.cloud.template import load_template
+from workbench.operate.preflight import RIGHTS
+
+HANDLERS = Path(__file__).parents[1] / "samples" / "cloudformation_handlers.json"
+HERE, THERE = REGION, "us-west-2"
+ROLE = f"arn:aws:iam::{ACCOUNT}:role/cardsharp-dev-PollerRole-1"
+FUNCTION = f"arn:aws:lambda:{HERE}:{ACCOUNT}:function:cardsharp-dev-Poller-1"
+EVERYTHING: Policy = {"Statement": [{"Effect": "Allow", "Action": "*", "Resource": "*"}]}
+
+ARNS = {
+    "budgets": f"arn:aws:budgets::{ACCOUNT}:budget/cardsharp-dev-spending",
+    "cloudformation": f"arn:aws:cloudformation:{HERE}:{ACCOUNT}:stack/cardsharp-dev-Watching-1/2",
+    "cloudwatch": f"arn:aws:cloudwatch:{HERE}:{ACCOUNT}:alarm:cardsharp-dev-NotListening-1",
+    "dynamodb": f"arn:aws:dynamodb:{HERE}:{ACCOUNT}:table/cardsharp-dev-Matches-1",
+    "iam": ROLE,
+    "lambda": FUNCTION,
+    "logs": f"arn:aws:logs:{HERE}:{ACCOUNT}:log-group:cardsharp-dev-PollerLogs-1",
+    "s3": "arn:aws:s3:::aws-sam-cli-managed-default-samclisourcebucket-1/cardsharp/2",
+    "scheduler": f"arn:aws:scheduler:{HERE}:{ACCOUNT}:schedule/default/cardsharp-dev-1",
+    "sns": f"arn:aws:sns:{HERE}:{ACCOUNT}:cardsharp-dev-AlarmTopic-1",
+    "sqs": f"arn:aws:sqs:{HERE}:{ACCOUNT}:cardsharp-dev-MatchQueue-1",
+    "apigateway": f"arn:aws:apigateway:{HERE}::/apis/a1/stages",
+}
+OF_KIND = {
+    "AWS::CloudWatch::Dashboard": f"arn:aws:cloudwatch::{ACCOUNT}:dashboard/cardsharp-dev",
+    "AWS::Lambda::LayerVersion": f"arn:aws:lambda:{HERE}:{ACCOUNT}:layer:cardsharp-dev-own:1",
+    "AWS::Lambda::EventSourceMapping": f"arn:aws:lambda:{HERE}:{ACCOUNT}:event-source-mapping:1",
+    "AWS::Logs::QueryDefinition": "*",
+}
+"""Where a type's resources are not named as the others of its service are."""
+
+UNUSED = {
+    "iam:AttachRolePolicy",  # no role has a policy of AWS's
+    "iam:DetachRolePolicy",
+    "iam:DeleteRolePermissionsBoundary",
+    "iam:CreateServiceLinkedRole",  # of tables that tell Kinesis
+    "logs:AssociateKmsKey",
+    "iam:DeleteGroupPolicy",  # of policies of users and groups
+    "iam:DeleteUserPolicy",
+    "iam:GetGroupPolicy",
+    "iam:GetUserPolicy",
+    "iam:PutGroupPolicy",
+    "iam:PutUserPolicy",
+    "s3:getobjectmetadata",  # of tables that are filled from a bucket
+    "s3:rest.put.object",
+    "lambda:getcodesigningconfig",  # of functions whose code is signed
+}
+"""What CloudFormation asks for options that no template of ours has."""
+
+
+def may(action: str, resource: str = "*", region: str = "", **context: str) -> bool:
+    """Whether a deployer may do something."""
+    keys = {key.replace("__", ":"): value for key, value in context.items()}
+    told = resource.split(":")[3] if resource.count(":") > 3 else ""
+    return allowed(Request(action, resource, region or told or HERE, keys), [made("Deployer")])
+
+
+def bounded(action: str, resource: str = ROLE) -> bool:
+    return may(action, resource, iam__PermissionsBoundary=BOUND)
+
+
+KINDS = sorted({one["Type"] for path in roots() for one in whole(path)["Resources"].values()})
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_deployer_may_do_all_that_cloudformation_does_in_its_name(kind: str) -> None:
+    """By what AWS's own handlers of each type of the templates say that they need."""
+    asked = {a for one in json.loads(HANDLERS.read_text())[kind].values() for a in one}
+    for action in sorted(asked):
+        if action in UNUSED or action.lower() in UNUSED:
+            continue
+        resource = OF_KIND.get(kind) if action.startswith(kind.split("::")[1].lower()) else None
+        context = {
+            "iam__PassedToService": "lambda.amazonaws.com",
+            "iam__PermissionsBoundary": BOUND,
+            "lambda__FunctionArn": FUNCTION,
+        }
+        assert may(action, resource or ARNS[action.partition(":")[0].lower()], **context), action
+
+
+def test_a_deployer_makes_no_role_without_the_boundary_and_changes_none() -> None:
+    for action in ("iam:CreateRole", "iam:PutRolePolicy", "iam:PutRolePermissionsBoundary"):
+        assert bounded(action)
+        assert not may(action, ROLE)
+        assert not may(action, ROLE, iam__PermissionsBoundary="arn:aws:iam::aws:policy/PowerUser")
+    assert not bounded("iam:AttachRolePolicy")
+    assert not bounded("iam:DeleteRolePermissionsBoundary")
+
+
+def test_a_deployer_does_not_change_the_boundary_or_its_own_rights() -> None:
+    own = f"arn:aws:iam::{ACCOUNT}:role/deployer"
+    for action in (
+        "CreatePolicy",
+        "CreatePolicyVersion",
+        "DeletePolicy",
+        "SetDefaultPolicyVersion",
+    ):
+        assert not bounded(f"iam:{action}", f"arn:aws:iam::{ACCOUNT}:policy/boundary-of-cardsharp")
+    for action in ("PutRolePolicy", "AttachRolePolicy", "UpdateAssumeRolePolicy", "DeleteRole"):
+        assert not bounded(f"iam:{action}", own)
+    assert not bounded("iam:CreateUser", f"arn:aws:iam::{ACCOUNT}:user/cardsharp-me")
+    assert not bounded("iam:PutUserPolicy", f"arn:aws:iam::{ACCOUNT}:user/me")
+    template = load_template(ROOT / RIGHTS)
+    assert not list(policy_sizes(template))
+    for name, told in of_kind(template, "AWS::IAM::ManagedPolicy"):
+        called = str(largest(told["ManagedPolicyName"], template))
+        assert not called.startswith("cardsharp-")
+        assert name != "Boundary" or BOUND.endswith(f"/{called}")
+
+
+def test_a_role_is_passed_to_lambda_and_the_scheduler_only_and_none_of_anothers() -> None:
+    for service in ("lambda", "scheduler"):
+        assert may("iam:PassRole", ROLE, iam__PassedToService=f"{service}.amazonaws.com")
+    for service in ("ec2", "cloudformation", "ecs-tasks"):
+        assert not may("iam:PassRole", ROLE, iam__PassedToService=f"{service}.amazonaws.com")
+    admin = f"arn:aws:iam::{ACCOUNT}:role/admin"
+    assert not may("iam:PassRole", admin, iam__PassedToService="lambda.amazonaws.com")
+    assert not may("iam:PassRole", ROLE)
+
+
+@pytest.mark.parametrize("service", sorted(ARNS.keys() - {"iam", "apigateway", "s3"}))
+def test_a_deployer_touches_no_other_prefix_no_other_region_and_no_other_account(
+    service: str,
+) -> None:
+    arn = ARNS[service]
+    assert may(f"{service}:DescribeIt", arn)
+    assert not may(f"{service}:DescribeIt", arn.replace("cardsharp-", "payroll-"))
+    assert not may(f"{service}:DescribeIt", arn.replace(ACCOUNT, "210987654321"))
+    if HERE in arn:
+        assert not may(f"{service}:DescribeIt", arn.replace(HERE, THERE))
+
+
+def test_what_knows_no_names_is_of_the_region_too_and_of_our_functions() -> None:
+    apis = ARNS["apigateway"]
+    assert may("apigateway:POST", apis)
+    assert not may("apigateway:POST", apis.replace(HERE, THERE))
+    assert not may("apigateway:PATCH", f"arn:aws:apigateway:{HERE}::/account")
+    assert may("logs:PutResourcePolicy", "*")
+    assert not may("logs:PutResourcePolicy", "*", region=THERE)
+    mapping = "lambda:CreateEventSourceMapping"
+    assert not may(mapping, "*", lambda__FunctionArn=FUNCTION.replace("cardsharp", "payroll"))
+    assert not may("s3:PutObject", "arn:aws:s3:::payroll/x")
+    (artifacts,) = [one for one in made("Deployer")["Statement"] if one["Action"] == "s3:*"]
+    # Of buckets the evaluator knows no owners.
+    assert artifacts["Condition"] == {"StringEquals": {"aws:ResourceAccount": ACCOUNT}}
+
+
+def test_the_boundary_leaves_of_an_administrators_role_what_the_stacks_need_and_no_more() -> None:
+    """Who deploys writes the roles' own policies, and could write anything there."""
+
+    def left(action: str, resource: str) -> bool:
+        return allowed(Request(action, resource), [EVERYTHING], made("Boundary"))
+
+    assert left("dynamodb:PutItem", ARNS["dynamodb"])
+    assert not left("dynamodb:PutItem", ARNS["dynamodb"].replace("cardsharp", "payroll"))
+    assert not left("dynamodb:PutItem", ARNS["dynamodb"].replace(HERE, THERE))
+    for action in ("iam:CreateUser", "sts:AssumeRole", "lambda:UpdateFunctionCode", "s3:GetObject"):
+        assert not left(action, "*")
+        assert not left(action, FUNCTION)
+
+
+@pytest.mark.parametrize("path", roots(), ids=lambda path: path.name)
+def test_the_boundary_takes_nothing_from_the_roles_of_the_templates(path: Path) -> None:
+    template = whole(path)
+    for role, _ in of_kind(template, "AWS::IAM::Role"):
+        for statement in statements(template, role):
+            if largest(statement["Effect"], template) == "Allow":
+                told = largest({k: statement[k] for k in ("Action", "Resource")}, template)
+                for action in listed(told["Action"]):
+                    assert any(_bounded(action, one) for one in listed(told["Resource"])), action
+
+
+def _bounded(action: str, resource: str) -> bool:
+    """Whether the boundary allows an action on a resource, of which only the name is known."""
+    service = action.partition(":")[0]
+    named = resource.replace(":service:", f":{service}:")
+    kinds = {"dynamodb": "table/", "lambda": "function:", "logs": "log-group:"}
+    if named != resource:
+        named = named.replace(":cardsharp", f":{kinds.get(service, '')}cardsharp", 1)
+    return allowed(Request(action, named), [EVERYTHING], made("Boundary"))
+
+
+def listed(value: Any) -> list[Any]:  # noqa: ANN401 - JSON
+    return value if isinstance(value, list) else [value]
