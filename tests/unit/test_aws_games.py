@@ -164,7 +164,7 @@ def test_s13_who_watches_and_bots_add_their_own_rights_and_no_others() -> None:
     assert set(seat["Action"]) == {"dynamodb:GetItem", "dynamodb:UpdateItem"}
     assert seat["Resource"]["Fn::Sub"].endswith(":table/${Matches}")
     assert call["Action"] == "sqs:SendMessage"
-    assert call["Resource"] == {"Fn::GetAtt": "MatchQueue.Arn"}
+    assert call["Resource"]["Fn::Sub"].endswith(":${MatchQueue.QueueName}")
 
 
 @pytest.mark.parametrize("event", ["Connect", "Disconnect", "Default"])

@@ -58,9 +58,8 @@ def test_passwords_are_tried_once_a_second_by_all_the_world_together() -> None:
     assert key == "POST /{proxy+}"
     limits = stage["RouteSettings"][key]
     assert (limits["ThrottlingRateLimit"], limits["ThrottlingBurstLimit"]) == (1, 5)
-    assert BLOCK["viewerStage"]["DependsOn"] == "viewerLoginRoute", (
-        "a limit of a route that is there"
-    )
+    route = {"Ref": "viewerLoginRoute"}
+    assert BLOCK["viewerStage"]["Metadata"] == {"After": route}, "a limit of a route that is there"
 
 
 def test_it_ends_before_its_api_stops_waiting_and_has_its_limits() -> None:

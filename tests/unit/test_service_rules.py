@@ -194,7 +194,7 @@ BREACHES: dict[str, list[Mutation]] = {
         )
     ],
     "right-to-trace": [
-        lambda r: statement(r, "WorkerRole", "xray:").update(Action="xray:PutTraceSegments")
+        lambda r: statement(r, "PollerRole", "xray:").update(Action="xray:PutTraceSegments")
     ],
     "right-to-start": [
         lambda r: statement(r, "ScheduleRole", "lambda:").update(
@@ -212,7 +212,7 @@ BREACHES: dict[str, list[Mutation]] = {
         lambda r: first(r, "ApiGatewayV2::Stage", "RouteSettings").update(
             RouteSettings={"GET /nowhere": {"ThrottlingRateLimit": 1}}
         ),
-        lambda r: [one.pop("DependsOn", None) for one in r.values()],
+        lambda r: [one.pop("Metadata", None) for one in r.values()],
     ],
     "api-throttle": [
         lambda r: first(r, "ApiGatewayV2::Stage")["DefaultRouteSettings"].update(

@@ -134,7 +134,9 @@ def _joined(given: Part, template: Template) -> Iterator[Part]:
 
 
 def _attribute(given: Part, _: Template) -> Iterator[Part]:
-    yield f"arn:aws:service:{_PSEUDO['AWS::Region']}:123456789012:{_made(joined(given))}"
+    made = _made(joined(given))
+    arn = f"arn:aws:service:{_PSEUDO['AWS::Region']}:123456789012:{made}"
+    yield arn if joined(given).endswith("Arn") else made
 
 
 def _made(name: str) -> str:

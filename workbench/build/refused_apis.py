@@ -16,7 +16,10 @@ def route_settings(template: Template) -> Iterator[str]:
     """A stage sets something of a route that is there before it."""
     routes = dict(of_kind(template, ROUTE))
     for name, told in of_kind(template, STAGE):
-        waits_for = listed(template["Resources"][name].get("DependsOn", []))
+        resource = template["Resources"][name]
+        # What it depends on, or what it names beside its properties, where that may be missing.
+        named = re.findall(r'"Ref": "(\w+)"', json.dumps(resource.get("Metadata", {})))
+        waits_for = [*listed(resource.get("DependsOn", [])), *named]
         there = {routes[one]["RouteKey"] for one in waits_for if one in routes}
         for settings in values(told.get("RouteSettings", {}), template):
             for key in settings.keys() - there:
