@@ -31,7 +31,7 @@ CHAOS := $(if $(MATCHES),--matches $(MATCHES)) $(if $(CLOUD),--cloud $(CLOUD)) \
 REHEARSAL := $(if $(TEAMS),--teams $(TEAMS)) $(if $(MATCHES),--matches $(MATCHES)) \
   $(if $(TIMEOUT),--timeout $(TIMEOUT)) $(if $(SEED),--seed $(SEED))
 
-.PHONY: help setup play test test-all test-browser research-test planted mutants faults-all explore chaos contest coverage check compiled lint types format build gates cloud bench bench-start bench-wake bench-hold bench-match \
+.PHONY: help setup play test test-all test-browser research-test planted mutants faults-all limits explore chaos contest coverage check compiled lint types format build gates cloud bench bench-start bench-wake bench-hold bench-match \
   bench-throughput bench-load bench-blef bench-euchre bench-viewer probe-euchre clean
 
 help: ## Print this help
@@ -97,6 +97,9 @@ mutants: setup ## Change the code at random and count what the tests notice: TAR
 
 faults-all: setup ## Play every kind of fault at every I/O step, and pairs: PAIRS=1000 SEED=1
 	@$(BIN)/python tests/faults/every_fault.py $(if $(PAIRS),--pairs $(PAIRS)) $(if $(SEED),--seed $(SEED))
+
+limits: setup ## Play at the arena's limit of requests on a clock of its own: LIMITS="--matches 20 --at-once 4"
+	@$(BIN)/python tests/faults/limits.py $(LIMITS)
 
 contest: setup ## Rehearse a contest with all that goes wrong in one: TEAMS=20 MATCHES=3 TIMEOUT=5 SEED=
 	@$(BIN)/python -m workbench.bench.rehearsal.rehearse $(REHEARSAL)

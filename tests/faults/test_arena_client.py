@@ -5,7 +5,8 @@ import pickle
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 
 import pytest
 import requests
@@ -364,7 +365,12 @@ def test_only_named_errors_are_worth_a_repetition(error: Exception) -> None:
 def test_the_slow_down_is_known_told_once_and_not_taken_for_a_fault(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    headers = {"X-SlowDown-Limit": "100", "X-SlowDown-Reset": "1795188020"}
+    now = datetime.now(UTC)
+    headers = {
+        "X-SlowDown-Limit": "100",
+        "X-SlowDown-Reset": str(int(now.timestamp()) + 60),
+        "Date": format_datetime(now, usegmt=True),
+    }
     rich = headers | {"X-SlowDown-Remaining": "1"}
     spent = headers | {"X-SlowDown-Remaining": "0"}
     script = (
@@ -375,15 +381,14 @@ def test_the_slow_down_is_known_told_once_and_not_taken_for_a_fault(
     )
     limits = replace(LIMITS, read=timedelta(milliseconds=500))
     with FaultServer(*script) as arena, client(arena.url, limits) as asking:
-        assert asking.budget is None
+        budget = asking.contact.budget
+        assert budget.limit is None
         asking.whoami()
-        assert asking.budget is not None
-        assert (asking.budget.limit, asking.budget.remaining) == (100, 1)
-        assert asking.budget.reset.year == 2026
+        assert (budget.limit, budget.left(time.monotonic())) == (100, 1)
         for _ in range(3):
             asking.whoami()
         assert asking.counts["slowed"] == 2
-    assert caplog.text.count("The arena slows us down until 2026-") == 1
+    assert caplog.text.count("The arena slows us down until ") == 1
 
 
 @pytest.mark.parametrize("remaining", ["", "many", "9" * 5000])
@@ -394,7 +399,7 @@ def test_strange_slow_down_headers_are_passed_over(remaining: str) -> None:
         client(arena.url) as asking,
     ):
         asking.whoami()
-        assert asking.budget is None
+        assert asking.contact.budget.limit is None
 
 
 def test_a_connection_that_idled_away_is_replaced_without_a_word() -> None:

@@ -137,7 +137,7 @@ class BenchArena:
 
     def client(self, tools: Tools) -> ArenaClient:
         """Alice's."""
-        contact = Contact(tools.clock.monotonic)
+        contact = Contact(tools.clock)
         mine = Credentials(ALICE, PASSWORDS[ALICE])
         return tools.through(ArenaClient(URL, mine, LIMITS, contact=contact))
 

@@ -27,7 +27,7 @@ from workbench.deadmansdraw.watching import Printed, Watch, watch_many
 from workbench.show.exits import Exit
 from workbench.show.lookup import data_folder, open_log
 from workbench.show.options import Json
-from workbench.show.output import print_json, results
+from workbench.show.output import messages, print_error, print_json, results
 from workbench.stage.archive import copy_match
 from workbench.stage.clouds import embedded_in
 from workbench.stage.following import Follower
@@ -134,25 +134,38 @@ def practice(*, options: PracticeOptions = PracticeOptions()) -> int:
         with telemetry_in(data_folder() / "practice.log"), assembled(variables) as assembly:
             with client_for(assembly.settings) as client:
                 client.whoami()  # so that a wrong address or password is known as such
-            ids = _create(options, tags)
+                at_once = _fed(client, options)
             if options.create_only:
-                _print_created(ids, as_json=options.as_json)
+                _print_created(_create(options, tags, options.matches), as_json=options.as_json)
                 return Exit.OK
-            played = _play(assembly, ids, options)
+            played = _play(assembly, options, tags, at_once)
             with open_log(kept) as log:
-                for match_id in ids:
-                    copy_match(match_id, assembly.log, log, {})
+                for match in played:
+                    copy_match(match.match_id, assembly.log, log, {})
     if options.as_json:
         print_json([match.document() for match in played])
     else:
         _print_played(played)
-    return Exit.OK if all(match.verdict.complete for match in played) else Exit.FAILED
+    if not all(match.verdict.complete for match in played):
+        return Exit.FAILED
+    return Exit.LATE if any(match.forced for match in played) else Exit.OK
 
 
-def _create(options: PracticeOptions, tags: Sequence[str]) -> list[str]:
-    """The ids of the new matches, which the practice function has put on the queue."""
+def _fed(client: ArenaClient, options: PracticeOptions) -> int:
+    """How many matches are played at once: fewer than wanted where the arena's limit is low."""
+    wanted = min(options.at_once, options.matches)
+    turn = None if options.timeout is None else timedelta(seconds=options.timeout)
+    fed = client.contact.budget.feeds(turn)
+    if fed is None or fed >= wanted:
+        return wanted
+    messages().print(f"The arena's limit of requests feeds {fed} matches at once, not {wanted}.")
+    return fed
+
+
+def _create(options: PracticeOptions, tags: Sequence[str], number: int) -> list[str]:
+    """The ids of so many new matches, which the practice function has put on the queue."""
     order: dict[str, object] = {
-        "matches": options.matches,
+        "matches": number,
         "opponent": options.opponent,
         "tags": list(tags),
         "seed": options.seed,
@@ -163,9 +176,15 @@ def _create(options: PracticeOptions, tags: Sequence[str]) -> list[str]:
     return create_matches(order, context)["match_ids"]
 
 
-def _play(assembly: Assembly, ids: Sequence[str], options: PracticeOptions) -> list[Played]:
-    """The matches, played to their ends and compared with the arena's history."""
-    log, one = assembly.log, len(ids) == 1 and not options.as_json
+def _play(
+    assembly: Assembly, options: PracticeOptions, tags: Sequence[str], at_once: int
+) -> list[Played]:
+    """The matches, played to their ends and compared with the arena's history.
+
+    Each is created when it can be played: the time of its first turn runs from then on.
+    """
+    log, number = assembly.log, options.matches
+    one = number == 1 and not options.as_json
     watch = Watch(log, Printed(results(), tagged=False))
 
     def glance(running: Sequence[str]) -> None:
@@ -174,10 +193,10 @@ def _play(assembly: Assembly, ids: Sequence[str], options: PracticeOptions) -> l
         if options.strict:
             stop_at_fault(log, running)
 
-    rhythm = Rhythm(at_once=min(options.at_once, len(ids)))
-    with attending(assembly, rhythm):
-        ended = Follower(log, assembly.clock, STALL).as_they_end(ids, len(ids), glance)
-        in_order = list(ended) if one or options.as_json else watch_many(ended, log, len(ids))
+    matches = (match_id for _ in range(number) for match_id in _create(options, tags, 1))
+    with attending(assembly, Rhythm(at_once=at_once)):
+        ended = Follower(log, assembly.clock, STALL).as_they_end(matches, at_once, glance)
+        in_order = list(ended) if one or options.as_json else watch_many(ended, log, number)
         glance(in_order)
     with client_for(assembly.settings) as client:
         return [_played(log, client, match_id) for match_id in in_order]
@@ -209,3 +228,7 @@ def _print_played(played: Sequence[Played]) -> None:
             f"{match.match_id}  {match.outcome.result}, {ours} : {theirs}; {match.verdict}"
         )
     print_faults(played, "")
+    forced = sum(match.forced for match in played)
+    if forced:
+        turns = "A turn of ours was" if forced == 1 else f"{forced} turns of ours were"
+        print_error(f"{turns} ended by force: nothing was played in time.")

@@ -3,12 +3,15 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
+from typing import cast
 
 from rich.console import Console
 from rich.table import Table
 
 from cardsharp.cloud.ports import MatchReader, MatchRecord, MoveRecord
+from cardsharp.deadmansdraw.logbook import timed_out
 from cardsharp.deadmansdraw.replay import Turn, turns_of
+from cardsharp.deadmansdraw.wire_views import MoveView
 from cardsharp.errors import StoreError, StrategyFault
 from cardsharp.replay import Outcome, header_of, outcome_of
 from workbench.deadmansdraw.drawing import Labels
@@ -33,7 +36,8 @@ class Fault:
 class Played:
     """One finished match: its end, what the arena says of our log, and decisions gone wrong.
 
-    `longest_turn` is the number of the turn in which we decided most.
+    `longest_turn` is the number of the turn in which we decided most, and `forced` how many turns
+    of ours the arena ended for want of time.
     """
 
     match_id: str
@@ -42,6 +46,7 @@ class Played:
     faults: tuple[Fault, ...] = ()
     us: int | None = 0
     longest_turn: int = 1
+    forced: int = 0
 
     @property
     def scores(self) -> tuple[int, int]:
@@ -58,6 +63,7 @@ class Played:
             "turns": self.outcome.turns,
             "moves": self.outcome.moves,
             "timeouts": self.outcome.timeouts,
+            "forcedTurns": self.forced,
             "terminated": self.outcome.terminated,
             "logComplete": self.verdict.complete,
             "log": str(self.verdict),
@@ -133,7 +139,15 @@ def played_of(record: MatchRecord, moves: Sequence[MoveRecord], verdict: Verdict
     faults = tuple(faults_of(record.match_id, turns))
     longest = max(turns, key=lambda turn: len(turn.decisions), default=None)
     us, number = Labels.of(header_of(record)).us, 1 if longest is None else longest.number
-    return Played(record.match_id, outcome, verdict, faults, us, number)
+    forced = forced_turns(record, moves)
+    return Played(record.match_id, outcome, verdict, faults, us, number, forced)
+
+
+def forced_turns(record: MatchRecord, moves: Sequence[MoveRecord]) -> int:
+    """How many turns of ours the arena ended by force, as the log has it."""
+    seats = cast("Mapping[str, str]", record.header.get("seats", {}))
+    facts = (MoveView.model_validate(move.facts) for move in moves if move.facts is not None)
+    return sum(str(timed_out(move)) in seats for move in facts)
 
 
 def faults_of(match_id: str, turns: Sequence[Turn]) -> Iterator[Fault]:

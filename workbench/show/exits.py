@@ -20,6 +20,7 @@ class Exit(IntEnum):
     FAILED = 1
     USAGE = 2
     UNREACHABLE = 3
+    LATE = 3
     INTERRUPTED = 130
 
 

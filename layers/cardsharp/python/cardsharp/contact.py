@@ -1,15 +1,58 @@
 """What a process learns of a service as one user there, shared by all its sessions as that user."""
 
-import time
-from collections.abc import Callable
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from math import inf
 
+from cardsharp.budget import Budget, Purpose, Told
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.ports import Clock
 from cardsharp.far_clock import FarClock
+
+_GLANCE = 0.2
+"""Seconds after which who waits looks again whether it may go: others come and go meanwhile."""
+
+_INSTANT = 0.001
+"""Seconds that are none: a clock that counts them may not notice."""
+
+_ROUNDED = timedelta(seconds=0.5)
+_UNTOLD = 1
+"""Seconds that a count is believed of which nobody can say when it ends."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contact:
-    """The service's clock, by the seconds of `monotonic`."""
+    """The service's clock and our budget of requests there, by the seconds of our clock."""
 
-    monotonic: Callable[[], float] = time.monotonic
-    clock: FarClock = field(default_factory=FarClock)
+    clock: Clock = field(default_factory=SystemClock)
+    far: FarClock = field(default_factory=FarClock)
+    budget: Budget = field(default_factory=Budget)
+
+    def admit(self, purpose: Purpose, latest: float) -> None:
+        """Wait until the budget lets a request go, until our second `latest` at most."""
+        ticket = self.budget.enter(purpose, latest)
+        try:
+            while (left := self.budget.wait(ticket, self.clock.monotonic())) > _INSTANT:
+                self.clock.sleep(timedelta(seconds=min(left, _GLANCE)))
+        finally:
+            self.budget.leave(ticket)
+
+    def hear(self, headers: Mapping[str, str], sent: int, date: datetime | None) -> datetime | None:
+        """Take in what the slow-down headers of an answer say; until when we are slowed now.
+
+        None where that is no news. `sent` is the number of the request, `date` that of the answer,
+        by which the moment is taken where nothing else is known of the service's clock.
+        """
+        with suppress(KeyError, ValueError, OverflowError, OSError):
+            limit, left = int(headers["X-SlowDown-Limit"]), int(headers["X-SlowDown-Remaining"])
+            reset = datetime.fromtimestamp(int(headers["X-SlowDown-Reset"]), UTC)
+            now = self.clock.monotonic()
+            ends = self.far.when(reset + _ROUNDED, now).latest
+            if ends == inf:
+                lasts = _UNTOLD if date is None else (reset + _ROUNDED - date).total_seconds()
+                ends = now + lasts
+            if self.budget.told(Told(limit, left, reset.timestamp(), ends, sent), now):
+                return reset
+        return None

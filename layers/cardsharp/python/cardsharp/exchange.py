@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Self
 
 import requests
 import stamina
@@ -31,6 +31,7 @@ from requests.auth import AuthBase, HTTPBasicAuth, HTTPDigestAuth
 from requests.utils import parse_dict_header
 
 from cardsharp.access import Address, Credentials, Limits, checked_address
+from cardsharp.budget import Purpose
 from cardsharp.connections import Connections, Prompt
 from cardsharp.contact import Contact
 from cardsharp.cutting import Cutter
@@ -48,25 +49,13 @@ _MAX_CHALLENGE = 4 * 1024
 """Bytes that a Digest challenge's own body may have; requests reads it whole."""
 
 
-class Budget(NamedTuple):
-    """What the X-SlowDown headers said last: beyond `limit` a window, the server delays."""
-
-    limit: int
-    remaining: int
-    reset: datetime
-
-    @property
-    def spent(self) -> bool:
-        """Whether the next request will be delayed."""
-        return self.remaining <= 0
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
     """One request; `kind` is its name in the counts, `accept` the statuses that are answers.
 
-    `limit` is for one attempt; `waits` marks a long poll, and `changes` a GET that writes, as an
-    old service has it.
+    `limit` is for one attempt, which lasts no longer than `most` even where the server slows us
+    down; `waits` marks a long poll, and `changes` a GET that writes, as an old service has it.
+    By its `purpose` the budget of requests may hold it back, for as long as its `patience`.
     """
 
     kind: str
@@ -76,6 +65,9 @@ class Call:
     params: Mapping[str, str] = field(default_factory=dict)
     body: object = None
     waits: bool = False
+    purpose: Purpose = Purpose.LOOK
+    patience: timedelta = timedelta(seconds=1)
+    most: timedelta = timedelta.max
     changes: bool = False
     accept: frozenset[int] = frozenset({200})
 
@@ -103,10 +95,9 @@ class Exchange:
     Without credentials it asks as nobody. `counts` counts every request sent by its kind, and the
     repetitions among them as "retries".
     `contact` is what all sessions of a user at this arena learn from its answers.
-    `budget` is None until the arena sends slow-down headers. When nothing of it remains, the
-    server delays each further request by a growing time, at most 10 s. We do not wait as well:
-    one thread with one request at a time is slowed enough, and our own wait could only cost the
-    turn. What must not happen is to take the delay for a fault, so limits are longer then by
+    By its budget a request goes when others have gone that matter more; an action, which must not
+    wait once it is decided, has asked before. When nothing is left of the budget the server delays
+    each further request, at most by 10 s. That is no fault, so limits are longer then by
     `Limits.slow_down`; it is logged once a window and counted as "slowed".
     """
 
@@ -136,7 +127,6 @@ class Exchange:
             self.sign_in(credentials)
         self._cutter = Cutter()
         self.counts: Counter[str] = Counter()
-        self.budget: Budget | None = None
         self.contact = Contact() if contact is None else contact
 
     def __repr__(self) -> str:
@@ -157,7 +147,7 @@ class Exchange:
         Raises:
             ArenaError: anything else; `doubtful` where a write may have been carried out.
         """
-        limit = self._limit_for(call)
+        limit = min(self._limit_for(call), call.most)
         if call.writes:
             return self._once(call, limit)
         total = limit + self._limits.total if call.waits else max(limit, self._limits.total)
@@ -170,23 +160,33 @@ class Exchange:
         raise AssertionError("stamina returns or raises")
 
     def _limit_for(self, call: Call) -> timedelta:
-        if self.budget is None or not self.budget.spent:
+        left = self.contact.budget.left(self.contact.clock.monotonic())
+        if left is None or left > 0:
             return call.limit
         self.counts["slowed"] += 1
         return call.limit + self._limits.slow_down
 
     def _once(self, call: Call, limit: timedelta) -> Answer:
-        """Send once; no retry of any library is left below this line."""
+        """Send once, when it is its turn; no retry of any library is left below this line."""
+        contact, clock = self.contact, self.contact.clock
+        if call.purpose is not Purpose.ACT:
+            contact.admit(call.purpose, clock.monotonic() + call.patience.total_seconds())
         deadline = time.monotonic() + limit.total_seconds()
         self.counts[call.kind] += 1
-        asked = self.contact.monotonic()
+        asked = clock.monotonic()
+        number = contact.budget.send(asked)
         try:
             with self._cutter.within(limit + _GRACE), self._open(call, limit) as response:
                 self.counts[call.kind] += len(response.history)  # a Digest challenge
                 date = _date_of(response.headers)
-                if date is not None and not call.waits:
-                    self.contact.clock.dated(date, asked, self.contact.monotonic())
-                self._note_budget(response.headers)
+                answered = clock.monotonic()
+                if not call.waits:
+                    contact.budget.answered(answered - asked)
+                    if date is not None:
+                        contact.far.dated(date, asked, answered)
+                slowed = contact.hear(response.headers, number, date)
+                if slowed is not None:
+                    _log.warning("The arena slows us down until %s.", slowed.isoformat())
                 body = self._read(call, response, deadline)
         except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
             if self._cutter.has_cut:
@@ -236,17 +236,6 @@ class Exchange:
         if self._cutter.has_cut:  # where a body ends with its connection, that looks like its end
             raise _too_slow(call)
         return bytes(body)
-
-    def _note_budget(self, headers: Mapping[str, str]) -> None:
-        with suppress(KeyError, ValueError, OverflowError, OSError):
-            now = Budget(
-                int(headers["X-SlowDown-Limit"]),
-                int(headers["X-SlowDown-Remaining"]),
-                datetime.fromtimestamp(int(headers["X-SlowDown-Reset"]), UTC),
-            )
-            if now.spent and now != self.budget:
-                _log.warning("The arena slows us down until %s.", now.reset.isoformat())
-            self.budget = now
 
 
 class Client:

@@ -45,11 +45,12 @@ class Offering:
     onlooker: Onlooker = field(default_factory=Onlooker)
     left: set[str] = field(default_factory=set)
 
-    def offer(self, named: Iterable[str] = ()) -> int:
+    def offer(self, named: Iterable[str] = (), most: int | None = None) -> int:
         """Put each unattended match of `named` and of the log on the queue; how many.
 
         A named match that was closed is opened again where it goes on. Of those that do not run
-        in the log no more are offered than an operator leaves room for.
+        in the log no more are offered than an operator leaves room for, nor than `most` at once,
+        which the limit of requests feeds.
         """
         running = {record.match_id: record for record in self.log.running()}
         self.meter.count(Metric.RUNNING, len(running))
@@ -64,28 +65,30 @@ class Offering:
         offered, room = 0, len(waiting)
         if not running.keys() >= waiting.keys():
             under_way = known.keys() - waiting.keys() | running.keys()
-            room = self._room(len(under_way), room)
+            room = self._room(len(under_way), room, most)
         for match_id, record in waiting.items():
             is_new = match_id not in running
             if is_new and not room:
-                self._leave(match_id)
+                self._leave(match_id, most)
             elif self._offer(match_id, record, named=match_id in named):
                 offered += 1
                 room -= is_new
         return offered
 
-    def _leave(self, match_id: str) -> None:
-        """Say, once, that a match is left alone as an operator wants it."""
+    def _leave(self, match_id: str, most: int | None) -> None:
+        """Say, once, that a match is left alone, as an operator or the limit of requests has it."""
         if match_id not in self.left:
             self.left.add(match_id)
-            _log.warning("left alone: paused, or enough run", extra={"match_id": match_id})
+            fed = "" if most is None else f" (the limit of requests feeds {most} at once)"
+            _log.warning("left alone: paused, or enough run%s", fed, extra={"match_id": match_id})
 
-    def _room(self, under_way: int, most: int) -> int:
+    def _room(self, under_way: int, room: int, most: int | None) -> int:
         """How many matches may be taken up besides those that run or are on the queue, at most."""
         switches = self.switchboard.read()
         if switches.paused:
             return 0
-        return most if switches.at_once is None else max(0, switches.at_once - under_way)
+        bounds = [at_once for at_once in (switches.at_once, most) if at_once is not None]
+        return max(0, min(bounds) - under_way) if bounds else room
 
     def watch(self, every: timedelta, remaining: Callable[[], timedelta]) -> int:
         """Offer what the log has until the time is nearly up; how many were put on the queue.

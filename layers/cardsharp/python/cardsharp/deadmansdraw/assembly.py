@@ -118,11 +118,15 @@ class Assembly:
                 credentials(self.settings, fresh=True)
             raise
 
+    def contact_of(self, user: str) -> Contact:
+        """What is known of the arena as that user, shared by all sessions of this process."""
+        return self.contacts.setdefault(user, Contact(self.clock))
+
     def client_of(self, given: Credentials) -> ArenaClient:
         """A session at the arena as somebody else."""
         settings = self.settings
         digest = settings.arena_auth == "digest"
-        contact = self.contacts.setdefault(given.user, Contact())
+        contact = self.contact_of(given.user)
         return ArenaClient(settings.address, given, limits_of(settings), digest, contact)
 
 

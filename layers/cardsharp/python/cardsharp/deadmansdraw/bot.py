@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from cardsharp.budget import FED, Purpose
 from cardsharp.cloud.attended import After, Facts, Meet, Sight, Turn
 from cardsharp.cloud.ports import Body, Clock, MatchReader
 from cardsharp.deadmansdraw.actions import END_TURN, Action
@@ -33,6 +34,7 @@ from cardsharp.deadmansdraw.logbook import (
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.reading import events_of, follow, rebuild
 from cardsharp.deadmansdraw.seats import Players, Seat
+from cardsharp.deadmansdraw.settings import NAMED_IN_TIME
 from cardsharp.deadmansdraw.wire import instant
 from cardsharp.deadmansdraw.wire_views import CreationView, EventType, MatchView
 from cardsharp.deciding import Decided
@@ -42,11 +44,11 @@ from cardsharp.strategy import Decision
 
 _log = logging.getLogger("cardsharp.bot")
 
+PATIENCE = timedelta(seconds=5)
+"""So long at most the budget of requests holds a turn back, or the wait for the next one."""
+
 LOOK_AGAIN = timedelta(seconds=2)
 """So long at most nothing is done in a turn that may be over before it is looked at again."""
-
-NAMED_IN_TIME = timedelta(seconds=10)
-"""A turn of so long is not lost where only the poller waits for it (docs/reliability.md)."""
 
 NO_SUCH_MATCH = "Match does not exist."
 """The arena's own words (docs/spec/arena.md section 4)."""
@@ -79,6 +81,7 @@ class ArenaMatch:
         self.match_id, self.players, self.clock, self.tags = match_id, players, clock, tags
         self.acted: dict[int, tuple[float, float]] = {}
         self.answers: dict[int, tuple[Event, ...]] = {}
+        self.patience = PATIENCE
 
     @property
     def header(self) -> None:
@@ -92,7 +95,7 @@ class ArenaMatch:
         """The match when we are to act or it has ended, None where that took too long."""
         client = self.players.me.client
         try:
-            view = client.wait_for_turn(self.match_id)
+            view = client.wait_for_turn(self.match_id, self.patience)
         except MatchClosed as closed:
             view = closed.closing.view or client.view(self.match_id)
         return None if view is None else self._sight(view, known)
@@ -145,7 +148,7 @@ class ArenaMatch:
 
     def _note_times(self, view: MatchView) -> None:
         """What an answer that has just come says of the arena's clock."""
-        far, now = self.players.me.client.contact.clock, self.clock.monotonic()
+        far, now = self.players.me.client.contact.far, self.clock.monotonic()
         for move in view.moves:
             acted, at = self.acted.pop(move.sequence_id, None), instant(move.at)
             if acted is not None and at is not None:
@@ -162,8 +165,9 @@ class ArenaMatch:
         limit, moved = view.creation_params.timeout, instant(view.last_move_at)
         if limit is None or moved is None:
             return NEVER
+        self.patience = min(PATIENCE, limit / 4)
         with suppress(OverflowError):
-            clock = self.players.me.client.contact.clock
+            clock = self.players.me.client.contact.far
             return clock.when(moved + limit, self.clock.monotonic())
         return NEVER
 
@@ -190,6 +194,7 @@ class ReadTurn(NamedTuple):
         That alone can do no harm when it is late: the arena ends the turn by force, or refuses.
         None where the time may be over and may not be: then a look has to tell.
         """
+        self._await_budget()
         over, left = self._until(self.ends.latest), self._until(self.ends.earliest)
         if over <= timedelta(0):
             reason = "the time of this turn is over"
@@ -236,9 +241,18 @@ class ReadTurn(NamedTuple):
             ends = When(sent + seconds, answered + seconds)
         return self._replace(position=position, ends=ends)
 
+    def _await_budget(self) -> None:
+        """Wait until the arena takes another action without slowing us, while there is time."""
+        contact, now = self.seat.client.contact, self.match.clock.monotonic()
+        latest = now + PATIENCE.total_seconds()
+        if self.limit is not None:
+            rest = (1 - FED) * self.limit.total_seconds()
+            latest = min(latest, self.ends.earliest - rest)
+        contact.admit(Purpose.ACT, latest)
+
     @property
     def _clock(self) -> FarClock:
-        return self.match.players.me.client.contact.clock
+        return self.match.players.me.client.contact.far
 
     def _until(self, second: float) -> timedelta:
         """How long until a second of ours, the endless as many days."""

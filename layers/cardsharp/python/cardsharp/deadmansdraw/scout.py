@@ -9,6 +9,10 @@ A scout is relieved by a later one, and listens until it sees that one in the re
 asks only once, without waiting, while no match is known and neither the calendar nor an operator
 wants it awake. With `looks` it then puts the looks of the next minute on the queue, each of which
 a worker takes by `look`: listening is paid by the second, a look by itself.
+
+Where the arena counts our requests, those for the list are few while matches run: it is asked for
+all and then polled for such as are newer, which is answered when there is one. Not so where a match
+may be left to the poller.
 """
 
 import logging
@@ -19,14 +23,19 @@ from datetime import datetime, timedelta
 from cardsharp.cloud.messages import LookMessage
 from cardsharp.cloud.metrics import Metric
 from cardsharp.cloud.offering import Offering
-from cardsharp.cloud.ports import Remaining
+from cardsharp.cloud.ports import MatchRecord, Remaining
 from cardsharp.cloud.relay import Alone, Relay
 from cardsharp.cloud.trouble import Denied, count_error, pause_after
 from cardsharp.cloud.windows import Window
 from cardsharp.deadmansdraw.client import ArenaClient
+from cardsharp.deadmansdraw.settings import NAMED_IN_TIME
 from cardsharp.errors import ArenaError, StoreError, Unauthorized
 
 _log = logging.getLogger("cardsharp.scout")
+
+
+NEWER = 4
+"""Polls for newer matches, of 30 s, after which the latest are asked for as a whole."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +43,9 @@ class ScoutTiming:
     """`pace`: least time between two questions to the arena; `watch`: between looks at leases.
 
     `long_poll` is the limit of one question, `longest` the pause where the arena goes on refusing,
-    and `busy` what it can ask for while a match of ours runs.
+    and `busy` what it can ask for while a match of ours runs, and the least time between two
+    questions for the whole list then where it counts them. `breath` is that between two for what
+    is new.
     After `tick` the successor is due, and is waited for a moment before the next question.
     `between` lies from one look to the next; where no successor comes, looks go on for `patience`.
     """
@@ -44,6 +55,7 @@ class ScoutTiming:
     long_poll: timedelta = timedelta(seconds=40)
     longest: timedelta = timedelta(seconds=30)
     busy: timedelta = timedelta(seconds=5)
+    breath: timedelta = timedelta(seconds=1)
     tick: timedelta = timedelta(minutes=1)
     between: timedelta = timedelta(seconds=5)
     patience: timedelta = timedelta(minutes=2)
@@ -94,6 +106,13 @@ class Scout:
     sign_in: Callable[[], None] = lambda: None
     _denied: Denied = field(default_factory=Denied)
     _refusal: ArenaError | None = None
+    _named: frozenset[str] = frozenset()
+    _newest: str | None = None
+    """The newest match that we know, where all are known."""
+
+    _polls: int = 0
+    _turn: timedelta | None = None
+    """The shortest turn of late, from one move to the next."""
 
     def listen(self, remaining: Remaining) -> int:
         """Offer matches until relieved or the time is nearly up; how many were put on the queue.
@@ -178,18 +197,17 @@ class Scout:
     def _look(self, named: Iterable[str]) -> int:
         """`offer`, but a failing store only makes it 0: the next look may find it well again."""
         try:
-            return self.offering.offer(named)
+            return self.offering.offer(named, self.arena.contact.budget.feeds(self._turn))
         except StoreError as error:
             _log.warning("%s", error)
             return 0
 
-    def _obedience(self) -> timedelta:
-        """So long at most the arena can have us wait: less while a match of ours runs."""
+    def _runs(self) -> bool:
+        """Whether a match of ours runs, as it does where nobody can tell."""
         try:
-            runs = bool(self.offering.log.running())
+            return bool(self.offering.log.running())
         except StoreError:
-            runs = True
-        return self.timing.busy if runs else self.timing.longest
+            return True
 
     def _tags(self) -> tuple[str, ...]:
         """The tags of the matches to attend, as an operator or else the settings say."""
@@ -200,11 +218,57 @@ class Scout:
             wanted = None
         return self.tags if wanted is None else wanted
 
-    def _ask(self, *, wait: bool = True) -> tuple[list[str], timedelta]:
-        """The matches that wait for us, and the least time until the next question."""
-        meter, pace = self.offering.meter, self.timing.pace
+    def _knows_all(self) -> bool:
+        """Whether the arena counts, and no match that runs is left to the poller in any way.
+
+        Not those either whose turns are long, or who rest.
+        """
+        if self.arena.contact.budget.limit is None:
+            return False
         try:
-            named = [one.id for one in self.arena.matches(self._tags(), active=True, wait=wait)]
+            running = {record.match_id: record for record in self.offering.log.running()}
+        except StoreError:
+            return False
+        held = bool(running) and self._named <= running.keys()
+        return held and all(map(_stays, running.values()))
+
+    def _find(self, *, wait: bool) -> list[str]:
+        """The matches that wait for us; or else, while all are known, those that come new.
+
+        Whoever is to move in those: they are asked for by their ids, which grow.
+        """
+        tags = self._tags()
+        if not (wait and self._knows_all()):
+            self._newest = None
+            found = self.arena.matches(tags, active=True, wait=wait)
+        elif self._newest is None:
+            found = self.arena.latest(tags)
+            self._newest = max((one.id for one in found), default=None)
+        else:
+            found = self.arena.newer(self._newest, tags)
+            self._polls += 1
+            # Now and then, and where it does not keep to the newer ones, it is asked for all again.
+            keeps = all(one.id > self._newest for one in found) and self._polls % NEWER
+            self._newest = max([self._newest, *(m.id for m in found)]) if keeps else None
+        going_on = [one for one in found if not one.finished]
+        limits = [one.creation_params.timeout for one in going_on]
+        self._turn = min((one for one in limits if one is not None), default=self._turn)
+        named = [one.id for one in going_on]
+        self._named = frozenset(named)
+        return named
+
+    def _until_next(self) -> timedelta:
+        """The least time until the next question, after one that was answered."""
+        if self._newest is not None:
+            return self.timing.breath
+        pace, counts = self.timing.pace, self.arena.contact.budget.limit is not None
+        return max(pace, self.timing.busy) if counts and self._runs() else pace
+
+    def _ask(self, *, wait: bool = True) -> tuple[list[str], timedelta]:
+        """The matches that are to be attended, and the least time until the next question."""
+        meter = self.offering.meter
+        try:
+            named = self._find(wait=wait)
         except ArenaError as error:
             count_error(meter, error)
             _log.warning("%s", error)
@@ -212,8 +276,16 @@ class Scout:
             self._refusal = error if lasts else None
             if isinstance(error, Unauthorized):
                 self.sign_in()
-            longest = self.timing.longest
-            return [], pause_after(error, min(pace + lasts, longest), self._obedience())
+            least = min(self.timing.pace + lasts, self.timing.longest)
+            most = self.timing.busy if self._runs() else self.timing.longest
+            return [], pause_after(error, least, most)
         self._denied, self._refusal = Denied(), None
         meter.count(Metric.POLLS)
-        return named, pace
+        return named, self._until_next()
+
+
+def _stays(match: MatchRecord) -> bool:
+    """Whether a running match stays with its worker, whatever happens in it."""
+    limit = match.header.get("timeoutSeconds")
+    short = isinstance(limit, int | float) and limit < NAMED_IN_TIME.total_seconds()
+    return short and not match.rests

@@ -1,6 +1,7 @@
 """Settings of Dead Man's Draw: an arena, who we are there, and who plays."""
 
 from collections.abc import Iterator, Mapping
+from datetime import timedelta
 from pathlib import Path
 from typing import Literal
 
@@ -10,6 +11,9 @@ from cardsharp.access import Address, checked_address
 from cardsharp.cloud.settings import Duration, Names, Workplace, seconds
 from cardsharp.cloud.windows import Windows
 from cardsharp.errors import ConfigError
+
+NAMED_IN_TIME = timedelta(seconds=10)
+"""A turn of so long is not lost where only the poller waits for it (docs/reliability.md)."""
 
 
 class Settings(Workplace):
