@@ -178,15 +178,7 @@ class Exchange:
         try:
             with self._cutter.within(limit + _GRACE), self._open(call, limit) as response:
                 self.counts[call.kind] += len(response.history)  # a Digest challenge
-                date = _date_of(response.headers)
-                answered = clock.monotonic()
-                if not call.waits:
-                    contact.budget.answered(answered - asked)
-                    if date is not None:
-                        contact.far.dated(date, asked, answered)
-                slowed = contact.hear(response.headers, number, date)
-                if slowed is not None:
-                    _log.warning("The arena slows us down until %s.", slowed.isoformat())
+                self._learn(call, response.headers, number, asked)
                 body = self._read(call, response, deadline)
         except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
             if self._cutter.has_cut:
@@ -198,6 +190,18 @@ class Exchange:
         if response.status_code in call.accept:
             return Answer(response.status_code, body, response.headers)
         raise refusal(response, body, self._secrets, writes=call.writes)
+
+    def _learn(self, call: Call, headers: Mapping[str, str], number: int, asked: float) -> None:
+        """What an answer's head says of the arena's clock and of our budget of requests."""
+        contact, date = self.contact, _date_of(headers)
+        answered = contact.clock.monotonic()
+        if not call.waits:
+            contact.budget.answered(answered - asked)
+            if date is not None:
+                contact.far.dated(date, asked, answered)
+        slowed = contact.hear(headers, number, date)
+        if slowed is not None:
+            _log.warning("The arena slows us down until %s.", slowed.isoformat())
 
     def _open(self, call: Call, limit: timedelta) -> requests.Response:
         connect = min(self._limits.connect, limit).total_seconds()
