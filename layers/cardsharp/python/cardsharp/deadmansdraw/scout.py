@@ -160,7 +160,7 @@ class Scout:
             following = LookMessage(look=due.look, left=due.left - 1)
             self.offering.queue.send(following.body, self.timing.between)
         named, _ = self._ask(wait=False)
-        return self.offering.offer(named)
+        return self.offering.offer(named, self._fed)
 
     def _leave_to_looks(self, began: float) -> None:
         """Have a look taken each few seconds until the successor is due, and beyond if it is not.
@@ -197,10 +197,15 @@ class Scout:
     def _look(self, named: Iterable[str]) -> int:
         """`offer`, but a failing store only makes it 0: the next look may find it well again."""
         try:
-            return self.offering.offer(named, self.arena.contact.budget.feeds(self._turn))
+            return self.offering.offer(named, self._fed)
         except StoreError as error:
             _log.warning("%s", error)
             return 0
+
+    @property
+    def _fed(self) -> int | None:
+        """How many matches the limit of requests feeds at once, None for any number."""
+        return self.arena.contact.budget.feeds(self._turn)
 
     def _runs(self) -> bool:
         """Whether a match of ours runs, as it does where nobody can tell."""
