@@ -18,6 +18,7 @@ from cardsharp.cloud.offering import MISSING, Offering
 from cardsharp.cloud.ports import Body
 from cardsharp.cloud.timing import Timing
 from cardsharp.deadmansdraw.scout import Scout, ScoutTiming
+from cardsharp.deadmansdraw.wire_views import CreationView
 from cardsharp.deciding import Decided
 from cardsharp.errors import NotFound, Rejected
 from cardsharp.strategy import Decision
@@ -162,9 +163,11 @@ def onlooker(every: timedelta) -> Program:
 
 @dataclass(frozen=True)
 class Named:
-    """A match in the arena's list of those that wait for us."""
+    """A match in the arena's list of those that wait for us, without a limit of its turns."""
 
     id: str
+    finished = False
+    creation_params = CreationView()
 
 
 def scout(every: timedelta) -> Program:

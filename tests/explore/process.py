@@ -17,6 +17,7 @@ from typing import Any
 from unittest import mock
 
 from cardsharp.cloud.ports import MatchRecord, Outwaited
+from cardsharp.contact import Contact
 from explore.frames import live
 from explore.values import UNIT, Beat, Moment, Opaque, Print, moment, shifted
 
@@ -84,6 +85,9 @@ Program = Callable[["Ports"], object]
 
 class Port(Opaque):
     """One side of a process: every method asks."""
+
+    contact = Contact()
+    """An arena of this world tells no limit."""
 
     def __init__(self, run: "_Run", name: str) -> None:
         self._run, self.name = run, name
