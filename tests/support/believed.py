@@ -227,4 +227,7 @@ def rows_missing() -> set[str]:
 def harm_by(lies: tuple[Lie, ...], folder: Path) -> list[str]:
     """What a match with a limit a turn suffers from these lies, in sentences."""
     place = partial(LyingArena, table={**TABLE, "timeout": LIMIT}, lies=lies)
-    return harm(played(Bench(place, folder, timing=Timing())))
+    try:
+        return harm(played(Bench(place, folder, timing=Timing())))
+    except Exception as error:  # noqa: BLE001 - nothing that is told may end a worker like this
+        return [f"it raised {error!r}"]

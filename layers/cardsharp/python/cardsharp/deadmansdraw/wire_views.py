@@ -70,7 +70,7 @@ CardView = Annotated[Card, PlainValidator(_card), PlainSerializer(Card._asdict)]
 Cards = tuple[CardView, ...]
 Unordered = Annotated[Cards, AfterValidator(lambda cards: tuple(sorted(cards)))]
 """Cards sorted by suit and value, because their order on the wire would tell too much."""
-Count = Annotated[StrictInt, Field(ge=0)]
+Count = Annotated[StrictInt, Field(ge=0, le=1_000_000)]
 Seat = Annotated[StrictInt, Field(ge=0, le=1)]
 """Index of a player."""
 BankView = Annotated[dict[str, tuple[Count, ...]], AfterValidator(_bank)]
