@@ -17,8 +17,13 @@ from typing import Any
 
 import pytest
 from support.arena import ADMIN, Client, running_arena
+from support.blef import Client as Blef
+from support.blef import StartedGame
 from support.cli import Cli, clean
+from support.cloud_clock import FakeClock
 
+from cardsharp.blef.sqlite import SqliteGames
+from cardsharp.cloud.codec import from_micros
 from cardsharp.cloud.sqlite_file import Contents, SqliteFile
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.snapshot import FORMAT
@@ -93,6 +98,21 @@ def test_a_match_log_of_every_version_is_shown_and_gets_another_match(
         playing = ("practice", "--url", arena.url, "--user", TEAM, "--opponent", "dummy")
         assert cli(*playing, "--strategy", "steady").code == 0
     assert len(json.loads(cli("matches", "--json").out)) == 2
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_blef_of_every_version_has_its_game_and_plays_on(version: str, tmp_path: Path) -> None:
+    """On the day on which it was left, for a game expires."""
+    told = json.loads((STORES / version / "blef.json").read_text())
+    with closing(sqlite3.connect(unpacked(version, "blef.db", tmp_path))) as db:
+        (changed_at,) = db.execute("SELECT changed FROM games").fetchone()
+    clock = FakeClock(from_micros(changed_at))
+    with closing(SqliteGames(tmp_path / f"{version}-blef.db", clock)) as store:
+        game = StartedGame(Blef(store, clock), told.pop("game"), told)
+        state = game.state()
+        assert (state["status"], len(state["history"])) == ("Running", 1)
+        game.play_out()
+        assert game.state()["status"] == "Finished"
 
 
 def test_a_killed_contest_of_today_goes_on_and_keeps_what_was_decided(

@@ -1,9 +1,9 @@
 """Make the stores of an old version with its own code: `make_stores.py CHECKOUT FOLDER`.
 
 CHECKOUT is a git worktree of that version after its `make setup`. Its own arena and bot play one
-match to its end and leave one after its first draw. Where that version has contests, a round robin
-of three teams is killed in the middle of its second match. SQLite alone folds in what a killed
-process has left beside a file.
+match to its end and leave one after its first draw; a game of Blef is left after a bet. Where that
+version has contests, a round robin of three teams is killed in the middle of its second match.
+SQLite alone folds in what a killed process has left beside a file.
 """
 
 import base64
@@ -21,6 +21,7 @@ import time
 import urllib.request
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 TEAM, DUMMY, PASSWORD = "1" * 24, "0" * 24, "teamonepass"
 BY_LINE = {**os.environ, "PYTHONUNBUFFERED": "1"}
@@ -33,7 +34,7 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def ask(url: str, body: object = None) -> object:
+def asked(url: str, body: object = None) -> Any:  # noqa: ANN401 - JSON
     """The JSON of an answer; a body makes it a POST."""
     told = base64.b64encode(f"{TEAM}:{PASSWORD}".encode()).decode()
     headers = {"Authorization": f"Basic {told}", "Content-Type": "application/json"}
@@ -44,22 +45,40 @@ def ask(url: str, body: object = None) -> object:
 
 
 def wait_for(url: str) -> None:
-    """Return once the arena answers."""
+    """Return once this address answers."""
     for _ in range(300):
         try:
-            ask(url + "/api/whoami")
+            asked(url)
         except OSError:
             time.sleep(0.1)
         else:
             return
-    raise SystemExit("The arena does not answer.")
+    raise SystemExit("It does not answer.")
 
 
 def left_alone(url: str) -> None:
     """Begin a match and draw one card in it."""
-    made = ask(url + "/api/matches", {"playerids": [TEAM, DUMMY], "randomSeed": "golden-2"})
-    assert isinstance(made, dict)
-    ask(f"{url}/api/matches/{made['id']}", {"etype": "Draw"})
+    made = asked(url + "/api/matches", {"playerids": [TEAM, DUMMY], "randomSeed": "golden-2"})
+    asked(f"{url}/api/matches/{made['id']}", {"etype": "Draw"})
+
+
+def blef(command: str, folder: Path) -> None:
+    """A game of Blef of two players with one bet, and who they are."""
+    store, url = folder / "blef.db", f"http://127.0.0.1:{(port := free_port())}"
+    serving = [command, "blef", "serve", "--port", str(port), "--store", f"sqlite:{store}"]
+    server = subprocess.Popen(serving)  # noqa: S603
+    try:
+        wait_for(url + "/v2/version")
+        game = asked(url + "/v2/games/create")["game_uuid"]
+        at = f"{url}/v2/games/{game}"
+        who = {name: asked(f"{at}/join?nickname={name}")["player_uuid"] for name in ("Ann", "Bob")}
+        asked(f"{at}/start?admin_uuid={who['Ann']}")
+        mover = who[asked(at)["cp_nickname"]]
+        asked(f"{at}/play?player_uuid={mover}&action_id=0")
+    finally:
+        server.terminate()
+        server.wait()
+    (folder / "blef.json").write_text(json.dumps({"game": game, **who}))
 
 
 def has_contests(checkout: Path) -> bool:
@@ -116,7 +135,7 @@ def main(checkout: Path, folder: Path) -> None:
     serving = [command, "arena", "--port", str(port), "--data", str(arena)]
     server = subprocess.Popen([*serving, "--random", "original"], env=environment, cwd=checkout)  # noqa: S603
     try:
-        wait_for(url)
+        wait_for(url + "/api/whoami")
         playing = [command, "practice", "--url", url, "--user", TEAM, "--opponent", "dummy"]
         subprocess.run(  # noqa: S603
             [*playing, "--seed", "golden-1"], env=environment, cwd=checkout, check=True
@@ -125,7 +144,8 @@ def main(checkout: Path, folder: Path) -> None:
     finally:
         server.terminate()
         server.wait()
-    for store in (arena, log):
+    blef(command, folder)
+    for store in (arena, log, folder / "blef.db"):
         store.with_suffix(".db.xz").write_bytes(lzma.compress(folded(store).read_bytes()))
     if has_contests(checkout):
         contest(command, folder / "golden")
