@@ -88,6 +88,7 @@ class Setting:
     strategy: str
     opponent: str
     turn_limit: float
+    limit: int
     skew: bool
 
     @property
@@ -251,7 +252,17 @@ def prepared(setting: Setting, folder: Path) -> Iterator[Stage]:
     teams, password = Teams.of_arena(), secrets.token_urlsafe()
     plan, meant = FaultPlan(setting.seed, setting.rate), Meant()
     with ExitStack() as stack:
-        arena = stack.enter_context(ArenaServer(ArenaConfig(admin_password=password)))
+        arena = stack.enter_context(
+            ArenaServer(
+                ArenaConfig(
+                    admin_password=password,
+                    slow_down=setting.limit > 0,
+                    per_user=setting.limit,
+                    per_address=2 * setting.limit,
+                    free=frozenset({teams.them.id}),
+                )
+            )
+        )
         opponent = OpponentProcess(
             order_of(setting.opponent, arena.url, teams.them, setting.seed), folder / "opponent.log"
         )
@@ -321,6 +332,7 @@ def night(  # noqa: PLR0913 - a command's options
     strategy: str = "draw-3",
     opponent: str = "draw-3",
     turn_limit: float = 20,
+    limit: int = 2000,
     skew: bool = True,
 ) -> int:
     """Play matches under everything that can go wrong at once.
@@ -337,6 +349,8 @@ def night(  # noqa: PLR0913 - a command's options
         strategy: what we play.
         opponent: what the other side plays.
         turn_limit: of the arena, in seconds.
+        limit: requests a minute after which the arena slows us down, as the real one does at 100;
+            0 for none.
         skew: let clocks of new machines be wrong, by up to an hour.
     """
     seed = seed or str(secrets.randbelow(10**6))
@@ -358,6 +372,7 @@ def night(  # noqa: PLR0913 - a command's options
             strategy=strategy,
             opponent=opponent,
             turn_limit=turn_limit,
+            limit=limit,
             skew=skew,
         )
         kept &= play(setting)

@@ -30,7 +30,7 @@ from cardsharp.deadmansdraw.arena.players import Book
 from cardsharp.deadmansdraw.arena.presence import Heard, Presence
 from cardsharp.deadmansdraw.arena.quotas import Shares
 from cardsharp.deadmansdraw.arena.referee import Referee
-from cardsharp.deadmansdraw.arena.slowdown import PER_USER, SlowDown
+from cardsharp.deadmansdraw.arena.slowdown import SlowDown
 from cardsharp.deadmansdraw.arena.spectators import Spectators
 from cardsharp.deadmansdraw.arena.waiting import Waiting
 from cardsharp.deadmansdraw.arena.watchdog import LOOK, Watchdog
@@ -77,7 +77,10 @@ class Arena:
         )
         slow = None
         if config.slow_down:
-            slow = SlowDown(config.per_address, config.clock), SlowDown(PER_USER, config.clock)
+            slow = (
+                SlowDown(config.per_address, config.clock),
+                SlowDown(config.per_user, config.clock),
+            )
         limits = Limits(
             guesses=Guesses(place.counts, config.clock, waits=not place.waits_cost),
             shares=Shares(config.quotas, place.counts),

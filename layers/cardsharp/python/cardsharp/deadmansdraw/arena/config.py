@@ -8,7 +8,7 @@ from pathlib import Path
 from cardsharp.deadmansdraw.arena.players import DEFAULT_FILE
 from cardsharp.deadmansdraw.arena.quotas import AT_HOME, Quotas
 from cardsharp.deadmansdraw.arena.randomness import Randomness
-from cardsharp.deadmansdraw.arena.slowdown import PER_ADDRESS
+from cardsharp.deadmansdraw.arena.slowdown import PER_ADDRESS, PER_USER
 
 
 def utc_now() -> datetime:
@@ -26,8 +26,9 @@ class ArenaConfig:
 
     `tls` names the files of a certificate and its key; without them only this machine is
     listened to, or with `insecure` a private network. `public` lets spectators in without a
-    password. `quotas` is what one player may take. With `slow_down` who asks more than 100 times
-    a minute waits, but for those in `free`, and who asks more than `per_address` from one address.
+    password. `quotas` is what one player may take. With `slow_down` who asks more than
+    `per_user` times a minute waits, but for those in `free`, and so does who asks more than
+    `per_address` times from one address.
 
     `watchdog` is how late a turn may be until the arena itself ends it; None leaves
     that to others, as the original does.
@@ -43,6 +44,7 @@ class ArenaConfig:
     quotas: Quotas = AT_HOME
     slow_down: bool = False
     per_address: int = PER_ADDRESS
+    per_user: int = PER_USER
     free: frozenset[str] = frozenset()
     tls: tuple[Path, Path] | None = None
     insecure: bool = False
