@@ -31,6 +31,7 @@ from workbench.build.deploy import stack_tags
 from workbench.build.target import ROOT
 from workbench.cli import main
 from workbench.operate import letters
+from workbench.operate.leaving import forget
 from workbench.operate.letters import drop, list_letters
 from workbench.operate.onlooking import entered, watch
 from workbench.operate.orders import (
@@ -316,6 +317,30 @@ def test_s15_a_rotated_secret_is_used_without_a_deploy(cloud: Trial) -> None:
     assert json.loads(kept["Value"]) == {"username": US[0], "password": US[1]}
     assert bot_of(cloud.stack).failed_ticks == 0, "it failed for want of this password"
     assert arena_url(cloud.stack) == (cloud.arena.url, "basic")
+
+
+def test_what_a_deleted_stack_would_leave_is_forgotten_when_nothing_runs(cloud: Trial) -> None:
+    """Of a stack of another name, so that this one stays as it is."""
+    client = cloud.emulator.client
+    for one in ("arena", "viewer"):
+        name = f"/leaving/{one}"
+        client("ssm").put_parameter(Name=name, Value="a word", Type="SecureString")
+    keys = [{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}]
+    kinds = [{"AttributeName": one, "AttributeType": "S"} for one in ("pk", "sk")]
+    make = {"KeySchema": keys, "AttributeDefinitions": kinds, "BillingMode": "PAY_PER_REQUEST"}
+    client("dynamodb").create_table(TableName="leaving", DeletionProtectionEnabled=True, **make)
+    leaving = replace(cloud.stack, name="leaving")
+    left = leaving.outputs | {"MatchTable": "leaving"}
+    with mock.patch.object(type(leaving), "log", mock.Mock(running=list)):
+        with pytest.raises(ConfigError, match="protected against deletion"):
+            forget(replace(leaving, outputs=left), matches=True)
+        client("dynamodb").update_table(TableName="leaving", DeletionProtectionEnabled=False)
+        gone = forget(replace(leaving, outputs=left), matches=True)
+    assert gone == ["/leaving/arena", "/leaving/viewer", "leaving"]
+    assert "leaving" not in client("dynamodb").list_tables()["TableNames"]
+    while cloud.stack.log.running():
+        pass
+    assert forget(leaving, matches=False) == []
 
 
 def test_the_stacks_tags_are_on_what_is_in_it(cloud: Trial) -> None:

@@ -21,6 +21,7 @@ from workbench.cli.commands import command
 from workbench.cli.switching import NOTHING, Wanted, listening, settings
 from workbench.operate import story
 from workbench.operate.export import export
+from workbench.operate.leaving import forget
 from workbench.operate.orders import (
     arena_url,
     await_challenge,
@@ -141,6 +142,19 @@ def resume_(*, options: StackOptions = USUAL) -> int:
     """Take up new matches again."""
     resume(options.find())
     return _done(options, "resumed: new matches are taken up")
+
+
+@cloud.command(name="forget")
+def forget_(
+    *,
+    matches: Annotated[
+        bool, Parameter(negative=(), help="Also the match log, which cannot be had again.")
+    ] = False,
+    options: StackOptions = USUAL,
+) -> int:
+    """Before `sam delete`: delete the passwords that a deleted stack would leave."""
+    gone = forget(options.find(), matches=matches)
+    return _done(options, f"Deleted: {', '.join(gone) or 'nothing, for nothing was there'}.")
 
 
 @cloud.command(name="set")
