@@ -5,6 +5,7 @@ import io
 import os
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 from zipfile import ZipFile
@@ -44,8 +45,8 @@ def emulator() -> Iterator[Emulator]:
 
 @pytest.fixture(scope="module")
 def bot(emulator: Emulator, built: Build) -> Stack:
-    deploy(emulator, built, "bot", HERE)
-    return find_stack("bot", emulator.client)
+    deploy(emulator, built, "alone", HERE)
+    return find_stack("alone", emulator.client)
 
 
 def uploaded(emulator: Emulator, address: str) -> tuple[str, bytes]:
@@ -124,8 +125,8 @@ def test_the_bot_alone_is_deployed_by_sam_deploy(emulator: Emulator, bot: Stack)
 def test_a_deployment_again_changes_what_is_said_and_keeps_the_rest(
     emulator: Emulator, built: Build, bot: Stack
 ) -> None:
-    deploy(emulator, built, "bot", {"MatchLimit": "4", "Euchre": "yes"})
-    now = find_stack("bot", emulator.client)
+    deploy(emulator, built, "alone", {"MatchLimit": "4", "Euchre": "yes"})
+    now = find_stack("alone", emulator.client)
     mapping = emulator.client("lambda").get_event_source_mapping(UUID=now.ids["WorkerMatch"])
     assert mapping["ScalingConfig"] == {"MaximumConcurrency": 4}
     assert now.parameters["ArenaUrl"] == ARENA_URL
@@ -157,6 +158,6 @@ def test_an_upgrade_that_loses_the_match_log_is_found(
     moved = root.with_name("moved.yaml")
     moved.write_text(root.read_text().replace("Matches", "MovedMatches"))
     monkeypatch.setattr(Build, "template", lambda *_: moved)
-    wanted = COMBINATIONS[0]
+    wanted = replace(COMBINATIONS[0], name="losing")
     with pytest.raises(ConfigError, match=r"MatchTable was .* and is"):
         upgrade(emulator, built, wanted)

@@ -1,13 +1,14 @@
 """The gates shut when they should: each with something that must not pass."""
 
 import re
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 import yaml
 
 from cardsharp.errors import ConfigError
-from workbench.build import gates
+from workbench.build import gates, sam
 from workbench.build.artifacts import write_commit
 from workbench.build.sam import name_strategies
 from workbench.build.target import ROOT
@@ -89,6 +90,20 @@ def test_a_missing_tool_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_
     monkeypatch.setattr(gates, "CHECKS", tmp_path)
     with pytest.raises(ConfigError, match="bandit is missing; run `make gates`"):
         list(gates.bandit())
+
+
+@pytest.mark.parametrize(("version", "taken"), [("1.127.0", False), ("1.131.0", True)])
+def test_an_old_sam_on_the_path_is_refused_by_its_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, taken: bool
+) -> None:
+    """Both were tried: 1.127.0 says that it does not support python3.13."""
+    program = tmp_path / "sam"
+    program.write_text(f"#!/bin/sh\necho SAM CLI, version {version}\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(sam, "SAM", tmp_path / "none")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with nullcontext() if taken else pytest.raises(ConfigError, match=r"too old: 1\.131 builds"):
+        assert sam.find_sam() == program
 
 
 def test_a_template_that_sam_cannot_translate_is_refused_with_its_reason() -> None:

@@ -5,6 +5,7 @@ bytecode is put on the PATH here. SAM itself is installed apart (requirements/sa
 """
 
 import argparse
+import re
 import shutil
 import subprocess
 import sys
@@ -25,6 +26,9 @@ from workbench.build.target import ARCHITECTURES, ROOT, RUNTIME_PYTHON, Target
 BUILD = ROOT / ".aws-sam"
 MATERIALS = "sbom.json"
 """Beside a build: which packages the layer has, for whoever looks for known faults in them."""
+
+LOWEST = (1, 131)
+"""The oldest version of SAM that builds the templates: older ones know no python3.13."""
 
 SAM = ROOT / ".venv-sam" / "bin" / "sam"
 
@@ -59,6 +63,13 @@ def find_sam() -> Path:
     on_path = shutil.which("sam")
     if on_path is None:
         raise ConfigError("SAM's command line is missing; run `make build`, which installs it.")
+    asked = [on_path, "--version"]
+    told = subprocess.run(asked, capture_output=True, text=True, check=False).stdout  # noqa: S603 - SAM itself
+    if tuple(int(part) for part in re.findall(r"\d+", told)[:2]) < LOWEST:
+        lowest = ".".join(map(str, LOWEST))
+        raise ConfigError(
+            f"{on_path} is {told.strip()}, too old: {lowest} builds, or `make build`."
+        )
     return Path(on_path)
 
 

@@ -19,6 +19,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from cardsharp.errors import ConfigError
 from workbench.build.translate import Template, translate
 from workbench.cloud.emulator import HOST, Emulator
+from workbench.cloud.events import REGION
 from workbench.cloud.nested import NESTED
 from workbench.cloud.template import read_template
 
@@ -134,7 +135,10 @@ class TransformingCloudFormation:
                     self._answer(400, "text/xml", _REFUSED.format(error).encode())
                     return
                 headers = {k: self.headers[k] for k in _PASSED_ON if k in self.headers}
-                self._answer(*front.passed_on(urlencode(told).encode(), headers))
+                status, kind, content = front.passed_on(urlencode(told).encode(), headers)
+                if told.get("Action") == "GetTemplate":
+                    content = front.addressed(content)
+                self._answer(status, kind, content)
 
             def _answer(self, status: int, kind: str, content: bytes) -> None:
                 self.send_response(status)
@@ -147,6 +151,11 @@ class TransformingCloudFormation:
                 pass
 
         return Handler
+
+    def addressed(self, content: bytes) -> bytes:
+        """A template whose nested ones are at AWS's addresses: `sam delete` knows no others."""
+        here = f"{self._emulator.endpoint}/".encode()
+        return content.replace(here, f"https://s3.{REGION}.amazonaws.com/".encode())
 
     def passed_on(self, body: bytes, headers: Mapping[str, str]) -> tuple[int, str, bytes]:
         """What the emulator answers: status, content type and content."""

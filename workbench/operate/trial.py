@@ -279,9 +279,11 @@ def _report(trial: Trial) -> None:
 
 def _stay(trial: Trial) -> None:
     """Wait for Ctrl-C, and say how other commands reach this cloud."""
+    native = this_machine().environment()
+    building = {name: native[name] for name in ("LAMBDA_PYTHON", "LAMBDA_PLATFORM")}
     with deployment(trial.emulator) as environment:
         say("\nIn another terminal:\n")
-        for name, value in environment.items():
+        for name, value in {**environment, **building}.items():
             say(f"export {name}={shlex.quote(value)}")
         say(f"\nThe arena is {trial.arena.url}; Ctrl-C here stops everything.")
         signal.signal(signal.SIGTERM, signal.default_int_handler)
