@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import json
 import os
 import subprocess
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ from workbench.build.target import native_architecture
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.nested import NESTED
 from workbench.cloud.template import ROOTS, load_template, read_template
+from workbench.operate.outdated import outdated
 from workbench.operate.stack import Stack, find_stack
 
 # A build comes first, and each deployment takes ten seconds of a machine with nothing else to do.
@@ -137,6 +139,30 @@ def test_a_deployment_again_changes_what_is_said_and_keeps_the_rest(
 def test_what_cloudformation_refuses_is_told(emulator: Emulator, built: Build) -> None:
     with pytest.raises(DeployError, match="MatchLimit"):
         deploy(emulator, built, "refused", {**HERE, "MatchLimit": "1"})
+
+
+@pytest.mark.parametrize(
+    ("services", "pages", "told"),
+    [("none", "no", ""), ("blef,euchre", "no", "blef, euchre will"), ("none", "yes", "the pages")],
+)
+def test_what_an_upgrade_takes_away_is_said_before_it(
+    emulator: Emulator, services: str, pages: str, told: str
+) -> None:
+    name, formation = f"old-{len(services)}-{pages}", emulator.client("cloudformation")
+    given = {"Services": services, "DeployWeb": pages}
+    template = {
+        "Parameters": {key: {"Type": "String"} for key in given},
+        "Resources": {"Topic": {"Type": "AWS::SNS::Topic"}},
+    }
+    formation.create_stack(
+        StackName=name,
+        TemplateBody=json.dumps(template),
+        Parameters=[{"ParameterKey": k, "ParameterValue": v} for k, v in given.items()],
+    )
+    found = [one.text for one in outdated(emulator.client, name)]
+    assert len(found) == bool(told)
+    assert all(told in one for one in found)
+    assert list(outdated(emulator.client, "there-is-none")) == []
 
 
 @pytest.mark.slow

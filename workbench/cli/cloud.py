@@ -4,6 +4,7 @@ import getpass
 import sys
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -31,6 +32,7 @@ from workbench.operate.orders import (
     rotate_secret,
     rotate_service_secret,
 )
+from workbench.operate.outdated import outdated
 from workbench.operate.pausing import pause, resume
 from workbench.operate.preflight import planned, preflight
 from workbench.operate.stack import account_clients
@@ -72,7 +74,9 @@ def preflight_(  # noqa: PLR0913 - each is an option of the command
         tuple(filter(None, services.split(","))), web=web, matches=match_limit, teams=teams
     )
     demand = replace(plan, reserve=reserve or plan.reserve, stack=options.stack)
-    return report(preflight(account_clients(options.region), demand), as_json=options.as_json)
+    clients = account_clients(options.region)
+    checks = chain(preflight(clients, demand), outdated(clients, demand.stack))
+    return report(checks, as_json=options.as_json)
 
 
 @cloud.command
