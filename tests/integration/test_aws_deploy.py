@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 from zipfile import ZipFile
 
@@ -15,6 +16,7 @@ import pytest
 from support.aws_build import native_build
 
 from cardsharp.errors import ConfigError
+from workbench.build import combinations
 from workbench.build.artifacts import CODE, Build
 from workbench.build.combinations import ARENA_URL, COMBINATIONS, Combination, deploy_new, upgrade
 from workbench.build.deploy import STACK_SERVICES, DeployError, deploy, deployment
@@ -176,14 +178,17 @@ def test_each_combination_is_deployed_new_and_over_version_0_2(
 
 
 @pytest.mark.slow
-def test_an_upgrade_that_loses_the_match_log_is_found(
+def test_an_upgrade_that_loses_what_was_played_is_found(
     emulator: Emulator, built: Build, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Planted: the table under another logical name, as if it had moved into a nested stack."""
-    root = built.template()
-    moved = root.with_name("moved.yaml")
-    moved.write_text(root.read_text().replace("Matches", "MovedMatches"))
-    monkeypatch.setattr(Build, "template", lambda *_: moved)
-    wanted = replace(COMBINATIONS[0], name="losing")
-    with pytest.raises(ConfigError, match=r"MatchTable was .* and is"):
-        upgrade(emulator, built, wanted)
+    """Planted: a deployment after which the match log is empty."""
+
+    def losing(emulator: Emulator, built: Build, name: str, *told: Any) -> None:  # noqa: ANN401
+        deploy(emulator, built, name, *told)
+        key = {part: combinations._KEPT[part] for part in ("pk", "sk")}
+        table = find_stack(name, emulator.client).output("MatchTable")
+        emulator.client("dynamodb").delete_item(TableName=table, Key=key)
+
+    monkeypatch.setattr(combinations, "deploy", losing)
+    with pytest.raises(ConfigError, match="lost what it had before the upgrade"):
+        upgrade(emulator, built, replace(COMBINATIONS[0], name="losing"))
