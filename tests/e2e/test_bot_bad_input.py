@@ -232,7 +232,9 @@ def test_r16_answers_that_are_spoilt_cost_time_and_nothing_else(
     assert set(spoiler.done) == {(kind, way) for kind in SPOILS for way in SPOILT}
     assert [account.faults for account in accounts if account.faults] == []
     assert all(account.natural and not account.autopicks for account in accounts)
-    assert lines.getvalue().count('"level":"WARNING"') >= len(spoiler.done)
+    # Of a list that is too long the newest matches are asked for, without a word.
+    told = [one for one in spoiler.done if one != ("list", "huge")]
+    assert lines.getvalue().count('"level":"WARNING"') >= len(told)
 
 
 # --- an arena that is newer than we are ------------------------------------------------------

@@ -18,7 +18,7 @@ with telemetry_in(Path(sys.argv[1])):
     logging.warning("kept")
     resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, resource.RLIM_INFINITY))
     for number in range(100):
-        logging.warning("much more than there is room for")
+        logging.warning("much more than there is room for, %s", "x" * number)
 print("went on")
 """
 

@@ -54,7 +54,7 @@ COMBINATIONS = (
     Combination("pages", {"DeployWeb": "yes"}, {"DeployWeb": "yes"}),
     Combination("blef", _BLEF, {"Services": "blef", **_OLD_BLEF}),
     Combination("euchre", {"Euchre": "yes"}, {"Services": "euchre"}),
-    Combination("further-game", {"Game": "nim"}),
+    Combination("further-game", {"Game": "yours"}),
     Combination(
         "everything",
         {**_ALL, **_BLEF, "Euchre": "yes", "Reserve": "yes"},
