@@ -88,6 +88,8 @@ def opened(
         watchdog=timedelta(seconds=1),
         quotas=OF_A_TEAM,
         slow_down=True,
+        # The original's 100 would slow teams whose programs answer at once, and cost them turns.
+        per_user=PER_ADDRESS,
         # A whole contest may come from one address; by teams it is slowed anyway.
         per_address=PER_ADDRESS * len(teams),
         free=frozenset(words),
