@@ -2,9 +2,9 @@
 
 A connection costs a file handle and memory, and whoever opens one decides how long it lasts unless
 the server does. So there are never more than the process has handles for. Where there is no room,
-the one of the least use is closed for a new one: first who has not asked anything yet, then who is
-idle, then strangers; nobody who has signed in and waits for an answer is ever closed. Answers that
-their clients do not read are bounded, too.
+the one of the least use is closed for a new one: first who has not asked anything within a second,
+then who is idle, then strangers; nobody who has signed in and waits for an answer is ever closed.
+Answers that their clients do not read are bounded, too.
 """
 
 import errno
@@ -42,6 +42,9 @@ MOST_UNREAD = 64 * 1024 * 1024
 
 HURRIED = timedelta(seconds=5)
 """How long a stranger's idle connection lasts once half of the room is taken."""
+
+YOUNG = timedelta(seconds=1)
+"""For so long a connection is only closed for another where all are as young."""
 
 AT_A_TIME = 64
 """Connections that are taken up between two looks at the others."""
@@ -174,7 +177,8 @@ class Lines:
         """Take up a connection, for which another may have to go; it goes itself if none can."""
         lots = self._lots.setdefault(line.caller, [{} for _ in Use])
         crowded = sum(map(len, lots)) >= self.most * SHARE
-        room = (not crowded or _cut_least(lots)) and (len(self) < self.most or self.make_room())
+        room = not crowded or self._cut_least(lots)
+        room = room and (len(self) < self.most or self.make_room())
         line.since = self.clock()
         self._at[line.address] = line
         lots = self._lots.setdefault(line.caller, lots)
@@ -184,7 +188,7 @@ class Lines:
 
     def make_room(self) -> bool:
         """Whether one could be closed."""
-        return _cut_least(self._all)
+        return self._cut_least(self._all)
 
     def turn(self, line: Line, use: Use) -> None:
         """From now on a connection is used otherwise."""
@@ -219,6 +223,15 @@ class Lines:
                     break
                 line.cut()
 
+    def _cut_least(self, lots: list[Lot]) -> bool:
+        """Close the connection of the least use, of these the oldest; whether there was one."""
+        oldest = [next(iter(lot)) for lot in lots[: Use.PLAYER] if lot]
+        ripe = self.clock() - YOUNG.total_seconds()
+        least = next((one for one in oldest if one.since < ripe), oldest[0] if oldest else None)
+        if least is not None:
+            least.cut()
+        return least is not None
+
     def _is_over(self, line: Line, now: float) -> bool:
         if line.stuck is not None and now - line.stuck > UNREAD_LIMIT.total_seconds():
             return True
@@ -227,15 +240,6 @@ class Lines:
             return now - begun > HEAD_LIMIT.total_seconds()
         full = len(self) > self.most / 2
         return full and line.use is Use.IDLE and now - line.since > HURRIED.total_seconds()
-
-
-def _cut_least(lots: list[Lot]) -> bool:
-    """Close the connection of the least use, of these the oldest; whether there was one."""
-    for lot in lots[: Use.PLAYER]:
-        if lot:
-            next(iter(lot)).cut()
-            return True
-    return False
 
 
 class Door(socket.socket):

@@ -19,6 +19,9 @@ from hashlib import md5
 from typing import Any
 from urllib.parse import urlsplit
 
+CARDS = 2
+"""Cards after which a turn is ended."""
+
 PAUSE = 0.5
 """Seconds after a failure until the next try."""
 
@@ -89,7 +92,9 @@ class Stranger:
 
     def ask(self, method: str, path: str, body: object = None) -> Heard:
         """The answer to a request; OSError where none came."""
-        path = path.upper() if self._habit.upper and "?" not in path else path
+        if self._habit.upper:
+            before, mark, query = path.partition("?")
+            path = before.upper() + mark + query
         if self._habit.signs_in == "at once":
             return self._sent(method, path, body, self._basic())
         heard = self._sent(method, path, body, None)
@@ -102,15 +107,21 @@ class Stranger:
         return self._sent(method, path, body, proof)
 
     def play(self, match_id: str) -> None:
-        """Play a match to its end."""
-        path, waits = f"/api/matches/{match_id}", "" if self._habit.hurries else "?waitactive=1"
+        """Play a match to its end: two cards a turn, and every effect is left to the arena."""
+        in_play = 0
         while True:
-            heard = self.ask("GET", path + waits)
-            if heard.status == 200 and self._to_move(heard.json()):
-                heard = self.ask("POST", path, _action(heard.json()))
-            if heard.status == 410 or (heard.status == 200 and _over(heard.json())):
+            etype = "EndTurn" if in_play >= CARDS else "Draw"
+            wait = "" if self._habit.hurries else "?wait=1"
+            body = {"etype": etype, "autopick": True}
+            heard = self.ask("POST", f"/api/matches/{match_id}{wait}", body)
+            if heard.status == 410:
                 return
-            if heard.status not in (200, 409):
+            if heard.status == 200:
+                told = {event["eventType"] for event in heard.json()}
+                in_play = 0 if "TurnEnded" in told else in_play + 1
+            elif heard.status == 400 and in_play:
+                in_play = 0  # the turn was ended for it
+            elif heard.status != 409:
                 raise OSError(f"{heard.status}: {heard.body[:200]!r}")
 
     def play_on(self, tags: str) -> None:
@@ -131,10 +142,6 @@ class Stranger:
         if self._socket is not None:
             self._socket.close()
             self._socket = None
-
-    def _to_move(self, view: Any) -> bool:  # noqa: ANN401 - a view
-        index = view["activePlayerIndex"]
-        return index is not None and view["playerids"][index] == self._user
 
     def _basic(self) -> str:
         return "Basic " + b64encode(f"{self._user}:{self._password}".encode()).decode()
@@ -201,19 +208,6 @@ def _head_of(stream: Any) -> tuple[int, list[tuple[str, str]]]:  # noqa: ANN401 
         name, _, value = line.partition(":")
         headers.append((name.lower(), value.strip()))
     return int(first.split()[1]), headers
-
-
-def _over(told: Any) -> bool:  # noqa: ANN401 - a view, or the events of an action
-    return isinstance(told, dict) and told["activePlayerIndex"] is None
-
-
-def _action(view: Any) -> dict[str, object]:  # noqa: ANN401 - a view
-    state = view["state"]
-    new_turn = view["moveCountInTurn"] is None
-    in_play = 0 if new_turn else len(state["playArea"])
-    if in_play >= 2 and "pendingEffect" not in state:
-        return {"etype": "EndTurn"}
-    return {"etype": "Draw", "autopick": True}
 
 
 def _md5(text: str) -> str:

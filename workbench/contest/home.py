@@ -90,8 +90,9 @@ def opened(
         slow_down=True,
         # The original's 100 would slow teams whose programs answer at once, and cost them turns.
         per_user=PER_ADDRESS,
-        # A whole contest may come from one address; by teams it is slowed anyway.
+        # A whole contest may come from one address, and an attack on it, too.
         per_address=PER_ADDRESS * len(teams),
+        crowded=True,
         free=frozenset(words),
         admin_password=organiser,
     )

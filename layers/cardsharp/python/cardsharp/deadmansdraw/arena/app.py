@@ -86,6 +86,7 @@ class Arena:
             shares=Shares(config.quotas, place.counts),
             slow=slow,
             free=config.free,
+            crowded=config.crowded,
         )
         spectators = Spectators(config.clock) if config.public else None
         gatekeeper = Gatekeeper(self.book, config.clock, place.seal)

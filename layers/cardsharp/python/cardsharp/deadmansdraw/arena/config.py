@@ -28,7 +28,8 @@ class ArenaConfig:
     listened to, or with `insecure` a private network. `public` lets spectators in without a
     password. `quotas` is what one player may take. With `slow_down` who asks more than
     `per_user` times a minute waits, but for those in `free`, and so does who asks more than
-    `per_address` times from one address.
+    `per_address` times from one address. Where that is `crowded`, as many teams may share it, only
+    who has not signed in is slowed by it.
 
     `watchdog` is how late a turn may be until the arena itself ends it; None leaves
     that to others, as the original does.
@@ -46,6 +47,7 @@ class ArenaConfig:
     per_address: int = PER_ADDRESS
     per_user: int = PER_USER
     free: frozenset[str] = frozenset()
+    crowded: bool = False
     tls: tuple[Path, Path] | None = None
     insecure: bool = False
     public: bool = False

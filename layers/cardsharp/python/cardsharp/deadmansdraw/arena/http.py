@@ -99,12 +99,14 @@ class Limits:
     """How much may be asked: wrong passwords, what a player takes, and how often who may ask.
 
     `slow` are the slow-downs of addresses and of users, by which those in `free` are not slowed.
+    Where `crowded`, many users may share an address: it slows only those who have not signed in.
     """
 
     guesses: Guesses
     shares: Shares
     slow: tuple[SlowDown, SlowDown] | None = None
     free: frozenset[str] = frozenset()
+    crowded: bool = False
 
 
 class Guard:
@@ -137,6 +139,8 @@ class Guard:
             asked = _asked(request)
             user = self._known(request, asked)
             if user is None:
+                if self._limits.crowded:
+                    await self._slow_address(f"unknown at {client_ip(request)}")
                 return await self._ask_who(request, asked)
             if user.is_admin:
                 return await handler(request, user)
@@ -148,7 +152,7 @@ class Guard:
                 pace = await self._slow_user(request, user)
                 return _paced(await _answered(handler(request, user)), pace)
 
-        return self.open(admitted)
+        return self._endpoint(admitted, slowed=not self._limits.crowded)
 
     def shown(
         self, handler: Handler, only_player: Callable[[QueryParams], bool] = lambda _: False
@@ -177,9 +181,12 @@ class Guard:
 
     def open(self, handler: Endpoint) -> Endpoint:
         """An endpoint for everybody."""
+        return self._endpoint(handler, slowed=True)
 
+    def _endpoint(self, handler: Endpoint, *, slowed: bool) -> Endpoint:
         async def endpoint(request: Request) -> Response:
-            await self._slow_address(request)
+            if slowed:
+                await self._slow_address(str(client_ip(request)))
             return _unless_known(request, await _answered(handler(request)))
 
         return endpoint
@@ -207,9 +214,9 @@ class Guard:
             response.headers.append("WWW-Authenticate", challenge)
         return response
 
-    async def _slow_address(self, request: Request) -> None:
+    async def _slow_address(self, address: str) -> None:
         if self._limits.slow is not None:
-            await self._wait(self._limits.slow[0].count(str(client_ip(request))).delay)
+            await self._wait(self._limits.slow[0].count(address).delay)
 
     async def _slow_user(self, request: Request, user: User) -> Pace | None:
         if self._limits.slow is None or user.id in self._limits.free:
