@@ -4,11 +4,21 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+import requests
 from pydantic import SecretStr
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Message
-from support.arena import ADMIN, ADMIN_PASSWORD, ALICE, BOB, HandClock, basic, write_players
+from support.arena import (
+    ADMIN,
+    ADMIN_PASSWORD,
+    ALICE,
+    BOB,
+    HandClock,
+    basic,
+    running_arena,
+    write_players,
+)
 
 from cardsharp.deadmansdraw.arena.auth import Gatekeeper
 from cardsharp.deadmansdraw.arena.counts import MemoryCounts
@@ -103,3 +113,19 @@ def test_a_player_is_told_how_near_the_limit_is(tmp_path: Path) -> None:
     assert (told["X-SlowDown-Limit"], told["X-SlowDown-Remaining"]) == ("5", "4")
     for user in (ADMIN, None):
         assert "X-SlowDown-Limit" not in door.ask(user).headers
+
+
+def test_a_page_of_another_site_has_a_signed_in_browser_do_nothing(tmp_path: Path) -> None:
+    """Its text/plain form would reach the watchdog; a browser says where such a form comes from."""
+    with running_arena(tmp_path) as (arena, _):
+        cross = {"Sec-Fetch-Site": "cross-site", "Content-Type": "text/plain"}
+        statuses = [
+            requests.post(
+                f"{arena.url}/api/matches/watchdog",
+                headers=headers,
+                auth=(ADMIN, ADMIN_PASSWORD),
+                timeout=10,
+            ).status_code
+            for headers in ({}, cross)
+        ]
+    assert statuses == [200, 403]

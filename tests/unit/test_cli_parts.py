@@ -29,6 +29,7 @@ from cardsharp.registry import strategies_of
 from cardsharp.replay import Outcome, parse
 from workbench.cli import main
 from workbench.cli.commands import all_commands
+from workbench.deadmansdraw.arena import _check_watchdog
 from workbench.deadmansdraw.cards import parse_cards
 from workbench.deadmansdraw.checks import Skipped, judge_clock
 from workbench.show.checks import Check, Finding, report
@@ -331,3 +332,10 @@ def test_a_copy_of_a_strategy_file_meets_its_original(tmp_path: Path) -> None:
 def test_a_name_that_is_almost_one_is_answered_by_that_one() -> None:
     with pytest.raises(ConfigError, match=r"Did you mean captain\?"):
         strategy_named("captian")
+
+
+def test_an_arena_may_never_end_a_late_turn_itself() -> None:
+    """As the original; the word is on docs/arena.md."""
+    assert _check_watchdog(float, "never") is None
+    with pytest.raises(ValueError, match="never"):
+        _check_watchdog(float, -1.0)

@@ -164,6 +164,12 @@ def test_a_name_that_the_arena_would_refuse_is_refused_at_once(records: Records,
     records.enter("x" * 100)
 
 
+@pytest.mark.parametrize("name", ["One\u202e", "O\u200bne", " One", "one", "\uff2fne", "a\tb"])
+def test_no_two_teams_look_alike(records: Records, name: str) -> None:
+    with pytest.raises(ConfigError, match=r"nobody sees|already"):
+        records.enter(name)
+
+
 def test_once_begun_the_teams_stay_as_they_are(records: Records) -> None:
     """Another team would change every pairing."""
     for name, told in (("One", "already"), ("Nobody", "entered are One, Two")):

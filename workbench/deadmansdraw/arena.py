@@ -28,6 +28,12 @@ ADMIN_PASSWORD = "ARENA_ADMIN_PASSWORD"  # noqa: S105 - a variable's name
 """Not a CARDSHARP_ variable: those are the bot's, which refuses what it does not know."""
 
 
+def _check_watchdog(_kind: object, late: object) -> None:
+    """Let through a number of seconds, or the word never."""
+    if isinstance(late, float) and late < 0:
+        raise ValueError("Must be >= 0, or never.")
+
+
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class ServeOptions:
@@ -66,8 +72,8 @@ class ServeOptions:
     watchdog: Annotated[
         float | Literal["never"],
         Parameter(
-            validator=validators.Number(gte=0),
-            help="Seconds that a turn may be late until the arena ends it.",
+            validator=_check_watchdog,
+            help="Seconds that a turn may be late until the arena ends it, or never.",
         ),
     ] = 5.0
     tls: Annotated[

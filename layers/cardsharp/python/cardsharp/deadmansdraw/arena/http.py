@@ -134,6 +134,9 @@ class Guard:
         """
 
         async def admitted(request: Request) -> Response:
+            if request.method != "GET" and request.headers.get("sec-fetch-site") == "cross-site":
+                # A browser that knows the password would carry out what a stranger's page asks.
+                return tagged(PlainTextResponse("Another site may not ask for this.", 403))
             request.state.body = await read_json(request)
             decode_parameters(request)
             asked = _asked(request)

@@ -40,8 +40,10 @@ def parse_body(raw: bytes, *, is_json: bool) -> dict[str, Any]:
     try:
         body = json.loads(raw, parse_constant=_refuse_constant, parse_float=_finite)
         json.dumps(body, ensure_ascii=False).encode()  # refuses halves of surrogate pairs
-    except (ValueError, RecursionError) as error:
-        raise Malformed(f"The body is not valid JSON: {error}") from None
+    except json.JSONDecodeError as error:
+        raise Malformed(f"The body is not valid JSON: see position {error.pos}.") from None
+    except (ValueError, RecursionError):
+        raise Malformed("The body is not valid JSON.") from None
     if isinstance(body, list):
         return {}
     if not isinstance(body, dict):

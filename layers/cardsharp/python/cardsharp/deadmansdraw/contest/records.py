@@ -6,6 +6,7 @@ those who look while it runs. What keeps it is a `Store`: a file at home, a tabl
 """
 
 import secrets
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -180,6 +181,11 @@ class Store(Protocol):
         """Let go of what it has open."""
 
 
+def _seen(name: str) -> str:
+    """A name as people tell names apart: capitals, widths and ligatures make no other one."""
+    return unicodedata.normalize("NFKC", name).casefold()
+
+
 class Records:
     """The records of one contest, in the store that keeps them."""
 
@@ -221,8 +227,14 @@ class Records:
             raise ConfigError(
                 f"A team's name has 1 to {LONGEST_NAME} characters, and is not empty."
             )
-        if any(team.name == name for team in self.teams()):
-            raise ConfigError(f"There is a team called {name} already.")
+        if not name.isprintable() or name != name.strip():
+            raise ConfigError(
+                f"The team's name {name!r} has characters that nobody sees, or blanks around it; "
+                "leave them out, so that no two names look alike."
+            )
+        alike = next((team.name for team in self.teams() if _seen(team.name) == _seen(name)), None)
+        if alike is not None:
+            raise ConfigError(f"There is a team called {alike} already.")
         team_id, password = secrets.token_hex(12), secrets.token_urlsafe(18)
         team = Entrant(team_id, name, ha1(team_id, password), strategy)
         try:
