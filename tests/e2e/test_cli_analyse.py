@@ -2,8 +2,10 @@
 
 import gzip
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from nim.rules import Action, State
@@ -115,6 +117,37 @@ def test_the_last_match_of_a_file_of_many_is_analysed(cli: Cli, tmp_path: Path) 
     file = tmp_path / "many.jsonl.gz"
     file.write_bytes(gzip.compress(f"{json.dumps(trace)}\n{json.dumps(refused)}\n".encode()))
     assert cli("analyse", str(file)).out.startswith(f"match {trace['name']}: ")
+
+
+@pytest.mark.parametrize(
+    ("told", "sentence"),
+    [
+        (lambda view: [view], "a list of matches"),
+        (lambda view: {"id": view["_id"], "sequence": "1.1", "playerdata": []}, "condensed"),
+        (lambda view: {**view, "moves": []}, "does not tell all moves"),
+        (lambda view: {**view, "moves": view["moves"][-1:]}, "does not tell all moves"),
+    ],
+)
+def test_an_answer_that_tells_no_whole_match_says_what_to_ask(
+    cli: Cli, tmp_path: Path, told: Callable[[dict[str, Any]], object], sentence: str
+) -> None:
+    """Of a match that has ended an arena tells the last move alone, unless it is asked for all."""
+    [trace] = SAMPLE.of_random_play(1)
+    *_, last = looks(trace)
+    file = tmp_path / "told.json"
+    file.write_text(json.dumps(told({**last.raw, "startedAt": "2023-11-06T10:00:00.000Z"})))
+    said = cli("analyse", str(file))
+    assert said.code == 2
+    assert sentence in said.err
+    assert "showevents=true" in said.err
+
+
+def test_a_judge_that_is_a_player_says_so(cli: Cli, tmp_path: Path) -> None:
+    game = next(one for one in GAMES if one.name == "deadmansdraw")
+    record, moves = played(game, [Decides(game, "draw-3"), Decides(game, "random")])
+    record = replace(record, header={**record.header, "seats": {"0": "captain"}})
+    said = cli("analyse", record.match_id, "--store", logged(tmp_path, (record, moves))).out
+    assert "it finds no fault with captain's own choices" in said
 
 
 def test_who_is_ours_is_told_first(cli: Cli, tmp_path: Path) -> None:

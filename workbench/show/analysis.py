@@ -89,7 +89,9 @@ def print_analysis(console: Console, shown: Analysed) -> None:
     console.print("the biggest swings", style="bold")
     console.print(_swings(shown, shown.analysis.swings()))
     console.print()
-    console.print(f"judged by {shown.analysis.judge}; docs/analysis.md says how", style="dim")
+    judge = shown.analysis.judge
+    itself = f"; it finds no fault with {judge}'s own choices" if judge in shown.names else ""
+    console.print(f"judged by {judge}{itself}; docs/analysis.md says how", style="dim")
 
 
 def _players(shown: Analysed) -> Table:

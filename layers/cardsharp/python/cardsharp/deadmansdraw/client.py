@@ -157,7 +157,8 @@ class ArenaClient(Client):
         """The match as it is now, with all its moves if `events`."""
         params = {"showevents": "true"} if events else {}
         path, limit = _match_path(match_id), self._limits.read
-        return self._ask(Call(kind="view", path=path, params=params, limit=limit), wire.parse_view)
+        parse = wire.parse_whole_view if events else wire.parse_view
+        return self._ask(Call(kind="view", path=path, params=params, limit=limit), parse)
 
     def wait_for_turn(
         self, match_id: str, patience: timedelta = timedelta(seconds=2)
@@ -185,7 +186,7 @@ class ArenaClient(Client):
             return None
         if answer.status == _GONE:
             raise MatchClosed(wire.parse_closing_view(answer.body))
-        return wire.parse_view(answer.body)
+        return wire.parse_whole_view(answer.body)
 
     def act(
         self, match_id: str, action: Action, within: timedelta | None = None

@@ -11,6 +11,8 @@ from cardsharp.deadmansdraw.wire import instant
 from cardsharp.deadmansdraw.wire_views import CreationView, MatchView
 from cardsharp.errors import Malformed
 
+_ASK = "GET /api/matches/ID?showevents=true"
+
 Told = tuple[MatchRecord, list[MoveRecord]]
 
 
@@ -21,13 +23,19 @@ def recorded(text: bytes) -> Told:
         Malformed: it tells none, or not its moves.
     """
     try:
-        view = MatchView.model_validate(_whole(json.loads(text)))
-    except ValidationError:
-        raise Malformed("It is no arena's answer about a match.") from None
+        body = json.loads(text)
     except ValueError:
         raise Malformed("It is no JSON.") from None
-    if not view.moves:
-        raise Malformed("It tells no moves; ask for them with ?showevents=true.")
+    if isinstance(body, list):
+        raise Malformed(f"It is a list of matches; ask for one of them: {_ASK}.")
+    if isinstance(body, dict) and "playerdata" in body:
+        raise Malformed(f"It is the condensed answer about a match; ask without: {_ASK}.")
+    try:
+        view = MatchView.model_validate(_whole(body))
+    except ValidationError:
+        raise Malformed("It is no arena's answer about a match.") from None
+    if not view.moves or view.moves[0].sequence_id:
+        raise Malformed(f"It does not tell all moves; ask for them: {_ASK}.")
     return told(view)
 
 

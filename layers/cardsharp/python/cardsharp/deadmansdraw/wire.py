@@ -67,6 +67,7 @@ __all__ = [
     "parse_view",
     "parse_views",
     "parse_whoami",
+    "parse_whole_view",
 ]
 
 
@@ -138,6 +139,14 @@ def _first_fault(error: ValidationError, raw: object) -> str:
 def parse_view(raw: object) -> MatchView:
     """The match of GET /api/matches/{id}, also of its 410; raises Garbled."""
     return _parse(_VIEW, raw, "a match")
+
+
+def parse_whole_view(raw: object) -> MatchView:
+    """The match asked for with its events; raises Garbled, also where some moves are missing."""
+    view = parse_view(raw)
+    if len(view.moves) < view.move_count and not view.finished:
+        raise Garbled(f"The arena tells {len(view.moves)} of {view.move_count} moves.")
+    return view
 
 
 def parse_views(raw: object) -> list[MatchView]:
