@@ -41,7 +41,7 @@ def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp
         (f"bot --user {ONE}", 2, "--url (or CARDSHARP_ARENA_URL) is missing; set it to the"),
         ("bot --url http://127.0.0.1:9", 2, "; set CARDSHARP_USER (or give --user) and CARD"),
         (f"practice --url http://127.0.0.1:9 --user {ONE}", 3, "no connection; is the "),
-        ("arena --watchdog -1", 2, 'Invalid value "-1.0" for --watchdog. Must be >= 0.'),
+        ("arena --watchdog -1", 2, 'Invalid value "-1.0" for --watchdog. Must be >= 0, or never.'),
         ("contest new /dev/null/cup", 2, "/dev/null/cup cannot be made: Not a directory."),
         ("watch http://127.0.0.1:9", 3, "does not answer; is the arena running, and is the "),
         ("arena --data /nonexist/a.db", 2, "--data: there is no folder /nonexist; make it, or"),

@@ -334,8 +334,8 @@ class _Attendance(Generic[A]):
         new = {number: body for number, body in sight.facts.items() if number not in self.known}
         if new:
             self.hold.log.record(self.hold.lease, new)
+            self.hold.meter.count(Metric.TIMEOUTS, sight.timeouts)  # 0, too: an alarm listens
             if sight.timeouts:
-                self.hold.meter.count(Metric.TIMEOUTS, sight.timeouts)
                 about = {"match_id": self.hold.match_id, "turns": sight.timeouts}
                 _log.warning("the arena ended a turn of ours by force", extra=about)
             self.known |= new
