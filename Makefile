@@ -19,6 +19,8 @@ unexport PYTHONDONTWRITEBYTECODE
 # Many tests wait for a process or a socket: two at a time a processor.
 WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) * 2)))
 
+WORLD := PYTHONPATH=tests:tests/samples/games $(BIN)/python -m world
+
 # `make play` takes these: OPPONENT=champion MATCHES=20 STRATEGY=steady CLOUD=emulator SEED=7
 PLAY := $(if $(STRATEGY),--strategy $(STRATEGY)) $(if $(OPPONENT),--opponent $(OPPONENT)) \
   $(if $(MATCHES),--matches $(MATCHES)) $(if $(CLOUD),--cloud $(CLOUD)) $(if $(SEED),--seed $(SEED))
@@ -84,7 +86,7 @@ research-test: setup ## Run the tests of research/
 	@$(BIN)/pytest -n auto --dist worksteal research/tests
 
 explore: setup ## Explore all interleavings of the real code in small matches: JOBS=8 DOCUMENT=1
-	@PYTHONPATH=tests $(BIN)/python -m explore $(if $(JOBS),--jobs $(JOBS)) $(if $(DOCUMENT),--document)
+	@$(WORLD).explore $(if $(JOBS),--jobs $(JOBS)) $(if $(DOCUMENT),--document)
 
 planted: setup ## Plant 30 wrong rules in a clone with nothing beside it, and see each one caught
 	@$(BIN)/pytest -n auto -q -rP tests/mutation
@@ -96,10 +98,10 @@ mutants: setup ## Change the code at random and count what the tests notice: TAR
 	    $(if $(SEED),--seed $(SEED)); done
 
 faults-all: setup ## Play every kind of fault at every I/O step, and pairs: PAIRS=1000 SEED=1
-	@$(BIN)/python tests/faults/every_fault.py $(if $(PAIRS),--pairs $(PAIRS)) $(if $(SEED),--seed $(SEED))
+	@$(WORLD).every_fault $(if $(PAIRS),--pairs $(PAIRS)) $(if $(SEED),--seed $(SEED))
 
 limits: setup ## Play at the arena's limit of requests on a clock of its own: LIMITS="--matches 20 --at-once 4"
-	@$(BIN)/python tests/faults/limits.py $(LIMITS)
+	@$(WORLD).limits $(LIMITS)
 
 contest: setup ## Rehearse a contest with all that goes wrong in one: TEAMS=20 MATCHES=3 TIMEOUT=5 SEED=
 	@$(BIN)/python -m workbench.bench.rehearsal.rehearse $(REHEARSAL)

@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import fault_kit
-from support.bot_bench import Bench, played
-from support.bot_faults import REQUESTS, STORE_KINDS, FaultPlan, Kind, kinds_for, suffering
-from support.bot_interleaving import Interleaver, SharedClock
-from support.bot_wire import ACT
-from support.fault_kit import HOMES, PLACES, Faults, Kit, counted, pairs, singles
 from support.games import GAMES
 from support.size import cases
+from world import kit
+from world.bench import Bench, played
+from world.faults import REQUESTS, STORE_KINDS, FaultPlan, Kind, kinds_for, suffering
+from world.interleaving import Interleaver, SharedClock
+from world.kit import HOMES, PLACES, Faults, Kit, counted, pairs, singles
+from world.network import ACT
 
 from cardsharp.cloud import hold
 from cardsharp.cloud.attended import Attended
@@ -124,7 +124,7 @@ def test_the_page_lists_the_faults_and_steps_of_the_kit(folder: Path) -> None:
     """Those of a match at home as they are now; of the cloud, every kind that there is."""
     home, cloud = HOMES
     counts = sum((counted(run(game, folder, {}).plan.steps) for game in PLACES), Counter[Any]())
-    shown = fault_kit.shown()
+    shown = kit.shown()
     assert shown[home] == {(str(kind), step) for kind, step in counts}, "run make faults-all"
     assert {kind for kind, _ in shown[cloud]} >= {
         str(kind) for step in REQUESTS for kind in kinds_for(step)

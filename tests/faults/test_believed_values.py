@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from support.believed import Lie, harm_by, pairs_of_lies, rows_missing, single_lies
+from world.lies import Lie, harm_by, pairs_of_lies, rows_missing, single_lies
 
 SAMPLE = [*((lie,) for lie in single_lies()[::19]), *pairs_of_lies(12, seed=1)]
 HUGE = (Lie("view", "moveCount", 10**30),)

@@ -13,9 +13,9 @@ from uuid import uuid4
 import pytest
 from pydantic import SecretStr
 from support.blef_bot import NAME, SECRET, SERVICE, BlefPlace
-from support.bot_bench import HARD, Bench, played
-from support.bot_clock import StillClock
-from support.bot_faults import FaultPlan, Kind
+from world.bench import HARD, Bench, played
+from world.clock import StillClock
+from world.faults import FaultPlan, Kind
 
 from cardsharp.cloud.attended import Attended
 from cardsharp.cloud.redaction import BLOT, redact

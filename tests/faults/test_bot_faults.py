@@ -14,12 +14,12 @@ from typing import Any, cast
 
 import pytest
 from requests.adapters import HTTPAdapter
-from support.bot_arena import TABLE, BenchArena
-from support.bot_bench import HARD, Bench, played
-from support.bot_faults import FaultPlan, Kind, suffering
 from support.bot_naive import NaiveBot
-from support.bot_wire import ANSWERS, RETRY_AFTER, Tools
 from support.size import cases
+from world.arena import TABLE, BenchArena
+from world.bench import HARD, Bench, played
+from world.faults import FaultPlan, Kind, suffering
+from world.network import ANSWERS, RETRY_AFTER, Tools
 
 from cardsharp import exchange
 from cardsharp.cloud import hold

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from support.bot_virtual import Hall, Outcome, Wish
+from world.hall import Hall, Outcome, Wish
 
 from cardsharp.budget import Purpose
 from cardsharp.contact import Contact

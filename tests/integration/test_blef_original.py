@@ -9,8 +9,8 @@ from uuid import uuid4
 import pytest
 import requests
 from support.blef_original import OriginalPlace
-from support.bot_bench import Bench
 from support.cli import Cli, Outcome, clean
+from world.bench import Bench
 
 from cardsharp.blef.refusals import NO_GAME
 from cardsharp.blef.routes import API as BLEF

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from requests import PreparedRequest
 from support.arena import DUMMY
-from support.bot_arena import TABLE, BenchArena
-from support.bot_bench import Bench, bot_of, played
-from support.bot_clock import StillClock
-from support.bot_wire import Tools, sent_by
+from world.arena import TABLE, BenchArena
+from world.bench import Bench, bot_of, played
+from world.clock import StillClock
+from world.network import Tools, sent_by
 
 from cardsharp.cloud.timing import Timing
 from cardsharp.deadmansdraw import bot

@@ -9,6 +9,7 @@ from typing import Any
 from uuid import UUID
 
 import requests
+from world.network import LIMITS, Tools, asked_of
 
 from cardsharp.blef.actions import CHECK, LOST, name_of
 from cardsharp.blef.bot import Seats
@@ -28,7 +29,6 @@ from cardsharp.cloud.ports import Body, Clock, MatchLog
 from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.seats import order_seat
 from support.blef import Client, cards_of
-from support.bot_wire import LIMITS, Tools, asked_of
 from workbench.cloud.http_events import Answered
 
 SERVICE = "https://blef.example"

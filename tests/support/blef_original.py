@@ -11,9 +11,9 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import requests
+from world.network import asked_of
 
 from support.blef_bot import BlefPlace
-from support.bot_wire import asked_of
 from workbench.cloud.http_events import Answered
 
 KNOWN = {

@@ -5,6 +5,10 @@ from datetime import timedelta
 from random import Random
 from typing import TypeVar
 
+from world.arena import BenchArena
+from world.bench import Bench
+from world.network import Tools
+
 from cardsharp.cloud.ports import Lease
 from cardsharp.deadmansdraw.client import ArenaClient, MatchClosed
 from cardsharp.deadmansdraw.logbook import facts_beyond, header_body, intent_body, outcome_body
@@ -13,9 +17,6 @@ from cardsharp.deadmansdraw.strategies import Decision, build
 from cardsharp.deadmansdraw.wire_views import MatchView
 from cardsharp.deciding import Decided
 from cardsharp.errors import ArenaError
-from support.bot_arena import BenchArena
-from support.bot_bench import Bench
-from support.bot_wire import Tools
 
 T = TypeVar("T")
 ATTEMPTS = 3

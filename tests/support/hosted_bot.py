@@ -8,6 +8,8 @@ from random import Random
 from typing import Any
 
 import requests
+from world.clock import StillClock
+from world.network import LIMITS, Place, Tools, asked_of
 
 from cardsharp.cloud.attended import Meet
 from cardsharp.cloud.offering import Offering
@@ -22,8 +24,6 @@ from cardsharp.host.wire import NO_GAME, JoinAsked, LookAsked
 from cardsharp.keep.memory import MemoryKeep
 from cardsharp.seats import SeatOrder, find_seat, order_seat
 from cardsharp.web import edge
-from support.bot_clock import StillClock
-from support.bot_wire import LIMITS, Place, Tools, asked_of
 from workbench.cloud.http_events import Answered
 
 OURS, THEIRS = (f"00000000-0000-4000-8000-00000000000{number}" for number in (1, 2))

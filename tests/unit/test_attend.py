@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
-from support.bot_clock import StillClock
+from world.clock import StillClock
 
 from cardsharp.cloud.attend import Bot
 from cardsharp.cloud.attended import After, Attended, Facts, Sight

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 from support.arena import ALICE
-from support.bot_arena import SEED, TABLE, BenchArena
-from support.bot_bench import Bench
-from support.bot_bench import played as finished
+from world.arena import SEED, TABLE, BenchArena
+from world.bench import Bench
+from world.bench import played as finished
 
 from cardsharp.deadmansdraw.reading import rebuild
 from cardsharp.deadmansdraw.strategies import names

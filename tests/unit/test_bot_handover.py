@@ -9,9 +9,9 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from support.bot_arena import BenchArena
-from support.bot_bench import Bench
-from support.bot_faults import FaultPlan, Kind
+from world.arena import BenchArena
+from world.bench import Bench
+from world.faults import FaultPlan, Kind
 
 from cardsharp.cloud.attended import Attended
 from cardsharp.cloud.messages import MatchMessage, parse_message

@@ -9,11 +9,11 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
-from support.bot_arena import TABLE, BenchArena
-from support.bot_bench import Bench, bot_of
-from support.bot_bench import played as finished
-from support.bot_faults import Kind
-from support.bot_wire import Tools
+from world.arena import TABLE, BenchArena
+from world.bench import Bench, bot_of
+from world.bench import played as finished
+from world.faults import Kind
+from world.network import Tools
 
 from cardsharp.cloud.attend import Bot
 from cardsharp.cloud.metrics import Metric, NoMeter

@@ -14,10 +14,10 @@ from typing import Any, cast
 
 import pytest
 from support.arena import ALICE, PASSWORDS
-from support.bot_arena import BenchArena
-from support.bot_bench import Bench
-from support.bot_faults import STEP, FaultPlan, Kind
-from support.bot_wire import ANSWERS, RETRY_AFTER
+from world.arena import BenchArena
+from world.bench import Bench
+from world.faults import STEP, FaultPlan, Kind
+from world.network import ANSWERS, RETRY_AFTER
 
 from cardsharp.access import Credentials
 from cardsharp.cloud.messages import LookMessage, parse_look, parse_message

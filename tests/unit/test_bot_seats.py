@@ -6,8 +6,8 @@ from typing import cast
 import pytest
 from support.arena import ALICE, BOB, DUMMY
 from support.arena_bodies import RUNNING
-from support.bot_clock import StillClock
 from support.recorded import SAMPLE, looks
+from world.clock import StillClock
 
 from cardsharp.contact import Contact
 from cardsharp.deadmansdraw.bot import ArenaMatch

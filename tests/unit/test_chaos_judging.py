@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from support.arena import ALICE
-from support.bot_arena import BenchArena
-from support.bot_bench import Bench
+from world.arena import BenchArena
+from world.bench import Bench
 
 from cardsharp.cloud.ports import MatchLog
 from workbench.bench.chaos.faults import Suffered

@@ -22,7 +22,7 @@ from cardsharp.errors import (
     StoreError,
     Unreachable,
 )
-from explore.cards import (
+from world.explore.cards import (
     MATCH,
     NO_SUCH_MATCH,
     Named,
@@ -33,9 +33,9 @@ from explore.cards import (
     scout,
     worker,
 )
-from explore.process import Processes, Question, Stand, Values
-from explore.stores import Asker, Stores
-from explore.values import UNIT
+from world.explore.process import Processes, Question, Stand, Values
+from world.explore.stores import Asker, Stores
+from world.explore.values import UNIT
 
 TICK = 2
 """Units by which time passes at a time."""

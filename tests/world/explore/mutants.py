@@ -11,8 +11,8 @@ from cardsharp.cloud import attend, hold, onlooker, sqlite
 from cardsharp.cloud.ports import MatchRecord, Outwaited
 from cardsharp.cloud.trouble import Denied, is_final
 from cardsharp.errors import ArenaError
-from explore import cards
-from explore.world import ONE_WORKER, TWO_CARDS, WATCHED, Setting
+from world.explore import cards
+from world.explore.world import ONE_WORKER, TWO_CARDS, WATCHED, Setting
 
 
 def _never_wait(_hold: hold.Hold, *_args: object) -> bool:

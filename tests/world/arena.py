@@ -13,6 +13,7 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 import requests
+from support.arena import ADMIN_PASSWORD, ALICE, DUMMY, PASSWORDS, write_players
 
 from cardsharp.access import Credentials
 from cardsharp.cloud.attended import Meet
@@ -31,11 +32,10 @@ from cardsharp.deadmansdraw.reading import rebuild
 from cardsharp.deadmansdraw.seats import Players, Seat
 from cardsharp.deadmansdraw.strategies import Strategy, build
 from cardsharp.deadmansdraw.wire import action_body, parse_view
-from support.arena import ADMIN_PASSWORD, ALICE, DUMMY, PASSWORDS, write_players
-from support.bot_clock import StillClock
-from support.bot_wire import LIMITS, Tools, body_of
 from workbench.bench.judge import actions_of, is_same_action, log_faults, shown
 from workbench.cloud.http_events import Answered
+from world.clock import StillClock
+from world.network import LIMITS, Tools, body_of
 
 ALICE_USER = User(ALICE, "Alice", "player")
 DUMMY_USER = User(DUMMY, "Dummy", "player")

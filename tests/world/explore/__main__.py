@@ -10,10 +10,10 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from pathlib import Path
 
-from explore.jobs import JOBS, SEARCHES, Result, Search, run
-from explore.mutants import MUTANTS, Mutant
+from world.explore.jobs import JOBS, SEARCHES, Result, Search, run
+from world.explore.mutants import MUTANTS, Mutant
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "reliability.md"
+DOCUMENT = Path(__file__).parents[3] / "docs" / "reliability.md"
 BEGIN, END = "<!-- written by make explore -->", "<!-- end of make explore -->"
 
 

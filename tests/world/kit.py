@@ -8,14 +8,15 @@ from pathlib import Path
 from random import Random
 
 from support.blef_bot import BlefPlace
-from support.bot_arena import BenchArena
-from support.bot_bench import Bench, played
-from support.bot_clock import StillClock
-from support.bot_faults import Kind, kinds_for
-from support.bot_homes import Home, at_home, in_the_cloud
-from support.bot_wire import Place
 from support.games import HOSTED
 from support.hosted_bot import places
+
+from world.arena import BenchArena
+from world.bench import Bench, played
+from world.clock import StillClock
+from world.faults import Kind, kinds_for
+from world.network import Place
+from world.stores import Home, at_home, in_the_cloud
 
 PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
 BEGIN, END = "<!-- written by make faults-all -->\n", "<!-- end -->"

@@ -18,8 +18,8 @@ from unittest import mock
 
 from cardsharp.cloud.ports import MatchRecord, Outwaited
 from cardsharp.contact import Contact
-from explore.frames import live
-from explore.values import UNIT, Beat, Moment, Opaque, Print, moment, shifted
+from world.explore.frames import live
+from world.explore.values import UNIT, Beat, Moment, Opaque, Print, moment, shifted
 
 ONLY_COUNTED = {"offered", "ports"}
 """Variables that count for a report and decide nothing; they would never be the same again."""

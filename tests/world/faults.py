@@ -8,7 +8,7 @@ from typing import TypeVar, cast
 
 from cardsharp.cloud.ports import Lease, MatchLog
 from cardsharp.errors import Conflict, StoreError
-from support.bot_clock import StillClock
+from world.clock import StillClock
 
 T = TypeVar("T")
 

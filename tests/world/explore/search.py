@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from explore.world import State, World
+from world.explore.world import State, World
 
 
 @dataclass

@@ -22,8 +22,8 @@ from cardsharp.deadmansdraw.wire_views import CreationView
 from cardsharp.deciding import Decided
 from cardsharp.errors import NotFound, Rejected
 from cardsharp.strategy import Decision
-from explore.process import Ports, Program
-from explore.values import Opaque
+from world.explore.process import Ports, Program
+from world.explore.values import Opaque
 
 MATCH = "match"
 ME = "me"

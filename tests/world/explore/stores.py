@@ -11,9 +11,9 @@ from cardsharp.cloud.codec import decode, from_micros, to_micros
 from cardsharp.cloud.ports import Lease, MatchRecord, Outwaited
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.errors import Conflict, StoreError
-from explore.cards import MATCH, ME
-from explore.process import Question
-from explore.values import START, moment, units
+from world.explore.cards import MATCH, ME
+from world.explore.process import Question
+from world.explore.values import START, moment, units
 
 _MOMENTS = ("finished",)
 _FENCE = 5

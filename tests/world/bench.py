@@ -16,10 +16,10 @@ from cardsharp.cloud.onlooker import Onlooker
 from cardsharp.cloud.ports import MatchLog, MoveRecord
 from cardsharp.cloud.timing import Timing
 from cardsharp.errors import ArenaError, StoreError
-from support.bot_clock import StillClock
-from support.bot_faults import OUTAGE, Crash, FaultPlan, Kind, Meant, Mindful
-from support.bot_homes import Home, at_home
-from support.bot_wire import FaultyWire, Gate, Place, Tools
+from world.clock import StillClock
+from world.faults import OUTAGE, Crash, FaultPlan, Kind, Meant, Mindful
+from world.network import FaultyWire, Gate, Place, Tools
+from world.stores import Home, at_home
 
 HOUR = timedelta(hours=1)
 NO_METER = NoMeter()

@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 
 import requests
 from requests.adapters import HTTPAdapter
+from support.arena import ADMIN, ALICE, BOB, PASSWORDS
 
 from cardsharp.access import Credentials
 from cardsharp.cloud.attend import Bot
@@ -42,11 +43,10 @@ from cardsharp.deadmansdraw.scout import Scout, ScoutTiming
 from cardsharp.deadmansdraw.seats import Players, Seat
 from cardsharp.deadmansdraw.strategies import build
 from cardsharp.deadmansdraw.wire import action_body, parse_view
-from support.arena import ADMIN, ALICE, BOB, PASSWORDS
-from support.bot_arena import URL, BenchArena
-from support.bot_clock import StillClock
-from support.bot_wire import body_of, response_of
 from workbench.stage.tally import kind_of
+from world.arena import URL, BenchArena
+from world.clock import StillClock
+from world.network import body_of, response_of
 
 POLL = 30.0
 """Seconds that a long poll of the arena lasts."""

@@ -16,6 +16,7 @@ from typing import Any, cast
 
 import stamina
 from botocore.exceptions import ClientError, EndpointConnectionError, ReadTimeoutError
+from support.cloud_benches import environment
 
 from cardsharp.cloud.dynamodb import DynamoLog
 from cardsharp.cloud.dynamodb_vault import DynamoVault
@@ -27,10 +28,9 @@ from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.cloud.sqlite_vault import SqliteVault
 from cardsharp.cloud.sqs import SqsQueue
 from cardsharp.cloud.vault import Vault
-from support.bot_clock import StillClock
-from support.bot_faults import REQUESTS, Errors, FaultPlan, Faulty, Kind
-from support.cloud_benches import environment
 from workbench.cloud.template import all_resources, table_request
+from world.clock import StillClock
+from world.faults import REQUESTS, Errors, FaultPlan, Faulty, Kind
 
 HOUR = timedelta(hours=1)
 

@@ -1,6 +1,6 @@
 """Plays matches at the arena's limit of requests, many at once, on a clock of its own.
 
-python tests/faults/limits.py [--matches 200] [--at-once 1 2 4 6] [--turn 7] [--limit 100]
+python -m world.limits [--matches 200] [--at-once 1 2 4 6] [--turn 7] [--limit 100]
 
 The arena, its slow-down, our client, scout and bot are the real ones. Says of each number of
 matches at once what was asked, and ends with 1 where a turn of ours was lost or an action refused.
@@ -12,10 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-TESTS = Path(__file__).parents[1]
-sys.path[:0] = [str(TESTS)]
-
-from support.bot_virtual import Hall, Wish  # noqa: E402 - the path comes first
+from world.hall import Hall, Wish
 
 
 def main() -> int:

@@ -20,9 +20,9 @@ from pydantic import BaseModel
 
 from cardsharp.cloud.timing import Timing
 from cardsharp.deadmansdraw.wire_views import DeltaView, MatchView, PendingEffect
-from support.bot_arena import TABLE, BenchArena
-from support.bot_bench import Bench, played
 from workbench.cloud.http_events import Answered
+from world.arena import TABLE, BenchArena
+from world.bench import Bench, played
 
 NUMBERS = (-1, 2**31, 10**30, 1e308, 0.5, "1", None, True, [])
 SEATS = (-1, 2, 10**30, "0", None, [])

@@ -27,10 +27,10 @@ from cardsharp.cloud.timing import Timing
 from cardsharp.cloud.vault import Vault
 from cardsharp.exchange import Client
 from cardsharp.web.events import Handler
-from support.bot_clock import StillClock
-from support.bot_faults import STEP, Crash, FaultPlan, Intent, Kind, Meant
 from workbench.cloud.context import LambdaContext
 from workbench.cloud.http_events import Answered, Asked, http_event, read_answer
+from world.clock import StillClock
+from world.faults import STEP, Crash, FaultPlan, Intent, Kind, Meant
 
 C = TypeVar("C", bound=Client)
 

@@ -1,6 +1,6 @@
 """Plays every kind of fault at every I/O step, and pairs of them, and writes what was played.
 
-python tests/faults/every_fault.py [--pairs N] [--seed S]
+python -m world.every_fault [--pairs N] [--seed S]
 
 Every bot at both homes of its match log. When nothing was harmed, the table in docs/reliability.md
 is written anew; else every harmed match is named by its faults, and the exit code is 1.
@@ -17,13 +17,10 @@ from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 
-TESTS = Path(__file__).parents[1]
-sys.path[:0] = [str(TESTS), str(TESTS / "samples" / "games")]
-
-from support import fault_kit  # noqa: E402 - the path comes first
-from support.believed import Lie, harm_by, pairs_of_lies, single_lies  # noqa: E402
-from support.bot_bench import Bench  # noqa: E402
-from support.fault_kit import HOMES, PLACES, Counts, Faults, Kit, singles  # noqa: E402
+from world import kit as fault_kit
+from world.bench import Bench
+from world.kit import HOMES, PLACES, Counts, Faults, Kit, singles
+from world.lies import Lie, harm_by, pairs_of_lies, single_lies
 
 BATCH = 20
 """Matches that a process plays before it tells of them."""

@@ -8,10 +8,10 @@ import time
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from explore.mutants import MUTANTS
-from explore.process import no_threads
-from explore.search import Found, explore
-from explore.world import ONE_WORKER, TWO_CARDS, WATCHED, Setting, World
+from world.explore.mutants import MUTANTS
+from world.explore.process import no_threads
+from world.explore.search import Found, explore
+from world.explore.world import ONE_WORKER, TWO_CARDS, WATCHED, Setting, World
 
 HOUR = timedelta(hours=1)
 

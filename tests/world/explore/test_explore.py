@@ -7,11 +7,11 @@ from random import Random
 
 import pytest
 
-from explore.__main__ import main
-from explore.mutants import MUTANTS
-from explore.process import no_threads
-from explore.search import explore
-from explore.world import TWO_CARDS, WATCHED, Setting, World
+from world.explore.__main__ import main
+from world.explore.mutants import MUTANTS
+from world.explore.process import no_threads
+from world.explore.search import explore
+from world.explore.world import TWO_CARDS, WATCHED, Setting, World
 
 ALONE = Setting(cards=1, skews=(timedelta(0),), onlookers=0)
 

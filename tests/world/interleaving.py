@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from random import Random
 
-from support.bot_clock import StillClock
+from world.clock import StillClock
 
 LIMIT = 20
 """Seconds after which a worker that is not let on has found a fault of this module."""
