@@ -133,7 +133,7 @@ def test_what_was_logged_of_a_match_is_found_across_the_functions(
 
 def test_the_metrics_that_functions_log_reach_status(cloud: Trial, played: MatchRecord) -> None:
     # The match is over in the table before the worker's last line is in the log.
-    until(lambda: publish(cloud.stack) > 0, limit=60)
+    until(lambda: publish(cloud.stack.client) > 0, limit=60)
     look, bot = look_at(cloud.stack), bot_of(cloud.stack)
     assert bot.results["both seats"] == 1
     assert look.problems == ()

@@ -4,13 +4,14 @@ import json
 import threading
 from collections.abc import Iterator
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
+from botocore.exceptions import ClientError
 from support.cloud_clock import START, FakeClock
 
 from cardsharp.cloud.ports import Signal
 from workbench.operate.publish import go_on_publishing
-from workbench.operate.stack import Stack
 
 
 class Turning(FakeClock):
@@ -23,7 +24,7 @@ class Turning(FakeClock):
 
 
 class Cloud:
-    """Logs with a line that tells of one poll every 4 s, and what CloudWatch was given."""
+    """Logs with a line that tells of one poll every 4 s, a log deleted since, and what is given."""
 
     def __init__(self) -> None:
         self.given: list[float] = []
@@ -32,10 +33,16 @@ class Cloud:
             {"timestamp": began + 4000 * i, "message": line(i, began)} for i in range(10)
         ]
 
-    def get_paginator(self, _name: str) -> "Cloud":
-        return self
+    def get_paginator(self, name: str) -> Any:  # noqa: ANN401 - boto3's
+        listing, events = SimpleNamespace(paginate=self._groups), SimpleNamespace(paginate=self._in)
+        return {"describe_log_groups": listing, "filter_log_events": events}[name]
 
-    def paginate(self, **asked: Any) -> Iterator[dict[str, object]]:  # noqa: ANN401 - boto3's
+    def _groups(self) -> Iterator[dict[str, object]]:
+        yield {"logGroups": [{"logGroupName": "gone"}, {"logGroupName": "kept"}]}
+
+    def _in(self, **asked: Any) -> Iterator[dict[str, object]]:  # noqa: ANN401 - boto3's
+        if asked["logGroupName"] == "gone":
+            raise ClientError({"Error": {"Code": "ResourceNotFoundException"}}, "FilterLogEvents")
         begin, end = asked["startTime"], asked["endTime"]
         yield {"events": [one for one in self._events if begin <= one["timestamp"] <= end]}  # type: ignore[operator]
 
@@ -50,16 +57,7 @@ def line(number: int, began: int) -> str:
     return json.dumps({"_aws": head, "Polls": number})
 
 
-def test_each_line_is_published_once_until_it_is_over() -> None:
-    cloud, clock = Cloud(), Turning()
-    stack = Stack(
-        name="s",
-        changed=START,
-        protected=False,
-        parameters={},
-        outputs={},
-        ids={"WorkerLogs": "group"},
-        client=lambda _service: cloud,
-    )
-    go_on_publishing(stack, clock, threading.Event())
+def test_each_line_is_published_once_whatever_stacks_come_and_go() -> None:
+    cloud = Cloud()
+    go_on_publishing(lambda _service: cloud, Turning(), threading.Event())
     assert cloud.given == [0, 1, 2, 3, 4, 5, 6, 7], "three times 10 s, but for the last second"

@@ -5,11 +5,14 @@ see none of our metrics there.
 """
 
 import threading
+from collections.abc import Iterator
 from datetime import timedelta
+
+from botocore.exceptions import ClientError
 
 from cardsharp.cloud.ports import Clock
 from workbench.cloud.samples import Sample, read_emf
-from workbench.operate.stack import Stack
+from workbench.operate.stack import Client, Clients
 
 _BATCH = 500
 _PAUSE = timedelta(seconds=10)
@@ -18,23 +21,13 @@ _SETTLED = timedelta(seconds=1)
 """So old a moment is when no more lines come that bear it."""
 
 
-def logged_samples(stack: Stack, begin: int = 0, end: int | None = None) -> list[Sample]:
-    """Every metric value that the stack's functions logged, from `begin` to before `end`, in ms."""
-    logs = stack.client("logs").get_paginator("filter_log_events")
-    window = {"startTime": begin, **({} if end is None else {"endTime": end - 1})}
-    lines = (
-        event["message"]
-        for group in stack.log_groups.values()
-        for page in logs.paginate(logGroupName=group, **window)
-        for event in page["events"]
-    )
-    return list(read_emf(lines))
+def publish(client: Clients, begin: int = 0, end: int | None = None) -> int:
+    """Put the metrics logged from `begin` to before `end`, in ms, into the emulator's CloudWatch.
 
-
-def publish(stack: Stack, begin: int = 0, end: int | None = None) -> int:
-    """Put the logged metrics of a time into the emulator's CloudWatch; how many values."""
-    samples = logged_samples(stack, begin, end)
-    cloudwatch = stack.client("cloudwatch")
+    It reads every log there is: stacks come and go while it looks. Returns how many values it put.
+    """
+    samples = list(read_emf(_lines(client("logs"), begin, end)))
+    cloudwatch = client("cloudwatch")
     for namespace in sorted({one.metric.namespace for one in samples}):
         data = [_datum(one) for one in samples if one.metric.namespace == namespace]
         for start in range(0, len(data), _BATCH):
@@ -42,13 +35,32 @@ def publish(stack: Stack, begin: int = 0, end: int | None = None) -> int:
     return len(samples)
 
 
-def go_on_publishing(stack: Stack, clock: Clock, over: threading.Event) -> None:
+def go_on_publishing(client: Clients, clock: Clock, over: threading.Event) -> None:
     """Publish what is logged, each line once, until it is over."""
     begin = 0
     while not clock.wait(over, _PAUSE):
         end = round((clock.now() - _SETTLED).timestamp() * 1000)
-        publish(stack, begin, end)
+        publish(client, begin, end)
         begin = end
+
+
+def _lines(logs: Client, begin: int, end: int | None) -> Iterator[str]:
+    groups = [
+        group["logGroupName"]
+        for page in logs.get_paginator("describe_log_groups").paginate()
+        for group in page["logGroups"]
+    ]
+    window = {"startTime": begin, **({} if end is None else {"endTime": end - 1})}
+    for group in groups:
+        try:
+            for page in logs.get_paginator("filter_log_events").paginate(
+                logGroupName=group, **window
+            ):
+                yield from (event["message"] for event in page["events"])
+        except ClientError as error:
+            if error.response["Error"]["Code"] != "ResourceNotFoundException":
+                raise
+            # Its stack was deleted since it was listed.
 
 
 def _datum(one: Sample) -> dict[str, object]:

@@ -270,7 +270,7 @@ def main() -> None:
 
 
 def _report(trial: Trial) -> None:
-    publish(trial.stack)
+    publish(trial.stack.client)
     look = look_at(trial.stack)
     say(f"status: {json.dumps(look.document())}")
     if look.problems:
@@ -287,7 +287,7 @@ def _stay(trial: Trial) -> None:
             say(f"export {name}={shlex.quote(value)}")
         say(f"\nThe arena is {trial.arena.url}; Ctrl-C here stops everything.")
         signal.signal(signal.SIGTERM, signal.default_int_handler)
-        go_on_publishing(trial.stack, SystemClock(), threading.Event())
+        go_on_publishing(trial.stack.client, SystemClock(), threading.Event())
 
 
 if __name__ == "__main__":
