@@ -22,13 +22,8 @@ from support.contests import held, practised, teams
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.deadmansdraw.contest.dynamodb import DynamoContest, TableContests
-from cardsharp.deadmansdraw.contest.pages import (
-    ContestPages,
-    OneContest,
-    file_page,
-    page,
-    running_part,
-)
+from cardsharp.deadmansdraw.contest.page_routes import ContestPages, OneContest
+from cardsharp.deadmansdraw.contest.pages import file_page, page, running_part
 from cardsharp.deadmansdraw.contest.practice import ladder
 from cardsharp.deadmansdraw.contest.records import FORMATS, Records, Settings
 from cardsharp.deadmansdraw.contest.sqlite import SqliteContest
@@ -354,7 +349,7 @@ def test_of_several_contests_the_first_is_shown_and_the_others_are_led_to(
 ) -> None:
     """Each by its name; another name is no page."""
     config = ArenaConfig(players=write_players(tmp_path), public=True)
-    with ArenaServer(config, ContestPages(Two(cup))) as server:
+    with ArenaServer(config, ContestPages(lambda: Two(cup))) as server:
         client = Client(server.url)
         assert "/contest?name=next%20%26%20last" in Parsed(client.get("/contest").text).addresses()
         for path in ("/contest", "/contest/running"):
@@ -375,7 +370,10 @@ def test_nobody_waits_while_a_page_is_made(cup: Records, tmp_path: Path) -> None
             return super().names()
 
     config = ArenaConfig(players=write_players(tmp_path), public=True)
-    with ArenaServer(config, ContestPages(Slow(cup))) as server, ThreadPoolExecutor(1) as pool:
+    with (
+        ArenaServer(config, ContestPages(lambda: Slow(cup))) as server,
+        ThreadPoolExecutor(1) as pool,
+    ):
         page_of, other = Client(server.url), Client(server.url)
         waiting = pool.submit(page_of.get, "/contest")
         assert asked.wait(10)
@@ -392,7 +390,7 @@ def arena(records: Records | None, folder: Path, *, public: bool) -> Iterator[Cl
     config = ArenaConfig(
         players=write_players(folder), public=public, admin_password=ADMIN_PASSWORD
     )
-    with ArenaServer(config, records and ContestPages(OneContest(records))) as server:
+    with ArenaServer(config, records and ContestPages(lambda: OneContest(records))) as server:
         client = Client(server.url)
         yield client
         client.close()

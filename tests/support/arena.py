@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
-from cardsharp.deadmansdraw.arena.pages import MorePages
+from cardsharp.deadmansdraw.arena.page_routes import MorePages
 from workbench.arena.server import ArenaServer
 
 DUMMY = "0" * 24

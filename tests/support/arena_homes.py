@@ -12,7 +12,7 @@ from starlette.routing import Route
 from cardsharp.cloud.dynamodb_items import key
 from cardsharp.deadmansdraw.arena.teams import PLAYERS
 from cardsharp.deadmansdraw.contest.dynamodb import DynamoContest, TableContests
-from cardsharp.deadmansdraw.contest.pages import ContestPages, OneContest
+from cardsharp.deadmansdraw.contest.page_routes import ContestPages, OneContest
 from cardsharp.deadmansdraw.contest.records import Entrant, Records, Settings, Store
 from cardsharp.deadmansdraw.contest.sqlite import SqliteContest
 from support.arena import (
@@ -62,7 +62,7 @@ def this_machine(folder: Path, *, public: bool) -> Iterator[Home]:
     contest = begun(SqliteContest.found(folder / "contest", CONTEST))
     with running_arena(
         folder,
-        more=ContestPages(OneContest(contest)),
+        more=ContestPages(lambda: OneContest(contest)),
         without=[OUTSIDER],
         data=data,
         public=public,
@@ -101,7 +101,7 @@ def cloud(folder: Path, *, public: bool) -> Iterator[Home]:
             watchdog_pause=AT_ONCE,
         ) as (arena, _):
             begun(DynamoContest.found(table, CONTEST))
-            arena._arena.show(ContestPages(TableContests(table)))
+            arena._arena.show(ContestPages(lambda: TableContests(table)))
             yield Home(arena.url, routes_of(arena._arena.app), left)
 
 

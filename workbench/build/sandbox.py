@@ -51,12 +51,15 @@ def mount(build: Build, python: Path, folder: Path) -> Mounts:
     """Merge the layers of a build below `folder`, and put the runtime's packages beside them.
 
     Raises:
-        BuildError: the runtime's packages cannot be had.
+        BuildError: the runtime's packages or a bare interpreter cannot be had.
     """
     opt = folder / "opt"
     for name in build.layers(native_architecture()):
         shutil.copytree(build.folder_of(name), opt, dirs_exist_ok=True)
-    return Mounts(python, _runtime_packages(python, folder / "runtime"), opt)
+    # As bare as Lambda's: what else is installed beside an interpreter may run at its start.
+    bare = folder / "python"
+    _run([str(python), "-m", "venv", "--without-pip", str(bare)], "No bare Python can be made")
+    return Mounts(bare / "bin" / "python", _runtime_packages(python, folder / "runtime"), opt)
 
 
 def _runtime_packages(python: Path, folder: Path) -> Path:
@@ -64,12 +67,16 @@ def _runtime_packages(python: Path, folder: Path) -> Path:
     command = [uv, "pip", "install", "--quiet", "--require-hashes", "--no-deps"]
     command += ["--only-binary", ":all:", "--compile-bytecode", "--python", str(python)]
     command += ["--target", str(folder), "--requirement", str(RUNTIME_REQUIREMENTS)]
-    done = subprocess.run(  # noqa: S603 - uv of our own environment
+    _run(command, "The runtime's packages cannot be had")
+    return folder
+
+
+def _run(command: list[str], otherwise: str) -> None:
+    done = subprocess.run(  # noqa: S603 - the interpreter found, or uv of our own environment
         command, capture_output=True, text=True, check=False
     )
     if done.returncode != 0:
-        raise BuildError(f"The runtime's packages cannot be had: {done.stderr.strip()}")
-    return folder
+        raise BuildError(f"{otherwise}: {done.stderr.strip()}")
 
 
 def plain_variables(function: Resource) -> dict[str, str]:

@@ -20,7 +20,7 @@ from cardsharp.deadmansdraw.arena.players import ADMIN, ha1
 from cardsharp.deadmansdraw.arena.quotas import OF_A_TEAM
 from cardsharp.deadmansdraw.arena.slowdown import PER_ADDRESS
 from cardsharp.deadmansdraw.client import ArenaClient
-from cardsharp.deadmansdraw.contest.pages import ContestPages, OneContest
+from cardsharp.deadmansdraw.contest.page_routes import ContestPages, OneContest
 from cardsharp.deadmansdraw.contest.records import Entrant, Records
 from cardsharp.deadmansdraw.contest.sqlite import SqliteContest
 from cardsharp.errors import ArenaError, CardsharpError, ConfigError
@@ -97,7 +97,7 @@ def opened(
         admin_password=organiser,
     )
     with ExitStack() as stack:
-        arena = stack.enter_context(ArenaServer(config, ContestPages(OneContest(records))))
+        arena = stack.enter_context(ArenaServer(config, ContestPages(lambda: OneContest(records))))
         here = Address(arena.url.replace("0.0.0.0", "127.0.0.1"), place.tls and place.tls[0])  # noqa: S104
         over = threading.Event()
         stack.callback(over.set)

@@ -24,7 +24,7 @@ from cardsharp.deadmansdraw.arena.http import Guard, Limits, error_answer, not_f
 from cardsharp.deadmansdraw.arena.listing import lists_own, looks_as_player
 from cardsharp.deadmansdraw.arena.lobby import Lobby
 from cardsharp.deadmansdraw.arena.openness import PrivateOnly
-from cardsharp.deadmansdraw.arena.pages import MorePages, Pages, page_routes
+from cardsharp.deadmansdraw.arena.page_routes import AllPages, MorePages, page_routes
 from cardsharp.deadmansdraw.arena.paths import LooseRoute, PathAsSent, allowed_methods
 from cardsharp.deadmansdraw.arena.players import Book
 from cardsharp.deadmansdraw.arena.presence import Heard, Presence
@@ -34,11 +34,11 @@ from cardsharp.deadmansdraw.arena.slowdown import SlowDown
 from cardsharp.deadmansdraw.arena.spectators import Spectators
 from cardsharp.deadmansdraw.arena.waiting import Waiting
 from cardsharp.deadmansdraw.arena.watchdog import LOOK, Watchdog
-from cardsharp.deadmansdraw.arena.watching import MatchPages
-from cardsharp.viewer.base import Site
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+
+    from cardsharp.viewer.base import Site
 
 _log = logging.getLogger(__name__)
 
@@ -96,13 +96,20 @@ class Arena:
         api = Api(self.referee, place.waiting, config, place.name, place.presence)
         layers = (PrivateOnly, PathAsSent) if config.insecure else (PathAsSent,)
         self._links = list(_LINKS)
-        self._guard, self._site = guard, Site("Arena", links=self._links)
-        pages = Pages(self._site, self.lobby, self.book, config.clock)
-        matches = MatchPages(self._site, self.referee, place, config.poll_timeout)
+        self._guard = guard
+
+        def pages() -> AllPages:
+            from cardsharp.deadmansdraw.arena.pages import Pages  # noqa: PLC0415 - see page_routes
+            from cardsharp.deadmansdraw.arena.watching import MatchPages  # noqa: PLC0415
+
+            site = self._site()
+            matches = MatchPages(site, self.referee, place, config.poll_timeout)
+            return AllPages(Pages(site, self.lobby, self.book, config.clock), matches)
+
         self.app = Starlette(
             routes=[
                 *api_routes(api, guard),
-                *page_routes(pages, matches, guard),
+                *page_routes(pages, guard),
             ],
             middleware=[Middleware(one) for one in layers],
             exception_handlers={HTTPException: _http_error, Exception: _bug},
@@ -114,6 +121,11 @@ class Arena:
         """Serve pages beside its own, such as those of a contest that is held there."""
         self._links.insert(0, (more.title, more.path))
         self.app.router.routes.extend(more.routes(self._site, self.lobby, self._guard))
+
+    def _site(self) -> "Site":
+        from cardsharp.viewer.base import Site  # noqa: PLC0415 - see page_routes
+
+        return Site("Arena", links=self._links)
 
     def close(self) -> None:
         """End every long poll."""

@@ -5,22 +5,18 @@ from collections.abc import Callable
 from datetime import datetime
 from http import HTTPStatus
 from pathlib import Path
-from typing import Protocol
 from urllib.parse import urlsplit
 
 from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
-from starlette.routing import Route
 
-from cardsharp.deadmansdraw.arena.http import Guard, not_found, tagged
+from cardsharp.deadmansdraw.arena.http import not_found, tagged
 from cardsharp.deadmansdraw.arena.list_page import MatchList
 from cardsharp.deadmansdraw.arena.lobby import Lobby
-from cardsharp.deadmansdraw.arena.paths import LooseRoute
 from cardsharp.deadmansdraw.arena.players import Book, User
 from cardsharp.deadmansdraw.arena.statistics import statistics_page, tags_page
 from cardsharp.deadmansdraw.arena.templates import FOLDER, rendered
-from cardsharp.deadmansdraw.arena.watching import MatchPages
 from cardsharp.viewer import assets as viewer
 from cardsharp.viewer.base import Site
 from cardsharp.web.page import described
@@ -28,16 +24,6 @@ from cardsharp.web.page import described
 _DOCUMENT = Path(__file__).with_name("openapi.json")
 ASSETS = {"statistics.css": "text/css; charset=utf-8"}
 """What these pages load beside what all pages do."""
-
-
-class MorePages(Protocol):
-    """Pages beside the arena's own, to which those lead: their title and address."""
-
-    title: str
-    path: str
-
-    def routes(self, site: Site, lobby: Lobby, guard: Guard) -> list[Route]:
-        """Their routes, at an arena with these matches and these rules of admission."""
 
 
 class Pages:
@@ -97,25 +83,6 @@ class Pages:
         if name in ASSETS:
             return _asset((FOLDER / name).read_text(encoding="utf-8"), ASSETS[name])
         return not_found(request)
-
-
-def page_routes(pages: Pages, matches: MatchPages, guard: Guard) -> list[Route]:
-    """The routes of the pages and of what they load."""
-    known, shown, everybody = guard.known, guard.shown, guard.open
-    return [
-        LooseRoute("/", everybody(pages.root), "GET"),
-        LooseRoute("/login", known(pages.login), "GET"),
-        LooseRoute("/logout", everybody(pages.logout), "GET"),
-        LooseRoute("/matches", shown(pages.matches), "GET"),
-        LooseRoute("/matches/statistics", shown(pages.statistics), "GET"),
-        LooseRoute("/matches/{id}", shown(matches.page), "GET"),
-        LooseRoute("/matches/{id}/steps", shown(matches.steps), "GET"),
-        LooseRoute("/docs", everybody(pages.docs), "GET"),
-        LooseRoute("/api", everybody(pages.openapi), "GET"),
-        LooseRoute("/swagger.json", everybody(pages.openapi), "GET"),
-        LooseRoute("/_ah/warmup", everybody(pages.warm_up), "GET"),
-        LooseRoute("/page/{name}", everybody(pages.asset), "GET"),
-    ]
 
 
 def _redirect(path: str, status: int = 302) -> Response:

@@ -1,97 +1,24 @@
 """The pages of a contest: `/contest` at its arena, and the same as one file."""
 
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
-from pathlib import Path
-from typing import Protocol
 from urllib.parse import quote
 
 from jinja2 import FileSystemLoader
 from markupsafe import Markup
-from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
-from starlette.routing import Route
 
-from cardsharp.deadmansdraw.arena.http import Endpoint, Guard, not_found, tagged
-from cardsharp.deadmansdraw.arena.lobby import Lobby
 from cardsharp.deadmansdraw.arena.match import Match
-from cardsharp.deadmansdraw.arena.paths import LooseRoute
-from cardsharp.deadmansdraw.arena.players import User
 from cardsharp.deadmansdraw.contest.drawing import Drawing
 from cardsharp.deadmansdraw.contest.facts import Facts
 from cardsharp.deadmansdraw.contest.figures import wins_so_far
+from cardsharp.deadmansdraw.contest.page_routes import FOLDER
 from cardsharp.deadmansdraw.contest.records import Records
 from cardsharp.deadmansdraw.contest.status import Status
-from cardsharp.viewer.assets import HEADERS
 from cardsharp.viewer.base import Site, alone, templates
-
-FOLDER = Path(__file__).with_name("page")
-ASSETS = {"contest.css": "text/css", "contest.js": "text/javascript"}
 
 EM = 12.0
 """The size of letters in the bracket, in its own units."""
-
-
-class Contests(Protocol):
-    """The contests of an arena."""
-
-    def names(self) -> list[str]:
-        """Their names; the first is shown where none is asked for."""
-
-    def named(self, name: str) -> Records:
-        """One of them."""
-
-
-class OneContest:
-    """The contest of an arena that has one."""
-
-    def __init__(self, records: Records) -> None:
-        self._records = records
-        self._name = records.settings.name
-
-    def names(self) -> list[str]:
-        """Its name."""
-        return [self._name]
-
-    def named(self, _name: str) -> Records:
-        """The contest."""
-        return self._records
-
-
-class ContestPages:
-    """The pages of contests, as more pages of their arena; `?name=` says of which."""
-
-    title, path = "Contest", "/contest"
-
-    def __init__(self, contests: Contests) -> None:
-        self._contests = contests
-
-    def routes(self, site: Site, lobby: Lobby, guard: Guard) -> list[Route]:
-        """The routes of the pages and of what they load."""
-
-        def shown(make: Callable[..., str]) -> Endpoint:
-            def made(request: Request, running: list[Match]) -> Response:
-                names = self._contests.names()
-                name = request.query_params.get("name", *names[:1])
-                if name not in names:
-                    return not_found(request)
-                others = [other for other in names if other != name]
-                text = make(site, self._contests.named(name), running, others)
-                return tagged(HTMLResponse(text, headers=HEADERS))
-
-            async def endpoint(request: Request, _user: User) -> Response:
-                # Beside the loop, so that no player waits for it.
-                return await run_in_threadpool(made, request, list(lobby.running()))
-
-            return guard.shown(endpoint)
-
-        return [
-            LooseRoute("/contest", shown(page), "GET"),
-            LooseRoute("/contest/running", shown(running_part), "GET"),
-            *(LooseRoute(f"/contest/{name}", guard.open(_asset(name)), "GET") for name in ASSETS),
-        ]
 
 
 def page(
@@ -210,11 +137,3 @@ _PAGES.globals |= {
     "at": _length,
     "so_far": wins_so_far,
 }
-
-
-def _asset(name: str) -> Endpoint:
-    async def endpoint(_request: Request) -> Response:
-        text = (FOLDER / name).read_bytes()
-        return tagged(Response(text, headers=HEADERS, media_type=ASSETS[name]))
-
-    return endpoint

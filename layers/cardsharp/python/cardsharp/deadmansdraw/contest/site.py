@@ -1,9 +1,13 @@
 """The arena in the cloud with the pages of its contests: the HTTP service of this game."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from cardsharp.deadmansdraw.arena.assembly import STORE, arena_of
 from cardsharp.web.asgi import Application, AsgiService
+
+if TYPE_CHECKING:
+    from cardsharp.deadmansdraw.contest.dynamodb import TableContests
 
 
 def application(environment: Mapping[str, str]) -> Application:
@@ -11,11 +15,16 @@ def application(environment: Mapping[str, str]) -> Application:
     arena = arena_of(environment)
     # As there: slow to import, and needed by nobody who only asks what there is.
     from cardsharp.cloud.dynamodb_table import DynamoTable  # noqa: PLC0415
-    from cardsharp.deadmansdraw.contest.dynamodb import TableContests  # noqa: PLC0415
-    from cardsharp.deadmansdraw.contest.pages import ContestPages  # noqa: PLC0415
+    from cardsharp.deadmansdraw.contest.page_routes import ContestPages  # noqa: PLC0415
 
     table = DynamoTable(environment[STORE].partition(":")[2])
-    arena.show(ContestPages(TableContests(table)))
+
+    def contests() -> "TableContests":
+        from cardsharp.deadmansdraw.contest.dynamodb import TableContests  # noqa: PLC0415
+
+        return TableContests(table)
+
+    arena.show(ContestPages(contests))
     return arena.app
 
 

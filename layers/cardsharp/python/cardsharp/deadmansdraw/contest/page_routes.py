@@ -1,0 +1,100 @@
+"""The pages of contests at their arena: where they are, and who may see them."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+
+from cardsharp.deadmansdraw.arena.http import Endpoint, Guard, not_found, tagged
+from cardsharp.deadmansdraw.arena.lobby import Lobby
+from cardsharp.deadmansdraw.arena.match import Match
+from cardsharp.deadmansdraw.arena.paths import LooseRoute
+from cardsharp.deadmansdraw.arena.players import User
+from cardsharp.viewer.assets import HEADERS
+
+if TYPE_CHECKING:
+    from cardsharp.deadmansdraw.contest.records import Records
+    from cardsharp.viewer.base import Site
+
+FOLDER = Path(__file__).with_name("page")
+ASSETS = {"contest.css": "text/css", "contest.js": "text/javascript"}
+
+
+class Contests(Protocol):
+    """The contests of an arena."""
+
+    def names(self) -> list[str]:
+        """Their names; the first is shown where none is asked for."""
+
+    def named(self, name: str) -> "Records":
+        """One of them."""
+
+
+class OneContest:
+    """The contest of an arena that has one."""
+
+    def __init__(self, records: "Records") -> None:
+        self._records = records
+        self._name = records.settings.name
+
+    def names(self) -> list[str]:
+        """Its name."""
+        return [self._name]
+
+    def named(self, _name: str) -> "Records":
+        """The contest."""
+        return self._records
+
+
+class ContestPages:
+    """The pages of contests, as more pages of their arena; `?name=` says of which.
+
+    `contests` opens the contests for a page.
+    """
+
+    title, path = "Contest", "/contest"
+
+    def __init__(self, contests: Callable[[], Contests]) -> None:
+        self._contests = contests
+
+    def routes(self, site: "Callable[[], Site]", lobby: Lobby, guard: Guard) -> list[Route]:
+        """The routes of the pages and of what they load."""
+
+        def shown(*, whole: bool) -> Endpoint:
+            def made(request: Request, running: list[Match]) -> Response:
+                contests = self._contests()
+                names = contests.names()
+                name = request.query_params.get("name", *names[:1])
+                if name not in names:
+                    return not_found(request)
+                others = [other for other in names if other != name]
+                # What draws is loaded for the first page: see the arena's page_routes.
+                from cardsharp.deadmansdraw.contest.pages import page, running_part  # noqa: PLC0415
+
+                draw = page if whole else running_part
+                text = draw(site(), contests.named(name), running, others)
+                return tagged(HTMLResponse(text, headers=HEADERS))
+
+            async def endpoint(request: Request, _user: User) -> Response:
+                # Beside the loop, so that no player waits for it.
+                return await run_in_threadpool(made, request, list(lobby.running()))
+
+            return guard.shown(endpoint)
+
+        return [
+            LooseRoute("/contest", shown(whole=True), "GET"),
+            LooseRoute("/contest/running", shown(whole=False), "GET"),
+            *(LooseRoute(f"/contest/{name}", guard.open(_asset(name)), "GET") for name in ASSETS),
+        ]
+
+
+def _asset(name: str) -> Endpoint:
+    async def endpoint(_request: Request) -> Response:
+        text = (FOLDER / name).read_bytes()
+        return tagged(Response(text, headers=HEADERS, media_type=ASSETS[name]))
+
+    return endpoint
