@@ -8,7 +8,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from cardsharp.cloud.metrics import Metric
 from cardsharp.cloud.telemetry import NAMESPACE
 from workbench.build.expressions import Part, largest, listed, most, of_kind, substituted, target
 from workbench.build.translate import Template
@@ -72,6 +71,12 @@ def _namespace(metric: Part, template: Template) -> str:
     return f"{namespace} {protocol}"
 
 
+def recorded() -> set[tuple[str, tuple[str, ...]]]:
+    """Our metrics by name and dimensions, as they stood in lines that the functions wrote."""
+    told = tomllib.loads(Path(__file__).with_name("recorded_metrics.toml").read_text())
+    return {(name, tuple(by)) for name, ways in told.items() for by in ways}
+
+
 def own_metric(template: Template) -> Iterator[str]:
     """What is no service's is counted: by our code, by service and game, or by a metric filter."""
     counted: set[tuple[str, str, tuple[str, ...]]] = {
@@ -79,9 +84,7 @@ def own_metric(template: Template) -> Iterator[str]:
         for _, told in of_kind(template, FILTER)
         for one in told["MetricTransformations"]
     }
-    for metric in Metric:
-        counted.add((NAMESPACE, metric.value, ("service",)))
-        counted.add((NAMESPACE, metric.value, ("game", "service")))
+    counted |= {(NAMESPACE, name, dimensions) for name, dimensions in recorded()}
     for name, asked in watched(template):
         namespace = str(largest(asked["Namespace"], template))
         dimensions = tuple(sorted(one["Name"] for one in asked["Dimensions"]))
