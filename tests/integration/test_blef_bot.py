@@ -12,6 +12,7 @@ from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
+from uuid import uuid4
 
 import pytest
 import support.arena
@@ -100,6 +101,21 @@ def test_a_game_is_joined_played_and_explained_from_order_to_end(
     assert kept is not None
     secret = str(kept["player"])
     assert secret not in log.getvalue() + (tmp_path / "log.db").read_bytes().decode("latin-1")
+
+
+def test_a_game_that_never_starts_keeps_no_worker_from_another(
+    service: BlefPlace, url: str, tmp_path: Path
+) -> None:
+    """One worker for two seats, of which that of a game without a second player comes first."""
+    idle = {**order(service, url).model_dump(), "game": service.client.create()}
+    with attending(GAME, idle, tmp_path / "log.db", print, at_once=1) as seat:
+        offering = seat.places.offering
+        until(lambda: (found := offering.log.match(seat.match_id)) and found.rests)
+        order_seat("blef", order(service, url), str(uuid4()), seat.places.vault, offering)
+        until(lambda: service.go_on() == "Finished")
+        waits = offering.log.match(seat.match_id)
+    assert waits is not None
+    assert waits.outcome is None, "it goes on to wait"
 
 
 def test_another_process_takes_a_game_up_where_the_first_was_killed(

@@ -78,14 +78,18 @@ class AtHome:
 
 
 @contextmanager
-def attending(game: Game, wanted: Mapping[str, object], store: Path, say: Say) -> Iterator[AtHome]:
+def attending(
+    game: Game, wanted: Mapping[str, object], store: Path, say: Say, at_once: int = 4
+) -> Iterator[AtHome]:
     """Order a match and have it played, as long as the block runs; `say` is told of failures.
+
+    So many matches are played at once.
 
     Raises:
         Malformed: it cannot be ordered so.
         ConfigError: a setting cannot be used.
     """
-    with workers(store, say) as places:
+    with workers(store, say, at_once) as places:
         ordering = Function("practice", practice.app.handler, WORKER_TIME)
         event = {practice.app.PLAY: game.name, **wanted}
         [match_id] = practice.app.handler(event, ordering.context(SystemClock()))["match_ids"]
@@ -93,7 +97,7 @@ def attending(game: Game, wanted: Mapping[str, object], store: Path, say: Say) -
 
 
 @contextmanager
-def workers(store: Path, say: Say, at_once: int = 4) -> Iterator[Places]:
+def workers(store: Path, say: Say, at_once: int) -> Iterator[Places]:
     """Have seats played, so many at once, as long as the block runs; `say` is told of failures.
 
     Raises:

@@ -45,6 +45,9 @@ Connect = Callable[[str], AbstractContextManager[BlefClient]]
 
 _OUR_FAULT = range(400, 500)
 
+BEFORE_START = timedelta(seconds=3)
+"""How long a game is left that has not started, so that it holds no worker that others need."""
+
 BREATH = timedelta(seconds=1)
 """How long a service is left alone that does not let us wait for a change."""
 
@@ -148,6 +151,7 @@ class SeatMatch:
             facts=facts,
             outcome=outcome_body(state, nickname) if over else None,
             turn=SeatTurn(self, _position(seen, nickname, told)) if ours else None,
+            rest=BEFORE_START if state.status is Status.NOT_STARTED else None,
         )
 
 

@@ -207,6 +207,9 @@ class _Attendance(Generic[A]):
 
     def _wait(self, last: Sight[A]) -> Sight[A] | None:
         """The match when there is something new; None when the time is up, or it is to rest."""
+        if last.rest is not None:
+            self._leave_for(last.rest)
+            return None
         while self.hold.time_to_wait():
             self.hold.keeper.ensure(timedelta(0))
             sight = self.hold.patiently(lambda: self.match.wait(self.known), self.obedience)
@@ -222,10 +225,13 @@ class _Attendance(Generic[A]):
     def _is_still(self, sight: Sight[A], last: Sight[A]) -> bool:
         """Whether nothing has happened since the last sight; then the match is to rest."""
         acts = sight.turn is not None or sight.outcome is not None
-        self.rests = sight.sequence == last.sequence and not acts
-        if self.rests:
-            self.hold.keeper.leave(self.hold.timing.rest)
+        if sight.sequence == last.sequence and not acts:
+            self._leave_for(self.hold.timing.rest)
         return self.rests
+
+    def _leave_for(self, rest: timedelta) -> None:
+        self.rests = True
+        self.hold.keeper.leave(rest)
 
     def _note_pick_up(self, sight: Sight[A], metric: Metric = Metric.PICK_UP) -> None:
         if sight.turn is not None and sight.acted_at is not None:
