@@ -10,6 +10,7 @@ from cyclopts import Parameter, validators
 from cardsharp.deadmansdraw.contest.pages import file_page
 from cardsharp.deadmansdraw.contest.records import Settings, Stage
 from cardsharp.deadmansdraw.contest.sqlite import SqliteContest
+from cardsharp.deadmansdraw.contest.status import Status
 from cardsharp.errors import ConfigError
 from workbench.cli.commands import command
 from workbench.cli.contest_play import practice, run_
@@ -18,7 +19,6 @@ from workbench.cli.contest_where import HERE, Folder, Where, name_of
 from workbench.contest.showing import (
     MEETING_COLUMNS,
     RESULT_COLUMNS,
-    joined,
     ladder_rows,
     match_rows,
     meeting_row,
@@ -26,6 +26,7 @@ from workbench.contest.showing import (
     print_csv,
     print_table,
     result_row,
+    standing_row,
 )
 from workbench.show.options import Json
 from workbench.show.output import print_json, results
@@ -88,21 +89,20 @@ def status(folder: Folder, /, *, as_json: Json = False, where: Where = HERE) -> 
         paused, settings, stage = records.paused, records.settings, records.stage
         names = {team.id: team.name for team in records.teams()}
         rows = ladder_rows(records, names) if records.meetings() else []
+        standings = [standing_row(line, names) for line in Status(records).standings()]
     decided = sum(result.decided for result in found)
     if as_json:
         document = {"contest": settings.name, "stage": stage, "paused": paused}
         counts = {"pairings": len(found), "decided": decided}
-        print_json({**document, **counts, "places": table, "practice": rows})
+        told = {"places": table, "standings": standings, "practice": rows}
+        print_json({**document, **counts, **told})
         return
     state = "paused" if paused and stage is not Stage.OVER else _STATES[stage]
     results().print(f"contest {settings.name}, {settings.format}: {state}, {decided} decided")
     for result in found:
         if not result.decided:
             results().print(pairing_line(result, names), markup=False)
-    place = 1
-    for teams_ in table:
-        results().print(f"{place:3}. {joined(teams_, names)}", markup=False)
-        place += len(teams_)
+    print_table(standings)
     if rows:
         results().print("ladder of practice")
         print_table(rows)

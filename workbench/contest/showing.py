@@ -11,6 +11,7 @@ from cardsharp.deadmansdraw.contest.facts import Facts
 from cardsharp.deadmansdraw.contest.meetings import Meeting
 from cardsharp.deadmansdraw.contest.practice import Row, ladder
 from cardsharp.deadmansdraw.contest.records import Records, Result
+from cardsharp.deadmansdraw.contest.status import TeamLine
 from workbench.show.output import results
 
 Names = dict[str, str]
@@ -120,6 +121,13 @@ def _ladder_row(place: int, row: Row, names: Names) -> Cells:
         "lost": row.lost,
         "left": row.missed,
     }
+
+
+def standing_row(line: TeamLine, names: Names) -> Cells:
+    """A team's line in the standings: the places that it can have, and its pairings so far."""
+    won, lost = line.figures.pairings
+    row = {"place": line.places, "team": names[line.team], "won": won, "lost": lost}
+    return {**row, "state": line.fate}
 
 
 def joined(ids: Sequence[str], names: Names) -> str:

@@ -63,9 +63,9 @@ class Sight(Generic[A]):
     `outcome` is there when the match has ended, `turn` when we are to act, since `acted_at` where
     that is known. `limit` is the time of a turn. `header` is what the log is to say of the match,
     where only a look could tell. `may_rest` says that the arena names the match to the poller when
-    we are to act; `rest` that until then it is to be left at once, for so long, as before its start.
-    `ours` are the moves of our seats that the arena did not make itself, `strange`
-    those of them that are not what it answered us; a game that knows neither leaves them empty.
+    we are to act; `rest` for how long it is to be left at once, as before its start. `ours` are the
+    moves of our seats that the arena did not make itself, `strange` those of them that are not what
+    it answered us; a game that knows neither leaves them empty.
     """
 
     sequence: int
