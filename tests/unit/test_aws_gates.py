@@ -41,6 +41,7 @@ def test_s14_every_action_is_pinned_by_a_commit_and_no_workflow_has_rights_by_de
     [
         ("permissions: {}\n- uses: actions/checkout@v5\n", "actions/checkout@v5 is no commit"),
         ("permissions: {}\n- uses: actions/checkout@main\n", "is no commit"),
+        ("permissions: {}\n- uses: ./elsewhere\n", "is no commit"),
         ("permissions:\n  contents: write\n", "begin with permissions: {}"),
     ],
 )
@@ -55,22 +56,31 @@ def test_s14_a_loose_workflow_is_refused(
 
 
 def test_the_workflow_stores_no_keys_and_deploys_by_hand_only() -> None:
-    workflow = yaml.safe_load((WORKFLOWS / "aws.yml").read_text())
-    text = (WORKFLOWS / "aws.yml").read_text()
+    text = (WORKFLOWS / "deploy.yml").read_text()
+    workflow = yaml.safe_load(text)
     assert "secrets." not in text
     assert "aws-secret-access-key" not in text
     assert workflow["permissions"] == {}
     deploy = workflow["jobs"]["deploy"]
     assert deploy["permissions"] == {"contents": "read", "id-token": "write"}
-    assert deploy["if"] == "github.event_name == 'workflow_dispatch'"
-    assert deploy["needs"] == ["test", "gates"]
-    assert [name for name, job in workflow["jobs"].items() if "id-token" in job["permissions"]] == [
-        "deploy"
-    ]
+    assert list(workflow[True]) == ["workflow_dispatch"], "YAML reads the key `on` as true"
+    assert deploy["needs"] == "test"
+    assert workflow["jobs"]["test"]["uses"] == "./.github/workflows/test.yml"
+    rights = {name: job["permissions"] for name, job in workflow["jobs"].items()}
+    assert rights.pop("deploy")
+    assert set(map(str, rights.values())) == {"{'contents': 'read'}"}
+
+
+def test_every_push_and_pull_request_runs_what_contributing_says() -> None:
+    workflow = yaml.safe_load((WORKFLOWS / "test.yml").read_text())
+    assert {"push", "pull_request", "workflow_call"} == set(workflow[True])
+    commands = {step.get("run", "") for job in workflow["jobs"].values() for step in job["steps"]}
+    for target in ("test", "test-browser", "gates", "coverage", "research-test"):
+        assert any(re.match(rf"make {target}( |$)", one) for one in commands), target
 
 
 def test_s14_the_workflow_asks_for_known_faults_of_what_is_deployed() -> None:
-    workflow = yaml.safe_load((WORKFLOWS / "aws.yml").read_text())
+    workflow = yaml.safe_load((WORKFLOWS / "test.yml").read_text())
     commands = [step.get("run", "") for step in workflow["jobs"]["gates"]["steps"]]
     assert ".venv/bin/uv audit --locked --no-default-groups" in commands
 

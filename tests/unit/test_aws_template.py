@@ -344,7 +344,7 @@ def test_what_a_stage_has_is_the_same_however_it_is_deployed() -> None:
 
 
 @pytest.mark.parametrize(
-    "file", ["docs/first-deployment.md", "docs/operations.md", ".github/workflows/aws.yml"]
+    "file", ["docs/first-deployment.md", "docs/operations.md", ".github/workflows/deploy.yml"]
 )
 def test_whoever_overrides_parameters_is_told_to_say_the_stage(file: str) -> None:
     written = (TEMPLATE.parent / file).read_text().replace("\\\n", " ")

@@ -27,7 +27,7 @@ from workbench.cloud.template import ARENA, TEMPLATE, parsed
 RELEASED = "9acc5c66767e"
 """The last commit with the templates of version 0.2."""
 
-WORKFLOW = ROOT / ".github" / "workflows" / "aws.yml"
+WORKFLOW = ROOT / ".github" / "workflows" / "deploy.yml"
 ARENA_URL = "https://arena.example"
 _KEPT = {"pk": {"S": "match#kept"}, "sk": {"S": "x"}, "told": {"S": "before the upgrade"}}
 
