@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+import pytest
 import requests
 from pydantic import SecretStr
 from starlette.requests import Request
@@ -113,6 +114,21 @@ def test_a_player_is_told_how_near_the_limit_is(tmp_path: Path) -> None:
     assert (told["X-SlowDown-Limit"], told["X-SlowDown-Remaining"]) == ("5", "4")
     for user in (ADMIN, None):
         assert "X-SlowDown-Limit" not in door.ask(user).headers
+
+
+def test_who_is_slowed_when_the_arena_closes_is_told_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server cancels what takes longer than its grace; a page then ended with a 500."""
+
+    async def cancelled(_door: Door, _seconds: float) -> None:
+        raise asyncio.CancelledError
+
+    monkeypatch.setattr(Door, "_sleep", cancelled)
+    door = Door(tmp_path, per_address=1, per_user=1)
+    assert [door.ask(user).status_code for user in (None, ALICE, None, ALICE)] == [
+        200, 503, 503, 503
+    ]  # fmt: skip
 
 
 def test_a_page_of_another_site_has_a_signed_in_browser_do_nothing(tmp_path: Path) -> None:

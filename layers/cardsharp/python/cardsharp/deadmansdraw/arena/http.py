@@ -187,10 +187,13 @@ class Guard:
         return self._endpoint(handler, slowed=True)
 
     def _endpoint(self, handler: Endpoint, *, slowed: bool) -> Endpoint:
-        async def endpoint(request: Request) -> Response:
+        async def in_turn(request: Request) -> Response:
             if slowed:
                 await self._slow_address(str(client_ip(request)))
-            return _unless_known(request, await _answered(handler(request)))
+            return await handler(request)
+
+        async def endpoint(request: Request) -> Response:
+            return _unless_known(request, await _answered(in_turn(request)))
 
         return endpoint
 
@@ -229,8 +232,12 @@ class Guard:
         return pace
 
     async def _wait(self, delay: timedelta) -> None:
-        if delay:
+        if not delay:
+            return
+        try:
             await self._sleep(delay.total_seconds())
+        except asyncio.CancelledError:  # the server ends, and would answer 500
+            raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, "The arena is closing.") from None
 
 
 def _asked(request: Request) -> Asked:
