@@ -29,9 +29,9 @@ PLAY := $(if $(STRATEGY),--strategy $(STRATEGY)) $(if $(OPPONENT),--opponent $(O
 CHAOS := $(if $(MATCHES),--matches $(MATCHES)) $(if $(CLOUD),--cloud $(CLOUD)) \
   $(if $(SEED),--seed $(SEED)) $(if $(CARDS),--cards $(CARDS))
 
-# `make contest` takes these: TEAMS=20 MATCHES=3 TIMEOUT=5 SEED=7
+# `make contest` takes these: TEAMS=20 MATCHES=3 TIMEOUT=5 SEED=7 PRIVATE=1
 REHEARSAL := $(if $(TEAMS),--teams $(TEAMS)) $(if $(MATCHES),--matches $(MATCHES)) \
-  $(if $(TIMEOUT),--timeout $(TIMEOUT)) $(if $(SEED),--seed $(SEED))
+  $(if $(TIMEOUT),--timeout $(TIMEOUT)) $(if $(SEED),--seed $(SEED)) $(if $(PRIVATE),--private)
 
 .PHONY: help setup play test test-all test-browser research-test planted mutants faults-all limits explore chaos contest coverage check compiled lint types format build gates cloud bench bench-start bench-wake bench-hold bench-match \
   bench-throughput bench-load bench-blef bench-euchre bench-viewer probe-euchre clean
@@ -103,7 +103,7 @@ faults-all: setup ## Play every kind of fault at every I/O step, and pairs: PAIR
 limits: setup ## Play at the arena's limit of requests on a clock of its own: LIMITS="--matches 20 --at-once 4"
 	@$(WORLD).limits $(LIMITS)
 
-contest: setup ## Rehearse a contest with all that goes wrong in one: TEAMS=20 MATCHES=3 TIMEOUT=5 SEED=
+contest: setup ## Rehearse a contest with all that goes wrong in one: TEAMS=20 MATCHES=3 TIMEOUT=5 PRIVATE=
 	@$(BIN)/python -m workbench.bench.rehearsal.rehearse $(REHEARSAL)
 
 chaos: setup ## Play matches while everything around them fails: MATCHES=200 CLOUD= SEED= CARDS=

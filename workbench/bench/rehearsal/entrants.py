@@ -18,7 +18,9 @@ from cardsharp.errors import CardsharpError
 CALLED = ("{url}", "{user}", "{tags}")
 """How the starters are called, before the words are put in."""
 
-KITS = Path(__file__).parents[3] / "starters/arena"
+ROOT = Path(__file__).parents[3]
+KITS = ROOT / "starters/arena"
+STRANGERS = ROOT / "tests/support/strangers.py"
 INHERITED = ("PATH", "PYTHONPATH", "HOME", "JAVA_HOME")
 """What a program from outside gets of our environment."""
 
@@ -60,6 +62,13 @@ def _bot(strategy: str) -> Kind:
     return Kind(f"Bot {strategy}", command=(*command, *named))
 
 
+def _stranger(habit: str, late: str | None = None) -> Kind:
+    """A client unlike ours, with one habit that a team's own program may have."""
+    return Kind(
+        f"Stranger {habit}", command=(sys.executable, str(STRANGERS), habit, *CALLED), late=late
+    )
+
+
 PYTHON = (sys.executable, str(KITS / "python/bot.py"))
 SLOW = (sys.executable, "-m", "workbench.bench.rehearsal.entrants", "{limit}")
 
@@ -72,15 +81,20 @@ KINDS = (
     _house("third"),
     _bot("steady"),
     Kind("Frozen", command=(*PYTHON, *CALLED), late="frozen for good", freezes=True),
+    _stranger("digest"),
+    _stranger("hurry", late="asks without a pause, and is slowed"),
     _kit("curl", "bash", str(KITS / "curl/bot.sh"), needs=("bash", "curl", "jq")),
     _house("captain"),
+    _stranger("basic-asked"),
+    _stranger("wrong", late="has a wrong password"),
     _kit("Java", "java", "-XX:TieredStopAtLevel=1", str(KITS / "java/Bot.java"), needs=("java",)),
     _bot("champion"),
+    _stranger("http10"),
+    _stranger("expect"),
+    _stranger("capitals"),
+    _stranger("new-connection"),
     _house("draw-3"),
-    _house("adaptive"),
     _house("steady"),
-    _house("draw-2"),
-    _house("draw-4"),
     _house("random"),
 )
 """In the order in which they enter, so that a small rehearsal has some of all."""

@@ -1,8 +1,9 @@
 """A whole contest, rehearsed: practice, a cup at the real protocol, and all that goes wrong in one.
 
 `make contest` has twenty teams enter: built-in players that the director plays, our own bot and the
-starters of `starters/arena` as programs of their own, a slow team, one that never comes and one
-that freezes. They practise, then play a double elimination, while the contest's own process and the
+starters of `starters/arena` as programs of their own, clients unlike ours in all that HTTP leaves
+open, a slow team, one that hurries, one with a wrong password, one that never comes and one that
+freezes. They practise, then play a double elimination, while the contest's own process and the
 teams' programs are killed and frozen, the organiser pauses it, and a spectator looks at its pages.
 
 Exits with 0 only if the result is whole: every pairing decided, every team with its two lives, no
@@ -246,6 +247,7 @@ def rehearse(  # noqa: PLR0913 - a command's options
     practice: float = 60,
     every: float = 8,
     seed: str | None = None,
+    private: bool = False,
 ) -> int:
     """Rehearse a contest with everything that goes wrong in one.
 
@@ -257,10 +259,10 @@ def rehearse(  # noqa: PLR0913 - a command's options
         practice: seconds of practice before the cup; 0 for none.
         every: mean seconds between a recovery and the next kill or freeze.
         seed: of seeding and troubles; printed where none is given.
+        private: spectators need a password, too, so a team looks at the pages.
     """
-    setting = Setting(
-        teams, matches, timeout, practice, every, seed or str(secrets.randbelow(10**6))
-    )
+    seed = seed or str(secrets.randbelow(10**6))
+    setting = Setting(teams, matches, timeout, practice, every, seed, private)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     folder = Path(tempfile.mkdtemp(prefix="cardsharp-contest-"))
     faults = _rehearsed(setting, folder)
