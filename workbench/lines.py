@@ -66,7 +66,7 @@ class Use(IntEnum):
     PLAYER = 4
 
 
-class Line(socket.socket):
+class ClientLine(socket.socket):
     """One connection: what it is used for, and how much of the answers is unread."""
 
     lines: "Lines"
@@ -101,13 +101,13 @@ class Line(socket.socket):
     def send(self, data: "ReadableBuffer", flags: int = 0, /) -> int:
         """Write as much as there is room for."""
         size = memoryview(data).nbytes
-        return self._told(size, lambda: super(Line, self).send(data, flags))
+        return self._counted(size, lambda: super(ClientLine, self).send(data, flags))
 
     def sendmsg(self, buffers: "Iterable[ReadableBuffer]", /, *more: Any) -> int:  # noqa: ANN401
         """Write as much as there is room for."""
         parts = list(buffers)
         size = sum(memoryview(part).nbytes for part in parts)
-        return self._told(size, lambda: super(Line, self).sendmsg(parts, *more))
+        return self._counted(size, lambda: super(ClientLine, self).sendmsg(parts, *more))
 
     def close(self) -> None:
         """Let go of it."""
@@ -132,7 +132,7 @@ class Line(socket.socket):
         if self.heard is None and self.use in {Use.IDLE, Use.IDLE_PLAYER}:
             self.heard = self.lines.clock()
 
-    def _told(self, size: int, send: Callable[[], int]) -> int:
+    def _counted(self, size: int, send: Callable[[], int]) -> int:
         sent = 0
         try:
             sent = send()
@@ -146,7 +146,7 @@ class Line(socket.socket):
         return sent
 
 
-Lot = dict[Line, None]
+Lot = dict[ClientLine, None]
 """Connections in the order in which their use began."""
 
 
@@ -164,16 +164,16 @@ class Lines:
         self.at_a_time = max(1, min(AT_A_TIME, (handles - self.most) // 4))
         self._lots: dict[str, list[Lot]] = {}
         self._all: list[Lot] = [{} for _ in Use]
-        self._at: dict[tuple[str, int], Line] = {}
+        self._at: dict[tuple[str, int], ClientLine] = {}
 
     def __len__(self) -> int:
         return len(self._at)
 
-    def at(self, client: object) -> Line | None:
+    def at(self, client: object) -> ClientLine | None:
         """The connection from an address and port."""
         return self._at.get((client[0], client[1])) if isinstance(client, tuple) else None
 
-    def take(self, line: Line) -> None:
+    def take(self, line: ClientLine) -> None:
         """Take up a connection, for which another may have to go; it goes itself if none can."""
         lots = self._lots.setdefault(line.caller, [{} for _ in Use])
         crowded = sum(map(len, lots)) >= self.most * SHARE
@@ -190,7 +190,7 @@ class Lines:
         """Whether one could be closed."""
         return self._cut_least(self._all)
 
-    def turn(self, line: Line, use: Use) -> None:
+    def turn(self, line: ClientLine, use: Use) -> None:
         """From now on a connection is used otherwise."""
         if self._at.get(line.address) is not line:
             return
@@ -199,7 +199,7 @@ class Lines:
         line.use, line.since, line.heard = use, self.clock(), None
         lots[use][line] = self._all[use][line] = None
 
-    def forget(self, line: Line) -> None:
+    def forget(self, line: ClientLine) -> None:
         """A connection is no more."""
         if self._at.get(line.address) is not line:
             return
@@ -232,7 +232,7 @@ class Lines:
             least.cut()
         return least is not None
 
-    def _is_over(self, line: Line, now: float) -> bool:
+    def _is_over(self, line: ClientLine, now: float) -> bool:
         if line.stuck is not None and now - line.stuck > UNREAD_LIMIT.total_seconds():
             return True
         begun = line.since if line.use is Use.NEW else line.heard
@@ -242,7 +242,7 @@ class Lines:
         return full and line.use is Use.IDLE and now - line.since > HURRIED.total_seconds()
 
 
-class Door(socket.socket):
+class ListeningSocket(socket.socket):
     """A listening socket whose connections are those of `lines`."""
 
     lines: Lines
@@ -270,7 +270,7 @@ class Door(socket.socket):
                 raise BlockingIOError from None
             raise
         self._taken += 1
-        line = Line(self.family, self.type, self.proto, taken.detach())
+        line = ClientLine(self.family, self.type, self.proto, taken.detach())
         line.lines, line.address = self.lines, address[:2]
         line.caller = caller_at(address[0]) or address[0]
         self.lines.take(line)

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from cardsharp.errors import ConfigError
-from workbench.lines import Answering, Door, Lines
+from workbench.lines import Answering, Lines, ListeningSocket
 
 GRACE = timedelta(seconds=3)
 """How long a stop waits for answers that are being written."""
@@ -31,7 +31,7 @@ LOOKS = 10
 START_LIMIT = timedelta(seconds=20)
 
 
-def listen(what: str, host: str, port: int, backlog: int) -> Door:
+def listen(what: str, host: str, port: int, backlog: int) -> ListeningSocket:
     """A listening socket for `what`, the subject of the error's sentence.
 
     Raises:
@@ -45,7 +45,7 @@ def listen(what: str, host: str, port: int, backlog: int) -> Door:
             f"{what} cannot listen on {host} port {port}: {error.strerror}. "
             "Name another with --port, or --port 0 for any free one."
         ) from None
-    listening = Door(plain.family, plain.type, plain.proto, plain.detach())
+    listening = ListeningSocket(plain.family, plain.type, plain.proto, plain.detach())
     # Head and body are two writes; without this the second waits 40 ms for the client's ACK.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listening
@@ -155,7 +155,7 @@ class Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to answer."""
         for door in sockets or ():
-            if isinstance(door, Door):
+            if isinstance(door, ListeningSocket):
                 door.lines = self._lines
         await super().startup(sockets)
         self._on_started()

@@ -28,7 +28,7 @@ from pathlib import Path
 from cardsharp.deadmansdraw.strategies.adaptive import file_of
 from cardsharp.deadmansdraw.strategies.adaptive_belief import GENERAL, Entry, known_opponents
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS
-from cardsharp.deadmansdraw.strategies.search.leaves import Limits
+from cardsharp.deadmansdraw.strategies.search.leaves import SearchLimits
 from cardsharp.deadmansdraw.strategies.search.weights import model, read_weights
 from research.compiling import load as load_library
 from workbench.deadmansdraw.lab import LESS
@@ -42,7 +42,7 @@ _LEARNED = -1.0
 class _Limits(Structure):
     """`Limits` of search.h."""
 
-    _fields_ = tuple((field.name, c_int) for field in fields(Limits))
+    _fields_ = tuple((field.name, c_int) for field in fields(SearchLimits))
 
 
 class _Entry(Structure):
@@ -123,9 +123,9 @@ class Engine:
             return replace(self.captain(model(WEIGHTS).numbers), book=self._book(known_opponents()))
         return Twin(self._policy(name))
 
-    def captain(self, numbers: "array[int]", limits: Limits | None = None) -> Twin:
+    def captain(self, numbers: "array[int]", limits: SearchLimits | None = None) -> Twin:
         """The captain with these learned numbers; the engine keeps a copy for good."""
-        bounds = _Limits(*astuple(limits or Limits()))
+        bounds = _Limits(*astuple(limits or SearchLimits()))
         return Twin(self.library.captain_new(numbers.buffer_info()[0], byref(bounds)))
 
     def play(

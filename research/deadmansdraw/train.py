@@ -15,7 +15,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from cardsharp.deadmansdraw.strategies.search.leaves import Limits
+from cardsharp.deadmansdraw.strategies.search.leaves import SearchLimits
 from cardsharp.deadmansdraw.strategies.search.weights import dump_weights, read_weights
 from cardsharp.errors import ConfigError
 from research.compiling import why_not
@@ -27,7 +27,7 @@ from workbench.lab.interval import Interval, interval
 
 MEASURED_PAIRS = 500
 """Decks against the champion behind every point of the learning curve."""
-QUICK = Limits(second_draws=-1, whole_turns=0, endgame=0)
+QUICK = SearchLimits(second_draws=-1, whole_turns=0, endgame=0)
 """How the curve's players search: as they do while they learn."""
 
 

@@ -12,7 +12,7 @@ from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.simulation import deal, fair_chance
 from research.compiling import why_not
 from research.deadmansdraw.engine import Twin, load
-from workbench.lab.dice import Purpose, dice
+from workbench.lab.dice import DicePurpose, dice
 
 needs_compiler = pytest.mark.skipif(
     why_not() is not None, reason=f"no compiled engine: {why_not()}"
@@ -63,9 +63,10 @@ def _traced(twin: Twin, seed: int, number: int, *found: object) -> list[int]:
 
 def plain_decisions(maker: Maker, seed: int, number: int) -> Iterator[tuple[Position, int]]:
     """The same match in plain Python: each position and what the strategy decides there."""
-    driver, own = dice(seed, number, Purpose.FIRST), dice(seed, number, Purpose.SECOND)
+    driver, own = dice(seed, number, DicePurpose.FIRST), dice(seed, number, DicePurpose.SECOND)
     match = RunningMatch(
-        deal(dice(seed, number, Purpose.DECK)), fair_chance(dice(seed, number, Purpose.CHANCE))
+        deal(dice(seed, number, DicePurpose.DECK)),
+        fair_chance(dice(seed, number, DicePurpose.CHANCE)),
     )
     player = maker(own)
     while match.state.active is not None:

@@ -7,7 +7,7 @@ from cardsharp.euchre.actions import Action
 from cardsharp.euchre.position import Position
 from cardsharp.euchre.strategies import Decision
 from cardsharp.euchre.strategies.layout import Mask, layout
-from cardsharp.euchre.strategies.playout import Seating, Stage
+from cardsharp.euchre.strategies.playout import PlayStage, Seating
 from cardsharp.euchre.strategies.thumb import CALLER
 from research.euchre.compiled import Answer, action_of, decision_of, opened, told_of
 
@@ -24,7 +24,7 @@ def answered(view: Position, worlds: int) -> Decision:
     return decision_of(view.question, answer, "The best answer to `rules`.")
 
 
-def makes(table: Seating, hands: Sequence[Mask], stage: Stage, need: int) -> tuple[bool, int]:
+def makes(table: Seating, hands: Sequence[Mask], stage: PlayStage, need: int) -> tuple[bool, int]:
     """What the compiled exact search finds before a trick, and the positions it looked at."""
     nodes = ctypes.c_int64()
     back = layout(table.trump).back

@@ -3,7 +3,7 @@
 import pytest
 
 from cardsharp.deadmansdraw.strategies.captain import Captain, Weighing
-from cardsharp.deadmansdraw.strategies.search.leaves import Limits
+from cardsharp.deadmansdraw.strategies.search.leaves import SearchLimits
 from cardsharp.deadmansdraw.strategies.search.tree import Search
 from cardsharp.deadmansdraw.strategies.search.weights import model
 from research.deadmansdraw.engine import load
@@ -14,12 +14,12 @@ from research.tests.decisions import code_of, compiled_options, needs_compiler, 
 @pytest.mark.parametrize(
     "limits",
     [
-        Limits(),
-        Limits(levels=1, second_draws=-1, endgame=0, whole_turns=0),
-        Limits(samples=2, root_samples=3, endgame=5, most_nodes=500),
+        SearchLimits(),
+        SearchLimits(levels=1, second_draws=-1, endgame=0, whole_turns=0),
+        SearchLimits(samples=2, root_samples=3, endgame=5, most_nodes=500),
     ],
 )
-def test_same_values_for_every_option(limits: Limits) -> None:
+def test_same_values_for_every_option(limits: SearchLimits) -> None:
     engine = load()
     assert engine is not None
     kinds, weights = set(), model("captain")

@@ -13,7 +13,7 @@ from cardsharp.euchre.position import Position
 from cardsharp.euchre.strategies.dice import Dice
 from cardsharp.euchre.strategies.layout import layout
 from cardsharp.euchre.strategies.pimc import Effort, Pimc, seed_of
-from cardsharp.euchre.strategies.playout import ALL, Seating, Stage, played_out
+from cardsharp.euchre.strategies.playout import ALL, PlayStage, Seating, played_out
 from cardsharp.euchre.strategies.solver import Search
 from cardsharp.euchre.strategies.sound import Rules
 from cardsharp.euchre.strategies.worlds import World, sample
@@ -65,7 +65,7 @@ def test_it_searches_the_same_positions_and_finds_the_same(alone: bool) -> None:
         size = rng.randint(1, 5)
         dealt = rng.sample(DECK, 4 * size)
         hands = [cards.mask(dealt[size * seat : size * (seat + 1)]) for seat in SEATS]
-        stage, need = Stage(rng.randrange(4)), rng.randint(1, size)
+        stage, need = PlayStage(rng.randrange(4)), rng.randint(1, size)
         search = Search(table, hands)
         found = search.makes(stage, need)
         assert makes(table, hands, stage, need) == (found, search.nodes)
@@ -76,7 +76,7 @@ def followed_by_rule(view: Position, worlds: list[tuple[World, int]]) -> dict[Pl
     call = view.table.call
     assert call is not None
     seating, cards = Seating(call, view.table.lone_defender), layout(call.suit)
-    stage = Stage()
+    stage = PlayStage()
     for trick in view.table.tricks:
         for who, card in trick:
             stage = replace(stage, seat=who).after(cards.bit[card], seating)

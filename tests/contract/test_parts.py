@@ -15,7 +15,7 @@ from cardsharp.game import Game, Part
 from cardsharp.web.api import OLDER_DOCUMENT, PAGE
 from cardsharp.web.service import Service
 from workbench.cloud.context import Function
-from workbench.cloud.http_events import Asked, http_event, read_answer
+from workbench.cloud.http_events import WireRequest, http_event, read_answer
 
 BODIES = (
     b"",
@@ -46,7 +46,7 @@ def test_every_part_is_where_it_is_said_to_be(game: Game) -> None:
         assert callable(loaded[name]), name
 
 
-def asked(game: Game, request: Asked) -> Any:  # noqa: ANN401 - whatever is answered
+def asked(game: Game, request: WireRequest) -> Any:  # noqa: ANN401 - whatever is answered
     """The answer of a service of that game which keeps its matches in this process."""
     service: Service[Any] = part_of(game)
     handler = service.build({service.store: "sqlite::memory:"})
@@ -69,17 +69,17 @@ def test_whatever_is_sent_is_answered_and_garbage_is_refused(game: Game) -> None
     for route in api.routes:
         path = api.base + re.sub(r"{\w+}", "nonsense", route.path)
         for method, body, query in product(route.methods, BODIES, QUERIES):
-            answer = asked(game, Asked(method, path + query, body=body))
+            answer = asked(game, WireRequest(method, path + query, body=body))
             assert answer.status < 500, (route.name, method, body, query)
             assert isinstance(json.loads(answer.body), dict | list)
-    assert asked(game, Asked("GET", f"{api.base}/nowhere")).status == 404
-    assert asked(game, Asked("DELETE", f"{api.base}{api.routes[0].path}")).status == 405
+    assert asked(game, WireRequest("GET", f"{api.base}/nowhere")).status == 404
+    assert asked(game, WireRequest("DELETE", f"{api.base}{api.routes[0].path}")).status == 405
 
 
 @every_service
 def test_the_document_names_every_route_and_refers_to_what_is_there(game: Game) -> None:
     service = part_of(game)
-    served = json.loads(asked(game, Asked("GET", service.api.document_path)).body)
+    served = json.loads(asked(game, WireRequest("GET", service.api.document_path)).body)
     assert served == json.loads(json.dumps(service.document()))
     assert served["openapi"].startswith("3.1")
     for route in service.api.routes:
@@ -95,7 +95,7 @@ def test_the_document_names_every_route_and_refers_to_what_is_there(game: Game) 
 def test_the_document_is_valid_in_both_versions_of_openapi(game: Game) -> None:
     api = part_of(game).api
     newer, older = (
-        json.loads(asked(game, Asked("GET", path)).body)
+        json.loads(asked(game, WireRequest("GET", path)).body)
         for path in (api.document_path, api.base + OLDER_DOCUMENT)
     )
     validate(newer, cls=OpenAPIV31SpecValidator)
@@ -109,7 +109,7 @@ def test_the_document_is_valid_in_both_versions_of_openapi(game: Game) -> None:
 @every_service
 def test_the_page_shows_every_operation_and_all_its_links_lead_somewhere(game: Game) -> None:
     service = part_of(game)
-    answer = asked(game, Asked("GET", service.api.base + PAGE))
+    answer = asked(game, WireRequest("GET", service.api.base + PAGE))
     page = answer.body.decode()
     assert dict(answer.headers)["Content-Type"] == "text/html; charset=utf-8"
     for path, operations in json.loads(json.dumps(service.document()))["paths"].items():
@@ -123,4 +123,4 @@ def test_the_page_shows_every_operation_and_all_its_links_lead_somewhere(game: G
         "openapi-3.0.json",
     }
     for beside in ("openapi.json", "openapi-3.0.json"):
-        assert asked(game, Asked("GET", f"{service.api.base}/{beside}")).status == 200
+        assert asked(game, WireRequest("GET", f"{service.api.base}/{beside}")).status == 200

@@ -46,9 +46,9 @@ from workbench.operate.orders import (
 from workbench.operate.pausing import pause, resume
 from workbench.operate.publish import publish
 from workbench.operate.stack import Stack, find_stack
-from workbench.operate.status import Bot, look_at
+from workbench.operate.status import BotStatus, look_at
 from workbench.operate.story import lines_about
-from workbench.operate.trial import OPPONENT, US, WORD, Trial, trial
+from workbench.operate.trial import OPPONENT, US, WORD, CloudTrial, trial
 from workbench.show.exits import Exit
 from workbench.stage.side import assembled
 from workbench.stage.surroundings import environment
@@ -58,14 +58,14 @@ STRANGE = "this is no match message"
 
 
 @pytest.fixture(scope="module")
-def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trial]:
+def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CloudTrial]:
     with trial(native_build(tmp_path_factory)) as running:
         folder = str(running.emulator.folder)
         yield running
     assert folder not in commands(), "functions in the middle of an invocation end with it"
 
 
-def bot_of(stack: Stack) -> Bot:
+def bot_of(stack: Stack) -> BotStatus:
     """What a look at the bot finds."""
     bot = look_at(stack).bot
     assert bot is not None
@@ -82,7 +82,7 @@ def commands() -> str:
 
 
 @pytest.fixture(scope="module")
-def played(cloud: Trial) -> MatchRecord:
+def played(cloud: CloudTrial) -> MatchRecord:
     """A match that the practice function created, as the match log has it at its end."""
     order = json.loads((ROOT / "events" / "practice_self.json").read_text())
     (match_id,) = practise(cloud.stack, order)
@@ -90,7 +90,7 @@ def played(cloud: Trial) -> MatchRecord:
 
 
 @contextmanager
-def handlers(cloud: Trial) -> Iterator[Assembly]:
+def handlers(cloud: CloudTrial) -> Iterator[Assembly]:
     """What the deployed functions use, in this process, on the stack's own table and queue."""
     variables = {
         **cloud.emulator.environment,
@@ -103,13 +103,13 @@ def handlers(cloud: Trial) -> Iterator[Assembly]:
         yield assembly
 
 
-def run_cli(cloud: Trial, *arguments: str) -> int:
+def run_cli(cloud: CloudTrial, *arguments: str) -> int:
     with mock.patch.dict("os.environ", cloud.emulator.environment):
         return main(["cloud", *arguments])
 
 
 def test_a_practice_match_is_played_from_the_function_to_the_table(
-    cloud: Trial, played: MatchRecord
+    cloud: CloudTrial, played: MatchRecord
 ) -> None:
     assert played.outcome is not None
     moves = cloud.stack.log.moves(played.match_id)
@@ -118,7 +118,7 @@ def test_a_practice_match_is_played_from_the_function_to_the_table(
 
 
 def test_what_was_logged_of_a_match_is_found_across_the_functions(
-    cloud: Trial, played: MatchRecord
+    cloud: CloudTrial, played: MatchRecord
 ) -> None:
     since = datetime.now(UTC) - HOUR
     lines = lines_about(cloud.stack, played.match_id, since)
@@ -131,7 +131,9 @@ def test_what_was_logged_of_a_match_is_found_across_the_functions(
     assert {fields["build"] for fields in own} == {look_at(cloud.stack).build} != {"unknown"}
 
 
-def test_the_metrics_that_functions_log_reach_status(cloud: Trial, played: MatchRecord) -> None:
+def test_the_metrics_that_functions_log_reach_status(
+    cloud: CloudTrial, played: MatchRecord
+) -> None:
     # The match is over in the table before the worker's last line is in the log.
     until(lambda: publish(cloud.stack.client) > 0, limit=60)
     look, bot = look_at(cloud.stack), bot_of(cloud.stack)
@@ -155,7 +157,7 @@ def test_the_metrics_that_functions_log_reach_status(cloud: Trial, played: Match
     ],
 )
 def test_the_command_line_does_the_same_and_speaks_json(
-    cloud: Trial, capsys: pytest.CaptureFixture[str], asked: list[str]
+    cloud: CloudTrial, capsys: pytest.CaptureFixture[str], asked: list[str]
 ) -> None:
     for command in asked:
         assert run_cli(cloud, *command.split()) == 0
@@ -168,13 +170,13 @@ def test_the_command_line_does_the_same_and_speaks_json(
 # errors. So what follows upsets them.
 
 
-def test_an_alarm_goes_on_for_a_test(cloud: Trial) -> None:
+def test_an_alarm_goes_on_for_a_test(cloud: CloudTrial) -> None:
     name = ring(cloud.stack, datetime.now(UTC))
     told = cloud.emulator.client("cloudwatch").describe_alarms(AlarmNames=[name])["MetricAlarms"]
     assert "A test by cardsharp cloud" in told[0]["StateReason"]
 
 
-def test_a_message_that_a_worker_has_is_in_flight_and_not_waiting(cloud: Trial) -> None:
+def test_a_message_that_a_worker_has_is_in_flight_and_not_waiting(cloud: CloudTrial) -> None:
     sqs, url = cloud.emulator.client("sqs"), cloud.stack.output("DeadLetterUrl")
     sqs.send_message(QueueUrl=url, MessageBody=STRANGE)
     held = sqs.receive_message(QueueUrl=url, VisibilityTimeout=60)["Messages"]
@@ -184,7 +186,7 @@ def test_a_message_that_a_worker_has_is_in_flight_and_not_waiting(cloud: Trial) 
     sqs.delete_message(QueueUrl=url, ReceiptHandle=held[0]["ReceiptHandle"])
 
 
-def test_a_production_stack_that_can_be_deleted_is_a_problem(cloud: Trial) -> None:
+def test_a_production_stack_that_can_be_deleted_is_a_problem(cloud: CloudTrial) -> None:
     prod = replace(cloud.stack, parameters={**cloud.stack.parameters, "Stage": "prod"})
     assert any("update-termination-protection" in one for one in look_at(prod).problems)
     kept = replace(prod, protected=True)
@@ -192,18 +194,18 @@ def test_a_production_stack_that_can_be_deleted_is_a_problem(cloud: Trial) -> No
 
 
 def test_the_deployed_functions_say_whether_they_could_play(
-    cloud: Trial, capsys: pytest.CaptureFixture[str]
+    cloud: CloudTrial, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run_cli(cloud, "doctor") == 0
     assert "strategy and password can be used" in capsys.readouterr().out
 
 
-def test_an_order_that_cannot_be_used_is_refused_with_its_fault(cloud: Trial) -> None:
+def test_an_order_that_cannot_be_used_is_refused_with_its_fault(cloud: CloudTrial) -> None:
     with pytest.raises(CardsharpError, match="practice order cannot be used"):
         practise(cloud.stack, {"matches": -1})
 
 
-def test_r19_a_pause_takes_up_no_new_match_and_leaves_running_ones_be(cloud: Trial) -> None:
+def test_r19_a_pause_takes_up_no_new_match_and_leaves_running_ones_be(cloud: CloudTrial) -> None:
     pause(cloud.stack)
     paused = datetime.now(UTC)
     with handlers(cloud) as assembly:
@@ -227,7 +229,7 @@ def test_r19_a_pause_takes_up_no_new_match_and_leaves_running_ones_be(cloud: Tri
 
 
 def test_who_plays_is_set_without_a_deployment(
-    cloud: Trial, capsys: pytest.CaptureFixture[str]
+    cloud: CloudTrial, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run_cli(cloud, "set", "--strategy", "captian") == Exit.USAGE
     assert "No strategy is called 'captian'" in capsys.readouterr().err
@@ -245,7 +247,7 @@ def test_who_plays_is_set_without_a_deployment(
     assert "(set)" not in capsys.readouterr().out
 
 
-def test_r19_the_schedule_can_be_stopped_when_nothing_runs(cloud: Trial) -> None:
+def test_r19_the_schedule_can_be_stopped_when_nothing_runs(cloud: CloudTrial) -> None:
     while cloud.stack.log.matches(status=Status.RUNNING):
         pass
     pause(cloud.stack, stop_schedule=True)
@@ -259,7 +261,7 @@ def test_r19_the_schedule_can_be_stopped_when_nothing_runs(cloud: Trial) -> None
 
 
 def test_dead_letters_are_listed_and_replayed_and_change_nothing(
-    cloud: Trial, played: MatchRecord
+    cloud: CloudTrial, played: MatchRecord
 ) -> None:
     sqs, url = cloud.emulator.client("sqs"), cloud.stack.output("DeadLetterUrl")
     for body in (json.dumps({"match_id": played.match_id}), STRANGE):
@@ -280,7 +282,7 @@ def test_dead_letters_are_listed_and_replayed_and_change_nothing(
 
 
 @pytest.mark.slow
-def test_letters_are_dropped_one_or_all_whatever_they_are(cloud: Trial) -> None:
+def test_letters_are_dropped_one_or_all_whatever_they_are(cloud: CloudTrial) -> None:
     sqs, url = cloud.emulator.client("sqs"), cloud.stack.output("DeadLetterUrl")
     for body in (STRANGE, "another"):
         sqs.send_message(QueueUrl=url, MessageBody=body)
@@ -290,7 +292,7 @@ def test_letters_are_dropped_one_or_all_whatever_they_are(cloud: Trial) -> None:
     assert list_letters(cloud.stack) == []
 
 
-def test_s15_a_rotated_secret_is_used_without_a_deploy(cloud: Trial) -> None:
+def test_s15_a_rotated_secret_is_used_without_a_deploy(cloud: CloudTrial) -> None:
     store, name = cloud.emulator.client("ssm"), cloud.stack.output("SecretName")
 
     def refuse(_user: str, _password: str) -> None:
@@ -319,7 +321,7 @@ def test_s15_a_rotated_secret_is_used_without_a_deploy(cloud: Trial) -> None:
     assert arena_url(cloud.stack) == (cloud.arena.url, "basic")
 
 
-def test_what_a_deleted_stack_would_leave_is_forgotten_when_nothing_runs(cloud: Trial) -> None:
+def test_what_a_deleted_stack_would_leave_is_forgotten_when_nothing_runs(cloud: CloudTrial) -> None:
     """Of a stack of another name, so that this one stays as it is."""
     client = cloud.emulator.client
     for one in ("arena", "viewer"):
@@ -343,7 +345,7 @@ def test_what_a_deleted_stack_would_leave_is_forgotten_when_nothing_runs(cloud: 
     assert forget(leaving, matches=False) == []
 
 
-def test_the_stacks_tags_are_on_what_is_in_it(cloud: Trial) -> None:
+def test_the_stacks_tags_are_on_what_is_in_it(cloud: CloudTrial) -> None:
     """So that the template says no tags, and a bill is sorted by them."""
     client, ids = cloud.emulator.client, cloud.stack.ids
     dynamodb = client("dynamodb")
@@ -358,7 +360,7 @@ def test_the_stacks_tags_are_on_what_is_in_it(cloud: Trial) -> None:
         assert stack_tags().items() <= told.items()
 
 
-def test_blef_is_played_through_its_http_api(cloud: Trial) -> None:
+def test_blef_is_played_through_its_http_api(cloud: CloudTrial) -> None:
     def get(target: str) -> Any:  # noqa: ANN401 - JSON
         status, text = cloud.ask("blef", "GET", f"/v2/games{target}")
         assert status in {200, 202}, text
@@ -374,7 +376,7 @@ def test_blef_is_played_through_its_http_api(cloud: Trial) -> None:
     assert [len(hand["hand"]) for hand in look["hands"]] == [1], "its own hand and no other"
 
 
-def test_who_watches_a_game_of_blef_is_let_in_by_its_function_and_told(cloud: Trial) -> None:
+def test_who_watches_a_game_of_blef_is_let_in_by_its_function_and_told(cloud: CloudTrial) -> None:
     """The emulator has the WebSocket API below a path, which no function there can be told.
 
     So the deployed function answers the handshake and the end, and this process makes the change.
@@ -401,7 +403,7 @@ def test_who_watches_a_game_of_blef_is_let_in_by_its_function_and_told(cloud: Tr
         connect(f"{address}?game_uuid=abc", open_timeout=30, proxy=None)
 
 
-def test_euchre_decides_through_its_http_api(cloud: Trial) -> None:
+def test_euchre_decides_through_its_http_api(cloud: CloudTrial) -> None:
     events = sorted((ROOT / "events").glob("euchre_*.json"))
     for event in (json.loads(file.read_text()) for file in events):
         http, query = event["requestContext"]["http"], event["rawQueryString"]
@@ -415,7 +417,7 @@ def test_euchre_decides_through_its_http_api(cloud: Trial) -> None:
 
 
 def test_a_stranger_is_refused_and_who_has_the_password_or_a_link_sees_the_match(
-    cloud: Trial, played: MatchRecord, capsys: pytest.CaptureFixture[str]
+    cloud: CloudTrial, played: MatchRecord, capsys: pytest.CaptureFixture[str]
 ) -> None:
     page = f"/matches/{played.match_id}"
     assert cloud.visit("GET", page)[0] == 403
@@ -431,7 +433,7 @@ def test_a_stranger_is_refused_and_who_has_the_password_or_a_link_sees_the_match
     assert cloud.visit("GET", "/matches", cookie=guest)[0] == 403
 
 
-def test_a_match_is_watched_while_it_is_played(cloud: Trial) -> None:
+def test_a_match_is_watched_while_it_is_played(cloud: CloudTrial) -> None:
     (match_id,) = practise(cloud.stack, {})
     cookie = entered(cloud.visit, WORD)
     watched = watch(cloud.visit, cookie, cloud.stack.log, match_id, SystemClock())
@@ -439,7 +441,7 @@ def test_a_match_is_watched_while_it_is_played(cloud: Trial) -> None:
     assert watched.answers > 2, "not all of it at the end"
 
 
-def test_a_link_to_pages_that_there_are_not_says_what_to_do(cloud: Trial) -> None:
+def test_a_link_to_pages_that_there_are_not_says_what_to_do(cloud: CloudTrial) -> None:
     bare = replace(cloud.stack, outputs={})
     with pytest.raises(ConfigError, match="deploy it with DeployWeb=yes"):
         link_to(bare, "m", datetime.now(UTC))
@@ -451,13 +453,13 @@ def test_a_link_to_pages_that_there_are_not_says_what_to_do(cloud: Trial) -> Non
         link_to(replace(cloud.stack, name="other"), "m", datetime.now(UTC))
 
 
-def test_a_stack_that_is_not_there_is_named_with_what_to_check(cloud: Trial) -> None:
+def test_a_stack_that_is_not_there_is_named_with_what_to_check(cloud: CloudTrial) -> None:
     with pytest.raises(ConfigError, match=r"no stack nope in us-east-1; name it with --stack"):
         find_stack("nope", cloud.emulator.client)
 
 
 @pytest.mark.slow
-def test_r19_a_match_is_played_on_while_the_stack_is_deployed_again(cloud: Trial) -> None:
+def test_r19_a_match_is_played_on_while_the_stack_is_deployed_again(cloud: CloudTrial) -> None:
     (match_id,) = practise(cloud.stack, {})
     began = datetime.now(UTC)
     # Here an update kills the worker in the middle of the match; on AWS it would go on to its end.

@@ -44,7 +44,7 @@ from workbench.build.target import ROOT
 from workbench.cloud.context import Function, LambdaContext
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.events import sqs_event
-from workbench.cloud.http_events import Asked, http_event
+from workbench.cloud.http_events import WireRequest, http_event
 from workbench.deadmansdraw.emulated import new_table
 from workbench.stage.side import assembled
 from workbench.stage.surroundings import environment
@@ -214,7 +214,7 @@ def test_s13_the_arena_may_do_what_it_does(emulator: Emulator, tmp_path: Path) -
 
         def ask(method: str, target: str, user: str, body: bytes = b"") -> Any:  # noqa: ANN401
             headers = (("Authorization", basic(user)), ("Content-Type", "application/json"))
-            event = http_event(Asked(method, target, headers, body), datetime.now(UTC))
+            event = http_event(WireRequest(method, target, headers, body), datetime.now(UTC))
             told = answer(event, LambdaContext("arena", timedelta(seconds=4), SystemClock()))
             assert told["statusCode"] == 200, told
             return json.loads(told["body"]) if target.startswith("/api") else told["body"]

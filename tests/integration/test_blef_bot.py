@@ -38,7 +38,7 @@ from workbench.blef.bot import News, in_words
 from workbench.blef.commands import show
 from workbench.cloud.context import Function
 from workbench.cloud.http_front import HttpFront
-from workbench.lab.again import Trial
+from workbench.lab.again import TrialPlayer
 from workbench.stage.ordered import attending
 from workbench.stage.serving import TIMEOUT
 
@@ -94,7 +94,7 @@ def test_a_game_is_joined_played_and_explained_from_order_to_end(
     assert [step.sequence for step in steps] == [move.sequence for move in moves]
     reasons = [step.ours.reason for step in steps if step.ours is not None]
     assert reasons == [one["reason"] for one in ours]
-    trial = Trial(GAME, "greedy")
+    trial = TrialPlayer(GAME, "greedy")
     again = list(trial.again(trial.asked(record, moves)))
     assert len(again) == len(ours)
     assert not any(one.differs for one in again)

@@ -20,7 +20,7 @@ from cardsharp.blef.actions import CHECK
 from cardsharp.blef.client import BlefClient, Sighting
 from cardsharp.blef.position import Position
 from cardsharp.blef.routes import API
-from cardsharp.blef.service import Blef, Look
+from cardsharp.blef.service import Blef, StateLook
 from cardsharp.blef.simulation import Blef as Rules
 from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.blef.wire import StateBody
@@ -33,7 +33,7 @@ from workbench.show.person import Advisor, Left, Person
 from workbench.show.screen import Invitation, Screen
 from workbench.stage.serving import front
 
-_LOOK = Look()
+_LOOK = StateLook()
 NOWHERE = "http://127.0.0.1:9"
 
 
@@ -134,7 +134,7 @@ def test_a_move_whose_answer_is_lost_is_not_made_again(
     def play_bob() -> None:
         """Start when both are there; bet the lowest, check what somebody else has bet."""
         while not done.wait(0.001):
-            sight = games.state(game, Look(player_uuid=bob), timedelta)
+            sight = games.state(game, StateLook(player_uuid=bob), timedelta)
             if sight.position is None and len(sight.game.players) == 2:
                 games.start(game, bob)
             elif sight.position is not None and sight.position.turn == sight.position.me:
@@ -152,7 +152,7 @@ def test_a_move_whose_answer_is_lost_is_not_made_again(
             done.set()
         rival.result(timeout=30)
     assert moves == [11]
-    first = games.state(game, Look(round=lambda _: 1), timedelta)
+    first = games.state(game, StateLook(round=lambda _: 1), timedelta)
     assert first.position is not None
     assert [move.action for move in first.position.history].count(11) == 1
     assert "the connection broke" in seat.page.getvalue()

@@ -23,14 +23,14 @@ from cardsharp.cloud.ports import MoveRecord, Status
 from cardsharp.cloud.secrets import credentials
 from cardsharp.deadmansdraw.settings import Settings
 from cardsharp.errors import ConfigError, StoreError
-from workbench.cloud.emulator import Emulator, Stack
+from workbench.cloud.emulator import EmulatedStack, Emulator
 
 TTL = timedelta(seconds=30)
 CANARY = "canary-19c4"
 
 
 @pytest.fixture(scope="module")
-def stack(emulator: Emulator) -> Stack:
+def stack(emulator: Emulator) -> EmulatedStack:
     return emulator.create()
 
 
@@ -41,7 +41,7 @@ def aws(emulator: Emulator) -> Iterator[Emulator]:
         yield emulator
 
 
-def test_what_version_0_2_stored_is_read_and_goes_on(stack: Stack, aws: Emulator) -> None:
+def test_what_version_0_2_stored_is_read_and_goes_on(stack: EmulatedStack, aws: Emulator) -> None:
     """A match as that version left it in the middle, its bodies plain texts."""
     client, table = aws.client("dynamodb"), stack.tables["Matches"]
     keys, now = {"pk": {"S": "match#old"}}, int(SystemClock().now().timestamp())
@@ -88,7 +88,7 @@ def test_what_version_0_2_stored_is_read_and_goes_on(stack: Stack, aws: Emulator
 
 
 def test_what_is_kept_for_a_time_says_when_the_table_may_drop_it(
-    stack: Stack, aws: Emulator
+    stack: EmulatedStack, aws: Emulator
 ) -> None:
     store, days = f"dynamodb:{stack.tables['Matches']}", timedelta(days=3)
     for name, keep in (("brief", days), ("kept", None)):
@@ -107,7 +107,7 @@ def test_what_is_kept_for_a_time_says_when_the_table_may_drop_it(
     assert expiries["kept"] == [None] * 3
 
 
-def stored_under(aws: Emulator, stack: Stack, match_id: str) -> list[dict[str, Any]]:
+def stored_under(aws: Emulator, stack: EmulatedStack, match_id: str) -> list[dict[str, Any]]:
     """All items of a match, as they are in the table."""
     answer = aws.client("dynamodb").query(
         TableName=stack.tables["Matches"],
@@ -118,7 +118,7 @@ def stored_under(aws: Emulator, stack: Stack, match_id: str) -> list[dict[str, A
 
 
 def test_settings_and_the_environment_are_all_that_the_adapters_need(
-    stack: Stack, aws: Emulator
+    stack: EmulatedStack, aws: Emulator
 ) -> None:
     assert aws.endpoint.startswith("http://127.0.0.1:")
     log = build_log(f"dynamodb:{stack.tables['Matches']}", SystemClock())
@@ -138,7 +138,7 @@ def test_settings_and_the_environment_are_all_that_the_adapters_need(
     assert match.status is Status.FINISHED
 
 
-def test_the_queue_is_made_as_the_template_says(stack: Stack, emulator: Emulator) -> None:
+def test_the_queue_is_made_as_the_template_says(stack: EmulatedStack, emulator: Emulator) -> None:
     sqs = emulator.client("sqs")
     made = sqs.get_queue_attributes(QueueUrl=stack.queues["MatchQueue"], AttributeNames=["All"])
     assert made["Attributes"]["VisibilityTimeout"] == "1800"

@@ -23,7 +23,7 @@ from workbench.show.lookup import find_match, open_log, own_store
 from workbench.table import chair as chairs
 from workbench.table.chair import AWAY, Chair
 from workbench.table.pages import news_document, seat_page
-from workbench.table.room import Room, Stage
+from workbench.table.room import Room, TableStage
 
 PLAYED = [game for game in GAMES if game.terminal is not None and game.board is not None]
 every_game = pytest.mark.parametrize("game", PLAYED, ids=id_of)
@@ -74,7 +74,7 @@ def test_the_end_has_the_analysis_and_the_next_match() -> None:
         seat.tell("again", number=1)
         seat.tell("again", number=1)  # by a second click, or by another
         seat.until('id="moves"')
-        assert (room.number, room.stage) == (2, Stage.PLAYING)
+        assert (room.number, room.stage) == (2, TableStage.PLAYING)
         assert "match 2" in seat.page()
 
 
@@ -198,7 +198,7 @@ def test_who_is_invited_takes_a_seat_by_its_link(two: Any) -> None:  # noqa: ANN
     assert "has not come yet" in page
     assert host.path not in guest.page()
     assert "Take the seat" in guest.page()
-    assert room.stage is Stage.WAITING
+    assert room.stage is TableStage.WAITING
     guest.do("join", name=f"  {HOSTILE}\x00 ")
     assert HOSTILE[:10] not in host.until('id="moves"', "plays") + host.page()
     assert [one.name for one in room.chairs] == ["Ann", HOSTILE[:24]]
@@ -288,7 +288,7 @@ def test_no_page_knows_a_hidden_card(game: Game, seed: int) -> None:
     """Byte for byte the same, page and news, when what the seat may not know is dealt anew."""
     simulation = simulated(game)
     room = Room(setting(game), "Ann")
-    room.stage = Stage.PLAYING
+    room.stage = TableStage.PLAYING
     for number_of, state in enumerate(states(simulation, seed)):
         seat = simulation.to_act(state)
         if seat is None or number_of % 5:
@@ -324,7 +324,7 @@ def test_who_waits_sees_no_hand_of_others() -> None:
         for seat in seats[1:]:
             seat.do("join", name="guest")
         turns = 0
-        while room.stage is not Stage.OVER and turns < 12:
+        while room.stage is not TableStage.OVER and turns < 12:
             asked = next((p for p, one in enumerate(room.chairs) if one.question), None)
             if asked is None:
                 continue

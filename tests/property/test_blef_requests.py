@@ -13,7 +13,7 @@ from support.size import cases
 
 from cardsharp.blef import routes, routes_next
 from cardsharp.web.route import ErrorBody, Route
-from workbench.cloud.http_events import Asked
+from workbench.cloud.http_events import WireRequest
 
 APIS = (routes.API, routes_next.API)
 CASES = cases(20, every=500)
@@ -52,7 +52,7 @@ def values(draw: st.DrawFn) -> str:
 
 
 @st.composite
-def requests(draw: st.DrawFn, base: str, route: Route[Any]) -> Asked:
+def requests(draw: st.DrawFn, base: str, route: Route[Any]) -> WireRequest:
     """A request to the route's path, or nearly."""
     uuid = draw(st.one_of(st.sampled_from([t.game for t in tables()]), values()))
     path = route.path.replace("{game_uuid}", quote(uuid, safe=draw(st.sampled_from(("", "/%")))))
@@ -70,10 +70,10 @@ def requests(draw: st.DrawFn, base: str, route: Route[Any]) -> Asked:
     kind = draw(st.sampled_from(("application/json", "application/x-www-form-urlencoded", "")))
     method = draw(st.sampled_from((*route.methods * 5, *METHODS)))
     headers = (("Content-Type", kind), ("Origin", "https://blef.example")) if kind else ()
-    return Asked(method, f"{base}{path}?{query}", headers, body if method == "POST" else b"")
+    return WireRequest(method, f"{base}{path}?{query}", headers, body if method == "POST" else b"")
 
 
-def check(route: Route[Any], asked: Asked, reply: Reply) -> None:
+def check(route: Route[Any], asked: WireRequest, reply: Reply) -> None:
     """The answer has a documented status, and the body that goes with it."""
     if reply.status == 204:
         assert asked.method == "OPTIONS"
@@ -107,7 +107,7 @@ def test_any_request_gets_a_documented_answer(base: str, route: Route[Any]) -> N
 
     @settings(max_examples=CASES, deadline=None)
     @given(asked=requests(base, route))
-    def ask(asked: Asked) -> None:
+    def ask(asked: WireRequest) -> None:
         check(route, asked, client.send(asked))
 
     ask()

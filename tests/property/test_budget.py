@@ -5,7 +5,7 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cardsharp.budget import AHEAD, Budget, Purpose, Told
+from cardsharp.budget import AHEAD, Allowance, Budget, Purpose
 
 LIMITS = st.integers(1, 500)
 SECONDS = st.floats(1, 600)
@@ -14,7 +14,7 @@ SECONDS = st.floats(1, 600)
 def budget_of(limit: int, left: int, seconds: float) -> Budget:
     """One that was told a moment ago, at second 0, how many are left for so long."""
     budget = Budget()
-    budget.told(Told(limit, left, reset=1, ends=seconds, sent=budget.send(0)), 0)
+    budget.told(Allowance(limit, left, reset=1, ends=seconds, sent=budget.send(0)), 0)
     return budget
 
 
@@ -58,7 +58,7 @@ def test_who_goes_when_the_budget_says_is_never_slowed(
             reset, ends, spent = reset + 1, now + seconds, 0
         spent += 1
         assert spent <= limit
-        budget.told(Told(limit, limit - spent, reset, ends, number), now)
+        budget.told(Allowance(limit, limit - spent, reset, ends, number), now)
 
 
 @given(st.integers(10, 500), SECONDS)
@@ -93,25 +93,25 @@ def test_what_others_spend_as_the_same_user_is_not_ours() -> None:
     budget = budget_of(100, 99, 60)
     number = budget.send(0)
     assert wait_of(budget, Purpose.ACT, 1000) == 0
-    budget.told(Told(100, 40, reset=1, ends=60, sent=number), 0)
+    budget.told(Allowance(100, 40, reset=1, ends=60, sent=number), 0)
     assert wait_of(budget, Purpose.ACT, 1000) > 20
 
 
 def test_answers_that_come_in_another_order_than_their_requests_mislead_nobody() -> None:
     budget = budget_of(100, 50, 60)
     first, second = budget.send(0), budget.send(0)
-    budget.told(Told(100, 48, reset=1, ends=60, sent=second), 0)
-    budget.told(Told(100, 49, reset=1, ends=60, sent=first), 0)
+    budget.told(Allowance(100, 48, reset=1, ends=60, sent=second), 0)
+    budget.told(Allowance(100, 49, reset=1, ends=60, sent=first), 0)
     assert budget.left(0) == 48
-    budget.told(Told(100, 99, reset=61, ends=120, sent=budget.send(60)), 60)
-    budget.told(Told(100, 0, reset=1, ends=60.5, sent=first), 60)
+    budget.told(Allowance(100, 99, reset=61, ends=120, sent=budget.send(60)), 60)
+    budget.told(Allowance(100, 0, reset=1, ends=60.5, sent=first), 60)
     assert budget.left(60) == 99
 
 
 @given(st.integers(-5, 5), st.integers(-5, 10**30), st.one_of(st.floats(), st.just(float("inf"))))
 def test_a_count_that_cannot_be_is_not_believed(limit: int, left: int, ends: float) -> None:
     budget = Budget()
-    budget.told(Told(limit, left, reset=1, ends=ends, sent=budget.send(0)), 0)
+    budget.told(Allowance(limit, left, reset=1, ends=ends, sent=budget.send(0)), 0)
     assert wait_of(budget, Purpose.ACT, 1e9) <= 900
 
 

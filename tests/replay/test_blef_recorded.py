@@ -8,7 +8,7 @@ from support.blef import Reply, without_nothings
 from support.blef_recording import ALICE, ODD, Recording
 from support.recorded import recording
 
-from workbench.cloud.http_events import Asked
+from workbench.cloud.http_events import WireRequest
 
 BAD_NICKNAME = "Nickname must start with a letter and only contain alphanumeric characters"
 BAD_ROUND = (
@@ -173,7 +173,7 @@ def test_every_recorded_pair_agrees_or_is_a_listed_decision() -> None:
             right = agrees(pair, reply)
         if case == "state.uppercase.game_uuid":
             target = pair["request"]["target"].lower()
-            right &= reply.json == service.client.send(Asked("GET", target)).json
+            right &= reply.json == service.client.send(WireRequest("GET", target)).json
         if not right:
             wrong.append((pair["n"], case, pair["status"], pair["body"], reply.status, reply.text))
         if case == "state.oddnicks":

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from cardsharp.errors import ConfigError
-from workbench.cloud.samples import Metric
+from workbench.cloud.samples import MetricKey
 
 ALARM = "AWS::CloudWatch::Alarm"
 COMPOSITE = "AWS::CloudWatch::CompositeAlarm"
@@ -16,7 +16,7 @@ COMPOSITE = "AWS::CloudWatch::CompositeAlarm"
 class Series:
     """A statistic of a metric, one value a period."""
 
-    metric: Metric
+    metric: MetricKey
     statistic: str
     period: timedelta
 
@@ -104,7 +104,7 @@ def _one_series(metric: Mapping[str, Any], statistic: str, period: int, stack: s
     dimensions = frozenset(
         (one["Name"], _plain(one["Value"], stack)) for one in metric.get("Dimensions", [])
     )
-    identity = Metric(_plain(metric["Namespace"], stack), metric["MetricName"], dimensions)
+    identity = MetricKey(_plain(metric["Namespace"], stack), metric["MetricName"], dimensions)
     return Series(identity, statistic, timedelta(seconds=int(period)))
 
 

@@ -6,7 +6,7 @@ import hashlib
 import pytest
 
 from workbench.build.artifacts import Build, digest_of
-from workbench.build.sam import Unreachable, sam_build
+from workbench.build.sam import IndexUnreachable, sam_build
 from workbench.build.target import ROOT, this_machine
 from workbench.cloud.template import templates
 
@@ -24,7 +24,7 @@ def native_build(tmp_path_factory: pytest.TempPathFactory) -> Build:
         if not (folder / "whole").exists():
             try:
                 sam_build(folder, this_machine())
-            except Unreachable as error:
+            except IndexUnreachable as error:
                 pytest.skip(
                     f"the layer's packages are neither in uv's cache nor to be had: {error}"
                 )

@@ -26,7 +26,7 @@ from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.web import edge
 from support.cloud_clock import FakeClock
 from workbench.cloud.context import LambdaContext
-from workbench.cloud.http_events import Asked, http_event, read_answer
+from workbench.cloud.http_events import WireRequest, http_event, read_answer
 from workbench.cloud.http_front import HttpFront
 from workbench.stage.serving import front
 
@@ -61,7 +61,7 @@ class Client:
         self.blef = Blef(self.store, self.clock, self.chance, self.agents)
         self.api = edge.build_all((API, routes_next.API), self.blef)
 
-    def send(self, asked: Asked) -> Reply:
+    def send(self, asked: WireRequest) -> Reply:
         event = json.loads(json.dumps(http_event(asked, self.clock.now())))
         context = LambdaContext("blef", TIMEOUT, self.clock)
         answer = read_answer(json.loads(json.dumps(self.api(event, context))))
@@ -73,11 +73,13 @@ class Client:
     def ask(self, method: str, path: str, **query: object) -> Reply:
         given = {name: str(value) for name, value in query.items()}
         target = f"{self.base}{path}" + (f"?{urlencode(given)}" if given else "")
-        return self.send(Asked(method, target))
+        return self.send(WireRequest(method, target))
 
     def post(self, path: str, body: object) -> Reply:
         headers = (("Content-Type", "application/json"),)
-        return self.send(Asked("POST", f"{self.base}{path}", headers, json.dumps(body).encode()))
+        return self.send(
+            WireRequest("POST", f"{self.base}{path}", headers, json.dumps(body).encode())
+        )
 
     def create(self) -> str:
         uuid: str = self.get("/games/create").json["game_uuid"]

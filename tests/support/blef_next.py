@@ -25,7 +25,7 @@ from support.blef_watching import NotedSockets
 from support.cloud_clock import FakeClock
 from support.recorded import recording
 from workbench.cloud.context import LambdaContext
-from workbench.cloud.http_events import Asked, read_answer
+from workbench.cloud.http_events import WireRequest, read_answer
 
 AGENTS = IdleAgents({"Dazhbog": "conservative", "Porevit": "conservative_crawling"})
 """The bots of the recording, for whom the recording plays."""
@@ -146,7 +146,7 @@ class NextRecording:
 
     def _asked(self, row: dict[str, Any], query: Mapping[str, str]) -> Reply:
         target = quote(row["path"], safe="/") + (f"?{urlencode(query)}" if query else "")
-        return self.client.send(Asked(row["method"], target))
+        return self.client.send(WireRequest(row["method"], target))
 
     def _prepare(self, row: dict[str, Any]) -> None:
         """Have chance as it was."""

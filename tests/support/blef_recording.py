@@ -19,7 +19,7 @@ from cardsharp.blef.state import Move, Round
 from cardsharp.cloud.sqlite_file import MEMORY
 from support.blef import Client, Reply, hands_of, seeded_deal
 from support.cloud_clock import START, FakeClock
-from workbench.cloud.http_events import Asked
+from workbench.cloud.http_events import WireRequest
 
 ALICE = "01c0905c-1c0b-49b6-97c4-e7cb01262e89"
 """The game that alice and bob play from its creation to its end."""
@@ -71,7 +71,7 @@ class Recording:
         """Send a recorded request."""
         self._prepare(pair)
         request = pair["request"]
-        return self.client.send(Asked(request["method"], request["target"]))
+        return self.client.send(WireRequest(request["method"], request["target"]))
 
     def full_house(self) -> None:
         """Give the game of the odd nicknames eight players, as it had with all of them."""
@@ -119,7 +119,7 @@ class Recording:
         checks = next(p for p in self.pairs if p["case"] == "play.ok.check")["request"]["target"]
         while self.client.get(f"/games/{ALICE}").json["status"] == "Running":
             for target in (bets, checks):
-                assert self.client.send(Asked("GET", target)).status == 200
+                assert self.client.send(WireRequest("GET", target)).status == 200
 
     def _body(self, case: str) -> dict[str, Any]:
         body: dict[str, Any] = next(p for p in self.pairs if p["case"] == case)["body"]

@@ -5,11 +5,11 @@ from random import Random
 
 from cardsharp.deadmansdraw.actions import Action
 from cardsharp.deadmansdraw.events import Event
-from cardsharp.deadmansdraw.position import Played, Position
+from cardsharp.deadmansdraw.position import PastMove, Position
 from cardsharp.deadmansdraw.rules import Chance, State
 from cardsharp.deadmansdraw.simulation import DeadMansDraw, deal, fair_chance, match_from
 from cardsharp.deadmansdraw.strategies import Strategy
-from workbench.lab.dice import Purpose, dice
+from workbench.lab.dice import DicePurpose, dice
 
 Maker = Callable[[Random], Strategy]
 
@@ -26,7 +26,7 @@ class RunningMatch:
         return self.now.state
 
     @property
-    def history(self) -> tuple[Played, ...]:
+    def history(self) -> tuple[PastMove, ...]:
         return self.now.history
 
     def position(self) -> Position:
@@ -55,7 +55,7 @@ def play_pairs(first: Maker, second: Maker, pairs: int, seed: int) -> list[dict[
     found = []
     for number in range(pairs):
         for seat in (0, 1):
-            deck, chance, one, two = (dice(seed, number, purpose) for purpose in Purpose)
+            deck, chance, one, two = (dice(seed, number, purpose) for purpose in DicePurpose)
             players = first(one), second(two)
             match = RunningMatch(deal(deck), fair_chance(chance))
             counts = match.finish(*(players if seat == 0 else players[::-1]))

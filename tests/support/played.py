@@ -10,7 +10,7 @@ from cardsharp.deciding import Decided
 from cardsharp.game import Game
 from cardsharp.strategy import Decision
 from support.games import simulated
-from workbench.lab.extras import Extras, Taken, Told
+from workbench.lab.extras import Extras, LabMatch, Taken
 
 AT = datetime(2026, 11, 22, tzinfo=UTC)
 
@@ -47,7 +47,7 @@ def kept(game: Game, notes: Sequence[Taken], seats: int | None = None) -> list[K
     """A match as the log keeps it: in Euchre one for each deal."""
     simulation = simulated(game, seats)
     names = tuple(("one", "two", "three")[seat % 3] for seat in range(simulation.seats))
-    told = Told("played", AT, simulation.sides[0], names, tuple(notes[:-1]), notes[-1].state)
+    told = LabMatch("played", AT, simulation.sides[0], names, tuple(notes[:-1]), notes[-1].state)
     extras: Extras = Extras() if game.lab is None else game.lab.load()()
     return list(extras.kept(told))
 

@@ -18,7 +18,7 @@ from cardsharp.cloud.ports import Lease, MoveRecord
 from support.stored import any_match
 from workbench.cloud.context import Function
 from workbench.cloud.emulator import Emulator
-from workbench.cloud.http_events import Answered, Asked, http_event, read_answer
+from workbench.cloud.http_events import Answered, WireRequest, http_event, read_answer
 from workbench.cloud.tables import create_table
 from workbench.stage.surroundings import environment
 
@@ -43,7 +43,7 @@ class Deployed:
     def ask(self, target: str, body: str = "") -> Answered:
         held = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
         headers = (("Cookie", held),) if held else ()
-        asked = Asked("POST" if body else "GET", target, headers, body.encode())
+        asked = WireRequest("POST" if body else "GET", target, headers, body.encode())
         read = self.invoke(http_event(asked, datetime.now(UTC)))
         for name, value in read.headers:
             if name == "Set-Cookie":

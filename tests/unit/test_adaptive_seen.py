@@ -11,7 +11,7 @@ from support.recorded import SAMPLE
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, Verb
 from cardsharp.deadmansdraw.cards import Card
 from cardsharp.deadmansdraw.events import Comment, TurnEnded
-from cardsharp.deadmansdraw.position import Played, Position
+from cardsharp.deadmansdraw.position import PastMove, Position
 from cardsharp.deadmansdraw.reading import played
 from cardsharp.deadmansdraw.rules import apply, force_turn_end, start
 from cardsharp.deadmansdraw.simulation import fair_chance
@@ -32,7 +32,7 @@ FIELDS = (
 )
 
 
-def shown(history: tuple[Played, ...], player: int, pile: frozenset[Card]) -> list[Seen]:
+def shown(history: tuple[PastMove, ...], player: int, pile: frozenset[Card]) -> list[Seen]:
     witness = Witness(pile)
     return [seen for move in history for seen in witness.decisions(move, player)]
 
@@ -85,9 +85,9 @@ def test_a_turn_that_timed_out_shows_no_decision() -> None:
     _, late = force_turn_end(begun, "Too late.", "", fair_chance(Random(0)))
     assert any(isinstance(event, Comment) for event in late)
     assert any(isinstance(event, TurnEnded) for event in late)
-    history = Played(1, 0, events), Played(1, 0, late)
+    history = PastMove(1, 0, events), PastMove(1, 0, late)
     assert shown(history, 0, frozenset(pile)) == []
-    assert shown((history[0], Played(1, 0, late[1:])), 0, frozenset(pile))[0].action == END_TURN
+    assert shown((history[0], PastMove(1, 0, late[1:])), 0, frozenset(pile))[0].action == END_TURN
 
 
 def test_a_match_that_began_with_cards_of_no_event_is_given_up_quietly() -> None:

@@ -5,12 +5,14 @@ from math import inf
 
 import pytest
 
-from workbench.lab.analysed import Group, Side, mean_of
+from workbench.lab.analysed import AnalysedSide, Group, mean_of
 
 
-def side(result: float, luck: float = 0.0, cost: float = 0.0, busts: int = 0) -> Side:
+def side(result: float, luck: float = 0.0, cost: float = 0.0, busts: int = 0) -> AnalysedSide:
     counts: Mapping[str, int] = {"busts": busts}
-    return Side("us", "them", "", "2026-11-22", (), result, luck, cost, 1.0, {"blunder": 1}, counts)
+    return AnalysedSide(
+        "us", "them", "", "2026-11-22", (), result, luck, cost, 1.0, {"blunder": 1}, counts
+    )
 
 
 def test_results_less_luck_lie_closer_together_than_results() -> None:

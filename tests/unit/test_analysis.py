@@ -11,7 +11,7 @@ from support.played import Decides, Kept, begun, kept, played, taken
 
 from cardsharp.analysis import Mark, analyse, mark_of
 from cardsharp.deadmansdraw.actions import DRAW
-from cardsharp.deadmansdraw.position import Played
+from cardsharp.deadmansdraw.position import PastMove
 from cardsharp.deadmansdraw.rules import force_turn_end
 from cardsharp.deadmansdraw.simulation import Match, fair_chance
 from cardsharp.errors import ConfigError
@@ -151,7 +151,7 @@ def late(match: Match) -> Match:
     state, events = force_turn_end(match.state, "Forceful turn ending", "", fair_chance(Random(1)))
     seen = match.seen.copy()
     seen.see_all(events)
-    move = Played(match.history[-1].turn, match.state.active, events)
+    move = PastMove(match.history[-1].turn, match.state.active, events)
     return Match(match.opening, state, (*match.history, move), seen)
 
 

@@ -9,11 +9,11 @@ from support.metric_math import compute, holds
 from support.metric_statistics import statistic
 
 from cardsharp.errors import ConfigError
-from workbench.cloud.samples import Metric, Sample, read_emf, shifted
+from workbench.cloud.samples import MetricKey, Sample, read_emf, shifted
 
 START = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
-METRIC = Metric("N", "M")
+METRIC = MetricKey("N", "M")
 
 
 def alarm(periods: int = 1, breaching: int = 1, missing: str = "notBreaching") -> Alarm:
@@ -22,7 +22,7 @@ def alarm(periods: int = 1, breaching: int = 1, missing: str = "notBreaching") -
     return Alarm("A", series, "m", comparison, 2, periods, breaching, missing)
 
 
-def at(minute: float, value: float, metric: Metric = METRIC) -> Sample:
+def at(minute: float, value: float, metric: MetricKey = METRIC) -> Sample:
     return Sample(metric, START + minute * MINUTE, value)
 
 
@@ -52,8 +52,8 @@ def test_a_period_without_values_counts_as_the_alarm_says() -> None:
 
 
 def test_other_metrics_and_other_dimensions_are_nothing_to_it() -> None:
-    assert not on(alarm(), [at(0, 9, Metric("N", "Other"))], 1)
-    assert not on(alarm(), [at(0, 9, Metric("N", "M", frozenset({("stage", "dev")})))], 1)
+    assert not on(alarm(), [at(0, 9, MetricKey("N", "Other"))], 1)
+    assert not on(alarm(), [at(0, 9, MetricKey("N", "M", frozenset({("stage", "dev")})))], 1)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_samples_are_read_from_the_lines_that_functions_print() -> None:
     )
     noise = ["START RequestId: 1", '{"level":"INFO"}', '{"_aws" broken', f"[INFO] {line}"]
     found = list(read_emf([line, *noise]))
-    metric = Metric("N", "M", frozenset({("service", "s")}))
+    metric = MetricKey("N", "M", frozenset({("service", "s")}))
     moment = datetime.fromtimestamp(1795190400, UTC)
     assert found == [Sample(metric, moment, value) for value in (1.0, 2.0)] * 2
     assert shifted(found, MINUTE)[0].at == moment + MINUTE

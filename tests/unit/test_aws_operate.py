@@ -16,24 +16,24 @@ from workbench.operate.letters import replay
 from workbench.operate.orders import rotate_service_secret
 from workbench.operate.stack import Stack
 from workbench.operate.status import spend
-from workbench.operate.story import Line, follow
+from workbench.operate.story import LogLine, follow
 
 NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
 
 
-def line(text: str, at: datetime) -> Line:
-    return Line(at, "worker", text, {})
+def line(text: str, at: datetime) -> LogLine:
+    return LogLine(at, "worker", text, {})
 
 
 def test_following_tells_each_line_once_also_one_that_comes_late() -> None:
     clock = FakeClock()
     began = clock.now()
     first, late = line("first", began + SECOND), line("late", began)
-    looks: Iterator[list[Line]] = iter([[first], [first], [late, first]])
+    looks: Iterator[list[LogLine]] = iter([[first], [first], [late, first]])
     asked: list[datetime] = []
 
-    def look(since: datetime) -> list[Line]:
+    def look(since: datetime) -> list[LogLine]:
         asked.append(since)
         return next(looks)
 

@@ -23,7 +23,7 @@ from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.errors import ConfigError, StoreError
 from cardsharp.games import games
 from web import app
-from workbench.cloud.http_events import Asked, http_event, read_answer
+from workbench.cloud.http_events import WireRequest, http_event, read_answer
 from workbench.cloud.template import all_resources
 from workbench.stage.document import files_of
 
@@ -64,7 +64,7 @@ def test_every_change_is_there_for_post_and_nothing_else_is(client: Client) -> N
 def test_a_game_can_be_played_with_post_alone(client: Client) -> None:
     game = client.ask("POST", "/games/create").json["game_uuid"]
     ann = client.post(f"/games/{game}/join", {"nickname": "ann"}).json["player_uuid"]
-    joined = Asked("POST", f"/v2/games/{game}/join", FORM, b"nickname=bob")
+    joined = WireRequest("POST", f"/v2/games/{game}/join", FORM, b"nickname=bob")
     bob = client.send(joined).json["player_uuid"]
     shown = client.post(f"/games/{game}/make-public", {"admin_uuid": ann.upper()})
     assert shown.json == {"message": "Game made public"}
@@ -86,7 +86,7 @@ def test_a_game_can_be_played_with_post_alone(client: Client) -> None:
 def test_a_body_that_cannot_be_read_is_refused(client: Client, body: bytes) -> None:
     game = client.create()
     for prefix in ("/v2", ""):
-        reply = client.send(Asked("POST", f"{prefix}/games/{game}/join", (), body))
+        reply = client.send(WireRequest("POST", f"{prefix}/games/{game}/join", (), body))
         assert (reply.status, reply.json) == (400, {"error": BAD_BODY})
 
 
@@ -109,7 +109,7 @@ def test_what_others_know_is_no_secret_to_join_by(client: Client, known: str) ->
 
 
 def created(client: Client, source: str) -> int:
-    return client.send(Asked("GET", "/v2/games/create", source=source)).status
+    return client.send(WireRequest("GET", "/v2/games/create", source=source)).status
 
 
 def test_one_caller_cannot_fill_the_house(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,12 +126,12 @@ def test_one_caller_cannot_fill_the_house(client: Client, monkeypatch: pytest.Mo
     assert created(client, "::ffff:192.0.2.1") == 429
     for here in ("127.0.0.1", "::1", "::ffff:127.0.0.1"):
         assert {created(client, here) for _ in range(5)} == {200}
-    reply = client.send(Asked("POST", "/v2/games/create", source="192.0.2.1"))
+    reply = client.send(WireRequest("POST", "/v2/games/create", source="192.0.2.1"))
     assert "try again tomorrow" in reply.json["message"]
 
 
 def test_a_body_that_is_no_base64_is_refused(client: Client) -> None:
-    event = http_event(Asked("POST", "/v2/games/create", (), b"{}"), client.clock.now())
+    event = http_event(WireRequest("POST", "/v2/games/create", (), b"{}"), client.clock.now())
     event["body"] = "*"
     answer = client.api(event, SimpleNamespace(get_remaining_time_in_millis=lambda: 1))
     assert answer["statusCode"] == 400
@@ -144,7 +144,7 @@ def test_a_large_body_is_refused(client: Client) -> None:
 
 def test_a_parameter_in_query_and_body_is_one_that_is_sent_twice(client: Client) -> None:
     body = json.dumps({"nickname": "bob"}).encode()
-    asked = Asked("POST", f"/v2/games/{client.create()}/join?nickname=ann", (), body)
+    asked = WireRequest("POST", f"/v2/games/{client.create()}/join?nickname=ann", (), body)
     assert client.send(asked).status == 400
 
 
@@ -158,11 +158,11 @@ def test_nothing_is_cached_sniffed_or_told_to_others(client: Client) -> None:
 
 def test_a_browser_may_ask_from_anywhere(client: Client) -> None:
     origin = (("Origin", "https://blef.example"),)
-    asked = client.send(Asked("OPTIONS", "/v2/games/create", origin))
+    asked = client.send(WireRequest("OPTIONS", "/v2/games/create", origin))
     assert (asked.status, asked.text) == (204, "")
     assert asked.headers["Access-Control-Allow-Origin"] == "*"
     assert asked.headers["Access-Control-Allow-Methods"] == "GET,OPTIONS,POST"
-    reply = client.send(Asked("GET", f"/v2/games/{client.create()}", origin))
+    reply = client.send(WireRequest("GET", f"/v2/games/{client.create()}", origin))
     assert reply.headers["Access-Control-Allow-Origin"] == "*"
     assert reply.headers["Access-Control-Expose-Headers"] == "Game-Version"
     assert "Access-Control-Allow-Credentials" not in reply.headers
@@ -189,7 +189,7 @@ def test_an_unknown_path_is_not_found(client: Client, path: str) -> None:
 
 
 def test_absent_and_null_parameters_are_missing(client: Client) -> None:
-    event = http_event(Asked("GET", f"/v2/games/{client.create()}/join"), client.clock.now())
+    event = http_event(WireRequest("GET", f"/v2/games/{client.create()}/join"), client.clock.now())
     for given in (None, {}, {"nickname": ""}):
         event["queryStringParameters"] = given
         answer = client.api(event, SimpleNamespace(get_remaining_time_in_millis=lambda: 1))
@@ -323,8 +323,10 @@ def test_a_state_can_be_read_by_a_player_who_was_out_long_ago() -> None:
 
 def test_a_text_body_is_passed_on_as_text_and_a_form_as_base64() -> None:
     at = FakeClock().now()
-    as_json = http_event(Asked("POST", "/", (("Content-Type", "application/json"),), b"{}"), at)
+    as_json = http_event(
+        WireRequest("POST", "/", (("Content-Type", "application/json"),), b"{}"), at
+    )
     assert (as_json["body"], as_json["isBase64Encoded"]) == ("{}", False)
-    as_form = http_event(Asked("POST", "/", FORM, b"a=b"), at)
+    as_form = http_event(WireRequest("POST", "/", FORM, b"a=b"), at)
     assert as_form["body"] == base64.b64encode(b"a=b").decode()
     assert as_form["isBase64Encoded"] is True

@@ -13,7 +13,7 @@ from cardsharp.blef.assembly import NEXT, SERVICE
 from cardsharp.blef.refusals import Denied
 from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.errors import ConfigError, Conflict
-from workbench.cloud.http_events import Asked, http_event, read_answer
+from workbench.cloud.http_events import WireRequest, http_event, read_answer
 
 
 @pytest.fixture
@@ -160,7 +160,7 @@ def test_one_caller_invites_only_so_many_bots(
 
     def invite(source: str, agent: str = "Dazhbog") -> int:
         target = f"/games/{game}/invite-aiagent?admin_uuid={ann}&agent_name={agent}"
-        return client.send(Asked("GET", target, source=source)).status
+        return client.send(WireRequest("GET", target, source=source)).status
 
     assert invite("192.0.2.1", "nobody") == 400
     assert [invite("192.0.2.1") for _ in range(3)] == [200, 200, 429]
@@ -196,7 +196,7 @@ def served(**settings: str) -> Any:  # noqa: ANN401 - by path, the status
     handler = SERVICE.build({SERVICE.store: f"sqlite:{MEMORY}", **settings})
 
     def status(path: str) -> int:
-        event = http_event(Asked("GET", path), next_client().clock.now())
+        event = http_event(WireRequest("GET", path), next_client().clock.now())
         return read_answer(handler(event, context())).status
 
     return status

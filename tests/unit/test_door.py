@@ -24,7 +24,7 @@ from cardsharp.viewer.passes import EVERYTHING, admits, pass_to
 from cardsharp.viewer.site import Manner, Pages, application
 from cardsharp.web.asgi import handler_of
 from workbench.cloud.context import Function
-from workbench.cloud.http_events import Answered, Asked, http_event, read_answer
+from workbench.cloud.http_events import Answered, WireRequest, http_event, read_answer
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -79,7 +79,7 @@ class Visitor:
     def ask(self, target: str, body: str = "") -> Answered:
         sent = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
         headers = (*FORM, ("Cookie", sent)) if sent else FORM
-        asked = Asked("POST" if body else "GET", target, headers, body.encode())
+        asked = WireRequest("POST" if body else "GET", target, headers, body.encode())
         answer = self._answer(http_event(asked, self.now), self._function.context(SystemClock()))
         read = read_answer(answer)
         for name, value in read.headers:

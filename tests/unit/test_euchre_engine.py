@@ -13,7 +13,7 @@ from cardsharp.euchre.strategies.dice import Dice
 from cardsharp.euchre.strategies.pimc import Effort, Pimc
 from cardsharp.euchre.strategies.race import Race
 from cardsharp.euchre.strategies.worlds import World, sample
-from cardsharp.euchre.table import DEALER, SEATS, Played, Table
+from cardsharp.euchre.table import DEALER, SEATS, PlayedCard, Table
 
 SMALL = Effort(worlds=8, batch=8)
 HEARTS = 2
@@ -133,7 +133,7 @@ def test_work_ends_at_its_limit_and_time_is_the_last_resort() -> None:
 def test_a_view_that_no_world_fits_is_answered_by_rule() -> None:
     """Seat 1 has shown void of all but diamonds, and all diamonds are gone."""
     tricks = tuple(
-        tuple(Played(int(seat), parse(card)) for seat, card in map(str.split, trick))
+        tuple(PlayedCard(int(seat), parse(card)) for seat, card in map(str.split, trick))
         for trick in (
             ("0 9C", "1 9D", "2 10D", "3 QD"),
             ("0 9S", "1 KD", "2 AD", "3 9H"),
@@ -151,7 +151,9 @@ def test_a_view_that_no_world_fits_is_answered_by_rule() -> None:
 
 def test_a_card_that_the_rules_would_not_play_makes_a_world_less_likely() -> None:
     """Seat 1 followed an ace with the queen and not with the nine: it has hardly both."""
-    trick = tuple(Played(seat, parse(card)) for seat, card in enumerate(("AS", "QS", "10S", "KS")))
+    trick = tuple(
+        PlayedCard(seat, parse(card)) for seat, card in enumerate(("AS", "QS", "10S", "KS"))
+    )
     table = Table(parse("9H"), (*[Bid()] * 3, Bid(HEARTS)), swapped=True, tricks=(trick,))
     hand = tuple(sorted(map(parse, ("9C", "10C", "9D", "10D"))))
     view = Position(0, Question.PLAY, hand, table, tuple(map(Play, hand)))

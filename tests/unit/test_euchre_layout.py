@@ -13,7 +13,7 @@ from cardsharp.euchre.state import Deal
 from cardsharp.euchre.strategies.bidding import card_set
 from cardsharp.euchre.strategies.estimates import discard_first, tricks
 from cardsharp.euchre.strategies.layout import layout
-from cardsharp.euchre.strategies.playout import ALL, Seating, Stage, played_out
+from cardsharp.euchre.strategies.playout import ALL, PlayStage, Seating, played_out
 from cardsharp.euchre.strategies.sound import Rules
 from cardsharp.euchre.table import DEALER, SEATS
 
@@ -71,7 +71,7 @@ def over_bits(deal: Deal) -> int:
     assert now is not None
     assert table.call is not None
     seating, cards = Seating(table.call, table.lone_defender), layout(table.call.suit)
-    stage = Stage()
+    stage = PlayStage()
     for trick in table.tricks:
         for seat, card in trick:
             stage = replace(stage, seat=seat).after(cards.bit[card], seating)

@@ -19,7 +19,7 @@ from cardsharp.euchre.cards import (
 )
 from cardsharp.euchre.rules import apply, legal_actions, legal_bids, legal_cards, score, start
 from cardsharp.euchre.state import Deal
-from cardsharp.euchre.table import Played, Table, ToAct, turn
+from cardsharp.euchre.table import PlayedCard, Table, ToAct, turn
 
 CLUBS, DIAMONDS, HEARTS, SPADES = SUITS
 
@@ -160,7 +160,7 @@ def finished(tricks: int, *, alone: bool = False, lone_defender: bool = False) -
         winner = 0 if number < tricks else 1
         seats = [seat for seat in range(4) if seat not in table.sitting_out]
         trick = tuple(
-            Played(seat, next(trumps) if seat == winner else next(others)) for seat in seats
+            PlayedCard(seat, next(trumps) if seat == winner else next(others)) for seat in seats
         )
         table = Table(0, table.bids, False, defences, (*table.tricks, trick))  # noqa: FBT003 - as above
     return table

@@ -8,7 +8,7 @@ import pytest
 from cardsharp.euchre.cards import DECK, parse, strength, suit_of
 from cardsharp.euchre.rules import legal_cards
 from cardsharp.euchre.strategies.layout import layout
-from cardsharp.euchre.strategies.playout import Seating, Stage
+from cardsharp.euchre.strategies.playout import PlayStage, Seating
 from cardsharp.euchre.strategies.solver import Search
 from cardsharp.euchre.table import SEATS, Call
 
@@ -59,7 +59,7 @@ def test_the_search_finds_what_trying_everything_finds(
         leader = rng.randrange(4)
         best = most_tricks(hands, call.suit, call.seat % 2, leader, frozenset(table.out))
         search = Search(table, list(map(cards.mask, hands)))
-        assert [search.makes(Stage(leader), need) for need in range(5)] == [
+        assert [search.makes(PlayStage(leader), need) for need in range(5)] == [
             best >= need for need in range(5)
         ]
 
@@ -72,9 +72,9 @@ def test_the_search_goes_on_from_the_middle_of_a_trick() -> None:
         hands = [dealt[3 * seat : 3 * seat + 3] for seat in SEATS]
         search = Search(table, list(map(cards.mask, hands)))
         for need in (1, 2, 3):
-            led = {card: Stage().after(cards.bit[card], table) for card in hands[0]}
+            led = {card: PlayStage().after(cards.bit[card], table) for card in hands[0]}
             leads = {c: search.makes(led[c], need, cards.bit[c]) for c in hands[0]}
-            assert search.makes(Stage(), need) == any(leads.values())
+            assert search.makes(PlayStage(), need) == any(leads.values())
             for lead, makes in leads.items():
                 replies = []
                 for card in legal_cards(tuple(hands[1]), suit_of(lead, HEARTS), HEARTS):
@@ -89,9 +89,9 @@ def test_points_tell_made_all_five_and_euchred_apart() -> None:
     best = cards.mask(map(parse, ("JH", "JD", "AH", "KH", "QH")))
     poor = cards.mask(map(parse, ("9C", "9S", "9D", "10C", "10S")))
     rest = [cards.mask(map(parse, text.split())) for text in ("AC KC QC JC AS", "KS QS JS AD KD")]
-    assert Search(table, [best, rest[0], poor, rest[1]]).points(Stage()) == 2
-    assert Search(table, [poor, best, rest[0], rest[1]]).points(Stage()) == -2
-    assert Search(table, [best, rest[0], poor, rest[1]]).points(Stage(lost=1)) == 1
+    assert Search(table, [best, rest[0], poor, rest[1]]).points(PlayStage()) == 2
+    assert Search(table, [poor, best, rest[0], rest[1]]).points(PlayStage()) == -2
+    assert Search(table, [best, rest[0], poor, rest[1]]).points(PlayStage(lost=1)) == 1
 
 
 def test_neighbours_in_a_suit_are_one_move_and_a_card_between_parts_them() -> None:

@@ -18,7 +18,7 @@ from cardsharp.euchre.decisions import decisions
 from cardsharp.game import Game
 from cardsharp.judge import judging
 from cardsharp.replay import header_of
-from workbench.lab.again import Trial
+from workbench.lab.again import TrialPlayer
 from workbench.show.analysis import Analysed
 
 BLEF, EUCHRE = (next(g for g in GAMES if g.name == name) for name in ("blef", "euchre"))
@@ -62,7 +62,7 @@ def test_a_seat_that_we_took_is_told_by_the_bets_we_saw_and_only_ours_are_tried(
     assert two.players == one.players
     shown = Analysed.of(two, header_of(bots))
     assert (shown.names, shown.hero) == (("opponent", "two"), "two")
-    tried = Trial(BLEF, "greedy").asked(bots, ours)
+    tried = TrialPlayer(BLEF, "greedy").asked(bots, ours)
     assert {asked.step.seat for asked in tried} == {1}
 
 

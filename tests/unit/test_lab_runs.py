@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from cardsharp.errors import ConfigError
-from workbench.lab.dice import Dice, Purpose, dice
+from workbench.lab.dice import DicePurpose, PairDice, dice
 from workbench.lab.league import play_league
-from workbench.lab.ledger import Ledger, difference
+from workbench.lab.ledger import RunLedger, difference
 from workbench.lab.plan import Plan
 from workbench.lab.runs import Numbered, run
 
@@ -35,10 +35,10 @@ def test_a_stopped_run_is_taken_up_and_ends_as_if_it_had_not_been(tmp_path: Path
     """Even where it was stopped in the middle of a series, and of a line."""
     file = tmp_path / "run.jsonl"
     whole = run(plan(10))
-    run(plan(4), tell=Ledger(file, plan(4)).add)
+    run(plan(4), tell=RunLedger(file, plan(4)).add)
     with file.open("a", encoding="utf-8") as out:
         out.write('{"kind":"pair","number":4,"the')
-    again = Ledger(file, plan(10))
+    again = RunLedger(file, plan(10))
     assert set(again.kept) == {0, 1, 2, 3}
     told: list[Numbered] = []
 
@@ -48,22 +48,22 @@ def test_a_stopped_run_is_taken_up_and_ends_as_if_it_had_not_been(tmp_path: Path
 
     assert run(plan(10), None, again.kept, tell) == whole
     assert sorted(number for number, _ in told) == [4, 5, 6, 7, 8, 9]
-    assert Ledger(file, plan(10)).kept == dict(enumerate(whole.pairs))
+    assert RunLedger(file, plan(10)).kept == dict(enumerate(whole.pairs))
 
 
 @pytest.mark.parametrize("other", [plan(seed=6), plan(second="draw-3")])
 def test_the_file_of_another_run_is_refused(tmp_path: Path, other: Plan) -> None:
     file = tmp_path / "run.jsonl"
-    Ledger(file, plan())
+    RunLedger(file, plan())
     with pytest.raises(ConfigError, match=r"another run.*Give another file"):
-        Ledger(file, other)
+        RunLedger(file, other)
 
 
 def test_a_file_that_is_no_run_is_refused_and_kept(tmp_path: Path) -> None:
     file = tmp_path / "notes.txt"
     file.write_text("Dear diary,\n")
     with pytest.raises(ConfigError, match="no file of a duel"):
-        Ledger(file, plan())
+        RunLedger(file, plan())
     assert file.read_text() == "Dear diary,\n"
 
 
@@ -72,7 +72,7 @@ def test_a_difference_is_taken_deck_by_deck(tmp_path: Path) -> None:
     files = tmp_path / "champion.jsonl", tmp_path / "draw-4.jsonl"
     other = Plan(first="draw-4", second="draw-2", pairs=30, seed=5, plain=True)
     mine, theirs = (
-        run(one, tell=Ledger(file, one).add)
+        run(one, tell=RunLedger(file, one).add)
         for one, file in zip((plan(30), other), files, strict=True)
     )
     gap, bounds, matches = difference(*files)
@@ -81,7 +81,7 @@ def test_a_difference_is_taken_deck_by_deck(tmp_path: Path) -> None:
     assert bounds.low < gap < bounds.high
     assert bounds.margin < mine.interval.margin + theirs.interval.margin
     third = tmp_path / "third.jsonl"
-    Ledger(third, plan(second="third"))
+    RunLedger(third, plan(second="third"))
     with pytest.raises(ConfigError, match="nothing to compare"):
         difference(files[0], third)
 
@@ -96,11 +96,13 @@ def test_a_league_is_antisymmetric_and_ranks_by_the_mean() -> None:
 
 def test_the_dice_are_splitmix64() -> None:
     """The generator's published test values for the seed 1234567."""
-    rolled = Dice(1234567)
+    rolled = PairDice(1234567)
     assert [rolled.getrandbits(64) for _ in range(2)] == [6457827717110365317, 3203168211198807973]
 
 
 def test_dice_of_another_purpose_roll_otherwise() -> None:
-    rolls = {dice(1, number, purpose).getrandbits(64) for number in (0, 1) for purpose in Purpose}
-    assert len(rolls) == 2 * len(Purpose)
-    assert {Dice(3).randrange(5, 8) for _ in range(1)} <= {5, 6, 7}
+    rolls = {
+        dice(1, number, purpose).getrandbits(64) for number in (0, 1) for purpose in DicePurpose
+    }
+    assert len(rolls) == 2 * len(DicePurpose)
+    assert {PairDice(3).randrange(5, 8) for _ in range(1)} <= {5, 6, 7}

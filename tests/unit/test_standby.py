@@ -11,7 +11,7 @@ import poller.app
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.memory import MemoryQueue
 from workbench.deadmansdraw.attendance import left_to
-from workbench.stage.standby import Place, place_at, standing_by
+from workbench.stage.standby import StandbyPlace, place_at, standing_by
 
 
 def assembly(store: str, user: str = "us", look: Any = None) -> Any:  # noqa: ANN401 - a stand-in
@@ -41,7 +41,7 @@ def test_other_players_and_other_logs_have_places_of_their_own(tmp_path: Path) -
                 assert theirs.take()
 
 
-class Free(Place):
+class Free(StandbyPlace):
     """A place that is free after it was asked for so many times."""
 
     def __init__(self, after: int) -> None:

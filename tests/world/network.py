@@ -28,7 +28,7 @@ from cardsharp.cloud.vault import Vault
 from cardsharp.exchange import Client
 from cardsharp.web.events import Handler
 from workbench.cloud.context import LambdaContext
-from workbench.cloud.http_events import Answered, Asked, http_event, read_answer
+from workbench.cloud.http_events import Answered, WireRequest, http_event, read_answer
 from world.clock import StillClock
 from world.faults import STEP, Crash, FaultPlan, Intent, Kind, Meant
 
@@ -344,5 +344,7 @@ def asked_of(handler: Handler, request: requests.PreparedRequest, clock: Clock) 
     """What a game's service answers, asked with the event that API Gateway would send."""
     parts, headers = urlsplit(str(request.url)), tuple(request.headers.items())
     target = parts.path + (f"?{parts.query}" if parts.query else "")
-    event = http_event(Asked(str(request.method), target, headers, body_of(request)), clock.now())
+    event = http_event(
+        WireRequest(str(request.method), target, headers, body_of(request)), clock.now()
+    )
     return read_answer(handler(event, LambdaContext("web", timedelta(seconds=29), clock)))

@@ -113,7 +113,7 @@ async def _remote(
 # --- a lean client ------------------------------------------------------------------------------
 
 
-class Line:
+class PlayerLine:
     """One kept-alive connection of one player, and how many requests went over it."""
 
     def __init__(self, url: str, player_id: str) -> None:
@@ -156,8 +156,8 @@ async def wake(*, emulator: bool = False, rounds: int = WAKE_ROUNDS) -> None:
     With --emulator of the arena as the cloud runs it.
     """
     async with _remote(_serve_emulated if emulator else _serve) as arena:
-        lines = {player: Line(arena.url, player) for player in (ONE, TWO)}
-        sleeper = {player: Line(arena.url, player) for player in (ONE, TWO)}
+        lines = {player: PlayerLine(arena.url, player) for player in (ONE, TWO)}
+        sleeper = {player: PlayerLine(arena.url, player) for player in (ONE, TWO)}
         trips, wakes = [], []
         for seed in range(rounds):
             path = f"/api/matches/{arena.create_match(seed)}"
@@ -173,7 +173,9 @@ async def wake(*, emulator: bool = False, rounds: int = WAKE_ROUNDS) -> None:
     _compare("wake-up of a waiting client", wakes, "a plain POST and its answer", trips)
 
 
-async def _woken(arena: Remote, mover: Line, waiter: Line, path: str, pause: float) -> float:
+async def _woken(
+    arena: Remote, mover: PlayerLine, waiter: PlayerLine, path: str, pause: float
+) -> float:
     """Seconds from sending the last action of a turn to the waiting client's answer."""
     poll = asyncio.ensure_future(_timed(waiter.ask("GET", f"{path}?waitactive=1&showevents=1")))
     await _until_waiting(arena, 1)
@@ -190,14 +192,14 @@ async def _woken(arena: Remote, mover: Line, waiter: Line, path: str, pause: flo
 async def hold() -> None:
     """A thousand clients wait for their turn in matches of their own, and all are woken."""
     async with _remote() as arena:
-        plain = Line(arena.url, ONE)
+        plain = PlayerLine(arena.url, ONE)
         idle = [(await _timed_call(lambda: plain.ask("GET", "/api/whoami"))) for _ in range(PLAIN)]
         sleepers, ends = [], []
         for seed in range(WAITERS):
             path = f"/api/matches/{arena.create_match(seed)}"
             _, view = await plain.ask("GET", path)
             mover, other = (ONE, TWO) if view["activePlayerIndex"] == 0 else (TWO, ONE)
-            sleepers.append(Line(arena.url, other))
+            sleepers.append(PlayerLine(arena.url, other))
             ends.append((mover, path))
         began = time.perf_counter()
         polls = [
@@ -228,7 +230,7 @@ async def _end_turn(
     arena: Remote, mover: str, path: str, poll: "asyncio.Future[tuple[Any, float]]"
 ) -> float:
     """End the first turn of a match; seconds until the waiting client was answered."""
-    line = Line(arena.url, mover)
+    line = PlayerLine(arena.url, mover)
     await line.ask("POST", path, {"etype": "Draw", "autopick": True})
     began = time.perf_counter()
     await line.ask("POST", path, {"etype": "EndTurn", "autopick": True})
@@ -243,7 +245,7 @@ async def _end_turn(
 async def match() -> None:
     """What a match costs the arena: two clients that wait, read once a turn and play."""
     async with _remote() as arena:
-        line, plain = Line(arena.url, ONE), arena.cpu_seconds()
+        line, plain = PlayerLine(arena.url, ONE), arena.cpu_seconds()
         for _ in range(PLAIN):
             await line.ask("GET", "/api/whoami")
         plain = arena.cpu_seconds() - plain
@@ -252,7 +254,7 @@ async def match() -> None:
         cpu, began = arena.cpu_seconds(), time.perf_counter()
         for seed in range(MATCHES):
             path = f"/api/matches/{arena.create_match(seed)}"
-            lines = [Line(arena.url, player) for player in (ONE, TWO)]
+            lines = [PlayerLine(arena.url, player) for player in (ONE, TWO)]
             await asyncio.gather(*(_attend(line, path) for line in lines))
             requests += sum(line.requests for line in lines)
             moves += (await lines[0].ask("GET", path))[1]["moveCount"]
@@ -268,7 +270,7 @@ async def match() -> None:
     console.print(f"both players and the arena: {took / MATCHES * 1000:.0f} ms a match")
 
 
-async def _attend(line: Line, path: str) -> None:
+async def _attend(line: PlayerLine, path: str) -> None:
     """Play one side of a match: draw twice a turn, let autopick answer effects."""
     while True:
         status, _ = await line.ask("GET", f"{path}?waitactive=1&showevents=1")

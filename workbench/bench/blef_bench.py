@@ -36,7 +36,7 @@ from cardsharp.web import edge
 from cardsharp.web.events import Handler as Answering
 from workbench.bench.measuring import Spent, counted
 from workbench.cloud.context import LambdaContext
-from workbench.cloud.http_events import Asked, http_event
+from workbench.cloud.http_events import WireRequest, http_event
 from workbench.stage.serving import EMULATOR, IN_MEMORY, TIMEOUT, front, kept
 
 ORIGINAL = {
@@ -73,7 +73,7 @@ class Handler:
     def event(self, path: str, **query: str) -> dict[str, Any]:
         """The event of a request."""
         given = "&".join(f"{name}={value}" for name, value in query.items())
-        return http_event(Asked("GET", f"/v2{path}?{given}"), self.clock.now())
+        return http_event(WireRequest("GET", f"/v2{path}?{given}"), self.clock.now())
 
     def answer(self, event: dict[str, Any]) -> dict[str, Any]:
         """The function's answer."""

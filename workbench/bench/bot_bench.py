@@ -50,7 +50,7 @@ console = Console(highlight=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class BenchSetup:
     """One arena, who plays, and how many matches at once."""
 
     url: str
@@ -76,12 +76,12 @@ class Cost:
         return 60 * self.matches / self.seconds
 
 
-Seat = Callable[[Setting], AbstractContextManager[None]]
+Seat = Callable[[BenchSetup], AbstractContextManager[None]]
 """Somebody who plays our seat in this process while the context lasts."""
 
 
 @contextmanager
-def bot(setting: Setting) -> Iterator[None]:
+def bot(setting: BenchSetup) -> Iterator[None]:
     """Our bot: poller, queue, worker and match log in the embedded home."""
     cloud = embedded_in(setting.folder / "bench.db")
     variables = variables_of(setting.strategy, setting.url, Teams.of_arena().us, cloud)
@@ -90,7 +90,7 @@ def bot(setting: Setting) -> Iterator[None]:
 
 
 @contextmanager
-def plain(setting: Setting) -> Iterator[None]:
+def plain(setting: BenchSetup) -> Iterator[None]:
     """A client that plays one waiting turn after the other."""
     us = Teams.of_arena().us
     client = ArenaClient(setting.url, credentials_of(us))
@@ -148,7 +148,7 @@ def measure(seat: Seat, matches: int, at_once: int, players: tuple[str, str]) ->
         order = order_of(opponent, arena.url, Teams.of_arena().them)
         with opponent_at_play(order, folder / "opponent.log") as process:
             process.await_ready()
-            setting = Setting(arena.url, strategy, folder, at_once)
+            setting = BenchSetup(arena.url, strategy, folder, at_once)
             with seat(setting):
                 organiser = Organiser(admin)
                 organiser.run(1, 1)

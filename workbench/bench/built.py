@@ -29,7 +29,7 @@ from workbench.build.sam import sam_build
 from workbench.build.sandbox import Mounts, Sandbox, mount
 from workbench.build.say import say
 from workbench.build.target import RUNTIME_PYTHON, Target, this_machine
-from workbench.cloud.emulator import Emulator, Stack
+from workbench.cloud.emulator import EmulatedStack, Emulator
 from workbench.cloud.events import Event, schedule_event, sqs_event
 from workbench.cloud.http_events import EVENTS, is_served, sample_requests
 from workbench.cloud.template import services
@@ -149,7 +149,7 @@ def scene(build: Build, python: Path) -> Iterator[Scene]:
         )
 
 
-def _function_environment(emulator: Emulator, made: Stack, arena: str) -> dict[str, str]:
+def _function_environment(emulator: Emulator, made: EmulatedStack, arena: str) -> dict[str, str]:
     """What the functions' configuration adds; the credentials lie in Parameter Store."""
     user, password = US
     emulator.client("ssm").put_parameter(

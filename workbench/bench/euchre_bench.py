@@ -44,7 +44,7 @@ from cardsharp.web.events import Handler
 from workbench.bench.measuring import Served, Spent, counted, cpu_seconds, served
 from workbench.cloud.context import LambdaContext
 from workbench.cloud.events import Event as LambdaEvent
-from workbench.cloud.http_events import Asked, http_event
+from workbench.cloud.http_events import WireRequest, http_event
 from workbench.euchre.coordinator import StrategyPlayer, play_game
 from workbench.euchre.remote import RemotePlayer
 from workbench.show.options import Json
@@ -123,7 +123,7 @@ class Measuring(BaseAdapter):
 
 def _event(request: requests.PreparedRequest) -> LambdaEvent:
     body = request.body or b""
-    asked = Asked(
+    asked = WireRequest(
         str(request.method),
         request.path_url,
         tuple((str(name), str(value)) for name, value in request.headers.items()),

@@ -8,7 +8,7 @@ from cardsharp.blef.logbook import SPAN, intent_body
 from cardsharp.blef.position import position_of
 from cardsharp.blef.state import Round
 from cardsharp.cloud.ports import Body, MatchRecord, MoveRecord, Status
-from workbench.lab.extras import Extras, Taken, Told
+from workbench.lab.extras import Extras, LabMatch, Taken
 
 
 def _nicknames(names: Sequence[str]) -> list[str]:
@@ -18,7 +18,7 @@ def _nicknames(names: Sequence[str]) -> list[str]:
     ]
 
 
-def _intent(told: Told, taken: Taken) -> tuple[int, Body | None]:
+def _intent(told: LabMatch, taken: Taken) -> tuple[int, Body | None]:
     """A decision under the number that its move has in the log."""
     position, live = position_of(taken.state.live, taken.state.live.turn), taken.state.live
     number = SPAN * live.number + len(live.history)
@@ -49,7 +49,7 @@ class BlefExtras(Extras):
 
     keeps = True
 
-    def kept(self, told: Told) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
+    def kept(self, told: LabMatch) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
         """The game move by move, the hands with the end of each round."""
         names = _nicknames(told.names)
         intents = dict(_intent(told, taken) for taken in told.taken)

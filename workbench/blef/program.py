@@ -19,7 +19,7 @@ class Said(BaseModel):
     action_id: int
 
 
-class Over(BaseModel):
+class OverRound(BaseModel):
     """A round that is over, as everybody saw it; `hands` are by seat, empty where one was out."""
 
     round_number: int
@@ -41,7 +41,7 @@ class Shown(BaseModel):
     hand: tuple[CardBody, ...]
     last_bet: int | None
     history: tuple[Said, ...]
-    earlier: tuple[Over, ...]
+    earlier: tuple[OverRound, ...]
 
 
 def shown(position: Position) -> Shown:
@@ -57,7 +57,7 @@ def shown(position: Position) -> Shown:
         last_bet=position.last_bet,
         history=_said(position.history),
         earlier=tuple(
-            Over(
+            OverRound(
                 round_number=over.number,
                 hands=tuple(map(_cards, over.hands)),
                 history=_said(over.history),

@@ -11,7 +11,7 @@ from cardsharp.blef.cards import COLOURS, VALUES, Hand
 from cardsharp.blef.position import Position, position_of
 from cardsharp.blef.simulation import Match
 from cardsharp.blef.state import Round
-from workbench.show.screen import Choice, Group, Screen, Told, matching
+from workbench.show.screen import Choice, Group, Screen, ScreenMove, matching
 
 _RULES = """\
 Everybody holds cards that nobody else sees; all of them together are the
@@ -119,14 +119,14 @@ class BlefScreen(Screen[Match, Position, int]):
             return f"{meant[0].name} is not allowed now; it must be higher than the last bet."
         return "That is none of the bets; type a number of the list, or ? to see them all."
 
-    def told(self, before: Match, action: int, after: Match) -> Told:
+    def told(self, before: Match, action: int, after: Match) -> ScreenMove:
         """What was said; after a check everybody's cards, and who lost."""
         seat = before.live.turn or 0
         if len(after.closed) == len(before.closed):
-            return Told([f"{capital(self.names[seat])}: {name_of(action)}"])
+            return ScreenMove([f"{capital(self.names[seat])}: {name_of(action)}"])
         closed = after.closed[-1]
         lines = [*self.outcome(closed, after.live.n_cards)]
-        return Told(lines, closes=True, shown=position_of(closed, self.you))
+        return ScreenMove(lines, closes=True, shown=position_of(closed, self.you))
 
     def outcome(self, closed: Round, n_cards: Sequence[int]) -> Iterator[str]:
         """How a round ended, with everybody's cards; `n_cards` are those of the next one."""

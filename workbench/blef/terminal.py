@@ -25,7 +25,7 @@ from workbench.blef.bot import check_there
 from workbench.blef.screen import BlefScreen, capital
 from workbench.show.lookup import data_folder
 from workbench.show.person import Person, Seating
-from workbench.show.screen import Invitation, Told
+from workbench.show.screen import Invitation, ScreenMove
 
 _LIMITS = Limits(total=timedelta(minutes=1), attempts=100)
 """A person waits longer for a service that is being restarted than a worker does: a minute."""
@@ -97,7 +97,7 @@ class Visit:
         while seen.state.status is Status.NOT_STARTED:
             here = ", ".join(_nicknames(seen.state))
             if here != told:
-                person.tell(Told([f"Here are {here}; the game has not started yet."]))
+                person.tell(ScreenMove([f"Here are {here}; the game has not started yet."]))
             told = here
             if seen.state.admin_nickname == self.match.seat.nickname:
                 seen = self._start(person)
@@ -112,7 +112,7 @@ class Visit:
             try:
                 self.match.client.start(seat.game, seat.secret)
             except Rejected as denied:
-                person.tell(Told([denied.message]))
+                person.tell(ScreenMove([denied.message]))
         return self.match.client.look(seat.game, seat.secret)
 
     def _names(self, state: StateBody) -> tuple[list[str], int]:
@@ -136,11 +136,11 @@ class Visit:
             if not closed.is_over or len(closed.history) < _CLOSED:
                 raise Garbled("The service does not show how the round ended.")
             person.tell(
-                Told([*self._news(past, screen), *screen.outcome(closed, cards)], closes=True)
+                ScreenMove([*self._news(past, screen), *screen.outcome(closed, cards)], closes=True)
             )
             self._said = 0
         if not over:
-            person.tell(Told(self._news(state, screen)))
+            person.tell(ScreenMove(self._news(state, screen)))
 
     def _news(self, state: StateBody, screen: BlefScreen) -> list[str]:
         """What the others have bet since the last look."""
@@ -158,7 +158,7 @@ class Visit:
         try:
             client.act(seat.game, seat.secret, action)
         except ArenaError as error:
-            person.tell(Told([str(error)]))
+            person.tell(ScreenMove([str(error)]))
         return client.look(seat.game, seat.secret)
 
     def _wait(self, seen: Sighting, person: Person[Position, int], what: str) -> Sighting:

@@ -40,7 +40,7 @@ class BuildError(ConfigError):
     """SAM or a makefile failed; the message is what it printed."""
 
 
-class Unreachable(BuildError):
+class IndexUnreachable(BuildError):
     """The package index cannot be reached, and the packages are not in uv's cache either."""
 
 
@@ -89,7 +89,7 @@ def run_sam(arguments: Sequence[str], environment: Mapping[str, str]) -> str:
     )
     told = f"{done.stdout}{done.stderr}".rstrip()
     if done.returncode != 0:
-        kind = Unreachable if any(sign in told for sign in NETWORK_SIGNS) else BuildError
+        kind = IndexUnreachable if any(sign in told for sign in NETWORK_SIGNS) else BuildError
         raise kind(f"sam {arguments[0]} failed:\n{told}")
     return told
 

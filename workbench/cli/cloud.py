@@ -36,8 +36,8 @@ from workbench.operate.outdated import outdated
 from workbench.operate.pausing import pause, resume
 from workbench.operate.preflight import planned, preflight
 from workbench.operate.stack import account_clients
-from workbench.operate.status import Bot, Look, look_at, spend
-from workbench.operate.story import Line, lines_about, problem_lines
+from workbench.operate.status import BotStatus, StackLook, look_at, spend
+from workbench.operate.story import LogLine, lines_about, problem_lines
 from workbench.operate.switching import change, held
 from workbench.show.checks import attempt, report
 from workbench.show.exits import Exit
@@ -283,7 +283,7 @@ def logs(
         raise ConfigError("Give a match's id, or --problems.")
     stack, since = options.find(), datetime.now(UTC) - timedelta(hours=hours)
 
-    def look(since: datetime) -> list[Line]:
+    def look(since: datetime) -> list[LogLine]:
         return problem_lines(stack, since) if match is None else lines_about(stack, match, since)
 
     if not follow:
@@ -348,7 +348,7 @@ def _password(whose: str) -> str:
     return sys.stdin.readline().rstrip("\n")
 
 
-def _print_look(look: Look) -> None:
+def _print_look(look: StackLook) -> None:
     console = results()
     paused = ", paused" if look.bot is not None and look.bot.held.paused else ""
     console.print(f"stack     {look.stack}{paused}")
@@ -366,7 +366,7 @@ def _print_look(look: Look) -> None:
         print_error(problem)
 
 
-def _print_bot(bot: Bot) -> None:
+def _print_bot(bot: BotStatus) -> None:
     console = results()
     last = "never" if bot.last_poll is None else f"{bot.last_poll:%H:%M} UTC"
     console.print(f"settings  {settings(bot.held)}")
@@ -383,7 +383,7 @@ def _print_bot(bot: Bot) -> None:
     console.print(f"match log dynamodb:{bot.table}")
 
 
-def _print_lines(lines: list[Line], options: StackOptions) -> int:
+def _print_lines(lines: list[LogLine], options: StackOptions) -> int:
     if options.as_json:
         print_json([line.document() for line in lines])
     else:

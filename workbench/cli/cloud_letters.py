@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from cardsharp.errors import ConfigError
 from workbench.cli.cloud_where import StackOptions
-from workbench.operate.letters import Box, Letter, drop, find_letter, list_letters, replay
+from workbench.operate.letters import Letter, LetterBox, drop, find_letter, list_letters, replay
 from workbench.operate.stack import Stack
 from workbench.operate.story import lines_about
 from workbench.show.exits import Exit
@@ -31,14 +31,14 @@ class _Letters:
     ] = False
     options: StackOptions = field(default_factory=StackOptions)
 
-    def found(self) -> tuple[Stack, Box]:
+    def found(self) -> tuple[Stack, LetterBox]:
         """The stack and the box; an arena alone has the director's only."""
         if self.ticks and self.director:
             raise ConfigError("Give --ticks for the poller's or --director for the director's.")
         stack = self.options.find()
         if self.director or not stack.has_bot:
-            return stack, Box.DIRECTOR
-        return stack, Box.POLLER if self.ticks else Box.WORKER
+            return stack, LetterBox.DIRECTOR
+        return stack, LetterBox.POLLER if self.ticks else LetterBox.WORKER
 
 
 @letters.command(name="list")

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class RunOptions:
+class ContestOptions:
     """Where the arena of the contest listens; as for `cardsharp arena`."""
 
     host: Annotated[str, Parameter(help="The address to listen on; 0.0.0.0 for all.")] = "127.0.0.1"
@@ -79,7 +79,7 @@ def _told_aloud() -> Iterator[None]:
 
 
 @contextmanager
-def _played(folder: Path, options: RunOptions) -> Iterator[tuple[Records, ArenaClient]]:
+def _played(folder: Path, options: ContestOptions) -> Iterator[tuple[Records, ArenaClient]]:
     """The contest with its arena running, and its organiser there."""
     place = Place(**asdict(options))
     organiser = secrets.token_urlsafe(18)
@@ -107,7 +107,7 @@ def run_(
     stay: Annotated[
         bool, Parameter(negative=(), help="Keep the arena and its pages at the end, until Ctrl-C.")
     ] = False,
-    options: RunOptions = RunOptions(),
+    options: ContestOptions = ContestOptions(),
     where: Where = HERE,
 ) -> int:
     """Play the contest to its end; started again after whatever stopped it, it goes on.
@@ -117,7 +117,7 @@ def run_(
     """
     there = where.contests()
     if there is not None:
-        if seed_by_practice or stay or options != RunOptions():
+        if seed_by_practice or stay or options != ContestOptions():
             raise ConfigError("With --stack the arena is there already; give --region at the most.")
         _show(there, name_of(folder))
         return Exit.OK
@@ -182,7 +182,7 @@ def practice(
     until: Annotated[
         str | None, Parameter(help="Until this time of the day matches begin, such as 16:30.")
     ] = None,
-    options: RunOptions = RunOptions(),
+    options: ContestOptions = ContestOptions(),
 ) -> int:
     """Have the teams that are there play each other and rate them, before the contest.
 

@@ -41,7 +41,7 @@ def serve_of(game: Game) -> Callable[..., None]:
                 results().print(f"{game.title} at {url}, its API at {url}/docs")
                 results().print("Ctrl-C stops it.", style="dim")
 
-        serving.serve(game, announce, store, serving.Place(host, port))
+        serving.serve(game, announce, store, serving.ServingPlace(host, port))
         if not as_json:
             results().print(f"{game.title} is closed")
 

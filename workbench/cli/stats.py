@@ -20,7 +20,7 @@ from cardsharp.games import game as game_named
 from cardsharp.judge import Judge, judging
 from cardsharp.replay import fault_of
 from workbench.cli.each import for_each_game
-from workbench.lab.analysed import Estimate, Group, Side, analysed
+from workbench.lab.analysed import AnalysedSide, Estimate, Group, analysed
 from workbench.lab.options import GameName
 from workbench.lab.plan import DEFAULT_GAME
 from workbench.lab.pools import pool_of
@@ -48,7 +48,7 @@ class By(StrEnum):
     TAG = "tag"
 
 
-_KEYS: Mapping[By, Callable[[Side], Sequence[str]]] = {
+_KEYS: Mapping[By, Callable[[AnalysedSide], Sequence[str]]] = {
     By.OPPONENT: lambda side: (side.against,),
     By.STRATEGY: lambda side: (side.player,),
     By.VERSION: lambda side: (f"{side.version[:6]} {side.player}".strip(),),
@@ -95,7 +95,7 @@ __getattr__ = for_each_game(stats_of)
 
 def _stats(options: StatsOptions, of: Game, opening: Opening) -> None:
     judge = judging(of).judge
-    sides: list[Side] = []
+    sides: list[AnalysedSide] = []
     with opening(options.store) as log:
         records = _finished(log, of, options.limit)
         processes = 1 if len(records) <= _FEW else options.workers or all_cores()
@@ -138,9 +138,9 @@ def _finished(log: MatchReader, game: Game, limit: int) -> list[MatchRecord]:
     return found
 
 
-def _groups(sides: Sequence[Side], by: By, *, shares: bool) -> dict[str, Group]:
+def _groups(sides: Sequence[AnalysedSide], by: By, *, shares: bool) -> dict[str, Group]:
     """The groups by name, the biggest first."""
-    found: dict[str, list[Side]] = defaultdict(list)
+    found: dict[str, list[AnalysedSide]] = defaultdict(list)
     for side in sides:
         for name in _KEYS[by](side):
             found[name].append(side)
@@ -159,16 +159,16 @@ def _table(groups: Mapping[str, Group], judge: Judge, by: By) -> Table:
         table.add_row(
             name,
             str(len(group.sides)),
-            _told(group.result, judge.form),
-            *(_told(group.without_luck, judge.form) for _ in less_luck),
-            "-" if group.accuracy is None else _told(group.accuracy, ".1f"),
+            _estimate(group.result, judge.form),
+            *(_estimate(group.without_luck, judge.form) for _ in less_luck),
+            "-" if group.accuracy is None else _estimate(group.accuracy, ".1f"),
             f"{group.counted(Mark.BLUNDER):.1f}",
             *(f"{group.counted(count):.1f}" for count in counts),
         )
     return table
 
 
-def _told(found: Estimate, form: str) -> str:
+def _estimate(found: Estimate, form: str) -> str:
     """A mean with the margin of its interval; shares as per cent, without the sign of it."""
     mean, margin = amount(form, found.mean), found.within.margin
     within = f" ± {amount(form.removeprefix('+'), margin)}" if isfinite(margin) else ""

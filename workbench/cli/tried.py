@@ -12,7 +12,7 @@ from rich.text import Text
 from cardsharp.cloud.ports import MatchRecord
 from cardsharp.game import Game
 from cardsharp.replay import header_of
-from workbench.lab.again import Tried
+from workbench.lab.again import TriedAgain
 from workbench.show.decisions import amount, worth
 from workbench.show.drawing import drawing_of, print_title
 from workbench.show.output import program
@@ -26,7 +26,7 @@ class MatchTried:
     record: MatchRecord
     game: Game
     player: str
-    decisions: list[Tried]
+    decisions: list[TriedAgain]
 
     @property
     def name(self) -> str:
@@ -39,7 +39,7 @@ class MatchTried:
         header = header_of(self.record)
         return " v ".join(map(header.called, range(max(len(header.names), len(header.players)))))
 
-    def doer(self, tried: Tried) -> str:
+    def doer(self, tried: TriedAgain) -> str:
         """Who decided then: the strategy, or the player where that is not known."""
         return tried.then.strategy or header_of(self.record).called(tried.asked.step.seat)
 
@@ -81,7 +81,7 @@ def print_all(console: Console, matches: Sequence[MatchTried]) -> None:
         _print_next(console, matches[worst[1]], worst[2])
 
 
-def _differences(match: MatchTried, shown: Sequence[Tried]) -> Table:
+def _differences(match: MatchTried, shown: Sequence[TriedAgain]) -> Table:
     table = Table(box=None, padding=(0, 2), pad_edge=False)
     table.add_column("turn", justify="right")
     table.add_column("then")
@@ -96,7 +96,7 @@ def _differences(match: MatchTried, shown: Sequence[Tried]) -> Table:
     return table
 
 
-def _judged(differ: Sequence[Tried]) -> Iterator[str]:
+def _judged(differ: Sequence[TriedAgain]) -> Iterator[str]:
     """What the judge says of all differences together."""
     if not differ:
         return
@@ -113,13 +113,13 @@ def _judged(differ: Sequence[Tried]) -> Iterator[str]:
     yield "Each is judged on the position as it was; less than nothing is a gain."
 
 
-def _faults(tried: Sequence[Tried]) -> Iterator[Text]:
+def _faults(tried: Sequence[TriedAgain]) -> Iterator[Text]:
     number = sum(one.decided.fault is not None for one in tried)
     if number:
         yield Text(f"It failed in {number}, where a safe action took its place.", style="red")
 
 
-def _print_next(console: Console, match: MatchTried, tried: Tried) -> None:
+def _print_next(console: Console, match: MatchTried, tried: TriedAgain) -> None:
     words = f"try {shlex.quote(match.player)} --match {match.record.match_id}"
     line = f"  {program()} {words} --turn {tried.asked.step.turn}   # all that was weighed there"
     console.print()
@@ -143,11 +143,11 @@ def print_turn(console: Console, match: MatchTried) -> None:
             console.print()
         console.print(_options(match, one))
         console.print()
-        for name, text in _told(match, one):
+        for name, text in _rows(match, one):
             console.print(Text.assemble((f"{name:<8}", "dim"), text))
 
 
-def _options(match: MatchTried, tried: Tried) -> Table:
+def _options(match: MatchTried, tried: TriedAgain) -> Table:
     """The legal actions, what each of the two thought of them, and what the judge does."""
     doer, judge = match.doer(tried), tried.judge
     if judge is not None and judge.name == doer:
@@ -179,7 +179,7 @@ def _options(match: MatchTried, tried: Tried) -> Table:
     return table
 
 
-def _told(match: MatchTried, tried: Tried) -> Iterator[tuple[str, Text]]:
+def _rows(match: MatchTried, tried: TriedAgain) -> Iterator[tuple[str, Text]]:
     """The answer with its output and time, what was done then, and the difference."""
     decided, then = tried.decided, tried.then
     took = f"{decided.took / timedelta(milliseconds=1):.1f} ms"
@@ -219,7 +219,7 @@ def document(match: MatchTried, *, whole: bool) -> dict[str, object]:
     }
 
 
-def _decision(match: MatchTried, tried: Tried) -> dict[str, object]:
+def _decision(match: MatchTried, tried: TriedAgain) -> dict[str, object]:
     decided, then = tried.decided, tried.then
     return {
         "turn": tried.asked.step.turn,

@@ -14,7 +14,7 @@ from cardsharp.replay import Asked, fault_of
 from workbench.cli.each import for_each_game
 from workbench.cli.opening import opened
 from workbench.cli.tried import MatchTried, document, print_all, print_turn
-from workbench.lab.again import Trial
+from workbench.lab.again import TrialPlayer
 from workbench.show.exits import Exit
 from workbench.show.lookup import LAST, game_of, open_to_read
 from workbench.show.options import Json, Store
@@ -72,11 +72,11 @@ def _try(player: str, options: TryOptions, game: Game | None) -> int:
     turn = options.turn
     if turn is not None and (options.all or len(options.match) > 1):
         raise ConfigError("--turn is of one match; leave out --all, and name one --match at most.")
-    trials: dict[str, Trial] = {}
+    trials: dict[str, TrialPlayer] = {}
     found = []
     for record, moves in _matches(options, game):
         of = game_of(record)
-        trial = trials.setdefault(of.name, Trial(of, player))
+        trial = trials.setdefault(of.name, TrialPlayer(of, player))
         asked = trial.asked(record, moves)
         found.append((record, trial, asked if turn is None else _in_turn(asked, turn)))
     tried = []

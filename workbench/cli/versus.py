@@ -21,7 +21,7 @@ from workbench.show.output import messages, print_json, program, results
 from workbench.show.person import Ask, Left, Person
 from workbench.show.screen import Invitation
 from workbench.stage.surroundings import telemetry_in
-from workbench.table.room import Ended, Room
+from workbench.table.room import EndedMatch, Room
 from workbench.table.setting import Setting, ending, keep, screens_of
 from workbench.table.site import HOST, TableServer, is_local
 
@@ -215,7 +215,7 @@ def serve(setting: Setting, options: TableOptions, page: BrowserOptions) -> None
     """Let people play in browsers, match after match, until Ctrl-C."""
     console = messages() if options.as_json else results()
 
-    def ended(match: Ended, names: list[str]) -> None:
+    def ended(match: EndedMatch, names: list[str]) -> None:
         if options.as_json:
             won = PERSON in names
             winner = " and ".join(names) or None

@@ -15,7 +15,7 @@ from cardsharp.game import Game
 from cardsharp.viewer.explained import explained
 from cardsharp.viewer.moment import moment
 from cardsharp.viewer.pages import match_file, steps_document
-from cardsharp.viewer.shown import Shown, shown
+from cardsharp.viewer.shown import DrawnMatch, shown
 from workbench.cli.analyse import watched
 from workbench.cli.each import for_each_game
 from workbench.cli.serve import Port
@@ -95,7 +95,7 @@ def _write(file: Path, text: str, match_id: str, *, as_json: bool) -> None:
         results().print(f"{file} opens in any browser")
 
 
-def _match(source: Source, match_id: str, *, public: bool) -> Shown:
+def _match(source: Source, match_id: str, *, public: bool) -> DrawnMatch:
     record = source.match(match_id)
     if record is None:
         raise ConfigError(f"There is no match {match_id}.")

@@ -51,7 +51,7 @@ class EmulatorError(CardsharpError):
 
 
 @dataclass(frozen=True, slots=True)
-class Stack:
+class EmulatedStack:
     """What was made from a template: tables by logical name, and the URLs of queues."""
 
     tables: dict[str, str]
@@ -136,7 +136,7 @@ class Emulator:
             )
         return self._clients[service]
 
-    def create(self, prefix: str = "cardsharp") -> Stack:
+    def create(self, prefix: str = "cardsharp") -> EmulatedStack:
         """Make the tables and queues that the templates describe, named PREFIX-LOGICALNAME."""
         resources = all_resources()
         tables: dict[str, str] = {}
@@ -146,7 +146,7 @@ class Emulator:
                 self.client("dynamodb").create_table(
                     TableName=tables[name], **table_request(resource.properties)
                 )
-        return Stack(tables, _create_queues(self.client("sqs"), resources, prefix))
+        return EmulatedStack(tables, _create_queues(self.client("sqs"), resources, prefix))
 
     def log_tail(self, lines: int = 20) -> str:
         """The last lines of the emulator's log."""

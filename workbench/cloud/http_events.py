@@ -26,7 +26,7 @@ _TEXT_TYPES = ("text/", "application/json", "application/javascript", "applicati
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class WireRequest:
     """An HTTP request as it came over the wire; `target` is path and query, undecoded."""
 
     method: str
@@ -58,7 +58,7 @@ def sample_requests(game: str) -> list[Event]:
     """
     files = sorted(EVENTS.glob(f"{game}_[0-9]_*.json"))
     told = [json.loads(file.read_text()) for file in files]
-    return told or [http_event(Asked("GET", NOTHING), datetime.now(UTC))]
+    return told or [http_event(WireRequest("GET", NOTHING), datetime.now(UTC))]
 
 
 def is_served(event: Event, status: int) -> bool:
@@ -67,7 +67,7 @@ def is_served(event: Event, status: int) -> bool:
     return status == wanted
 
 
-def http_event(asked: Asked, at: datetime) -> Event:
+def http_event(asked: WireRequest, at: datetime) -> Event:
     """The event of a request; what is empty is absent, as there."""
     path, _, query = asked.target.partition("?")
     headers = _joined((name.lower(), value) for name, value in asked.headers)

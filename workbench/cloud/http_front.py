@@ -23,7 +23,7 @@ from cardsharp.cloud.ports import Clock
 from cardsharp.web.request import caller_at
 from workbench.cloud.context import Function, LambdaContext, invoke
 from workbench.cloud.events import Event
-from workbench.cloud.http_events import FAILED, Answered, Asked, http_event, read_answer
+from workbench.cloud.http_events import FAILED, Answered, WireRequest, http_event, read_answer
 from workbench.cloud.socket_front import MAX_MESSAGE, SocketGateway
 from workbench.listening import Background, Server, listen, url_of
 
@@ -112,11 +112,11 @@ class Gateway:
         return read_answer(invocation.answer)
 
 
-def _asked(request: Request, body: bytes) -> Asked:
+def _asked(request: Request, body: bytes) -> WireRequest:
     raw_path: bytes = request.scope.get("raw_path") or request.url.path.encode()
     query: bytes = request.scope["query_string"]
     target = raw_path + (b"?" + query if query else b"")
-    return Asked(
+    return WireRequest(
         method=request.method,
         target=target.decode("latin-1"),
         headers=tuple(request.headers.items()),

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 
 @dataclass(frozen=True, slots=True)
-class Metric:
+class MetricKey:
     """A metric's identity: its namespace, its name and all of its dimensions."""
 
     namespace: str
@@ -19,7 +19,7 @@ class Metric:
 class Sample:
     """One value of a metric."""
 
-    metric: Metric
+    metric: MetricKey
     at: datetime
     value: float
 
@@ -28,7 +28,7 @@ def sample(
     namespace: str, name: str, dimensions: Mapping[str, str], at: datetime, value: float
 ) -> Sample:
     """A sample of a metric with these dimensions."""
-    return Sample(Metric(namespace, name, frozenset(dimensions.items())), at, value)
+    return Sample(MetricKey(namespace, name, frozenset(dimensions.items())), at, value)
 
 
 def read_emf(lines: Iterable[str]) -> Iterator[Sample]:
@@ -58,7 +58,7 @@ def _samples(told: dict[str, object]) -> Iterator[Sample]:
         for names in directive["Dimensions"]:
             dimensions = frozenset((name, str(told[name])) for name in names)
             for metric in directive["Metrics"]:
-                identity = Metric(directive["Namespace"], metric["Name"], dimensions)
+                identity = MetricKey(directive["Namespace"], metric["Name"], dimensions)
                 for value in _values(told.get(metric["Name"])):
                     yield Sample(identity, at, value)
 

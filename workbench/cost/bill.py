@@ -12,7 +12,7 @@ from workbench.cost.prices import Prices
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class BillItem:
     """One item of a bill, in USD; `free` is how many of its units the free tier covers."""
 
     item: str
@@ -36,7 +36,7 @@ class Line:
 class Bill:
     """All lines, the dearest first."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[BillItem, ...]
 
     @property
     def full(self) -> float:
@@ -48,13 +48,13 @@ class Bill:
         """USD after the free tier, where no other stack of the account uses it."""
         return sum(line.due for line in self.lines)
 
-    def of(self, item: str) -> Line:
+    def of(self, item: str) -> BillItem:
         """The line of an item, with nothing on it where there is none."""
-        return next((line for line in self.lines if line.item == item), Line(item, 0, 0, 0, 0))
+        return next((line for line in self.lines if line.item == item), BillItem(item, 0, 0, 0, 0))
 
 
-class _Told(BaseModel):
-    """A line as `Line.document` tells it."""
+class _BillDocument(BaseModel):
+    """A line as `BillItem.document` tells it."""
 
     model_config = ConfigDict(alias_generator=to_camel)
 
@@ -64,8 +64,8 @@ class _Told(BaseModel):
     units_free: float
     after_free_tier: float
 
-    def line(self) -> Line:
-        return Line(
+    def line(self) -> BillItem:
+        return BillItem(
             self.item, self.units, self.without_free_tier, self.units_free, self.after_free_tier
         )
 
@@ -73,7 +73,7 @@ class _Told(BaseModel):
 class _Document(BaseModel):
     """What `cardsharp cost --json` printed, as far as it is a bill."""
 
-    lines: tuple[_Told, ...]
+    lines: tuple[_BillDocument, ...]
 
 
 def read_bill(path: Path) -> Bill:
@@ -100,13 +100,13 @@ def make_bill(units: Mapping[str, float], prices: Prices) -> Bill:
     return Bill(tuple(sorted((_line(i, n, prices) for i, n in units.items()), key=_dearest)))
 
 
-def _line(item: str, units: float, prices: Prices) -> Line:
+def _line(item: str, units: float, prices: Prices) -> BillItem:
     if item not in prices.items:
         raise ConfigError(f"The price list has no price of {item}; add it.")
     priced = prices.items[item]
     free = min(units, priced.free)
-    return Line(item, units, units * priced.price, free, (units - free) * priced.price)
+    return BillItem(item, units, units * priced.price, free, (units - free) * priced.price)
 
 
-def _dearest(line: Line) -> tuple[float, str]:
+def _dearest(line: BillItem) -> tuple[float, str]:
     return -line.full, line.item

@@ -29,7 +29,7 @@ from cardsharp.web.events import Handler
 from workbench.build.say import say
 from workbench.cloud.context import Function
 from workbench.cloud.emulator import Emulator
-from workbench.cloud.http_events import Asked, http_event
+from workbench.cloud.http_events import WireRequest, http_event
 from workbench.cloud.tables import create_table
 from workbench.cost.measure import write_measured
 from workbench.cost.meter import UseMeter
@@ -67,7 +67,7 @@ class _Bench:
         function = Function("viewer", lambda *_: None, timedelta(seconds=29))
         before, began = self.uses.counts, time.process_time()
         for target in targets:
-            event = http_event(Asked("GET", target, (cookie,)), now)
+            event = http_event(WireRequest("GET", target, (cookie,)), now)
             status = self.handler(event, function.context(SystemClock()))["statusCode"]
             if status != HTTPStatus.OK:
                 raise CardsharpError(f"{target} was answered {status}.")

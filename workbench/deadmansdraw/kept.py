@@ -9,10 +9,10 @@ from cardsharp.deadmansdraw.events import MatchEnded
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.deadmansdraw.logbook import intent_body
 from cardsharp.deadmansdraw.simulation import Match
-from workbench.lab.extras import Taken, Told
+from workbench.lab.extras import LabMatch, Taken
 
 
-def kept_match(told: Told) -> tuple[MatchRecord, list[MoveRecord]]:
+def kept_match(told: LabMatch) -> tuple[MatchRecord, list[MoveRecord]]:
     """The match for the log."""
     match: Match = told.end
     # The end of a match that was given up is a move that nobody took.
@@ -27,14 +27,14 @@ def kept_match(told: Told) -> tuple[MatchRecord, list[MoveRecord]]:
     return MatchRecord(told.match_id, Status.FINISHED, told.at, header, outcome=outcome), moves
 
 
-def _intent(told: Told, taken: Taken) -> Body | None:
+def _intent(told: LabMatch, taken: Taken) -> Body | None:
     if taken.decided is None:
         return None
     position = taken.state.position
     return intent_body(position, taken.decided, told.at, "lab", told.names[position.me])
 
 
-def _facts(told: Told) -> Iterator[Body]:
+def _facts(told: LabMatch) -> Iterator[Body]:
     """The moves as the arena tells them; the first begins the match."""
     match: Match = told.end
     turn = in_turn = 0

@@ -20,18 +20,18 @@ from cardsharp.deadmansdraw.strategies.captain import (
     deck_of,
 )
 from cardsharp.deadmansdraw.strategies.champion import Champion
-from cardsharp.deadmansdraw.strategies.search.leaves import Limits
+from cardsharp.deadmansdraw.strategies.search.leaves import SearchLimits
 from cardsharp.deadmansdraw.strategies.search.tree import Search
 from cardsharp.deadmansdraw.strategies.search.weights import model
 from workbench.deadmansdraw.kept import kept_match
-from workbench.lab.dice import Dice, Purpose, dice
-from workbench.lab.extras import Answer, Extras, MatchDice, PlaySeries, Told
+from workbench.lab.dice import DicePurpose, PairDice, dice
+from workbench.lab.extras import Extras, LabMatch, MatchDice, PlaySeries, ProbeAnswer
 from workbench.lab.plan import Plan
 from workbench.twins import twin_function
 
 LESS = {
-    "captain-without-endgame": Limits(endgame=0, whole_turns=0),
-    "captain-without-second-draws": Limits(second_draws=-1),
+    "captain-without-endgame": SearchLimits(endgame=0, whole_turns=0),
+    "captain-without-second-draws": SearchLimits(second_draws=-1),
 }
 """How far the captain searches without a part of its search, by that player's name."""
 
@@ -46,7 +46,7 @@ class DeadMansDrawExtras(Extras):
 
     def dice(self, seed: int, number: int) -> MatchDice:
         """Four streams, of which the deal's and the chance's are the compiled engine's too."""
-        deal, chance, first, second = (dice(seed, number, purpose) for purpose in Purpose)
+        deal, chance, first, second = (dice(seed, number, purpose) for purpose in DicePurpose)
         return MatchDice(deal, chance, first, second)
 
     def strategy(self, name: str, *, plain: bool) -> Strategy | None:
@@ -54,7 +54,7 @@ class DeadMansDrawExtras(Extras):
         del plain
         if name in LESS:
             return Captain(model(WEIGHTS), LESS[name])
-        return Champion(Dice(0), enough=ENOUGH[name]) if name in ENOUGH else None
+        return Champion(PairDice(0), enough=ENOUGH[name]) if name in ENOUGH else None
 
     def series(self, plan: Plan) -> PlaySeries | None:
         """The compiled engine, where both players have a twin."""
@@ -70,21 +70,21 @@ class DeadMansDrawExtras(Extras):
         """The leaves that the captain values there in all its tries; None for anybody else."""
         if name != WEIGHTS:
             return None
-        search = _Counting(model(WEIGHTS), Limits(), deck_of(position))
+        search = _Counting(model(WEIGHTS), SearchLimits(), deck_of(position))
         Weighing(position, search).options()
         return search.before + search.nodes
 
     keeps = True
 
-    def kept(self, told: Told) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
+    def kept(self, told: LabMatch) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
         """The match as an arena would have told it, with the reasons of both players."""
         yield kept_match(told)
 
-    def answers(self, strategy: Strategy) -> Iterator[Answer]:
+    def answers(self, strategy: Strategy) -> Iterator[ProbeAnswer]:
         """What a strategy answers where one answer is right."""
         for probe in probes():
             decision = strategy.decide(probe.position())
-            yield Answer(probe.name, str(decision.action), probe.right, decision.reason)
+            yield ProbeAnswer(probe.name, str(decision.action), probe.right, decision.reason)
 
 
 class _Counting(Search):

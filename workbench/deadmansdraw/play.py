@@ -19,7 +19,7 @@ from cardsharp.cloud.private import make_private
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.errors import CardsharpError, ConfigError, StoreError
 from workbench.deadmansdraw.report import (
-    Played,
+    MatchReport,
     Report,
     played_of,
     print_faults,
@@ -175,7 +175,7 @@ def _play_matches(stage: Stage, options: PlayOptions) -> list[str]:
     return ids
 
 
-def _played(stage: Stage, match_id: str) -> Played:
+def _played(stage: Stage, match_id: str) -> MatchReport:
     """What became of a match, checked against the arena's own history."""
     record = stage.log.match(match_id)
     if record is None:

@@ -22,7 +22,7 @@ from practice.app import handler as create_matches
 from workbench.cloud.context import Function
 from workbench.deadmansdraw.cards import parse_cards
 from workbench.deadmansdraw.connection import ArenaOptions, client_for, variables_for
-from workbench.deadmansdraw.report import Played, played_of, print_faults, stop_at_fault
+from workbench.deadmansdraw.report import MatchReport, played_of, print_faults, stop_at_fault
 from workbench.deadmansdraw.watching import Printed, Watch, watch_many
 from workbench.show.exits import Exit
 from workbench.show.lookup import data_folder, open_log
@@ -178,7 +178,7 @@ def _create(options: PracticeOptions, tags: Sequence[str], number: int) -> list[
 
 def _play(
     assembly: Assembly, options: PracticeOptions, tags: Sequence[str], at_once: int
-) -> list[Played]:
+) -> list[MatchReport]:
     """The matches, played to their ends and compared with the arena's history.
 
     Each is created when it can be played: the time of its first turn runs from then on.
@@ -202,7 +202,7 @@ def _play(
         return [_played(log, client, match_id) for match_id in in_order]
 
 
-def _played(log: MatchLog, client: ArenaClient, match_id: str) -> Played:
+def _played(log: MatchLog, client: ArenaClient, match_id: str) -> MatchReport:
     record = log.match(match_id)
     if record is None:
         raise CardsharpError(f"The match {match_id} has gone from the log.")
@@ -218,7 +218,7 @@ def _print_created(ids: Sequence[str], *, as_json: bool) -> None:
         results().print(f"created match {match_id}")
 
 
-def _print_played(played: Sequence[Played]) -> None:
+def _print_played(played: Sequence[MatchReport]) -> None:
     """A line a match; a match against ourselves has no winner that would mean anything."""
     console = results()
     console.print()

@@ -33,7 +33,7 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class MatchReport:
     """One finished match: its end, what the arena says of our log, and decisions gone wrong.
 
     `longest_turn` is the number of the turn in which we decided most, and `forced` how many turns
@@ -83,7 +83,7 @@ class Report:
     cloud: str
     store: str
     seconds: float
-    played: Sequence[Played]
+    played: Sequence[MatchReport]
     requests: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -126,7 +126,7 @@ class Report:
         }
 
 
-def played_of(record: MatchRecord, moves: Sequence[MoveRecord], verdict: Verdict) -> Played:
+def played_of(record: MatchRecord, moves: Sequence[MoveRecord], verdict: Verdict) -> MatchReport:
     """What became of a finished match, from its log.
 
     Raises:
@@ -140,7 +140,7 @@ def played_of(record: MatchRecord, moves: Sequence[MoveRecord], verdict: Verdict
     longest = max(turns, key=lambda turn: len(turn.decisions), default=None)
     us, number = Labels.of(header_of(record)).us, 1 if longest is None else longest.number
     forced = forced_turns(record, moves)
-    return Played(record.match_id, outcome, verdict, faults, us, number, forced)
+    return MatchReport(record.match_id, outcome, verdict, faults, us, number, forced)
 
 
 def forced_turns(record: MatchRecord, moves: Sequence[MoveRecord]) -> int:
@@ -166,7 +166,7 @@ def stop_at_fault(log: MatchReader, matches: Sequence[str]) -> None:
             raise StrategyFault(f"{where}: {fault.text}.\n{fault.trace}".rstrip())
 
 
-def print_faults(played: Sequence[Played], store: str) -> None:
+def print_faults(played: Sequence[MatchReport], store: str) -> None:
     """Each kind of fault: how often it came, what it was, and how to open the first decision.
 
     `store` is what a command must be told to find the matches.

@@ -9,13 +9,13 @@ from cardsharp.deadmansdraw.actions import Action, EffectType, Verb
 from cardsharp.deadmansdraw.cards import Card
 from cardsharp.deadmansdraw.events import Event, MatchEnded, TurnEnded
 from cardsharp.deadmansdraw.logbook import position_body
-from cardsharp.deadmansdraw.position import Played, Position
+from cardsharp.deadmansdraw.position import PastMove, Position
 from cardsharp.deadmansdraw.replay import StoredPosition
 from cardsharp.deadmansdraw.rules import terminate
 from cardsharp.deadmansdraw.simulation import Match
 from cardsharp.replay import parse
 from workbench.deadmansdraw.drawing import happenings, position_drawn
-from workbench.show.screen import Choice, Screen, Told
+from workbench.show.screen import Choice, Screen, ScreenMove
 
 _RULES = """\
 Draw cards one by one into the play area. Stop, and you bank what lies there.
@@ -61,7 +61,7 @@ class Terminal(Screen[Match, Position, Action]):
     def given_up(self, state: Match) -> Match:
         """The match ended by decision, for the opponent."""
         table, events = terminate(state.state, 1 - self.you, None)
-        move = Played(state.history[-1].turn, None, events)
+        move = PastMove(state.history[-1].turn, None, events)
         return Match(state.opening, table, (*state.history, move), state.seen)
 
     def standing(self, position: Position) -> str:
@@ -79,7 +79,7 @@ class Terminal(Screen[Match, Position, Action]):
         actions = position.legal_actions()
         return [Choice(str(n), _name(a, position), a) for n, a in enumerate(actions, 1)]
 
-    def told(self, before: Match, action: Action, after: Match) -> Told:
+    def told(self, before: Match, action: Action, after: Match) -> ScreenMove:
         """What you drew, at once; the opponent's turn when it has ended, in one line."""
         del action
         move = after.history[-1]
@@ -95,7 +95,7 @@ class Terminal(Screen[Match, Position, Action]):
             lines.append(Text.assemble((f"{name}: ", "bold"), said, ending))
         if ended:
             self._turn = []
-        return Told(lines, closes=ended and not mine)
+        return ScreenMove(lines, closes=ended and not mine)
 
 
 def _end(before: Match, after: Match, player: int) -> str:

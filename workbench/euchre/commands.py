@@ -29,7 +29,7 @@ from workbench.lab.plan import Plan
 from workbench.show.options import Json
 from workbench.show.output import print_json, print_lines, results
 from workbench.show.progress import Bar
-from workbench.stage.serving import IN_MEMORY, Place, front
+from workbench.stage.serving import IN_MEMORY, ServingPlace, front
 from workbench.strategy_file import strategy_named
 
 _EXAMPLES = """\
@@ -58,7 +58,7 @@ Count = validators.Number(gte=1)
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class ServeOptions:
+class EuchreServeOptions:
     """What is served, and where."""
 
     strategy: Annotated[str, Parameter(help="Who decides: a strategy, FILE.py, or 'command'.")] = (
@@ -82,13 +82,13 @@ class ServeOptions:
 
 
 @app.command
-def serve(*, options: ServeOptions = ServeOptions()) -> None:
+def serve(*, options: EuchreServeOptions = EuchreServeOptions()) -> None:
     """Serve the API through the handler that the cloud runs, until Ctrl-C.
 
     Give the address that it prints to the tournament program as the base URL of its remote player.
     """
 
-    def announce(address: serving.Address) -> None:
+    def announce(address: serving.ServedAt) -> None:
         if options.as_json:
             print_json({**asdict(address), "log": str(address.log)})
             return
@@ -99,7 +99,7 @@ def serve(*, options: ServeOptions = ServeOptions()) -> None:
         results().print(f"Each decision is explained in {address.log}.", soft_wrap=True)
         results().print("Ctrl-C stops it.", style="dim")
 
-    place = Place(options.host, options.port)
+    place = ServingPlace(options.host, options.port)
     serving.serve(
         strategy_named(options.strategy, GAME), place, announce, options.store, options.log
     )

@@ -22,10 +22,10 @@ from cardsharp.euchre.replay import header_body
 from cardsharp.euchre.rules import score, turn
 from cardsharp.euchre.simulation import Dealt
 from cardsharp.euchre.table import SEATS, Table
-from workbench.lab.extras import Taken, Told
+from workbench.lab.extras import LabMatch, Taken
 
 
-def kept_deals(told: Told) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
+def kept_deals(told: LabMatch) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
     """The deals of the match for the log."""
     by_deal = groupby(told.taken, key=lambda taken: len(taken.state.past))
     for (number, taken), dealt in zip(by_deal, told.end.deals, strict=True):
@@ -33,7 +33,7 @@ def kept_deals(told: Told) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
         yield _record(told, key, dealt), list(_moves(told, key, list(taken)))
 
 
-def _record(told: Told, key: DealKey, dealt: Dealt) -> MatchRecord:
+def _record(told: LabMatch, key: DealKey, dealt: Dealt) -> MatchRecord:
     """A deal's header and outcome, for the seats that the first player has in it."""
     ours = [seat for seat in SEATS if dealt.chair(seat) in told.seats]
     header = {
@@ -49,7 +49,7 @@ def _record(told: Told, key: DealKey, dealt: Dealt) -> MatchRecord:
     return MatchRecord(name, Status.FINISHED, told.at, header, outcome=outcome)
 
 
-def _moves(told: Told, key: DealKey, taken: Sequence[Taken]) -> Iterator[MoveRecord]:
+def _moves(told: LabMatch, key: DealKey, taken: Sequence[Taken]) -> Iterator[MoveRecord]:
     for number, one in enumerate(taken):
         dealt: Dealt = one.state.now
         now = turn(dealt.deal.table)

@@ -15,7 +15,7 @@ from cardsharp.euchre.table import turn
 from workbench.euchre.kept import kept_deals
 from workbench.euchre.remote import RemotePlayer
 from workbench.euchre.styles import STYLES, Stylist
-from workbench.lab.extras import Extras, PlaySeries, Told
+from workbench.lab.extras import Extras, LabMatch, PlaySeries
 from workbench.lab.plan import Plan
 from workbench.lab.results import Pair, Result
 from workbench.twins import twin_function
@@ -65,7 +65,7 @@ class EuchreExtras(Extras):
 
     keeps = True
 
-    def kept(self, told: Told) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
+    def kept(self, told: LabMatch) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
         """Each deal of the match, as the service keeps deals."""
         return kept_deals(told)
 

@@ -64,7 +64,7 @@ class RemotePlayer:
         self._known = False
         self._deal_number = -1
         self._seats: frozenset[int] = frozenset()
-        self._told = _Told()
+        self._told = _Known()
 
     def __enter__(self) -> Self:
         return self
@@ -84,7 +84,7 @@ class RemotePlayer:
             self._call("POST", "/game", {"token": self.token, "gameNum": 0}, {"status": "new"})
             self._known = True
         self._deal_number += 1
-        self._seats, self._told = seats, _Told()
+        self._seats, self._told = seats, _Known()
         self._call("POST", "/deal", self._address(), {"cards": list(deal.cards), "status": "new"})
 
     def decide(self, deal: Deal, seat: int) -> Action:
@@ -260,7 +260,7 @@ class RemotePlayer:
         return _checked(f"{method} {path}", response, echo)
 
 
-class _Told:
+class _Known:
     """How much of a deal a service knows already."""
 
     def __init__(self) -> None:

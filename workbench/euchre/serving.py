@@ -12,12 +12,12 @@ from cardsharp.euchre.assembly import STRATEGY
 from cardsharp.euchre.game import GAME
 from workbench.show.lookup import data_folder
 from workbench.stage import serving
-from workbench.stage.serving import Place
+from workbench.stage.serving import ServingPlace
 from workbench.stage.surroundings import LogFile
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class ServedAt:
     """Where the service answers, and where it explains its decisions."""
 
     url: str
@@ -28,8 +28,8 @@ class Address:
 
 def serve(
     strategy: str,
-    place: Place,
-    on_start: Callable[[Address], None],
+    place: ServingPlace,
+    on_start: Callable[[ServedAt], None],
     store: str | None = None,
     log: Path | None = None,
 ) -> None:
@@ -41,7 +41,7 @@ def serve(
     written = log or data_folder() / "euchre.log"
 
     def announce(url: str) -> None:
-        on_start(Address(url, f"{url}/openapi.json", f"{url}/docs", written))
+        on_start(ServedAt(url, f"{url}/openapi.json", f"{url}/docs", written))
 
     kept = store or f"sqlite:{data_folder() / 'euchre.db'}"
     with _written_to(written):

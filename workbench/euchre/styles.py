@@ -28,31 +28,31 @@ _MOST = 240
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class CallWish:
     """What is wanted of a hand, in thousandths of tricks: to call, beyond `rules`; to be alone."""
 
     more: int
     alone: int
 
 
-Style = Callable[[int, int], Wanted]
+Style = Callable[[int, int], CallWish]
 """What is wanted at a score, our points first."""
 
 
-def _timid(_ours: int, _theirs: int) -> Wanted:
-    return Wanted(300, ALONE + 400)
+def _timid(_ours: int, _theirs: int) -> CallWish:
+    return CallWish(300, ALONE + 400)
 
 
-def _bold(_ours: int, _theirs: int) -> Wanted:
-    return Wanted(-300, ALONE - 400)
+def _bold(_ours: int, _theirs: int) -> CallWish:
+    return CallWish(-300, ALONE - 400)
 
 
-def _by_score(ours: int, theirs: int) -> Wanted:
+def _by_score(ours: int, theirs: int) -> CallWish:
     """Bolder when behind, more careful when ahead; alone only where four points are of use."""
     more = max(-_MOST, min(_MOST, 40 * (ours - theirs)))
     if ours >= _NEAR_THE_END:
-        return Wanted(more, NEVER)
-    return Wanted(more, ALONE - 300 if theirs - ours >= _BEHIND else ALONE)
+        return CallWish(more, NEVER)
+    return CallWish(more, ALONE - 300 if theirs - ours >= _BEHIND else ALONE)
 
 
 STYLES: dict[str, Style] = {"timid": _timid, "bold": _bold, "by-score": _by_score}
@@ -89,7 +89,7 @@ class Stylist:
         return bid(self.style(match.points[side], match.points[1 - side]), position)
 
 
-def bid(wanted: Wanted, position: Position) -> Action:
+def bid(wanted: CallWish, position: Position) -> Action:
     """The bid of a hand of which so much is wanted."""
     table = position.table
     seen = appraise(card_set(position.hand), len(table.bids), table.turn_card)

@@ -17,7 +17,7 @@ from cardsharp.euchre.position import Position, seen_by
 from cardsharp.euchre.rules import score
 from cardsharp.euchre.simulation import CHAIRS, Dealt, Match
 from cardsharp.euchre.table import DEALER, Table, turn
-from workbench.show.screen import Choice, Group, Screen, Told, in_columns
+from workbench.show.screen import Choice, Group, Screen, ScreenMove, in_columns
 
 _RULES = """\
 You and the partner opposite play against the two others, to ten points.
@@ -114,18 +114,18 @@ class Terminal(Screen[Match, Position, Action]):
         every = [allowed.get(one) or Choice(described(one), described(one), one) for one in cards]
         return [Group(asked, every, {one.key for one in every if one.action not in allowed})]
 
-    def told(self, before: Match, action: Action, after: Match) -> Told:
+    def told(self, before: Match, action: Action, after: Match) -> ScreenMove:
         """What was bid or played, who took the trick, how the deal ended."""
         now = turn(before.now.deal.table)
         ended = after.deals[len(before.past)]
         lines = [] if now is None else [*self._said(ended, now.seat, action)]
         if after.now is before.now or (len(after.past) == len(before.past) and not after.is_over):
-            return Told(lines)
+            return ScreenMove(lines)
         self._deals += 1
         ours = self.you % 2
         self._points = (after.points[ours], after.points[1 - ours])
         shown = seen_by(ended.deal, ended.seat(self.you))
-        return Told([*lines, *self._ending(ended)], closes=True, shown=shown)
+        return ScreenMove([*lines, *self._ending(ended)], closes=True, shown=shown)
 
     def _said(self, dealt: Dealt, seat: int, action: Action) -> Iterator[str]:
         name, table = self._at(dealt, seat), dealt.deal.table

@@ -18,7 +18,7 @@ from workbench.lab.players import bare_strategy_of
 
 
 @dataclass(frozen=True)
-class Tried:
+class TriedAgain:
     """A stored decision, and what the player decides in its place; `judge` values both."""
 
     asked: Asked
@@ -79,7 +79,7 @@ FEW = 12
 """So many actions are all looked at."""
 
 
-class Trial:
+class TrialPlayer:
     """A player who decides again what was decided in stored matches of a game.
 
     Raises:
@@ -106,11 +106,11 @@ class Trial:
         ours: set[int | None] = {*header_of(record).seats} or {step.seat for step in reasoned}
         return [one for one in found if not ours or one.step.seat in ours]
 
-    def again(self, asked: Sequence[Asked]) -> Iterator[Tried]:
+    def again(self, asked: Sequence[Asked]) -> Iterator[TriedAgain]:
         """The same decisions by this trial's player, each made anew as a worker makes it."""
         for one in asked:
             decided = decided_again(self._decider, self._strategy(), one.position)
-            yield Tried(one, decided, self._judge)
+            yield TriedAgain(one, decided, self._judge)
 
     def _strategy(self) -> Any:  # noqa: ANN401 - any game's
         dice = extras_of(self.game.name).dice(self._plan.seed, 0).first

@@ -22,7 +22,7 @@ _AT_ONCE = 64
 Stored = tuple[MatchRecord, Sequence[MoveRecord]]
 
 
-class Side(NamedTuple):
+class AnalysedSide(NamedTuple):
     """What one side of a match came to; `result`, `luck` and the skills are as that side has them.
 
     `cost` and `stake` are of all its decisions: what they cost, and what lay between the best
@@ -58,7 +58,7 @@ class Estimate(NamedTuple):
 class Group(NamedTuple):
     """Sides of matches that belong together; `shares` says whether results are shares of 1."""
 
-    sides: Sequence[Side]
+    sides: Sequence[AnalysedSide]
     shares: bool
 
     @property
@@ -118,7 +118,7 @@ def mean_of(values: Sequence[float]) -> Estimate:
     return Estimate(mean, Interval(mean - margin, mean + margin))
 
 
-def sides_of(name: str, stored: Stored) -> list[Side]:
+def sides_of(name: str, stored: Stored) -> list[AnalysedSide]:
     """Our sides of a finished match, both where neither or both are ours; none if it is not judged.
 
     `name` is the game's.
@@ -135,7 +135,7 @@ def sides_of(name: str, stored: Stored) -> list[Side]:
     for side in sorted(our_sides(found, header) or range(SIDES)):
         player, own = found.players[side], [d for d in found.decisions if side_of(d.seat) == side]
         sides.append(
-            Side(
+            AnalysedSide(
                 player=names[side],
                 against=names[1 - side],
                 version=header.version or "",
@@ -152,7 +152,9 @@ def sides_of(name: str, stored: Stored) -> list[Side]:
     return sides
 
 
-def analysed(name: str, matches: Iterable[Stored], pool: Executor | None) -> Iterator[list[Side]]:
+def analysed(
+    name: str, matches: Iterable[Stored], pool: Executor | None
+) -> Iterator[list[AnalysedSide]]:
     """The sides of each match in order; matches are read as they are needed, not all at once."""
     rest = iter(matches)
     while batch := list(islice(rest, _AT_ONCE)):

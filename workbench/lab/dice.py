@@ -12,7 +12,7 @@ _MASK = (1 << 64) - 1
 _STEP = 0x9E3779B97F4A7C15
 
 
-class Purpose(IntEnum):
+class DicePurpose(IntEnum):
     """What a pair needs dice for."""
 
     DECK = 0
@@ -21,7 +21,7 @@ class Purpose(IntEnum):
     SECOND = 3
 
 
-class Dice(Random):
+class PairDice(Random):
     """A `Random` whose bits come from SplitMix64, and whose ranges from one multiplication."""
 
     def __init__(self, state: int) -> None:
@@ -49,9 +49,9 @@ def _mixed(state: int) -> int:
     return state ^ (state >> 31)
 
 
-def dice(seed: int, number: int, purpose: Purpose) -> Dice:
+def dice(seed: int, number: int, purpose: DicePurpose) -> PairDice:
     """New dice of that purpose for that pair of a run."""
-    stream = Dice(seed)
+    stream = PairDice(seed)
     for part in (number, purpose, 0):
         stream.state = (stream.getrandbits(64) + part) & _MASK
     return stream

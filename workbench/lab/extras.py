@@ -26,7 +26,7 @@ class MatchDice(NamedTuple):
     second: Random
 
 
-class Player(Protocol):
+class LabPlayer(Protocol):
     """Somebody who plays a match."""
 
     def decide(self, state: Any, /) -> Any:  # noqa: ANN401 - any game's state and action
@@ -41,7 +41,7 @@ class Player(Protocol):
 class Guest(Protocol):
     """A player who is no strategy in this process, such as a service behind HTTP."""
 
-    def seated(self, seats: tuple[int, ...], /) -> Player:
+    def seated(self, seats: tuple[int, ...], /) -> LabPlayer:
         """The player of a new match, on those seats."""
         ...
 
@@ -51,7 +51,7 @@ class Guest(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ProbeAnswer:
     """What a strategy answered to a hand-made position, and why."""
 
     name: str
@@ -74,7 +74,7 @@ class Taken(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class LabMatch:
     """A match that was played in the lab, action by action.
 
     `seats` are the first player's, and `names` what each seat's player is called.
@@ -144,11 +144,11 @@ class Extras:
     keeps = False
     """Whether `kept` can tell its matches."""
 
-    def kept(self, told: Told) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
+    def kept(self, told: LabMatch) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
         """A match of the lab as the log holds matches, in one part or in several."""
         raise NotImplementedError
 
-    def answers(self, strategy: Any) -> Iterator[Answer]:  # noqa: ANN401
+    def answers(self, strategy: Any) -> Iterator[ProbeAnswer]:  # noqa: ANN401
         """What a strategy answers to hand-made positions; a game may have none."""
         del strategy
         return iter(())

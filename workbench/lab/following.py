@@ -4,7 +4,7 @@ from concurrent.futures import Executor
 from pathlib import Path
 
 from workbench.lab.duel import Duel
-from workbench.lab.ledger import Ledger
+from workbench.lab.ledger import RunLedger
 from workbench.lab.plan import Plan
 from workbench.lab.pools import pool_of
 from workbench.lab.runs import Numbered, run
@@ -21,7 +21,7 @@ def followed(
     tested: Sequential | None = None,
 ) -> Duel:
     """The duel of a plan, with a bar while somebody looks; kept in the file `out`."""
-    ledger = None if out is None else Ledger(out, plan)
+    ledger = None if out is None else RunLedger(out, plan)
     with pool_of(processes, cluster) as pool:
         return watched(plan, pool, ledger, tested)
 
@@ -29,7 +29,7 @@ def followed(
 def watched(
     plan: Plan,
     pool: Executor | None,
-    ledger: Ledger | None = None,
+    ledger: RunLedger | None = None,
     tested: Sequential | None = None,
 ) -> Duel:
     """The duel of a plan, with a bar while somebody looks, by processes that are there already."""

@@ -22,7 +22,7 @@ LIMIT = timedelta(seconds=2)
 """What a decision may take of the processor; at a table it is the same on the clock."""
 
 
-class TooLong(BaseException):
+class DecisionTooLong(BaseException):
     """A decision took too long; no `except Exception` of the strategy's own takes it."""
 
 
@@ -46,7 +46,7 @@ class Guarded:
         try:
             with _processor_limit():
                 found = tried(work, self._strategy)
-        except TooLong as late:
+        except DecisionTooLong as late:
             raise StrategyFault(f"{self.name}: {_late(late, self._strategy)}.") from None
         if found.result is None:
             raise StrategyFault(f"{self.name}: {found.fault}.\n{found.trace}".rstrip())
@@ -68,13 +68,13 @@ def decided_again(
     try:
         with _processor_limit():
             return decider.decide(strategy, position, None, monotonic)
-    except TooLong as late:
+    except DecisionTooLong as late:
         fault = _late(late, strategy)
         safe = decider.safe(position, frozenset())
         return Decided(decider.make(safe, f"Safe action: {fault}."), LIMIT, fault)
 
 
-def _late(late: TooLong, strategy: object) -> str:
+def _late(late: DecisionTooLong, strategy: object) -> str:
     """That a decision took too long, and where it was by then."""
     lines = own_lines(late, strategy)
     place = f" ({lines[-1]})" if lines else ""
@@ -83,7 +83,7 @@ def _late(late: TooLong, strategy: object) -> str:
 
 @contextmanager
 def _processor_limit() -> Iterator[None]:
-    """Raise `TooLong` in the block when it has had its share of the processor.
+    """Raise `DecisionTooLong` in the block when it has had its share of the processor.
 
     Only a main thread can be interrupted so; elsewhere, as on a cluster's worker, nothing is
     limited.
@@ -100,4 +100,4 @@ def _processor_limit() -> Iterator[None]:
 
 
 def _ring(_number: int, _frame: FrameType | None) -> None:
-    raise TooLong
+    raise DecisionTooLong

@@ -8,7 +8,7 @@ from cardsharp.host.bot import outcome_of
 from cardsharp.host.house import House, house
 from cardsharp.host.wire import GameBody, MoveBody
 from cardsharp.logbook import intent_body
-from workbench.lab.extras import Extras, Taken, Told
+from workbench.lab.extras import Extras, LabMatch, Taken
 
 
 def extras_for(folder: str) -> Callable[[], Extras]:
@@ -24,7 +24,7 @@ class Hosted(Extras):
     def __init__(self, game: House) -> None:
         self._house, self._rules = game, game.rules()
 
-    def kept(self, told: Told) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
+    def kept(self, told: LabMatch) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
         """The whole match; an outcome where it has ended."""
         ends = [one.state for one in told.taken[1:]] + [told.end]
         bodies = [self._body(told, one, end) for one, end in zip(told.taken, ends, strict=False)]
@@ -48,7 +48,7 @@ class Hosted(Extras):
         header, outcome = told.header(self._house.name), outcome_of(final, told.names[0])
         yield MatchRecord(told.match_id, status, told.at, header, outcome=outcome), moves
 
-    def _body(self, told: Told, one: Taken, end: object) -> MoveBody:
+    def _body(self, told: LabMatch, one: Taken, end: object) -> MoveBody:
         codec, rules = self._house.codec, self._rules
         seat = rules.to_act(one.state) or 0
         dump = partial(codec.positions.dump_python, mode="json")
@@ -62,7 +62,7 @@ class Hosted(Extras):
         )
 
     def _intent(
-        self, told: Told, number: int, one: Taken, body: MoveBody
+        self, told: LabMatch, number: int, one: Taken, body: MoveBody
     ) -> dict[str, object] | None:
         if one.decided is None:
             return None

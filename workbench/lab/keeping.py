@@ -13,8 +13,8 @@ from cardsharp.cloud.ports import MatchLog
 from cardsharp.errors import ConfigError
 from cardsharp.games import game
 from workbench.lab.duel import Duel
-from workbench.lab.extras import Player, Taken, Told, extras_of
-from workbench.lab.matches import Series, Thinking
+from workbench.lab.extras import LabMatch, LabPlayer, Taken, extras_of
+from workbench.lab.matches import PairSeries, Thinking
 from workbench.lab.plan import Plan
 from workbench.show.keeping import keep_match
 from workbench.strategy_file import called, version_of
@@ -42,7 +42,7 @@ def lost_first(played: Duel, number: int) -> list[Which]:
 def keep(plan: Plan, wanted: Collection[Which], run: str, at: datetime, log: MatchLog) -> list[str]:
     """Write those matches of a plan into a log; their ids, which begin with the run's name."""
     ids = []
-    for told in _told(plan, wanted, run, at):
+    for told in _replayed(plan, wanted, run, at):
         for record, moves in extras_of(plan.game).kept(told):
             keep_match(record, moves, log)
             ids.append(record.match_id)
@@ -52,7 +52,7 @@ def keep(plan: Plan, wanted: Collection[Which], run: str, at: datetime, log: Mat
 class _Noting:
     """A player whose actions are taken down."""
 
-    def __init__(self, player: Player, notes: list[Taken]) -> None:
+    def __init__(self, player: LabPlayer, notes: list[Taken]) -> None:
         self._player, self._notes = player, notes
 
     def decide(self, state: Any) -> Any:  # noqa: ANN401 - any game's state and action
@@ -67,21 +67,21 @@ class _Noting:
         self._player.ended(state)
 
 
-def _told(plan: Plan, wanted: Collection[Which], run: str, at: datetime) -> Iterator[Told]:
+def _replayed(plan: Plan, wanted: Collection[Which], run: str, at: datetime) -> Iterator[LabMatch]:
     """The wanted matches, played as in the duel: whole series, as one may learn in them."""
     notes: list[Taken] = []
     version = version_of(plan.first, game(plan.game))
     pairs = {pair for pair, _ in wanted}
     for numbers in (series for series in plan.missing({}) if pairs & {*series}):
         with ExitStack() as stack:
-            series = Series(plan, stack, lambda player: _Noting(player, notes))
+            series = PairSeries(plan, stack, lambda player: _Noting(player, notes))
             for number in numbers:
                 for side, _ in enumerate(series.pair(number)):
                     if (number, side) in wanted:
                         seats, (_, end) = plan.simulation.sides[side], series.past[0][-1]
                         name = f"{run}-{number + 1}-{side + 1}"
                         names = _names(plan, seats)
-                        yield Told(name, at, seats, names, tuple(notes), end, version=version)
+                        yield LabMatch(name, at, seats, names, tuple(notes), end, version=version)
                     notes.clear()
 
 

@@ -47,7 +47,7 @@ _LINE: TypeAdapter[_Head | _Pair] = TypeAdapter(
 )
 
 
-class Ledger:
+class RunLedger:
     """The file of one run; what is in it already is in `kept`.
 
     Raises:

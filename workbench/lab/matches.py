@@ -14,7 +14,7 @@ from cardsharp.deciding import Decided
 from cardsharp.errors import RulesError, StrategyFault
 from cardsharp.simulation import S, Simulation
 from cardsharp.strategy import Decision
-from workbench.lab.extras import Extras, Guest, Player, extras_of
+from workbench.lab.extras import Extras, Guest, LabPlayer, extras_of
 from workbench.lab.guard import Guarded
 from workbench.lab.plan import Plan
 from workbench.lab.players import strategy_of
@@ -87,7 +87,7 @@ class Thinking:
 
 
 def play(
-    simulation: Simulation[S, Any, Any], state: S, players: Sequence[Player], chance: Random
+    simulation: Simulation[S, Any, Any], state: S, players: Sequence[LabPlayer], chance: Random
 ) -> S:
     """The end of a match that stands so, played by `players`, seat by seat."""
     to_act, act = simulation.to_act, simulation.act
@@ -99,22 +99,22 @@ def play(
 def play_series(plan: Plan, numbers: Sequence[int]) -> list[Pair]:
     """The pairs of those numbers, in which each player may learn from the matches before."""
     with ExitStack() as stack:
-        series = Series(plan, stack)
+        series = PairSeries(plan, stack)
         return [tuple(series.pair(number)) for number in numbers]
 
 
-def _as_it_is(player: Player) -> Player:
+def _as_it_is(player: LabPlayer) -> LabPlayer:
     return player
 
 
-class Series:
+class PairSeries:
     """Pairs of one plan in a row; guests stay for as long as the stack.
 
     `seat` may put somebody before a player who looks on.
     """
 
     def __init__(
-        self, plan: Plan, stack: ExitStack, seat: Callable[[Player], Player] = _as_it_is
+        self, plan: Plan, stack: ExitStack, seat: Callable[[LabPlayer], LabPlayer] = _as_it_is
     ) -> None:
         self.plan = plan
         self._seat = seat
@@ -132,7 +132,7 @@ class Series:
             dice = self.extras.dice(self.plan.seed, number)
             others = [one for one in self.simulation.sides if one != seats]
             first = self._player(0, seats, dice.first, number)
-            players: dict[int, Player] = dict.fromkeys(seats, self._seat(first))
+            players: dict[int, LabPlayer] = dict.fromkeys(seats, self._seat(first))
             for other in others:
                 second = self._player(1, other, dice.second, number)
                 players |= dict.fromkeys(other, self._seat(second))
@@ -145,7 +145,7 @@ class Series:
             self.past[1].append((others[0][0], state))
             yield self._result(state, side, first)
 
-    def _player(self, which: int, seats: tuple[int, ...], dice: Random, number: int) -> Player:
+    def _player(self, which: int, seats: tuple[int, ...], dice: Random, number: int) -> LabPlayer:
         guest = self.guests[which]
         if guest is not None:
             return guest.seated(seats)
@@ -153,7 +153,7 @@ class Series:
         strategy = strategy_of(self.plan, name, dice, self.past[which])
         return Thinking(self.simulation, strategy, f"of pair {number}, seed {self.plan.seed},")
 
-    def _result(self, state: Any, side: int, first: Player) -> Result:  # noqa: ANN401
+    def _result(self, state: Any, side: int, first: LabPlayer) -> Result:  # noqa: ANN401
         sides, points = self.simulation.sides, self.simulation.points(state)
         counts = {
             name: (values[side], sum(values) - values[side])

@@ -6,8 +6,8 @@ from rich.table import Table
 
 from workbench.lab.coverage import PAIRS, Covered
 from workbench.lab.league import League
-from workbench.lab.probe import Probed
-from workbench.lab.profile import Figures, Profile
+from workbench.lab.probe import LabProbed
+from workbench.lab.profile import Profile, Sample
 from workbench.show.output import results
 
 
@@ -56,7 +56,7 @@ def _cell(table: League, row: int, column: int) -> str:
     return f"{table.points(row, column):.1f} ({bounds.low:.1f}-{bounds.high:.1f})"
 
 
-def probe_document(found: Probed) -> dict[str, object]:
+def probe_document(found: LabProbed) -> dict[str, object]:
     """The answers to the probes."""
     return {
         "answers": [
@@ -68,7 +68,7 @@ def probe_document(found: Probed) -> dict[str, object]:
     }
 
 
-def print_probed(found: Probed) -> None:
+def print_probed(found: LabProbed) -> None:
     """Print the wrong answers, how many are right, and how many changed."""
     console = results()
     for answer in found.answers:
@@ -85,8 +85,8 @@ def print_probed(found: Probed) -> None:
     )
 
 
-def figures(by_kind: dict[str, Figures]) -> dict[str, dict[str, float]]:
-    """Figures by kind of decision, as JSON takes them."""
+def figures(by_kind: dict[str, Sample]) -> dict[str, dict[str, float]]:
+    """Samples by kind of decision, as JSON takes them."""
     return {
         kind: {"number": f.number, "mean": f.mean, "p95": f.p95, "max": f.most}
         for kind, f in by_kind.items()

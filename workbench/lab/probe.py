@@ -4,21 +4,21 @@ from dataclasses import dataclass
 from itertools import islice
 from random import Random
 
-from workbench.lab.extras import Answer, extras_of
+from workbench.lab.extras import ProbeAnswer, extras_of
 from workbench.lab.plan import Plan
 from workbench.lab.players import strategy_of
 from workbench.lab.positions import met_states
 
 
 @dataclass(frozen=True, slots=True)
-class Probed:
+class LabProbed:
     """Answers to hand-made positions, and what was asked a second time over real ones.
 
     `changed` are answers that changed though the player could know no more: it was made anew
     with the same dice, and what is hidden from it was dealt anew.
     """
 
-    answers: tuple[Answer, ...]
+    answers: tuple[ProbeAnswer, ...]
     asked: int
     changed: int
 
@@ -28,7 +28,7 @@ class Probed:
         return all(one.is_right for one in self.answers) and not self.changed
 
 
-def probe(plan: Plan) -> Probed:
+def probe(plan: Plan) -> LabProbed:
     """What is found of `plan.first` in the hand-made positions and in `plan.pairs` real ones."""
     simulation, extras = plan.simulation, extras_of(plan.game)
     answers = tuple(extras.answers(strategy_of(plan, plan.first, extras.dice(1, 0).first)))
@@ -43,4 +43,4 @@ def probe(plan: Plan) -> Probed:
         )
         asked += 1
         changed += one != two
-    return Probed(answers, asked, changed)
+    return LabProbed(answers, asked, changed)

@@ -13,7 +13,7 @@ from workbench.lab.positions import met_states
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class Sample:
     """Mean, 95th percentile and maximum of a sample."""
 
     number: int
@@ -22,11 +22,11 @@ class Figures:
     most: float
 
     @staticmethod
-    def of(sample: list[float]) -> "Figures":
+    def of(sample: list[float]) -> "Sample":
         """The figures of a sample that is not empty."""
         ordered = sorted(sample)
         at = min(len(ordered) - 1, int(0.95 * len(ordered)))
-        return Figures(len(ordered), fmean(ordered), ordered[at], ordered[-1])
+        return Sample(len(ordered), fmean(ordered), ordered[at], ordered[-1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,8 @@ class Profile:
     `nodes` is empty but where a strategy's search can be counted.
     """
 
-    milliseconds: dict[str, Figures]
-    nodes: dict[str, Figures]
+    milliseconds: dict[str, Sample]
+    nodes: dict[str, Sample]
 
 
 ALL = "all"
@@ -65,5 +65,5 @@ def profile(plan: Plan, tell: Callable[[], None]) -> Profile:
             if counted is not None:
                 nodes.setdefault(kind, []).append(counted)
         tell()
-    figures = ({k: Figures.of(v) for k, v in sample.items()} for sample in (times, nodes))
+    figures = ({k: Sample.of(v) for k, v in sample.items()} for sample in (times, nodes))
     return Profile(*figures)

@@ -13,13 +13,13 @@ from cardsharp.simulation import A, P, S, Simulation
 from cardsharp.strategy import Decision
 from workbench.lab.extras import Taken
 from workbench.show.person import Left, Seated
-from workbench.show.screen import Told
+from workbench.show.screen import ScreenMove
 
 PERSON = "you"
 """What the person is called, also in the match log."""
 
 
-class Bot(NamedTuple):
+class SeatedBot(NamedTuple):
     """A strategy at the table, and what it is called in the match log."""
 
     name: str
@@ -35,7 +35,7 @@ class Sitting(Generic[S, P, A]):
 
     simulation: Simulation[S, P, A]
     people: Mapping[int, Seated[P, A]]
-    bots: Mapping[int, Bot]
+    bots: Mapping[int, SeatedBot]
     whys: bool = False
     taken: list[Taken] = field(default_factory=list, init=False)
     left: bool = field(default=False, init=False)
@@ -68,7 +68,9 @@ class Sitting(Generic[S, P, A]):
         decision = player.decide(position)
         return Decided(decision, timedelta(seconds=time.perf_counter() - began))
 
-    def _with_reasons(self, you: int, told: Told, seat: int, decision: Decision[A]) -> Told:
+    def _with_reasons(
+        self, you: int, told: ScreenMove, seat: int, decision: Decision[A]
+    ) -> ScreenMove:
         """The reasons wait for the end of the chapter of whoever sits at `you`."""
         if self.whys and seat in self.bots:
             name = self.people[you].screen.names[seat]

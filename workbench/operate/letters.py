@@ -23,7 +23,7 @@ _HIDDEN = 120
 _BATCH = 10
 
 
-class Box(Enum):
+class LetterBox(Enum):
     """Whose dead letters; the value is the output that tells their queue."""
 
     WORKER = "DeadLetterUrl"
@@ -32,15 +32,15 @@ class Box(Enum):
 
     def letters(self, stack: Stack) -> str:
         """The URL of their queue; raises `ConfigError` where the stack has none."""
-        if self is Box.DIRECTOR and not stack.has_director:
+        if self is LetterBox.DIRECTOR and not stack.has_director:
             raise ConfigError(f"The stack {stack.name} has no arena, so no director.")
         return stack.output(self.value)
 
     def target(self, stack: Stack) -> str:
         """The URL of the queue that they came from; raises `ConfigError` where there is none."""
-        if self is Box.POLLER:
+        if self is LetterBox.POLLER:
             raise ConfigError("A tick of the poller is not sent again: the next has long come.")
-        return stack.ids["Ticks"] if self is Box.DIRECTOR else stack.output("MatchQueueUrl")
+        return stack.ids["Ticks"] if self is LetterBox.DIRECTOR else stack.output("MatchQueueUrl")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +88,13 @@ class Letter:
         }
 
 
-def list_letters(stack: Stack, box: Box = Box.WORKER) -> list[Letter]:
+def list_letters(stack: Stack, box: LetterBox = LetterBox.WORKER) -> list[Letter]:
     """All letters in a box, the oldest first."""
     with _held(stack, box.letters(stack)) as letters:
         return sorted(letters, key=lambda letter: letter.sent_at)
 
 
-def find_letter(stack: Stack, letter_id: str, box: Box = Box.WORKER) -> Letter:
+def find_letter(stack: Stack, letter_id: str, box: LetterBox = LetterBox.WORKER) -> Letter:
     """The letter of that id, or of that beginning of one.
 
     Raises:
@@ -103,7 +103,7 @@ def find_letter(stack: Stack, letter_id: str, box: Box = Box.WORKER) -> Letter:
     return _the_one(list_letters(stack, box), letter_id)
 
 
-def replay(stack: Stack, wanted: str | None, box: Box = Box.WORKER) -> list[Letter]:
+def replay(stack: Stack, wanted: str | None, box: LetterBox = LetterBox.WORKER) -> list[Letter]:
     """Send letters to the queue that they came from and delete them: one by its id, all for None.
 
     What is no message of ours stays where it is. A crash in between repeats a message, which
@@ -121,12 +121,12 @@ def replay(stack: Stack, wanted: str | None, box: Box = Box.WORKER) -> list[Lett
     return ours
 
 
-def _is_for(letter: Letter, box: Box) -> bool:
+def _is_for(letter: Letter, box: LetterBox) -> bool:
     """Whether those who read the box's queue understand it."""
-    return (letter.ticket if box is Box.DIRECTOR else letter.match_id) is not None
+    return (letter.ticket if box is LetterBox.DIRECTOR else letter.match_id) is not None
 
 
-def drop(stack: Stack, wanted: str | None, box: Box = Box.WORKER) -> list[Letter]:
+def drop(stack: Stack, wanted: str | None, box: LetterBox = LetterBox.WORKER) -> list[Letter]:
     """Delete letters: the one of an id or the beginning of one, or all for None.
 
     Raises:

@@ -18,7 +18,7 @@ LOOK = timedelta(milliseconds=20)
 """How often the log itself is looked at."""
 
 
-class Ask(Protocol):
+class PageRequest(Protocol):
     """One request to the pages: its status, headers by their lower-case names, and text."""
 
     def __call__(
@@ -60,7 +60,7 @@ class _Looking:
             self.came += [self.clock.monotonic()] * (played - len(self.came))
 
 
-def entered(ask: Ask, password: str) -> str:
+def entered(ask: PageRequest, password: str) -> str:
     """The cookie that the password brings; a stranger and a wrong password were refused before.
 
     Raises:
@@ -76,7 +76,7 @@ def entered(ask: Ask, password: str) -> str:
     return headers["set-cookie"].partition(";")[0]
 
 
-def watch(ask: Ask, cookie: str, log: DynamoLog, match_id: str, clock: Clock) -> Watched:
+def watch(ask: PageRequest, cookie: str, log: DynamoLog, match_id: str, clock: Clock) -> Watched:
     """Look at a match as its page does, until it is over.
 
     Raises:
@@ -94,7 +94,7 @@ def watch(ask: Ask, cookie: str, log: DynamoLog, match_id: str, clock: Clock) ->
     return Watched([timedelta(seconds=max(0.0, one)) for one in late], answers)
 
 
-def _shown(ask: Ask, cookie: str, match_id: str, clock: Clock) -> tuple[list[float], int]:
+def _shown(ask: PageRequest, cookie: str, match_id: str, clock: Clock) -> tuple[list[float], int]:
     """When each step was shown, and how many answers there were."""
     shown: list[float] = []
     answers = 0

@@ -11,7 +11,7 @@ from cardsharp.deadmansdraw.game import GAME
 from cardsharp.errors import CardsharpError, ConfigError
 from cardsharp.viewer.door import ADMISSION
 from cardsharp.viewer.passes import pass_to
-from workbench.operate.letters import Box, drop
+from workbench.operate.letters import LetterBox, drop
 from workbench.operate.stack import Stack
 
 ORGANISER = "admin"
@@ -68,7 +68,7 @@ def rotate_secret(
     register(password)
     check(username, password)
     _put_secret(stack, stack.output("SecretName"), username, password)
-    drop(stack, None, Box.POLLER)
+    drop(stack, None, LetterBox.POLLER)
 
 
 def rotate_service_secret(stack: Stack, service: str, password: str) -> None:

@@ -18,10 +18,10 @@ def outdated(client: Clients, name: str) -> Iterator[Check]:
     games = [one for one in parameters.get("Services", "none").split(",") if one != "none"]
     pages = ["the pages"] if "Services" in parameters and parameters["DeployWeb"] == "yes" else []
     if games or pages:
-        yield attempt("upgrade", lambda: _told(name, [*games, *pages]))
+        yield attempt("upgrade", lambda: _sentence(name, [*games, *pages]))
 
 
-def _told(name: str, gone: list[str]) -> str:
+def _sentence(name: str, gone: list[str]) -> str:
     """Never returns: what goes is told as what keeps one from deploying at once."""
     raise ConfigError(
         f"{name} is of version 0.2: its match log stays, but {', '.join(gone)} will have new "

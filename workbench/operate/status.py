@@ -7,7 +7,7 @@ from cardsharp.cloud.aws import call
 from cardsharp.cloud.metrics import Metric
 from cardsharp.cloud.ports import Status
 from cardsharp.cloud.telemetry import NAMESPACE
-from workbench.operate.letters import Box
+from workbench.operate.letters import LetterBox
 from workbench.operate.stack import Clients, Stack
 from workbench.operate.switching import Held, held
 
@@ -19,7 +19,7 @@ _MESSAGES = "ApproximateNumberOfMessages"
 
 
 @dataclass(frozen=True, slots=True)
-class Bot:
+class BotStatus:
     """What a look at the deployed bot found."""
 
     table: str
@@ -52,7 +52,7 @@ class Bot:
 
 
 @dataclass(frozen=True, slots=True)
-class Director:
+class DirectorStatus:
     """What a look at an arena's director found; the last two were counted for an hour."""
 
     waiting: int
@@ -71,7 +71,7 @@ class Director:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class StackLook:
     """What a look at a stack found; `problems` are sentences, none where all is well."""
 
     stack: str
@@ -80,8 +80,8 @@ class Look:
     quota: int
     """Concurrent executions of the account, for all functions together."""
     alarms: tuple[str, ...]
-    bot: Bot | None
-    director: Director | None
+    bot: BotStatus | None
+    director: DirectorStatus | None
     problems: tuple[str, ...]
 
     def document(self) -> dict[str, object]:
@@ -97,7 +97,7 @@ class Look:
         }
 
 
-def look_at(stack: Stack, now: datetime | None = None) -> Look:
+def look_at(stack: Stack, now: datetime | None = None) -> StackLook:
     """Look at everything once; what AWS tells may be a minute old.
 
     Raises:
@@ -107,7 +107,7 @@ def look_at(stack: Stack, now: datetime | None = None) -> Look:
     bot = _bot(stack, now) if stack.has_bot else None
     director = _director(stack, now) if stack.has_director else None
     alarms = _alarms(stack)
-    return Look(
+    return StackLook(
         stack=stack.name,
         build=stack.outputs.get("Build", "unknown"),
         quota=_quota(stack),
@@ -123,8 +123,8 @@ def look_at(stack: Stack, now: datetime | None = None) -> Look:
     )
 
 
-def _bot(stack: Stack, now: datetime) -> Bot:
-    return Bot(
+def _bot(stack: Stack, now: datetime) -> BotStatus:
+    return BotStatus(
         table=stack.output("MatchTable"),
         held=held(stack),
         schedule=_schedule(stack),
@@ -132,22 +132,22 @@ def _bot(stack: Stack, now: datetime) -> Bot:
         running=tuple(record.match_id for record in stack.log.running()),
         waiting=_depth(stack, stack.output("MatchQueueUrl")),
         in_flight=_depth(stack, stack.output("MatchQueueUrl"), f"{_MESSAGES}NotVisible"),
-        dead_letters=_depth(stack, Box.WORKER.letters(stack)),
-        failed_ticks=_depth(stack, Box.POLLER.letters(stack)),
+        dead_letters=_depth(stack, LetterBox.WORKER.letters(stack)),
+        failed_ticks=_depth(stack, LetterBox.POLLER.letters(stack)),
         results=_results(stack),
     )
 
 
-def _director(stack: Stack, now: datetime) -> Director:
-    return Director(
-        waiting=_depth(stack, Box.DIRECTOR.target(stack)),
-        dead_letters=_depth(stack, Box.DIRECTOR.letters(stack)),
+def _director(stack: Stack, now: datetime) -> DirectorStatus:
+    return DirectorStatus(
+        waiting=_depth(stack, LetterBox.DIRECTOR.target(stack)),
+        dead_letters=_depth(stack, LetterBox.DIRECTOR.letters(stack)),
         errors=_counted(stack, "Errors", now),
         throttles=_counted(stack, "Throttles", now),
     )
 
 
-def _bot_problems(bot: Bot, stack: Stack, now: datetime) -> list[str]:
+def _bot_problems(bot: BotStatus, stack: Stack, now: datetime) -> list[str]:
     heard = max(filter(None, [bot.last_poll, stack.changed]))
     dead, failed = bot.dead_letters, bot.failed_ticks
     return [
@@ -157,7 +157,7 @@ def _bot_problems(bot: Bot, stack: Stack, now: datetime) -> list[str]:
     ]
 
 
-def _director_problems(director: Director) -> list[str]:
+def _director_problems(director: DirectorStatus) -> list[str]:
     dead, errors, throttles = director.dead_letters, director.errors, director.throttles
     letters, logs = "`cardsharp cloud dlq list --director`", "`cardsharp cloud logs --problems`"
     return [

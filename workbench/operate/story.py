@@ -24,7 +24,7 @@ _PAUSE = timedelta(seconds=2)
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class LogLine:
     """One logged line; `fields` are those of a structured line, empty for any other."""
 
     at: datetime
@@ -51,18 +51,20 @@ class Line:
         return {"at": self.at.isoformat(), "function": self.function, **told}
 
 
-def lines_about(stack: Stack, match_id: str, since: datetime) -> list[Line]:
+def lines_about(stack: Stack, match_id: str, since: datetime) -> list[LogLine]:
     """Every line of every function about a match."""
     # The text is looked for, not the field, so that a traceback with the id is found too.
     return _lines(stack, f'"{match_id}"', since)
 
 
-def problem_lines(stack: Stack, since: datetime) -> list[Line]:
+def problem_lines(stack: Stack, since: datetime) -> list[LogLine]:
     """Warnings, errors and timeouts of every function."""
     return _lines(stack, PROBLEMS, since)
 
 
-def follow(look: Callable[[datetime], list[Line]], since: datetime, clock: Clock) -> Iterator[Line]:
+def follow(
+    look: Callable[[datetime], list[LogLine]], since: datetime, clock: Clock
+) -> Iterator[LogLine]:
     """What `look` finds from a moment on, each line once, for as long as somebody asks.
 
     A line may reach CloudWatch late, so each look goes back by a while.
@@ -77,7 +79,7 @@ def follow(look: Callable[[datetime], list[Line]], since: datetime, clock: Clock
         clock.sleep(_PAUSE)
 
 
-def _lines(stack: Stack, pattern: str, since: datetime) -> list[Line]:
+def _lines(stack: Stack, pattern: str, since: datetime) -> list[LogLine]:
     start = round(since.timestamp() * 1000)
     found = [
         _line(function, event["timestamp"], event["message"])
@@ -93,10 +95,10 @@ def _events(stack: Stack, group: str, pattern: str, start: int) -> list[dict[str
     return [event for page in pages.paginate(**wanted) for event in page["events"]]
 
 
-def _line(function: str, millis: int, text: str) -> Line:
+def _line(function: str, millis: int, text: str) -> LogLine:
     try:
         fields = json.loads(text)
     except ValueError:
         fields = {}
     fields = fields if isinstance(fields, dict) else {}
-    return Line(datetime.fromtimestamp(millis / 1000, UTC), function, text.rstrip(), fields)
+    return LogLine(datetime.fromtimestamp(millis / 1000, UTC), function, text.rstrip(), fields)

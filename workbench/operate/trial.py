@@ -63,7 +63,7 @@ LIMIT = timedelta(minutes=4)
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class CloudTrial:
     """A stack in the emulator, and an arena with an opponent that it can play."""
 
     stack: Stack
@@ -137,7 +137,7 @@ class Trial:
 
 
 @contextmanager
-def trial(built: Build | None = None) -> Iterator[Trial]:
+def trial(built: Build | None = None) -> Iterator[CloudTrial]:
     """Everything up, the secret set; nothing is left behind. Without a build one is made."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="cardsharp-cloud-")))
@@ -155,7 +155,7 @@ def trial(built: Build | None = None) -> Iterator[Trial]:
         say("setting the passwords ...")
         rotate_secret(found, *US, lambda user, word: _check(arena.url, user, word))
         rotate_service_secret(found, VIEWER, WORD)
-        yield Trial(found, arena, emulator, built)
+        yield CloudTrial(found, arena, emulator, built)
 
 
 def parameters(arena: str, log_level: str = "INFO") -> dict[str, str]:
@@ -186,7 +186,7 @@ def _check(url: str, user: str, password: str) -> None:
         client.whoami()
 
 
-def show(trial: Trial) -> None:
+def show(trial: CloudTrial) -> None:
     """Have three matches played, each on its own way, and ask the other games' services.
 
     Raises:
@@ -213,7 +213,7 @@ def show(trial: Trial) -> None:
     _tell(trial, "upgraded during the match", record)
 
 
-def _show_services(trial: Trial) -> None:
+def _show_services(trial: CloudTrial) -> None:
     for game in SERVED:
         say(f"asking {game} for a new game, through its HTTP API and by an invocation ...")
         event: dict[str, Any] = sample_requests(game)[0]
@@ -228,7 +228,7 @@ def _show_services(trial: Trial) -> None:
             say(f"  {way}: {status} {text}")
 
 
-def _watch(trial: Trial, match_id: str) -> None:
+def _watch(trial: CloudTrial, match_id: str) -> None:
     """Look at the page of a match while it is played, as whoever knows the password.
 
     Raises:
@@ -243,7 +243,7 @@ def _answer(told: Event) -> tuple[int, str]:
     return int(str(told.get("statusCode", HTTPStatus.BAD_GATEWAY))), str(told.get("body", told))
 
 
-def _tell(trial: Trial, way: str, record: MatchRecord) -> None:
+def _tell(trial: CloudTrial, way: str, record: MatchRecord) -> None:
     moves = trial.stack.log.moves(record.match_id)
     ours = sum(move.intent is not None for move in moves)
     result = (record.outcome or {}).get("result")
@@ -269,7 +269,7 @@ def main() -> None:
         say("stopped")
 
 
-def _report(trial: Trial) -> None:
+def _report(trial: CloudTrial) -> None:
     publish(trial.stack.client)
     look = look_at(trial.stack)
     say(f"status: {json.dumps(look.document())}")
@@ -277,7 +277,7 @@ def _report(trial: Trial) -> None:
         sys.exit("\n".join(look.problems))
 
 
-def _stay(trial: Trial) -> None:
+def _stay(trial: CloudTrial) -> None:
     """Wait for Ctrl-C, and say how other commands reach this cloud."""
     native = this_machine().environment()
     building = {name: native[name] for name in ("LAMBDA_PYTHON", "LAMBDA_PLATFORM")}

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from cardsharp.host.house import house
-from workbench.show.screen import Choice, Screen, Told
+from workbench.show.screen import Choice, Screen, ScreenMove
 
 
 def screen_of(folder: str) -> type[Screen[Any, Any, Any]]:
@@ -25,9 +25,9 @@ def screen_of(folder: str) -> type[Screen[Any, Any, Any]]:
             options = enumerate(simulation.options(position), 1)
             return [Choice(str(number), str(action), action) for number, action in options]
 
-        def told(self, before: Any, action: Any, after: Any) -> Told:  # noqa: ANN401 - any game's
+        def told(self, before: Any, action: Any, after: Any) -> ScreenMove:  # noqa: ANN401 - any game's
             del after
             seat = simulation.to_act(before) or 0
-            return Told([f"{self.names[seat]}: {action}"], closes=True)
+            return ScreenMove([f"{self.names[seat]}: {action}"], closes=True)
 
     return Hosted

@@ -12,7 +12,7 @@ from cardsharp.replay import Thought, Weighed
 from cardsharp.simulation import A, P
 from cardsharp.strategy import Decision, Strategy
 from workbench.show.decisions import options_table
-from workbench.show.screen import SCREEN, Choice, Screen, Told, matching, several
+from workbench.show.screen import SCREEN, Choice, Screen, ScreenMove, matching, several
 
 Ask = Callable[[str], str]
 """Shows a prompt and returns a line; raises `EOFError` where there are no more."""
@@ -100,7 +100,7 @@ class Seated(Protocol[P, A]):
         """What the person does; raises `Left` where that is to leave."""
         ...
 
-    def tell(self, told: Told) -> None:
+    def tell(self, told: ScreenMove) -> None:
         """What has happened."""
         ...
 
@@ -126,7 +126,7 @@ class Person(Generic[P, A]):
     _before: list[RenderableType] = field(default_factory=list, init=False)
     _since: list[RenderableType] = field(default_factory=list, init=False)
 
-    def tell(self, told: Told) -> None:
+    def tell(self, told: ScreenMove) -> None:
         """Tell what has happened, and remember it."""
         self._print(told.lines)
         self._past += told.lines

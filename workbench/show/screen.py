@@ -49,7 +49,7 @@ class Group(NamedTuple, Generic[A]):
     remote: bool = False
 
 
-class Told(NamedTuple):
+class ScreenMove(NamedTuple):
     """What there is to tell of a move; `closes` says that a chapter, such as a round, is over.
 
     `shown` is a position to be seen before the table goes on, such as a round's with all hands.
@@ -111,7 +111,7 @@ class Screen(Generic[S, P, A]):
         """The choices by kind, with those of the same kind that are barred now."""
         return [Group("", self.choices(position))]
 
-    def told(self, before: S, action: A, after: S) -> Told:
+    def told(self, before: S, action: A, after: S) -> ScreenMove:
         """What an action did, as the person may see it."""
         raise NotImplementedError
 

@@ -42,21 +42,21 @@ IN_MEMORY = f"sqlite:{MEMORY}"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ServingPlace:
     """Where to listen; port 0 is any free one."""
 
     host: str = HOST
     port: int = 0
 
 
-ANYWHERE = Place()
+ANYWHERE = ServingPlace()
 
 
 def serve(
     game: Game,
     announce: Callable[[str], None],
     store: str = IN_MEMORY,
-    place: Place = ANYWHERE,
+    place: ServingPlace = ANYWHERE,
     settings: Mapping[str, str] | None = None,
 ) -> None:
     """Serve a game until SIGINT or SIGTERM; `announce` is told the address of its API.
@@ -75,7 +75,7 @@ def serve(
 def made(
     game: Game,
     store: str = IN_MEMORY,
-    place: Place = ANYWHERE,
+    place: ServingPlace = ANYWHERE,
     settings: Mapping[str, str] | None = None,
 ) -> Iterator[HttpFront]:
     """Yield a game's service, with its feed and the bots that it invites; it is not yet started."""
@@ -145,7 +145,7 @@ def kept(game: Game, store: str = IN_MEMORY) -> Iterator[Mapping[str, str]]:
 
 
 def front(
-    api: Api[S], service: S, place: Place = ANYWHERE, clock: Clock | None = None
+    api: Api[S], service: S, place: ServingPlace = ANYWHERE, clock: Clock | None = None
 ) -> HttpFront:
     """An API over use cases put together by hand; `with` starts and stops it.
 

@@ -22,7 +22,7 @@ from workbench.cloud.events import Event
 _SQLITE = "sqlite:"
 
 
-class Place:
+class StandbyPlace:
     """The place at the arena that one of several bots has; without a file nobody else is seen."""
 
     def __init__(self, file: IO[bytes] | None) -> None:
@@ -39,21 +39,21 @@ class Place:
 
 
 @contextmanager
-def place_at(assembly: Assembly) -> Iterator[Place]:
+def place_at(assembly: Assembly) -> Iterator[StandbyPlace]:
     """The place of whoever attends that arena as that player with that match log."""
     settings = assembly.settings
     if not settings.store.startswith(_SQLITE):
-        yield Place(None)
+        yield StandbyPlace(None)
         return
     who = sha256(f"{settings.arena_url} {assembly.player_id}".encode()).hexdigest()[:8]
     store = Path(settings.store.removeprefix(_SQLITE)).expanduser()
     lock = store.with_name(f"{store.name}.{who}.lock")
     make_private(lock)
     with lock.open("ab") as file:
-        yield Place(file)
+        yield StandbyPlace(file)
 
 
-def standing_by(assembly: Assembly, place: Place, taken: Callable[[], None]) -> Handler:
+def standing_by(assembly: Assembly, place: StandbyPlace, taken: Callable[[], None]) -> Handler:
     """A poller for whoever came second: it looks at the leases until the place is free.
 
     Then `taken` is called, and from that moment it listens as any other.

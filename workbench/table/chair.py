@@ -17,9 +17,9 @@ from rich.text import Text
 from cardsharp.replay import Thought
 from cardsharp.strategy import Decision
 from cardsharp.viewer.board import Board
-from workbench.lab.sitting import Bot
+from workbench.lab.sitting import SeatedBot
 from workbench.show.person import Advisor, Left, Question
-from workbench.show.screen import Screen, Told
+from workbench.show.screen import Screen, ScreenMove
 
 AWAY = timedelta(seconds=45)
 """Who has asked for nothing for so long does not look at the page."""
@@ -38,7 +38,7 @@ REFUSALS = {
 """Why nothing was done, by a word for it."""
 
 
-class Frame(NamedTuple):
+class ChairFrame(NamedTuple):
     """What changed at a seat: parts of the drawn table, and lines; `version` is when."""
 
     version: int
@@ -70,7 +70,7 @@ class Chair:
     secret: str = field(default_factory=lambda: token_urlsafe(16))
     here: bool = False
     gone: bool = False
-    stand_in: Bot | None = None
+    stand_in: SeatedBot | None = None
     version: int = 0
     seat: int = 0
     to_act: int | None = None
@@ -78,7 +78,7 @@ class Chair:
     number: int = 0
     """Of the question; an answer to another is late."""
     advice: Thought | None = None
-    frames: list[Frame] = field(default_factory=list)
+    frames: list[ChairFrame] = field(default_factory=list)
     drawn: dict[str, Markup] = field(default_factory=dict)
     """The whole table as it was last seen."""
     past: list[str] = field(default_factory=list)
@@ -132,7 +132,7 @@ class Chair:
                 self.touch()
         return question
 
-    def tell(self, told: Told) -> None:
+    def tell(self, told: ScreenMove) -> None:
         """Take in what has happened."""
         with self.changed:
             lines = [_text(line) for line in told.lines]
@@ -186,7 +186,7 @@ class Chair:
         with self.changed:
             self.changed.wait_for(lambda: self.version > version, limit.total_seconds())
 
-    def news(self, version: int) -> Sequence[Frame]:
+    def news(self, version: int) -> Sequence[ChairFrame]:
         """What came after that version."""
         return [frame for frame in self.frames if frame.version > version]
 
@@ -217,7 +217,7 @@ class Chair:
         }
         self.drawn |= parts
         self.touch()
-        self.frames.append(Frame(self.version, parts, self._told))
+        self.frames.append(ChairFrame(self.version, parts, self._told))
         self._told = []
 
 

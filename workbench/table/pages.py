@@ -13,7 +13,7 @@ from cardsharp.viewer.explained import Explained
 from cardsharp.viewer.pages import summary_part, thought_part
 from workbench.show.screen import Group
 from workbench.table.chair import Chair
-from workbench.table.room import Ended, Part, Room, Stage, result
+from workbench.table.room import EndedMatch, JudgedPart, Room, TableStage, result
 
 SITE = Site("Cardsharp")
 ASSETS = {
@@ -75,8 +75,8 @@ def _site(link: str) -> Site:
 def _context(room: Room, place: int, links: Sequence[str]) -> dict[str, object]:
     chair = room.chairs[place]
     seated = chair.here and not chair.gone and chair.stand_in is None
-    playing = room.stage is not Stage.WAITING
-    question = chair.question if room.stage is Stage.PLAYING else None
+    playing = room.stage is not TableStage.WAITING
+    question = chair.question if room.stage is TableStage.PLAYING else None
     names = chair.screen.names if playing else []
     own = [*names[chair.seat :], *names[: chair.seat]]
     turn = names[chair.to_act] if playing and chair.to_act is not None else ""
@@ -102,8 +102,8 @@ def _context(room: Room, place: int, links: Sequence[str]) -> dict[str, object]:
         "digits": {key: number for number, key in enumerate(keys, 1)},
         "face": room.board.face,
         "hint": thought_part(chair.advice) if question is not None and chair.advice else "",
-        "result": result(room, chair) if room.stage is Stage.OVER else "",
-        "judged": _judged(room, chair, links[place]) if room.stage is Stage.OVER else [],
+        "result": result(room, chair) if room.stage is TableStage.OVER else "",
+        "judged": _judged(room, chair, links[place]) if room.stage is TableStage.OVER else [],
         "summary": summary_part,
         "title": _title(room, bool(question)),
     }
@@ -116,7 +116,7 @@ def _groups(groups: Sequence[Group[Any]]) -> list[Group[Any]]:
 
 
 def _title(room: Room, asked: bool) -> str:
-    told = {Stage.WAITING: "Waiting", Stage.OVER: "The end"}.get(room.stage, "")
+    told = {TableStage.WAITING: "Waiting", TableStage.OVER: "The end"}.get(room.stage, "")
     return f"{told or ('Your move' if asked else 'The others move')} · {room.setting.game.title}"
 
 
@@ -133,7 +133,7 @@ def _judged(room: Room, chair: Chair, link: str) -> list[Judged]:
     ]
 
 
-def _side(chair: Chair, ended: Ended, part: Part) -> int:
+def _side(chair: Chair, ended: EndedMatch, part: JudgedPart) -> int:
     """Which side of a part's analysis is that of a chair; the log has the host's seats."""
     host = side_of(min(part.match.header.seats, default=0))
     return host if chair.seat in ended.ours else 1 - host

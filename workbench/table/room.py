@@ -13,7 +13,7 @@ from cardsharp.errors import CardsharpError, ConfigError
 from cardsharp.replay import Asked
 from cardsharp.viewer.board import Board
 from cardsharp.viewer.explained import Explained, explained
-from cardsharp.viewer.shown import Shown, shown
+from cardsharp.viewer.shown import DrawnMatch, shown
 from workbench.lab.sitting import Sitting
 from workbench.table.chair import Chair
 from workbench.table.setting import Setting, ending, keep
@@ -22,7 +22,7 @@ _LONGEST = 24
 """Characters of a name."""
 
 
-class Stage(StrEnum):
+class TableStage(StrEnum):
     """What the table is at."""
 
     WAITING = "waiting"
@@ -35,15 +35,15 @@ class _Interrupted(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class JudgedPart:
     """A part of a match that is over, as the log holds it, and its analysis once it is there."""
 
-    match: Shown
+    match: DrawnMatch
     analysis: Explained | None = None
 
 
 @dataclass(eq=False)
-class Ended:
+class EndedMatch:
     """A match that is over: who has won, by seat, and its parts; `judged` is whether all are.
 
     `ours` are the seats that win with the host's.
@@ -54,7 +54,7 @@ class Ended:
     winners: list[int]
     left: bool
     kept: str | None
-    parts: list[Part]
+    parts: list[JudgedPart]
     judged: bool = False
 
 
@@ -70,12 +70,12 @@ class Room:
     host: str
     hints: bool = False
     whys: bool = False
-    ended: Callable[[Ended, list[str]], None] = lambda *_: None
+    ended: Callable[[EndedMatch, list[str]], None] = lambda *_: None
     clock: Callable[[], float] = time.monotonic
     changed: Condition = field(default_factory=Condition)
-    stage: Stage = Stage.WAITING
-    last: Ended | None = None
-    played: dict[str, Part] = field(default_factory=dict)
+    stage: TableStage = TableStage.WAITING
+    last: EndedMatch | None = None
+    played: dict[str, JudgedPart] = field(default_factory=dict)
     """The parts of all matches that are over, by their ids."""
     fault: CardsharpError | None = None
     stopped: Event = field(default_factory=Event)
@@ -152,7 +152,7 @@ class Room:
         """Play another match after that one; once, whoever asks for it."""
         with self.changed:
             chair.gone = False
-            if self.stage is Stage.OVER and number == self.number:
+            if self.stage is TableStage.OVER and number == self.number:
                 self._wanted += 1
         self._touch()
 
@@ -174,7 +174,7 @@ class Room:
         seated = dict(zip(lineup.people, self.chairs, strict=True))
         names = {seat: chair.name for seat, chair in seated.items()}
         with self.changed:
-            self.number, self.stage = number, Stage.PLAYING
+            self.number, self.stage = number, TableStage.PLAYING
             for seat, chair in seated.items():
                 chair.sit(lineup.screen(seat, names), self.board)
         sitting: Sitting[Any, Any, Any] = Sitting(lineup.simulation, seated, lineup.bots, self.whys)
@@ -184,17 +184,17 @@ class Room:
             return
         parts = lineup.told(sitting, state, began, names)
         winners = [] if sitting.left else lineup.winners(state)
-        found = [Part(shown(*part)) for part in parts]
+        found = [JudgedPart(shown(*part)) for part in parts]
         ours = next(side for side in lineup.simulation.sides if lineup.people[0] in side)
         self.played |= {part.match.record.match_id: part for part in found}
-        self.last = Ended(number, ours, winners, sitting.left, keep(parts), found)
-        self.stage = Stage.OVER
+        self.last = EndedMatch(number, ours, winners, sitting.left, keep(parts), found)
+        self.stage = TableStage.OVER
         self._touch()
         host = self.chairs[0].screen
         self.ended(self.last, [host.names[seat] for seat in winners])
         self._judge(self.last)
 
-    def _judge(self, ended: Ended) -> None:
+    def _judge(self, ended: EndedMatch) -> None:
         """Analyse the parts one by one, until something else is wanted."""
 
         def unless_wanted(decisions: list[Asked]) -> Iterator[Asked]:
@@ -205,7 +205,7 @@ class Room:
 
         with suppress(_Interrupted):
             for place, part in enumerate(ended.parts):
-                ended.parts[place] = Part(part.match, explained(part.match, unless_wanted))
+                ended.parts[place] = JudgedPart(part.match, explained(part.match, unless_wanted))
                 self._touch()
             ended.judged = True
         self._touch()

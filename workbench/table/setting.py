@@ -14,9 +14,9 @@ from cardsharp.errors import ConfigError, StoreError
 from cardsharp.game import Game
 from cardsharp.simulation import Simulation
 from cardsharp.strategy import Decision
-from workbench.lab.extras import Told, extras_of
+from workbench.lab.extras import LabMatch, extras_of
 from workbench.lab.guard import guarded
-from workbench.lab.sitting import PERSON, Bot, Sitting
+from workbench.lab.sitting import PERSON, SeatedBot, Sitting
 from workbench.show.keeping import keep_match
 from workbench.show.lookup import open_log, own_store
 from workbench.show.output import print_error
@@ -91,11 +91,11 @@ class Setting:
         bots = {seat: self.bot(name, number, f"bot {seat}") for seat, name in wanted.items()}
         return Lineup(self.game, simulation, people, bots, self._dice(number))
 
-    def bot(self, wanted: str, number: int, purpose: str) -> Bot:
+    def bot(self, wanted: str, number: int, purpose: str) -> SeatedBot:
         """A strategy for a seat, with dice of its own."""
         name = strategy_named(wanted, self.game)
         strategy = self.simulation.strategy(name, self._dice(number, purpose))
-        return Bot(called(wanted), guarded(wanted, strategy))
+        return SeatedBot(called(wanted), guarded(wanted, strategy))
 
     def advisor(self) -> Advisor[Any]:
         """The game's best player; its hints do not depend on the match's dice."""
@@ -122,7 +122,7 @@ class Lineup:
     game: Game
     simulation: Simulation[Any, Any, Any]
     people: tuple[int, ...]
-    bots: Mapping[int, Bot]
+    bots: Mapping[int, SeatedBot]
     dice: Random
 
     def names(self, viewer: int, people: Mapping[int, str]) -> list[str]:
@@ -172,7 +172,7 @@ class Lineup:
         )
         ours = next(side for side in self.simulation.sides if you in side)
         name = f"versus-{token_hex(4)}"
-        told = Told(name, at, ours, names, sitting.taken, ended, tag="versus")
+        told = LabMatch(name, at, ours, names, sitting.taken, ended, tag="versus")
         return list(extras.kept(told))
 
 

@@ -46,7 +46,7 @@ _NOBODYS = ("192.0.2.1", 9)
 Form = Mapping[str, str]
 
 
-class Played:
+class TableMatches:
     """The matches of a table that are over, as the pages of matches ask for them."""
 
     pause = timedelta(seconds=5)
@@ -177,7 +177,7 @@ def tabled(seats: Seats, room: Room, hosts: Iterable[str]) -> Starlette:
     for link in seats.links:
         back = (("Back to the table", link),)
         site = Site("Cardsharp", matches=f"{link}/matches", links=back, judged=True)
-        routes += application(Pages(Played(room), Manner(site=site))).routes[1:]
+        routes += application(Pages(TableMatches(room), Manner(site=site))).routes[1:]
     return Starlette(
         routes=routes,
         middleware=[

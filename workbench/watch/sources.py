@@ -88,7 +88,7 @@ class FileSource:
         try:
             for text in _texts(file):
                 try:
-                    record, moves = _told(text, file)
+                    record, moves = _parsed_match(text, file)
                 except ConfigError as error:
                     fault = error
                 else:
@@ -154,19 +154,19 @@ class ArenaSource:
 
     def match(self, match_id: str) -> MatchRecord | None:
         """A match as the arena tells it."""
-        told = self._told(match_id)
+        told = self._fetched(match_id)
         return None if told is None else told[0]
 
     def moves(self, match_id: str) -> list[MoveRecord]:
         """The moves of a match."""
-        told = self._told(match_id)
+        told = self._fetched(match_id)
         return [] if told is None else told[1]
 
-    def _told(self, match_id: str) -> tuple[MatchRecord, list[MoveRecord]] | None:
+    def _fetched(self, match_id: str) -> tuple[MatchRecord, list[MoveRecord]] | None:
         answer = self._ask(f"/api/matches/{match_id}?showevents=true")
         if answer.status_code == HTTPStatus.NOT_FOUND:
             return None
-        return _told(answer.content, self._base)
+        return _parsed_match(answer.content, self._base)
 
     def _ask(self, path: str) -> requests.Response:
         try:
@@ -236,7 +236,7 @@ def _texts(file: Path) -> Iterator[bytes]:
     yield from filter(None, text.splitlines()) if lines else [text]
 
 
-def _told(text: bytes, source: object) -> tuple[MatchRecord, list[MoveRecord]]:
+def _parsed_match(text: bytes, source: object) -> tuple[MatchRecord, list[MoveRecord]]:
     """A match of the game whose arena or service tells matches so."""
     reasons = []
     for game in games():

@@ -82,7 +82,7 @@ class Swing(Stored):
     luck: float
 
 
-class Player(Stored):
+class PlayerFigures(Stored):
     """What one side did: `accuracy` in per cent, None where nothing was to be decided.
 
     `skill` is what the decisions cost, so never above 0; `luck` what the cards brought.
@@ -111,7 +111,7 @@ class Analysis(Stored):
     end: float
     result: float | None
     luck: float
-    players: tuple[Player, Player]
+    players: tuple[PlayerFigures, PlayerFigures]
     counts: Mapping[str, tuple[int, int]]
     reasoned: tuple[int, ...]
     curve: tuple[Point, ...]
@@ -294,9 +294,9 @@ def mark_of(share: float) -> Mark | None:
     return next((mark for least, mark in THRESHOLDS if share >= least), None)
 
 
-def _player(decisions: Sequence[Judged], side: int, luck: float) -> Player:
+def _player(decisions: Sequence[Judged], side: int, luck: float) -> PlayerFigures:
     own = [one for one in decisions if side_of(one.seat) == side]
-    return Player(
+    return PlayerFigures(
         accuracy=accuracy(own),
         skill=0.0 - sum(one.cost for one in own),
         luck=luck if side == 0 else -luck,

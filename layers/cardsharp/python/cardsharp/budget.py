@@ -53,7 +53,7 @@ class Ticket(NamedTuple):
     number: int
 
 
-class Told(NamedTuple):
+class Allowance(NamedTuple):
     """What an answer says of the service's count: `left` of `limit` until its moment `reset`.
 
     That is the second `ends` of ours. `sent` is the number of the request that was answered.
@@ -70,7 +70,7 @@ class Told(NamedTuple):
 class _Window:
     """The count as it was told last, and how many seconds windows last."""
 
-    last: Told
+    last: Allowance
     length: float
     is_guessed: bool = False
     """Its time is over, and no answer has told of the next one yet."""
@@ -167,13 +167,13 @@ class Budget:
         window = self._window
         if window is not None and now >= window.last.ends:
             last = window.last
-            fresh = Told(last.limit, last.limit, last.reset, now + window.length, self._sent)
+            fresh = Allowance(last.limit, last.limit, last.reset, now + window.length, self._sent)
             window.last, window.is_guessed = fresh, True
         return window
 
     # --- learning ----------------------------------------------------------------------------
 
-    def told(self, told: Told, now: float) -> bool:
+    def told(self, told: Allowance, now: float) -> bool:
         """An answer told the count; whether it is the first to say that nothing is left."""
         lasts = told.ends - now
         if told.limit <= 0 or told.left < 0 or not 0 < lasts <= NOT_LONGER:

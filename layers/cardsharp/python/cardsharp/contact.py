@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from math import inf
 
-from cardsharp.budget import Budget, Purpose, Told
+from cardsharp.budget import Allowance, Budget, Purpose
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import Clock
 from cardsharp.far_clock import FarClock
@@ -53,6 +53,6 @@ class Contact:
             if ends == inf:
                 lasts = _UNTOLD if date is None else (reset + _ROUNDED - date).total_seconds()
                 ends = now + lasts
-            if self.budget.told(Told(limit, left, reset.timestamp(), ends, sent), now):
+            if self.budget.told(Allowance(limit, left, reset.timestamp(), ends, sent), now):
                 return reset
         return None

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from cardsharp.blef import params
 from cardsharp.blef.records import key_of
 from cardsharp.blef.refusals import Denied
-from cardsharp.blef.service import Blef, Look
+from cardsharp.blef.service import Blef, StateLook
 from cardsharp.blef.sight import Changed, present
 from cardsharp.blef.wire_next import list_news, state_body
 from cardsharp.cloud.sockets import Feed, Watcher
@@ -30,7 +30,7 @@ def subscribe(blef: Blef, asked: Mapping[str, str]) -> tuple[str, str]:
     if not game_uuid and not player_uuid:
         return LIST, ""
     try:
-        sight = blef.state(game_uuid, Look(player_uuid), timedelta)
+        sight = blef.state(game_uuid, StateLook(player_uuid), timedelta)
     except Denied as denied:
         raise denied.newer from None
     uuid = params.read_uuid(player_uuid)

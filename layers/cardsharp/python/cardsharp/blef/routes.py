@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from cardsharp.blef import params, wire
 from cardsharp.blef.actions import CHECK
-from cardsharp.blef.service import Blef, Look
+from cardsharp.blef.service import Blef, StateLook
 from cardsharp.web.api import Api
 from cardsharp.web.refusals import bad_request
 from cardsharp.web.route import Answer, Answers, Call, Route
@@ -52,7 +52,7 @@ def _create(blef: Blef, call: Call[BaseModel]) -> Answer:
 
 def _state(blef: Blef, call: Call[wire.StateAsked]) -> Answer:
     asked = call.asked
-    look = Look(asked.player_uuid, partial(read_round, asked.round), asked.wait, asked.since)
+    look = StateLook(asked.player_uuid, partial(read_round, asked.round), asked.wait, asked.since)
     sight = blef.state(asked.game_uuid, look, call.left)
     body = wire.state_body(sight.game, sight.position)
     return Answer(body, headers={wire.VERSION_HEADER: str(sight.version)})

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from cardsharp.blef import wire, wire_next
 from cardsharp.blef.actions import CHECK
 from cardsharp.blef.refusals import Denied
-from cardsharp.blef.service import Blef, Look
+from cardsharp.blef.service import Blef, StateLook
 from cardsharp.web import refusals
 from cardsharp.web.api import Api
 from cardsharp.web.reading import Parameters
@@ -46,7 +46,7 @@ def _create(blef: Blef, call: Call[BaseModel]) -> Answer:
 
 def _state(blef: Blef, call: Call[wire_next.StateAsked]) -> Answer:
     asked = call.asked
-    look = Look(asked.player_uuid, partial(_read_round, asked.round))
+    look = StateLook(asked.player_uuid, partial(_read_round, asked.round))
     return Answer(wire_next.state_body(blef.state(asked.game_uuid, look, call.left)))
 
 

@@ -64,7 +64,7 @@ def _nobody_hears(_changed: Changed) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class StateLook:
     """How a state is asked for, each part as it was sent or None; the round as it is to be read."""
 
     player_uuid: str | None = None
@@ -161,7 +161,7 @@ class Blef:
         )
         return changed.closed_seen_by(changed.mover) or present(changed.now, changed.mover)
 
-    def state(self, game_uuid: str, look: Look, time_left: TimeLeft) -> Sight:
+    def state(self, game_uuid: str, look: StateLook, time_left: TimeLeft) -> Sight:
         """What may be seen of a game, if wished not before it has changed."""
         saved = self._read(game_uuid)
         sight = self._sight(saved, look)
@@ -224,7 +224,7 @@ class Blef:
             saved = self._read(saved.game.uuid)
         return saved
 
-    def _sight(self, saved: Saved, look: Look) -> Sight:
+    def _sight(self, saved: Saved, look: StateLook) -> Sight:
         """What the look shows, after the checks of who looks at which round."""
         game, uuid, me = saved.game, None, None
         if look.player_uuid:

@@ -9,7 +9,7 @@ from cardsharp.deadmansdraw.actions import Action
 from cardsharp.deadmansdraw.cards import SUIT_ORDER, Card, Suit
 from cardsharp.deadmansdraw.events import TurnEnded
 from cardsharp.deadmansdraw.piles import Ended, Piles
-from cardsharp.deadmansdraw.position import Played, Position
+from cardsharp.deadmansdraw.position import PastMove, Position
 from cardsharp.deadmansdraw.replay import card_of
 from cardsharp.replay import Header, Step
 from cardsharp.viewer.board import NOTHING, Board, Parts, card, row, shape, texts, titled
@@ -79,7 +79,7 @@ def _seen(names: Sequence[str], _you: int, seen: Position) -> Parts:
     return {**parts, "middle": Markup("{}{}").format(parts["middle"], _next(seen))}
 
 
-def _ended(history: Sequence[Played]) -> Ended | None:
+def _ended(history: Sequence[PastMove]) -> Ended | None:
     """How the last turn ended, None while it runs."""
     piles, ended = Piles(), None
     for move in history:

@@ -13,7 +13,7 @@ from itertools import islice
 from pydantic import ValidationError
 
 from cardsharp.cloud.ports import MatchReader, MatchRecord, Status
-from cardsharp.deadmansdraw.position import Played
+from cardsharp.deadmansdraw.position import PastMove
 from cardsharp.deadmansdraw.reading import played
 from cardsharp.deadmansdraw.seats import Players, Seat
 from cardsharp.deadmansdraw.strategies.dossier import Learner, PastMatch, briefed
@@ -92,7 +92,7 @@ def _past_match(log: MatchReader, record: MatchRecord, opponent: str) -> Iterato
     yield PastMatch(players.index(opponent), history)
 
 
-def _facts(log: MatchReader, match_id: str) -> Iterator[Played]:
+def _facts(log: MatchReader, match_id: str) -> Iterator[PastMove]:
     for move in log.moves(match_id):
         if move.facts is not None:
             yield played(MoveView.model_validate(move.facts))

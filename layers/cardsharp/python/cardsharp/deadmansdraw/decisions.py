@@ -21,7 +21,7 @@ from cardsharp.deadmansdraw.events import (
     TurnStarted,
 )
 from cardsharp.deadmansdraw.logbook import position_body
-from cardsharp.deadmansdraw.position import Observer, Played, Position
+from cardsharp.deadmansdraw.position import Observer, PastMove, Position
 from cardsharp.deadmansdraw.reading import follow
 from cardsharp.deadmansdraw.replay import EventStep, position_of, turns_of
 from cardsharp.deadmansdraw.wire_views import MoveView
@@ -29,7 +29,7 @@ from cardsharp.errors import ConfigError
 from cardsharp.replay import Asked, Thought
 
 
-class Look(NamedTuple):
+class StepLook(NamedTuple):
     """A step, the position of who made it, and the action; None for what is not known."""
 
     step: EventStep
@@ -56,7 +56,7 @@ def decisions(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Aske
             yield from _asked(step, position, action)
 
 
-def looks(moves: Sequence[MoveRecord]) -> Iterator[Look]:
+def looks(moves: Sequence[MoveRecord]) -> Iterator[StepLook]:
     """The steps of a match with what was seen at each, as far as the arena has told them.
 
     Raises:
@@ -68,7 +68,7 @@ def looks(moves: Sequence[MoveRecord]) -> Iterator[Look]:
         if move.facts is None:
             return
         action, position = action_of(step.events), table.position(step)
-        yield Look(step, position, action)
+        yield StepLook(step, position, action)
         made = None if action is None or position is None else (position, action)
         table.see(step, made, MoveView.model_validate(move.facts))
 
@@ -103,7 +103,7 @@ class _Table:
     def __init__(self) -> None:
         self.banks = [Bank(), Bank()]
         self.observer = Observer()
-        self.history: tuple[Played, ...] = ()
+        self.history: tuple[PastMove, ...] = ()
         self.between = True
         self.followed: Position | None = None
 
@@ -133,7 +133,7 @@ class _Table:
                 self._bank(event, step.seat)
             self.observer.see(event)
         self.between = any(isinstance(event, TurnStarted | TurnEnded) for event in step.events[-1:])
-        self.history = (*self.history, Played(step.turn, step.seat, step.events))
+        self.history = (*self.history, PastMove(step.turn, step.seat, step.events))
         self.followed = None if followed is None else replace(followed, history=self.history)
 
     def _bank(self, event: Event, player: int) -> None:

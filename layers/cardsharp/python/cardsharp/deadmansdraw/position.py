@@ -31,7 +31,7 @@ from cardsharp.deadmansdraw.rules import State, TurnStart, legal_actions
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class PastMove:
     """One recorded move: what its player's action, or the server, made happen."""
 
     turn: int
@@ -57,7 +57,7 @@ class Position:
     known_top: Card | None = None
     refused: Card | None = None
     turn: int = 1
-    history: tuple[Played, ...] = field(default=(), repr=False)
+    history: tuple[PastMove, ...] = field(default=(), repr=False)
 
     def __str__(self) -> str:
         """What has been seen, in a line or two, by the names of the fields."""

@@ -31,7 +31,7 @@ from cardsharp.deadmansdraw.events import (
     TurnEnded,
     TurnStarted,
 )
-from cardsharp.deadmansdraw.position import Observer, Played, Position
+from cardsharp.deadmansdraw.position import Observer, PastMove, Position
 from cardsharp.deadmansdraw.rules import apply
 from cardsharp.deadmansdraw.wire_views import (
     DeltaView,
@@ -104,14 +104,14 @@ def follow(position: Position, action: Action, answer: Sequence[EventView]) -> P
         unseen=tuple(card for card in position.unseen if card not in drawn),
         known_top=peeked or left_lying,
         refused=left_lying if refused else None,
-        history=(*position.history, Played(position.turn, position.me, events)),
+        history=(*position.history, PastMove(position.turn, position.me, events)),
     )
 
 
-def played(move: MoveView) -> Played:
+def played(move: MoveView) -> PastMove:
     """A recorded move in the rules' own terms."""
     player = next((e.player_index for e in move.events if e.player_index is not None), None)
-    return Played(move.turn_id, player, events_of(move.events))
+    return PastMove(move.turn_id, player, events_of(move.events))
 
 
 def events_of(events: Iterable[EventView]) -> tuple[Event, ...]:
@@ -185,7 +185,7 @@ def _bank(view: MatchView, index: int) -> Bank:
     return Bank(tuple(view.state.banks[index].items()))
 
 
-def _observer(view: MatchView, history: tuple[Played, ...]) -> Observer:
+def _observer(view: MatchView, history: tuple[PastMove, ...]) -> Observer:
     """An observer of the piles that the match began with, before any event."""
     drawn = sum(isinstance(event, Drawn) for move in history for event in move.events)
     size = view.draw_pile_size + drawn
@@ -203,7 +203,7 @@ def _observer(view: MatchView, history: tuple[Played, ...]) -> Observer:
     return Observer(draw_set, discard_pile, play_area)
 
 
-def _watch(observer: Observer, history: tuple[Played, ...]) -> Card | None:
+def _watch(observer: Observer, history: tuple[PastMove, ...]) -> Card | None:
     """Show the observer all moves; the Oracle's card that the last one refused, if it did."""
     for move in history:
         observer.see_all(move.events)

@@ -145,7 +145,7 @@ def turns_of(moves: Sequence[MoveRecord], opening: Opening | None = None) -> lis
     Raises:
         StoreError: a move of the log cannot be read.
     """
-    told = [_told(move) for move in moves]
+    told = [_as_read(move) for move in moves]
     groups = [tuple(group) for _, group in groupby(told, key=lambda one: one.turn)]
     piles = _opening(groups) if opening is None else _opened(opening)
     turns = []
@@ -222,7 +222,7 @@ def _words(events: Sequence[Event]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _ReadMove:
     """A move as it was read, before the table around it is known."""
 
     sequence: int
@@ -232,16 +232,16 @@ class _Told:
     thought: Thought | None
 
 
-def _told(move: MoveRecord) -> _Told:
+def _as_read(move: MoveRecord) -> _ReadMove:
     thought = None if move.intent is None else thought_of(move.intent)
     if move.facts is None:
         turn = 0 if thought is None or thought.turn is None else thought.turn
-        return _Told(move.sequence, turn, thought.seat if thought else None, (), thought)
+        return _ReadMove(move.sequence, turn, thought.seat if thought else None, (), thought)
     try:
         told = played(MoveView.model_validate(move.facts))
     except ValidationError as error:
         raise StoreError(f"Move {move.sequence} of the match log cannot be read.") from error
-    return _Told(move.sequence, told.turn, told.player, told.events, thought)
+    return _ReadMove(move.sequence, told.turn, told.player, told.events, thought)
 
 
 def thought_of(intent: Body) -> Thought:
@@ -262,7 +262,7 @@ def _action_text(body: object) -> object:
     return f"{effect.get('effectType')}: {named}"
 
 
-def _steps(group: Iterable[_Told], piles: Piles, after: Piles) -> Iterator[EventStep]:
+def _steps(group: Iterable[_ReadMove], piles: Piles, after: Piles) -> Iterator[EventStep]:
     """The moves of a turn with the table after each."""
     for told in group:
         for event in told.events:
@@ -281,13 +281,13 @@ def _steps(group: Iterable[_Told], piles: Piles, after: Piles) -> Iterator[Event
         )
 
 
-def _delta(group: Iterable[_Told]) -> Delta | None:
+def _delta(group: Iterable[_ReadMove]) -> Delta | None:
     """What a turn changed; a forced end can tell it twice, the same both times."""
     ends = [event for told in group for event in told.events if isinstance(event, TurnEnded)]
     return ends[-1].delta if ends else None
 
 
-def _opening(groups: Sequence[Sequence[_Told]]) -> Piles:
+def _opening(groups: Sequence[Sequence[_ReadMove]]) -> Piles:
     """The banks at the start: empty, but where a match began in the middle.
 
     Then our first decision at the beginning of a turn shows the banks, and what the turns before
@@ -317,7 +317,7 @@ def _cards(names: Iterable[str]) -> Suited:
     return frozenset(map(card_of, names))
 
 
-def _first_look(told: _Told) -> StoredPosition | None:
+def _first_look(told: _ReadMove) -> StoredPosition | None:
     """The position of a decision that opened its turn: nothing lay in the play area."""
     position = None if told.thought is None else position_of(told.thought)
     return (

@@ -17,7 +17,7 @@ from cardsharp.deadmansdraw.cards import (
     without,
 )
 from cardsharp.deadmansdraw.events import Event, MatchEnded, TurnEnded, TurnStarted
-from cardsharp.deadmansdraw.position import Observer, Played, Position
+from cardsharp.deadmansdraw.position import Observer, PastMove, Position
 from cardsharp.deadmansdraw.rules import Chance, State, apply, legal_actions, start
 from cardsharp.deadmansdraw.strategies import Strategy, build
 from cardsharp.deadmansdraw.strategies.dossier import PastMatch, briefed
@@ -33,7 +33,7 @@ class Match:
 
     opening: State
     state: State
-    history: tuple[Played, ...]
+    history: tuple[PastMove, ...]
     # Follows from the opening and the history; it is kept, as rebuilding it takes long.
     seen: Observer = field(compare=False, repr=False)
 
@@ -74,14 +74,14 @@ class Match:
         state, events = apply(self.state, action, chance)
         seen = self.seen.copy()
         seen.see_all(events)
-        move = Played(self.history[-1].turn + opens_turn, player, events)
+        move = PastMove(self.history[-1].turn + opens_turn, player, events)
         return Match(self.opening, state, (*self.history, move), seen)
 
 
 def match_from(opening: State) -> Match:
     """The match that begins so."""
     seen = Observer(opening.draw_pile, opening.discard_pile, opening.play_area)
-    return Match(opening, opening, (Played(1, None, (TurnStarted(None),)),), seen)
+    return Match(opening, opening, (PastMove(1, None, (TurnStarted(None),)),), seen)
 
 
 def deal(dice: Random, deck: tuple[Card, ...] = SERVER_DECK) -> State:
@@ -210,7 +210,7 @@ class DeadMansDraw(Simulation[Match, Position, Action]):
             for _, _, events in _moves().validate_python(body["history"])[1:]:
                 began.seen.see_all([_event(*event) for event in events])
             history = tuple(
-                Played(turn, player, tuple(_event(*event) for event in events))
+                PastMove(turn, player, tuple(_event(*event) for event in events))
                 for turn, player, events in _moves().validate_python(body["history"])
             )
             return Match(opening, _states().validate_python(body["state"]), history, began.seen)

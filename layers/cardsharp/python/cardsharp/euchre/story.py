@@ -59,7 +59,7 @@ def table_before(record: Record, trick: int, seq: int, seat: int) -> Table | Non
     plays = [event for event in record.events if isinstance(event, PlayEvent)]
     earlier = sorted((e for e in plays if (e.trick, e.seq) < (trick, seq)), key=_place)
     for opening in _openings(record):
-        table = _told(opening, earlier)
+        table = _with_plays(opening, earlier)
         if table is not None and turn(table) == ToAct(seat, Question.PLAY):
             return table if len(table.complete_tricks) == trick else None
     return None
@@ -98,7 +98,7 @@ def _defences(record: Record, call: Call) -> tuple[bool | None, bool | None]:
     return left, right
 
 
-def _told(table: Table, plays: Iterable[PlayEvent]) -> Table | None:
+def _with_plays(table: Table, plays: Iterable[PlayEvent]) -> Table | None:
     """The table after the plays, None where one is out of turn."""
     for event in plays:
         if turn(table) != ToAct(event.pos, Question.PLAY):

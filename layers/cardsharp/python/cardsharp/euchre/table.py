@@ -16,7 +16,7 @@ TRICKS = 5
 MAX_BIDS = 8
 
 
-class Played(NamedTuple):
+class PlayedCard(NamedTuple):
     """A card on the table and whose it was."""
 
     seat: int
@@ -48,7 +48,7 @@ class ToAct(NamedTuple):
     question: Question
 
 
-Trick = tuple[Played, ...]
+Trick = tuple[PlayedCard, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ class Table:
         """The table after a card; it opens a new trick where the last one is complete."""
         trick = self.trick
         before = self.tricks[:-1] if trick else self.tricks
-        return replace(self, tricks=(*before, (*trick, Played(seat, card))))
+        return replace(self, tricks=(*before, (*trick, PlayedCard(seat, card))))
 
 
 def partner(seat: int) -> int:

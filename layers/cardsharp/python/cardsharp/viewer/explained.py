@@ -7,11 +7,11 @@ from cardsharp.analysis import Analysis, Judged, analyse, side_names
 from cardsharp.errors import ConfigError
 from cardsharp.replay import Asked
 from cardsharp.strategy import percent
-from cardsharp.viewer.shown import Shown
+from cardsharp.viewer.shown import DrawnMatch
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ExplainedStep:
     """A decision as the judge sees it, with the number of its step and its figures in words."""
 
     number: int
@@ -33,10 +33,10 @@ class Explained:
     sides: tuple[str, str]
     heights: list[int]
     worths: list[str]
-    decisions: Mapping[int, Told]
+    decisions: Mapping[int, ExplainedStep]
 
     @property
-    def marked(self) -> list[Told]:
+    def marked(self) -> list[ExplainedStep]:
         """The decisions that have a mark."""
         return [one for one in self.decisions.values() if one.judged.mark is not None]
 
@@ -47,7 +47,7 @@ class Explained:
 
 
 def explained(
-    match: Shown, following: Callable[[list[Asked]], Iterable[Asked]] = iter
+    match: DrawnMatch, following: Callable[[list[Asked]], Iterable[Asked]] = iter
 ) -> Explained | None:
     """The analysis of a match; None where nobody judges its game, or nothing in it.
 
@@ -62,7 +62,7 @@ def explained(
         return None
     numbers = {frame.step.sequence: number for number, frame in enumerate(match.frames, 1)}
     decisions = {
-        numbers[one.sequence]: Told(
+        numbers[one.sequence]: ExplainedStep(
             numbers[one.sequence],
             match.header.name(one.seat),
             one,

@@ -5,7 +5,7 @@ from markupsafe import Markup
 from cardsharp.viewer.assets import asset
 from cardsharp.viewer.board import NOTHING
 from cardsharp.viewer.explained import Explained
-from cardsharp.viewer.shown import Frame, Shown
+from cardsharp.viewer.shown import DrawnMatch, Frame
 
 _WIDTH, _HEIGHT = 860, 560
 _STEP = 1.6
@@ -29,7 +29,7 @@ _PART = Markup('<section class="part {}">{}</section>')
 _SYMBOL = Markup('<symbol id="{}" viewBox="0 0 24 24">{}</symbol>')
 
 
-def moment(match: Shown, analysis: Explained | None) -> str:
+def moment(match: DrawnMatch, analysis: Explained | None) -> str:
     """The turn in which the worth of the match changed most; without an analysis the longest."""
     turn = _turn(match, analysis)
     steps = [
@@ -51,14 +51,14 @@ def moment(match: Shown, analysis: Explained | None) -> str:
     )
 
 
-def _turn(match: Shown, analysis: Explained | None) -> int:
+def _turn(match: DrawnMatch, analysis: Explained | None) -> int:
     if analysis is not None:
         return analysis.analysis.swings(1)[0].turn
     turns = [frame.step.turn for frame in match.frames]
     return max(turns, key=turns.count)
 
 
-def _frame(match: Shown, place: int, number: int, frame: Frame) -> Markup:
+def _frame(match: DrawnMatch, place: int, number: int, frame: Frame) -> Markup:
     parts = NOTHING.join(
         _PART.format(name, part)
         for name, part in match.table(number).items()

@@ -16,7 +16,7 @@ from cardsharp.viewer.assets import asset
 from cardsharp.viewer.base import Site, alone, templates
 from cardsharp.viewer.board import NOTHING
 from cardsharp.viewer.explained import Explained
-from cardsharp.viewer.shown import Frame, Shown
+from cardsharp.viewer.shown import DrawnMatch, Frame
 
 _MOST = 8
 """Options of a decision that are shown, and the one that was chosen: Blef weighs up to 88."""
@@ -65,7 +65,7 @@ def door_page(site: Site, path: str, why: str = "") -> str:
 
 
 def match_page(
-    site: Site, match: Shown, number: int | None = None, analysis: Explained | None = None
+    site: Site, match: DrawnMatch, number: int | None = None, analysis: Explained | None = None
 ) -> str:
     """The page of a match at the step of that number, which counts from 1; else at the last one.
 
@@ -74,7 +74,7 @@ def match_page(
     return _environment().get_template("match.html").render(_context(site, match, number, analysis))
 
 
-def steps_document(match: Shown, start: int = 0) -> dict[str, object]:
+def steps_document(match: DrawnMatch, start: int = 0) -> dict[str, object]:
     """The steps from one on, as the page's script reads them; the first has the whole table."""
     frames = [_frame(frame) for frame in match.frames[start:]]
     if frames and start:
@@ -88,11 +88,11 @@ def steps_document(match: Shown, start: int = 0) -> dict[str, object]:
     }
 
 
-def analysis_document(match: Shown, analysis: Explained | None) -> dict[str, object]:
+def analysis_document(match: DrawnMatch, analysis: Explained | None) -> dict[str, object]:
     """The analysis of a match, as the page's script reads it; empty where there is none."""
     if analysis is None:
         return {}
-    told = _told(match, analysis, len(match.frames), "#")
+    told = _analysis_parts(match, analysis, len(match.frames), "#")
     return {
         "curve": told["curve"],
         "summary": told["summary"],
@@ -101,7 +101,7 @@ def analysis_document(match: Shown, analysis: Explained | None) -> dict[str, obj
     }
 
 
-def match_file(match: Shown, analysis: Explained | None = None) -> str:
+def match_file(match: DrawnMatch, analysis: Explained | None = None) -> str:
     """The page of a match as one file, which opens from disk and loads nothing."""
     document = {**steps_document(match), "analysis": analysis_document(match, analysis)}
     data = gzip.compress(json.dumps(document, separators=(",", ":")).encode(), mtime=0)
@@ -118,7 +118,7 @@ def match_file(match: Shown, analysis: Explained | None = None) -> str:
 
 def _context(
     site: Site,
-    match: Shown,
+    match: DrawnMatch,
     number: int | None,
     analysis: Explained | None,
     step_link: str = "",
@@ -138,11 +138,13 @@ def _context(
         "jumps": _jumps(match, at),
         "alone": None,
         "step_link": step_link,
-        "told": _told(match, analysis, at, step_link),
+        "told": _analysis_parts(match, analysis, at, step_link),
     }
 
 
-def _told(match: Shown, analysis: Explained | None, at: int, step_link: str) -> dict[str, Markup]:
+def _analysis_parts(
+    match: DrawnMatch, analysis: Explained | None, at: int, step_link: str
+) -> dict[str, Markup]:
     """What the analysis says of the match, and of the step at which it is shown."""
     if analysis is None:
         return dict.fromkeys(("curve", "summary", "judged"), NOTHING)
@@ -154,7 +156,7 @@ def _told(match: Shown, analysis: Explained | None, at: int, step_link: str) -> 
     }
 
 
-def _judged(match: Shown, analysis: Explained, number: int) -> Markup:
+def _judged(match: DrawnMatch, analysis: Explained, number: int) -> Markup:
     """What the judge says of a decision; its options only where it has not weighed them itself."""
     told = analysis.decisions.get(number)
     if told is None:
@@ -171,11 +173,11 @@ def _made(template: str, **values: object) -> Markup:
     return Markup(_environment().get_template(template).render(values))  # noqa: S704
 
 
-def _shown_at(match: Shown, at: int) -> Frame | None:
+def _shown_at(match: DrawnMatch, at: int) -> Frame | None:
     return match.frames[at - 1] if match.frames else None
 
 
-def _turns(match: Shown) -> list[tuple[int, str, list[tuple[int, Frame]]]]:
+def _turns(match: DrawnMatch) -> list[tuple[int, str, list[tuple[int, Frame]]]]:
     """The numbered steps by turn, with who moved in it."""
     turns: list[tuple[int, str, list[tuple[int, Frame]]]] = []
     for number, frame in enumerate(match.frames, 1):
@@ -185,7 +187,7 @@ def _turns(match: Shown) -> list[tuple[int, str, list[tuple[int, Frame]]]]:
     return turns
 
 
-def _jumps(match: Shown, at: int) -> dict[str, int]:
+def _jumps(match: DrawnMatch, at: int) -> dict[str, int]:
     """Where the buttons lead: by step and by turn."""
     starts = [steps[0][0] for _, _, steps in _turns(match)]
     before = [start for start in starts if start < at]
@@ -200,7 +202,7 @@ def _jumps(match: Shown, at: int) -> dict[str, int]:
     }
 
 
-def _facts(match: Shown) -> str:
+def _facts(match: DrawnMatch) -> str:
     """What there is to say of a match in one line."""
     header, outcome = match.header, match.outcome
     facts = [match.game.title, f"{match.record.started:%Y-%m-%d %H:%M} UTC"]
@@ -210,7 +212,7 @@ def _facts(match: Shown) -> str:
     return " · ".join(facts)
 
 
-def _ended(match: Shown, outcome: object) -> str:
+def _ended(match: DrawnMatch, outcome: object) -> str:
     found = match.outcome
     if found is None or outcome is None:
         return "over"

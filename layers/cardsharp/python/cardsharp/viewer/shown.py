@@ -32,7 +32,7 @@ class Frame:
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class DrawnMatch:
     """A match with its moves, of a game whose table can be drawn."""
 
     record: MatchRecord
@@ -97,7 +97,7 @@ def sides(header: Header) -> tuple[str, ...]:
     return alike if _PAIR == len(alike) < len(header.players) else header.names or header.players
 
 
-def shown(record: MatchRecord, moves: Sequence[MoveRecord], *, public: bool = False) -> Shown:
+def shown(record: MatchRecord, moves: Sequence[MoveRecord], *, public: bool = False) -> DrawnMatch:
     """The match for a page; of a `public` one nothing but what everybody at the table sees.
 
     Raises:
@@ -110,7 +110,7 @@ def shown(record: MatchRecord, moves: Sequence[MoveRecord], *, public: bool = Fa
         raise ConfigError(f"Matches of {game.title} cannot be drawn yet.")
     seen = [replace(move, intent=None) for move in moves] if public else list(moves)
     told = [move for move in seen if move.facts is not None or move.intent is not None]
-    return Shown(record if public else _named(record), told, game, game.board.load())
+    return DrawnMatch(record if public else _named(record), told, game, game.board.load())
 
 
 def _named(record: MatchRecord) -> MatchRecord:

@@ -35,7 +35,7 @@ from cardsharp.viewer.pages import (
     message_page,
     steps_document,
 )
-from cardsharp.viewer.shown import Shown, shown, sides
+from cardsharp.viewer.shown import DrawnMatch, shown, sides
 
 PAGE = 50
 """Matches that a list shows, and how many more a further click."""
@@ -170,18 +170,18 @@ class Pages:
     def _message(self, told: str, status: int) -> Response:
         return HTMLResponse(message_page(self.manner.site, told), status, headers=HEADERS)
 
-    def _of(self, match: Shown, response: Response) -> Response:
+    def _of(self, match: DrawnMatch, response: Response) -> Response:
         """An answer about a match, which may be kept once that is over."""
         if match.over:
             response.headers["Cache-Control"] = self.manner.over
         return response
 
-    def _judged(self, request: Request, match: Shown) -> Explained | None:
+    def _judged(self, request: Request, match: DrawnMatch) -> Explained | None:
         """What a judge says of a match to whoever asks, if anything."""
         told = self.manner.site.judged and (match.over or not _is_guest(request))
         return self._explained(match) if told else None
 
-    def _shown(self, request: Request) -> Shown:
+    def _shown(self, request: Request) -> DrawnMatch:
         match_id = request.path_params["id"]
         record = self._source.match(match_id)
         if record is None:
@@ -190,7 +190,7 @@ class Pages:
         public = blind or self.manner.public
         return self._drawn(match_id, record.beat, record.status, public=public)
 
-    def _draw(self, match_id: str, _beat: int, _status: Status, *, public: bool) -> Shown:
+    def _draw(self, match_id: str, _beat: int, _status: Status, *, public: bool) -> DrawnMatch:
         """The match as it is; kept until something is new."""
         record = self._source.match(match_id)
         if record is None:

@@ -94,7 +94,7 @@ def _operations(document: Mapping[str, Any]) -> Iterator[str]:
         yield f"</strong></p>\n<p>{escape(operation.get('description') or '')}</p>\n"
         if parameters := operation.get("parameters"):
             rows = (
-                [_code(one["name"]), escape(one["in"]), *_told(one, one["schema"])]
+                [_code(one["name"]), escape(one["in"]), *_field_notes(one, one["schema"])]
                 for one in parameters
             )
             yield f"<h3>Parameters</h3>\n{_table(('name', 'in', 'value', ''), rows)}"
@@ -128,7 +128,7 @@ def _shape(schema: _Schema) -> str:
         return f"<p>{_value(schema)}</p>\n"
     required = schema.get("required", ())
     rows = (
-        [_code(name), *_told({"required": name in required, **_described(one)}, one)]
+        [_code(name), *_field_notes({"required": name in required, **_described(one)}, one)]
         for name, one in schema["properties"].items()
     )
     return _table(("field", "value", ""), rows)
@@ -138,7 +138,7 @@ def _described(schema: _Schema) -> Mapping[str, Any]:
     return {"description": schema["description"]} if "description" in schema else {}
 
 
-def _told(described: Mapping[str, Any], schema: _Schema) -> list[str]:
+def _field_notes(described: Mapping[str, Any], schema: _Schema) -> list[str]:
     """The cells that say what a value is, whether it must be there, and what it means."""
     must = "" if described.get("required") else " <em>(may be missing)</em>"
     return [_value(schema) + must, escape(described.get("description", ""))]

@@ -24,7 +24,7 @@ from cardsharp.errors import Malformed
 from cardsharp.viewer.assets import HEADERS
 from cardsharp.viewer.base import Site
 from cardsharp.viewer.pages import match_page, message_page, steps_document
-from cardsharp.viewer.shown import Shown, shown
+from cardsharp.viewer.shown import DrawnMatch, shown
 
 _KEPT = 32
 """Matches that are kept as they were drawn last."""
@@ -59,7 +59,7 @@ class MatchPages:
         self._site, self._referee, self._poll_timeout = site, referee, poll_timeout
         self._lobby, self._book, self._waiting = place.lobby, place.book, place.waiting
         self._audience, self._watching = place.audience, 0
-        self._drawn: OrderedDict[tuple[str, int, bool], Shown] = OrderedDict()
+        self._drawn: OrderedDict[tuple[str, int, bool], DrawnMatch] = OrderedDict()
 
     async def page(self, request: Request, _user: User) -> Response:
         """GET /matches/{id}: the match at one step, and links to all.
@@ -101,7 +101,7 @@ class MatchPages:
         found = await self._shown(self._referee.find(match.id))
         return json_answer(steps_document(found, start), headers=HEADERS)
 
-    async def _shown(self, match: Match) -> Shown:
+    async def _shown(self, match: Match) -> DrawnMatch:
         """The match as it is now; drawn beside the players' requests, which do not wait for it."""
         key = match.id, match.moves, match.finished
         if key not in self._drawn:
@@ -114,7 +114,7 @@ class MatchPages:
         return self._drawn[key]
 
 
-def _drawn(view: Json) -> Shown:
+def _drawn(view: Json) -> DrawnMatch:
     found = shown(*told(MatchView.model_validate(view)), public=True)
     found.frames  # noqa: B018 - draws them, and keeps them
     return found

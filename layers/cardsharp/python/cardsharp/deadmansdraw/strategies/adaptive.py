@@ -6,7 +6,7 @@ from dataclasses import replace
 from random import Random
 
 from cardsharp.deadmansdraw.cards import Card
-from cardsharp.deadmansdraw.position import Played, Position
+from cardsharp.deadmansdraw.position import PastMove, Position
 from cardsharp.deadmansdraw.strategies.adaptive_belief import GENERAL, Belief, known_opponents
 from cardsharp.deadmansdraw.strategies.adaptive_seen import Witness, drawn_in
 from cardsharp.deadmansdraw.strategies.base import Decision, Late
@@ -70,7 +70,7 @@ class _Watched:
     def __init__(self, past: Belief) -> None:
         self._past = past
         self._table: tuple[int, frozenset[Card]] = 0, frozenset()
-        self._seen: tuple[Played, ...] = ()
+        self._seen: tuple[PastMove, ...] = ()
         self._belief = past.copy()
         self._witness = Witness(frozenset())
 

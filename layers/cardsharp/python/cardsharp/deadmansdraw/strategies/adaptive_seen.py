@@ -22,7 +22,7 @@ from cardsharp.deadmansdraw.events import (
     TurnEnded,
     TurnStarted,
 )
-from cardsharp.deadmansdraw.position import Observer, Played, Position
+from cardsharp.deadmansdraw.position import Observer, PastMove, Position
 from cardsharp.deadmansdraw.strategies.choices import choices
 
 
@@ -51,7 +51,7 @@ class Witness:
         self._turn: list[Event] = []
         self._lost = False
 
-    def decisions(self, move: Played, player: int) -> list[Seen]:
+    def decisions(self, move: PastMove, player: int) -> list[Seen]:
         """What `player` decided in a move; nothing more once the match makes no sense.
 
         That is so where it began with cards that no event has told of (a debug start state).
@@ -64,7 +64,7 @@ class Witness:
             self._lost = True
             return []
 
-    def _watch(self, move: Played, player: int) -> Iterator[Seen]:
+    def _watch(self, move: PastMove, player: int) -> Iterator[Seen]:
         timed_out = any(isinstance(event, Comment) for event in move.events)
         for event in move.events:
             if move.player == player and not timed_out:
@@ -77,7 +77,7 @@ class Witness:
 
     # --- decisions -------------------------------------------------------------------------
 
-    def _decided(self, move: Played, event: Event) -> Iterator[Seen]:
+    def _decided(self, move: PastMove, event: Event) -> Iterator[Seen]:
         action = self._action(event)
         if action is not None:
             position = self._position(move)
@@ -103,7 +103,7 @@ class Witness:
         pending = self._pending
         return pending is not None and pending.effect_type is effect_type and not self._answered
 
-    def _position(self, move: Played) -> Position:
+    def _position(self, move: PastMove) -> Position:
         piles = self._piles
         return Position(
             me=move.player or 0,
@@ -115,12 +115,12 @@ class Witness:
             known_top=piles.known_top,
             refused=piles.refused,
             turn=move.turn,
-            history=(Played(move.turn, move.player, tuple(self._turn)),),
+            history=(PastMove(move.turn, move.player, tuple(self._turn)),),
         )
 
     # --- what events do to banks and pending effects (the piles are the observer's) ----------
 
-    def _follow(self, move: Played, event: Event) -> None:
+    def _follow(self, move: PastMove, event: Event) -> None:
         match event:
             case TurnStarted():
                 self._turn = []
@@ -178,7 +178,7 @@ def _leaves_a_choice(position: Position) -> bool:
     return position.pending.effect_type is EffectType.ORACLE or len(choices(position)) > 1
 
 
-def drawn_in(history: tuple[Played, ...]) -> frozenset[Card]:
+def drawn_in(history: tuple[PastMove, ...]) -> frozenset[Card]:
     """All cards that were drawn from the draw pile."""
     events = (event for move in history for event in move.events)
     return frozenset(event.card for event in events if isinstance(event, Drawn))

@@ -10,7 +10,7 @@ from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.strategies.base import Chance, Decision, Late, Option
 from cardsharp.deadmansdraw.strategies.captain_words import Words
 from cardsharp.deadmansdraw.strategies.registry import strategy
-from cardsharp.deadmansdraw.strategies.search.leaves import Limits, TooManyNodes, never
+from cardsharp.deadmansdraw.strategies.search.leaves import SearchLimits, TooManyNodes, never
 from cardsharp.deadmansdraw.strategies.search.model import Model
 from cardsharp.deadmansdraw.strategies.search.sets import NO_CARD, NUMBER, bits_of
 from cardsharp.deadmansdraw.strategies.search.tree import Search
@@ -33,10 +33,10 @@ class Captain:
     """
 
     def __init__(
-        self, numbers: Model, limits: Limits | None = None, late: Late | None = None
+        self, numbers: Model, limits: SearchLimits | None = None, late: Late | None = None
     ) -> None:
         self._model = numbers
-        self._limits = limits or Limits()
+        self._limits = limits or SearchLimits()
         self._late = late or never
 
     def hurried(self, late: Late) -> "Captain":

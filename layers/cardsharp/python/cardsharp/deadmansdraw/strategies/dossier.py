@@ -7,7 +7,7 @@ from the match log, or in the lab from the series that is being played.
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from cardsharp.deadmansdraw.position import Played
+from cardsharp.deadmansdraw.position import PastMove
 from cardsharp.deadmansdraw.strategies.base import Strategy
 
 
@@ -15,7 +15,7 @@ class PastMatch(NamedTuple):
     """A match that was played: the opponent's player index in it, and every recorded move."""
 
     opponent: int
-    history: tuple[Played, ...]
+    history: tuple[PastMove, ...]
 
 
 @runtime_checkable

@@ -38,24 +38,24 @@ class Laid(NamedTuple):
     guessed: bool = False
 
 
-class Side:
+class BankSide:
     """A bank with its figures worked out once."""
 
     def __init__(self, bank: Bank) -> None:
         self.bank = bank
         self.tops = bank.tops()
         self.top = {card.suit: card.value for card in self.tops}
-        self._without: dict[Card, tuple[Side, int]] = {}
+        self._without: dict[Card, tuple[BankSide, int]] = {}
 
     @cached_property
     def dearest(self) -> Card:
         """The top whose loss costs most, the first of equals."""
         return max(self.tops, key=lambda card: self.without(card)[1])
 
-    def without(self, card: Card) -> tuple["Side", int]:
+    def without(self, card: Card) -> tuple["BankSide", int]:
         """This bank without one of its tops, and how many points that costs."""
         if card not in self._without:
-            side = Side(self.bank.without(card))
+            side = BankSide(self.bank.without(card))
             self._without[card] = side, card.value - side.top.get(card.suit, 0)
         return self._without[card]
 
@@ -72,8 +72,8 @@ class SimulatedTurn(NamedTuple):
     in the search, and `more` says whether one more draw by choice may be thought of.
     """
 
-    own: Side
-    other: Side
+    own: BankSide
+    other: BankSide
     points: float
     discard: tuple[Card, ...]
     known: Card | None
@@ -119,7 +119,7 @@ class Lookahead:
     """Values of the actions in one position, whose turn is `root`."""
 
     def __init__(self, position: Position) -> None:
-        own, other = Side(position.own), Side(position.other)
+        own, other = BankSide(position.own), BankSide(position.other)
         points = position.own.score - position.other.score
         discard = tuple(sorted(position.discard_pile))
         turn = SimulatedTurn(own, other, points, discard, position.known_top)
@@ -289,7 +289,7 @@ class Lookahead:
         return sum(chance * max(stop, value) for chance, value in values)
 
 
-def _means(unseen: Iterable[Card], own: Side) -> Iterator[tuple[Laid, int]]:
+def _means(unseen: Iterable[Card], own: BankSide) -> Iterator[tuple[Laid, int]]:
     """The mean card of each suit, and how many there are."""
     suits: dict[str, list[Laid]] = {}
     for card in unseen:
@@ -299,7 +299,9 @@ def _means(unseen: Iterable[Card], own: Side) -> Iterator[tuple[Laid, int]]:
         yield Laid(suit, value, gain, guessed=True), len(cards)
 
 
-def _bonus(collected: tuple[Laid, ...], own: Side, discard: tuple[tuple[str, float], ...]) -> float:
+def _bonus(
+    collected: tuple[Laid, ...], own: BankSide, discard: tuple[tuple[str, float], ...]
+) -> float:
     """Expected rise of the bank by as many random cards of `discard` as were collected."""
     size, picked = len(discard), min(len(collected), len(discard))
     tops: dict[str, float] = dict(own.top)

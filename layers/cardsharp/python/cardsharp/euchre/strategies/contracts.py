@@ -4,7 +4,7 @@ from cardsharp.euchre.actions import PASS
 from cardsharp.euchre.cards import Card
 from cardsharp.euchre.strategies.bidding import appraise
 from cardsharp.euchre.strategies.layout import layout
-from cardsharp.euchre.strategies.playout import ALL, Seating, Stage, played_out
+from cardsharp.euchre.strategies.playout import ALL, PlayStage, Seating, played_out
 from cardsharp.euchre.strategies.worlds import World
 from cardsharp.euchre.table import DEALER, MAX_BIDS, Call
 
@@ -37,7 +37,7 @@ class Ledger:
             six = hands[DEALER] | turn
             hidden[DEALER] &= ~turn
             hands[DEALER] = six ^ (cards.spare(six) if laid is None else cards.bit[laid])
-        points = played_out(table, hands, hidden, Stage(table.next_from(0)))
+        points = played_out(table, hands, hidden, PlayStage(table.next_from(0)))
         return points if call.seat % 2 == side else -points
 
     def worth_of_pass(self, world: World, number: int, side: int) -> int:

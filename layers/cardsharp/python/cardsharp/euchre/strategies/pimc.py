@@ -19,7 +19,7 @@ from cardsharp.euchre.strategies.bidding import appraise, card_set
 from cardsharp.euchre.strategies.contracts import Ledger
 from cardsharp.euchre.strategies.dice import Dice, mixed
 from cardsharp.euchre.strategies.layout import layout
-from cardsharp.euchre.strategies.playout import ALL, Seating, Stage, played_out
+from cardsharp.euchre.strategies.playout import ALL, PlayStage, Seating, played_out
 from cardsharp.euchre.strategies.race import Race
 from cardsharp.euchre.strategies.registry import strategy
 from cardsharp.euchre.strategies.solver import Search
@@ -244,9 +244,9 @@ def _plays(position: Position, also: Sequence[Action]) -> _Choices:
     return _Choices(tuple(Play(cards.number[bit]) for bit in bits), weigh, work)
 
 
-def _stage(table: Table, seating: Seating, seat: int) -> Stage:
+def _stage(table: Table, seating: Seating, seat: int) -> PlayStage:
     """How far the play has come when that seat is next."""
-    stage, cards = Stage(), layout(seating.trump)
+    stage, cards = PlayStage(), layout(seating.trump)
     for trick in table.tricks:
         for who, card in trick:
             stage = replace(stage, seat=who).after(cards.bit[card], seating)

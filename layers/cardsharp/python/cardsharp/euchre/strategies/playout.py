@@ -16,7 +16,7 @@ MADE = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class PlayStage:
     """How far the play has come: who is next, the trick so far, and tricks won before it.
 
     `laid` cards lie in the trick, of suit `led`; `best` is the highest, `by` the seat that has it.
@@ -32,7 +32,7 @@ class Stage:
     won: int = 0
     lost: int = 0
 
-    def after(self, card: Mask, table: "Seating") -> "Stage":
+    def after(self, card: Mask, table: "Seating") -> "PlayStage":
         """The stage after the next seat has played that card."""
         led = self.led if self.laid else table.suit[card]
         best, by, laid = self.best, self.by, self.laid + 1
@@ -40,9 +40,9 @@ class Stage:
             best, by = card, self.seat
         gone, won, lost = self.gone | card, self.won, self.lost
         if laid < table.chairs:
-            return Stage(table.after[self.seat], gone, laid, led, best, by, won, lost)
+            return PlayStage(table.after[self.seat], gone, laid, led, best, by, won, lost)
         ours = table.ours[by]
-        return Stage(by, gone, won=won + ours, lost=lost + (not ours))
+        return PlayStage(by, gone, won=won + ours, lost=lost + (not ours))
 
 
 class Seating:
@@ -77,7 +77,9 @@ class Seating:
         return 4 if self.alone else 2
 
 
-def played_out(table: Seating, hands: Sequence[Mask], hidden: Sequence[Mask], stage: Stage) -> int:
+def played_out(
+    table: Seating, hands: Sequence[Mask], hidden: Sequence[Mask], stage: PlayStage
+) -> int:
     """The points of the caller's side when all play on by the rules of thumb.
 
     `hands` are the cards that each seat holds, `hidden` those that it has not been dealt and that

@@ -9,7 +9,7 @@ tricks, and so "at least three?" and "all five?" tell everything.
 from collections.abc import Callable, Sequence
 
 from cardsharp.euchre.strategies.layout import Mask, layout
-from cardsharp.euchre.strategies.playout import MADE, Seating, Stage
+from cardsharp.euchre.strategies.playout import MADE, PlayStage, Seating
 from cardsharp.euchre.table import SEATS, TRICKS
 
 Lead = Callable[[Mask, int, int], bool]
@@ -34,7 +34,7 @@ class Search:
         """Positions looked at so far."""
         return self._count[0]
 
-    def makes(self, stage: Stage, need: int, laid: Mask = 0) -> bool:
+    def makes(self, stage: PlayStage, need: int, laid: Mask = 0) -> bool:
         """Whether the caller's side wins `need` of the tricks to come from that stage on.
 
         A trick that has begun counts; `laid` are its cards. An empty chair may be to lead.
@@ -45,7 +45,7 @@ class Search:
         left = table.chairs - stage.laid
         return self._follow(held, laid, stage.seat, stage.best, stage.by, stage.led, need, left)
 
-    def points(self, stage: Stage, laid: Mask = 0) -> int:
+    def points(self, stage: PlayStage, laid: Mask = 0) -> int:
         """Points of the caller's side less those of the defenders."""
         if not self.makes(stage, MADE - stage.won, laid):
             return self._table.points(0, TRICKS)

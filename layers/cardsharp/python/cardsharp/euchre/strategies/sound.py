@@ -8,7 +8,7 @@ from cardsharp.euchre.strategies.bidding import appraise, card_set
 from cardsharp.euchre.strategies.estimates import discard_first
 from cardsharp.euchre.strategies.registry import strategy
 from cardsharp.euchre.strategies.thumb import MANY_TRUMPS
-from cardsharp.euchre.table import DEALER, Played
+from cardsharp.euchre.table import DEALER, PlayedCard
 
 
 @strategy("rules")
@@ -146,10 +146,10 @@ def _follow(play: _Play) -> tuple[Card, str]:
     return cheapest, "The cheapest card that leads so far."
 
 
-def _is_last(position: Position, trick: tuple[Played, ...]) -> bool:
+def _is_last(position: Position, trick: tuple[PlayedCard, ...]) -> bool:
     return len(trick) == 3 - len(position.table.sitting_out)
 
 
-def _safe(play: _Play, best: Played, led: Suit) -> bool:
+def _safe(play: _Play, best: PlayedCard, led: Suit) -> bool:
     """Whether a partner's card is likely to hold."""
     return play.is_boss(best.card, led) or suit_of(best.card, play.trump) == play.trump

@@ -17,7 +17,7 @@ from cardsharp.euchre.state import HAND
 from cardsharp.euchre.strategies.bidding import card_set, likelihood
 from cardsharp.euchre.strategies.dice import Dice
 from cardsharp.euchre.strategies.layout import Mask, layout
-from cardsharp.euchre.strategies.playout import ALL, Seating, Stage
+from cardsharp.euchre.strategies.playout import ALL, PlayStage, Seating
 from cardsharp.euchre.strategies.thumb import following, leading
 from cardsharp.euchre.table import DEALER, SEATS
 
@@ -172,7 +172,7 @@ class _Card:
     `from_here` are all cards that the seat has played since, this one too.
     """
 
-    stage: Stage
+    stage: PlayStage
     card: Mask
     from_here: Mask
     first: bool
@@ -191,11 +191,11 @@ class _Story:
         self._seen = ALL if call.picks_up else ALL ^ turn
         self._dealers = turn if call.picks_up else 0
         self._told: list[_Card] = []
-        stage = Stage()
+        stage = PlayStage()
         plays = [played for trick in table.tricks for played in trick]
         for spot, (seat, card) in enumerate(plays):
             if not stage.laid:
-                stage = Stage(seat, stage.gone)
+                stage = PlayStage(seat, stage.gone)
             bit = cards.bit[card]
             if seat != position.seat:
                 since = cards.mask(card for who, card in plays[spot:] if who == seat)

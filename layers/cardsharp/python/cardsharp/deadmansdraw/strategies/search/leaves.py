@@ -29,7 +29,7 @@ HOPE_SHIFT = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class SearchLimits:
     """How far a search goes; all in counts, so that a machine's speed changes nothing.
 
     `levels`: effects within effects that are searched; `second_draws`: the level down to
@@ -47,7 +47,7 @@ class Limits:
     whole_turns: int = 4
     most_nodes: int = 1000
 
-    def nearer(self) -> "Limits":
+    def nearer(self) -> "SearchLimits":
         """The limits to try when the endgame took too many nodes."""
         endgame = self.endgame - 1
         return replace(self, endgame=endgame, whole_turns=min(self.whole_turns, endgame))
@@ -100,9 +100,9 @@ class Bonus:
 class Leaves:
     """Values by the learned numbers of a model; `nodes` are the ends valued so far."""
 
-    def __init__(self, model: Model, limits: Limits | None = None) -> None:
+    def __init__(self, model: Model, limits: SearchLimits | None = None) -> None:
         self.model = model
-        self.limits = limits or Limits()
+        self.limits = limits or SearchLimits()
         self.nodes = 0
         self.late = never
 

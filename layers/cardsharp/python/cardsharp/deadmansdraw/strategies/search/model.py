@@ -96,7 +96,7 @@ class Model:
             raise ValueError(f"A model has {NUMBERS} numbers, not {len(numbers)}.")
         self.numbers = numbers
         self.parts = tuple(SuitParts(self, left) for left in range(LEFTS + 10))
-        self.frames = tuple(Frame(self, left) for left in range(LEFTS + 10))
+        self.frames = tuple(ValueFrame(self, left) for left in range(LEFTS + 10))
 
     def knots(self, part: str, at: int, left: int) -> int:
         """A number of a part that V has for each knot, interpolated; in units of `ONE`."""
@@ -165,7 +165,7 @@ class SuitParts(dict[int, int]):
         )
 
 
-class Frame(dict[int, int]):
+class ValueFrame(dict[int, int]):
     """By the mover's lead, what V is with `left` cards left before the suits are counted."""
 
     def __init__(self, model: Model, left: int) -> None:

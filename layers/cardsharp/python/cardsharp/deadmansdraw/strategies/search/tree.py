@@ -6,7 +6,7 @@ deep. Where nothing is pending, the better of stopping and of what drawing on is
 worth counts. Twin: `research/deadmansdraw/native/search.c`.
 """
 
-from cardsharp.deadmansdraw.strategies.search.leaves import Leaves, Limits, TooManyNodes
+from cardsharp.deadmansdraw.strategies.search.leaves import Leaves, SearchLimits, TooManyNodes
 from cardsharp.deadmansdraw.strategies.search.model import Model
 from cardsharp.deadmansdraw.strategies.search.sets import (
     ALL_CARDS,
@@ -34,7 +34,9 @@ MAP_OFFER = 3
 class Search(Leaves):
     """A search with the learned numbers of a model; all values are chances to win."""
 
-    def __init__(self, model: Model, limits: Limits | None = None, deck: int = ALL_CARDS) -> None:
+    def __init__(
+        self, model: Model, limits: SearchLimits | None = None, deck: int = ALL_CARDS
+    ) -> None:
         super().__init__(model, limits)
         self._deck = deck
         self._turns: dict[CardSets, float] = {}

@@ -1,0 +1,148 @@
+"""A class name means one thing (docs/glossary.md): who shares one is listed, with why."""
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+ROOMS = ("layers/cardsharp/python", "workbench", "functions")
+
+SAME_JOB = frozenset(
+    [
+        "Card",
+        "CreatedBody",
+        "DoneBody",
+        "DuelOptions",
+        "JoinAsked",
+        "Match",
+        "Mine",
+        "MoveBody",
+        "Option",
+        "PlayAsked",
+        "Position",
+        "SeatMatch",
+        "SeatOptions",
+        "SeatOrder",
+        "SeatTurn",
+        "Shown",
+        "SimulatedTurn",
+        "StateAsked",
+        "Terminal",
+        "Uniform",
+        "World",
+    ]
+)
+"""One in each game, home, service or strategy: the same job, so the same name."""
+
+APART = {
+    "Alone": 2,
+    "Answer": 2,
+    "Api": 2,
+    "Arena": 2,
+    "Asked": 2,
+    "Asking": 2,
+    "Blef": 2,
+    "Call": 3,
+    "Chance": 3,
+    "Check": 2,
+    "Contests": 2,
+    "Context": 2,
+    "Decision": 5,
+    "Denied": 2,
+    "Dice": 2,
+    "Drawing": 3,
+    "Entry": 2,
+    "Fault": 2,
+    "Finding": 2,
+    "Game": 2,
+    "Gateway": 2,
+    "Group": 2,
+    "Handler": 2,
+    "Heard": 2,
+    "Judged": 2,
+    "Ladder": 2,
+    "Limits": 2,
+    "Line": 2,
+    "Message": 3,
+    "MessageBody": 2,
+    "Meter": 3,
+    "Move": 3,
+    "Orders": 2,
+    "Organiser": 2,
+    "Pages": 2,
+    "Pairing": 2,
+    "Part": 2,
+    "Place": 2,
+    "Played": 2,
+    "Player": 3,
+    "Program": 2,
+    "Prompt": 2,
+    "Question": 2,
+    "Refused": 2,
+    "Report": 2,
+    "Result": 3,
+    "Rhythm": 2,
+    "Row": 2,
+    "Rules": 3,
+    "Sample": 2,
+    "Scene": 2,
+    "Score": 2,
+    "Search": 2,
+    "Seat": 2,
+    "Seated": 2,
+    "Seats": 2,
+    "Service": 2,
+    "Setting": 4,
+    "Settings": 2,
+    "Side": 2,
+    "Sight": 2,
+    "Signal": 2,
+    "Source": 2,
+    "Stage": 3,
+    "Status": 3,
+    "Step": 2,
+    "Store": 2,
+    "Table": 3,
+    "Tables": 2,
+    "Teams": 2,
+    "Turn": 2,
+    "Usage": 2,
+    "Verdict": 2,
+    "_Kept": 2,
+    "_Line": 3,
+    "_Seen": 2,
+    "_Weighed": 2,
+}
+"""Unlike things, and how many modules give them the name. The list may only become shorter."""
+
+
+def classes() -> Iterator[tuple[str, str]]:
+    """Each class outside of other code, with its module."""
+    for room in ROOMS:
+        for file in (ROOT / room).rglob("*.py"):
+            for node in ast.parse(file.read_text("utf-8")).body:
+                if isinstance(node, ast.ClassDef):
+                    yield node.name, str(file.relative_to(ROOT))
+
+
+def shared() -> dict[str, list[str]]:
+    """The names that more than one module gives, with these modules."""
+    found = defaultdict[str, list[str]](list)
+    for name, module in classes():
+        found[name].append(module)
+    return {name: modules for name, modules in found.items() if len(modules) > 1}
+
+
+def test_no_two_modules_give_one_class_name_but_those_that_are_listed() -> None:
+    found = shared()
+    free = found.keys() - SAME_JOB - APART.keys()
+    assert {name: found[name] for name in free} == {}
+    assert {
+        name: found[name] for name, most in APART.items() if len(found.get(name, ())) > most
+    } == {}
+
+
+def test_a_listed_name_is_still_shared_and_listed_once() -> None:
+    assert (SAME_JOB | APART.keys()) - shared().keys() == set()
+    assert SAME_JOB.isdisjoint(APART)
