@@ -46,6 +46,7 @@ class HomeArena(Arena):
         word = None if password is None else SecretStr(password)
         seal = token_bytes(32)
         self.signals = Signals()
+        since = config.clock()  # before it is watched: there is nobody yet to resume anything
         if config.watchdog is not None:  # without it nobody looks at the clock all the time
             config = replace(config, clock=Awake(config.clock, self._resume))
         self._storage = MemoryStorage() if config.data is None else SqliteStorage(config.data)
@@ -55,7 +56,7 @@ class HomeArena(Arena):
             book=Book(load_players(config.players), lambda: word),
             counts=MemoryCounts(config.clock),
             seal=lambda: seal,
-            since=config.clock(),
+            since=since,
             name="memory" if config.data is None else "sqlite",
             audience=AUDIENCE,
         )
