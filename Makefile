@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 PLAYS := $(VENV)/.play-done
 STAMP := $(VENV)/.setup-done
 BROWSER := $(VENV)/.browser-done
-PLAY_GROUPS := --no-default-groups --group workbench --group emulator --group setup
+PLAY_GROUPS := --no-default-groups --extra emulator --group setup
 # uv must not look for another Python or another environment than the one made here.
 UV := UV_PYTHON_DOWNLOADS=never UV_PROJECT_ENVIRONMENT=$(VENV) $(BIN)/uv
 

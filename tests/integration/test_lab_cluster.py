@@ -19,7 +19,7 @@ from workbench.lab.runs import Numbered, run
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(
-        find_spec("distributed") is None, reason="Dask is not installed: uv sync --group cluster"
+        find_spec("distributed") is None, reason="Dask is not installed: make setup"
     ),
 ]
 

@@ -15,7 +15,7 @@ from cardsharp.errors import ConfigError
 ROOT = Path(__file__).parents[2]
 REQUIREMENTS = ROOT / "layers" / "dependencies" / "requirements.txt"
 _EXPORT = (
-    "export --quiet --locked --no-default-groups --no-emit-project --no-header --no-annotate "
+    "export --quiet --locked --only-group layer --no-emit-project --no-header --no-annotate "
     "--no-python-downloads --format"
 )
 _PINS, _MATERIALS = "requirements-txt", "cyclonedx1.5"

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workbench.build.interpreter import find_python
+from workbench.files import PROJECT
 
-ROOT = Path(__file__).parents[2]
+ROOT = PROJECT
 """The repository."""
 
 RUNTIME_PYTHON = "3.13"

@@ -5,9 +5,12 @@ The texts stand here rather than in the modules so that `cardsharp --help` impor
 
 from collections.abc import Iterator
 from importlib.util import find_spec
+from typing import Annotated
 
 import cyclopts
+from cyclopts import Parameter
 
+from cardsharp.errors import ConfigError
 from cardsharp.games import games
 from workbench.deadmansdraw.commands import COMMANDS as OF_THE_FIRST_GAME
 from workbench.show.command import Command, mount
@@ -227,7 +230,7 @@ RESEARCH = (
     "research.commands:app",
     "Train strategies, solve what can be solved, study players.",
 )
-"""The same for the folder `research/`, which need not be there."""
+"""The same for the folder `research/`, which a clone has and an installed command has not."""
 
 
 def all_commands() -> tuple[Command, ...]:
@@ -255,7 +258,16 @@ def build_app() -> cyclopts.App:
     mount(app, all_commands())
     for place, (name, target, summary) in enumerate(_rooms(), len(all_commands())):
         app.command(target, name=name, help=summary, sort_key=place)
+    if not find_spec(RESEARCH[0]):
+        app.command(_elsewhere, name=RESEARCH[0], show=False)
     return app
+
+
+def _elsewhere(*_asked: Annotated[str, Parameter(allow_leading_hyphen=True)]) -> None:
+    raise ConfigError(
+        "The studies are no part of the installed command; they run in a clone of the project, "
+        "which has the folder research/."
+    )
 
 
 def _version() -> str:

@@ -13,6 +13,7 @@ from cardsharp.errors import ConfigError
 from cardsharp.game import Game
 from cardsharp.games import game as game_named
 from cardsharp.games import games
+from workbench.files import PROJECT
 from workbench.program import is_program
 from workbench.show.options import Json
 from workbench.show.output import print_json, program, results
@@ -21,7 +22,7 @@ from workbench.strategy_file import SUFFIX, strategy_named
 STARTER = "mine"
 """What every starter calls itself."""
 
-PROGRAMS = Path(__file__).parents[2] / "starters" / "programs"
+PROGRAMS = PROJECT / "starters" / "programs"
 """A folder a game, with a starter a language."""
 
 

@@ -195,7 +195,7 @@ class Emulator:
             clock.sleep(timedelta(milliseconds=50))
         tail = self.log_tail()
         if "No module named" in tail:
-            raise ConfigError("MiniStack is not installed; run `uv sync --group emulator`.")
+            raise ConfigError("MiniStack is not installed; pip install 'cardsharp[emulator]'.")
         raise EmulatorError(f"MiniStack ended before it answered.\n{tail}")
 
     def _is_healthy(self) -> bool:

@@ -12,11 +12,12 @@ import yaml
 from cardsharp.errors import ConfigError
 from cardsharp.games import games
 from workbench.cloud.nested import flattened
+from workbench.files import PROJECT
 
 if TYPE_CHECKING:
     from types_boto3_sqs.literals import QueueAttributeNameType
 
-TEMPLATE = Path(__file__).parents[2] / "template.yaml"
+TEMPLATE = PROJECT / "template.yaml"
 """The bot, which nests what watches it, and on demand games and pages."""
 
 STACKS = TEMPLATE.with_name("stacks")

@@ -51,7 +51,7 @@ def _cluster(address: str) -> Iterator[Executor]:
         from distributed import Client  # noqa: PLC0415 - an optional group
     except ImportError:
         raise ConfigError(
-            "--cluster needs Dask, which is not installed: uv sync --group cluster."
+            "--cluster needs Dask, which is not installed: pip install 'cardsharp[cluster]'."
         ) from None
     if urlsplit(address).netloc.rpartition(":")[0] == "":
         raise ConfigError(f"'{address}' is no address of a cluster, which is tcp://HOST:PORT.")

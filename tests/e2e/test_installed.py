@@ -1,0 +1,105 @@
+"""The command installed from its wheel, in an environment and a folder where nothing else is."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from workbench.build.target import ROOT
+
+WALK = """
+--version
+play
+show last
+watch last --html match.html
+watch final-2023 --html final.html
+analyse final-2023
+new mine.py
+new mine.js
+new Mine.java
+try mine.py
+lab duel mine.py draw-3 --pairs 10
+cost
+blef duel solved bayes --games 1
+euchre duel rules random --games 2
+contest new cup
+contest teams add cup One --strategy draw-3
+contest teams add cup Two --strategy champion
+contest teams add cup Three --strategy steady
+contest teams add cup Four --strategy third
+contest run cup --port 0
+"""
+SERVING = {"arena": "arena at", "blef serve": "Blef at", "euchre serve": "Euchre at"}
+"""What stays until Ctrl-C, and what it says first."""
+
+ELSEWHERE = {
+    "research train": "in a clone of the project",
+    "play --cloud emulator": "pip install 'cardsharp[emulator]'",
+    "lab duel captain draw-3 --cluster tcp://127.0.0.1:1": "pip install 'cardsharp[cluster]'",
+}
+"""What the bare command lacks, and the words that say how to have it."""
+
+
+def called(*command: str) -> None:
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="module")
+def cardsharp(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The command, installed; the packages that it needs come from uv's cache, or from afar."""
+    folder = tmp_path_factory.mktemp("installed")
+    called(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder))
+    [wheel] = folder.glob("*.whl")
+    python = folder / "env" / "bin" / "python"
+    called(sys.executable, "-m", "venv", "--without-pip", str(folder / "env"))
+    uv = str(Path(sys.executable).with_name("uv"))
+    called(uv, "pip", "install", "--quiet", "--python", str(python), str(wheel))
+    return python.with_name("cardsharp")
+
+
+def run(command: Path, words: Sequence[str], folder: Path) -> "subprocess.CompletedProcess[str]":
+    home = {"HOME": str(folder), "PATH": os.defpath, "COLUMNS": "100"}
+    return subprocess.run(  # noqa: S603 - ours
+        [str(command), *words], cwd=folder, env=home, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_what_a_stranger_types_works_from_the_wheel_alone(cardsharp: Path, tmp_path: Path) -> None:
+    for line in WALK.split("\n")[1:-1]:
+        done = run(cardsharp, line.split(), tmp_path)
+        assert done.returncode == 0, f"{line}: {done.stdout}{done.stderr}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", SERVING)
+def test_a_service_of_the_wheel_serves_until_it_is_stopped(
+    cardsharp: Path, tmp_path: Path, line: str
+) -> None:
+    with subprocess.Popen(  # noqa: S603 - ours
+        [str(cardsharp), *line.split(), "--port", "0"],
+        cwd=tmp_path,
+        env={"HOME": str(tmp_path), "PATH": os.defpath, "PYTHONUNBUFFERED": "1"},
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as serving:
+        assert serving.stdout is not None
+        assert serving.stdout.readline().startswith(SERVING[line])
+        serving.send_signal(signal.SIGINT)
+        assert serving.wait(30) in (0, 130)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", ELSEWHERE)
+def test_what_the_wheel_lacks_is_said_with_the_line_to_type(
+    cardsharp: Path, tmp_path: Path, line: str
+) -> None:
+    done = run(cardsharp, line.split(), tmp_path)
+    assert done.returncode == 2
+    assert ELSEWHERE[line] in " ".join(done.stderr.split())
