@@ -27,7 +27,7 @@ from cardsharp.errors import (
 from cardsharp.games import game
 from cardsharp.registry import strategies_of
 from cardsharp.replay import Outcome, parse
-from workbench.cli import main
+from workbench.cli import document, main
 from workbench.cli.commands import all_commands
 from workbench.deadmansdraw.arena import _check_watchdog
 from workbench.deadmansdraw.cards import parse_cards
@@ -47,7 +47,7 @@ DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
 
 
 @pytest.mark.parametrize("command", all_commands(), ids=lambda command: command.name)
-def test_every_command_teaches_with_examples_and_is_documented(
+def test_every_command_teaches_with_examples(
     command: Command, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([command.name, "--help"]) == Exit.OK
@@ -55,7 +55,11 @@ def test_every_command_teaches_with_examples_and_is_documented(
     assert command.summary in said
     assert command.group or command.examples[0][0] in said
     assert "--json" in said
-    assert f"cardsharp {command.name}" in DOCS.read_text()
+
+
+def test_the_table_of_commands_is_written_by_its_module() -> None:
+    """If it is not: python -m workbench.cli.document."""
+    assert document.written() == DOCS.read_text("utf-8")
 
 
 def test_every_exit_code_is_documented() -> None:

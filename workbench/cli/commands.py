@@ -214,7 +214,7 @@ COMMANDS = (
         "Say what playing on AWS costs.",
         "From a dated price list and from what matches used on this machine.",
         (
-            ("cardsharp cost", "always listening, 100 matches a day, for a month"),
+            ("cardsharp cost", "what is deployed by default, 100 matches a day, for a month"),
             ("cardsharp cost --matches-per-day 300 --days 1", "a tournament day"),
             ("cardsharp cost --measure", "measure matches anew before adding up"),
         ),
@@ -256,7 +256,7 @@ def build_app() -> cyclopts.App:
     app["--help"].show = False
     app["--version"].show = False
     mount(app, all_commands())
-    for place, (name, target, summary) in enumerate(_rooms(), len(all_commands())):
+    for place, (name, target, summary) in enumerate(rooms(), len(all_commands())):
         app.command(target, name=name, help=summary, sort_key=place)
     if not find_spec(RESEARCH[0]):
         app.command(_elsewhere, name=RESEARCH[0], show=False)
@@ -277,7 +277,7 @@ def _version() -> str:
     return version("cardsharp")
 
 
-def _rooms() -> Iterator[tuple[str, str, str]]:
+def rooms() -> Iterator[tuple[str, str, str]]:
     """The lab, each game, and the folder of research where it is there."""
     yield from ROOMS
     for game in games():

@@ -1,0 +1,22 @@
+"""Writes the table of commands in docs/cli.md: `python -m workbench.cli.document`."""
+
+from pathlib import Path
+
+from workbench.cli.commands import all_commands, rooms
+
+PAGE = Path(__file__).parents[2] / "docs" / "cli.md"
+BEGIN, END = "<!-- written by python -m workbench.cli.document -->\n", "<!-- end -->"
+
+
+def written() -> str:
+    """The page, with the table between its marks as the commands are today."""
+    before, rest = PAGE.read_text("utf-8").split(BEGIN)
+    rows = [(one.name, one.summary) for one in all_commands()]
+    rows += [(name, summary) for name, _, summary in rooms()]
+    lines = [f"| `cardsharp {name}` | {summary} |" for name, summary in rows]
+    table = "\n".join(["| command | |", "|---|---|", *lines])
+    return f"{before}{BEGIN}{table}\n{END}{rest.partition(END)[2]}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(written(), "utf-8")
