@@ -1,9 +1,10 @@
 """Every kind of fault at every I/O step, of every bot and at both homes of a match log."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from random import Random
 
@@ -31,7 +32,7 @@ HOMES: Mapping[str, Callable[[], AbstractContextManager[Home]]] = {
     "DynamoDB and SQS": in_the_cloud,
 }
 
-NONE = "-"
+NONE, AND = "-", "; "
 
 Faults = Mapping[int, Kind | float]
 Counts = Counter[tuple[Kind, str]]
@@ -77,11 +78,12 @@ def counted(steps: list[str]) -> Counts:
 
 
 def table(counts: Mapping[str, Counts]) -> str:
-    """A row a kind of fault, a column a home: at which steps it was played, and how often."""
-    lines = [f"| fault | {' | '.join(counts)} |", "|---" * (len(counts) + 1) + "|"]
+    """The kinds of faults that hit the same steps, a column a home: at which, and how often."""
+    rows = defaultdict[tuple[str, ...], list[Kind]](list)
     for kind in Kind:
-        cells = (_cell(kind, each) for each in counts.values())
-        lines.append(f"| {kind} | {' | '.join(cells)} |")
+        rows[tuple(_cell(kind, each) for each in counts.values())].append(kind)
+    lines = [f"| fault | {' | '.join(counts)} |", "|---" * (len(counts) + 1) + "|"]
+    lines += [f"| {AND.join(kinds)} | {' | '.join(cells)} |" for cells, kinds in rows.items()]
     return "\n".join(lines) + "\n"
 
 
@@ -102,8 +104,8 @@ def shown() -> dict[str, set[tuple[str, str]]]:
     text = PAGE.read_text().split(BEGIN)[1].split(END, 1)[0]
     head, _, *rows = [line.strip("| ").split(" | ") for line in text.splitlines() if "|" in line]
     found: dict[str, set[tuple[str, str]]] = {home: set() for home in head[1:]}
-    for kind, *cells in rows:
+    for kinds, *cells in rows:
         for home, cell in zip(head[1:], cells, strict=True):
-            steps = cell.split(", ") if cell != NONE else []
-            found[home] |= {(kind, step.rpartition(" ")[0]) for step in steps}
+            steps = [step.rpartition(" ")[0] for step in cell.split(", ")] if cell != NONE else []
+            found[home] |= set(product(kinds.split(AND), steps))
     return found
