@@ -71,7 +71,7 @@ TARGETS = {
         ("unit/test_euchre_rules.py", "replay/test_euchre_traffic.py"),
     ),
     "attending": Target(
-        ("cloud/hold", "cloud/attend", "cloud/lease"),
+        ("cloud/hold", "cloud/attend", "cloud/attendance", "cloud/lease"),
         (
             "unit/test_attend.py",
             "unit/test_hold.py",

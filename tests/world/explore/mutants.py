@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 from unittest import mock
 
-from cardsharp.cloud import attend, hold, onlooker, sqlite
+from cardsharp.cloud import attendance, hold, onlooker, sqlite
 from cardsharp.cloud.ports import MatchRecord, Outwaited
 from cardsharp.cloud.trouble import Denied, is_final
 from cardsharp.errors import ArenaError
@@ -91,7 +91,7 @@ MUTANTS = (
     ),
     Mutant("no intent is stored", hold.Hold, "intend", _unstored, ONE_WORKER),
     Mutant("an action is sent however long its intent took", hold.Hold, "intend", _too_late),
-    Mutant("a page counts as a refusal", attend, "is_refusal", lambda _error: True, ONE_WORKER),
+    Mutant("a page counts as a refusal", attendance, "is_refusal", lambda _error: True, ONE_WORKER),
     Mutant(
         "another's word is taken for how long nobody was there",
         onlooker.Onlooker,
