@@ -277,6 +277,17 @@ def test_every_route_has_a_row(world: World) -> None:
     assert {row.route for row in ROWS} == world.home.routes
 
 
+def test_the_document_by_hand_describes_every_route_of_the_api(world: World) -> None:
+    """The one description of the historic server's API, which no model of ours could make."""
+    document = world.client.get("/swagger.json", ADMIN).json()
+    described = {
+        (method.upper(), path)
+        for path, operations in document["paths"].items()
+        for method in operations
+    }
+    assert described == {one for one in world.home.routes if one[1].startswith("/api/")}
+
+
 def test_a_head_tells_what_its_get_would(world: World) -> None:
     """The same status, and no body."""
     for row in ROWS:
