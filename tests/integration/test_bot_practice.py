@@ -27,11 +27,14 @@ ORDERS = sorted(EVENTS.glob("practice_*.json"))
 
 
 @contextmanager
-def at_arena(folder: Path, **more: str) -> Iterator[tuple[ArenaServer, Any]]:
+def at_arena(
+    folder: Path, *, slow_down: bool = False, **more: str
+) -> Iterator[tuple[ArenaServer, Any]]:
     config = ArenaConfig(
         players=write_players(folder),
         admin_password=ADMIN_PASSWORD,
         poll_timeout=timedelta(seconds=0.1),
+        slow_down=slow_down,
     )
     with ArenaServer(config) as arena:
         variables = {**ours(arena.url), **embedded_in(folder / "matches.db").settings, **more}
@@ -117,3 +120,15 @@ def test_an_order_that_the_arena_refuses_says_why(tmp_path: Path) -> None:
     cards = [{"suit": "Key", "value": 5}] * 2
     with at_arena(tmp_path), pytest.raises(Rejected, match="Duplicate cards not allowed"):
         practice.app.handler({"draw_pile": cards}, context())
+
+
+def test_no_more_matches_are_created_than_the_limit_of_requests_feeds(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """100 requests a minute feed six matches with turns of 7 s, without a limit any number."""
+    event = {"matches": 8, "timeout_seconds": 7}
+    with at_arena(tmp_path, slow_down=True):
+        first = practice.app.handler(event, context())["match_ids"]
+        free = practice.app.handler({"matches": 8}, context())["match_ids"]
+    assert [len(first), len(free)] == [6, 8]
+    assert "created 6 of 8 matches: the limit of requests feeds 6 at once" in caplog.text

@@ -136,7 +136,7 @@ def practice(*, options: PracticeOptions = PracticeOptions()) -> int:
                 client.whoami()  # so that a wrong address or password is known as such
                 at_once = _fed(client, options)
             if options.create_only:
-                _print_created(_create(options, tags, options.matches), as_json=options.as_json)
+                _print_created(_create(options, tags, options.matches), options)
                 return Exit.OK
             played = _play(assembly, options, tags, at_once)
             with open_log(kept) as log:
@@ -210,8 +210,10 @@ def _played(log: MatchLog, client: ArenaClient, match_id: str) -> MatchReport:
     return played_of(record, moves, compare(client.view(match_id), moves))
 
 
-def _print_created(ids: Sequence[str], *, as_json: bool) -> None:
-    if as_json:
+def _print_created(ids: Sequence[str], options: PracticeOptions) -> None:
+    if len(ids) < options.matches:
+        messages().print(f"The arena's limit of requests feeds these {len(ids)}, no more at once.")
+    if options.as_json:
         print_json({"match_ids": list(ids)})
         return
     for match_id in ids:

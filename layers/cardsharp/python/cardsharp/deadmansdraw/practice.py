@@ -1,5 +1,6 @@
 """Create practice matches: against oneself, or against the dummy, whose seat we play as well."""
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Annotated, Any, Literal
@@ -15,6 +16,8 @@ from cardsharp.deadmansdraw.wire import MatchParams
 from cardsharp.deadmansdraw.wire_views import Cards
 from cardsharp.errors import ConfigError
 from cardsharp.game import Job
+
+_log = logging.getLogger("cardsharp.practice")
 
 MOST = 100
 """Practice matches that one order may ask for."""
@@ -57,7 +60,9 @@ def order(event: Mapping[str, Any], job: Job) -> Sequence[str]:
 def create(order: PracticeOrder, me: str, arena: ArenaClient, offering: Offering) -> Iterator[str]:
     """Create the matches of an order and put each on the queue; their ids, one by one.
 
-    The arena would name only those in which it is our own turn, so each is offered at once.
+    The arena would name only those in which it is our own turn, so each is offered at once. Where
+    turns have a limit, no more are created than the arena's limit of requests feeds at once, and a
+    warning says so; matches that ran before are not counted.
 
     Raises:
         ConfigError: new matches are paused.
@@ -75,7 +80,12 @@ def create(order: PracticeOrder, me: str, arena: ArenaClient, offering: Offering
         random_seed=order.seed,
         timeout=timeout,
     )
-    for _ in range(order.matches):
+    for created in range(1, order.matches + 1):
         match_id = arena.create_match(params).id
         offering.offer_one(match_id, GAME.name)
         yield match_id
+        fed = arena.contact.budget.feeds(timeout)
+        if fed is not None and fed <= created < order.matches:
+            text = "created %d of %d matches: the limit of requests feeds %d at once"
+            _log.warning(text, created, order.matches, fed)
+            return
