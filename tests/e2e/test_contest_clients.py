@@ -15,7 +15,7 @@ from support.starters import BOTS, Bot, missing, start
 from cardsharp.deadmansdraw.contest.records import Result, Stage
 from workbench.contest.home import records_in
 from workbench.stage.clouds import Cloud, CloudKind, opened
-from workbench.stage.side import Rhythm, assembled, attending
+from workbench.stage.side import HomeRhythm, assembled, attending
 
 PROGRAM = Path(__file__).parents[2] / "starters/programs/deadmansdraw/mine.js"
 
@@ -89,7 +89,7 @@ def in_the_cloud(cloud: Cloud, url: str, user: str, password: str) -> Iterator[N
         "CARDSHARP_TAGS": "cup",
         "CARDSHARP_STRATEGY": "champion",
     }
-    rhythm = Rhythm(breath=cloud.breath)
+    rhythm = HomeRhythm(breath=cloud.breath)
     with assembled(variables) as assembly, attending(assembly, rhythm, lambda: None):
         yield
 

@@ -11,7 +11,7 @@ from cardsharp.cloud.dynamodb import DynamoLog
 from cardsharp.cloud.switches import Switches
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.errors import ConfigError
-from workbench.cli.switching import Wanted, listening, settings
+from workbench.cli.switching import SwitchesWanted, listening, settings
 from workbench.operate.stack import Stack
 from workbench.operate.switching import change, held
 
@@ -48,9 +48,9 @@ def test_without_a_wish_it_is_as_it_was_deployed(stack: Stack) -> None:
 
 def test_what_is_set_holds_until_its_default_is_asked_for(stack: Stack) -> None:
     change(stack, paused=True)
-    change(stack, **Wanted(strategy="draw-2", tag=("final",), at_once=4).changes())
+    change(stack, **SwitchesWanted(strategy="draw-2", tag=("final",), at_once=4).changes())
     assert settings(held(stack)) == "strategy draw-2 (set), tags final (set), 4 at once (set)"
-    change(stack, **Wanted(all_tags=True, default=("strategy", "at-once")).changes())
+    change(stack, **SwitchesWanted(all_tags=True, default=("strategy", "at-once")).changes())
     assert settings(held(stack)) == f"strategy {GAME.default_strategy}, all tags (set), 6 at once"
     assert stack.switchboard.read() == Switches(paused=True, tags=())
 
@@ -58,12 +58,15 @@ def test_what_is_set_holds_until_its_default_is_asked_for(stack: Stack) -> None:
 @pytest.mark.parametrize(
     ("wanted", "told"),
     [
-        (Wanted(strategy="captian"), "No strategy is called 'captian'. There are: .*captain"),
-        (Wanted(at_once=7), "At most 6 can be played at once: that is MatchLimit"),
+        (
+            SwitchesWanted(strategy="captian"),
+            "No strategy is called 'captian'. There are: .*captain",
+        ),
+        (SwitchesWanted(at_once=7), "At most 6 can be played at once: that is MatchLimit"),
     ],
 )
 def test_what_cannot_be_is_refused_and_changes_nothing(
-    stack: Stack, wanted: Wanted, told: str
+    stack: Stack, wanted: SwitchesWanted, told: str
 ) -> None:
     change(stack, strategy="draw-3")
     with pytest.raises(ConfigError, match=told):
@@ -74,12 +77,12 @@ def test_what_cannot_be_is_refused_and_changes_nothing(
 @pytest.mark.parametrize(
     "wanted",
     [
-        Wanted(tag=("final",), all_tags=True),
-        Wanted(tag=("final",), default=("tags",)),
-        Wanted(strategy="steady", default=("strategy",)),
+        SwitchesWanted(tag=("final",), all_tags=True),
+        SwitchesWanted(tag=("final",), default=("tags",)),
+        SwitchesWanted(strategy="steady", default=("strategy",)),
     ],
 )
-def test_two_wishes_that_contradict_each_other_are_refused(wanted: Wanted) -> None:
+def test_two_wishes_that_contradict_each_other_are_refused(wanted: SwitchesWanted) -> None:
     with pytest.raises(ConfigError, match="Give"):
         wanted.changes()
 

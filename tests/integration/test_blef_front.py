@@ -18,7 +18,7 @@ from cardsharp.errors import ConfigError
 from workbench.cloud.context import Function, LambdaContext
 from workbench.cloud.events import Event
 from workbench.cloud.http_events import FAILED, read_answer
-from workbench.cloud.http_front import MAX_BODY, Gateway, HttpFront
+from workbench.cloud.http_front import MAX_BODY, HttpFront, HttpGateway
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +131,7 @@ def test_a_port_that_is_taken_is_told(blef: HttpFront) -> None:
         HttpFront(Function("echo", echo), port)
 
 
-async def asked_from(gateway: Gateway, source: str) -> int:
+async def asked_from(gateway: HttpGateway, source: str) -> int:
     """The status of what is answered to a request from that address."""
     scope = {
         "type": "http",
@@ -167,7 +167,7 @@ def test_one_caller_cannot_have_all_others_wait(monkeypatch: pytest.MonkeyPatch)
         return {"statusCode": 200}
 
     async def ask() -> None:
-        gateway = Gateway(Function("slow", slow, timedelta(seconds=40)), SystemClock())
+        gateway = HttpGateway(Function("slow", slow, timedelta(seconds=40)), SystemClock())
         many = ["192.0.2.1"] * 9 + ["127.0.0.1"] * 2
         waiting = [asyncio.ensure_future(asked_from(gateway, source)) for source in many]
         try:

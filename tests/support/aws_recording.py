@@ -28,7 +28,7 @@ from cardsharp.games import games
 from support.arena import ALICE, BOB, PASSWORDS, write_players
 from workbench.arena.server import ArenaServer
 from workbench.build.target import ROOT
-from workbench.cloud.context import Function, Handler, Invocation, invoke
+from workbench.cloud.context import Function, Invocation, LambdaHandler, invoke
 from workbench.cloud.events import Event, schedule_event, sqs_event
 from workbench.cloud.samples import Sample, read_emf, sample
 from workbench.cloud.tables import create_table
@@ -40,7 +40,7 @@ from workbench.stage.surroundings import environment
 
 STACK = SERVICE
 REGION = "us-east-1"
-FUNCTIONS: dict[str, Handler] = {"Poller": poller.app.handler, "Worker": worker.app.handler}
+FUNCTIONS: dict[str, LambdaHandler] = {"Poller": poller.app.handler, "Worker": worker.app.handler}
 GAMES = {game.name: game.service.load().store for game in games() if game.service is not None}
 """The games with an HTTP service, and the setting that says where each keeps its matches."""
 
@@ -101,7 +101,7 @@ class Recorder:
             with environment(told):
                 return self._asked("viewer", "viewerApi", "viewerService", viewer.app.handler)
 
-    def _asked(self, name: str, api: str, function: str, handler: Handler) -> int:
+    def _asked(self, name: str, api: str, function: str, handler: LambdaHandler) -> int:
         event = json.loads(min((ROOT / "events").glob(f"{name}_*.json")).read_text())
         asked, clock = Function(name, handler, timedelta(seconds=29)), SystemClock()
         done = invoke(asked, event, asked.context(clock), clock)

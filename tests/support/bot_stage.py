@@ -20,7 +20,7 @@ from workbench.bench.whole_path import Account, PlayedTable, attended_by
 from workbench.cloud.context import Invocation
 from workbench.stage.clouds import embedded_in
 from workbench.stage.opponent import Opponent, Order
-from workbench.stage.side import WORKER_TIME, Rhythm, assembled, attending
+from workbench.stage.side import WORKER_TIME, HomeRhythm, assembled, attending
 from workbench.stage.tally import Tally
 
 SEATS = tuple(player for player, name in NAMES.items() if name.startswith("Player"))
@@ -96,7 +96,7 @@ def stage(casting: Casting, folder: Path) -> Iterator[Scene]:
         passing = frozenset(f"opponent {seat}" for seat in SEATS)
         statuses = stack.enter_context(Tally(arena.url, passing))
         threads = start_opponents(arena.url, casting.opponents, casting.pause)
-        rhythm = Rhythm(
+        rhythm = HomeRhythm(
             at_once=casting.at_once,
             breath=timedelta(milliseconds=100),
             worker_time=casting.worker_time,

@@ -15,14 +15,14 @@ from datetime import timedelta
 from pkgutil import resolve_name
 
 from cardsharp.cloud.clock import SystemClock
-from workbench.cloud.context import Handler, LambdaContext
+from workbench.cloud.context import LambdaContext, LambdaHandler
 
 _PREFIX = "/2018-06-01/runtime/invocation/"
 
 
 def main(target: str, lifeline: int) -> None:
     threading.Thread(target=_watch, args=(lifeline,), daemon=True).start()
-    handler: Handler = resolve_name(target)
+    handler: LambdaHandler = resolve_name(target)
     api = http.client.HTTPConnection(os.environ["AWS_LAMBDA_RUNTIME_API"])
     while True:
         api.request("GET", f"{_PREFIX}next")
@@ -46,7 +46,7 @@ def _context(headers: http.client.HTTPMessage) -> LambdaContext:
     return LambdaContext(name, timedelta(milliseconds=left), SystemClock(), request_id)
 
 
-def _answer(handler: Handler, body: bytes, context: LambdaContext) -> tuple[str, bytes]:
+def _answer(handler: LambdaHandler, body: bytes, context: LambdaContext) -> tuple[str, bytes]:
     """The kind of answer and its body; a handler's exception is an answer too."""
     try:
         return "response", json.dumps(handler(json.loads(body), context)).encode()

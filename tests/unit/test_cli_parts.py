@@ -32,7 +32,7 @@ from workbench.cli.commands import all_commands
 from workbench.deadmansdraw.arena import _check_watchdog
 from workbench.deadmansdraw.cards import parse_cards
 from workbench.deadmansdraw.checks import Skipped, judge_clock
-from workbench.show.checks import Check, Finding, report
+from workbench.show.checks import DoctorCheck, Finding, report
 from workbench.show.command import Command
 from workbench.show.exits import Exit, exit_for
 from workbench.show.lookup import find_match
@@ -261,7 +261,7 @@ def test_a_copied_match_is_the_same_match(tmp_path: Path) -> None:
 
 
 def test_two_things_to_do_are_two_lines_of_a_check(capsys: pytest.CaptureFixture[str]) -> None:
-    assert report([Check("settings", Finding.FAILED, "set a\nset b")], as_json=False) == 1
+    assert report([DoctorCheck("settings", Finding.FAILED, "set a\nset b")], as_json=False) == 1
     assert [line.split() for line in capsys.readouterr().out.splitlines()] == [
         ["settings", "failed", "set", "a"],
         ["set", "b"],

@@ -35,7 +35,7 @@ from workbench.bench.measuring import Served, cpu_seconds, served
 from workbench.stage.clouds import embedded_in
 from workbench.stage.opponent import Opponent
 from workbench.stage.opponent_process import OpponentProcess, opponent_at_play
-from workbench.stage.side import Rhythm, assembled, attending
+from workbench.stage.side import HomeRhythm, assembled, attending
 from workbench.stage.stage import Teams, credentials_of, order_of, variables_of
 from workbench.stage.surroundings import telemetry_in
 from workbench.stage.tally import Tally
@@ -85,7 +85,7 @@ def bot(setting: BenchSetup) -> Iterator[None]:
     """Our bot: poller, queue, worker and match log in the embedded home."""
     cloud = embedded_in(setting.folder / "bench.db")
     variables = variables_of(setting.strategy, setting.url, Teams.of_arena().us, cloud)
-    with assembled(variables) as assembly, attending(assembly, Rhythm(at_once=setting.at_once)):
+    with assembled(variables) as assembly, attending(assembly, HomeRhythm(at_once=setting.at_once)):
         yield
 
 
@@ -106,7 +106,7 @@ def plain(setting: BenchSetup) -> Iterator[None]:
     yield
 
 
-class Organiser:
+class BenchOrganiser:
     """Creates matches and waits for their ends."""
 
     def __init__(self, client: ArenaClient) -> None:
@@ -150,13 +150,13 @@ def measure(seat: Seat, matches: int, at_once: int, players: tuple[str, str]) ->
             process.await_ready()
             setting = BenchSetup(arena.url, strategy, folder, at_once)
             with seat(setting):
-                organiser = Organiser(admin)
+                organiser = BenchOrganiser(admin)
                 organiser.run(1, 1)
                 return _measured(organiser, tally, (arena, process), (matches, at_once))
 
 
 def _measured(
-    organiser: Organiser,
+    organiser: BenchOrganiser,
     tally: Tally,
     processes: tuple[Served, OpponentProcess],
     plan: tuple[int, int],

@@ -86,7 +86,7 @@ class Figures:
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class BuiltScene:
     """Where the artifacts run."""
 
     build: Build
@@ -128,7 +128,7 @@ class Scene:
 
 
 @contextmanager
-def scene(build: Build, python: Path) -> Iterator[Scene]:
+def scene(build: Build, python: Path) -> Iterator[BuiltScene]:
     """The arena, the emulator with the template's table and queues, and an opponent at play."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="cardsharp-run-")))
@@ -137,7 +137,7 @@ def scene(build: Build, python: Path) -> Iterator[Scene]:
         made = emulator.create()
         order = Order(arena.url, *OPPONENT, "steady")
         stack.enter_context(opponent_at_play(order, folder / "opponent.log")).await_ready()
-        yield Scene(
+        yield BuiltScene(
             build=build,
             mounts=mount(build, python, folder),
             environment=_function_environment(emulator, made, arena.url),
@@ -166,7 +166,7 @@ def _function_environment(emulator: Emulator, made: EmulatedStack, arena: str) -
     }
 
 
-def play(scene: Scene) -> tuple[list[Figures], MatchRecord]:
+def play(scene: BuiltScene) -> tuple[list[Figures], MatchRecord]:
     """Have every function do its work; what each needed, and the record of the match played."""
     match_id = scene.arena.create_match([US[0], OPPONENT[0]])
     with scene.function("Poller") as poller:
@@ -191,7 +191,7 @@ def play(scene: Scene) -> tuple[list[Figures], MatchRecord]:
     return [scene.started_again(one) for one in figures], record
 
 
-def _listen(scene: Scene, poller: Sandbox) -> Figures:
+def _listen(scene: BuiltScene, poller: Sandbox) -> Figures:
     event = schedule_event(datetime.now(UTC))
     first, _ = _timed(poller, event, _POLLER_TIME)
     # Too little time is left to begin a poll: what remains is the cost of being started.

@@ -28,7 +28,7 @@ from cardsharp.deadmansdraw.game import GAME
 from cardsharp.deadmansdraw.wire import MatchParams
 from workbench.bench.measuring import cpu_seconds, served
 from workbench.stage.clouds import embedded_in
-from workbench.stage.side import Rhythm, Side, assembled, attending
+from workbench.stage.side import HomeRhythm, Side, assembled, attending
 from workbench.stage.stage import Teams, credentials_of, variables_of
 from workbench.stage.surroundings import telemetry_in
 
@@ -69,7 +69,7 @@ def load(
     strategy: str = GAME.default_strategy,
 ) -> None:
     """Play so many matches at once and print one row."""
-    us, rhythm = Teams.of_arena().us, Rhythm(at_once=at_once)
+    us, rhythm = Teams.of_arena().us, HomeRhythm(at_once=at_once)
     params = MatchParams(player_ids=(us.id, DUMMY_ID), timeout=timedelta(seconds=turn))
     with (
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name,

@@ -35,7 +35,7 @@ from workbench.cloud.context import Invocation
 from workbench.stage.clouds import CloudKind, opened
 from workbench.stage.following import Follower
 from workbench.stage.opponent_process import OpponentProcess
-from workbench.stage.side import WORKER_TIME, Rhythm, assembled, attending
+from workbench.stage.side import WORKER_TIME, HomeRhythm, assembled, attending
 from workbench.stage.stage import Teams, order_of, variables_of
 from workbench.stage.surroundings import telemetry_in
 from workbench.stage.tally import Tally
@@ -178,7 +178,7 @@ def at_play(setting: Setting, folder: Path) -> Iterator[PlayedTable]:
             opponent.end()
             arena.stop()
 
-        rhythm = Rhythm(
+        rhythm = HomeRhythm(
             at_once=setting.at_once,
             breath=cloud.breath,
             worker_time=setting.worker_time,

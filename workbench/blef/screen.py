@@ -11,7 +11,7 @@ from cardsharp.blef.cards import COLOURS, VALUES, Hand
 from cardsharp.blef.position import Position, position_of
 from cardsharp.blef.simulation import Match
 from cardsharp.blef.state import Round
-from workbench.show.screen import Choice, Group, Screen, ScreenMove, matching
+from workbench.show.screen import Choice, ChoiceGroup, Screen, ScreenMove, matching
 
 _RULES = """\
 Everybody holds cards that nobody else sees; all of them together are the
@@ -90,7 +90,7 @@ class BlefScreen(Screen[Match, Position, int]):
             cards = sum(position.n_cards)
             yield f"Other bets cannot hold with {cards} cards in play; ? lists them too."
 
-    def groups(self, position: Position) -> Sequence[Group[int]]:
+    def groups(self, position: Position) -> Sequence[ChoiceGroup[int]]:
         """All bets by kind, and the check; remote are those that need more cards than there are."""
         legal, cards = position.legal_actions(), sum(position.n_cards)
         starts = accumulate((number for _, number in _KINDS), initial=0)
@@ -99,7 +99,7 @@ class BlefScreen(Screen[Match, Position, int]):
             for first, (kind, number) in zip(starts, _KINDS, strict=False)
         ]
         return [
-            Group(
+            ChoiceGroup(
                 kind,
                 [Choice(str(bet), name_of(bet), bet, "", _short(bet)) for bet in bets],
                 {str(bet) for bet in bets if bet not in legal},

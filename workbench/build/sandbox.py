@@ -40,7 +40,7 @@ class Mounts:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class ProcessUsage:
     """What a process has used so far: processor time, and the most memory at one time."""
 
     cpu: timedelta
@@ -105,7 +105,7 @@ class Sandbox:
         self._stack = ExitStack()
         self._api = RuntimeApi(name, self._note_init, self._is_alive)
         self._process: subprocess.Popen[bytes] | None = None
-        self.init: Usage | None = None
+        self.init: ProcessUsage | None = None
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
@@ -127,7 +127,7 @@ class Sandbox:
         """The handler's answer; raises `RuntimeFault` if there is none."""
         return self._api.invoke(event, timeout)
 
-    def usage(self) -> Usage:
+    def usage(self) -> ProcessUsage:
         """What the environment has used up to now."""
         if self._process is None:
             raise ConfigError(f"{self._name} does not run.")
@@ -167,9 +167,9 @@ class Sandbox:
         }
 
 
-def _usage_of(pid: int) -> Usage:
+def _usage_of(pid: int) -> ProcessUsage:
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     ticks = int(fields[_USER_TIME]) + int(fields[_SYSTEM_TIME])
     status = Path(f"/proc/{pid}/status").read_text()
     peak = next(line for line in status.splitlines() if line.startswith("VmHWM:"))
-    return Usage(timedelta(seconds=ticks / _TICKS), int(peak.split()[1]) * 1024)
+    return ProcessUsage(timedelta(seconds=ticks / _TICKS), int(peak.split()[1]) * 1024)

@@ -19,7 +19,7 @@ from cardsharp.errors import ConfigError
 from workbench.cli.cloud_letters import letters
 from workbench.cli.cloud_where import USUAL, StackOptions
 from workbench.cli.commands import command
-from workbench.cli.switching import NOTHING, Wanted, listening, settings
+from workbench.cli.switching import NOTHING, SwitchesWanted, listening, settings
 from workbench.operate import story
 from workbench.operate.export import export
 from workbench.operate.leaving import forget
@@ -162,7 +162,7 @@ def forget_(
 
 
 @cloud.command(name="set")
-def set_(*, wanted: Wanted = NOTHING, options: StackOptions = USUAL) -> int:
+def set_(*, wanted: SwitchesWanted = NOTHING, options: StackOptions = USUAL) -> int:
     """Set who plays, which matches and how many, within seconds and without a deployment.
 
     Without options, say what holds. What runs is played on, whatever is set.

@@ -14,7 +14,7 @@ from cardsharp.games import game as game_named
 from cardsharp.ratings import MEAN
 from workbench.lab.duel import Duel
 from workbench.lab.following import watched
-from workbench.lab.ladder import MOST, TEST, Climb, Climbed, Memory, Step, ladder_of
+from workbench.lab.ladder import MOST, TEST, Climb, Climbed, LadderStep, Memory, ladder_of
 from workbench.lab.options import MOST_SEEDS, Player, Positive, Workers
 from workbench.lab.plan import DEFAULT_GAME, Plan
 from workbench.lab.players import fingerprint
@@ -102,7 +102,7 @@ def ladder(player: Player, *, options: LadderOptions = LadderOptions()) -> int:
     return Exit.FAILED if options.highest is not None and climbed.barrier is not None else Exit.OK
 
 
-def _warn(step: Step, steps: Sequence[Step]) -> None:
+def _warn(step: LadderStep, steps: Sequence[LadderStep]) -> None:
     """Say once that the player is not steady, after the first rung that was played."""
     played = [one for one in steps if one.duel is not None]
     if step.duel is not None and played == [step]:
@@ -113,7 +113,7 @@ def _warn(step: Step, steps: Sequence[Step]) -> None:
 # --- for people ----------------------------------------------------------------------------------
 
 
-def _line(step: Step) -> str:
+def _line(step: LadderStep) -> str:
     """What came of a rung."""
     rung = step.rung
     took = "known" if step.duel is None else f"{step.seconds:.1f} s"
@@ -141,7 +141,7 @@ def _print(plan: Plan, climbed: Climbed, seconds: float, processes: int) -> None
         console.print(f"Matches to learn from: {program()} {command}", style="dim", soft_wrap=True)
 
 
-def _named(step: Step) -> str:
+def _named(step: LadderStep) -> str:
     return f"{step.rung.name} (rating {step.rating})"
 
 

@@ -14,7 +14,7 @@ Switch = Literal["strategy", "tags", "at-once"]
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
+class SwitchesWanted:
     """What is to be set."""
 
     strategy: Annotated[str | None, Parameter(help="Who plays our seat at the arena.")] = None
@@ -50,7 +50,7 @@ class Wanted:
         return changes
 
 
-NOTHING = Wanted()
+NOTHING = SwitchesWanted()
 
 
 def settings(held: Held) -> str:

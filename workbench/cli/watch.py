@@ -23,7 +23,7 @@ from workbench.show.lookup import LAST
 from workbench.show.options import Json, Match, Store
 from workbench.show.output import print_json, results
 from workbench.watch.site import WatchServer
-from workbench.watch.sources import Source, source_of
+from workbench.watch.sources import NamedSource, source_of
 
 
 @Parameter(name="*")
@@ -95,14 +95,14 @@ def _write(file: Path, text: str, match_id: str, *, as_json: bool) -> None:
         results().print(f"{file} opens in any browser")
 
 
-def _match(source: Source, match_id: str, *, public: bool) -> DrawnMatch:
+def _match(source: NamedSource, match_id: str, *, public: bool) -> DrawnMatch:
     record = source.match(match_id)
     if record is None:
         raise ConfigError(f"There is no match {match_id}.")
     return shown(record, source.moves(match_id), public=public)
 
 
-def _serve(source: Source, match_id: str, options: WatchOptions) -> None:
+def _serve(source: NamedSource, match_id: str, options: WatchOptions) -> None:
     """Show the page until Ctrl-C."""
     stopped = threading.Event()
     with WatchServer(source, options.port) as server:

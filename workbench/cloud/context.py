@@ -39,7 +39,7 @@ class LambdaContext(PowertoolsContext):
         self._end = self._clock.monotonic()
 
 
-class Handler(Protocol):
+class LambdaHandler(Protocol):
     """A Lambda handler in this process, or something that calls one elsewhere."""
 
     def __call__(self, event: Event, context: LambdaContext, /) -> object:
@@ -52,7 +52,7 @@ class Function:
     """A function as template.yaml deploys it."""
 
     name: str
-    handler: Handler
+    handler: LambdaHandler
     timeout: timedelta = timedelta(seconds=60)
 
     def context(self, clock: Clock) -> LambdaContext:

@@ -47,7 +47,7 @@ _TOO_LONG = Answered(413, (("Content-Type", "application/json"),), b'{"message":
 _log = logging.getLogger(__name__)
 
 
-class Gateway:
+class HttpGateway:
     """The ASGI application: what API Gateway does between a client and a function."""
 
     def __init__(
@@ -142,7 +142,7 @@ class HttpFront:
         clock: Clock | None = None,
         sockets: MemorySockets | None = None,
     ) -> None:
-        self._gateway = Gateway(function, clock or SystemClock(), sockets)
+        self._gateway = HttpGateway(function, clock or SystemClock(), sockets)
         self._ws: Literal["none", "websockets-sansio"]
         self._ws = "none" if sockets is None else "websockets-sansio"
         self._socket = listen("The HTTP front", host, port, BACKLOG)

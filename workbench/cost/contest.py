@@ -16,7 +16,7 @@ from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.errors import CardsharpError
 from workbench.build.say import say
-from workbench.cloud.context import Handler
+from workbench.cloud.context import LambdaHandler
 from workbench.cost.games import (
     Timed,
 )
@@ -45,7 +45,7 @@ def measure_contest(matches: int = 5) -> ContestUse:
 
     timed: list[Timed] = []
 
-    def counted(handler: Handler) -> Timed:
+    def counted(handler: LambdaHandler) -> Timed:
         timed.append(Timed(handler))
         return timed[0]
 

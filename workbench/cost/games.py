@@ -21,7 +21,7 @@ from cardsharp.errors import ConfigError
 from cardsharp.game import Game
 from cardsharp.games import games
 from workbench.build.say import say
-from workbench.cloud.context import Function, Handler, LambdaContext
+from workbench.cloud.context import Function, LambdaContext, LambdaHandler
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.events import Event
 from workbench.cloud.http_front import HttpFront
@@ -46,7 +46,7 @@ THOUSAND = 1000
 class Timed:
     """A handler, how often it was called and the processor time that it took."""
 
-    def __init__(self, handler: Handler) -> None:
+    def __init__(self, handler: LambdaHandler) -> None:
         self._handler = handler
         self.requests = 0
         self.seconds = 0.0

@@ -14,7 +14,7 @@ from workbench.cloud.context import Invocation
 from workbench.deadmansdraw.bot import BotOptions, log_file
 from workbench.deadmansdraw.watching import AsJson, Printed, Watch
 from workbench.show.output import results
-from workbench.stage.side import Rhythm, Side, attending
+from workbench.stage.side import HomeRhythm, Side, attending
 from workbench.stage.standby import place_at, standing_by
 
 GLANCE = timedelta(milliseconds=200)
@@ -43,7 +43,7 @@ def attend(assembly: Assembly, name: str, options: BotOptions, say: Callable[[st
         else:
             say(f"attending {attends} So does another bot with this match log; see --standby.")
         say(f"Ctrl-C: no new matches. The program's own log is {log_file()}.")
-        rhythm = Rhythm(
+        rhythm = HomeRhythm(
             at_once=options.at_once,
             worker_time=WORKER_TIME,
             observe=_failures_to(say),

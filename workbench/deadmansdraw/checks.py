@@ -15,7 +15,7 @@ from cardsharp.deadmansdraw.game import GAME
 from cardsharp.deadmansdraw.settings import Settings
 from cardsharp.errors import CardsharpError
 from workbench.deadmansdraw.connection import ArenaOptions, client_for, variables_for
-from workbench.show.checks import Check, Finding, Skipped, attempt
+from workbench.show.checks import DoctorCheck, Finding, Skipped, attempt
 from workbench.show.lookup import open_log, store_or_default
 from workbench.strategy_file import strategy_named
 
@@ -27,14 +27,14 @@ MOST_SKEW = timedelta(seconds=5)
 PATIENCE = timedelta(seconds=10)
 
 
-def all_checks(options: ArenaOptions) -> Iterator[Check]:
+def all_checks(options: ArenaOptions) -> Iterator[DoctorCheck]:
     """Every check, in the order in which one builds on another."""
     yield attempt("Python", python)
     yield attempt("strategy", strategy)
     yield attempt("match log", match_log)
     if options.url is None and not any(name.startswith(PREFIX) for name in os.environ):
         text = "none named; `cardsharp play` needs none, `cardsharp bot` takes --url and --user"
-        yield Check("arena", Finding.SKIPPED, text)
+        yield DoctorCheck("arena", Finding.SKIPPED, text)
         return
     found: list[Settings] = []
 

@@ -23,7 +23,7 @@ from cardsharp.deadmansdraw.arena.players import load_players
 from cardsharp.deadmansdraw.arena.teams import PLAYERS
 from cardsharp.web.asgi import handler_of
 from workbench.arena.server import ArenaServer
-from workbench.cloud.context import Function, Handler
+from workbench.cloud.context import Function, LambdaHandler
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.http_front import HttpFront
 from workbench.cloud.tables import create_table
@@ -46,7 +46,7 @@ class CloudServer(ArenaServer):
         table: DynamoTable,
         *,
         moved: Moved = nobody_told,
-        around: Callable[[Handler], Handler] = lambda handler: handler,
+        around: Callable[[LambdaHandler], LambdaHandler] = lambda handler: handler,
     ) -> None:
         check_openness(config)
         password = config.admin_password
@@ -94,7 +94,7 @@ def emulated(
     config: ArenaConfig,
     *,
     moved: Moved = nobody_told,
-    around: Callable[[Handler], Handler] = lambda handler: handler,
+    around: Callable[[LambdaHandler], LambdaHandler] = lambda handler: handler,
 ) -> Iterator[CloudServer]:
     """Yield an arena in an emulator of its own; start it by `with` or `front.run()`.
 

@@ -20,7 +20,7 @@ from cardsharp.deadmansdraw.game import GAME
 from cardsharp.errors import CardsharpError, ConfigError, StoreError
 from workbench.deadmansdraw.report import (
     MatchReport,
-    Report,
+    RunReport,
     played_of,
     print_faults,
     print_table,
@@ -131,7 +131,7 @@ def _work_folder(folder: Path) -> Iterator[Path]:
                 shutil.copyfile(work / "play.log", folder / "play.log")
 
 
-def _perform(script: Script, options: PlayOptions, work: Path, store: str) -> Report:
+def _perform(script: Script, options: PlayOptions, work: Path, store: str) -> RunReport:
     """Everything between an empty stage and an empty stage."""
     console = messages()
     where = (
@@ -146,7 +146,7 @@ def _perform(script: Script, options: PlayOptions, work: Path, store: str) -> Re
         played = [_played(stage, match_id) for match_id in ids]
         more = {"opponent": options.opponent_name, "version": version_of(options.strategy, GAME)}
         kept = _keep(ids, stage.log, store, more)
-    return Report(
+    return RunReport(
         strategy=script.strategy,
         opponent=options.opponent_name,
         cloud=script.cloud,
@@ -195,7 +195,7 @@ def _keep(ids: Sequence[str], log: MatchLog, store: str, more: Body) -> str:
     return store
 
 
-def _print_end(report: Report, options: PlayOptions) -> None:
+def _print_end(report: RunReport, options: PlayOptions) -> None:
     """The result, the check of the log, and what to do next."""
     console = results()
     if len(report.played) == 1:
@@ -210,7 +210,7 @@ def _print_end(report: Report, options: PlayOptions) -> None:
         _print_next_steps(console, report, options)
 
 
-def _print_match(console: Console, report: Report) -> None:
+def _print_match(console: Console, report: RunReport) -> None:
     [match] = report.played
     ours, theirs = match.scores
     words = {"won": "we won", "lost": "we lost", "tied": "a tie"}
@@ -221,7 +221,7 @@ def _print_match(console: Console, report: Report) -> None:
     console.print(f"requests {requests_text(report.requests, 1)}; {report.seconds:.1f} s")
 
 
-def _print_next_steps(console: Console, report: Report, options: PlayOptions) -> None:
+def _print_next_steps(console: Console, report: RunReport, options: PlayOptions) -> None:
     """Commands that go on from here, ready to be copied."""
     store = "" if options.keep is None else f" --store {shlex.quote(report.store)}"
     match = report.played[-1]

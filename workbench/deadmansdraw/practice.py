@@ -31,7 +31,7 @@ from workbench.show.output import messages, print_error, print_json, results
 from workbench.stage.archive import copy_match
 from workbench.stage.clouds import embedded_in
 from workbench.stage.following import Follower
-from workbench.stage.side import Rhythm, assembled, attending
+from workbench.stage.side import HomeRhythm, assembled, attending
 from workbench.stage.surroundings import telemetry_in
 from workbench.stage.verdict import compare
 from workbench.strategy_file import strategy_named, version_of
@@ -194,7 +194,7 @@ def _play(
             stop_at_fault(log, running)
 
     matches = (match_id for _ in range(number) for match_id in _create(options, tags, 1))
-    with attending(assembly, Rhythm(at_once=at_once)):
+    with attending(assembly, HomeRhythm(at_once=at_once)):
         ended = Follower(log, assembly.clock, STALL).as_they_end(matches, at_once, glance)
         in_order = list(ended) if one or options.as_json else watch_many(ended, log, number)
         glance(in_order)

@@ -23,7 +23,7 @@ _POINTS = {"won": 1.0, "tied": 0.5, "lost": 0.0}
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class SafeFault:
     """Why a safe action replaced a decision, and in which turn of which match."""
 
     match_id: str
@@ -43,7 +43,7 @@ class MatchReport:
     match_id: str
     outcome: Outcome
     verdict: Verdict
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[SafeFault, ...] = ()
     us: int | None = 0
     longest_turn: int = 1
     forced: int = 0
@@ -75,7 +75,7 @@ class MatchReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class RunReport:
     """All matches of one run; `requests` are those of our side, by kind."""
 
     strategy: str
@@ -150,12 +150,12 @@ def forced_turns(record: MatchRecord, moves: Sequence[MoveRecord]) -> int:
     return sum(str(timed_out(move)) in seats for move in facts)
 
 
-def faults_of(match_id: str, turns: Sequence[Turn]) -> Iterator[Fault]:
+def faults_of(match_id: str, turns: Sequence[Turn]) -> Iterator[SafeFault]:
     """Every decision of those turns that a safe action replaced."""
     for turn in turns:
         for step in turn.decisions:
             if step.ours is not None and step.ours.fault:
-                yield Fault(match_id, turn.number, step.ours.fault, step.ours.trace)
+                yield SafeFault(match_id, turn.number, step.ours.fault, step.ours.trace)
 
 
 def stop_at_fault(log: MatchReader, matches: Sequence[str]) -> None:
@@ -171,7 +171,7 @@ def print_faults(played: Sequence[MatchReport], store: str) -> None:
 
     `store` is what a command must be told to find the matches.
     """
-    kinds: dict[str, list[Fault]] = {}
+    kinds: dict[str, list[SafeFault]] = {}
     for match in played:
         for fault in match.faults:
             kinds.setdefault(fault.text, []).append(fault)
@@ -182,7 +182,7 @@ def print_faults(played: Sequence[MatchReport], store: str) -> None:
         print_error(f"See {program()} why {first.match_id} {first.turn}{store}")
 
 
-def print_table(console: Console, report: Report) -> None:
+def print_table(console: Console, report: RunReport) -> None:
     """The matches of a run, one in a line, and what they come to."""
     table = Table(box=None, padding=(0, 2), pad_edge=False)
     for name in ("match", "result", "score", "turns", "moves", "log"):
@@ -205,7 +205,7 @@ def print_table(console: Console, report: Report) -> None:
     console.print(summary_table(report))
 
 
-def summary_table(report: Report) -> Table:
+def summary_table(report: RunReport) -> Table:
     """Won, lost, tied, points with their interval, scores, requests and pace."""
     number = len(report.played)
     points, low, high = report.points

@@ -18,7 +18,7 @@ from cardsharp.euchre.strategies import build
 from workbench.cloud.http_front import HOST
 from workbench.euchre import serving
 from workbench.euchre.lab import SIDES
-from workbench.euchre.probe import KINDS, Finding, Probed, probe_kind
+from workbench.euchre.probe import KINDS, Probed, ProbeFinding, probe_kind
 from workbench.euchre.remote import RemotePlayer
 from workbench.euchre.styles import STYLES
 from workbench.lab.commands import league as play_league
@@ -240,7 +240,7 @@ def probe(*, options: ProbeOptions = ProbeOptions()) -> int:
     return int(any(finding.changed for finding in findings))
 
 
-def _probed(url: str, options: ProbeOptions) -> list[Finding]:
+def _probed(url: str, options: ProbeOptions) -> list[ProbeFinding]:
     """Probe every kind of decision; tell of each as soon as it is known."""
     findings = []
     probed = Probed(options.deals, options.permutations, options.seed)

@@ -26,7 +26,7 @@ _LAST_BID = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ProbeFinding:
     """How many answers of one kind of decision were changed by hidden cards."""
 
     kind: str
@@ -90,7 +90,7 @@ class Probed:
     seed: int = 1
 
 
-def probe(base: str, probed: Probed, kinds: Iterable[str] = KINDS) -> list[Finding]:
+def probe(base: str, probed: Probed, kinds: Iterable[str] = KINDS) -> list[ProbeFinding]:
     """What hidden cards change at the service there."""
     with RemotePlayer(base) as player:
         return [probe_kind(player, kind, probed) for kind in kinds]
@@ -98,7 +98,7 @@ def probe(base: str, probed: Probed, kinds: Iterable[str] = KINDS) -> list[Findi
 
 def probe_kind(
     player: RemotePlayer, kind: str, probed: Probed, done: Callable[[], None] = lambda: None
-) -> Finding:
+) -> ProbeFinding:
     """What hidden cards change in one kind of decision; `done` is called after each deal."""
     changed = 0
     for number in range(probed.deals):
@@ -108,7 +108,7 @@ def probe_kind(
         answers |= {_asked(player, exchanged(deal, rng)) for _ in range(probed.permutations)}
         changed += len(answers) > 1
         done()
-    return Finding(kind, probed.deals, changed)
+    return ProbeFinding(kind, probed.deals, changed)
 
 
 def _asked(player: RemotePlayer, deal: Deal) -> Action:

@@ -17,7 +17,7 @@ from cardsharp.euchre.position import Position, seen_by
 from cardsharp.euchre.rules import score
 from cardsharp.euchre.simulation import CHAIRS, Dealt, Match
 from cardsharp.euchre.table import DEALER, Table, turn
-from workbench.show.screen import Choice, Group, Screen, ScreenMove, in_columns
+from workbench.show.screen import Choice, ChoiceGroup, Screen, ScreenMove, in_columns
 
 _RULES = """\
 You and the partner opposite play against the two others, to ten points.
@@ -98,12 +98,12 @@ class Terminal(Screen[Match, Position, Action]):
         first = f"{_ASKED[position.question]:12}"
         return in_columns([str(choice) for choice in self.choices(position)], width, first)
 
-    def groups(self, position: Position) -> Sequence[Group[Action]]:
+    def groups(self, position: Position) -> Sequence[ChoiceGroup[Action]]:
         """What is asked, with the hand's other cards where a card is to be chosen."""
         choices = self.choices(position)
         asked = _ASKED[position.question]
         if position.question not in {Question.PLAY, Question.DISCARD}:
-            return [Group(asked, choices)]
+            return [ChoiceGroup(asked, choices)]
         kind = Play if position.question is Question.PLAY else Discard
         allowed = {one.action: one for one in choices}
         hand = {
@@ -112,7 +112,7 @@ class Terminal(Screen[Match, Position, Action]):
         }
         cards = [kind(card) for card in sorted(hand, key=lambda card: (card & 3, -card))]
         every = [allowed.get(one) or Choice(described(one), described(one), one) for one in cards]
-        return [Group(asked, every, {one.key for one in every if one.action not in allowed})]
+        return [ChoiceGroup(asked, every, {one.key for one in every if one.action not in allowed})]
 
     def told(self, before: Match, action: Action, after: Match) -> ScreenMove:
         """What was bid or played, who took the trick, how the deal ended."""

@@ -165,7 +165,7 @@ def _who(name_or_file: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class LadderStep:
     """One rung of a climb; `duel` and `seconds` are of a rung that was played now."""
 
     rung: Rung
@@ -188,7 +188,7 @@ class Climb:
     play: Callable[[Plan, Sequential], Duel]
     anew: bool = False
 
-    def steps(self, names: Iterable[str]) -> Iterator[Step]:
+    def steps(self, names: Iterable[str]) -> Iterator[LadderStep]:
         """The rungs of those names in their order, up to the first that is not beaten.
 
         Raises:
@@ -201,10 +201,10 @@ class Climb:
             if not step.is_beaten:
                 return
 
-    def _step(self, plan: Plan, rating: Rating) -> Step:
+    def _step(self, plan: Plan, rating: Rating) -> LadderStep:
         known = None if self.anew else self.memory.known(plan)
         if known is not None:
-            return Step(known, rating)
+            return LadderStep(known, rating)
         began, tested = monotonic(), Sequential(TEST)
         try:
             duel = self.play(plan, tested)
@@ -212,7 +212,7 @@ class Climb:
             raise StrategyFault(f"Against {plan.second}: {fault}") from None
         rung = _rung(duel, tested)
         self.memory.keep(rung)
-        return Step(rung, rating, monotonic() - began, duel)
+        return LadderStep(rung, rating, monotonic() - began, duel)
 
 
 def _rung(duel: Duel, tested: Sequential) -> Rung:
@@ -235,15 +235,15 @@ def _rung(duel: Duel, tested: Sequential) -> Rung:
 class Climbed:
     """A climb that has ended."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[LadderStep, ...]
 
     @property
-    def highest(self) -> Step | None:
+    def highest(self) -> LadderStep | None:
         """The last rung that was beaten, None where none was."""
         return next((step for step in reversed(self.steps) if step.is_beaten), None)
 
     @property
-    def barrier(self) -> Step | None:
+    def barrier(self) -> LadderStep | None:
         """The rung that was not beaten, None where all were."""
         last = self.steps[-1]
         return None if last.is_beaten else last

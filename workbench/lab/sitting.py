@@ -12,7 +12,7 @@ from cardsharp.deciding import Decided
 from cardsharp.simulation import A, P, S, Simulation
 from cardsharp.strategy import Decision
 from workbench.lab.extras import Taken
-from workbench.show.person import Left, Seated
+from workbench.show.person import AtTheTable, Left
 from workbench.show.screen import ScreenMove
 
 PERSON = "you"
@@ -34,7 +34,7 @@ class Sitting(Generic[S, P, A]):
     """
 
     simulation: Simulation[S, P, A]
-    people: Mapping[int, Seated[P, A]]
+    people: Mapping[int, AtTheTable[P, A]]
     bots: Mapping[int, SeatedBot]
     whys: bool = False
     taken: list[Taken] = field(default_factory=list, init=False)

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 from cardsharp.errors import ConfigError, StoreError
 from workbench.operate.stack import Clients, find_stack
-from workbench.show.checks import Check, attempt
+from workbench.show.checks import DoctorCheck, attempt
 
 UPGRADE = "docs/operations.md, From version 0.2"
 
 
-def outdated(client: Clients, name: str) -> Iterator[Check]:
+def outdated(client: Clients, name: str) -> Iterator[DoctorCheck]:
     """Nothing, unless the stack is there and its games, pages or arena are of version 0.2."""
     try:
         parameters = find_stack(name, client).parameters

@@ -8,7 +8,7 @@ from cardsharp.cloud.aws import call
 from cardsharp.errors import ConfigError, StoreError
 from workbench.cloud.template import ARENA, TEMPLATE, all_resources, load_template
 from workbench.operate.stack import DEFAULT_NAME, Client, Clients
-from workbench.show.checks import Check, Skipped, attempt
+from workbench.show.checks import DoctorCheck, Skipped, attempt
 
 RIGHTS = "workbench/operate/deployer.yaml"
 """What makes the policy of a deployer, who needs it for a deployment and these commands."""
@@ -151,7 +151,7 @@ def planned(
     )
 
 
-def preflight(client: Clients, demand: Demand) -> Iterator[Check]:
+def preflight(client: Clients, demand: Demand) -> Iterator[DoctorCheck]:
     """Look at region, credentials, rights and quota."""
     yield attempt("region", lambda: str(client("lambda").meta.region_name))
     yield attempt("credentials", lambda: _caller(client))

@@ -24,7 +24,7 @@ _STYLES = {Finding.OK: "green", Finding.FAILED: "bold red", Finding.SKIPPED: "di
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class DoctorCheck:
     """One thing that was looked at; `text` says what is so and, if need be, what to do."""
 
     name: str
@@ -36,17 +36,17 @@ class Skipped(CardsharpError):
     """There is nothing to check; the message says why."""
 
 
-def attempt(name: str, look: Callable[[], str]) -> Check:
+def attempt(name: str, look: Callable[[], str]) -> DoctorCheck:
     """What `look` found, or why it failed, as a check."""
     try:
-        return Check(name, Finding.OK, look())
+        return DoctorCheck(name, Finding.OK, look())
     except Skipped as skipped:
-        return Check(name, Finding.SKIPPED, str(skipped))
+        return DoctorCheck(name, Finding.SKIPPED, str(skipped))
     except CardsharpError as error:
-        return Check(name, Finding.FAILED, str(error))
+        return DoctorCheck(name, Finding.FAILED, str(error))
 
 
-def report(checks: Iterable[Check], *, as_json: bool) -> int:
+def report(checks: Iterable[DoctorCheck], *, as_json: bool) -> int:
     """Print what was checked; the exit code, which is 1 if anything failed."""
     found = list(checks)
     if as_json:
@@ -57,7 +57,7 @@ def report(checks: Iterable[Check], *, as_json: bool) -> int:
     return Exit.FAILED if failed else Exit.OK
 
 
-def _table(checks: Iterable[Check]) -> Table:
+def _table(checks: Iterable[DoctorCheck]) -> Table:
     table = Table(box=None, show_header=False, padding=(0, 2), pad_edge=False)
     for check in checks:
         first, *more = check.text.splitlines()

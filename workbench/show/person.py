@@ -46,7 +46,7 @@ class Advisor(NamedTuple, Generic[P]):
 
 
 @dataclass
-class Question(Generic[P, A]):
+class PersonQuestion(Generic[P, A]):
     """What a person is asked, and the advice on it once that was wished for.
 
     `make` makes the game's own decision.
@@ -91,7 +91,7 @@ class Question(Generic[P, A]):
         return next((one.name for one in self.choices if one.action == action), str(action))
 
 
-class Seated(Protocol[P, A]):
+class AtTheTable(Protocol[P, A]):
     """A person at a table, wherever that person is."""
 
     screen: Screen[Any, P, A]
@@ -149,7 +149,7 @@ class Person(Generic[P, A]):
         Raises:
             Left: the input ended, or the person asked to leave.
         """
-        question = Question(position, self.screen.choices(position), self.advisor, self.make)
+        question = PersonQuestion(position, self.screen.choices(position), self.advisor, self.make)
         only = question.only()
         if only is not None:
             return only
@@ -173,7 +173,7 @@ class Person(Generic[P, A]):
             raise Left
         return line
 
-    def _typed(self, question: Question[P, A]) -> A:
+    def _typed(self, question: PersonQuestion[P, A]) -> A:
         position = question.position
         while True:
             line = self._line(_PROMPT)
@@ -186,7 +186,7 @@ class Person(Generic[P, A]):
                 return found[0].action
             self._print([several(found) if found else self.screen.misread(line, position)])
 
-    def _replies(self) -> Mapping[str, Callable[[Question[P, A]], Iterable[RenderableType]]]:
+    def _replies(self) -> Mapping[str, Callable[[PersonQuestion[P, A]], Iterable[RenderableType]]]:
         """What each word is answered with."""
         screen = self.screen
         return {
@@ -217,7 +217,7 @@ class Person(Generic[P, A]):
             yield f"... {earlier} lines before"
         yield from self._past[-_EARLIER:] or ["Nothing has happened yet."]
 
-    def _hint(self, question: Question[P, A]) -> Iterator[RenderableType]:
+    def _hint(self, question: PersonQuestion[P, A]) -> Iterator[RenderableType]:
         """What the advisor would do, and the best of what it weighed."""
         advice = question.advice()
         yield f"{self.advisor.name} would: {advice.action}. {advice.reason}"

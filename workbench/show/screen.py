@@ -26,7 +26,7 @@ class Choice(NamedTuple, Generic[A]):
     action: A
     also: str = ""
     short: str = ""
-    """What it is called among others of its `Group`; as always, where that is empty."""
+    """What it is called among others of its `ChoiceGroup`; as always, where that is empty."""
 
     @property
     def words(self) -> list[str]:
@@ -37,7 +37,7 @@ class Choice(NamedTuple, Generic[A]):
         return f"{self.key} {self.name}"
 
 
-class Group(NamedTuple, Generic[A]):
+class ChoiceGroup(NamedTuple, Generic[A]):
     """Choices of a kind; the keys in `barred` are shown and cannot be chosen now.
 
     `remote` are those that make no sense, though the rules allow them.
@@ -107,9 +107,9 @@ class Screen(Generic[S, P, A]):
         """Every legal action."""
         raise NotImplementedError
 
-    def groups(self, position: P) -> Sequence[Group[A]]:
+    def groups(self, position: P) -> Sequence[ChoiceGroup[A]]:
         """The choices by kind, with those of the same kind that are barred now."""
-        return [Group("", self.choices(position))]
+        return [ChoiceGroup("", self.choices(position))]
 
     def told(self, before: S, action: A, after: S) -> ScreenMove:
         """What an action did, as the person may see it."""

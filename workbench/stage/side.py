@@ -12,7 +12,7 @@ from cardsharp.cloud.ports import MatchLog
 from cardsharp.cloud.telemetry import meter
 from cardsharp.deadmansdraw.assembly import Assembly, assemble
 from cardsharp.deadmansdraw.settings import Settings
-from workbench.cloud.context import Function, Handler, LambdaContext, Observer
+from workbench.cloud.context import Function, LambdaContext, LambdaHandler, Observer
 from workbench.cloud.events import Event
 from workbench.cloud.home import Home, HomeOptions, ignore, never_mind
 from workbench.stage.surroundings import environment
@@ -29,7 +29,7 @@ GRACE = timedelta(seconds=3)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rhythm:
+class HomeRhythm:
     """How a home on this machine is run; `observe` sees every invocation that ends.
 
     `left` hears how many matches are played while no more can be; `listen` is the poller, where it
@@ -41,13 +41,13 @@ class Rhythm:
     worker_time: timedelta = WORKER_TIME
     observe: Observer = field(default=ignore)
     left: Callable[[int], None] = field(default=never_mind)
-    listen: Handler | None = None
+    listen: LambdaHandler | None = None
 
 
 class Busy:
     """The worker's handler, and how many of its invocations run now."""
 
-    def __init__(self, handler: Handler) -> None:
+    def __init__(self, handler: LambdaHandler) -> None:
         self._handler = handler
         self._lock = threading.Lock()
         self._running = 0
@@ -98,7 +98,7 @@ def assembled(variables: Mapping[str, str]) -> Iterator[Assembly]:
 
 @contextmanager
 def attending(
-    assembly: Assembly, rhythm: Rhythm, hang_up: Callable[[], None] | None = None
+    assembly: Assembly, rhythm: HomeRhythm, hang_up: Callable[[], None] | None = None
 ) -> Iterator[Side]:
     """Our side at work; at the end it starts nothing new and waits for what runs, but not long.
 

@@ -23,7 +23,7 @@ from workbench.stage.clouds import Cloud, CloudKind, opened
 from workbench.stage.following import Follower, Glance
 from workbench.stage.opponent import Order
 from workbench.stage.opponent_process import OpponentProcess
-from workbench.stage.side import Rhythm, Side, assembled, attending
+from workbench.stage.side import HomeRhythm, Side, assembled, attending
 from workbench.stage.tally import Tally
 from workbench.stage.verdict import Verdict, compare
 
@@ -159,7 +159,7 @@ def set_up(script: Script, folder: Path) -> Iterator[Stage]:
             opponent.end()
             arena.stop()
 
-        rhythm = Rhythm(at_once=script.at_once, breath=cloud.breath)
+        rhythm = HomeRhythm(at_once=script.at_once, breath=cloud.breath)
         side = stack.enter_context(attending(assembly, rhythm, hang_up))
         yield Stage(script, side, organiser, opponent.check)
 

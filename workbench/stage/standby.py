@@ -16,7 +16,7 @@ from typing import IO
 import poller.app
 from cardsharp.cloud.private import make_private
 from cardsharp.deadmansdraw.assembly import Assembly
-from workbench.cloud.context import Handler, LambdaContext
+from workbench.cloud.context import LambdaContext, LambdaHandler
 from workbench.cloud.events import Event
 
 _SQLITE = "sqlite:"
@@ -53,7 +53,9 @@ def place_at(assembly: Assembly) -> Iterator[StandbyPlace]:
         yield StandbyPlace(file)
 
 
-def standing_by(assembly: Assembly, place: StandbyPlace, taken: Callable[[], None]) -> Handler:
+def standing_by(
+    assembly: Assembly, place: StandbyPlace, taken: Callable[[], None]
+) -> LambdaHandler:
     """A poller for whoever came second: it looks at the leases until the place is free.
 
     Then `taken` is called, and from that moment it listens as any other.

@@ -18,7 +18,7 @@ from cardsharp.replay import Thought
 from cardsharp.strategy import Decision
 from cardsharp.viewer.board import Board
 from workbench.lab.sitting import SeatedBot
-from workbench.show.person import Advisor, Left, Question
+from workbench.show.person import Advisor, Left, PersonQuestion
 from workbench.show.screen import Screen, ScreenMove
 
 AWAY = timedelta(seconds=45)
@@ -74,7 +74,7 @@ class Chair:
     version: int = 0
     seat: int = 0
     to_act: int | None = None
-    question: Question[Any, Any] | None = None
+    question: PersonQuestion[Any, Any] | None = None
     number: int = 0
     """Of the question; an answer to another is late."""
     advice: Thought | None = None
@@ -121,9 +121,9 @@ class Chair:
         decision: Decision[Any] = self.stand_in.strategy.decide(position)
         return decision
 
-    def ask(self, position: Any) -> Question[Any, Any]:  # noqa: ANN401 - any game's
+    def ask(self, position: Any) -> PersonQuestion[Any, Any]:  # noqa: ANN401 - any game's
         """Have the page ask what is to be decided, unless there is but one answer."""
-        question = Question(position, self.screen.choices(position), self.advisor, self.make)
+        question = PersonQuestion(position, self.screen.choices(position), self.advisor, self.make)
         if question.only() is None:
             advice = question.advice() if self.hinted else None
             with self.changed:

@@ -11,7 +11,7 @@ from cardsharp.analysis import side_of
 from cardsharp.viewer.base import Site, templates
 from cardsharp.viewer.explained import Explained
 from cardsharp.viewer.pages import summary_part, thought_part
-from workbench.show.screen import Group
+from workbench.show.screen import ChoiceGroup
 from workbench.table.chair import Chair
 from workbench.table.room import EndedMatch, JudgedPart, Room, TableStage, result
 
@@ -27,7 +27,7 @@ _FEW = 9
 """Choices up to which each has a key of its own."""
 
 
-class Judged(NamedTuple):
+class JudgedChapter(NamedTuple):
     """A part of a match that is over: where it is, its analysis, and which side of that is ours."""
 
     link: str
@@ -109,7 +109,7 @@ def _context(room: Room, place: int, links: Sequence[str]) -> dict[str, object]:
     }
 
 
-def _groups(groups: Sequence[Group[Any]]) -> list[Group[Any]]:
+def _groups(groups: Sequence[ChoiceGroup[Any]]) -> list[ChoiceGroup[Any]]:
     """The groups with what stands alone first, and left out where it is barred."""
     there = [one for one in groups if len(one.choices) > 1 or not one.barred]
     return sorted(there, key=lambda one: len(one.choices) > 1)
@@ -120,13 +120,13 @@ def _title(room: Room, asked: bool) -> str:
     return f"{told or ('Your move' if asked else 'The others move')} · {room.setting.game.title}"
 
 
-def _judged(room: Room, chair: Chair, link: str) -> list[Judged]:
+def _judged(room: Room, chair: Chair, link: str) -> list[JudgedChapter]:
     """The parts of the last match as whoever sits there reads them."""
     ended = room.last
     if ended is None:
         return []
     return [
-        Judged(
+        JudgedChapter(
             f"{link}/matches/{part.match.record.match_id}", part.analysis, _side(chair, ended, part)
         )
         for part in ended.parts

@@ -74,7 +74,7 @@ class TableMatches:
         return [] if part is None else list(part.match.moves)
 
 
-class Seats:
+class TableSeats:
     """What is asked at the seats of a table."""
 
     def __init__(self, room: Room, hold: timedelta = HOLD) -> None:
@@ -165,7 +165,7 @@ class Seats:
         return ""
 
 
-def tabled(seats: Seats, room: Room, hosts: Iterable[str]) -> Starlette:
+def tabled(seats: TableSeats, room: Room, hosts: Iterable[str]) -> Starlette:
     """The seats as an application that answers to those names of this machine alone."""
     routes: list[BaseRoute] = [
         Route("/", _nobody),
@@ -201,7 +201,7 @@ class TableServer:
 
     def __init__(self, room: Room, host: str = HOST, port: int = 0, hold: timedelta = HOLD) -> None:
         self._room = room
-        self.seats = Seats(room, hold)
+        self.seats = TableSeats(room, hold)
         listening = listen("The table", host, port, BACKLOG)
         bound = url_of(listening)
         shown = _own_address() if host in _ANYWHERE else host

@@ -8,7 +8,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from cardsharp.viewer.site import Pages, application
 from workbench.listening import Background, Server, listen, url_of
-from workbench.watch.sources import Source
+from workbench.watch.sources import NamedSource
 
 HOST = "127.0.0.1"
 BACKLOG = 64
@@ -24,7 +24,7 @@ class WatchServer:
         ConfigError: the port cannot be used.
     """
 
-    def __init__(self, source: Source, port: int = 0) -> None:
+    def __init__(self, source: NamedSource, port: int = 0) -> None:
         pages = Pages(source)
         app = application(pages, [OURS])
         listening = listen("The page", HOST, port, BACKLOG)

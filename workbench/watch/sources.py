@@ -28,7 +28,7 @@ _SAMPLES = Path(__file__).parent / "samples"
 _LOCAL = {"127.0.0.1", "localhost", "::1"}
 
 
-class Source(site.Source, Protocol):
+class NamedSource(site.Source, Protocol):
     """Where matches come from, and which of them a word means."""
 
     def find(self, word: str) -> str:
@@ -200,7 +200,7 @@ def _listed(told: Mapping[str, Any]) -> MatchRecord:
     )
 
 
-def source_of(word: str, store: str | None, game: Game | None = None) -> tuple[Source, str]:
+def source_of(word: str, store: str | None, game: Game | None = None) -> tuple[NamedSource, str]:
     """Where the match that a word means is, and its id.
 
     The word is an id or a part of one, `last`, a file, an address of an arena or its match, or
@@ -209,7 +209,7 @@ def source_of(word: str, store: str | None, game: Game | None = None) -> tuple[S
     Raises:
         ConfigError: there is no such match, or it cannot be got at.
     """
-    source: Source
+    source: NamedSource
     if word.startswith(("http://", "https://")):
         source, wanted = ArenaSource(word), _named(word)
     elif (sample := _SAMPLES / f"{Path(word).name}.json.gz").is_file():

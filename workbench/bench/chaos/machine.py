@@ -26,7 +26,7 @@ from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.errors import CardsharpError, StoreError
 from workbench.child import Child, read_orders, say_ready
-from workbench.stage.side import Rhythm, assembled, attending
+from workbench.stage.side import HomeRhythm, assembled, attending
 from workbench.stage.surroundings import telemetry_in
 
 INHERITED = ("PATH", "PYTHONPATH", "HOME")
@@ -93,7 +93,7 @@ def main() -> None:
     orders = Orders(**json.loads(read_orders()))
     _set_clocks_ahead(timedelta(seconds=orders.skew))
     _tell_what_is_meant()
-    rhythm = Rhythm(at_once=orders.at_once, breath=timedelta(seconds=orders.breath))
+    rhythm = HomeRhythm(at_once=orders.at_once, breath=timedelta(seconds=orders.breath))
     with (
         telemetry_in(Path(orders.log)),
         assembled(dict(os.environ)) as assembly,
