@@ -1,0 +1,82 @@
+"""A player that learns when to stop, by REINFORCE: docs/environments.md."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cardsharp.deadmansdraw.strategies import build
+from workbench.deadmansdraw.encoding import ENCODING
+from workbench.env.aec import CardEnv
+from workbench.env.batch import Lanes
+
+MATCHES, SIDE_BY_SIDE, RATE = 2000, 64, 0.3
+DRAW, END_TURN = 0, 1
+Numbers = NDArray[np.float64]
+chance = np.random.default_rng(1)
+
+
+def seen(observation: Numbers) -> Numbers:
+    """What is looked at: always 1, the chance to bust, cards on the table, and their values."""
+    area, unseen = (
+        observation[ENCODING.block(name)].reshape(10, 6) for name in ("play area", "unseen")
+    )
+    risk = unseen[area.any(axis=1)].sum() / max(1, unseen.sum())
+    return np.array([1, risk, area.sum() / 5, (area * np.arange(2, 8)).sum() / 20])
+
+
+def chosen(weights: Numbers, observation: Numbers, mask: Numbers) -> tuple[int, Numbers]:
+    """An action, and the direction in which the weights make it likelier."""
+    legal = np.flatnonzero(mask)
+    if not mask[DRAW] or not mask[END_TURN]:
+        return chance.choice(legal), np.zeros(len(weights))
+    features = seen(observation)
+    draws = 1 / (1 + np.exp(-weights @ features))
+    if chance.random() < draws:
+        return DRAW, (1 - draws) * features
+    return END_TURN, -draws * features
+
+
+def learn(weights: Numbers) -> Numbers:
+    """The weights after so many matches against itself."""
+    lanes, ended = Lanes(SIDE_BY_SIDE, seed=1), 0
+    ways = np.zeros((SIDE_BY_SIDE, 2, len(weights)))
+    while ended < MATCHES:
+        actions = np.zeros(SIDE_BY_SIDE, int)
+        for lane in range(SIDE_BY_SIDE):
+            found = chosen(weights, lanes.observations[lane], lanes.masks[lane])
+            actions[lane], way = found
+            ways[lane, lanes.to_act[lane]] += way
+        rewards, over = lanes.step(actions)
+        for lane in np.flatnonzero(over):
+            weights = weights + RATE * rewards[lane] @ ways[lane] / 10
+            ways[lane] = 0
+        ended += over.sum()
+    return weights
+
+
+def share(weights: Numbers, opponent: str, matches: int) -> float:
+    """The share of the points against a strategy, seat by seat in turn."""
+    match, other, won = CardEnv("deadmansdraw"), build(opponent, None), 0.0
+    for number in range(matches):
+        match.reset(seed=number)
+        us = f"player_{number % 2}"
+        for agent in match.agent_iter():
+            observation, reward, over, _, _ = match.last()
+            if over:
+                won += (1 + reward) / 2 if agent == us else 0
+                match.step(None)
+            elif agent == us:
+                told, mask = observation["observation"][1:], observation["action_mask"]
+                match.step(chosen(weights, told, mask)[0])
+            else:
+                match.step(match.number(other.decide(match.position).action))
+    return won / matches
+
+
+before = np.zeros(4)
+after = learn(before)
+print("weights", after.round(2))
+for opponent in ("draw-2", "draw-3"):
+    played = MATCHES // 10
+    then = share(before, opponent, played)
+    now = share(after, opponent, played)
+    print(f"{opponent}: {then:.0%}, then {now:.0%}")
