@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import threading
 from collections.abc import Iterator
+from datetime import timedelta
 from fractions import Fraction
 from functools import cache, reduce
 from itertools import permutations, product
@@ -24,6 +25,7 @@ from kuhn.strategies.optimum import chances
 from nim.rules import State
 from nim.strategies import STRATEGIES
 from support.cli import Cli, clean
+from support.cloud_clock import FakeClock
 from support.games import HOSTED, SAMPLES
 
 import cardsharp.games
@@ -31,6 +33,10 @@ import web.app
 from cardsharp.access import Limits
 from cardsharp.host.client import HostClient
 from cardsharp.host.house import house
+from cardsharp.host.records import Tables
+from cardsharp.host.service import Host
+from cardsharp.host.wire import CreateAsked, JoinAsked, LookAsked
+from cardsharp.keep.memory import MemoryKeep
 from workbench.cloud.context import Function
 from workbench.cloud.http_front import HttpFront
 
@@ -237,6 +243,26 @@ def test_it_is_served_attended_shown_explained_and_analysed(cli: Cli, url: str, 
     assert because in re.sub(r"\s+", " ", why)
     analysed = cli("analyse", "last", "--json").json()
     assert len(analysed["analysis"]["decisions"]) == len(shown["steps"])
+
+
+@every_game
+def test_who_waits_is_told_that_the_game_has_begun_with_their_turn(name: str) -> None:
+    """Before any move: the other's coming is all that happened."""
+
+    class Coming(FakeClock):
+        """A clock whose first sleep bob ends, and which allows for no second one."""
+
+        def sleep(self, duration: timedelta) -> None:
+            super().sleep(duration)
+            host.join(coming.pop())
+
+    clock = Coming()
+    host = Host(house(name), Tables(MemoryKeep(clock), clock), clock)
+    game = host.create(CreateAsked(), None)
+    host.join(JoinAsked(game=game, name="ann", secret=SECRET))
+    coming = [JoinAsked(game=game, name="bob", secret=SECRET.replace("cafe", "beef"))]
+    seen = host.look(LookAsked(game=game, secret=SECRET, wait=True), lambda: timedelta(seconds=25))
+    assert (seen.turn, seen.count, coming) == (0, 0, [])
 
 
 @every_game

@@ -318,6 +318,7 @@ def test_what_a_services_own_model_must_catch_is_caught(breach: Any) -> None:  #
     assert len(list(modelled(planted(deployed(), breach)))) > len(list(modelled(deployed())))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not SAM.exists(), reason="cfn-lint is there after `make gates`")
 def test_what_cfn_lint_must_catch_is_caught(tmp_path: Path) -> None:
     """So that nothing is looked at here which the pinned one looks at, and a newer one may stop."""

@@ -87,17 +87,32 @@ class Host:
         self._write(moved(table, after), Move(seat, told, after))
 
     def look(self, asked: LookAsked, left: TimeLeft) -> GameBody:
-        """A game as whoever asks may see it; with `wait` once it has more moves than are known."""
+        """A game as whoever asks may see it; with `wait` once it has more moves than are known.
+
+        Or once it is their turn: the first who joins may be the first to act.
+        """
         table = self._find(asked.game)
-        while asked.wait and table.count <= asked.known and self._runs(table) and left() > RESERVE:
+        viewer = table.seat_of(asked.secret)
+        while asked.wait and self._is_old(table, asked.known, viewer) and left() > RESERVE:
             self.clock.sleep(LOOK)
             table = self._find(asked.game)
-        return self._body(table, table.seat_of(asked.secret), asked.known)
+        return self._body(table, viewer, asked.known)
+
+    def _is_old(self, table: Table, known: int, viewer: int | None) -> bool:
+        """Whether a game has nothing new for whoever knows so many moves of it."""
+        turn = self._turn(table)
+        waits = turn is not None or len(table.players) < table.seats
+        return waits and table.count <= known and (turn is None or turn != viewer)
+
+    def _turn(self, table: Table) -> int | None:
+        """Whose turn it is; nobody's before all have joined, nor after the end."""
+        rules = self._rules(table.game, table)
+        return rules.to_act(rules.load(table.state)) if len(table.players) == table.seats else None
 
     def _body(self, table: Table, viewer: int | None, known: int) -> GameBody:
         rules, codec = self._rules(table.game, table), self.house.codec
         state = rules.load(table.state)
-        turn = rules.to_act(state) if len(table.players) == table.seats else None
+        turn = self._turn(table)
         ended = rules.to_act(state) is None
         mine = turn is not None and turn == viewer
         return GameBody(
@@ -147,10 +162,6 @@ class Host:
             )
             before = after
         return bodies
-
-    def _runs(self, table: Table) -> bool:
-        rules = self._rules(table.game, table)
-        return rules.to_act(rules.load(table.state)) is not None
 
     def _rules(self, game: str, table: Table | None = None) -> Rules[Any, Any, Any]:
         return self.house.rules((table or self._find(game)).seats)
