@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from unittest import mock
 
+from cardsharp.cloud import aws
 from cardsharp.cloud.dynamodb import DynamoLog
 from cardsharp.cloud.memory import MemoryQueue, Redrive
 from cardsharp.cloud.ports import MatchLog, Message, Queue
@@ -90,7 +91,11 @@ def moto_client() -> Iterator["DynamoDBClient"]:
     with environment({"AWS_REGION": "us-east-1"}), mock_aws():
         # The emulator of other tests may still be in the environment.
         os.environ.pop("AWS_ENDPOINT_URL", None)
+        # Sessions and clients that were made before would ask AWS itself.
+        aws.session.cache_clear()
+        aws._prepared.clear()
         yield Session(region_name="us-east-1").client("dynamodb")
+    aws.session.cache_clear()
 
 
 @contextmanager
