@@ -24,7 +24,7 @@ from workbench.build.sam import find_sam, run_sam
 from workbench.build.target import native_architecture
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.nested import NESTED
-from workbench.cloud.template import ROOTS, load_template, read_template
+from workbench.cloud.template import ARENA, TEMPLATE, load_template, read_template
 from workbench.operate.outdated import outdated
 from workbench.operate.stack import Stack, find_stack
 
@@ -89,7 +89,11 @@ def checksums(folders: list[Path]) -> dict[Path, str]:
     return dict(zip(folders, told.split(), strict=True))
 
 
-@pytest.mark.parametrize("root", ROOTS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "root",
+    [TEMPLATE, pytest.param(ARENA, marks=pytest.mark.slow)],  # the gate deploys both
+    ids=lambda path: path.stem,
+)
 def test_every_address_of_the_packaged_templates_is_what_was_built_by_its_hash(
     emulator: Emulator, built: Build, root: Path, tmp_path: Path
 ) -> None:
@@ -126,6 +130,7 @@ def test_the_bot_alone_is_deployed_by_sam_deploy(emulator: Emulator, bot: Stack)
     assert len(layers["Configuration"]["Layers"]) == 2
 
 
+@pytest.mark.slow  # the gate "deployments" upgrades every combination, too
 def test_a_deployment_again_changes_what_is_said_and_keeps_the_rest(
     emulator: Emulator, built: Build, bot: Stack
 ) -> None:
