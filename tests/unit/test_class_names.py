@@ -74,7 +74,6 @@ APART = {
     "Result": 3,
     "Row": 2,
     "Rules": 3,
-    "Sample": 2,
     "Score": 2,
     "Search": 2,
     "Seat": 2,

@@ -8,7 +8,7 @@ from cardsharp.deadmansdraw.cards import SERVER_DECK
 from workbench.deadmansdraw.lab import probes
 from workbench.lab import probe as probing
 from workbench.lab.plan import Plan
-from workbench.lab.profile import ALL, Sample, profile
+from workbench.lab.profile import ALL, DecisionTimes, profile
 
 
 def test_a_probe_is_a_position_that_can_be_played() -> None:
@@ -49,7 +49,9 @@ def _wrong(name: str) -> set[str]:
 
 
 def test_figures_are_mean_95th_percentile_and_maximum() -> None:
-    assert Sample.of([float(n) for n in range(1, 101)]) == Sample(100, 50.5, 96.0, 100.0)
+    assert DecisionTimes.of([float(n) for n in range(1, 101)]) == DecisionTimes(
+        100, 50.5, 96.0, 100.0
+    )
 
 
 def test_a_profile_looks_at_choices_of_all_kinds() -> None:

@@ -7,7 +7,7 @@ from rich.table import Table
 from workbench.lab.coverage import PAIRS, Covered
 from workbench.lab.league import League
 from workbench.lab.probe import LabProbed
-from workbench.lab.profile import Profile, Sample
+from workbench.lab.profile import DecisionTimes, Profile
 from workbench.show.output import results
 
 
@@ -85,7 +85,7 @@ def print_probed(found: LabProbed) -> None:
     )
 
 
-def figures(by_kind: dict[str, Sample]) -> dict[str, dict[str, float]]:
+def figures(by_kind: dict[str, DecisionTimes]) -> dict[str, dict[str, float]]:
     """Samples by kind of decision, as JSON takes them."""
     return {
         kind: {"number": f.number, "mean": f.mean, "p95": f.p95, "max": f.most}

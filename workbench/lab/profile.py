@@ -13,7 +13,7 @@ from workbench.lab.positions import met_states
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class DecisionTimes:
     """Mean, 95th percentile and maximum of a sample."""
 
     number: int
@@ -22,11 +22,11 @@ class Sample:
     most: float
 
     @staticmethod
-    def of(sample: list[float]) -> "Sample":
+    def of(sample: list[float]) -> "DecisionTimes":
         """The figures of a sample that is not empty."""
         ordered = sorted(sample)
         at = min(len(ordered) - 1, int(0.95 * len(ordered)))
-        return Sample(len(ordered), fmean(ordered), ordered[at], ordered[-1])
+        return DecisionTimes(len(ordered), fmean(ordered), ordered[at], ordered[-1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,8 @@ class Profile:
     `nodes` is empty but where a strategy's search can be counted.
     """
 
-    milliseconds: dict[str, Sample]
-    nodes: dict[str, Sample]
+    milliseconds: dict[str, DecisionTimes]
+    nodes: dict[str, DecisionTimes]
 
 
 ALL = "all"
@@ -65,5 +65,5 @@ def profile(plan: Plan, tell: Callable[[], None]) -> Profile:
             if counted is not None:
                 nodes.setdefault(kind, []).append(counted)
         tell()
-    figures = ({k: Sample.of(v) for k, v in sample.items()} for sample in (times, nodes))
+    figures = ({k: DecisionTimes.of(v) for k, v in sample.items()} for sample in (times, nodes))
     return Profile(*figures)
