@@ -233,6 +233,7 @@ def test_it_is_served_attended_shown_explained_and_analysed(cli: Cli, url: str, 
     [match] = cli("matches", "--json").json()
     assert match["header"]["game"] == name
     assert match["outcome"]["result"] in {"won", "lost"}
+    assert re.search("ann v bob|bob v ann", cli("matches").out)
     shown = cli("show", "last", "--json").json()
     assert len(shown["steps"]) == match["outcome"]["turns"] >= 2
     ours = next(step for step in shown["steps"] if step["decision"])

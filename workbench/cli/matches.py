@@ -11,7 +11,7 @@ from rich.table import Table
 
 from cardsharp.cloud.ports import MatchRecord, Status
 from cardsharp.errors import ConfigError
-from cardsharp.replay import fault_of, header_of, outcome_of
+from cardsharp.replay import Header, Outcome, fault_of, header_of, outcome_of
 from workbench.cli.commands import command
 from workbench.deadmansdraw.drawing import Labels
 from workbench.show.exits import Exit
@@ -114,14 +114,20 @@ def _day(options: MatchesOptions) -> date | None:
 def _cells(record: MatchRecord) -> tuple[str, ...]:
     if fault_of(record) is not None:
         return record.match_id, "", "", "cannot be read", "", ""
-    labels = Labels.of(header_of(record))
-    outcome = outcome_of(record)
+    header, outcome = header_of(record), outcome_of(record)
+    labels = Labels.of(header)
     started = record.started.strftime("%Y-%m-%d %H:%M:%S")
-    players = labels.title() if record.header else ""
+    players = labels.title() if header.players else _at_table(header, outcome)
     if outcome is None:
         return record.match_id, started, players, record.status.value, "", ""
     score = "" if outcome.scores is None else labels.score(outcome.scores)
     return record.match_id, started, players, outcome.result, score, str(outcome.turns)
+
+
+def _at_table(header: Header, outcome: Outcome | None) -> str:
+    """Who sits at a table that the header does not list: all of them once it is over."""
+    known = outcome.names if outcome is not None and outcome.names else (*header.names, "?")
+    return " v ".join(known) if header.names else ""
 
 
 def _document(record: MatchRecord) -> dict[str, object]:

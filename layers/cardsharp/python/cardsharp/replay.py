@@ -64,9 +64,10 @@ Count = Annotated[int, BeforeValidator(lambda count: 0 if count is None else cou
 
 
 class Outcome(Stored):
-    """How a finished match ended; `result` is ours.
+    """How a finished match ended; `result` is ours, and `names` are the players' by their seats.
 
-    Of a match that the arena did not know any more nothing is known.
+    Of a match that the arena did not know any more nothing is known; where its header has the
+    players, `names` are left out.
     """
 
     scores: tuple[int, ...] | None = None
@@ -76,6 +77,7 @@ class Outcome(Stored):
     turns: Count = 0
     moves: Count = 0
     timeouts: Count = 0
+    names: tuple[str, ...] = ()
 
 
 class Weighed(Stored):

@@ -137,6 +137,7 @@ def outcome_body(state: StateBody, nickname: str) -> dict[str, object]:
         "winner": None,
         "winnerName": winner,
         "turns": state.round_number,
+        "names": [player.nickname for player in state.players],
     }
 
 

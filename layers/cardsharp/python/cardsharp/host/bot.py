@@ -128,6 +128,7 @@ def outcome_of(seen: GameBody, name: str) -> Body | None:
         "turns": seen.count,
         "moves": seen.count,
         "gains": seen.gains,
+        "names": seen.names,
         "shown": seen.shown,
     }
 
