@@ -11,7 +11,7 @@ from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.memory import MemoryQueue
 from cardsharp.cloud.settings import Workplace
 from cardsharp.cloud.sqlite import SqliteLog
-from cardsharp.cloud.timing import limits_of
+from cardsharp.cloud.timing import Timing, limits_of, timing_of
 from cardsharp.deadmansdraw.settings import Settings
 from cardsharp.errors import ConfigError, StoreError
 
@@ -229,3 +229,7 @@ def test_what_another_game_is_told_is_no_mistake_where_it_is_known() -> None:
     assert Workplace.load(environment, Settings.names).read == timedelta(seconds=35)
     with pytest.raises(ConfigError, match="CARDSHARP_ARENA_URL is no setting"):
         Workplace.load(environment)
+
+
+def test_a_duration_that_nobody_sets_is_that_of_the_timing() -> None:
+    assert timing_of(Workplace()) == Timing()

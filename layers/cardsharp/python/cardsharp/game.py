@@ -145,6 +145,9 @@ class Game(NamedTuple):
     """How programs in any language are told its positions at home, a `Translation`."""
     board: Part["Board"] | None = None
     """How its table is drawn on the page of a match."""
+    words: Part[str] | None = None
+    """A text of what its stored bodies have in common, against which each is packed. What was
+    packed with it cannot be read with another, so it never changes."""
     drawing: Part[Any] | None = None
     """How its matches are shown at home, a `Drawing`; without it, step by step."""
     terminal: Part[Any] | None = None

@@ -1,53 +1,39 @@
-"""Bodies of moves as few bytes: compressed with what most of them have in common.
+"""Bodies of moves as few bytes: compressed with what most of a game's bodies have in common.
 
-A body is a kilobyte or two and much like the one before it, but each is read by itself. So all are
-compressed against one text that has the words of them all. A changed text could not read what was
-packed with this one: another needs another name, and a file's version to go with it.
+A body is a kilobyte or two and much like the one before it, but each is read by itself. So each is
+compressed against a text that has the words of them all, and that the game brings (`Game.words`).
+A packed body is in the format of zlib (RFC 1950), which names that text by its checksum.
 """
 
 import zlib
+from functools import cache
+from typing import TYPE_CHECKING
 
-_SUITS = ("Anchor", "Hook", "Cannon", "Key", "Chest", "Map", "Oracle", "Sword", "Kraken", "Mermaid")
+from cardsharp import games
 
-_NEAR_THE_END_IS_CHEAPEST = (
-    '"player":"","action":"","actionId":1,"hands":{"round":1,"hand":["],"cards":[1,1],"history":[["'
-    '"fault":"","decidedAt":"2026-01-01T00:00:00.000000+00:00","decisionMs":0.1,'
-    '"worker":"00000000-0000-4000-8000-000000000000","arrivesBefore":"2026-01-01T00:00:00.'
-    '{"eventType":"Comment","comment":""},{"eventType":"MatchEnded","matchEndedScores":[50,50],'
-    '"matchEndedWinnerIdx":0},{"eventType":"CardRemovedFromBank","playerIndex":1,'
-    '"cardRemovedFromBankCard":{"suit":"Key","value":2},"cardRemovedFromBankIndex":0}'
-    '{"eventType":"ResponseToEffect","playerIndex":0,"responseToEffectType":"Cannon",'
-    '"responseToEffectCard":{"suit":"Hook","value":4}},{"eventType":"CardPlayedEffect",'
-    '"playerIndex":0,"cardPlayedEffect":{"effectType":"Oracle","cards":[{"suit":"Sword","value":3}]}}'
-    '{"eventType":"EndTurn","playerIndex":1},{"eventType":"TurnEnded","playerIndex":1,'
-    '"turnEndedIsSuccessful":true,"turnEndedDelta":{"drawPile":{"removed":[{"suit":"Map","value":6}]},'
-    '"discardPile":{"added":[{"suit":"Chest","value":5}]},"banks":[{},{"added":[{"suit":"Oracle",'
-    '"value":7}],"removed":[{"suit":"Mermaid","value":8}]}]}},{"eventType":"TurnStarted",'
-    '"playerIndex":0,"turnStartedDelta":{"drawPile":{"removed":[{"suit":"Anchor","value":2}'
-    + "".join(f'{{"suit":"{suit}","value":3}},' for suit in _SUITS)
-    + ",".join(f'"{suit}{value}"' for suit in _SUITS for value in range(2, 10))
-    + '{"sequenceId":1,"sequenceInTurnId":0,"turnId":1,"at":"2026-01-01T00:00:00.000Z","events":[{'
-    '"eventType":"Draw","playerIndex":0,"drawCard":{"suit":"Map","value":7}},{'
-    '"eventType":"CardPlacedToPlayArea","playerIndex":0,'
-    '"cardPlacedToPlayAreaCard":{"suit":"Map","value":7}}]}'
-    '{"action":{"etype":"EndTurn"},"reason":"Draw: 50.0 % to win, busts 0 %.","options":[{'
-    '"action":"Draw","value":0.5,"note":"busts 0 %"},{"action":"EndTurn","value":0.4,"note":""}],'
-    '"strategy":"captain","fault":null,"decidedAt":"2026-01-01T00:00:00.000000+00:00",'
-    '"decisionMs":1.0,"worker":"","seat":0,"turn":1,"position":{"me":0,"banks":[["Key3"],["Map4"]],'
-    '"playArea":["Hook5"],"pending":null,"discardPile":["Sword2"],"unseen":["Chest6"],"knownTop":null}}'
-)
-_COMMON = _NEAR_THE_END_IS_CHEAPEST.encode()
+if TYPE_CHECKING:
+    from zlib import _Decompress
+
+_HEAD = b"\x78"
+"""How everything begins that zlib writes with its header, and nothing that it writes without."""
+
+_HAS_WORDS = 0x20
+"""The bit of the second byte by which four more tell against which text it is compressed."""
+
+_UNNAMED = 0x79509473
+"""The checksum of the text with which bodies were packed before they named theirs."""
 
 
 def pack(text: str) -> bytes:
-    """A text as few bytes."""
-    packer = zlib.compressobj(wbits=-zlib.MAX_WBITS, zdict=_COMMON)
-    return packer.compress(text.encode()) + packer.flush()
+    """A text as few bytes, with the words of whichever game make them fewest."""
+    there = _words(games.MOUNTED).values()
+    packers = [zlib.compressobj(zdict=words) for words in there] or [zlib.compressobj()]
+    return min((one.compress(text.encode()) + one.flush() for one in packers), key=len)
 
 
 def unpack(packed: bytes) -> str:
     """The text that `pack` made these bytes from; raises ValueError if they are none of its."""
-    unpacker = zlib.decompressobj(wbits=-zlib.MAX_WBITS, zdict=_COMMON)
+    unpacker = _unpacker(packed)
     try:
         text = unpacker.decompress(packed) + unpacker.flush()
     except zlib.error as error:
@@ -55,3 +41,24 @@ def unpack(packed: bytes) -> str:
     if not unpacker.eof:
         raise ValueError("cut short")
     return text.decode()
+
+
+def _unpacker(packed: bytes) -> "_Decompress":
+    """What reads these bytes; raises ValueError if no game brings the words that they need."""
+    words = _words(games.MOUNTED)
+    named = packed.startswith(_HEAD)
+    if named and not (len(packed) > 1 and packed[1] & _HAS_WORDS):
+        return zlib.decompressobj()
+    checksum = int.from_bytes(packed[2:6], "big") if named else _UNNAMED
+    if checksum not in words:
+        raise ValueError(f"packed with words that no game here brings: {checksum:08x}")
+    bits = zlib.MAX_WBITS if named else -zlib.MAX_WBITS
+    return zlib.decompressobj(bits, zdict=words[checksum])
+
+
+@cache
+def _words(mounted: tuple[str, ...]) -> dict[int, bytes]:
+    """The words of the games of those places, by their checksum as zlib names them."""
+    parts = (games.mounted(place).words for place in mounted)
+    texts = (part.load().encode() for part in parts if part is not None)
+    return {zlib.adler32(words): words for words in texts}

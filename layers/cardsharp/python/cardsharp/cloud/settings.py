@@ -19,6 +19,7 @@ from pydantic import (
 )
 from pydantic_core import ErrorDetails
 
+from cardsharp.cloud.timing import USUAL
 from cardsharp.errors import ConfigError
 
 PREFIX = "CARDSHARP_"
@@ -45,10 +46,10 @@ def _names(value: object) -> object:
     return tuple(part.strip() for part in value.split(",") if part.strip())
 
 
-def seconds(default: float, name: str, meaning: str) -> Any:  # noqa: ANN401 - as `Field` has it
+def seconds(default: timedelta, name: str, meaning: str) -> Any:  # noqa: ANN401 - as `Field` has it
     """The field of a duration, set by `name`_seconds; its meaning ends the sentence of a fault."""
     return Field(
-        default=timedelta(seconds=default),
+        default=default,
         alias=f"{name}_seconds",
         description=f"a positive number of seconds{meaning}",
     )
@@ -83,17 +84,27 @@ class Workplace(BaseModel):
         pattern=r"^(memory:.+|https?://.+)$",
         description="memory:NAME or the URL of an SQS queue",
     )
-    lease: Duration = seconds(3, "lease", ": how long a lease is valid unless renewed")
-    renew: Duration = seconds(1, "renew", ", at most half of CARDSHARP_LEASE_SECONDS")
-    announce: Duration = seconds(3, "announce", ": how long an announced match awaits a worker")
-    watch: Duration = seconds(0.5, "watch", ": the poller's pause between looks at leases")
-    decision: Duration = seconds(2, "decision", ": the limit of one decision")
-    handover: Duration = seconds(15, "handover", ": the time left when a worker hands its match on")
-    connect: Duration = seconds(3, "connect", ": the limit for connecting to the arena")
-    act: Duration = seconds(2.5, "act", ": the limit for the answer to an action")
-    denial: Duration = seconds(3, "denial", ": how long a denial stays before it is believed")
+    lease: Duration = seconds(USUAL.lease, "lease", ": how long a lease is valid unless renewed")
+    renew: Duration = seconds(USUAL.renew, "renew", ", at most half of CARDSHARP_LEASE_SECONDS")
+    announce: Duration = seconds(
+        timedelta(seconds=3), "announce", ": how long an announced match awaits a worker"
+    )
+    watch: Duration = seconds(
+        timedelta(seconds=0.5), "watch", ": the poller's pause between looks at leases"
+    )
+    decision: Duration = seconds(USUAL.decision, "decision", ": the limit of one decision")
+    handover: Duration = seconds(
+        USUAL.handover, "handover", ": the time left when a worker hands its match on"
+    )
+    connect: Duration = seconds(
+        timedelta(seconds=3), "connect", ": the limit for connecting to the arena"
+    )
+    act: Duration = seconds(USUAL.act, "act", ": the limit for the answer to an action")
+    denial: Duration = seconds(
+        USUAL.denial, "denial", ": how long a denial stays before it is believed"
+    )
     read: Duration = seconds(
-        40, "read", ", above the arena's long poll of 30: the limit for its answers"
+        USUAL.long_poll, "read", ", above the arena's long poll of 30: the limit for its answers"
     )
     keep_days: int = Field(
         default=0, ge=0, le=36_500, description="days that a table keeps a match; 0 for ever"

@@ -2,9 +2,12 @@
 
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from cardsharp.access import Limits
-from cardsharp.cloud.settings import Workplace
+
+if TYPE_CHECKING:  # the settings say these durations where nobody sets them otherwise
+    from cardsharp.cloud.settings import Workplace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +41,11 @@ class Timing:
         return self.handover / 2
 
 
-def timing_of(settings: Workplace) -> Timing:
+USUAL = Timing()
+"""The durations where no setting says others: the one place where they stand."""
+
+
+def timing_of(settings: "Workplace") -> Timing:
     """The timing that these settings say."""
     return Timing(
         lease=settings.lease,
@@ -51,7 +58,7 @@ def timing_of(settings: Workplace) -> Timing:
     )
 
 
-def limits_of(settings: Workplace) -> Limits:
+def limits_of(settings: "Workplace") -> Limits:
     """The limits of a request that these settings say.
 
     A worker asks again by itself, so no question may outlast the time to hand on. And half of an

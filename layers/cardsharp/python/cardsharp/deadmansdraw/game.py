@@ -33,6 +33,7 @@ GAME = Game(
     decisions=Part("cardsharp.deadmansdraw.decisions:decisions"),
     decider=Part("cardsharp.deadmansdraw.fallback:DECIDER"),
     judge=Part("cardsharp.deadmansdraw.judge:JUDGE"),
+    words=Part("cardsharp.deadmansdraw.words:WORDS"),
     drawing=Part("workbench.deadmansdraw.show"),
     simulation=Part("cardsharp.deadmansdraw.simulation:DeadMansDraw"),
     lab=Part("workbench.deadmansdraw.lab:DeadMansDrawExtras"),

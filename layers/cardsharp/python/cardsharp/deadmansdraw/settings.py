@@ -52,7 +52,9 @@ class Settings(Workplace):
     dummy_password: SecretStr = Field(
         default=SecretStr("dummypass"), description="the dummy player's password"
     )
-    pace: Duration = seconds(3, "pace", ": the poller's pause while all is attended")
+    pace: Duration = seconds(
+        timedelta(seconds=3), "pace", ": the poller's pause while all is attended"
+    )
 
     pollers: int = Field(
         default=1, ge=1, le=2, description="1 or 2: how many pollers listen at any time"
