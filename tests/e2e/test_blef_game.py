@@ -1,9 +1,8 @@
-"""Whole games over HTTP, through the local front, on the embedded and on the emulated store."""
+"""Whole games over HTTP, through the local front."""
 
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -13,24 +12,8 @@ import requests
 from support.blef import blef_front
 
 from cardsharp.blef.actions import CHECK
-from cardsharp.blef.assembly import build_service
-from cardsharp.blef.game import GAME
 from cardsharp.blef.position import Position
-from cardsharp.blef.routes import API
 from cardsharp.blef.wire import parse_state, position_in
-from workbench.cloud.http_front import HttpFront
-from workbench.stage.serving import EMULATOR, kept
-from workbench.stage.serving import front as front_of
-
-
-@pytest.fixture(params=["sqlite", "ministack"])
-def front(request: pytest.FixtureRequest) -> Iterator[HttpFront]:
-    if request.param == "sqlite":
-        with blef_front() as running:
-            yield running
-        return
-    with kept(GAME, EMULATOR) as variables, front_of(API, build_service(variables)) as running:
-        yield running
 
 
 class Api:
@@ -53,10 +36,9 @@ class Api:
         return position
 
 
-@pytest.mark.parametrize("players", [2, 4])
-def test_a_random_game_is_played_to_its_end(front: HttpFront, players: int) -> None:
-    api, random = Api(front.url), Random(players)
-    with api.session:
+def test_a_random_game_is_played_to_its_end() -> None:
+    players, random = 4, Random(4)
+    with blef_front() as front, (api := Api(front.url)).session:
         game = api.post("/games/create")["game_uuid"]
         uuids = {
             f"p{seat}": api.post(f"/games/{game}/join", nickname=f"p{seat}")["player_uuid"]

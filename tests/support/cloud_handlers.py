@@ -24,10 +24,6 @@ def echo(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ANN401
     }
 
 
-def fail(event: dict[str, Any], _context: object) -> None:
-    raise ValueError(f"cannot use {event}")
-
-
 def hang(event: dict[str, Any], _context: object) -> str:
     """Hang when a pipe is given, after telling it our process id; answer otherwise."""
     if "pipe" not in event:
@@ -35,17 +31,6 @@ def hang(event: dict[str, Any], _context: object) -> str:
     Path(event["pipe"]).write_text(str(os.getpid()))
     os.read(os.pipe()[0], 1)
     return "never"
-
-
-def hang_once(event: dict[str, Any], _context: object) -> None:
-    """Hang at the first delivery of a message whose body is a pipe; succeed at the next."""
-    (record,) = event["Records"]
-    if record["attributes"]["ApproximateReceiveCount"] == "1":
-        hang({"pipe": record["body"]}, None)
-
-
-def unwritable(_event: dict[str, Any], _context: object) -> object:
-    return object()
 
 
 def main(pipe: str, log: str) -> None:

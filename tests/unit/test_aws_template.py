@@ -163,21 +163,6 @@ def test_the_director_is_looked_after_by_a_schedule_and_watched_by_an_alarm() ->
         assert dimension["Value"] == {"Ref": DIRECTOR}
 
 
-@pytest.mark.parametrize("alarm", ["MatchDeadLetter", "TickFailed", "TickDeadLetter"])
-def test_letters_that_sqs_moved_are_counted_where_they_lie_and_others_where_they_are_sent(
-    alarm: str,
-) -> None:
-    """SQS's NumberOfMessagesSent leaves out what a redrive policy moved."""
-    (dimension,) = properties(alarm)["Dimensions"]
-    queue = dimension["Value"]["Fn::GetAtt"].partition(".")[0]
-    redriven = any(
-        one.get("RedrivePolicy", {}).get("deadLetterTargetArn") == {"Fn::GetAtt": f"{queue}.Arn"}
-        for one in of_kind("AWS::SQS::Queue").values()
-    )
-    counted = "ApproximateNumberOfMessagesVisible" if redriven else "NumberOfMessagesSent"
-    assert properties(alarm)["MetricName"] == counted
-
-
 def test_an_arena_is_deployed_without_a_bot_and_a_bot_without_an_arena() -> None:
     contests, bot = arena(), flattened(TEMPLATE, translated)
     assert "ArenaUrl" not in contests["Parameters"]
@@ -272,16 +257,6 @@ def test_s13_only_the_worker_takes_messages_and_nobody_changes_secrets() -> None
         assert allowed_actions(role, "ssm") == {"GetParameter"}
     for role in FUNCTIONS.values():
         assert allowed_actions(role, "logs") == {"CreateLogStream", "PutLogEvents"}
-
-
-def test_only_lambda_and_this_accounts_schedules_take_on_the_roles() -> None:
-    for name, role in of_kind("AWS::IAM::Role").items():
-        (statement,) = role["AssumeRolePolicyDocument"]["Statement"]
-        service = "scheduler" if name in SCHEDULES else "lambda"
-        assert statement["Principal"] == {"Service": f"{service}.amazonaws.com"}
-    for name in SCHEDULES:
-        (statement,) = properties(name)["AssumeRolePolicyDocument"]["Statement"]
-        assert "aws:SourceAccount" in statement["Condition"]["StringEquals"]
 
 
 # --- processors ---------------------------------------------------------------------------------

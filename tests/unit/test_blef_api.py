@@ -14,7 +14,7 @@ from support.bot_events import context
 from support.cloud_clock import FakeClock
 from support.cloud_threads import at_once
 
-from cardsharp.blef.assembly import SERVICE, STORES
+from cardsharp.blef.assembly import STORES
 from cardsharp.blef.dynamodb import DynamoGames
 from cardsharp.blef.routes import ROUTES
 from cardsharp.blef.sqlite import SqliteGames
@@ -43,14 +43,6 @@ def test_the_document_in_docs_is_that_of_the_code() -> None:
         if one.service is not None:
             for file, text in files_of(one).items():
                 assert file.read_text() == text
-
-
-def test_the_document_is_served_and_names_every_path(client: Client) -> None:
-    reply = client.get("/openapi.json")
-    assert (reply.status, reply.headers["Content-Type"]) == (200, "application/json")
-    assert reply.json == json.loads(json.dumps(SERVICE.document()))
-    paths = {f"/v2{route.path}" for route in ROUTES}
-    assert set(reply.json["paths"]) == {*paths, "/v2/openapi.json"}
 
 
 def test_every_change_is_there_for_post_and_nothing_else_is(client: Client) -> None:

@@ -115,29 +115,6 @@ def test_minds_explain_the_bets_of_their_habits_best() -> None:
     assert sum(habit.weight for habit in HABITS) == pytest.approx(1)
 
 
-@pytest.mark.parametrize("name", ["bayes", "greedy", "threshold"])
-@pytest.mark.parametrize("players", [2, 4])
-def test_hidden_cards_change_no_decision_and_dice_neither(name: str, players: int) -> None:
-    """The others' cards are dealt anew, everything that the player may see stays."""
-    live = rules.start(players, seeded_deal(5))
-    for bet in (1, 4, 9):
-        live = rules.apply(live, bet, seeded_deal(6)).live
-    me = live.turn or 0
-    mine = set(live.hands[me])
-    decisions = set()
-    for seed in range(4):
-        dealt = iter(Random(seed).sample([card for card in DECK if card not in mine], 20))
-        hands = tuple(
-            hand if seat == me else tuple(next(dealt) for _ in hand)
-            for seat, hand in enumerate(live.hands)
-        )
-        other = rules.Round(
-            live.number, live.max_cards, live.n_cards, hands, live.turn, live.history
-        )
-        decisions.add(build(name, Random(seed)).decide(position_of(other, me)))
-    assert len(decisions) == 1
-
-
 @pytest.mark.parametrize("name", ALL)
 def test_nobody_decides_for_somebody_else(name: str) -> None:
     live = rules.start(2, seeded_deal(1))

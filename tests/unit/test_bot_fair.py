@@ -10,17 +10,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pytest
 from support.arena import ALICE
 from world.arena import SEED, TABLE, BenchArena
 from world.bench import Bench
 from world.bench import played as finished
 
 from cardsharp.deadmansdraw.reading import rebuild
-from cardsharp.deadmansdraw.strategies import names
 from cardsharp.deadmansdraw.wire import parse_view
 
-OF_THE_MOMENT = {"decidedAt", "decisionMs", "worker"}
 """What an intent says about when and by whom it was decided."""
 
 
@@ -40,30 +37,6 @@ def test_the_seed_is_shown_to_us_and_goes_no_further(tmp_path: Path) -> None:
     assert SEED not in view.model_dump_json()
     assert SEED not in repr(rebuild(view, 0)) + repr(rebuild(view, 0).history)
     assert SEED not in stored
-
-
-@pytest.mark.parametrize("strategy", names())
-def test_cards_that_nobody_has_seen_change_no_decision(tmp_path: Path, strategy: str) -> None:
-    """Two piles that differ only below their fourth card are played alike down to there."""
-    pile = TABLE["drawPile"]
-    first = played(tmp_path, TABLE, strategy)
-    other = played(tmp_path, {**TABLE, "drawPile": [*pile[:4], *reversed(pile[4:])]}, strategy)
-    assert first.found == other.found == []
-    equal = 0
-    for one, two in zip(first.moves, other.moves, strict=False):
-        assert essence(one.intent) == essence(two.intent), f"move {one.sequence}"
-        if drawn(one.facts) != drawn(two.facts):
-            break
-        equal += one.intent is not None
-    assert equal >= 2, "too little is compared"
-
-
-def essence(intent: Mapping[str, object] | None) -> object:
-    return intent and {k: v for k, v in intent.items() if k not in OF_THE_MOMENT}
-
-
-def drawn(facts: Mapping[str, Any] | None) -> object:
-    return facts and [e.get("drawCard", e.get("cardPlayedEffect")) for e in facts["events"]]
 
 
 def test_an_intent_names_unseen_cards_in_the_order_of_the_deck_alone(tmp_path: Path) -> None:

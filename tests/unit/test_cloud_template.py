@@ -21,8 +21,6 @@ from workbench.cloud.template import (
     templates,
 )
 
-DAY = 86_400
-
 
 @pytest.fixture(scope="module")
 def template() -> dict[str, Any]:
@@ -30,42 +28,8 @@ def template() -> dict[str, Any]:
     return whole
 
 
-@pytest.fixture(scope="module")
-def worker(template: dict[str, Any]) -> dict[str, Any]:
-    properties: dict[str, Any] = {
-        **template["Globals"]["Function"],
-        **template["Resources"]["Worker"]["Properties"],
-    }
-    return properties
-
-
 def queue(name: str) -> dict[str, Any]:
     return dict(all_resources()[name].properties)
-
-
-def test_a_message_stays_invisible_for_six_times_the_workers_timeout(
-    worker: dict[str, Any],
-) -> None:
-    assert queue("MatchQueue")["VisibilityTimeout"] >= 6 * worker["Timeout"]
-
-
-def test_a_message_is_tried_often_and_dead_letters_are_kept_longer_than_messages() -> None:
-    letters, most = redrive(queue("MatchQueue")) or ("", 0)
-    assert most >= 5
-    assert queue(letters)["MessageRetentionPeriod"] == 14 * DAY
-    assert queue(letters)["MessageRetentionPeriod"] >= queue("MatchQueue")["MessageRetentionPeriod"]
-
-
-def test_the_worker_answers_for_each_message_and_has_a_limit(worker: dict[str, Any]) -> None:
-    mapping = worker["Events"]["Match"]["Properties"]
-    assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
-    assert mapping["BatchSize"] == 1
-    assert "MaximumConcurrency" in mapping["ScalingConfig"]
-
-
-def test_only_debugging_notes_expire() -> None:
-    table = all_resources()["Matches"].properties
-    assert table["TimeToLiveSpecification"] == {"AttributeName": "expires_at", "Enabled": True}
 
 
 @pytest.mark.parametrize("function", ["Poller", "Worker", "Practice"])

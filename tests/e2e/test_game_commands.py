@@ -1,4 +1,4 @@
-"""`cardsharp euchre` as anybody would run it, and a server that is killed under its clients."""
+"""`cardsharp blef` and `euchre` as anybody would run them; a server killed under its clients."""
 
 import json
 import os
@@ -26,6 +26,9 @@ from workbench.show.exits import Exit
 
 NOBODY = "http://127.0.0.1:9"
 """An address where nothing listens: the port of `discard`, which no machine serves any more."""
+
+LEFT = {"blef": {"bot.log"}, "euchre": {"euchre.db", "euchre.log"}}
+"""What a game's service leaves in the folder of everything that this program keeps."""
 
 
 class Server:
@@ -118,15 +121,6 @@ def test_a_killed_server_goes_on_where_it_was_and_explains_each_decision(
     assert not any(one["differs"] for one in again["decisions"])
 
 
-@pytest.mark.parametrize("words", [(), ("play",), ("serve",), ("duel",), ("probe",)])
-def test_help_teaches_with_examples(cli: Cli, words: tuple[str, ...]) -> None:
-    said = cli("euchre", *words, "--help")
-    assert said.code == Exit.OK
-    for text in ("cardsharp euchre duel rules random -n 200", "Exit codes: 0 it worked"):
-        assert text in said.out
-    assert max(map(len, said.out.splitlines())) <= 120
-
-
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
@@ -208,19 +202,25 @@ def test_probe_finds_nothing_in_a_fair_player(cli: Cli) -> None:
     assert said.out.count(": 0 of 1 deals changed\n") == 5
 
 
-def test_the_players_are_listed(cli: Cli) -> None:
-    assert {"pimc", "random", "rules"} <= set(cli("euchre", "strategies").out.split())
-    assert {"pimc", "random", "rules"} <= set(cli("euchre", "strategies", "--json").json())
+def test_a_duel_of_blef_prints_a_share_with_its_interval(cli: Cli) -> None:
+    said = cli("blef", "duel", "greedy", "random", "--games", "10", "--seed", "2")
+    assert said.code == Exit.OK
+    assert "of the points in 10 matches (95 %: " in said.out
+    figures = cli("blef", "duel", "greedy", "random", "-n", "10", "--seed", "2", "--json").json()
+    low, high = figures["interval"]
+    assert low <= figures["won"] <= high
+    assert cli("blef", "duel", "greedy", "gready").code == Exit.USAGE
 
 
-def test_serve_says_where_it_is_and_answers_until_ctrl_c(tmp_path: Path) -> None:
-    """Its deals and its log lie in the folder of everything that this program keeps."""
+@pytest.mark.parametrize("game", LEFT)
+def test_serve_says_where_it_is_and_answers_until_ctrl_c(tmp_path: Path, game: str) -> None:
     home = {"XDG_DATA_HOME": str(tmp_path)}
-    with program("euchre", "serve", "--port", "0", environment=home) as process:
-        url = line_with(process.stdout, "Euchre at ").split()[2].rstrip(",")
+    with program(game, "serve", "--port", "0", environment=home) as process:
+        url = line_with(process.stdout, f"{game.capitalize()} at ").split()[2].rstrip(",")
         assert requests.get(f"{url}/openapi.json", timeout=10).status_code == 200
         process.send_signal(signal.SIGINT)
         rest, errors = process.communicate(timeout=15)
-    assert "Euchre is closed." in rest
+    assert f"{game.capitalize()} is closed" in rest
     assert (errors, process.returncode) == ("", 0)
-    assert {path.name for path in (tmp_path / "cardsharp").iterdir()} >= {"euchre.db", "euchre.log"}
+    kept = {path.name for path in (tmp_path / "cardsharp").iterdir()}
+    assert kept >= LEFT[game]
