@@ -121,6 +121,14 @@ def test_a_limit_feeds_so_many_matches_that_each_may_act_within_its_turn() -> No
     assert budget.feeds(None) is None
 
 
+def test_who_comes_in_the_middle_of_a_window_does_not_take_its_rest_for_the_whole() -> None:
+    """As a new worker in the cloud does; the first window that begins with it says how long."""
+    budget, turn = budget_of(100, 30, 20), timedelta(seconds=7)
+    assert budget.feeds(turn) == 6
+    budget.told(Allowance(100, 99, reset=2, ends=30, sent=budget.send(20)), 20)
+    assert budget.feeds(turn) == 38
+
+
 def test_where_no_limit_is_told_answers_that_come_later_and_later_make_us_wait() -> None:
     """And answers as usual let us go faster again; noise does neither."""
     budget, now = Budget(), 0.0

@@ -30,6 +30,9 @@ FED = 0.55
 NOT_LONGER = 900
 """Seconds that a window may last: what is said to last longer is not believed."""
 
+USUAL = 60
+"""Seconds that a window is taken to last in whose middle we came, until one begins with us."""
+
 _STEP, _STEPS = 0.05, 4
 """So many answers one after another, each by so many seconds later than the last: we are slowed."""
 
@@ -68,10 +71,11 @@ class Allowance(NamedTuple):
 
 @dataclass(slots=True)
 class _Window:
-    """The count as it was told last, and how many seconds windows last."""
+    """The count as it was told last, and how many seconds windows last: `seen`, or taken so."""
 
     last: Allowance
     length: float
+    is_seen: bool
     is_guessed: bool = False
     """Its time is over, and no answer has told of the next one yet."""
 
@@ -181,8 +185,7 @@ class Budget:
         with self._guard:
             window = self._current(now)
             if window is None or told.reset > window.last.reset:
-                length = max(lasts, window.length if window else 0)
-                self._window = _Window(told, length)
+                self._window = _Window(told, *_length(told, lasts, window))
                 return told.left == 0
             stale = told.reset < window.last.reset or told.sent < window.last.sent
             if window.is_guessed or stale:
@@ -204,3 +207,11 @@ class Budget:
                 self._apart = min(max(2 * self._apart, _LEAST), _SLOWEST)
             elif not self._later:
                 self._apart = self._apart * _QUICKER if self._apart > _LEAST / 2 else 0
+
+
+def _length(told: Allowance, lasts: float, before: _Window | None) -> tuple[float, bool]:
+    """How long windows last, at the first answer in a new one; and whether one was seen whole."""
+    if before is not None and before.is_seen:
+        return max(lasts, before.length), True
+    begins = told.left >= told.limit - 1
+    return (lasts, True) if begins else (max(lasts, USUAL), False)
