@@ -19,7 +19,7 @@ from world.faults import FaultPlan, Kind
 
 from cardsharp.cloud.attended import Attended
 from cardsharp.cloud.redaction import BLOT, redact
-from cardsharp.cloud.sqlite_vault import SqliteVault
+from cardsharp.cloud.vault import sqlite_vault
 from cardsharp.seats import Seat, find_seat
 
 GIVING = partial(BlefPlace, chosen=False)
@@ -102,7 +102,7 @@ def test_the_secret_is_in_the_vault_alone(bench: Bench) -> None:
 
 def test_the_secret_is_redacted_from_when_its_seat_is_found(tmp_path: Path) -> None:
     """A worker in a new process has never seen the order, and logs nothing of it either."""
-    vault, secret = SqliteVault(tmp_path / "log", StillClock()), str(uuid4())
+    vault, secret = sqlite_vault(tmp_path / "log", StillClock()), str(uuid4())
     vault.add("seat", Seat(SERVICE, "game", "ann", "greedy", SecretStr(secret)).body)
     assert redact(f"player_uuid={secret}") == f"player_uuid={secret}", "nobody has looked yet"
     assert find_seat(vault, "seat").secret == secret

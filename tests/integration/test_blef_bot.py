@@ -30,8 +30,8 @@ from cardsharp.cloud.memory import named
 from cardsharp.cloud.messages import MatchMessage, parse_message
 from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.sqlite import SqliteLog
-from cardsharp.cloud.sqlite_vault import SqliteVault
 from cardsharp.cloud.switches import Switches
+from cardsharp.cloud.vault import sqlite_vault
 from cardsharp.errors import ConfigError, Malformed
 from cardsharp.seats import order_seat
 from workbench.blef.bot import News, in_words
@@ -259,7 +259,7 @@ def test_the_same_order_names_the_same_seat_and_a_paused_bot_takes_none(tmp_path
     assert one.match_id == two.match_id
     assert SeatOrder.parse({**event, "nickname": "other"}).match_id != one.match_id
     clock = SystemClock()
-    log, vault = SqliteLog(tmp_path / "log", clock), SqliteVault(tmp_path / "log", clock)
+    log, vault = SqliteLog(tmp_path / "log", clock), sqlite_vault(tmp_path / "log", clock)
 
     class Paused:
         def read(self) -> Switches:

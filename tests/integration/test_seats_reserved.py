@@ -18,8 +18,8 @@ from cardsharp.cloud.memory import MemoryQueue
 from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.ports import Status
 from cardsharp.cloud.sqlite import SqliteLog
-from cardsharp.cloud.sqlite_vault import SqliteVault
 from cardsharp.cloud.switches import NoSwitchboard, Switches
+from cardsharp.cloud.vault import Vault, sqlite_vault
 from cardsharp.errors import ConfigError, Conflict, StoreError
 from cardsharp.seats import Seat, reserved
 from cardsharp.web.service import BOT_QUEUE, BOT_STORE, BOT_URL
@@ -34,7 +34,7 @@ class Bench:
     """A log, a vault and a queue under a clock that stands still."""
 
     offering: Offering
-    vault: SqliteVault
+    vault: Vault
     clock: FakeClock
     queue: MemoryQueue
 
@@ -42,7 +42,7 @@ class Bench:
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[Bench]:
     clock = FakeClock()
-    log, vault = SqliteLog(tmp_path / "log.db", clock), SqliteVault(tmp_path / "log.db", clock)
+    log, vault = SqliteLog(tmp_path / "log.db", clock), sqlite_vault(tmp_path / "log.db", clock)
     queue = MemoryQueue(clock)
     yield Bench(Offering(log, queue, clock), vault, clock, queue)
     log.close()

@@ -15,7 +15,7 @@ from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.cloud.sqlite_file import Contents, SqliteFile
-from cardsharp.cloud.sqlite_vault import SqliteVault
+from cardsharp.cloud.vault import sqlite_vault
 from cardsharp.deadmansdraw.arena.storage import SqliteStorage
 from cardsharp.errors import ConfigError, StoreError
 from cardsharp.euchre.sqlite import SqliteDeals
@@ -23,7 +23,7 @@ from workbench.show.lookup import open_to_read
 
 MAKERS: dict[str, Callable[[Path], object]] = {
     "log": lambda path: SqliteLog(path, SystemClock()),
-    "vault": lambda path: SqliteVault(path, SystemClock()),
+    "vault": lambda path: sqlite_vault(path, SystemClock()),
     "blef": lambda path: SqliteGames(path, SystemClock()),
     "euchre": lambda path: SqliteDeals(path, SystemClock()),
     "arena": SqliteStorage,

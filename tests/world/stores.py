@@ -19,15 +19,13 @@ from botocore.exceptions import ClientError, EndpointConnectionError, ReadTimeou
 from support.cloud_benches import environment
 
 from cardsharp.cloud.dynamodb import DynamoLog
-from cardsharp.cloud.dynamodb_vault import DynamoVault
 from cardsharp.cloud.memory import MemoryQueue
 from cardsharp.cloud.packing import unpack
 from cardsharp.cloud.ports import Clock, MatchLog, Queue
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.cloud.sqlite_file import MEMORY
-from cardsharp.cloud.sqlite_vault import SqliteVault
 from cardsharp.cloud.sqs import SqsQueue
-from cardsharp.cloud.vault import Vault
+from cardsharp.cloud.vault import Vault, dynamo_vault, sqlite_vault
 from workbench.cloud.template import all_resources, table_request
 from world.clock import StillClock
 from world.faults import REQUESTS, Errors, FaultPlan, Faulty, Kind
@@ -56,7 +54,7 @@ Home = Callable[[Path, StillClock], Stores]
 
 def at_home(folder: Path, clock: StillClock) -> Stores:
     """SQLite and memory."""
-    log, vault = SqliteLog(Path(MEMORY), clock), SqliteVault(folder / "log", clock)
+    log, vault = SqliteLog(Path(MEMORY), clock), sqlite_vault(folder / "log", clock)
     queue = MemoryQueue(clock, visibility=HOUR)
 
     def faulty(plan: FaultPlan, there: Clock) -> Trio:
@@ -103,7 +101,7 @@ class _Cloud:
         url = self._sqs.create_queue(QueueName=name, Attributes=hidden)["QueueUrl"]
 
         def trio(dynamodb: Any, sqs: Any, there: Clock) -> Trio:  # noqa: ANN401 - boto3's
-            vault = DynamoVault(name, there, dynamodb)
+            vault = dynamo_vault(name, there, dynamodb)
             return DynamoLog(name, there, dynamodb), vault, SqsQueue(url, sqs)
 
         def faulty(plan: FaultPlan, there: Clock) -> Trio:

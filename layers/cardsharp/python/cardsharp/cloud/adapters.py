@@ -28,8 +28,8 @@ _LOGS: Stores[MatchLog] = Stores(
 )
 _VAULTS: Stores[Vault] = Stores(
     "CARDSHARP_STORE",
-    Part("cardsharp.cloud.sqlite_vault:SqliteVault"),
-    Part("cardsharp.cloud.dynamodb_vault:DynamoVault"),
+    Part("cardsharp.cloud.vault:sqlite_vault"),
+    Part("cardsharp.cloud.vault:dynamo_vault"),
 )
 
 

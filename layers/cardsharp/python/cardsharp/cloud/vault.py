@@ -1,32 +1,95 @@
 """Secrets that belong to a match, such as the id by which a service knows its player.
 
-They are kept apart from the match log, so that nothing that shows a match can show them.
+They are kept apart from the match log, so that nothing that shows a match can show them: at home
+in a file of their own beside the log's, for its owner's eyes; in its table in partitions of their
+own, which no index lists.
+
+| partition | sort | body |
+|---|---|---|
+| vault#MATCH | secret | the secret |
 """
 
+from dataclasses import dataclass
 from datetime import timedelta
-from typing import Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from cardsharp.cloud.ports import Body
+from cardsharp.cloud.ports import Body, Clock
+from cardsharp.errors import Conflict
+from cardsharp.keep.port import Keep, Key, Put
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb.client import DynamoDBClient
 
 LIFE = timedelta(days=90)
 """How long a secret is kept after it was last written."""
 
 
-class Vault(Protocol):
+_FIRST = (
+    "CREATE TABLE secrets (id TEXT PRIMARY KEY, body TEXT NOT NULL, expires_at INTEGER NOT NULL)"
+)
+_MOVED = """
+INSERT INTO documents SELECT 'vault#' || id, 'secret', 1, body, expires_at FROM secrets;
+DELETE FROM secrets;
+CREATE INDEX documents_by_end ON documents (expires)
+"""
+"""The empty table stays: by it version 0.2 knows that a newer one made the file, and says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vault:
     """Keeps one secret body for each match; every method raises `StoreError` if it fails."""
+
+    keep: Keep
+    clock: Clock
 
     def add(self, match_id: str, secret: Body) -> bool:
         """Keep a secret; return False, and keep the old one, if there is one already."""
-        ...
+        try:
+            self.keep.commit(self._put(match_id, secret, 0))
+        except Conflict:
+            return False
+        return True
 
     def replace(self, match_id: str, secret: Body) -> None:
         """Keep a secret whatever was kept before."""
-        ...
+        while True:
+            found = self.keep.get(_key(match_id))
+            version = 0 if found is None else found.version
+            try:
+                self.keep.commit(self._put(match_id, secret, version))
+            except Conflict:
+                continue
+            return
 
     def find(self, match_id: str) -> Body | None:
         """The secret as of now, or None."""
-        ...
+        found = self.keep.get(_key(match_id))
+        return None if found is None else found.body
 
     def close(self) -> None:
         """Let go of files and connections; nothing is asked of it any more."""
-        ...
+        self.keep.close()
+
+    def _put(self, match_id: str, secret: Body, version: int) -> Put:
+        return Put(_key(match_id), secret, version, self.clock.now() + LIFE)
+
+
+def sqlite_vault(log: Path, clock: Clock) -> Vault:
+    """The vault in the file that belongs to the match log at `log`."""
+    from cardsharp.cloud.sqlite_file import Contents  # noqa: PLC0415 - not needed in the cloud
+    from cardsharp.keep.sqlite import TABLE, SqliteKeep  # noqa: PLC0415 - as above
+
+    contents = Contents("vault", "CARDSHARP_STORE", (_FIRST, f"{TABLE};{_MOVED}"))
+    return Vault(SqliteKeep(log.with_name(f"{log.name}.vault"), clock, contents), clock)
+
+
+def dynamo_vault(table: str, clock: Clock, client: "DynamoDBClient | None" = None) -> Vault:
+    """The vault in the table of a match log, which holds a secret as it did in version 0.2."""
+    from cardsharp.keep.dynamodb import DynamoKeep  # noqa: PLC0415 - boto3 is slow to import
+
+    return Vault(DynamoKeep(table, clock, client, "secret_json"), clock)
+
+
+def _key(match_id: str) -> Key:
+    return Key(f"vault#{match_id}", "secret")

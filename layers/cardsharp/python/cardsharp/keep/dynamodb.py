@@ -3,10 +3,11 @@
 | attribute | what it is |
 |---|---|
 | pk, sk | the key |
-| doc_version, doc_body | the version, and the body as JSON |
+| doc_version, doc_body | the version, and the body as JSON; a store may call the body otherwise |
 | expires_at | the second from which it is as if it were not there: the table's time to live |
 | doc_receipt | by what a writer whose answer was lost knows its own write again |
 
+An item without a version is from before there was this port, and is of the first.
 Actions used: GetItem, Query, UpdateItem, DeleteItem; a check within a transaction needs
 ConditionCheckItem.
 """
@@ -32,25 +33,40 @@ if TYPE_CHECKING:
     from cardsharp.cloud.dynamodb_items import Item, Value
 
 _ABSENT = "(attribute_not_exists(pk) OR expires_at <= :now)"
-_SAME = "(doc_version = :expected AND (attribute_not_exists(expires_at) OR expires_at > :now))"
+_LIVE = "(attribute_not_exists(expires_at) OR expires_at > :now)"
+_SAME = f"(doc_version = :expected AND {_LIVE})"
+_FIRST = (
+    "((doc_version = :expected OR (attribute_exists(pk) AND attribute_not_exists(doc_version))) "
+    f"AND {_LIVE})"
+)
 
 
 class DynamoKeep:
-    """A `Keep` in the table of that name, in the region of AWS_DEFAULT_REGION."""
+    """A `Keep` in the table of that name, in the region of AWS_DEFAULT_REGION.
 
-    def __init__(self, table: str, clock: Clock, client: "DynamoDBClient | None" = None) -> None:
+    `body` is the attribute in which the table has had its bodies since before there was this port.
+    """
+
+    def __init__(
+        self,
+        table: str,
+        clock: Clock,
+        client: "DynamoDBClient | None" = None,
+        body: str = "doc_body",
+    ) -> None:
         self._table = DynamoTable(table, client)
         self._clock = clock
+        self._body = body
 
     def get(self, key: Key) -> Document | None:
         """See `Keep`."""
         item = self._table.get(item_key(*key))
-        return None if item is None or not self._is_live(item) else _document(item)
+        return None if item is None or not self._is_live(item) else self._document(item)
 
     def range(self, partition: str, after: str = "", most: int = 1000) -> Sequence[Document]:
         """See `Keep`."""
         found = filter(self._is_live, self._table.after(partition, after, most))
-        return [_document(item) for item in islice(found, most)]
+        return [self._document(item) for item in islice(found, most)]
 
     def commit(self, *changes: Change) -> None:
         """See `Keep`."""
@@ -94,7 +110,7 @@ class DynamoKeep:
             ":receipt": text(receipt),
             **condition["ExpressionAttributeValues"],
         }
-        update = "SET doc_version = :version, doc_body = :body, doc_receipt = :receipt"
+        update = f"SET doc_version = :version, {self._body} = :body, doc_receipt = :receipt"
         if put.expires is None:
             update += " REMOVE expires_at"
         else:
@@ -112,14 +128,15 @@ class DynamoKeep:
         if not change.expected:
             return {"ConditionExpression": _ABSENT, "ExpressionAttributeValues": values}
         values = {**values, ":expected": number(change.expected)}
-        return {"ConditionExpression": _SAME, "ExpressionAttributeValues": values}
+        same = _SAME if change.expected > 1 else _FIRST
+        return {"ConditionExpression": same, "ExpressionAttributeValues": values}
 
     def _is_written(self, changes: Sequence[Change], receipt: str) -> bool:
         """Whether it was our own write whose answer was lost: all of it is there, or none."""
         for change in changes:
             if isinstance(change, Put):
                 item = self._table.get(item_key(*change.key))
-                return item is not None and item["doc_receipt"]["S"] == receipt
+                return item is not None and item.get("doc_receipt") == text(receipt)
         return False
 
     def _is_live(self, item: "Item") -> bool:
@@ -128,12 +145,11 @@ class DynamoKeep:
     def _now(self) -> int:
         return int(self._clock.now().timestamp())
 
-
-def _document(item: "Item") -> Document:
-    end = item.get("expires_at")
-    return Document(
-        Key(item["pk"]["S"], item["sk"]["S"]),
-        int(item["doc_version"]["N"]),
-        decode(item["doc_body"]["S"]),
-        None if end is None else datetime.fromtimestamp(int(end["N"]), UTC),
-    )
+    def _document(self, item: "Item") -> Document:
+        end = item.get("expires_at")
+        return Document(
+            Key(item["pk"]["S"], item["sk"]["S"]),
+            int(item.get("doc_version", number(1))["N"]),
+            decode(item[self._body]["S"]),
+            None if end is None else datetime.fromtimestamp(int(end["N"]), UTC),
+        )

@@ -11,15 +11,18 @@ from cardsharp.cloud.sqlite_file import Contents, SqliteFile
 from cardsharp.errors import Conflict
 from cardsharp.keep.port import Change, Check, Delete, Document, Key
 
-_TABLE = (
+TABLE = (
     "CREATE TABLE documents (partition TEXT NOT NULL, sort TEXT NOT NULL, "
     "version INTEGER NOT NULL, body TEXT NOT NULL, expires INTEGER, "
     "PRIMARY KEY (partition, sort)) WITHOUT ROWID"
 )
+"""The schema step that makes the table of documents."""
+
+_BY_END = "CREATE INDEX documents_by_end ON documents (expires)"
 _CONTENTS = Contents(
     "file of documents",
     "CARDSHARP_STORE",
-    (_TABLE,),
+    (TABLE, _BY_END),
 )
 _FIND = (
     "SELECT * FROM documents WHERE partition = :partition AND sort = :sort "
@@ -32,10 +35,13 @@ _RANGE = (
 
 
 class SqliteKeep:
-    """A `Keep` in the file of that path; raises as `SqliteFile` does."""
+    """A `Keep` in the file of that path; raises as `SqliteFile` does.
 
-    def __init__(self, path: str | Path, clock: Clock) -> None:
-        self._file = SqliteFile(path, _CONTENTS)
+    A file that held something before there was this port has `contents` whose steps move it here.
+    """
+
+    def __init__(self, path: str | Path, clock: Clock, contents: Contents = _CONTENTS) -> None:
+        self._file = SqliteFile(path, contents)
         self._clock = clock
 
     def get(self, key: Key) -> Document | None:
@@ -52,6 +58,7 @@ class SqliteKeep:
     def commit(self, *changes: Change) -> None:
         """See `Keep`."""
         with self._file.transaction() as db:
+            db.execute("DELETE FROM documents WHERE expires <= ?", (self._now(),))
             for change in changes:
                 there = self._find(db, change.key)
                 if change.expected != (0 if there is None else there.version):
