@@ -25,7 +25,7 @@ from cardsharp.cloud.memory import MAX_RECEIVES, MemoryQueue, Redrive, register
 from cardsharp.cloud.ports import Status
 from cardsharp.cloud.telemetry import redirect
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
-from cardsharp.errors import Malformed, Unauthorized
+from cardsharp.errors import Malformed
 from workbench.arena.server import ArenaServer
 from workbench.bench.judge import actions_of, intent_faults, log_faults
 from workbench.cloud.events import Event
@@ -65,14 +65,6 @@ def arena(tmp_path: Path) -> Iterator[ArenaServer]:
 # --- what we are told wrongly ----------------------------------------------------------------
 
 
-def test_a_wrong_password_is_told_by_the_poller(tmp_path: Path, arena: ArenaServer) -> None:
-    with (
-        settings(tmp_path, arena.url, CARDSHARP_PASSWORD="not-alices", CARDSHARP_READ_SECONDS="1"),
-        pytest.raises(Unauthorized, match="check the user and the password"),
-    ):
-        poller.app.handler({}, context(2))
-
-
 def test_a_wrong_password_fails_the_message_and_leaves_the_match_alone_for_a_while(
     tmp_path: Path, arena: ArenaServer, lines: io.StringIO
 ) -> None:
@@ -88,20 +80,6 @@ def test_a_wrong_password_fails_the_message_and_leaves_the_match_alone_for_a_whi
     assert json.loads(failed)["match_id"] == match_id
     assert record is not None
     assert record.status is Status.RUNNING
-
-
-def test_an_unknown_match_is_closed_and_not_tried_again(
-    tmp_path: Path, arena: ArenaServer, lines: io.StringIO
-) -> None:
-    with settings(tmp_path, arena.url) as assembly:
-        answer = worker.app.handler(event_of(message(UNKNOWN)), context())
-        record = assembly.log.match(UNKNOWN)
-        assert not assembly.log.running()
-    assert answer == {"batchItemFailures": []}
-    assert "Match does not exist." in lines.getvalue()
-    assert record is not None
-    assert record.outcome is not None
-    assert record.outcome["result"] == "unknown"
 
 
 @pytest.mark.parametrize("match_id", ["abc", "Z" * 24])
@@ -135,16 +113,6 @@ def test_an_event_of_another_shape_is_refused_in_a_sentence(
 ) -> None:
     with settings(tmp_path, arena.url), pytest.raises(Malformed, match="expects an SQS event"):
         worker.app.handler(event, context())
-
-
-@pytest.mark.parametrize("body", ["", "[]", "{}", '{"match_id": 7}', '{"match_id": "a/b"}', "\x00"])
-def test_only_the_message_that_is_none_fails(
-    tmp_path: Path, arena: ArenaServer, lines: io.StringIO, body: str
-) -> None:
-    with settings(tmp_path, arena.url):
-        answer = worker.app.handler(event_of(message(UNKNOWN), body), context())
-    assert answer == {"batchItemFailures": [{"itemIdentifier": "1"}]}
-    assert "Not a match message" in lines.getvalue()
 
 
 def test_r10_a_poison_message_becomes_a_dead_letter_after_its_last_receive_while_others_go_on(

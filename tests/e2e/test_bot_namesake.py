@@ -91,7 +91,7 @@ def events() -> Iterator[list[tuple[str, str, str]]]:
     log.removeHandler(hearing)
 
 
-@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("late", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_two_bots_of_one_user_soon_become_one(
     tmp_path: Path, events: list[tuple[str, str, str]], late: bool
 ) -> None:

@@ -89,7 +89,7 @@ def test_the_same_seed_plays_the_same_match_even_where_nothing_can_be_kept(
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "file"))
     matches = []
     for _ in range(2):
-        played = cli("play", "--seed", "7", "--json")
+        played = cli("play", "--seed", "7", "--strategy", "draw-3", "--json")
         assert played.code == 0
         assert "could not be kept" in played.err
         [match] = played.json()["matches"]

@@ -6,12 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from starlette.routing import Route
 from support.arena import ADMIN, ALICE, BOB, DUMMY, Client
 from support.arena_cloud import Opened
 
-from cardsharp.deadmansdraw.arena.config import ArenaConfig
-from cardsharp.deadmansdraw.arena.home import HomeArena
 from cardsharp.deadmansdraw.arena.pages import ASSETS
 from cardsharp.viewer import assets as viewer
 
@@ -134,23 +131,6 @@ def test_the_list_has_what_fits_the_form(opened: Opened, tmp_path: Path) -> None
         assert "<b>" not in client.get("/matches").text
         assert "statistics?tag=%3Cb%3E" in client.get("/matches").text
         assert client.get("/matches?at=nonsense&limit=x&active=7").status == 200
-
-
-def test_the_description_names_every_endpoint_and_no_other(client: Client) -> None:
-    """/api equals the routes of the application."""
-    described = {
-        (path, method.upper())
-        for path, methods in client.get("/api", None).json()["paths"].items()
-        for method in methods
-    }
-    arena = HomeArena(ArenaConfig())
-    served = {
-        (route.path, method)
-        for route in arena.app.routes
-        if isinstance(route, Route) and route.path.startswith("/api/")
-        for method in (route.methods or set()) - {"HEAD"}
-    }
-    assert described == served
 
 
 def test_the_descriptions_references_lead_somewhere(client: Client) -> None:

@@ -149,7 +149,10 @@ def test_nothing_that_was_answered_is_lost_to_kill_nine(tmp_path: Path) -> None:
             assert looks(client, match) == before
 
 
-@pytest.mark.parametrize("randomness", Randomness)
+@pytest.mark.parametrize(
+    "randomness",
+    [Randomness.FAIR, pytest.param(Randomness.ORIGINAL, marks=pytest.mark.slow)],
+)
 def test_a_match_goes_on_after_restarts_as_it_would_have(
     tmp_path: Path, randomness: Randomness
 ) -> None:

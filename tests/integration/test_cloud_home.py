@@ -204,27 +204,6 @@ def bodies(invocation: Invocation) -> list[str]:
     return [record["body"] for record in records]
 
 
-def test_a_poison_message_dies_after_its_receives_and_the_others_are_done_once() -> None:
-    source, dead = matches()
-    done: list[str] = []
-
-    def work(event: dict[str, Records], _context: object) -> None:
-        (record,) = event["Records"]
-        if record["body"] == "poison":
-            raise ValueError("no match message")
-        done.append(record["body"])
-
-    for body in ("a", "poison", "b"):
-        source.send(body)
-    with running(work, source=source) as (_home, watched):
-        ended = [watched.next("worker") for _ in range(4)]
-        letter = dead.receive(LIMIT)
-        assert letter is not None
-        assert letter.body == "poison"
-    assert sorted(done) == ["a", "b"]
-    assert [e.error for e in ended if e.error] == ["ValueError: no match message"] * 2
-
-
 def test_as_many_workers_run_at_once_as_planned_and_no_more() -> None:
     source, _dead = matches(visibility=timedelta(minutes=1))
     together = threading.Barrier(3, timeout=10)

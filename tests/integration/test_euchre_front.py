@@ -95,7 +95,10 @@ def test_eight_clients_at_once_play_as_if_each_were_alone() -> None:
     assert diary.faults == []
 
 
-@pytest.mark.parametrize(("strategy", "deals"), [("rules", DEALS), ("pimc", cases(1, every=16))])
+@pytest.mark.parametrize(
+    ("strategy", "deals"),
+    [("rules", DEALS), pytest.param("pimc", 16, marks=pytest.mark.slow)],
+)
 def test_the_probe_finds_no_answer_that_changes_with_hidden_cards(
     strategy: str, deals: int
 ) -> None:

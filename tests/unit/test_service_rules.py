@@ -57,10 +57,6 @@ def resource(resources: dict[str, Any], end: str) -> dict[str, Any]:
     return found
 
 
-def named(resources: dict[str, Any], end: str) -> str:
-    return next(name for name in resources if name.endswith(end))
-
-
 def statement(resources: dict[str, Any], role: str, action: str) -> dict[str, Any]:
     """The statement of a role that allows an action."""
     told = resource(resources, role)["Policies"][0]["PolicyDocument"]["Statement"]
