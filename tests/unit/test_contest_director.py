@@ -7,12 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from support.cloud_benches import moto_client
 from support.contest_arena import FakeArena, Killed
 from support.contest_stores import in_files, in_table
 
 from cardsharp.deadmansdraw.contest.director import Director
-from cardsharp.deadmansdraw.contest.records import Records, Result, Settings
+from cardsharp.deadmansdraw.contest.records import Entrant, Records, Result, Settings
 from cardsharp.deadmansdraw.contest.sqlite import SqliteContest
 from cardsharp.errors import ConfigError, Unreachable
 
@@ -180,3 +182,36 @@ def test_once_begun_the_teams_stay_as_they_are(records: Records) -> None:
     for change in (lambda: records.enter("Six"), lambda: records.remove("Four")):
         with pytest.raises(ConfigError, match="has begun"):
             change()
+
+
+@given(data=st.data(), teams=st.integers(2, 6), late=st.integers(0, 30))
+@settings(max_examples=25, deadline=None)
+def test_a_contest_goes_on_to_its_end_whatever_is_ruled(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, teams: int, late: int
+) -> None:
+    """After some steps, and again after its end: all that follows is worked out and played anew."""
+    folder = tmp_path_factory.mktemp("ruled") / "cup"
+    store = SqliteContest.found(folder, replace(SETTINGS, matches=1, most=3))
+    for number in range(teams):
+        store.add(Entrant(f"{number:024x}", f"Team {number}", "ha1"))
+    records = Records(store)
+    arena = FakeArena()
+    director = Director(records, arena)
+    for _ in range(late):
+        director.step()
+    for _ in range(2):
+        known = data.draw(st.sampled_from(records.results() or [None]))
+        if known is not None:
+            records.rule(known.pairing, data.draw(st.sampled_from(known.teams)), "appeal")
+        director = Director(records, arena)
+        assert any(director.step() for _ in range(200)), "the contest does not end"
+    rulings = records.rulings()
+    teams_of = {one["_id"]: set(one["playerids"]) for one in arena.made}
+    for result in records.results():
+        assert result.decided
+        assert all(teams_of[match] == set(result.teams) for match in result.matches)
+        ruling = rulings.get(result.pairing)
+        if ruling is not None and ruling.winner in result.teams:
+            assert result.winner == ruling.winner
+    assert not [one for one in arena.made if one["activePlayerIndex"] is not None]
+    records.close()

@@ -169,8 +169,12 @@ def rule(
         if records.team(winner).id not in known[pairing].teams:
             raise ConfigError(f"{winner} does not take part in pairing {pairing}.")
         records.rule(pairing, winner, reason)
+        is_over = records.stage is Stage.OVER
     where.go_on()
     results().print(f"pairing {pairing} goes to {winner}: {reason}", markup=False)
+    if is_over:
+        command = f"cardsharp contest run {where.arguments(folder)}"
+        results().print(f"What follows is played anew by: {command}", style="dim", soft_wrap=True)
 
 
 @contest.command

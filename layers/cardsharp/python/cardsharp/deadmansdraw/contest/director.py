@@ -105,6 +105,8 @@ class Director:
             results.append(result_of(pairing, decision, facts, ids, ruling))
             if decision is not None:
                 self._end_what_runs(played)
+        for match in list(self._matches.idle(pairings)):
+            self._arena.terminate(match, comment="A ruling has brought other teams here.")
         if results != self._kept:
             self._records.keep(results)
             self._kept = results

@@ -1,7 +1,8 @@
 """The matches of a contest at its arena: each is known by its pairing and number, from its tags.
 
 Who begins one looks first whether it is there, and its seed follows from the contest's own: so
-nothing has to be remembered, and no match is lost or counted twice whoever dies when.
+nothing has to be remembered, and no match is lost or counted twice whoever dies when. Where a
+ruling brings other teams into a pairing, what those before them played does not count.
 """
 
 from collections import defaultdict
@@ -9,7 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 from hashlib import sha256
-from typing import Protocol
+from itertools import count
+from typing import NamedTuple, Protocol
 
 from cardsharp.deadmansdraw.contest.facts import score_of
 from cardsharp.deadmansdraw.contest.pairing import Pairing, Score
@@ -42,6 +44,14 @@ class Played:
     score: Score | None
 
 
+class _Which(NamedTuple):
+    """Which match it is: of which pairing, the how manieth, and between which teams."""
+
+    key: str
+    number: int
+    teams: frozenset[str]
+
+
 @dataclass
 class Matches:
     """The matches under the tag `name`; `secret` is what their seeds follow from."""
@@ -50,7 +60,7 @@ class Matches:
     name: str
     secret: str
     timeout: timedelta
-    _views: dict[tuple[str, int], MatchView] = field(default_factory=dict, init=False)
+    _views: dict[_Which, MatchView] = field(default_factory=dict, init=False)
     _read: set[int] = field(default_factory=set, init=False)
 
     def forget(self) -> None:
@@ -83,14 +93,23 @@ class Matches:
 
     def views(self, pairing: Pairing) -> Iterator[MatchView]:
         """The matches of a pairing in their order, as they were seen last."""
-        number = 0
-        while (view := self._views.get((pairing.key, number))) is not None:
+        teams = frozenset(pairing.teams)
+        for number in count():
+            view = self._views.get(_Which(pairing.key, number, teams))
+            if view is None:
+                return
             yield view
-            number += 1
 
     def known(self) -> Iterator[tuple[str, MatchView]]:
         """Yield every match as it was seen last, each with its pairing's key."""
-        return ((key, view) for (key, _), view in self._views.items())
+        return ((which.key, view) for which, view in self._views.items())
+
+    def idle(self, pairings: Iterable[Pairing]) -> Iterator[str]:
+        """Yield the matches that run though none of the pairings is between their teams."""
+        wanted = {(pairing.key, frozenset(pairing.teams)) for pairing in pairings}
+        for which, view in self._views.items():
+            if not view.finished and (which.key, which.teams) not in wanted:
+                yield view.id
 
     def begin(self, pairing: Pairing) -> None:
         """Begin the next match of a pairing."""
@@ -116,12 +135,14 @@ def _tag(matches: Matches, pairing: Pairing, number: int) -> str:
     return f"{matches.name}:{pairing.key}:{number}"
 
 
-def _number_of(name: str, view: MatchView) -> tuple[str, int] | None:
+def _number_of(name: str, view: MatchView) -> _Which | None:
     """Which match of which pairing it is, by its tags."""
     tags = defaultdict(str, enumerate(view.creation_params.tags))
     prefix, _, rest = tags[2].partition(":")
     key, _, number = rest.rpartition(":")
-    return (key, int(number)) if prefix == name and key and number.isdecimal() else None
+    if prefix != name or not key or not number.isdecimal():
+        return None
+    return _Which(key, int(number), frozenset(view.player_ids))
 
 
 def _seed(secret: str, key: str, number: int) -> str:
