@@ -77,9 +77,7 @@ def test_the_report_of_a_small_match_is_this(cli: Cli, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
-def test_every_game_is_analysed_on_80_columns_and_adds_up_in_json(
-    cli: Cli, tmp_path: Path, name: str
-) -> None:
+def test_every_game_is_analysed_on_80_columns(cli: Cli, tmp_path: Path, name: str) -> None:
     game = next(one for one in GAMES if one.name == name)
     store = logged(tmp_path, played(game, [Decides(game, one) for one in STRATEGIES[name]]))
     said = cli("analyse", "last", "--store", store)
@@ -88,6 +86,12 @@ def test_every_game_is_analysed_on_80_columns_and_adds_up_in_json(
         assert words in said.out
     long = [line for line in said.out.splitlines() if len(line) > 80]
     assert all(line.startswith(("    ", "match ")) or " by the cards, " in line for line in long)
+
+
+def test_the_figures_add_up_in_json(cli: Cli, tmp_path: Path) -> None:
+    """Those of every game: tests/property/test_analysis.py."""
+    game = next(one for one in GAMES if one.name == "blef")
+    store = logged(tmp_path, played(game, [Decides(game, one) for one in STRATEGIES["blef"]]))
     whole = cli("analyse", "last", "--store", store, "--json").json()
     found = whole["analysis"]
     one, two = found["players"]

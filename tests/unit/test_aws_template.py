@@ -22,7 +22,6 @@ from workbench.build.deploy import CONFIG, stack_tags
 from workbench.build.translate import translated
 from workbench.cloud.nested import flattened
 from workbench.cloud.template import TEMPLATE, services, templates
-from workbench.operate.preflight import default_demand, judge_quota
 
 DAY = 86_400
 TICK = 60
@@ -326,18 +325,6 @@ def test_whoever_overrides_parameters_is_told_to_say_the_stage(file: str) -> Non
     commands = re.findall(r"--parameter-overrides(.+)", written)
     assert commands
     assert all(re.match(r"\s+\"?Stage=", one) for one in commands)
-
-
-def test_a_new_account_takes_the_defaults() -> None:
-    """It has ten concurrent executions, and none that could be reserved."""
-    assert judge_quota(10, default_demand())
-    parameters = template()["Parameters"]
-    reserved = properties("Poller")["ReservedConcurrentExecutions"]
-    assert parameters["Reserve"]["Default"] == "no"
-    assert reserved == {"Fn::If": ["Reserved", 4, {"Ref": "AWS::NoValue"}]}
-    for game in services():
-        limit = properties(f"{game}Service")["ReservedConcurrentExecutions"]["Fn::If"]
-        assert (limit[0], limit[2]) == ("Reserved", {"Ref": "AWS::NoValue"})
 
 
 def test_every_resource_that_can_be_tagged_is_by_the_stack_and_none_by_hand() -> None:
