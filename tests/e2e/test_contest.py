@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 import requests
+from support.arena import until
 from support.cli import Cli, clean, line_with, program
 from support.contests import held, teams
 
@@ -111,6 +112,25 @@ def test_a_cup_is_played_to_its_end(cli: Cli, tmp_path: Path) -> None:
     assert rows[-1]["pairing won by"] == champion
     assert cli("contest", "run", folder, "--port", "0").out.splitlines()[-1] == won
     assert "has begun" in cli("contest", "teams", "add", folder, "Late").err
+
+
+def test_a_new_password_counts_at_once_and_the_old_one_no_more(cli: Cli, tmp_path: Path) -> None:
+    """While the contest goes on: the old one may be the one that leaked."""
+    folder = str(tmp_path / "cup")
+    cli("contest", "new", folder, "-n", "1")
+    told = cli("contest", "teams", "add", folder, "Outside").out
+    user, old = re.findall(r"id (\w+), password (\S+)", told)[0]
+    cli("contest", "teams", "add", folder, "Gone")
+    with program("contest", "run", folder, "--port", "0") as contest:
+        url = line_with(contest.stderr, "arena at").split("arena at ")[1].split(";")[0]
+
+        def status(word: str) -> int:
+            return requests.get(f"{url}/api/whoami", auth=(user, word), timeout=5).status_code
+
+        assert status(old) == 200
+        new = cli("contest", "teams", "credentials", folder, "Outside").out.split("password ")[1]
+        until(lambda: status(old) == 401)
+        assert status(new.strip()) == 200
 
 
 @pytest.mark.slow

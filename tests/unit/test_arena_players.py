@@ -1,15 +1,17 @@
 """The players' file: what is wrong with it is said in one sentence that names no password."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from cardsharp.deadmansdraw.arena.ids import DUMMY_ID
-from cardsharp.deadmansdraw.arena.players import DEFAULT_FILE, load_players
+from cardsharp.deadmansdraw.arena.players import DEFAULT_FILE, PlayersFile, load_players
 from cardsharp.errors import ConfigError
 
 GOOD = {"_id": "1" * 24, "name": "Team", "password": "canary-password"}
+NEW = {**GOOD, "password": "another-canary"}
 
 
 def test_the_default_file_has_the_dummy_and_two_teams() -> None:
@@ -61,3 +63,17 @@ def test_a_record_that_is_shown_has_no_password(tmp_path: Path) -> None:
     (player,) = load_players(path).values()
     assert player.json_record() == {"_id": "1" * 24, "name": "Team"}
     assert "canary" not in repr(player)
+
+
+def test_a_file_that_changes_is_read_again_and_one_that_cannot_be_changes_nothing(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "players.json"
+    path.write_text(json.dumps([GOOD]))
+    players = PlayersFile(path)
+    first = players["1" * 24].proof
+    for moment, (text, same) in enumerate([("[", True), (json.dumps([NEW]), False)], 1):
+        path.write_text(text)
+        os.utime(path, ns=(moment, moment))
+        assert (players["1" * 24].proof == first) is same
+    assert len(players) == 1

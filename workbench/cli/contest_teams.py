@@ -102,7 +102,7 @@ def remove(folder: Folder, name: str, /, *, where: Where = HERE) -> None:
 def credentials(folder: Folder, name: str, /, *, where: Where = HERE) -> None:
     """Give a team a new password and print it.
 
-    It counts from the next `contest run` on, in a stack within seconds.
+    It counts within seconds, and the old one no more.
     """
     with where.records(folder) as records:
         team, password = records.new_password(name)

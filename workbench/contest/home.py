@@ -8,7 +8,7 @@ import logging
 import secrets
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -23,13 +23,16 @@ from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.contest.page_routes import ContestPages, OneContest
 from cardsharp.deadmansdraw.contest.records import Entrant, Records
 from cardsharp.deadmansdraw.contest.sqlite import SqliteContest
-from cardsharp.errors import ArenaError, CardsharpError, ConfigError
+from cardsharp.errors import ArenaError, CardsharpError, ConfigError, StoreError
 from workbench.arena.server import ArenaServer
 from workbench.stage.opponent import Opponent, Order
 from workbench.strategy_file import strategy_named
 
 PAUSE = timedelta(seconds=0.5)
 """Between two steps of the director."""
+
+NEWS = timedelta(seconds=2)
+"""Between two looks whether a team has a new password."""
 
 AGAIN = timedelta(seconds=1)
 """Until a team that fell over plays on."""
@@ -77,10 +80,12 @@ def opened(
         if team.strategy is not None:
             strategy_named(team.strategy)  # what is wrong with one is said before anything begins
     words = {team.id: secrets.token_urlsafe(18) for team in teams if team.strategy is not None}
+    players = folder / "players.json"
+    _write_players(players, teams, words)
     config = ArenaConfig(
         host=place.host,
         port=place.port,
-        players=_players_file(folder, teams, words),
+        players=players,
         data=folder / "arena.db",
         tls=place.tls,
         insecure=place.insecure,
@@ -101,6 +106,10 @@ def opened(
         here = Address(arena.url.replace("0.0.0.0", "127.0.0.1"), place.tls and place.tls[0])  # noqa: S104
         over = threading.Event()
         stack.callback(over.set)
+        following = threading.Thread(
+            target=_follow_passwords, args=(records, players, words, over), daemon=True
+        )
+        following.start()
         for team in teams:
             if team.strategy is not None:
                 order = Order(here.url, team.id, words[team.id], team.strategy, team.name)
@@ -122,10 +131,22 @@ def run(step: Callable[[], bool], tell: Callable[[], None], pause: Callable[[], 
             pause()
 
 
-def _players_file(folder: Path, teams: list[Entrant], words: dict[str, str]) -> Path:
+def _follow_passwords(
+    records: Records, players: Path, words: dict[str, str], over: threading.Event
+) -> None:
+    """Have the arena know the passwords that teams are given while the contest goes on."""
+    known = records.teams()
+    while not over.wait(NEWS.total_seconds()):
+        with suppress(StoreError):  # as busy as it may be for once
+            teams = records.teams()
+            if teams != known:
+                _write_players(players, teams, words)
+                known = teams
+
+
+def _write_players(path: Path, teams: list[Entrant], words: dict[str, str]) -> None:
     """The arena's players: entrants by their hashed passwords, our own by those of this start."""
-    path = folder / "players.json"
-    records = [
+    found = [
         {
             "_id": team.id,
             "name": team.name,
@@ -133,10 +154,11 @@ def _players_file(folder: Path, teams: list[Entrant], words: dict[str, str]) -> 
         }
         for team in teams
     ]
-    if not path.exists():
-        make_private(path)
-    path.write_text(json.dumps(records))
-    return path
+    fresh = path.with_suffix(".new")
+    fresh.unlink(missing_ok=True)
+    make_private(fresh)
+    fresh.write_text(json.dumps(found))
+    fresh.replace(path)
 
 
 def play_on(order: Order, arena: Address, over: threading.Event) -> None:

@@ -19,7 +19,7 @@ from cardsharp.deadmansdraw.arena.lobby import (
     turn_of,
 )
 from cardsharp.deadmansdraw.arena.match import Match, Move
-from cardsharp.deadmansdraw.arena.players import Book, load_players
+from cardsharp.deadmansdraw.arena.players import Book, PlayersFile
 from cardsharp.deadmansdraw.arena.storage import (
     MemoryStorage,
     SqliteStorage,
@@ -53,7 +53,7 @@ class HomeArena(Arena):
         place = Place(
             lobby=MemoryLobby(self._storage, self.signals),
             waiting=self.signals,
-            book=Book(load_players(config.players), lambda: word),
+            book=Book(PlayersFile(config.players), lambda: word),
             counts=MemoryCounts(config.clock),
             seal=lambda: seal,
             since=since,

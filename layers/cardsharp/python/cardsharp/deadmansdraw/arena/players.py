@@ -1,7 +1,8 @@
 """Who may enter the arena: players from a JSON file, and the admin if there is a password."""
 
 import hashlib
-from collections.abc import Callable, Mapping
+import logging
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
@@ -18,6 +19,8 @@ from pydantic import (
 
 from cardsharp.deadmansdraw.arena.dto import Json
 from cardsharp.errors import ConfigError
+
+_log = logging.getLogger(__name__)
 
 DEFAULT_FILE = Path(__file__).with_name("players.json")
 """The dummy player and two teams."""
@@ -146,6 +149,44 @@ def load_players(path: Path) -> dict[str, Player]:
     if len(found) < len(players):
         raise ConfigError(f"The players' file {path} names an _id twice; ids must differ.")
     return found
+
+
+class PlayersFile(Mapping[str, Player]):
+    """The players of a JSON file by id; one that has changed is read again, if it can be.
+
+    Raises:
+        ConfigError: as `load_players`, at the beginning.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._written = self._stamp()
+        self._players = load_players(path)
+
+    def __getitem__(self, player_id: str) -> Player:
+        return self._now()[player_id]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._now())
+
+    def __len__(self) -> int:
+        return len(self._now())
+
+    def _now(self) -> Mapping[str, Player]:
+        written = self._stamp()
+        if written != self._written:
+            self._written = written
+            try:
+                self._players = load_players(self._path)
+            except ConfigError as error:
+                _log.warning("%s The players stay as they were.", error)
+        return self._players
+
+    def _stamp(self) -> int | None:
+        try:
+            return self._path.stat().st_mtime_ns
+        except OSError:
+            return None
 
 
 def _faults(error: ValidationError) -> str:

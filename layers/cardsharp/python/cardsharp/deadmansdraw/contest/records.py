@@ -244,7 +244,7 @@ class Records:
         return team, password
 
     def new_password(self, name: str) -> tuple[Entrant, str]:
-        """A team and its new password; in place of the old one at home from the next start on."""
+        """A team and its new password, which counts within seconds in place of the old one."""
         team, password = self.team(name), secrets.token_urlsafe(18)
         self._store.replace(replace(team, ha1=ha1(team.id, password)))
         return team, password
