@@ -25,9 +25,9 @@ WORLD := PYTHONPATH=tests:tests/samples/games $(BIN)/python -m world
 PLAY := $(if $(STRATEGY),--strategy $(STRATEGY)) $(if $(OPPONENT),--opponent $(OPPONENT)) \
   $(if $(MATCHES),--matches $(MATCHES)) $(if $(CLOUD),--cloud $(CLOUD)) $(if $(SEED),--seed $(SEED))
 
-# `make chaos` takes these: MATCHES=10000 CLOUD=embedded SEED=7 CARDS=25
-CHAOS := $(if $(MATCHES),--matches $(MATCHES)) $(if $(CLOUD),--cloud $(CLOUD)) \
-  $(if $(SEED),--seed $(SEED)) $(if $(CARDS),--cards $(CARDS))
+# `make chaos` takes these: MATCHES=10000 STORE=SQLite SEED=7 REPLAY=/tmp/night.log
+CHAOS := $(if $(MATCHES),--matches $(MATCHES)) $(if $(STORE),--home $(STORE)) \
+  $(if $(SEED),--seed $(SEED)) $(if $(REPLAY),--replay $(REPLAY))
 
 # `make contest` takes these: TEAMS=20 MATCHES=3 TIMEOUT=5 SEED=7 PRIVATE=1
 REHEARSAL := $(if $(TEAMS),--teams $(TEAMS)) $(if $(MATCHES),--matches $(MATCHES)) \
@@ -106,8 +106,8 @@ limits: setup ## Play at the arena's limit of requests on a clock of its own: LI
 contest: setup ## Rehearse a contest with all that goes wrong in one: TEAMS=20 MATCHES=3 TIMEOUT=5 PRIVATE=
 	@$(BIN)/python -m workbench.bench.rehearsal.rehearse $(REHEARSAL)
 
-chaos: setup ## Play matches while everything around them fails: MATCHES=200 CLOUD= SEED= CARDS=
-	@$(BIN)/python -m workbench.bench.chaos.night $(CHAOS)
+chaos: setup ## Play matches while everything around them fails: MATCHES=200 STORE= SEED= REPLAY=
+	@$(WORLD).chaos $(CHAOS)
 
 coverage: setup .venv-sam/.setup-done ## Run the fast tests and say what no test reaches; fails below the floor
 	@$(BIN)/pytest -n auto --dist worksteal -m "not timed and not slow" --cov --cov-report=

@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from datetime import timedelta
-from functools import partial
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -22,9 +22,9 @@ from support.size import cases
 from world import kit
 from world.bench import Bench, played
 from world.faults import REQUESTS, STORE_KINDS, FaultPlan, Kind, kinds_for, suffering
-from world.interleaving import Interleaver, SharedClock
 from world.kit import HOMES, PLACES, Faults, Kit, counted, pairs, singles
 from world.network import ACT
+from world.schedule import Process, Schedule
 
 from cardsharp.cloud import hold
 from cardsharp.cloud.attended import Attended
@@ -33,6 +33,9 @@ from cardsharp.cloud.ports import Body
 from cardsharp.cloud.timing import Timing
 
 SOON = timedelta(seconds=5)
+JUMP = 5
+"""So many seconds a worker is away now and then between two steps; its lease runs out in it."""
+
 HOUR = timedelta(hours=1)
 SKEWS = [(HOUR, -HOUR), (timedelta(0), SOON), (SOON, timedelta(0))]
 PAIRS = cases(5, every=100)
@@ -290,24 +293,29 @@ def test_r02_the_same_message_delivered_twice_at_once_changes_nothing(
 
 def interleaved(game: str, folder: Path, seed: int, ends: Counter[object]) -> Bench:
     """A match whose message is delivered to two workers again and again until it has ended."""
-    names = {"one", "other"}
-    clock = SharedClock()
+    chance = Random(seed)
+    clock = Schedule(chance)
     skews = [(timedelta(0),), *SKEWS][seed % 4]
     bench = Bench(PLACES[game], folder, clock=clock, skews=skews)
     bench.order()
-    clock.interleaver = interleaver = Interleaver(seed, names, clock, ACT)
 
-    def work(name: str) -> None:
+    def away(step: str) -> None:
+        """For long now and then; only an action that is being sent arrives before its limit."""
+        if step not in {"act", "match", "take"} and chance.random() < 0.3:
+            clock.process.frozen = clock.monotonic() + JUMP
+        clock.sleep(timedelta(0))
+
+    def work() -> None:
         offering = Offering(bench.log, bench.queue, clock)
         while not bench.finished:
             offering.offer()
-            plan = FaultPlan(bench.clock, before_step=lambda step: interleaver.step(name, step))
+            plan = FaultPlan(bench.clock, before_step=away)
             ends[bench.worker(plan).attend(bench.match_id, lambda: HOUR)] += 1
 
     try:
-        for thread in [interleaver.run(name, partial(work, name)) for name in sorted(names)]:
-            thread.join(60)
-            assert not thread.is_alive()
+        for name in "one", "other":
+            clock.spawn(work, Process(name))
+        clock.run()
         bench.found = bench.faults_found()
     finally:
         bench.close()

@@ -185,6 +185,7 @@ class Bench:
         self.moves = self.log.moves(self.match_id)
         self.notes = [note.kind for note in self.log.notes(self.match_id)]
         found = [fault for one in accepted for fault in one.faults]
+        found += map(str, self.gate.refused)
         found += [f"stored is the secret {one!r}" for one in self.place.secrets if one in stored]
         record = self.log.match(self.match_id)
         if record is None or record.finished is None:

@@ -1,4 +1,4 @@
-"""The nemesis: every I/O step of a worker is numbered, and a plan says which of them go wrong."""
+"""The catalogue of faults, and the plan by which they befall the I/O steps of our processes."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +14,9 @@ T = TypeVar("T")
 
 STEP = timedelta(milliseconds=25)
 """What every I/O step takes."""
+
+HELD = timedelta(seconds=1.5)
+"""How long a request or an answer is held back."""
 
 OUTAGE = timedelta(seconds=4)
 """How long a store that is down stays down."""
@@ -35,6 +38,8 @@ class Kind(StrEnum):
     REQUEST_LOST = "request lost"
     RESPONSE_LOST = "response lost"
     TIMED_OUT = "no answer in time"
+    SWALLOWED = "no answer in time, no effect"
+    SLOW = "held back"
     LATE = "response lost, late effect"
     LATE_BY_CALLS = "response lost, effect after the next look"
     CRASH_LATE = "crash, late effect"
@@ -63,12 +68,25 @@ class Kind(StrEnum):
     PAUSE_AFTER = "frozen after"
 
 
+class Trouble(StrEnum):
+    """What can befall a whole machine, or what all of them share, besides."""
+
+    KILLED = "machine killed"
+    SKEWED = "machine started with a wrong clock"
+    FROZEN = "machine frozen"
+    CUT = "arena cut off"
+    LOCKED = "match log locked"
+    AGAIN = "message again"
+
+
 CRASHES = (Kind.CRASH_BEFORE, Kind.CRASH_AFTER)
 READ_KINDS = (
     *CRASHES,
     Kind.REQUEST_LOST,
     Kind.RESPONSE_LOST,
     Kind.TIMED_OUT,
+    Kind.SWALLOWED,
+    Kind.SLOW,
     Kind.HTTP_500,
     Kind.HTTP_408,
     Kind.HTTP_429,
@@ -93,7 +111,14 @@ WRITE_KINDS = (
     Kind.BEYOND,
     Kind.CRASH_BEYOND,
 )
-STORE_KINDS = (*CRASHES, Kind.RESPONSE_LOST, Kind.THROTTLED, Kind.DOWN, Kind.PAUSE_AFTER)
+STORE_KINDS = (
+    *CRASHES,
+    Kind.RESPONSE_LOST,
+    Kind.SLOW,
+    Kind.THROTTLED,
+    Kind.DOWN,
+    Kind.PAUSE_AFTER,
+)
 AWS_KINDS = (*STORE_KINDS, Kind.REQUEST_LOST, Kind.HTTP_500, Kind.HTTP_500_DONE)
 MESSAGE_KINDS = (Kind.LOST, Kind.TWICE, Kind.DELAYED)
 
@@ -162,18 +187,29 @@ class FaultPlan:
         self.before_step(step)
         number = len(self.steps)
         self.steps.append(step)
-        self.clock.advance(STEP)
-        fault = self.faults.get(number)
-        if isinstance(fault, float):
-            kinds = kinds_for(step)
-            fault = kinds[int(fault * len(kinds))]
+        self.clock.sleep(STEP)
+        fault = self.chosen(number, step)
         if fault is not None:
             self.hits.append((self.clock.now(), number, step, fault))
         if fault is Kind.CRASH_BEFORE:
             raise Crash(f"before {number} {step}")
         if fault is Kind.DOWN:
             self.down_until = self.clock.passed + OUTAGE
+        if fault is Kind.SLOW:
+            self.clock.sleep(HELD)
         return fault
+
+    def chosen(self, number: int, step: str) -> Kind | None:
+        """What befalls a step."""
+        fault = self.faults.get(number)
+        if isinstance(fault, float):
+            kinds = kinds_for(step)
+            fault = kinds[int(fault * len(kinds))]
+        return fault
+
+    def put_off(self, work: Callable[[], object]) -> None:
+        """Have a message arrive late."""
+        self.late.append((self.clock.passed + LATENESS, work))
 
     @property
     def looks(self) -> int:
@@ -206,6 +242,15 @@ class Mindful:
     def intend(self, lease: Lease, sequence: int, intent: Mapping[str, object]) -> None:
         self._meant.intended = sequence, intent
         cast("MatchLog", self._log).intend(lease, sequence, intent)
+
+
+class Certain(Mindful):
+    """One that tells it when it is stored, and not before."""
+
+    def intend(self, lease: Lease, sequence: int, intent: Mapping[str, object]) -> None:
+        self._meant.intended = None
+        cast("MatchLog", self._log).intend(lease, sequence, intent)
+        self._meant.intended = sequence, intent
 
 
 Errors = Mapping[Kind, Callable[[], Exception]]
@@ -247,7 +292,7 @@ class Faulty:
         if error is not None and fault not in DONE:
             raise error()
         if fault is Kind.DELAYED:
-            plan.late.append((plan.clock.passed + LATENESS, work))
+            plan.put_off(work)
         result = None if fault in {Kind.LOST, Kind.DELAYED} else work()
         if fault is Kind.TWICE:
             work()

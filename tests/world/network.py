@@ -11,7 +11,7 @@ import struct
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar, cast
 from urllib.parse import parse_qsl, urlsplit
 
 import requests
@@ -147,6 +147,22 @@ class Accepted:
     faults: Sequence[str]
 
 
+REFUSALS = {400, 403, 409}
+FORCED = b'"Comment"'
+"""In an answer of the arena: it has ended the overdue turn by force, in place of the action."""
+
+
+class Refused(NamedTuple):
+    """An action of ours that was sent in time and that the server itself would not take."""
+
+    sequence: int
+    action: Mapping[str, Any]
+    answer: str
+
+    def __str__(self) -> str:
+        return f"{self.action} at {self.sequence} was refused: {self.answer}"
+
+
 @dataclass
 class Late:
     """An action that is still on its way."""
@@ -165,7 +181,15 @@ class Gate:
     log: MatchLog
     clock: StillClock
     accepted: list[Accepted] = field(default_factory=list)
+    refused: list[Refused] = field(default_factory=list)
     late: list[Late] = field(default_factory=list)
+
+    reads_log: ClassVar[bool] = True
+    """Whether it is looked up if an intent is stored; else a worker tells so when it is."""
+
+    def put_off(self, late: Late) -> None:
+        """Have an action arrive later."""
+        self.late.append(late)
 
     def deliver(self, looks: int) -> None:
         """Let those late actions arrive whose time has come, or so many looks."""
@@ -177,17 +201,29 @@ class Gate:
         ]
         self.late = [one for one in self.late if one not in due]
         for one in due:
-            self.ask(one.request, one.meant)
+            self.ask(one.request, one.meant, is_late=True)
 
-    def ask(self, request: requests.PreparedRequest, meant: Intent | None) -> HTTPResponse:
-        """The server's answer; an accepted action is recorded."""
+    def carry(
+        self, request: requests.PreparedRequest, meant: Intent | None, timeout: Timeout
+    ) -> HTTPResponse:
+        """The server's answer, where nothing goes wrong on the way."""
+        del timeout
+        return self.ask(request, meant)
+
+    def ask(
+        self, request: requests.PreparedRequest, meant: Intent | None, *, is_late: bool = False
+    ) -> HTTPResponse:
+        """The server's answer, now; what became of an action is recorded."""
         acts = self.place.step_of(request) == "act"
         before = (self.place.sequence, self.place.truth()) if acts else (0, None)
         answer = self.place.ask(request)
-        if acts and answer.status == requests.codes.ok:
+        if acts and answer.status == requests.codes.ok and FORCED not in answer.body:
             sent = sent_by(request)
             faults = list(self._faults(*before, sent, meant))
             self.accepted.append(Accepted(before[0], sent, self.clock.now(), faults))
+        elif acts and answer.status in REFUSALS and not is_late:
+            said = f"{answer.status} {answer.body.decode()}"
+            self.refused.append(Refused(before[0], sent_by(request), said))
         return response_of(answer.status, dict(answer.headers), answer.body)
 
     def _faults(
@@ -201,6 +237,8 @@ class Gate:
         if at != sequence:
             yield f"{sent} was meant for move {at} and met {sequence}"
         yield from (f"move {sequence}: {one}" for one in self.place.mistakes(truth, sent, intent))
+        if not self.reads_log:
+            return
         moves = {move.sequence: move.intent for move in self.log.moves(self.place.match_id)}
         stored = moves.get(sequence)
         if stored is None:
@@ -233,11 +271,12 @@ class FaultyWire(HTTPAdapter):
         step = gate.place.step_of(request)
         fault = self._plan.next(step)
         gate.deliver(self._plan.looks)
-        assert gate.clock.now() >= self._not_before, "asked before Retry-After was over"
+        early = self._not_before - gate.clock.now()
+        assert early <= timedelta(0), f"{step} was asked {early} before Retry-After was over"
         if step in {"view", "wait"}:
             gate.place.go_on()
-        if fault in {None, Kind.PAUSE_AFTER}:
-            answer = gate.ask(request, self._meant.intended)
+        if fault in {None, Kind.PAUSE_AFTER, Kind.SLOW}:
+            answer = gate.carry(request, self._meant.intended, timeout)
             if fault is Kind.PAUSE_AFTER:
                 self._plan.pause()
             return self.build_response(request, answer)
@@ -253,13 +292,13 @@ class FaultyWire(HTTPAdapter):
             gate.ask(request, meant)
         if fault in LATE:
             look = self._plan.looks + 1 if fault in AFTER_A_LOOK else None
-            gate.late.append(Late(gate.clock.now() + LATENESS, look, request, meant))
+            gate.put_off(Late(gate.clock.now() + LATENESS, look, request, meant))
         if fault in BEYOND and not self.resets:
-            gate.late.append(Late(gate.clock.now() + BEYOND[fault], None, request, meant))
+            gate.put_off(Late(gate.clock.now() + BEYOND[fault], None, request, meant))
         if fault in CRASHED:
             raise Crash(f"during {request.path_url}")
-        if fault in {Kind.TIMED_OUT, Kind.BEYOND}:
-            gate.clock.advance(timedelta(seconds=limit))
+        if fault in {Kind.TIMED_OUT, Kind.SWALLOWED, Kind.BEYOND}:
+            gate.clock.sleep(timedelta(seconds=limit))
             raise requests.ReadTimeout(f"no answer within {limit}")
         made_up = self._made_up(fault)
         if made_up is None:

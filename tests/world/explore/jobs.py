@@ -35,6 +35,7 @@ SEARCHES = (
     ),
     Search("two workers and an onlooker, two cards", TWO_CARDS),
     Search("two workers and a poller, one card", WATCHED),
+    Search("two workers and two pollers, one card", replace(WATCHED, onlookers=2)),
 )
 
 

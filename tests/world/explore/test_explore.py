@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from random import Random
 
@@ -44,9 +45,10 @@ def test_a_broken_rule_is_found(rule: str) -> None:
     assert found.trace
 
 
-def test_the_real_poller_is_explored_too() -> None:
+@pytest.mark.parametrize("pollers", [1, 2])
+def test_the_real_poller_is_explored_too(pollers: int) -> None:
     """Without a fault, so that a question it has learned to ask is noticed here."""
-    found = explore(World(WATCHED), 0)
+    found = explore(World(replace(WATCHED, onlookers=pollers)), 0)
     assert found.wrong is None, found.trace
 
 

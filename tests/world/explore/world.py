@@ -5,6 +5,7 @@ where each process is. Any process may be slow, or gone, at any of its questions
 fail; a message may come to any worker that is free, at any time and as often as it likes.
 """
 
+from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -191,6 +192,8 @@ class World:
         """For how many units at most nobody attended the match."""
 
         self._words: dict[int, str] = {}
+        self._parts: list[Any] = []
+        self._numbers: dict[Any, int] = {}
         self.act = setting.timing.act // UNIT
         begin = self.processes.start
         clocks = {skew: begin(worker(self.rules, setting.timing, skew)) for skew in setting.skews}
@@ -219,11 +222,35 @@ class World:
         if all(self._may_wait(state, place) for place in range(len(state.procs))):
             yield self._later(state)
 
+    def pack(self, state: State) -> bytes:
+        """A state in few bytes: millions are kept."""
+        parts = (state.moves, state.flying, *state.procs)
+        numbers = [self._part(part) for part in parts]
+        return array("I", [state.store, state.messages, state.alone, *numbers]).tobytes()
+
+    def _part(self, part: Any) -> int:  # noqa: ANN401 - a part of a state
+        number = self._numbers.setdefault(part, len(self._parts))
+        if number == len(self._parts):
+            self._parts.append(part)
+        return number
+
+    def unpack(self, packed: bytes) -> State:
+        """The state that was packed so."""
+        numbers = array("I")
+        numbers.frombytes(packed)
+        store, messages, alone, moves, flying, *procs = numbers
+        parts = self._parts
+        whose = tuple(parts[number] for number in procs)
+        return State(parts[moves], store, parts[flying], whose, messages, alone)
+
     def canonical(self, state: State) -> State:
         """The same state as all others that differ from it in names only."""
         flying = tuple(sorted(set(state.flying)))
         if flying != state.flying:
             state = state._replace(flying=flying)
+        workers, onlookers = state.procs[: self._workers], state.procs[self._workers :]
+        if len(onlookers) > 1:
+            state = state._replace(procs=(*workers, *sorted(onlookers)))
         if not self.symmetric:
             return state
         one, other, *rest = state.procs

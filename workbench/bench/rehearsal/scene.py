@@ -18,10 +18,10 @@ from random import Random
 from cardsharp.deadmansdraw.contest.records import Records
 from cardsharp.deadmansdraw.contest.sqlite import SqliteContest
 from cardsharp.errors import CardsharpError
-from workbench.bench.chaos.nemesis import Deed, Nemesis, Undo
 from workbench.bench.rehearsal.entrants import Kind, Program, entering
 from workbench.bench.rehearsal.hall import Hall
 from workbench.bench.rehearsal.judging import PAUSED, PRACTICE, Excuses, Trouble
+from workbench.bench.rehearsal.nemesis import Deed, Nemesis, Undo
 from workbench.listening import listen
 
 STARTED = "had just started"

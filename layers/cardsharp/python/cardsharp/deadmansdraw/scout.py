@@ -129,11 +129,9 @@ class Scout:
         self.post.take()
         due = clock.monotonic() + self.timing.tick.total_seconds()
         while remaining() > self.timing.long_poll and not self.post.is_relieved():
-            asked = clock.monotonic()
-            named, pause = self._ask()
+            named, until = self._ask()
             offered += self._look(named)
             now = clock.monotonic()
-            until = asked + pause.total_seconds()
             if now >= due:
                 until = max(until, now + self.timing.pace.total_seconds())
             while (left := timedelta(seconds=until - clock.monotonic())) > timedelta(0):
@@ -269,24 +267,28 @@ class Scout:
         pace, counts = self.timing.pace, self.arena.contact.budget.limit is not None
         return max(pace, self.timing.busy) if counts and self._runs() else pace
 
-    def _ask(self, *, wait: bool = True) -> tuple[list[str], timedelta]:
-        """The matches that are to be attended, and the least time until the next question."""
-        meter = self.offering.meter
+    def _ask(self, *, wait: bool = True) -> tuple[list[str], float]:
+        """The matches that are to be attended, and the second before which none is asked for.
+
+        After an answer that is counted from the question, after a refusal from when it came.
+        """
+        meter, clock = self.offering.meter, self.offering.clock
+        asked = clock.monotonic()
         try:
             named = self._find(wait=wait)
         except ArenaError as error:
             count_error(meter, error)
             _log.warning("%s", error)
-            lasts = self._denied.lasts(error, self.offering.clock.monotonic())
+            lasts = self._denied.lasts(error, clock.monotonic())
             self._refusal = error if lasts else None
             if isinstance(error, Unauthorized):
                 self.sign_in()
             least = min(self.timing.pace + lasts, self.timing.longest)
             most = self.timing.busy if self._runs() else self.timing.longest
-            return [], pause_after(error, least, most)
+            return [], clock.monotonic() + pause_after(error, least, most).total_seconds()
         self._denied, self._refusal = Denied(), None
         meter.count(Metric.POLLS)
-        return named, self._until_next()
+        return named, asked + self._until_next().total_seconds()
 
 
 def _stays(match: MatchRecord) -> bool:

@@ -1,0 +1,111 @@
+"""Matches under everything that can go wrong at once, and whether a promise was broken.
+
+python -m world.chaos [--matches 200] [--seed 7] [--home SQLite] [--replay FILE]
+
+Machines of ours share a match log; they are killed, frozen, and started anew with clocks that are
+wrong. The network and the stores cut, delay, lose and forge answers, and the arena counts our
+requests. Exits with 1 when an action was missing, doubled, not meant or refused, when a log differs
+from the arena's history, when a match stands still, or when a turn was lost to a single fault. The
+same seed at the same commit does the same to the last byte: `--replay` writes every step down.
+"""
+
+import argparse
+import logging
+import os
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from secrets import randbelow
+
+from world.hall import Hall, Outcome, Wish
+from world.kit import HOMES
+
+NIGHT = Wish(matches=50, at_once=12, turn=20, opponent=(0.5, 10), machines=3, rate=0.05, every=10)
+"""Fifty matches of a machine's ordinary night, if everything fails in it."""
+
+
+def played(wish: Wish, home: str, replay: Path | None = None) -> tuple[Outcome, float]:
+    """What became of a night, and the seconds of a processor that it took."""
+    logging.disable()
+    began = time.process_time()
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        say = lambda _line: None  # noqa: E731 - what is not asked for
+        if replay is not None:
+            file = stack.enter_context(replay.open("w"))
+            say = lambda line: print(line, file=file)  # noqa: E731
+        stores = stack.enter_context(HOMES[home]())
+        outcome = Hall(wish, folder, stores, say).play()
+    return outcome, time.process_time() - began
+
+
+def nights(matches: int, seed: int, at_once: int) -> Iterator[Wish]:
+    """So many matches, of which each night has its own seed."""
+    for number, begun in enumerate(range(0, matches, NIGHT.matches)):
+        left = min(NIGHT.matches, matches - begun)
+        yield replace(NIGHT, matches=left, seed=seed + number, at_once=at_once)
+
+
+def told(outcomes: list[Outcome], seconds: float) -> str:
+    """All that is to be said of some nights."""
+    verdicts = [verdict for one in outcomes for verdict in one.verdicts]
+    lost = [turn for verdict in verdicts for turn in verdict.lost]
+    befell: Counter[str] = sum((one.befell for one in outcomes), Counter())
+    hours = sum(one.match_minutes for one in outcomes) / 60
+    longest = max((t.took.total_seconds() for v in verdicts for t in v.turns), default=0)
+    wrong = sum(bool(v.wrong) for v in verdicts)
+    alone = sum(not turn.excused for turn in lost)
+    held = sum(one.slowed.total() for one in outcomes)
+    most = max(one.longest for one in outcomes)
+    return f"""\
+{len(verdicts)} matches, {sum(v.actions for v in verdicts)} actions of ours
+{hours:.1f} match-hours, {hours / max(seconds, 1) * 3600:.0f} for an hour of a processor
+what happened: {", ".join(f"{n} {name}" for name, n in sorted(befell.items()))}
+matches with actions missing, doubled or not meant, or another log than history: {wrong}
+actions refused: {sum(len(v.refused) for v in verdicts)}
+matches that stood still: {sum(len(one.stuck) for one in outcomes)}
+turns lost: {len(lost)} of {sum(len(v.turns) for v in verdicts)}, {alone} to fewer than two faults
+longest turn of ours: {longest:.1f} s
+requests held back by the arena: {held}, by {most:.1f} s at most"""
+
+
+def main() -> int:
+    """Play what the command line says."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--matches", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=None, help="printed where none is given")
+    parser.add_argument(
+        "--home", choices=HOMES, help="of the match log; else both, one night of ten in the cloud"
+    )
+    parser.add_argument("--at-once", type=int, default=NIGHT.at_once)
+    parser.add_argument("--replay", type=Path, help="play the seed's first night alone, told here")
+    given = parser.parse_args()
+    seed = randbelow(10**6) if given.seed is None else given.seed
+    wishes = list(nights(given.matches, seed, given.at_once))
+    at_home, in_the_cloud = HOMES
+    homes = [given.home] if given.home else [*[at_home] * 9, in_the_cloud]
+    seconds, outcomes, faults = 0.0, list[Outcome](), 0
+    if given.replay:
+        runs = iter([played(wishes[0], homes[0], given.replay)])
+    else:
+        pool = ProcessPoolExecutor(os.cpu_count())
+        runs = pool.map(played, wishes, (homes[n % len(homes)] for n in range(len(wishes))))
+    for wish, (outcome, took) in zip(wishes, runs, strict=False):
+        seconds, faults = seconds + took, faults + len(outcome.faults)
+        outcomes.append(outcome)
+        say = partial(print, flush=True)
+        say(f"seed {wish.seed}: {outcome.ended} matches, replay {outcome.replay[:16]}")
+        say(*(f"  {fault}" for fault in outcome.faults), sep="\n", end="")
+    print(told(outcomes, seconds))  # noqa: T201 - a command
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,145 @@
+"""`make chaos` in small, the judge's own eyes, and that a seed says all that happens."""
+
+from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.arena import ALICE
+
+from cardsharp.cloud import hold
+from world.arena import BenchArena
+from world.bench import Bench
+from world.chaos import NIGHT, played
+from world.faults import Kind, Trouble
+from world.judge import Evidence, Suffered, judge
+from world.kit import HOMES
+from world.network import Refused
+
+HOME, CLOUD = HOMES
+SMALL = replace(NIGHT, matches=3, at_once=3, every=5, rate=0.08)
+
+
+@pytest.mark.parametrize(
+    ("home", "matches"), [(HOME, 6), pytest.param(CLOUD, 3, marks=pytest.mark.slow)]
+)
+def test_no_promise_is_broken_whatever_fails(home: str, matches: int) -> None:
+    outcome, _ = played(replace(SMALL, matches=matches, seed=3), home)
+    assert outcome.faults == []
+    assert outcome.ended == matches
+    assert {Trouble.KILLED, Trouble.FROZEN, Trouble.AGAIN} <= outcome.befell.keys()
+
+
+def test_a_seed_does_the_same_to_the_last_byte(tmp_path: Path) -> None:
+    told = []
+    for number in range(2):
+        outcome, _ = played(replace(SMALL, seed=5), HOME, tmp_path / str(number))
+        told.append((outcome.replay, (tmp_path / str(number)).read_bytes()))
+    other, _ = played(replace(SMALL, seed=6), HOME)
+    assert told[0] == told[1]
+    assert other.replay != told[0][0]
+
+
+@pytest.mark.parametrize("rule", ["intend", "outwait"])
+def test_a_broken_rule_is_found(monkeypatch: pytest.MonkeyPatch, rule: str) -> None:
+    """Mutation guard: intents that nobody stores, actions under way that nobody waits for."""
+    monkeypatch.setattr(hold.Hold, rule, lambda *_: rule == "intend")
+    found = (played(replace(SMALL, seed=seed, rate=0.2), HOME)[0].faults for seed in range(2, 12))
+    assert any(found)
+
+
+# --- the judge -------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    """A match of the real bot at the real arena, played to its end."""
+    made = Bench(BenchArena, tmp_path_factory.mktemp("bench"))
+    made.play()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def evidence(bench: Bench) -> Evidence:
+    assert isinstance(bench.place, BenchArena)
+    return Evidence(whole=bench.place.look(), us=ALICE, accepted=bench.gate.accepted)
+
+
+def faults(evidence: Evidence, bench: Bench) -> list[str]:
+    return judge(1, evidence, bench.log).faults
+
+
+def test_a_clean_match_is_acquitted(evidence: Evidence, bench: Bench) -> None:
+    assert faults(evidence, bench) == []
+    assert len(evidence.accepted) > 5
+
+
+@pytest.mark.parametrize("ours", [slice(1, None), slice(0, -1)])
+def test_an_action_that_was_doubled_or_got_lost_is_found(
+    evidence: Evidence, bench: Bench, ours: slice
+) -> None:
+    accepted = evidence.accepted
+    for wrong in (accepted[ours], [*accepted, accepted[-1]]):
+        assert any("count as ours" in f for f in faults(replace(evidence, accepted=wrong), bench))
+
+
+def test_what_the_network_saw_of_an_action_is_told(evidence: Evidence, bench: Bench) -> None:
+    strange = replace(evidence.accepted[0], faults=["was meant for another move"])
+    accepted = [strange, *evidence.accepted[1:]]
+    refused = [Refused(4, {"etype": "Draw"}, "403")]
+    found = faults(replace(evidence, accepted=accepted, refused=refused), bench)
+    assert found == ["was meant for another move", str(refused[0])]
+
+
+@pytest.mark.parametrize("field", ["etype", "at"])
+def test_a_log_that_tells_a_move_otherwise_is_found(
+    evidence: Evidence, bench: Bench, field: str
+) -> None:
+    whole = deepcopy(evidence.whole)
+    entry = whole["moves"][evidence.accepted[3].sequence]
+    (entry["userAction"] if field == "etype" else entry)[field] = "2001-01-01T00:00:00Z"
+    assert faults(replace(evidence, whole=whole), bench)
+
+
+@pytest.mark.parametrize(
+    ("names", "well"),
+    [
+        ([], False),
+        ([f"{Kind.TIMED_OUT} (act)"], False),
+        ([f"{Kind.TIMED_OUT} (wait)"], True),
+        ([f"{Kind.TIMED_OUT} (act)", "machine killed"], True),
+    ],
+)
+def test_a_lost_turn_is_told_with_what_happened_in_it(
+    evidence: Evidence, bench: Bench, names: list[str], well: bool
+) -> None:
+    """And may be lost where more than one thing happened; what came long before is no reason."""
+    whole, at = deepcopy(evidence.whole), evidence.accepted[-1].sequence
+    force(whole["moves"][at])
+    due = datetime.fromisoformat(whole["moves"][at - 1]["at"])
+    # A wait that began half a minute ago may have been swallowed; all else is over by then.
+    suffered = [Suffered(due - timedelta(seconds=30 if "wait" in n else 0), n) for n in names]
+    suffered.insert(0, Suffered(due - timedelta(seconds=30), "before"))
+    forced = replace(evidence, whole=whole, suffered=suffered, accepted=evidence.accepted[:-1])
+    (lost,) = judge(1, forced, bench.log).lost
+    assert (lost.turn.number, list(lost.why), lost.excused) == (at, names, well)
+
+
+def test_to_end_a_turn_that_the_watchdog_ended_first_is_no_fault(
+    evidence: Evidence, bench: Bench
+) -> None:
+    whole, at = deepcopy(evidence.whole), evidence.accepted[-1].sequence
+    force(whole["moves"][at])
+    late = [Refused(at + 1, {"etype": kind}, "409") for kind in ("EndTurn", "Draw")]
+    verdict = judge(1, replace(evidence, whole=whole, refused=late), bench.log)
+    assert verdict.refused == (late[1],)
+
+
+def force(entry: Any) -> None:  # noqa: ANN401 - JSON
+    """Let a move of ours look as one that the arena made for want of time."""
+    seat = entry["events"][0]["playerIndex"]
+    entry["events"].insert(0, {"eventType": "Comment", "comment": "late", "playerIndex": seat})

@@ -1,1 +1,0 @@
-"""Matches played through the whole path while everything around them fails."""
