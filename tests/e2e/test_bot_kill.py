@@ -13,12 +13,12 @@ import pytest
 from support.arena import ADMIN_PASSWORD, ALICE, write_players
 from support.bot_killing import Killer, WorkerProcesses
 from support.bot_stage import SEATS, TURN_LIMIT, ours, start_opponents
+from support.bot_table import PlayedTable
 from support.size import cases
 
 import poller.app
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from workbench.arena.server import ArenaServer
-from workbench.bench.whole_path import PlayedTable
 from workbench.cloud.context import Function
 from workbench.cloud.home import Home, HomeOptions
 from workbench.machine import slowness

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 from support.bot_stage import Casting, stage
+from support.bot_table import Account
 from support.size import ALL
 
 from cardsharp.cloud import timing
 from cardsharp.cloud.messages import MatchMessage
 from cardsharp.deadmansdraw.actions import EffectType
 from cardsharp.deadmansdraw.strategies import names
-from workbench.bench.whole_path import Account
 
 MATCHES = 2
 """Against each opponent."""

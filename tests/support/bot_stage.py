@@ -15,8 +15,8 @@ from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.errors import ArenaError
 from support.arena import ADMIN_PASSWORD, ALICE, NAMES, PASSWORDS, write_players
 from support.bot_proxy import Proxy
+from support.bot_table import Account, PlayedTable, attended_by
 from workbench.arena.server import ArenaServer
-from workbench.bench.whole_path import Account, PlayedTable, attended_by
 from workbench.cloud.context import Invocation
 from workbench.stage.clouds import embedded_in
 from workbench.stage.opponent import Opponent, Order

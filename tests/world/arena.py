@@ -24,6 +24,7 @@ from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.home import HomeArena
 from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.deadmansdraw.arena.players import User
+from cardsharp.deadmansdraw.arena.slowdown import PER_USER
 from cardsharp.deadmansdraw.arena.views import Look, full_view
 from cardsharp.deadmansdraw.bot import NO_SUCH_MATCH, meeting
 from cardsharp.deadmansdraw.client import ArenaClient
@@ -77,6 +78,9 @@ class BenchArena:
     dates_ahead: timedelta = timedelta(0)
     """By how much the date of an answer is ahead of the clock of the matches."""
 
+    counts: bool = False
+    """Whether it counts our requests, as the competition's does."""
+
     data: Path | None = None
     """The file in which the arena keeps the match, where it is to go back."""
 
@@ -94,6 +98,8 @@ class BenchArena:
             poll_timeout=LIMITS.long_poll * 0,
             admin_password=ADMIN_PASSWORD,
             clock=self.clock.now,
+            slow_down=self.counts,
+            per_user=PER_USER,
         )
         self.arena = HomeArena(self._config)
         self._loop = asyncio.new_event_loop()
@@ -230,6 +236,13 @@ class BenchArena:
         date = ("Date", format_datetime(dated, usegmt=True))
         headers = (date, *((k.decode(), v.decode()) for k, v in answer.get("headers", ())))
         return Answered(answer["status"], headers, answer["body"])
+
+
+@dataclass
+class CountingArena(BenchArena):
+    """One that slows down who asks too much."""
+
+    counts: bool = True
 
 
 def _bytes(value: str | bytes) -> bytes:
