@@ -36,11 +36,13 @@ from cardsharp.deadmansdraw.wire import action_body, parse_view
 from workbench.bench.judge import actions_of, is_same_action, log_faults, shown
 from workbench.cloud.http_events import Answered
 from world.clock import StillClock
+from world.judge import turns_of
 from world.network import LIMITS, Tools, body_of
 
 ALICE_USER = User(ALICE, "Alice", "player")
 DUMMY_USER = User(DUMMY, "Dummy", "player")
 URL = "http://127.0.0.1:9"
+BY_FORCE = "ended by force, and a turn of ours"
 SEED = "seed-canary-1"
 """With it Alice begins; nothing that we store may repeat it."""
 
@@ -170,7 +172,9 @@ class BenchArena:
         return [entry["sequenceId"] for entry in actions_of(self.look(), [ALICE])]
 
     def faults(self, log: MatchLog) -> Sequence[str]:
-        return log_faults(self.look(), log)
+        whole = self.look()
+        forced = [turn.number for turn in turns_of(whole, ALICE) if turn.forced]
+        return [*log_faults(whole, log), *(f"move {one} was {BY_FORCE}" for one in forced)]
 
     def look(self, *, admin: bool = True) -> Any:  # noqa: ANN401 - JSON
         """The match with all its moves as JSON, as the admin or as Alice sees it."""
