@@ -33,7 +33,6 @@ NIGHT = Wish(matches=50, at_once=12, turn=20, opponent=(0.5, 10), machines=3, ra
 
 def played(wish: Wish, home: str, replay: Path | None = None) -> tuple[Outcome, float]:
     """What became of a night, and the seconds of a processor that it took."""
-    logging.disable()
     began = time.process_time()
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -78,6 +77,7 @@ requests held back by the arena: {held}, by {most:.1f} s at most"""
 
 def main() -> int:
     """Play what the command line says."""
+    logging.disable()
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--matches", type=int, default=200)
     parser.add_argument("--seed", type=int, default=None, help="printed where none is given")
@@ -95,14 +95,15 @@ def main() -> int:
     if given.replay:
         runs = iter([played(wishes[0], homes[0], given.replay)])
     else:
-        pool = ProcessPoolExecutor(os.cpu_count())
+        pool = ProcessPoolExecutor(os.cpu_count(), initializer=logging.disable)
         runs = pool.map(played, wishes, (homes[n % len(homes)] for n in range(len(wishes))))
     for wish, (outcome, took) in zip(wishes, runs, strict=False):
         seconds, faults = seconds + took, faults + len(outcome.faults)
         outcomes.append(outcome)
         say = partial(print, flush=True)
         say(f"seed {wish.seed}: {outcome.ended} matches, replay {outcome.replay[:16]}")
-        say(*(f"  {fault}" for fault in outcome.faults), sep="\n", end="")
+        for fault in outcome.faults:
+            say(f"  {fault[:300]}")
     print(told(outcomes, seconds))  # noqa: T201 - a command
     return 1 if faults else 0
 

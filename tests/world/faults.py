@@ -15,7 +15,7 @@ T = TypeVar("T")
 STEP = timedelta(milliseconds=25)
 """What every I/O step takes."""
 
-HELD = timedelta(seconds=1.5)
+HELD = timedelta(seconds=0.9)
 """How long a request or an answer is held back."""
 
 OUTAGE = timedelta(seconds=4)

@@ -46,7 +46,7 @@ from cardsharp.deadmansdraw.wire import action_body, parse_view
 from cardsharp.errors import ArenaError, StoreError, Unreachable
 from workbench.stage.tally import kind_of
 from world.arena import URL, BenchArena
-from world.faults import Certain, FaultPlan, Kind, Meant, Trouble, kinds_for
+from world.faults import Certain, Crash, FaultPlan, Kind, Meant, Trouble, kinds_for
 from world.judge import Evidence, Suffered, Verdict, judge
 from world.network import FaultyWire, Gate, Intent, Late, Tools
 from world.schedule import WORLD, Process, Schedule
@@ -209,30 +209,37 @@ class Road(Gate):
         hall.time.spawn(arrive)
 
     def carry(
-        self, request: requests.PreparedRequest, meant: Intent | None, timeout: Timeout
+        self,
+        request: requests.PreparedRequest,
+        meant: Intent | None,
+        timeout: Timeout,
+        began: float,
     ) -> HTTPResponse:
         hall, wish, limit = self._hall, self._hall.wish, cast("float", timeout.total)
-        kind, began = kind_of(str(request.method), str(request.path_url)), hall.time.monotonic()
+        kind = kind_of(str(request.method), str(request.path_url))
         if kind == "act":
             hall.sleep(wish.deciding * hall.chance.random())
-            if hall.time.monotonic() - began > limit / 2:
-                raise Unreachable("not sent, for it took too long")
+            if hall.time.monotonic() - began > timeout.connect_timeout:
+                raise Unreachable("not sent, for it took too long")  # as `Prompt` does
         hall.outcome.asked[kind] += 1
+        sender = hall.time.process
         with hall.time.beyond_us():
             hall.sleep(wish.way)
             hall.time.until(lambda: not hall.is_cut, limit)
-            told = self._slow_down(request, kind, meant, limit)
+            told = self._slow_down(request, kind, limit)
             if kind in {"view_wait", "list_wait"}:
                 hall.when(lambda: hall.is_ready(request), min(POLL, limit))
             if hall.is_cut:
                 raise requests.ReadTimeout("the arena is cut off")
+            if sender.dead:  # what is held is dropped with its connection
+                raise Crash(sender.name)
             answer = self.ask(request, meant)
             hall.sleep(wish.way)
         answer.headers.update(told)
         return answer
 
     def _slow_down(
-        self, request: requests.PreparedRequest, kind: str, meant: Intent | None, limit: float
+        self, request: requests.PreparedRequest, kind: str, limit: float
     ) -> dict[str, str]:
         """Have the limiter hold a request back; the headers of its answer."""
         hall, outcome = self._hall, self._hall.outcome
@@ -244,9 +251,7 @@ class Road(Gate):
         if delay:
             outcome.slowed[kind] += 1
             outcome.longest = max(outcome.longest, delay)
-        if delay > limit:  # nobody waits for the answer any more, but the arena has the request
-            if kind == "act":
-                self.put_off(Late(hall.time.now() + pace.delay, None, request, meant))
+        if delay > limit:  # nobody waits for the answer any more: it is dropped, as by the real one
             hall.sleep(limit)
             raise requests.ReadTimeout("slowed down for too long")
         hall.sleep(delay)

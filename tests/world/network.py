@@ -204,10 +204,14 @@ class Gate:
             self.ask(one.request, one.meant, is_late=True)
 
     def carry(
-        self, request: requests.PreparedRequest, meant: Intent | None, timeout: Timeout
+        self,
+        request: requests.PreparedRequest,
+        meant: Intent | None,
+        timeout: Timeout,
+        began: float,
     ) -> HTTPResponse:
-        """The server's answer, where nothing goes wrong on the way."""
-        del timeout
+        """The server's answer, where nothing goes wrong on the way; it was `began` to be sent."""
+        del timeout, began
         return self.ask(request, meant)
 
     def ask(
@@ -268,7 +272,7 @@ class FaultyWire(HTTPAdapter):
         gate = self._gate
         # Read now and only now: by the real clock a body refuses to leave after its moment.
         request.body = body_of(request)
-        step = gate.place.step_of(request)
+        step, began = gate.place.step_of(request), gate.clock.monotonic()
         fault = self._plan.next(step)
         gate.deliver(self._plan.looks)
         early = self._not_before - gate.clock.now()
@@ -276,7 +280,7 @@ class FaultyWire(HTTPAdapter):
         if step in {"view", "wait"}:
             gate.place.go_on()
         if fault in {None, Kind.PAUSE_AFTER, Kind.SLOW}:
-            answer = gate.carry(request, self._meant.intended, timeout)
+            answer = gate.carry(request, self._meant.intended, timeout, began)
             if fault is Kind.PAUSE_AFTER:
                 self._plan.pause()
             return self.build_response(request, answer)

@@ -36,19 +36,18 @@ def test_no_promise_is_broken_whatever_fails(home: str, matches: int) -> None:
 def test_a_seed_does_the_same_to_the_last_byte(tmp_path: Path) -> None:
     told = []
     for number in range(2):
-        outcome, _ = played(replace(SMALL, seed=5), HOME, tmp_path / str(number))
+        outcome, _ = played(replace(SMALL, matches=2, seed=5), HOME, tmp_path / str(number))
         told.append((outcome.replay, (tmp_path / str(number)).read_bytes()))
-    other, _ = played(replace(SMALL, seed=6), HOME)
+    other, _ = played(replace(SMALL, matches=1, seed=6), HOME)
     assert told[0] == told[1]
     assert other.replay != told[0][0]
 
 
-@pytest.mark.parametrize("rule", ["intend", "outwait"])
-def test_a_broken_rule_is_found(monkeypatch: pytest.MonkeyPatch, rule: str) -> None:
-    """Mutation guard: intents that nobody stores, actions under way that nobody waits for."""
-    monkeypatch.setattr(hold.Hold, rule, lambda *_: rule == "intend")
-    found = (played(replace(SMALL, seed=seed, rate=0.2), HOME)[0].faults for seed in range(2, 12))
-    assert any(found)
+def test_a_broken_rule_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Mutation guard: intents that nobody stores."""
+    monkeypatch.setattr(hold.Hold, "intend", lambda *_: True)
+    faults = played(replace(SMALL, matches=1), HOME)[0].faults
+    assert any("without an intent" in fault for fault in faults)
 
 
 # --- the judge -------------------------------------------------------------------------------
