@@ -9,7 +9,7 @@ import secrets
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -82,10 +82,35 @@ def opened(
     words = {team.id: secrets.token_urlsafe(18) for team in teams if team.strategy is not None}
     players = folder / "players.json"
     _write_players(players, teams, words)
-    config = ArenaConfig(
+    config = replace(
+        _config(folder, place, len(teams)),
+        players=players,
+        free=frozenset(words),
+        admin_password=organiser,
+    )
+    with ExitStack() as stack:
+        arena = stack.enter_context(ArenaServer(config, ContestPages(lambda: OneContest(records))))
+        here = Address(arena.url.replace("0.0.0.0", "127.0.0.1"), place.tls and place.tls[0])  # noqa: S104
+        over = threading.Event()
+        following = threading.Thread(
+            target=_follow_passwords, args=(records, players, words, over), daemon=True
+        )
+        following.start()
+        stack.callback(following.join)  # it reads records, which are closed after that
+        stack.callback(over.set)
+        for team in teams:
+            if team.strategy is not None:
+                order = Order(here.url, team.id, words[team.id], team.strategy, team.name)
+                play_on(order, here, over)
+        client = stack.enter_context(ArenaClient(here, Credentials(ADMIN, organiser)))
+        yield arena.url, client
+
+
+def _config(folder: Path, place: Place, teams: int) -> ArenaConfig:
+    """How the arena of a contest of so many teams is run, but for who may enter."""
+    return ArenaConfig(
         host=place.host,
         port=place.port,
-        players=players,
         data=folder / "arena.db",
         tls=place.tls,
         insecure=place.insecure,
@@ -96,26 +121,9 @@ def opened(
         # The original's 100 would slow teams whose programs answer at once, and cost them turns.
         per_user=PER_ADDRESS,
         # A whole contest may come from one address, and an attack on it, too.
-        per_address=PER_ADDRESS * len(teams),
+        per_address=PER_ADDRESS * teams,
         crowded=True,
-        free=frozenset(words),
-        admin_password=organiser,
     )
-    with ExitStack() as stack:
-        arena = stack.enter_context(ArenaServer(config, ContestPages(lambda: OneContest(records))))
-        here = Address(arena.url.replace("0.0.0.0", "127.0.0.1"), place.tls and place.tls[0])  # noqa: S104
-        over = threading.Event()
-        stack.callback(over.set)
-        following = threading.Thread(
-            target=_follow_passwords, args=(records, players, words, over), daemon=True
-        )
-        following.start()
-        for team in teams:
-            if team.strategy is not None:
-                order = Order(here.url, team.id, words[team.id], team.strategy, team.name)
-                play_on(order, here, over)
-        client = stack.enter_context(ArenaClient(here, Credentials(ADMIN, organiser)))
-        yield arena.url, client
 
 
 def run(step: Callable[[], bool], tell: Callable[[], None], pause: Callable[[], None]) -> None:
@@ -137,7 +145,7 @@ def _follow_passwords(
     """Have the arena know the passwords that teams are given while the contest goes on."""
     known = records.teams()
     while not over.wait(NEWS.total_seconds()):
-        with suppress(StoreError):  # as busy as it may be for once
+        with suppress(StoreError, OSError):  # a busy store, a full disk: it is tried again
             teams = records.teams()
             if teams != known:
                 _write_players(players, teams, words)

@@ -75,16 +75,10 @@ class Arena:
         self.referee = Referee(
             self.lobby, self.book, config.randomness, config.clock, since=place.since
         )
-        slow = None
-        if config.slow_down:
-            slow = (
-                SlowDown(config.per_address, config.clock),
-                SlowDown(config.per_user, config.clock),
-            )
         limits = Limits(
             guesses=Guesses(place.counts, config.clock, waits=not place.waits_cost),
             shares=Shares(config.quotas, place.counts),
-            slow=slow,
+            slow=_slow_downs(config),
             free=config.free,
             crowded=config.crowded,
         )
@@ -142,6 +136,13 @@ class Arena:
         while self._watchdog is not None:
             self._watchdog.look()
             await asyncio.sleep(LOOK.total_seconds())
+
+
+def _slow_downs(config: ArenaConfig) -> tuple[SlowDown, SlowDown] | None:
+    """Those of addresses and of users, None where nobody is slowed."""
+    if not config.slow_down:
+        return None
+    return SlowDown(config.per_address, config.clock), SlowDown(config.per_user, config.clock)
 
 
 def api_routes(api: Api, guard: Guard) -> list[Route]:
