@@ -1,21 +1,25 @@
 """A store that fails, a process that dies: no answer changes, and none is ever illegal."""
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import cache
 from random import Random
 from typing import Any
 
 import pytest
-from support.euchre_api import Service, memory_store
+from support.euchre_api import Service
 from support.euchre_direct import Died, direct_player
 
+from cardsharp.cloud.clock import SystemClock
 from cardsharp.errors import Conflict, StoreError
 from cardsharp.euchre.cards import Card
 from cardsharp.euchre.records import DealKey, Event, Record
 from cardsharp.euchre.simulation import shuffled
 from cardsharp.euchre.state import Deal
-from cardsharp.euchre.store import DealStore
+from cardsharp.euchre.store import Deals
 from cardsharp.euchre.strategies import build
+from cardsharp.keep.memory import MemoryKeep
 from workbench.euchre.coordinator import StrategyPlayer, play_deal
 
 Disturbance = Callable[[int, bool], None]
@@ -26,47 +30,49 @@ SEEDS = (4, 6, 48)
 DEALING = 6
 """The deal in which our seats are 1 and 3, so that we discard; else they are 0 and 2."""
 
-
-def deals(*more: object) -> list[Any]:
-    """Every deal, with `more` beside it; `make test` plays one of them."""
-    slow = {seed: [pytest.mark.slow] if seed != DEALING else [] for seed in SEEDS}
-    return [pytest.param(seed, *more, marks=slow[seed]) for seed in SEEDS]
+CALLING = 24
+"""A deal in which the first seat calls, so that its answer is no safe one."""
 
 
-class Watched:
-    """A store in which every call is counted and may be disturbed.
+@dataclass(frozen=True)
+class Watched(Deals):
+    """A store in which every call is noted and may be disturbed.
 
     `disturb` is called with the number of the call, from 0, before it is made and again after.
     """
 
-    def __init__(self, store: DealStore, disturb: Callable[[int, bool], None]) -> None:
-        self.store, self.disturb, self.calls = store, disturb, 0
+    disturb: Disturbance
+    calls: list[str] = field(default_factory=list)
 
     def begin(self, key: DealKey, cards: tuple[Card, ...]) -> None:
-        self._around(lambda: self.store.begin(key, cards))
+        with self._around("begin"):
+            super().begin(key, cards)
 
     def read(self, key: DealKey) -> Record | None:
-        found: list[Record | None] = []
-        self._around(lambda: found.append(self.store.read(key)))
-        return found[0]
+        with self._around("read"):
+            return super().read(key)
 
     def append(self, record: Record, event: Event) -> None:
-        self._around(lambda: self.store.append(record, event))
+        with self._around("append"):
+            super().append(record, event)
 
-    def _around(self, work: Callable[[], None]) -> None:
-        number, self.calls = self.calls, self.calls + 1
+    @contextmanager
+    def _around(self, call: str) -> Iterator[None]:
+        number = len(self.calls)
+        self.calls.append(call)
         self.disturb(number, False)  # noqa: FBT003 - before
-        work()
+        yield
         self.disturb(number, True)  # noqa: FBT003 - after
 
 
-def undisturbed(_number: int, _after: bool) -> None:
-    pass
+def watched(disturb: Disturbance) -> Watched:
+    clock = SystemClock()
+    return Watched(MemoryKeep(clock), clock, disturb)
 
 
 def play(seed: int, disturb: Disturbance) -> tuple[Deal, Service, Watched, int]:
     """A deal, our two seats asked over the protocol and the others told; how it went."""
-    store = Watched(memory_store(), disturb)
+    store = watched(disturb)
     service = Service("rules", store)
     player, adapter = direct_player(service)
     other = StrategyPlayer(build("rules"))
@@ -78,80 +84,56 @@ def play(seed: int, disturb: Disturbance) -> tuple[Deal, Service, Watched, int]:
 @cache
 def normal(seed: int) -> tuple[Deal, int]:
     """The deal without any fault, and how many calls of the store it needs."""
-    deal, service, store, _ = play(seed, undisturbed)
+    deal, service, store, _ = play(seed, lambda _number, _after: None)
     assert service.diary.faults == []
-    return deal, store.calls
-
-
-def faults(seed: int) -> Iterator[tuple[int, bool]]:
-    """Before and after every call of the store."""
-    _, calls = normal(seed)
-    return ((number, after) for number in range(calls) for after in (False, True))
-
-
-def once(number: int, after: bool, error: BaseException) -> Disturbance:
-    """A disturbance that raises at one place and never again."""
-    left = [error]
-
-    def disturb(now: int, now_after: bool) -> None:
-        if left and (now, now_after) == (number, after):
-            raise left.pop()
-
-    return disturb
+    return deal, len(store.calls)
 
 
 def test_the_deals_are_worth_playing() -> None:
-    tables = [normal(seed)[0].table for seed in SEEDS]
-    calls = [table.call for table in tables]
-    assert all(call is not None for call in calls)
-    assert any(call.picks_up for call in calls if call)
-    assert any(not call.picks_up for call in calls if call)
+    calls = [normal(seed)[0].table.call for seed in SEEDS]
+    assert {call.picks_up for call in calls if call} == {True, False}
     assert any(call.alone for call in calls if call)
     assert all(normal(seed)[1] > 25 for seed in SEEDS)
 
 
-@pytest.mark.parametrize(("seed", "error"), [*deals(StoreError), (DEALING, Conflict)])
-def test_a_fault_before_or_after_any_store_call_changes_no_answer(
-    seed: int, error: type[StoreError]
-) -> None:
-    expected, _ = normal(seed)
-    for number, after in faults(seed):
-        deal, service, _, _ = play(seed, once(number, after, error("the store failed")))
+def raising(number: int, after: bool, *errors: BaseException) -> Disturbance:
+    """A disturbance that raises at one place, at the next call the next error, and never again."""
+    left = dict(enumerate(errors, number))
+
+    def disturb(now: int, now_after: bool) -> None:
+        if now_after == after and now in left:
+            raise left.pop(now)
+
+    return disturb
+
+
+STORE = (StoreError("the store failed"),)
+DEATH = (Died(),)
+# The call after the one that failed is the first of the next attempt.
+TWICE = (StoreError("once"), StoreError("twice"))
+
+
+@pytest.mark.parametrize(
+    ("seed", "errors"),
+    [
+        *((DEALING, errors) for errors in (STORE, (Conflict("taken"),), DEATH, TWICE)),
+        *(
+            pytest.param(seed, errors, marks=pytest.mark.slow)
+            for seed in SEEDS
+            for errors in (STORE, DEATH)
+            if seed != DEALING
+        ),
+    ],
+)
+def test_a_fault_before_or_after_any_store_call_changes_no_answer(seed: int, errors: Any) -> None:  # noqa: ANN401
+    """A client asks a service that died once more: the new process goes on from what is stored."""
+    expected, calls = normal(seed)
+    for number, after in ((number, after) for number in range(calls) for after in (False, True)):
+        deal, service, _, deaths = play(seed, raising(number, after, *errors))
         assert deal == expected, (number, after)
         assert service.diary.faults == [], (number, after)
-        assert len(service.diary.troubles) == 1, (number, after)
-
-
-@pytest.mark.parametrize("seed", deals())
-def test_a_death_before_or_after_any_store_call_changes_no_answer(seed: int) -> None:
-    """If the client asks again: a new process goes on from what is stored."""
-    expected, _ = normal(seed)
-    for number, after in faults(seed):
-        deal, service, _, deaths = play(seed, once(number, after, Died()))
-        assert deal == expected, (number, after)
-        assert deaths == 1, (number, after)
-        assert service.diary.faults == [], (number, after)
-
-
-def test_two_faults_in_a_row_change_no_answer_either() -> None:
-    seed = DEALING
-    expected, _ = normal(seed)
-    for number, after in faults(seed):
-        first = once(number, after, StoreError("once"))
-        # The call after the one that failed is the first of the next attempt.
-        second = once(number + 1, after, StoreError("twice"))
-
-        def disturb(
-            now: int,
-            now_after: bool,
-            both: tuple[Disturbance, Disturbance] = (first, second),
-        ) -> None:
-            for one in both:
-                one(now, now_after)
-
-        deal, service, _, _ = play(seed, disturb)
-        assert deal == expected, (number, after)
-        assert service.diary.faults == [], (number, after)
+        assert deaths == (errors is DEATH), (number, after)
+        assert errors is DEATH or service.diary.troubles, (number, after)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -167,39 +149,28 @@ def test_a_store_that_fails_for_good_leaves_every_answer_legal(seed: int) -> Non
         assert service.diary.troubles
 
 
-def test_a_store_that_cannot_be_read_is_tried_three_times_a_request() -> None:
-    def disturb(_now: int, _after: bool) -> None:
-        raise StoreError("the store is gone")
+@pytest.mark.parametrize("call", ["read", "append"])
+def test_a_store_that_fails_is_tried_three_times_a_request(call: str) -> None:
+    """If only the writing fails, the answer is the strategy's that would have been stored."""
+    deal, _ = normal(CALLING)
 
-    store = Watched(memory_store(), disturb)
+    def disturb(_now: int, _after: bool) -> None:
+        if store.calls[-1] == call:
+            raise StoreError("the store is gone")
+
+    store = watched(disturb)
     service = Service("rules", store)
-    target = "/play?token=a&gameNum=0&dealNum=0&trickNum=0&trickSeq=0&pos=0&playableCards=4"
-    assert service.ok("GET", target)["card"] == 4
-    assert store.calls == 3
+    player, _ = direct_player(service)
+    player.begin(deal, frozenset())
+    query = f"token=7f0e&gameNum=0&dealNum=0&round=1&turnCard={deal.table.turn_card}&pos=0"
+    answer = service.ok("GET", f"/bid?{query}")
+    assert store.calls.count(call) == 3
     assert [trouble.partition(": ")[2] for trouble in service.diary.troubles] == [
         "trying again: the store is gone",
         "trying again: the store is gone",
         "an answer is not stored: the store is gone",
     ]
-
-
-def test_a_decision_that_cannot_be_kept_is_still_the_strategys() -> None:
-    """Only the writing fails: the answer is the one that would have been stored."""
-    seed = SEEDS[0]
-    expected, _ = normal(seed)
-
-    class ReadOnly(Watched):
-        def append(self, *_: object) -> None:
-            raise StoreError("the store is full")
-
-    service = Service("rules", ReadOnly(memory_store(), undisturbed))
-    player, _ = direct_player(service)
-    player.begin(expected, frozenset())
-    first = play_first_bid(service, expected)
-    assert first == expected.table.bids[0].suit or first == -1
-    assert service.diary.faults == []
-
-
-def play_first_bid(service: Service, deal: Deal) -> object:
-    query = f"token=7f0e&gameNum=0&dealNum=0&round=1&turnCard={deal.table.turn_card}&pos=0"
-    return service.ok("GET", f"/bid?{query}")["suit"]
+    assert bool(service.diary.faults) == (call == "read")
+    called = deal.table.bids[0].suit
+    assert called is not None
+    assert answer["suit"] == (-1 if call == "read" else called)

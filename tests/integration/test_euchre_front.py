@@ -7,14 +7,16 @@ from random import Random
 
 import pytest
 import requests
-from support.euchre_api import Diary, euchre_front, memory_store
+from support.euchre_api import Diary, euchre_front
 from support.euchre_peeker import Peeker, Window
 from support.size import cases
 
+from cardsharp.cloud.clock import SystemClock
 from cardsharp.errors import ConfigError, Unreachable
 from cardsharp.euchre.simulation import shuffled
 from cardsharp.euchre.state import Deal
 from cardsharp.euchre.strategies import Strategy, build
+from cardsharp.keep.memory import MemoryKeep
 from workbench.cloud.http_front import MAX_BODY, HttpFront
 from workbench.euchre.coordinator import Player, StrategyPlayer, play_deal, play_game
 from workbench.euchre.probe import KINDS, Probed, probe
@@ -110,7 +112,8 @@ def test_the_probe_finds_no_answer_that_changes_with_hidden_cards(
 
 def test_the_probe_catches_a_player_that_peeks() -> None:
     """The positive control: without it the test above would prove nothing."""
-    window = Window(memory_store())
+    clock = SystemClock()
+    window = Window(MemoryKeep(clock), clock)
     with euchre_front(Peeker(window), Diary(), window) as front:
         findings = {one.kind: one.changed for one in probe(front.url, Probed(DEALS))}
     assert all(findings.values()), findings

@@ -11,6 +11,7 @@ import lzma
 import sqlite3
 import tarfile
 from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -21,6 +22,8 @@ from support.blef import Client as Blef
 from support.blef import StartedGame
 from support.cli import Cli, clean
 from support.cloud_clock import FakeClock
+from support.euchre_api import Service as Euchre
+from support.euchre_dealt import Messages
 
 from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.cloud.codec import from_micros
@@ -28,6 +31,7 @@ from cardsharp.cloud.sqlite_file import Contents, SqliteFile
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.snapshot import FORMAT
 from cardsharp.errors import ConfigError, StoreError
+from cardsharp.euchre.store import sqlite_deals, sqlite_keep
 from workbench.arena.server import ArenaServer
 
 STORES = Path(__file__).parents[1] / "samples" / "stores"
@@ -113,6 +117,25 @@ def test_blef_of_every_version_has_its_game_and_plays_on(version: str, tmp_path:
         assert (state["status"], len(state["history"])) == ("Running", 1)
         game.play_out()
         assert game.state()["status"] == "Finished"
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_deal_of_euchre_of_every_version_is_shown_and_played_on(
+    version: str, tmp_path: Path, cli: Cli
+) -> None:
+    """Shown also when it has expired, and played on within the day on which it was left."""
+    path = unpacked(version, "euchre.db", tmp_path)
+    assert "play 9C" in cli("euchre", "show", "last", "--store", f"sqlite:{path}").out
+    with closing(sqlite_keep(path, FakeClock(), to_read=True)) as keep:
+        [(_, end)] = keep.listed()
+    assert end is not None
+    with closing(sqlite_deals(path, FakeClock(end - timedelta(seconds=1)))) as store:
+        service = Euchre("rules", store)
+        deal = Messages(service, "golden", 1)
+        assert deal.ask_play(0, 0, 0, [0, 4])["card"] == 0, "as it was answered then"
+        assert deal.ask_play(0, 1, 1, [1, 5])["card"] in {1, 5}
+    assert [question.pos for _, question, _, _ in service.diary.decisions] == [1]
+    assert service.diary.faults == []
 
 
 def test_a_killed_contest_of_today_goes_on_and_keeps_what_was_decided(

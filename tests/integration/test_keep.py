@@ -78,6 +78,18 @@ def test_a_commit_that_expects_something_else_changes_nothing(bench: Bench, stal
     assert bench.keep.get(third) is bench.keep.get(OTHER) is None
 
 
+def test_a_document_can_be_written_unread_and_whoever_read_it_before_is_too_late(
+    bench: Bench,
+) -> None:
+    bench.keep.commit(Put(ONE, {"a": 1}, expected=None))
+    assert body(bench.keep) == (1, {"a": 1})
+    bench.reopen().commit(Put(ONE, {"b": 2}, expected=None), Put(OTHER, {}, expected=None))
+    assert body(bench.keep) == (2, {"b": 2})
+    assert body(bench.keep, OTHER) == (1, {})
+    with pytest.raises(Conflict):
+        bench.keep.commit(Put(ONE, {}, expected=1))
+
+
 def test_several_documents_change_together(bench: Bench) -> None:
     bench.keep.commit(Put(ONE, {}), Put(OTHER, {}))
     third = Key("game#1", "move#2")

@@ -18,14 +18,14 @@ from cardsharp.cloud.sqlite_file import Contents, SqliteFile
 from cardsharp.cloud.vault import sqlite_vault
 from cardsharp.deadmansdraw.arena.storage import SqliteStorage
 from cardsharp.errors import ConfigError, StoreError
-from cardsharp.euchre.sqlite import SqliteDeals
+from cardsharp.euchre.store import sqlite_deals
 from workbench.show.lookup import open_to_read
 
 MAKERS: dict[str, Callable[[Path], object]] = {
     "log": lambda path: SqliteLog(path, SystemClock()),
     "vault": lambda path: sqlite_vault(path, SystemClock()),
     "blef": lambda path: SqliteGames(path, SystemClock()),
-    "euchre": lambda path: SqliteDeals(path, SystemClock()),
+    "euchre": lambda path: sqlite_deals(path, SystemClock()),
     "arena": SqliteStorage,
 }
 

@@ -22,7 +22,7 @@ from cardsharp.deadmansdraw.decisions import decisions
 from cardsharp.deadmansdraw.replay import turns_of
 from cardsharp.errors import StoreError
 from cardsharp.euchre.records import DealKey
-from cardsharp.euchre.sqlite import SqliteDeals
+from cardsharp.euchre.store import sqlite_deals
 from cardsharp.replay import header_of
 
 SAMPLE = Path(__file__).parents[1] / "samples" / "match_log_v1.db.xz"
@@ -215,10 +215,10 @@ def test_a_broken_game_of_blef_is_left_out_of_the_list(tmp_path: Path) -> None:
 
 def test_a_broken_deal_of_euchre_hides_no_other(tmp_path: Path, cli: Cli) -> None:
     path = tmp_path / "deals.db"
-    with closing(SqliteDeals(path, SystemClock())) as deals:
+    with closing(sqlite_deals(path, SystemClock())) as deals:
         for number in (1, 2):
             deals.begin(DealKey("t", 1, number), tuple(range(24)))
-    change(path, "UPDATE deals SET events = 'x' WHERE deal = 2")
+    change(path, "UPDATE documents SET body = 'x' WHERE sort LIKE '%2'")
     store = ("--store", f"sqlite:{path}")
     assert "deal 1" in cli("euchre", "show", "last", *store).out
     refused = cli("euchre", "show", "t-1-2", *store)
@@ -226,11 +226,13 @@ def test_a_broken_deal_of_euchre_hides_no_other(tmp_path: Path, cli: Cli) -> Non
 
 
 BROKEN_DEALS = {
-    "cards that are none": "cards = 'x'",
-    "too few cards": "cards = '1,2,3'",
-    "a card twice": f"cards = '{'0,' * 23}0'",
-    "an event of wrong types": "events = '[\"bid\",true,1,[1],7,false]'",
-    "an event that is none": "events = 'x'",
+    "no body": "'x'",
+    "no deal": "'{}'",
+    "cards that are none": "json_set(body, '$.cards', 'x')",
+    "too few cards": "json_set(body, '$.cards', '1,2,3')",
+    "a card twice": f"json_set(body, '$.cards', '{'0,' * 23}0')",
+    "an event of wrong types": "json_set(body, '$.events', '[\"bid\",true,1,[1],7,false]')",
+    "an event that is none": "json_set(body, '$.events', 'x')",
 }
 
 
@@ -240,11 +242,11 @@ def test_a_broken_deal_of_euchre_is_played_like_one_that_is_not_stored(
 ) -> None:
     """A refusal would end the client's tournament."""
     path = tmp_path / "deals.db"
-    with closing(SqliteDeals(path, SystemClock())) as deals:
+    with closing(sqlite_deals(path, SystemClock())) as deals:
         service = Service("rules", deals)
         deal = Messages(service)
         deal.begin()
-        change(path, f"UPDATE deals SET {broken}")  # noqa: S608 - our own texts
+        change(path, f"UPDATE documents SET body = {broken}")  # noqa: S608 - our own texts
         assert deal.ask_bid(1, 0)["suit"] == -1
         assert deal.ask_swap(0, [3, 7, 23])["card"] == 3
         assert deal.tell_play(0, 0, 0, 0)["card"] is None

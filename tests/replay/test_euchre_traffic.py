@@ -22,8 +22,8 @@ from cardsharp.euchre.actions import Action, Play, Question
 from cardsharp.euchre.position import Position
 from cardsharp.euchre.records import DealKey
 from cardsharp.euchre.rules import apply, choices, score, start
-from cardsharp.euchre.sqlite import SqliteDeals
 from cardsharp.euchre.state import Deal
+from cardsharp.euchre.store import sqlite_deals
 from cardsharp.euchre.strategies import Decision
 
 
@@ -190,11 +190,10 @@ def test_a_restart_between_any_two_requests_changes_nothing() -> None:
 def test_a_closed_and_reopened_file_holds_all_that_counts(tmp_path: Path) -> None:
     """The same with the file closed and opened again, over three deals: closing takes its time."""
     file = str(tmp_path / "deals.db")
-    service, other = Service("rules", SqliteDeals(file, SystemClock())), Service()
+    service, other = Service("rules", sqlite_deals(file, SystemClock())), Service()
     for recorded in requests()[:90]:
-        assert isinstance(service.store, SqliteDeals)
         service.store.close()
-        service.store = SqliteDeals(file, SystemClock())
+        service.store = sqlite_deals(file, SystemClock())
         service.restart()
         answer = service.ok(recorded.method, recorded.target, recorded.body)
         assert answer == other.ok(recorded.method, recorded.target, recorded.body)

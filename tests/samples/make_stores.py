@@ -1,9 +1,9 @@
 """Make the stores of an old version with its own code: `make_stores.py CHECKOUT FOLDER`.
 
 CHECKOUT is a git worktree of that version after its `make setup`. Its own arena and bot play one
-match to its end and leave one after its first draw; a game of Blef is left after a bet. Where that
-version has contests, a round robin of three teams is killed in the middle of its second match.
-SQLite alone folds in what a killed process has left beside a file.
+match to its end and leave one after its first draw; a game of Blef is left after a bet, a deal of
+Euchre after a card. Where that version has contests, a round robin of three teams is killed in the
+middle of its second match. SQLite alone folds in what a killed process has left beside a file.
 """
 
 import base64
@@ -22,8 +22,12 @@ import urllib.request
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 TEAM, DUMMY, PASSWORD = "1" * 24, "0" * 24, "teamonepass"
+DEALT = [4 * rank + suit for suit in range(4) for rank in range(5)] + [23, 20, 21, 22]
+"""Each seat has the cards of a suit without its ace; the ace of spades is turned up."""
+
 BY_LINE = {**os.environ, "PYTHONUNBUFFERED": "1"}
 
 
@@ -79,6 +83,23 @@ def blef(command: str, folder: Path) -> None:
         server.terminate()
         server.wait()
     (folder / "blef.json").write_text(json.dumps({"game": game, **who}))
+
+
+def euchre(command: str, folder: Path) -> None:
+    """A deal of Euchre that seat 0 called, after its first card."""
+    store, url = folder / "euchre.db", f"http://127.0.0.1:{(port := free_port())}"
+    serving = [command, "euchre", "serve", "--port", str(port), "--store", f"sqlite:{store}"]
+    server = subprocess.Popen([*serving, "--strategy", "rules"])  # noqa: S603
+    at, bid = {"token": "golden", "gameNum": 0, "dealNum": 1}, {"round": 1, "turnCard": 23}
+    try:
+        wait_for(url + "/openapi.json")
+        asked(url + "/deal", {**at, "cards": DEALT, "status": "new"})
+        asked(url + "/bid", {**at, **bid, "pos": 0, "suit": 3, "alone": False})
+        query = urlencode({**at, "trickNum": 0, "trickSeq": 0, "pos": 0, "playableCards": "0,4"})
+        asked(f"{url}/play?{query}")
+    finally:
+        server.terminate()
+        server.wait()
 
 
 def has_contests(checkout: Path) -> bool:
@@ -145,7 +166,8 @@ def main(checkout: Path, folder: Path) -> None:
         server.terminate()
         server.wait()
     blef(command, folder)
-    for store in (arena, log, folder / "blef.db"):
+    euchre(command, folder)
+    for store in (arena, log, folder / "blef.db", folder / "euchre.db"):
         store.with_suffix(".db.xz").write_bytes(lzma.compress(folded(store).read_bytes()))
     if has_contests(checkout):
         contest(command, folder / "golden")

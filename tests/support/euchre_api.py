@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.deciding import Decided
 from cardsharp.euchre.asks import Ask
 from cardsharp.euchre.journal import Journal
@@ -13,9 +12,9 @@ from cardsharp.euchre.position import Position
 from cardsharp.euchre.records import DealKey, Event
 from cardsharp.euchre.routes import API
 from cardsharp.euchre.service import EuchreService
-from cardsharp.euchre.sqlite import SqliteDeals
-from cardsharp.euchre.store import DealStore
+from cardsharp.euchre.store import Deals
 from cardsharp.euchre.strategies import Decision, Strategy, build
+from cardsharp.keep.memory import MemoryKeep
 from cardsharp.web import edge
 from workbench.cloud.context import LambdaContext
 from workbench.cloud.http_front import HttpFront
@@ -47,8 +46,8 @@ class Diary:
         return [decided.fault for _, _, _, decided in self.decisions if decided.fault is not None]
 
 
-def memory_store() -> SqliteDeals:
-    return SqliteDeals(MEMORY, SystemClock())
+def memory_store() -> Deals:
+    return Deals(MemoryKeep(SystemClock()), SystemClock())
 
 
 def event(method: str, target: str, body: str | None = None) -> Json:
@@ -66,7 +65,7 @@ def event(method: str, target: str, body: str | None = None) -> Json:
     }
 
 
-def euchre_front(strategy: Strategy, journal: Journal, store: DealStore | None = None) -> HttpFront:
+def euchre_front(strategy: Strategy, journal: Journal, store: Deals | None = None) -> HttpFront:
     """A front that answers with a strategy."""
     service = EuchreService(store or memory_store(), strategy, SystemClock(), journal)
     return front(API, service)
@@ -75,7 +74,7 @@ def euchre_front(strategy: Strategy, journal: Journal, store: DealStore | None =
 class Service:
     """A service over a store, called like the HTTP API's function."""
 
-    def __init__(self, strategy: Strategy | str = "rules", store: DealStore | None = None) -> None:
+    def __init__(self, strategy: Strategy | str = "rules", store: Deals | None = None) -> None:
         self.diary = Diary()
         self.store = store or memory_store()
         self.strategy = build(strategy) if isinstance(strategy, str) else strategy

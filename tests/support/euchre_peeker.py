@@ -1,33 +1,28 @@
 """A player that cheats: the positive control of every fairness test."""
 
+from dataclasses import dataclass, field
+
 from cardsharp.euchre.actions import PASS, Action, Bid, Discard, Play, Question
 from cardsharp.euchre.cards import Card, Suit, strength, suit_of
 from cardsharp.euchre.position import Position
-from cardsharp.euchre.records import DealKey, Event, Record
+from cardsharp.euchre.records import DealKey, Record
 from cardsharp.euchre.rules import legal_cards
 from cardsharp.euchre.state import Deal
-from cardsharp.euchre.store import DealStore
+from cardsharp.euchre.store import Deals
 from cardsharp.euchre.strategies import Decision
 from cardsharp.euchre.strategies.estimates import discard_first, tricks
 from cardsharp.euchre.table import SEATS
 
 
-class Window:
+@dataclass(frozen=True)
+class Window(Deals):
     """A store that lets the peeker see what it holds."""
 
-    def __init__(self, store: DealStore) -> None:
-        self.store = store
-        self.last: Record | None = None
-
-    def begin(self, key: DealKey, cards: tuple[Card, ...]) -> None:
-        self.store.begin(key, cards)
+    seen: list[Record | None] = field(default_factory=list)
 
     def read(self, key: DealKey) -> Record | None:
-        self.last = self.store.read(key)
-        return self.last
-
-    def append(self, record: Record, event: Event) -> None:
-        self.store.append(record, event)
+        self.seen.append(super().read(key))
+        return self.seen[-1]
 
 
 class Peeker:
@@ -37,7 +32,7 @@ class Peeker:
         self.window = window
 
     def decide(self, view: Position) -> Decision:
-        record = self.window.last
+        record = self.window.seen[-1]
         assert record is not None
         deal = Deal(record.cards, view.table, view.discard)
         return Decision(self._action(view, deal), "I looked.")

@@ -1,4 +1,4 @@
-"""The stores of Blef's games and Euchre's deals that the contract suites run against."""
+"""The stores of Blef's games that the contract suite runs against."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -11,8 +11,6 @@ from cardsharp.blef.dynamodb import DynamoGames
 from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.cloud.ports import Clock
 from cardsharp.cloud.sqlite_file import MEMORY
-from cardsharp.euchre.dynamodb import DynamoDeals
-from cardsharp.euchre.sqlite import SqliteDeals
 from support.cloud_clock import FakeClock
 from workbench.cloud.tables import create_table
 
@@ -65,6 +63,4 @@ def memory_games() -> Iterator[Bench[SqliteGames]]:
 
 
 sqlite_games = partial(in_file, SqliteGames)
-sqlite_deals = partial(in_file, SqliteDeals)
 dynamo_games = partial(in_table, DynamoGames, "blefTable")
-dynamo_deals = partial(in_table, DynamoDeals, "euchreTable")

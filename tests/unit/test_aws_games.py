@@ -187,7 +187,7 @@ def test_whoever_connects_says_something_or_goes_reaches_the_function(event: str
 
 
 def test_s13_euchre_lists_nothing_and_may_not_query() -> None:
-    assert allowed_actions("euchreRole", "dynamodb") == {"GetItem", "PutItem", "UpdateItem"}
+    assert allowed_actions("euchreRole", "dynamodb") == {"GetItem", "UpdateItem"}
     assert "Query" in allowed_actions("blefRole", "dynamodb")
 
 

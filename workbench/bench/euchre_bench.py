@@ -37,7 +37,7 @@ from cardsharp.euchre.game import GAME
 from cardsharp.euchre.journal import LogJournal
 from cardsharp.euchre.routes import API
 from cardsharp.euchre.service import EuchreService
-from cardsharp.euchre.store import DealStore
+from cardsharp.euchre.store import Deals
 from cardsharp.euchre.strategies import build
 from cardsharp.web import edge
 from cardsharp.web.events import Handler
@@ -173,7 +173,7 @@ def calls(
     console.print(f"The service's own part beside the strategy's: {share:.1%}.")
 
 
-def _measured(store: DealStore, strategy: str, games: int) -> dict[str, Costs]:
+def _measured(store: Deals, strategy: str, games: int) -> dict[str, Costs]:
     stored, thought = Spent(), Spent()
     service = EuchreService(
         counted(store, stored),

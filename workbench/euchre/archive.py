@@ -2,8 +2,8 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import date, datetime
 from itertools import islice
@@ -14,7 +14,8 @@ from cardsharp.cloud.ports import Body, MatchRecord, MoveRecord, NoteRecord, Sta
 from cardsharp.errors import ConfigError, StoreError
 from cardsharp.euchre.records import DealKey
 from cardsharp.euchre.replay import asked_of, event_of, header_body, is_over, moves_of
-from cardsharp.euchre.sqlite import SqliteDeals
+from cardsharp.euchre.store import LIFE, Deals, key_at, sqlite_keep
+from cardsharp.keep.sqlite import SqliteKeep
 from workbench.show.lookup import data_folder
 
 _LOG = "euchre.log"
@@ -25,14 +26,15 @@ _SQLITE = "sqlite:"
 class DealArchive:
     """A `MatchReader` in which each deal is a match; `log` explains the decisions."""
 
-    deals: SqliteDeals
+    keep: SqliteKeep
+    deals: Deals
     log: Path
 
     def matches(
         self, day: date | None = None, status: Status | None = None, limit: int = 100
     ) -> list[MatchRecord]:
         """Headers, the last begun first."""
-        began = self.deals.began()
+        began: Iterable[tuple[DealKey, datetime]] = self._began()
         if day is not None:
             began = [(key, moment) for key, moment in began if moment.date() == day]
         found = (self._record(key, moment) for key, moment in began)
@@ -41,12 +43,12 @@ class DealArchive:
 
     def match(self, match_id: str) -> MatchRecord | None:
         """The header of a deal, or None if there is none."""
-        began = (self._record(*one) for one in self.deals.began() if _id(one[0]) == match_id)
+        began = (self._record(*one) for one in self._began() if _id(one[0]) == match_id)
         return next(began, None)
 
     def moves(self, match_id: str) -> list[MoveRecord]:
         """All events of a deal in their order, with our reasons beside our own."""
-        for key, began in self.deals.began():
+        for key, began in self._began():
             record = self.deals.read(key) if _id(key) == match_id else None
             if record is not None:
                 said = self._said(key, began)
@@ -57,6 +59,10 @@ class DealArchive:
         """No notes: none are kept."""
         del match_id
         return []
+
+    def _began(self) -> Iterator[tuple[DealKey, datetime]]:
+        """The keys of all deals, the last begun first, and when they began."""
+        return ((key_at(key), end - LIFE) for key, end in self.keep.listed() if end is not None)
 
     def _record(self, key: DealKey, began: datetime) -> MatchRecord | None:
         try:
@@ -92,12 +98,10 @@ def open_archive(store: str | None) -> Iterator[DealArchive]:
         raise ConfigError(
             f"There are no deals in {name}; run `cardsharp euchre serve`, or name its sqlite:FILE."
         )
-    deals = SqliteDeals(file, SystemClock(), to_read=True)
-    try:
+    with closing(sqlite_keep(file, SystemClock(), to_read=True)) as keep:
         logs = (file.with_suffix(".log"), file.with_name(_LOG), data_folder() / _LOG)
-        yield DealArchive(deals, next((log for log in logs if log.is_file()), logs[0]))
-    finally:
-        deals.close()
+        log = next((log for log in logs if log.is_file()), logs[0])
+        yield DealArchive(keep, Deals(keep, SystemClock()), log)
 
 
 def _id(key: DealKey) -> str:

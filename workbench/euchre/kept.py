@@ -38,7 +38,7 @@ def _record(told: LabMatch, key: DealKey, dealt: Dealt) -> MatchRecord:
     ours = [seat for seat in SEATS if dealt.chair(seat) in told.seats]
     header = {
         **told.header(GAME.name),
-        **header_body(Record(key, dealt.deal.cards, told.at.isoformat())),
+        **header_body(Record(key, dealt.deal.cards)),
         "seats": {str(seat): told.names[dealt.chair(seat)] for seat in ours},
     }
     points = score(dealt.deal.table).points

@@ -53,14 +53,7 @@ class Vault:
 
     def replace(self, match_id: str, secret: Body) -> None:
         """Keep a secret whatever was kept before."""
-        while True:
-            found = self.keep.get(_key(match_id))
-            version = 0 if found is None else found.version
-            try:
-                self.keep.commit(self._put(match_id, secret, version))
-            except Conflict:
-                continue
-            return
+        self.keep.commit(self._put(match_id, secret, None))
 
     def find(self, match_id: str) -> Body | None:
         """The secret as of now, or None."""
@@ -71,8 +64,8 @@ class Vault:
         """Let go of files and connections; nothing is asked of it any more."""
         self.keep.close()
 
-    def _put(self, match_id: str, secret: Body, version: int) -> Put:
-        return Put(_key(match_id), secret, version, self.clock.now() + LIFE)
+    def _put(self, match_id: str, secret: Body, expected: int | None) -> Put:
+        return Put(_key(match_id), secret, expected, self.clock.now() + LIFE)
 
 
 def sqlite_vault(log: Path, clock: Clock) -> Vault:

@@ -8,15 +8,15 @@ from cardsharp.cloud.telemetry import logger, meter
 from cardsharp.euchre.journal import LogJournal
 from cardsharp.euchre.routes import API
 from cardsharp.euchre.service import EuchreService
-from cardsharp.euchre.store import DealStore
+from cardsharp.euchre.store import Deals
 from cardsharp.euchre.strategies import build
 from cardsharp.game import Part
 from cardsharp.web.service import Service
 
-STORES: Stores[DealStore] = Stores(
+STORES: Stores[Deals] = Stores(
     "EUCHRE_STORE",
-    Part("cardsharp.euchre.sqlite:SqliteDeals"),
-    Part("cardsharp.euchre.dynamodb:DynamoDeals"),
+    Part("cardsharp.euchre.store:sqlite_deals"),
+    Part("cardsharp.euchre.store:dynamo_deals"),
 )
 STRATEGY = "EUCHRE_STRATEGY"
 DEFAULT_STRATEGY = "pimc"

@@ -5,11 +5,12 @@ a JSON list whose first element names the kind.
 """
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import astuple, dataclass, fields
+from datetime import datetime
 
 from cardsharp.errors import StoreError
-from cardsharp.euchre.cards import DECK, Card
+from cardsharp.euchre.cards import Card
 
 Key = tuple[str | int | bool, ...]
 
@@ -100,12 +101,13 @@ _SHAPES: dict[tuple[object, ...], Callable[..., Event]] = {
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A stored deal; `born` and the number of stored events are its version."""
+    """A deal as it was read: `version` counts what was written under its key."""
 
     key: DealKey
     cards: tuple[Card, ...]
-    born: str
     log: tuple[Event, ...] = ()
+    version: int = 0
+    expires: datetime | None = None
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -129,19 +131,3 @@ def decode_event(text: str) -> Event:
         return _SHAPES[name, *map(type, values)](*values)
     except (ValueError, KeyError, TypeError) as error:
         raise StoreError(f"A stored event cannot be read: {text!r}.") from error
-
-
-def decode_record(key: DealKey, cards: str, born: str, events: Iterable[str]) -> Record:
-    """The deal of which a store holds these texts, its cards with commas between them.
-
-    Raises:
-        StoreError: they are those of no deal.
-    """
-    log = tuple(map(decode_event, events))
-    try:
-        dealt = tuple(map(int, cards.split(",")))
-    except ValueError:
-        dealt = ()
-    if sorted(dealt) != list(DECK):
-        raise StoreError("The cards of a stored deal cannot be read.")
-    return Record(key, dealt, born, log)

@@ -25,7 +25,7 @@ from cardsharp.euchre.records import (
     PlayEvent,
     SwapEvent,
 )
-from cardsharp.euchre.store import DealStore
+from cardsharp.euchre.store import Deals
 from cardsharp.euchre.strategies import Decision, Strategy
 
 ATTEMPTS = 3
@@ -38,9 +38,7 @@ T = TypeVar("T")
 class EuchreService:
     """The sixteen operations, except those that only echo."""
 
-    def __init__(
-        self, store: DealStore, strategy: Strategy, clock: Clock, journal: Journal
-    ) -> None:
+    def __init__(self, store: Deals, strategy: Strategy, clock: Clock, journal: Journal) -> None:
         self._store = store
         self._strategy = strategy
         self._clock = clock

@@ -1,34 +1,135 @@
-"""The port of the deals: what the service may ask of the place where they are kept.
+"""The deals: a codec over the port of what is kept (`cardsharp.keep.port`), a document a deal.
 
-Adapters raise `StoreError` for a failing backend and `Conflict` where somebody else was first.
-Every read is as of now. Deals expire some hours after they began: no call marks the end of a
-game, and so nothing else can clean up (docs/spec/euchre.md section 5).
+| partition | sort | body |
+|---|---|---|
+| token#TOKEN | deal#GAME#DEAL | `cards`: 24 numbers with commas; `events`: a JSON text a line |
+
+GAME and DEAL have ten digits each. Deals expire some hours after they began: no call marks the end
+of a game, and so nothing else can clean up (docs/spec/euchre.md section 5).
 """
 
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from cardsharp.euchre.cards import Card
-from cardsharp.euchre.records import DealKey, Event, Record
+from cardsharp.cloud.ports import Clock
+from cardsharp.errors import StoreError
+from cardsharp.euchre.cards import DECK, Card
+from cardsharp.euchre.records import DealKey, Event, Record, decode_event, encode_event
+from cardsharp.keep.port import Document, Keep, Key, Put
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb.client import DynamoDBClient
+
+    from cardsharp.cloud.dynamodb_items import Item
+    from cardsharp.keep.sqlite import SqliteKeep
 
 LIFE = timedelta(hours=24)
 """How long a deal is kept."""
 
+_FIRST = """
+CREATE TABLE deals (
+  token TEXT NOT NULL,
+  game INTEGER NOT NULL,
+  deal INTEGER NOT NULL,
+  cards TEXT NOT NULL,
+  events TEXT NOT NULL DEFAULT '',
+  version INTEGER NOT NULL DEFAULT 0,
+  born TEXT NOT NULL,
+  expires INTEGER NOT NULL,
+  PRIMARY KEY (token, game, deal)
+) WITHOUT ROWID;
+CREATE INDEX deals_by_expiry ON deals (expires);
+"""
+_MOVED = """
+INSERT INTO documents SELECT 'token#' || token, printf('deal#%010d#%010d', game, deal), 1,
+  json_object('cards', cards, 'events', events), expires FROM deals;
+DELETE FROM deals;
+CREATE INDEX documents_by_end ON documents (expires)
+"""
+"""The empty table stays: by it version 0.2 knows that a newer one made the file, and says so."""
 
-class DealStore(Protocol):
-    """Deals by key."""
+
+@dataclass(frozen=True, slots=True)
+class Deals:
+    """Deals by key, as of now; every method raises `StoreError` if it fails."""
+
+    keep: Keep
+    clock: Clock
 
     def begin(self, key: DealKey, cards: tuple[Card, ...]) -> None:
         """Keep a new deal in the place of any older one of that key."""
-        ...
+        self._write(Record(key, cards, expires=self.clock.now() + LIFE), None)
 
     def read(self, key: DealKey) -> Record | None:
         """A deal with every event that was acknowledged, or None."""
-        ...
+        found = self.keep.get(_place(key))
+        return None if found is None else _record(key, found)
 
     def append(self, record: Record, event: Event) -> None:
         """Add an event to the deal as it was read.
 
-        Raises `Conflict` if it has changed since then, has begun anew or is gone.
+        Raises:
+            Conflict: it has changed since then, has begun anew or is gone.
         """
-        ...
+        self._write(replace(record, log=(*record.log, event)), record.version)
+
+    def close(self) -> None:
+        """Let go of files and connections; nothing is asked of it any more."""
+        self.keep.close()
+
+    def _write(self, record: Record, expected: int | None) -> None:
+        events = "".join(f"{encode_event(event)}\n" for event in record.log)
+        body = {"cards": ",".join(map(str, record.cards)), "events": events}
+        self.keep.commit(Put(_place(record.key), body, expected, record.expires))
+
+
+def sqlite_keep(path: str | Path, clock: Clock, *, to_read: bool = False) -> "SqliteKeep":
+    """The file of deals at `path`, made with its folder if it is not there, unless `to_read`."""
+    from cardsharp.cloud.sqlite_file import Contents  # noqa: PLC0415 - not needed in the cloud
+    from cardsharp.keep.sqlite import TABLE, SqliteKeep  # noqa: PLC0415 - as above
+
+    contents = Contents("file of deals", "EUCHRE_STORE", (_FIRST, f"{TABLE};{_MOVED}"))
+    return SqliteKeep(path, clock, contents, to_read=to_read)
+
+
+def sqlite_deals(path: str | Path, clock: Clock) -> Deals:
+    """The deals in a file; `:memory:` keeps them in this process."""
+    return Deals(sqlite_keep(path, clock), clock)
+
+
+def dynamo_deals(table: str, clock: Clock, client: "DynamoDBClient | None" = None) -> Deals:
+    """The deals in the DynamoDB table of that name."""
+    from cardsharp.keep.dynamodb import DynamoKeep  # noqa: PLC0415 - boto3 is slow to import
+
+    return Deals(DynamoKeep(table, clock, client, earlier=_earlier), clock)
+
+
+def key_at(place: Key) -> DealKey:
+    """The deal of which a document is."""
+    _, game, deal = place.sort.split("#")
+    return DealKey(place.partition.removeprefix("token#"), int(game), int(deal))
+
+
+def _place(key: DealKey) -> Key:
+    return Key(f"token#{key.token}", f"deal#{key.game:010}#{key.deal:010}")
+
+
+def _earlier(item: "Item") -> Mapping[str, object]:
+    """The body of a deal that version 0.2 began: an attribute each, the events a list."""
+    events = "".join(f"{event['S']}\n" for event in item["events"]["L"])
+    return {"cards": item["cards"]["S"], "events": events}
+
+
+def _record(key: DealKey, found: Document) -> Record:
+    """The deal in a document; raises `StoreError` if there is none."""
+    events = str(found.body.get("events")).splitlines()
+    try:
+        cards = tuple(map(int, str(found.body.get("cards")).split(",")))
+    except ValueError:
+        cards = ()
+    if sorted(cards) != list(DECK):
+        raise StoreError("The cards of a stored deal cannot be read.")
+    return Record(key, cards, tuple(map(decode_event, events)), found.version, found.expires)

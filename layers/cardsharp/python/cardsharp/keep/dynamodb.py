@@ -7,13 +7,14 @@
 | expires_at | the second from which it is as if it were not there: the table's time to live |
 | doc_receipt | by what a writer whose answer was lost knows its own write again |
 
-An item without a version is from before there was this port, and is of the first.
+An item without a version is from before there was this port, and is of the first; one whose body
+stood in several attributes is read by the store that had them.
 Actions used: GetItem, Query, UpdateItem, DeleteItem; a check within a transaction needs
 ConditionCheckItem.
 """
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from cardsharp.cloud.dynamodb_items import Item, Value
 
 _ABSENT = "(attribute_not_exists(pk) OR expires_at <= :now)"
+_ANY = "(attribute_not_exists(pk) OR attribute_exists(pk))"
 _LIVE = "(attribute_not_exists(expires_at) OR expires_at > :now)"
 _SAME = f"(doc_version = :expected AND {_LIVE})"
 _FIRST = (
@@ -44,7 +46,8 @@ _FIRST = (
 class DynamoKeep:
     """A `Keep` in the table of that name, in the region of AWS_DEFAULT_REGION.
 
-    `body` is the attribute in which the table has had its bodies since before there was this port.
+    `body` is the attribute in which the table has had its bodies since before there was this port,
+    and `earlier` the body of an item that has no such attribute yet.
     """
 
     def __init__(
@@ -53,10 +56,12 @@ class DynamoKeep:
         clock: Clock,
         client: "DynamoDBClient | None" = None,
         body: str = "doc_body",
+        earlier: "Callable[[Item], Mapping[str, object]] | None" = None,
     ) -> None:
         self._table = DynamoTable(table, client)
         self._clock = clock
         self._body = body
+        self._earlier = earlier
 
     def get(self, key: Key) -> Document | None:
         """See `Keep`."""
@@ -103,14 +108,17 @@ class DynamoKeep:
         }
 
     def _update(self, put: Put, receipt: str) -> Any:  # noqa: ANN401 - arguments of boto3
-        condition = self._condition(put)
+        condition, version = self._condition(put), ":version"
         values = {
-            ":version": number(put.expected + 1),
+            ":version": number((put.expected or 0) + 1),
             ":body": text(encode(put.body)),
             ":receipt": text(receipt),
             **condition["ExpressionAttributeValues"],
         }
-        update = f"SET doc_version = :version, {self._body} = :body, doc_receipt = :receipt"
+        if put.expected is None:
+            version = "if_not_exists(doc_version, :none) + :version"
+            values[":none"] = number(0)
+        update = f"SET doc_version = {version}, {self._body} = :body, doc_receipt = :receipt"
         if put.expires is None:
             update += " REMOVE expires_at"
         else:
@@ -124,6 +132,8 @@ class DynamoKeep:
         }
 
     def _condition(self, change: Change) -> dict[str, Any]:
+        if change.expected is None:
+            return {"ConditionExpression": _ANY, "ExpressionAttributeValues": {}}
         values: Mapping[str, Value] = {":now": number(self._now())}
         if not change.expected:
             return {"ConditionExpression": _ABSENT, "ExpressionAttributeValues": values}
@@ -146,10 +156,11 @@ class DynamoKeep:
         return int(self._clock.now().timestamp())
 
     def _document(self, item: "Item") -> Document:
-        end = item.get("expires_at")
+        end, body = item.get("expires_at"), item.get(self._body)
+        earlier = self._earlier if body is None else None
         return Document(
             Key(item["pk"]["S"], item["sk"]["S"]),
             int(item.get("doc_version", number(1))["N"]),
-            decode(item[self._body]["S"]),
+            decode(item[self._body]["S"]) if earlier is None else earlier(item),
             None if end is None else datetime.fromtimestamp(int(end["N"]), UTC),
         )

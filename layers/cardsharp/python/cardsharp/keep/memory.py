@@ -35,8 +35,7 @@ class MemoryKeep:
         """See `Keep`."""
         with self._lock:
             for change in changes:
-                there = self.get(change.key)
-                if change.expected != (0 if there is None else there.version):
+                if change.expected not in {None, self._version(change.key)}:
                     raise Conflict("The document was changed by somebody else.")
             for change in changes:
                 match change:
@@ -46,9 +45,13 @@ class MemoryKeep:
                         del self._kept[key]
                     case _:
                         body = decode(encode(change.body))  # nobody else's, and JSON as elsewhere
-                        version = change.expected + 1
+                        version = self._version(change.key) + 1
                         document = Document(change.key, version, body, change.expires)
                         self._kept[change.key] = document
 
     def close(self) -> None:
         """See `Keep`."""
+
+    def _version(self, key: Key) -> int:
+        there = self.get(key)
+        return 0 if there is None else there.version

@@ -31,12 +31,13 @@ class Document(NamedTuple):
 class Put(NamedTuple):
     """Write a document that has the `expected` version; 0 for one that must not be there.
 
-    From `expires` on it is as if it were not there.
+    With None it is written unread, whatever is there. From `expires` on it is as if it were not
+    there.
     """
 
     key: Key
     body: Mapping[str, object]
-    expected: int = 0
+    expected: int | None = 0
     expires: datetime | None = None
 
 

@@ -28,6 +28,7 @@ _FIND = (
     "SELECT * FROM documents WHERE partition = :partition AND sort = :sort "
     "AND (expires IS NULL OR expires > :now)"
 )
+_VERSION = "SELECT version FROM documents WHERE partition = ? AND sort = ?"
 _RANGE = (
     "SELECT * FROM documents WHERE partition = :partition AND sort > :after "
     "AND (expires IS NULL OR expires > :now) ORDER BY sort LIMIT :most"
@@ -38,16 +39,27 @@ class SqliteKeep:
     """A `Keep` in the file of that path; raises as `SqliteFile` does.
 
     A file that held something before there was this port has `contents` whose steps move it here.
+    With `to_read` it must be there, is only read, and shows also what has expired and is not yet
+    removed.
     """
 
-    def __init__(self, path: str | Path, clock: Clock, contents: Contents = _CONTENTS) -> None:
-        self._file = SqliteFile(path, contents)
+    def __init__(
+        self,
+        path: str | Path,
+        clock: Clock,
+        contents: Contents = _CONTENTS,
+        *,
+        to_read: bool = False,
+    ) -> None:
+        self._file = SqliteFile(path, contents, to_read=to_read)
         self._clock = clock
+        self._to_read = to_read
 
     def get(self, key: Key) -> Document | None:
         """See `Keep`."""
         with self._file.reading() as db:
-            return self._find(db, key)
+            row = db.execute(_FIND, {**key._asdict(), "now": self._now()}).fetchone()
+        return None if row is None else _document(row)
 
     def range(self, partition: str, after: str = "", most: int = 1000) -> Sequence[Document]:
         """See `Keep`."""
@@ -60,22 +72,32 @@ class SqliteKeep:
         with self._file.transaction() as db:
             db.execute("DELETE FROM documents WHERE expires <= ?", (self._now(),))
             for change in changes:
-                there = self._find(db, change.key)
-                if change.expected != (0 if there is None else there.version):
+                if change.expected not in {None, _version(db, change.key)}:
                     raise Conflict("The document was changed by somebody else.")
             for change in changes:
                 _carry_out(db, change)
+
+    def listed(self) -> Sequence[tuple[Key, datetime | None]]:
+        """The keys of all documents and when each expires, the last to expire first.
+
+        For who shows a whole file: `Keep` lists one partition, as another home could not do more.
+        """
+        asked = "SELECT partition, sort, expires FROM documents ORDER BY expires DESC"
+        with self._file.reading() as db:
+            return [(Key(*row[:2]), _moment(row["expires"])) for row in db.execute(asked)]
 
     def close(self) -> None:
         """See `Keep`."""
         self._file.close()
 
-    def _find(self, db: sqlite3.Connection, key: Key) -> Document | None:
-        row = db.execute(_FIND, {**key._asdict(), "now": self._now()}).fetchone()
-        return None if row is None else _document(row)
-
     def _now(self) -> int:
-        return to_micros(self._clock.now())
+        return 0 if self._to_read else to_micros(self._clock.now())
+
+
+def _version(db: sqlite3.Connection, key: Key) -> int:
+    """Of a document that has not expired; 0 if there is none."""
+    row = db.execute(_VERSION, key).fetchone()
+    return 0 if row is None else int(row["version"])
 
 
 def _carry_out(db: sqlite3.Connection, change: Change) -> None:
@@ -86,11 +108,14 @@ def _carry_out(db: sqlite3.Connection, change: Change) -> None:
             db.execute("DELETE FROM documents WHERE partition = ? AND sort = ?", key)
         case _:
             end = None if change.expires is None else to_micros(change.expires)
-            row = (*change.key, change.expected + 1, encode(change.body), end)
+            row = (*change.key, _version(db, change.key) + 1, encode(change.body), end)
             db.execute("INSERT OR REPLACE INTO documents VALUES (?, ?, ?, ?, ?)", row)
 
 
 def _document(row: sqlite3.Row) -> Document:
-    end: datetime | None = None if row["expires"] is None else from_micros(row["expires"])
     key = Key(row["partition"], row["sort"])
-    return Document(key, row["version"], decode(row["body"]), end)
+    return Document(key, row["version"], decode(row["body"]), _moment(row["expires"]))
+
+
+def _moment(micros: int | None) -> datetime | None:
+    return None if micros is None else from_micros(micros)

@@ -1,0 +1,171 @@
+"""The deals as a codec over what keeps documents; `test_keep.py` has the contract of the homes."""
+
+from datetime import timedelta
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.cloud_benches import moto_client
+from support.cloud_clock import FakeClock
+from support.euchre_api import euchre_front
+
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.errors import Conflict, StoreError
+from cardsharp.euchre.cards import DECK
+from cardsharp.euchre.journal import NoJournal
+from cardsharp.euchre.records import (
+    BidEvent,
+    DealKey,
+    DefenseEvent,
+    Event,
+    PlayEvent,
+    Record,
+    SwapEvent,
+    decode_event,
+    encode_event,
+)
+from cardsharp.euchre.store import LIFE, Deals, dynamo_deals, key_at
+from cardsharp.euchre.strategies import build
+from cardsharp.keep.memory import MemoryKeep
+from workbench.cloud.emulator import Emulator
+from workbench.cloud.tables import create_table
+from workbench.euchre.coordinator import StrategyPlayer, play_game
+from workbench.euchre.remote import RemotePlayer
+
+KEY = DealKey("7f0e", 0, 12)
+CARDS = tuple(reversed(DECK))
+SECOND = timedelta(seconds=1)
+
+small, numbers = st.integers(0, 7), st.integers(-1, 23)
+events = st.one_of(
+    st.builds(
+        BidEvent, ours=st.booleans(), round=small, pos=small, suit=numbers, alone=st.booleans()
+    ),
+    st.builds(SwapEvent, declarer=small, card=numbers),
+    st.builds(DefenseEvent, pos=small, alone=st.booleans()),
+    st.builds(PlayEvent, trick=small, seq=small, pos=small, card=numbers),
+)
+EVENTS: tuple[Event, ...] = (
+    BidEvent(ours=True, round=1, pos=1, suit=2, alone=True),
+    SwapEvent(declarer=1, card=7),
+    DefenseEvent(pos=2, alone=False),
+    PlayEvent(trick=0, seq=1, pos=1, card=10),
+)
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def deals(clock: FakeClock) -> Deals:
+    return Deals(MemoryKeep(clock), clock)
+
+
+def read(deals: Deals, key: DealKey = KEY) -> Record:
+    """A deal that must be there."""
+    record = deals.read(key)
+    assert record is not None
+    return record
+
+
+@given(st.lists(events, max_size=4))
+def test_a_deal_is_read_as_it_was_told(told: list[Event]) -> None:
+    deals = Deals(MemoryKeep(SystemClock()), SystemClock())
+    assert deals.read(KEY) is None
+    deals.begin(KEY, CARDS)
+    for event in told:
+        deals.append(read(deals), event)
+    record = read(deals)
+    assert (record.key, record.cards, record.log) == (KEY, CARDS, tuple(told))
+
+
+def test_who_read_a_deal_that_changed_began_anew_or_is_gone_cannot_append(
+    deals: Deals, clock: FakeClock
+) -> None:
+    """The number of events is the same in both deals, and nobody mistakes one for the other."""
+    deals.begin(KEY, CARDS)
+    old = read(deals)
+    deals.append(old, EVENTS[0])
+    with pytest.raises(Conflict):
+        deals.append(old, EVENTS[1])
+    deals.begin(KEY, CARDS[::-1])
+    with pytest.raises(Conflict):
+        deals.append(old, EVENTS[1])
+    assert (read(deals).cards, read(deals).log) == (CARDS[::-1], ())
+    new = read(deals)
+    clock.advance(LIFE)
+    with pytest.raises(Conflict):
+        deals.append(new, EVENTS[0])
+
+
+@given(st.lists(st.builds(DealKey, st.text(min_size=1), small, small), unique=True, max_size=5))
+def test_any_token_and_any_numbers_are_a_key_of_their_own(keys: list[DealKey]) -> None:
+    keep = MemoryKeep(SystemClock())
+    deals = Deals(keep, SystemClock())
+    keys += [DealKey("a", 1, 2**31 - 1), DealKey("a#deal#1", 1, 11), DealKey("a", 11, 1)]
+    for number, key in enumerate(keys):
+        deals.begin(key, (*CARDS[number:], *CARDS[:number]))
+    for number, key in enumerate(keys):
+        assert read(deals, key).cards[0] == CARDS[number]
+    assert {key_at(place) for place in keep._kept} == {*keys}
+
+
+def test_a_deal_lives_for_a_day_from_its_beginning(deals: Deals, clock: FakeClock) -> None:
+    deals.begin(KEY, CARDS)
+    clock.advance(LIFE - SECOND)
+    deals.append(read(deals), EVENTS[0])
+    assert deals.read(KEY) is not None
+    clock.advance(SECOND)
+    assert deals.read(KEY) is None
+
+
+def test_an_item_of_version_02_is_played_on(clock: FakeClock) -> None:
+    """It had an attribute for the cards and one for the events, and no version of ours."""
+    with moto_client() as client:
+        table = create_table(client, "euchreTable")
+        client.put_item(
+            TableName=table,
+            Item={
+                "pk": {"S": "token#7f0e"},
+                "sk": {"S": "deal#0000000000#0000000012"},
+                "cards": {"S": ",".join(map(str, CARDS))},
+                "events": {"L": [{"S": encode_event(event)} for event in EVENTS[:2]]},
+                "version": {"N": "2"},
+                "born": {"S": "c0ffee"},
+                "expires_at": {"N": str(int((clock.now() + LIFE).timestamp()))},
+            },
+        )
+        deals = dynamo_deals(table, clock, client)
+        deals.append(read(deals), EVENTS[2])
+        deals.append(read(deals), EVENTS[3])
+        assert (read(deals).cards, read(deals).log) == (CARDS, EVENTS)
+        deals.begin(KEY, CARDS[::-1])
+        assert (read(deals).cards, read(deals).log) == (CARDS[::-1], ())
+
+
+def test_a_game_over_dynamodb_is_the_game_in_this_process(emulator: Emulator) -> None:
+    """The whole service on the emulated AWS, called over HTTP; each deal is a small item."""
+    rules = StrategyPlayer(build("rules"))
+    expected = play_game((rules, rules, rules, rules), Random(11))
+    client = emulator.client("dynamodb")
+    table = create_table(client, "euchreTable")
+    front = euchre_front(build("rules"), NoJournal(), dynamo_deals(table, SystemClock(), client))
+    with front, RemotePlayer(front.url) as remote:
+        assert play_game((remote, rules, remote, rules), Random(11)) == expected
+    items = client.scan(TableName=table)["Items"]
+    client.delete_table(TableName=table)
+    end = (SystemClock().now() + LIFE).timestamp()
+    assert len(items) > 5
+    assert all(end - 600 < int(item["expires_at"]["N"]) <= end for item in items)
+    assert max(len(str(item)) for item in items) < 2_000, "two units of DynamoDB's capacity"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", '["bet",1]', '["bid"]', '["swap",1,"2"]', '["swap",1,true]', "{}", "7"]
+)
+def test_a_text_that_is_no_event_is_an_error_of_the_store(text: str) -> None:
+    with pytest.raises(StoreError, match="cannot be read"):
+        decode_event(text)
