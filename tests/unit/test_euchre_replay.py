@@ -35,12 +35,12 @@ def called(plays: int, players: int = 4) -> list[Event]:
     ],
 )
 def test_a_deal_is_over_when_all_was_told(events: list[Event], *, over: bool) -> None:
-    assert is_over(Record(DealKey("t", 0, 0), DECK, "", tuple(events))) is over
+    assert is_over(Record(DealKey("t", 0, 0), DECK, tuple(events))) is over
 
 
 def test_cards_without_a_call_are_shown_and_nobody_has_won_them() -> None:
     """The call's message was lost: what was told is there to be looked at."""
-    record = Record(DealKey("t", 0, 0), DECK, "", tuple(called(5)[1:]))
+    record = Record(DealKey("t", 0, 0), DECK, tuple(called(5)[1:]))
     match = MatchRecord("t-0-0", Status.RUNNING, datetime.now(UTC), header_body(record))
     last = [*replay(match, moves_of(record))][-1]
     assert last.happened == "play 10C"
