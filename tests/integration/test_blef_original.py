@@ -20,7 +20,7 @@ from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import Status
 from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.euchre.assembly import STORES
-from cardsharp.euchre.journal import NoJournal
+from cardsharp.euchre.journal import Journal
 from cardsharp.euchre.routes import API as EUCHRE
 from cardsharp.euchre.service import EuchreService
 from cardsharp.euchre.strategies import build
@@ -124,7 +124,7 @@ def test_a_refusal_is_a_sentence_and_an_exit_code(
         refused = bot(running.url)
     assert refused.code == Exit.FAILED
     assert refused.err == f"cardsharp: The server answered 400: {NO_GAME}\n"
-    euchre = EuchreService(STORES.open(IN_MEMORY, clock), build("rules"), clock, NoJournal())
+    euchre = EuchreService(STORES.open(IN_MEMORY, clock), build("rules"), clock, Journal())
     with front(EUCHRE, euchre) as running:
         other = bot(running.url)
     assert (other.code, other.err.count("\n")) == (Exit.FAILED, 1)

@@ -13,7 +13,7 @@ from support.euchre_api import euchre_front
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.errors import Conflict, StoreError
 from cardsharp.euchre.cards import DECK
-from cardsharp.euchre.journal import NoJournal
+from cardsharp.euchre.journal import Journal
 from cardsharp.euchre.records import (
     BidEvent,
     DealKey,
@@ -152,7 +152,7 @@ def test_a_game_over_dynamodb_is_the_game_in_this_process(emulator: Emulator) ->
     expected = play_game((rules, rules, rules, rules), Random(11))
     client = emulator.client("dynamodb")
     table = create_table(client, "euchreTable")
-    front = euchre_front(build("rules"), NoJournal(), dynamo_deals(table, SystemClock(), client))
+    front = euchre_front(build("rules"), Journal(), dynamo_deals(table, SystemClock(), client))
     with front, RemotePlayer(front.url) as remote:
         assert play_game((remote, rules, remote, rules), Random(11)) == expected
     items = client.scan(TableName=table)["Items"]

@@ -24,7 +24,7 @@ Json = dict[str, Any]
 
 
 @dataclass
-class Diary:
+class Diary(Journal):
     """A journal that keeps everything."""
 
     decisions: list[tuple[DealKey, Ask[Event], Position | None, Decided[Decision]]] = field(

@@ -11,7 +11,7 @@ from cardsharp.cloud.clock import SystemClock
 from cardsharp.errors import ConfigError
 from cardsharp.euchre.assembly import DEFAULT_STRATEGY, STORES
 from cardsharp.euchre.game import GAME
-from cardsharp.euchre.journal import NoJournal
+from cardsharp.euchre.journal import Journal
 from cardsharp.euchre.routes import API
 from cardsharp.euchre.service import EuchreService
 from cardsharp.euchre.strategies import build
@@ -233,7 +233,7 @@ def probe(*, options: ProbeOptions = ProbeOptions()) -> int:
     else:
         clock = SystemClock()
         store, strategy = STORES.open(IN_MEMORY, clock), build(options.strategy)
-        with front(API, EuchreService(store, strategy, clock, NoJournal())) as running:
+        with front(API, EuchreService(store, strategy, clock, Journal())) as running:
             findings = _probed(running.url, options)
     if options.as_json:
         print_json([asdict(finding) for finding in findings])

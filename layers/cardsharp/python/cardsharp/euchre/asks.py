@@ -20,6 +20,7 @@ from cardsharp.euchre.table import DEALER, MAX_BIDS, SEATS, Table
 
 NO_CARD: Card = -1
 
+E = TypeVar("E", bound=Event)
 E_co = TypeVar("E_co", bound=Event, covariant=True)
 
 
@@ -50,10 +51,6 @@ class Ask(Protocol[E_co]):
         """An answer as an event; raises TypeError if it answers another question."""
         ...
 
-    def recall(self, record: Record) -> E_co | None:
-        """The answer that was given before, if it may be given again."""
-        ...
-
     def table(self, record: Record) -> Table | None:
         """The table at this question, None where the record cannot have led to it."""
         ...
@@ -61,6 +58,17 @@ class Ask(Protocol[E_co]):
     def safe(self) -> Action:
         """An answer that is legal whatever has happened."""
         ...
+
+
+def recalled(ask: Ask[E], record: Record) -> E | None:
+    """The answer that was given to the question before, if it may be given again."""
+    like = ask.event(ask.safe())
+    found = record.find(like.key)
+    if not isinstance(found, type(like)):
+        return None
+    cards = ask.offered
+    offered = not isinstance(found, SwapEvent | PlayEvent) or cards is None or found.card in cards
+    return found if offered else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +93,6 @@ class BidAsk:
             raise TypeError(f"{action} is no bid.")
         suit = -1 if action.suit is None else action.suit
         return BidEvent(True, self.round, self.pos, suit, action.alone)  # noqa: FBT003 - `ours`
-
-    def recall(self, record: Record) -> BidEvent | None:
-        """The bid that was given under this round and position."""
-        found = record.find(self.event(PASS).key)
-        return found if isinstance(found, BidEvent) else None
 
     def table(self, record: Record) -> Table | None:
         """The table at this question; nobody is asked after a call, so there was none."""
@@ -121,11 +124,6 @@ class SwapAsk:
         if not isinstance(action, Discard):
             raise TypeError(f"{action} is no discard.")
         return SwapEvent(self.declarer, action.card)
-
-    def recall(self, record: Record) -> SwapEvent | None:
-        """The card that was laid aside, if it is still offered."""
-        found = record.find(("swap",))
-        return found if isinstance(found, SwapEvent) and found.card in self.offered else None
 
     def table(self, record: Record) -> Table | None:
         """The table at this question; an opponent's call may not have been reported yet."""
@@ -159,11 +157,6 @@ class DefenseAsk:
         if not isinstance(action, Defend):
             raise TypeError(f"{action} is no defence.")
         return DefenseEvent(self.pos, action.alone)
-
-    def recall(self, record: Record) -> DefenseEvent | None:
-        """What this seat answered."""
-        found = record.find(("defense", self.pos))
-        return found if isinstance(found, DefenseEvent) else None
 
     def table(self, record: Record) -> Table | None:
         """The table at this question; whoever is asked second, the first has declined."""
@@ -200,11 +193,6 @@ class PlayAsk:
         if not isinstance(action, Play):
             raise TypeError(f"{action} is no play.")
         return PlayEvent(self.trick, self.seq, self.pos, action.card)
-
-    def recall(self, record: Record) -> PlayEvent | None:
-        """The card that this seat played to the trick, if it is still offered."""
-        found = record.find(("play", self.trick, self.pos))
-        return found if isinstance(found, PlayEvent) and found.card in self.offered else None
 
     def table(self, record: Record) -> Table | None:
         """The table at this question."""

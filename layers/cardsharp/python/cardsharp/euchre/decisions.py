@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
-from cardsharp.euchre.actions import Action, Bid, Defend, Discard, Play, Question
+from cardsharp.euchre.actions import Action, Discard, Play, Question
 from cardsharp.euchre.cards import DECK, Card, parse
 from cardsharp.euchre.position import Position, project
 from cardsharp.euchre.replay import asked_of, event_of
@@ -86,7 +86,7 @@ def asking(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Asking]
         yield Asking(step, table, discard, seat, action)
         if isinstance(action, Discard):
             discard = action.card
-        table = after(table, seat, action)
+        table = table.after(seat, action)
 
 
 def _position(hand: Sequence[Card], asking: Asking) -> Position:
@@ -101,16 +101,3 @@ def _position(hand: Sequence[Card], asking: Asking) -> Position:
     cards[TURN] = table.turn_card
     cards[HAND * seat : HAND * seat + len(dealt)] = sorted(dealt)
     return project(Deal(tuple(cards), table, asking.discard), seat)
-
-
-def after(table: Table, seat: int, action: Action) -> Table:
-    """The table after what a seat did."""
-    match action:
-        case Bid():
-            return table.with_bid(action)
-        case Discard():
-            return replace(table, swapped=True)
-        case Defend(alone):
-            return replace(table, defences=(*table.defences, alone))
-        case Play(card):
-            return table.with_play(seat, card)

@@ -5,7 +5,7 @@ What only has to be sent back is taken in any range: every refusal ends the clie
 
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 _LARGE = 2**31
 
@@ -53,6 +53,16 @@ TrumpSuit = Annotated[
 BidSuit = Annotated[
     int, Field(ge=-1, le=4, description="The suit that is called; -1 (or 4) is a pass."), _WHOLE
 ]
+
+
+def _real_cards(cards: tuple[int, ...]) -> tuple[int, ...]:
+    """The cards without filling, each once; raises ValueError if none is left."""
+    real = tuple(sorted({card for card in cards if card >= 0}))
+    if not real:
+        raise ValueError("there must be at least one card to choose from")
+    return real
+
+
 OfferedCard = Annotated[int, Field(ge=-1, le=23), _WHOLE]
 Offered = Annotated[
     tuple[OfferedCard, ...],
@@ -63,6 +73,7 @@ Offered = Annotated[
         "-1 only fills up.",
         json_schema_extra={"contains": {"type": "integer", "minimum": 0}},
     ),
+    AfterValidator(_real_cards),
 ]
 Dealt = Annotated[
     tuple[CardIndex, ...],

@@ -17,18 +17,16 @@ GAME = "euchre"
 Entry = dict[str, object]
 
 
-class Journal(Protocol):
-    """Takes what a service has to tell."""
+class Journal:
+    """Takes what a service has to tell, and keeps nothing of it."""
 
     def decided(
         self, key: DealKey, ask: Ask[Event], position: Position | None, decided: Decided[Decision]
     ) -> None:
         """A new decision; without a position, one that the question alone had to answer."""
-        ...
 
     def troubled(self, key: DealKey, what: str, cause: Exception) -> None:
         """Something failed, and the service goes on without it."""
-        ...
 
 
 class Log(Protocol):
@@ -43,7 +41,7 @@ class Log(Protocol):
         ...
 
 
-class LogJournal:
+class LogJournal(Journal):
     """Writes structured log lines, and counts and times on a meter."""
 
     def __init__(self, log: Log, meter: Meter) -> None:
@@ -64,18 +62,6 @@ class LogJournal:
     def troubled(self, key: DealKey, what: str, cause: Exception) -> None:
         """Write what failed."""
         self._log.warning(what, extra={**_of(key), "cause": f"{type(cause).__name__}: {cause}"})
-
-
-class NoJournal:
-    """Takes everything and keeps nothing."""
-
-    def decided(
-        self, key: DealKey, ask: Ask[Event], position: Position | None, decided: Decided[Decision]
-    ) -> None:
-        """Keep nothing."""
-
-    def troubled(self, key: DealKey, what: str, cause: Exception) -> None:
-        """Keep nothing."""
 
 
 class Asking(Protocol):

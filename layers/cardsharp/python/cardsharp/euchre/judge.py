@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.euchre.actions import Action
-from cardsharp.euchre.decisions import after, asking
+from cardsharp.euchre.decisions import asking
 from cardsharp.euchre.position import Position
 from cardsharp.euchre.rules import score
 from cardsharp.euchre.strategies.base import Decision
@@ -35,7 +35,7 @@ class EnginesJudgement(Judge):
         told = list(asking(record, moves))
         if not told or len(told) < len(moves):
             return None
-        table = after(told[-1].table, told[-1].seat, told[-1].action)
+        table = told[-1].table.after(told[-1].seat, told[-1].action)
         if turn(table) is not None:
             return None
         points = score(table).points

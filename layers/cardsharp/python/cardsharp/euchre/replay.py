@@ -4,7 +4,6 @@ The service keeps deals in a store of its own: `moves_of` tells one as moves of 
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import chain
 
 from cardsharp.cloud.ports import Body, MatchRecord, MoveRecord
@@ -68,7 +67,7 @@ def replay(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Step]:
     table = Table(parse_card(turned) if isinstance(turned, str) else DECK[0])
     for move in moves:
         question, seat, action = asked_of(event_of(move))
-        table = _after(table, seat, action)
+        table = table.after(seat, action)
         # Which card the dealer laid aside is nobody else's business.
         hidden = question is Question.DISCARD and move.intent is None
         yield Step(
@@ -79,17 +78,6 @@ def replay(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Step]:
             state={"turnCard": turned, **open_state(table)},
             ours=None if move.intent is None else thought_of(move.intent),
         )
-
-
-def _after(table: Table, seat: int, action: Action) -> Table:
-    match action:
-        case Bid():
-            return table.with_bid(action)
-        case Defend(alone):
-            return replace(table, defences=(*table.defences, alone))
-        case Play(card):
-            return table.with_play(seat, card)
-    return table
 
 
 def open_state(table: Table, first: int = 0) -> dict[str, object]:

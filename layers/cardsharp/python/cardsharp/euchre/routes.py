@@ -6,7 +6,7 @@ end of a trick say nothing that its plays do not.
 
 from collections.abc import Callable
 from http import HTTPStatus
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pydantic import BaseModel
 
@@ -30,126 +30,109 @@ suits 0 to 3 clubs, diamonds, hearts, spades. What is only echoed may have any v
 and unknown fields are ignored."""
 
 
-def _route(
+def _route(  # noqa: PLR0913, PLR0917 - a row of the table below
     route: str,
     summary: str,
     request: type[Q],
+    address: type[wire.Message],
     answer: type[wire.Message],
-    act: Callable[[EuchreService, Q], wire.Message],
+    act: Callable[[EuchreService, Q], object] = lambda *_: None,
 ) -> Route[EuchreService]:
+    """An operation that sends the fields of the address back, beside what was answered."""
     method, path = route.split()
+    own = answer.model_fields.keys() - address.model_fields.keys()
+
+    def answered(service: EuchreService, message: Q) -> wire.Message:
+        made = act(service, message)
+        echoed = {name: getattr(message, name) for name in address.model_fields}
+        ours = {name: getattr(made, name) for name in own if hasattr(made, name)}
+        return answer(**echoed, **ours)
+
     return Route(
         methods=(method,),
         path=path,
         name=method.lower() + path[1:].capitalize(),
         summary=summary,
-        act=lambda service, call: Answer(act(service, call.asked)),
+        act=lambda service, call: Answer(answered(service, call.asked)),
         request=request,
         answers={HTTPStatus.OK: (answer,)},
         error=wire.Refusal,
     )
 
 
-def _address(kind: type[wire.Message], message: wire.Message) -> dict[str, Any]:
-    """The fields that say which deal, trick or bid a message is about: all of them come back."""
-    return {name: getattr(message, name) for name in kind.model_fields}
-
-
-# --- begin and end -----------------------------------------------------------------------------
-
-
-def _begin_session(_: EuchreService, told: wire.NewSession) -> wire.SessionActive:
-    return wire.SessionActive(**_address(wire.InSession, told))
-
-
-def _begin_game(_: EuchreService, told: wire.NewGame) -> wire.GameActive:
-    return wire.GameActive(**_address(wire.InGame, told))
-
-
-def _begin_deal(service: EuchreService, told: wire.NewDeal) -> wire.DealActive:
-    service.begin_deal(told)
-    return wire.DealActive(**_address(wire.InDeal, told))
-
-
-def _begin_trick(_: EuchreService, told: wire.NewTrick) -> wire.TrickActive:
-    return wire.TrickActive(**_address(wire.InTrick, told))
-
-
-def _echo(_: EuchreService, told: Q) -> Q:
-    return told
-
-
-# --- asked -------------------------------------------------------------------------------------
-
-
-def _ask_bid(service: EuchreService, asked: wire.BidAsked) -> wire.BidAnswer:
-    bid = service.bid(asked)
-    return wire.BidAnswer(**_address(wire.OfBid, asked), suit=bid.suit, alone=bid.alone)
-
-
-def _ask_swap(service: EuchreService, asked: wire.SwapAsked) -> wire.SwapAnswer:
-    return wire.SwapAnswer(**_address(wire.OfSwap, asked), card=service.swap(asked).card)
-
-
-def _ask_defense(service: EuchreService, asked: wire.DefenseAsked) -> wire.DefenseAnswer:
-    return wire.DefenseAnswer(**_address(wire.OfDefense, asked), alone=service.defend(asked).alone)
-
-
-def _ask_play(service: EuchreService, asked: wire.PlayAsked) -> wire.PlayAnswer:
-    return wire.PlayAnswer(**_address(wire.OfPlay, asked), card=service.play(asked).card)
-
-
-# --- told --------------------------------------------------------------------------------------
-
-
-def _note_bid(service: EuchreService, told: wire.BidMade) -> wire.BidNoted:
-    service.note_bid(told)
-    return wire.BidNoted(**_address(wire.OfBid, told))
-
-
-def _note_swap(_: EuchreService, told: wire.SwapMade) -> wire.SwapNoted:
-    return wire.SwapNoted(**_address(wire.OfSwap, told))
-
-
-def _note_defense(service: EuchreService, told: wire.DefenseMade) -> wire.DefenseNoted:
-    service.note_defense(told)
-    return wire.DefenseNoted(**_address(wire.OfDefense, told))
-
-
-def _note_play(service: EuchreService, told: wire.PlayMade) -> wire.PlayNoted:
-    service.note_play(told)
-    return wire.PlayNoted(**_address(wire.OfPlay, told))
+def _ending(route: str, summary: str, told: type[wire.Message]) -> Route[EuchreService]:
+    """An operation that sends everything back."""
+    return _route(route, summary, told, told, told)
 
 
 ROUTES: tuple[Route[EuchreService], ...] = (
-    _route("POST /session", "Begin a session", wire.NewSession, wire.SessionActive, _begin_session),
-    _route("PATCH /session", "End a session", wire.SessionStatus, wire.SessionStatus, _echo),
-    _route("POST /game", "Begin a game", wire.NewGame, wire.GameActive, _begin_game),
-    _route("PATCH /game", "End a game", wire.GameStatus, wire.GameStatus, _echo),
-    _route("POST /deal", "Begin a deal", wire.NewDeal, wire.DealActive, _begin_deal),
-    _route("PATCH /deal", "End a deal", wire.DealStatus, wire.DealStatus, _echo),
-    _route("GET /bid", "Ask for a bid", wire.BidAsked, wire.BidAnswer, _ask_bid),
-    _route("POST /bid", "Tell of a bid", wire.BidMade, wire.BidNoted, _note_bid),
-    _route("GET /swap", "Ask for the discard", wire.SwapAsked, wire.SwapAnswer, _ask_swap),
-    _route("POST /swap", "Tell of a discard", wire.SwapMade, wire.SwapNoted, _note_swap),
+    _route("POST /session", "Begin a session", wire.NewSession, wire.InSession, wire.SessionActive),
+    _ending("PATCH /session", "End a session", wire.SessionStatus),
+    _route("POST /game", "Begin a game", wire.NewGame, wire.InGame, wire.GameActive),
+    _ending("PATCH /game", "End a game", wire.GameStatus),
+    _route(
+        "POST /deal",
+        "Begin a deal",
+        wire.NewDeal,
+        wire.InDeal,
+        wire.DealActive,
+        EuchreService.begin_deal,
+    ),
+    _ending("PATCH /deal", "End a deal", wire.DealStatus),
+    _route(
+        "GET /bid", "Ask for a bid", wire.BidAsked, wire.OfBid, wire.BidAnswer, EuchreService.bid
+    ),
+    _route(
+        "POST /bid",
+        "Tell of a bid",
+        wire.BidMade,
+        wire.OfBid,
+        wire.BidNoted,
+        EuchreService.note_bid,
+    ),
+    _route(
+        "GET /swap",
+        "Ask for the discard",
+        wire.SwapAsked,
+        wire.OfSwap,
+        wire.SwapAnswer,
+        EuchreService.swap,
+    ),
+    _route("POST /swap", "Tell of a discard", wire.SwapMade, wire.OfSwap, wire.SwapNoted),
     _route(
         "GET /defense",
         "Ask whether to defend alone",
         wire.DefenseAsked,
+        wire.OfDefense,
         wire.DefenseAnswer,
-        _ask_defense,
+        EuchreService.defend,
     ),
     _route(
         "POST /defense",
         "Tell whether somebody defends alone",
         wire.DefenseMade,
+        wire.OfDefense,
         wire.DefenseNoted,
-        _note_defense,
+        EuchreService.note_defense,
     ),
-    _route("POST /trick", "Begin a trick", wire.NewTrick, wire.TrickActive, _begin_trick),
-    _route("PATCH /trick", "End a trick", wire.TrickStatus, wire.TrickStatus, _echo),
-    _route("GET /play", "Ask for a card", wire.PlayAsked, wire.PlayAnswer, _ask_play),
-    _route("POST /play", "Tell of a card", wire.PlayMade, wire.PlayNoted, _note_play),
+    _route("POST /trick", "Begin a trick", wire.NewTrick, wire.InTrick, wire.TrickActive),
+    _ending("PATCH /trick", "End a trick", wire.TrickStatus),
+    _route(
+        "GET /play",
+        "Ask for a card",
+        wire.PlayAsked,
+        wire.OfPlay,
+        wire.PlayAnswer,
+        EuchreService.play,
+    ),
+    _route(
+        "POST /play",
+        "Tell of a card",
+        wire.PlayMade,
+        wire.OfPlay,
+        wire.PlayNoted,
+        EuchreService.note_play,
+    ),
 )
 
 

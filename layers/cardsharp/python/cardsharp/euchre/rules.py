@@ -106,16 +106,8 @@ def apply(deal: Deal, action: Action) -> Deal:
         raise Illegal("The deal is over.")
     if action not in choices(deal.table, now.question, deal.hand(now.seat)):
         raise Illegal(f"Seat {now.seat} is to {now.question} and may not {action}.")
-    table = deal.table
-    match action:
-        case Bid():
-            return replace(deal, table=table.with_bid(action))
-        case Discard():
-            return replace(deal, table=replace(table, swapped=True), discard=action.card)
-        case Defend():
-            return replace(deal, table=replace(table, defences=(*table.defences, action.alone)))
-        case Play():
-            return replace(deal, table=table.with_play(now.seat, action.card))
+    laid = action.card if isinstance(action, Discard) else deal.discard
+    return replace(deal, table=deal.table.after(now.seat, action), discard=laid)
 
 
 def score(table: Table) -> Result:

@@ -12,7 +12,7 @@ from cardsharp.deciding import Decided
 from cardsharp.errors import StoreError
 from cardsharp.euchre import wire
 from cardsharp.euchre.actions import Action
-from cardsharp.euchre.asks import Ask, BidAsk, DefenseAsk, PlayAsk, SwapAsk
+from cardsharp.euchre.asks import Ask, BidAsk, DefenseAsk, PlayAsk, SwapAsk, recalled
 from cardsharp.euchre.fallback import decide
 from cardsharp.euchre.journal import Journal
 from cardsharp.euchre.knowing import is_about, position_of
@@ -108,7 +108,7 @@ class EuchreService:
             record = self._store.read(key)
             if record is None or not is_about(ask, record):
                 return ask.event(made.action(None))
-            stored = ask.recall(record)
+            stored = recalled(ask, record)
             if stored is not None:
                 return stored
             event = ask.event(made.action(position_of(record, ask)))

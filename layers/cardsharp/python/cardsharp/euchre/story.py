@@ -7,7 +7,7 @@ earlier one, the earlier one did not count.
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from cardsharp.euchre.actions import PASS, Bid, Question
+from cardsharp.euchre.actions import PASS, Bid, Play, Question
 from cardsharp.euchre.cards import SUITS
 from cardsharp.euchre.records import BidEvent, DefenseEvent, PlayEvent, Record, SwapEvent
 from cardsharp.euchre.state import TURN
@@ -103,5 +103,5 @@ def _with_plays(table: Table, plays: Iterable[PlayEvent]) -> Table | None:
     for event in plays:
         if turn(table) != ToAct(event.pos, Question.PLAY):
             return None
-        table = table.with_play(event.pos, event.card)
+        table = table.after(event.pos, Play(event.card))
     return table

@@ -7,7 +7,7 @@ dealer, 0 and 2 are partners against 1 and 3. Nothing here knows a hidden card.
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from cardsharp.euchre.actions import Bid, Question
+from cardsharp.euchre.actions import Action, Bid, Defend, Discard, Play, Question
 from cardsharp.euchre.cards import Card, Suit, strength, suit_of
 
 SEATS = (0, 1, 2, 3)
@@ -157,15 +157,19 @@ class Table:
         """The cards that a seat has played, in order."""
         return tuple(card for trick in self.tricks for who, card in trick if who == seat)
 
-    def with_bid(self, bid: Bid) -> "Table":
-        """The table after a bid."""
-        return replace(self, bids=(*self.bids, bid))
-
-    def with_play(self, seat: int, card: Card) -> "Table":
-        """The table after a card; it opens a new trick where the last one is complete."""
-        trick = self.trick
-        before = self.tricks[:-1] if trick else self.tricks
-        return replace(self, tricks=(*before, (*trick, PlayedCard(seat, card))))
+    def after(self, seat: int, action: Action) -> "Table":
+        """The table after what a seat did; whether it may is not asked."""
+        match action:
+            case Bid():
+                return replace(self, bids=(*self.bids, action))
+            case Discard():
+                return replace(self, swapped=True)
+            case Defend(alone):
+                return replace(self, defences=(*self.defences, alone))
+            case Play(card):
+                trick = self.trick
+                before = self.tricks[:-1] if trick else self.tricks
+                return replace(self, tricks=(*before, (*trick, PlayedCard(seat, card))))
 
 
 def partner(seat: int) -> int:

@@ -6,7 +6,7 @@ strings have no types. Fields that we do not know are ignored.
 
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
 from cardsharp.euchre import fields
@@ -183,11 +183,6 @@ class SwapAsked(OfSwap):
 
     swappable_cards: fields.Offered
 
-    @field_validator("swappable_cards")
-    @classmethod
-    def _check_cards(cls, cards: tuple[int, ...]) -> tuple[int, ...]:
-        return real_cards(cards)
-
 
 class DefenseAsked(OfDefense):
     """Does the position defend alone?"""
@@ -197,19 +192,6 @@ class PlayAsked(OfPlay):
     """Which card does the position play?"""
 
     playable_cards: fields.Offered
-
-    @field_validator("playable_cards")
-    @classmethod
-    def _check_cards(cls, cards: tuple[int, ...]) -> tuple[int, ...]:
-        return real_cards(cards)
-
-
-def real_cards(cards: tuple[int, ...]) -> tuple[int, ...]:
-    """The cards without filling, each once; raises ValueError if none is left."""
-    real = tuple(sorted({card for card in cards if card >= 0}))
-    if not real:
-        raise ValueError("there must be at least one card to choose from")
-    return real
 
 
 class BidAnswer(OfBid):
