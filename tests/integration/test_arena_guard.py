@@ -9,7 +9,7 @@ import requests
 from pydantic import SecretStr
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import Message
+from starlette.types import Message, Receive
 from support.arena import (
     ADMIN,
     ADMIN_PASSWORD,
@@ -37,6 +37,10 @@ class Door:
         book = Book(load_players(write_players(folder)), lambda: SecretStr(ADMIN_PASSWORD))
         clock = HandClock()
         self.slept: list[float] = []
+        self.goes = False
+        """Whether clients are gone as soon as they have asked."""
+        self.heard = 0
+        self.task: asyncio.Task[object] | None = None
         counts = MemoryCounts(clock)
         limits = Limits(
             guesses=Guesses(counts, clock),
@@ -61,22 +65,32 @@ class Door:
         endpoint: Callable[[Request], Awaitable[Response]] = self._known if user else self._open
 
         async def answer() -> Response:
-            return await endpoint(Request(scope, _no_body))
+            self.task = asyncio.current_task()
+            return await endpoint(Request(scope, body_and_then(self.goes)))
 
         return asyncio.run(answer())
 
     async def _sleep(self, seconds: float) -> None:
         self.slept.append(round(seconds, 3))
+        await asyncio.sleep(0.1 if self.goes else 0)
 
     async def _hello(self, _request: Request, user: User) -> Response:
+        self.heard += 1
         return json_answer(user.id)
 
     async def _hello_all(self, _request: Request) -> Response:
         return json_answer("all")
 
 
-async def _no_body() -> Message:
-    return {"type": "http.request", "body": b""}
+def body_and_then(goes: bool) -> Receive:
+    """What a client without a body sends, which then goes or stays."""
+    said: list[Message] = [{"type": "http.disconnect"}] if goes else []
+    said.append({"type": "http.request", "body": b""})
+
+    async def receive() -> Message:
+        return said.pop() if said else await asyncio.Future()
+
+    return receive
 
 
 def test_a_user_beyond_the_limit_waits_and_is_answered(tmp_path: Path) -> None:
@@ -97,6 +111,14 @@ def test_the_admin_is_free_of_the_limit_a_user_but_not_of_the_one_an_address(
     for _ in range(4):
         door.ask(ADMIN)
     assert door.slept == [0.1]
+
+
+def test_who_goes_while_it_is_slowed_has_asked_nothing(tmp_path: Path) -> None:
+    """As at the original, where an action that is slowed and given up is never carried out."""
+    door = Door(tmp_path, per_address=1000, per_user=1)
+    door.goes = True
+    assert [door.ask(ALICE).status_code for _ in range(2)] == [200, 499]
+    assert door.heard == 1
 
 
 def test_open_endpoints_count_by_address(tmp_path: Path) -> None:
@@ -121,8 +143,10 @@ def test_who_is_slowed_when_the_arena_closes_is_told_so(
 ) -> None:
     """The server cancels what takes longer than its grace; a page then ended with a 500."""
 
-    async def cancelled(_door: Door, _seconds: float) -> None:
-        raise asyncio.CancelledError
+    async def cancelled(door: Door, _seconds: float) -> None:
+        assert door.task is not None
+        door.task.cancel()
+        await asyncio.Future()
 
     monkeypatch.setattr(Door, "_sleep", cancelled)
     door = Door(tmp_path, per_address=1, per_user=1)

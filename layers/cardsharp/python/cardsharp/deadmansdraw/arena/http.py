@@ -228,16 +228,25 @@ class Guard:
         if self._limits.slow is None or user.id in self._limits.free:
             return None
         pace = self._limits.slow[1].count(f"{client_ip(request)} {user.id}")
-        await self._wait(pace.delay)
+        await self._wait(pace.delay, request)
         return pace
 
-    async def _wait(self, delay: timedelta) -> None:
+    async def _wait(self, delay: timedelta, asked: Request | None = None) -> None:
+        """Let the delay pass; whoever `asked` and goes meanwhile has asked nothing."""
         if not delay:
             return
+        slept = asyncio.ensure_future(self._sleep(delay.total_seconds()))
+        gone = None if asked is None else asyncio.ensure_future(hung_up(asked))
+        both = [waiting for waiting in (slept, gone) if waiting is not None]
         try:
-            await self._sleep(delay.total_seconds())
+            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:  # the server ends, and would answer 500
             raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, "The arena is closing.") from None
+        finally:
+            for waiting in both:
+                waiting.cancel()
+        if not slept.done():
+            raise ClientGone
 
 
 def _asked(request: Request) -> Asked:
