@@ -10,12 +10,14 @@ Answers that their clients do not read are bounded, too.
 import errno
 import logging
 import resource
+import selectors
 import socket
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import timedelta
 from enum import IntEnum
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -243,38 +245,98 @@ class Lines:
 
 
 class ListeningSocket(socket.socket):
-    """A listening socket whose connections are those of `lines`."""
+    """A listening socket whose connections are those of `lines`.
+
+    A connection is handed on once its client has said something: a server makes much of each, and
+    who says nothing is to cost it nothing. Whoever watches this socket's handle is told of both,
+    clients that knock and clients that begin to speak.
+    """
 
     lines: Lines
-    _taken = 0
+
+    def __init__(self, *given: int) -> None:
+        super().__init__(*given)
+        self._watched = selectors.DefaultSelector()
+        self._watched.register(super().fileno(), selectors.EVENT_READ)
+        self._silent: set[ClientLine] = set()
+        self._spoke: list[ClientLine] = []
+        self._looked = False
+
+    def fileno(self) -> int:
+        """The handle of all that is watched, -1 once it is closed."""
+        try:
+            watched: int = self._watched.fileno()  # of epoll and kqueue, which Python gives us
+        except ValueError:
+            return -1
+        return watched
+
+    def close(self) -> None:
+        """Let go of it, and of who has not said anything."""
+        for line in list(self._silent):
+            self._drop(line)
+        self._watched.close()
+        super().close()
 
     def accept(self) -> tuple[socket.socket, tuple[str, int]]:
-        """The next connection.
+        """The next connection on which something was said.
 
         Raises:
-            BlockingIOError: none knocks, or others are to be looked at first.
-            OSError: there is no handle for it, and nobody could be closed.
+            BlockingIOError: there is none, or others are to be looked at first.
+            OSError: there is no handle for one, and nobody could be closed.
         """
-        if self._taken >= self.lines.at_a_time:
-            self._taken = 0
-            raise BlockingIOError
-        try:
-            taken, address = super().accept()
-        except BlockingIOError:
-            self._taken = 0
-            raise
-        except OSError as error:
-            self._taken = self.lines.at_a_time
-            if error.errno in _NO_HANDLES and self.lines.make_room():
-                _log.warning("No handle is left for a connection; another was closed for it.")
-                raise BlockingIOError from None
-            raise
-        self._taken += 1
-        line = ClientLine(self.family, self.type, self.proto, taken.detach())
-        line.lines, line.address = self.lines, address[:2]
-        line.caller = caller_at(address[0]) or address[0]
-        self.lines.take(line)
-        return line, address
+        if not self._looked:
+            self._looked = True
+            self._take_in()
+            found = [key.fileobj for key, _ in self._watched.select(0)]
+            spoke = [line for line in found if isinstance(line, ClientLine)]
+            self._spoke = spoke[: self.lines.at_a_time]
+        while self._spoke:
+            line = self._spoke.pop()
+            if self._is_there(line):
+                self._forget(line)
+                line.abort = None
+                return line, line.address
+        self._looked = False
+        raise BlockingIOError
+
+    def _take_in(self) -> None:
+        """Take up those who knock."""
+        for _ in range(self.lines.at_a_time):
+            try:
+                taken, address = super().accept()
+            except BlockingIOError:
+                return
+            except OSError as error:
+                if error.errno in _NO_HANDLES and self.lines.make_room():
+                    _log.warning("No handle is left for a connection; another was closed for it.")
+                    return
+                raise
+            line = ClientLine(self.family, self.type, self.proto, taken.detach())
+            line.settimeout(0)
+            line.lines, line.address = self.lines, address[:2]
+            line.caller = caller_at(address[0]) or address[0]
+            line.abort = partial(self._drop, line)
+            self._silent.add(line)
+            self._watched.register(line, selectors.EVENT_READ)
+            self.lines.take(line)
+
+    def _is_there(self, line: ClientLine) -> bool:
+        """Whether what a client did was to say something; who has gone is let go."""
+        if line not in self._silent:  # closed for another meanwhile
+            return False
+        with suppress(OSError):
+            if line.recv(1, socket.MSG_PEEK):
+                return True
+        self._drop(line)
+        return False
+
+    def _drop(self, line: ClientLine) -> None:
+        self._forget(line)
+        line.close()
+
+    def _forget(self, line: ClientLine) -> None:
+        self._silent.discard(line)
+        self._watched.unregister(line)
 
 
 class Answering:

@@ -135,6 +135,16 @@ def test_half_a_head_is_waited_for_ten_seconds(site: Site) -> None:
     assert still_open(idle)
 
 
+def test_who_says_nothing_costs_the_server_nothing(site: Site) -> None:
+    """Nor does who goes without a word; who speaks at last is answered."""
+    silent, gone = site.call(), site.call()
+    gone.close()
+    assert still_open(site.call())
+    until(lambda: len(site.lines) == 2)
+    assert len(site.background._server.server_state.connections) == 1
+    assert still_open(silent)
+
+
 def test_who_asks_nothing_goes_first_and_who_waits_having_signed_in_never(site: Site) -> None:
     """Whatever comes, the server has no more connections than it has room for."""
     players = [site.wait("/player") for _ in range(2)]
