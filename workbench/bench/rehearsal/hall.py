@@ -7,23 +7,31 @@ writes down what each part of it used, so that a kill loses next to nothing of t
 
 import json
 import os
+import re
 import runpy
 import signal
 import subprocess
 import sys
 import threading
+from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from socket import socket
 from typing import Self
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from workbench.child import Child, read_orders, say_ready
 from workbench.listening import Server
 
 SAMPLE = timedelta(seconds=0.2)
+
+_ACTED_ON = re.compile(r"(?i)/api/matches/(\w+)/?")
+_SIGNED = re.compile(r'(?i)(basic) ([\w+/=]+)|digest .*username="(\w+)"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +56,16 @@ class Orders:
     arguments: tuple[str, ...]
     usage: str
     log: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """An action that the arena refused: whose, in which match, with which status, and when."""
+
+    team: str
+    match: str
+    status: int
+    at: datetime
 
 
 @dataclass
@@ -107,8 +125,45 @@ class Hall:
                 found += Usage(**json.loads(path.read_text()))
         return found
 
+    def refused(self) -> list[Refused]:
+        """The actions that the arena refused in all its lives."""
+        path = self.folder / "refused.jsonl"
+        rows = map(json.loads, path.read_text().splitlines() if path.exists() else ())
+        return [Refused(**row | {"at": datetime.fromisoformat(row["at"])}) for row in rows]
+
     def _usage(self, number: int) -> Path:
         return self.folder / f"usage-{number}.json"
+
+
+class Refusals:
+    """An arena that writes down which actions it refuses."""
+
+    def __init__(self, app: ASGIApp, path: Path) -> None:
+        self._app, self._path = app, path
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        acted = scope.get("method") == "POST" and _ACTED_ON.fullmatch(scope["path"])
+
+        async def sent(message: Message) -> None:
+            if acted and message.get("status") in {400, 409}:
+                self._write(_signed(scope), acted[1], message["status"])
+            await send(message)
+
+        await self._app(scope, receive, sent)
+
+    def _write(self, team: str, match: str, status: int) -> None:
+        row = {"team": team, "match": match, "status": status, "at": f"{datetime.now(UTC)}"}
+        with self._path.open("a") as rows:
+            rows.write(json.dumps(row) + "\n")
+
+
+def _signed(scope: Scope) -> str:
+    """The user in whose name a request came."""
+    found = _SIGNED.match(Headers(scope=scope).get("authorization", ""))
+    if found is None:
+        return "nobody"
+    return b64decode(found[2]).decode().partition(":")[0] if found[1] else found[3]
 
 
 class Meter:
@@ -126,6 +181,8 @@ class Meter:
 
         async def startup(server: Server, sockets: list[socket] | None = None) -> None:
             self._servers.append(server)
+            refused = self._path.with_name("refused.jsonl")
+            server.config.loaded_app = Refusals(server.config.loaded_app, refused)
             await begin(server, sockets)
 
         Server.startup = startup  # type: ignore[method-assign, assignment]

@@ -7,8 +7,9 @@ freezes. They practise, then play a double elimination, while the contest's own 
 teams' programs are killed and frozen, the organiser pauses it, and a spectator looks at its pages.
 
 Exits with 0 only if the result is whole: every pairing decided, every team with its two lives, no
-match lost or counted twice, turns ended by force only of who was slow, dead, killed or frozen, and
-every page answered. With the same seed the same teams meet the same troubles, at other moments.
+match lost or counted twice, turns ended by force and actions refused only of who was slow, dead,
+killed or frozen, and every page answered. With the same seed the same teams meet the same troubles,
+at other moments.
 """
 
 import secrets
@@ -33,6 +34,7 @@ from cardsharp.deadmansdraw.arena.storage import SqliteStorage
 from cardsharp.errors import CardsharpError
 from workbench.bench.rehearsal.judging import (
     PRACTICE,
+    Forced,
     Played,
     faults_of,
     faults_of_pauses,
@@ -189,6 +191,7 @@ def tell(at: Scene, course: Course, found: Played, others: float) -> None:
         f"programs from outside {programs:.0f} s"
     )
     _tell_late(at, course, found)
+    _tell_refused(at, course)
     say(f"troubles: {_listed(at.troubled)}")
     say(f"the contest's first answer after its start: {_median(course.back)}")
     quick = [team.id for team in at.teams if team.kind.quick]
@@ -210,6 +213,21 @@ def _tell_late(at: Scene, course: Course, found: Played) -> None:
                 f"{forced.match}, and nothing had happened to it."
             )
     console.print(f"turns ended by force: {why.total()}: {_listed(why)}")
+
+
+def _tell_refused(at: Scene, course: Course) -> None:
+    """Print why actions were refused; those without a reason are faults."""
+    excuses, why = at.excuses(), Counter[str]()
+    names = {team.id: team.name for team in at.teams}
+    for one in at.hall.refused():
+        reason = excuses.of(Forced(one.team, one.match, one.at, one.at))
+        why[reason or "without a reason"] += 1
+        if reason is None:
+            course.faults.append(
+                f"An action of {names.get(one.team, one.team)} was refused with {one.status} at "
+                f"{one.at:%X} in match {one.match}, and nothing had happened to it."
+            )
+    console.print(f"actions refused: {why.total()}: {_listed(why)}")
 
 
 def _standstill(at: Scene, found: Played) -> str:
