@@ -114,6 +114,8 @@ class ClientLine(socket.socket):
     def close(self) -> None:
         """Let go of it."""
         self.lines.forget(self)
+        if self.fileno() != -1:
+            self.lines.held -= 1
         super().close()
 
     def cut(self) -> None:
@@ -162,8 +164,9 @@ class Lines:
         self.most = min(MOST, int(handles * SHARE)) if most is None else most
         self.clock = clock
         self.unread = 0
-        # Who was cut has its handle for a moment yet; there must be enough for these as well.
-        self.at_a_time = max(1, min(AT_A_TIME, (handles - self.most) // 4))
+        self.held = 0
+        """Handles of connections; who was cut has its own for a moment yet."""
+        self.most_held = self.most + max(1, (handles - self.most) // 2)
         self._lots: dict[str, list[Lot]] = {}
         self._all: list[Lot] = [{} for _ in Use]
         self._at: dict[tuple[str, int], ClientLine] = {}
@@ -177,11 +180,15 @@ class Lines:
 
     def take(self, line: ClientLine) -> None:
         """Take up a connection, for which another may have to go; it goes itself if none can."""
+        earlier = self._at.get(line.address)
+        if earlier is not None:  # its client has gone, which nobody has looked at yet
+            earlier.cut()
         lots = self._lots.setdefault(line.caller, [{} for _ in Use])
         crowded = sum(map(len, lots)) >= self.most * SHARE
         room = not crowded or self._cut_least(lots)
         room = room and (len(self) < self.most or self.make_room())
         line.since = self.clock()
+        self.held += 1
         self._at[line.address] = line
         lots = self._lots.setdefault(line.caller, lots)
         lots[line.use][line] = self._all[line.use][line] = None
@@ -289,7 +296,7 @@ class ListeningSocket(socket.socket):
             self._take_in()
             found = [key.fileobj for key, _ in self._watched.select(0)]
             spoke = [line for line in found if isinstance(line, ClientLine)]
-            self._spoke = spoke[: self.lines.at_a_time]
+            self._spoke = spoke[:AT_A_TIME]
         while self._spoke:
             line = self._spoke.pop()
             if self._is_there(line):
@@ -301,7 +308,9 @@ class ListeningSocket(socket.socket):
 
     def _take_in(self) -> None:
         """Take up those who knock."""
-        for _ in range(self.lines.at_a_time):
+        for _ in range(AT_A_TIME):
+            if self.lines.held >= self.lines.most_held:
+                return
             try:
                 taken, address = super().accept()
             except BlockingIOError:

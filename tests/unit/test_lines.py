@@ -3,6 +3,8 @@
 import asyncio
 import errno
 import socket
+import struct
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -52,9 +54,15 @@ class Site:
         body = bytes(LARGE) if scope["path"] == "/large" else b"here"
         await Response(body)(scope, receive, send)
 
+    @property
+    def address(self) -> tuple[str, int]:
+        """Where it listens."""
+        host, port = self._socket.getsockname()
+        return host, port
+
     def call(self, path: str | None = None) -> socket.socket:
         """A connection, on which a path is asked for."""
-        line = socket.create_connection(self._socket.getsockname(), timeout=5)
+        line = socket.create_connection(self.address, timeout=5)
         self._called.append(line)
         if path is not None:
             ask(line, path)
@@ -143,6 +151,24 @@ def test_who_says_nothing_costs_the_server_nothing(site: Site) -> None:
     until(lambda: len(site.lines) == 2)
     assert len(site.background._server.server_state.connections) == 1
     assert still_open(silent)
+
+
+def test_who_comes_again_from_the_same_port_has_left_before(site: Site) -> None:
+    """A client that went in silence left its place taken for ever, and the server without room."""
+    busy = threading.Event()
+    assert site.background.loop is not None
+    site.background.loop.call_soon_threadsafe(busy.wait, 5)
+    for _ in range(3 * MOST):
+        line = socket.socket()
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        line.bind(("127.0.0.3", site.address[1]))
+        line.connect(site.address)
+        line.close()
+    busy.set()
+    assert still_open(site.call())
+    until(lambda: site.lines.held == 1)
+    assert sum(map(len, site.lines._all)) == 1
 
 
 def test_who_asks_nothing_goes_first_and_who_waits_having_signed_in_never(site: Site) -> None:

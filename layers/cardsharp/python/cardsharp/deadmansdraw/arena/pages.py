@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from datetime import datetime
+from functools import cache, cached_property
 from http import HTTPStatus
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -62,14 +63,17 @@ class Pages:
 
     async def docs(self, _request: Request) -> Response:
         """GET /docs."""
+        return self._docs
+
+    @cached_property
+    def _docs(self) -> Response:
+        """Made once: who asks for it over and over is to take no time from who plays."""
         told = Markup(described(json.loads(_DOCUMENT.read_bytes()), {"OpenAPI 3.0": "/api"}))  # noqa: S704
         return _page(rendered("docs.jinja", site=self._site, told=told))
 
     async def openapi(self, _request: Request) -> Response:
         """GET /api and GET /swagger.json."""
-        return tagged(
-            Response(_DOCUMENT.read_bytes(), media_type="application/json; charset=UTF-8")
-        )
+        return _document()
 
     async def warm_up(self, _request: Request) -> Response:
         """GET /_ah/warmup, with which the original's host looks whether it is there."""
@@ -77,12 +81,7 @@ class Pages:
 
     async def asset(self, request: Request) -> Response:
         """GET /page/{name}: what the pages load."""
-        name = request.path_params["name"]
-        if name in viewer.ASSETS:
-            return _asset(viewer.asset(name), viewer.ASSETS[name])
-        if name in ASSETS:
-            return _asset((FOLDER / name).read_text(encoding="utf-8"), ASSETS[name])
-        return not_found(request)
+        return _asset(request.path_params["name"]) or not_found(request)
 
 
 def _redirect(path: str, status: int = 302) -> Response:
@@ -94,5 +93,18 @@ def _page(text: str) -> Response:
     return tagged(HTMLResponse(text, headers=viewer.HEADERS))
 
 
-def _asset(text: str, kind: str) -> Response:
+@cache
+def _document() -> Response:
+    return tagged(Response(_DOCUMENT.read_bytes(), media_type="application/json; charset=UTF-8"))
+
+
+@cache
+def _asset(name: str) -> Response | None:
+    """What a page loads, None where there is nothing of that name."""
+    if name in viewer.ASSETS:
+        text, kind = viewer.asset(name), viewer.ASSETS[name]
+    elif name in ASSETS:
+        text, kind = (FOLDER / name).read_text(encoding="utf-8"), ASSETS[name]
+    else:
+        return None
     return tagged(Response(text, headers=viewer.HEADERS, media_type=kind))
