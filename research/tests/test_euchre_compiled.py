@@ -4,7 +4,7 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from support.euchre_views import views
+from support.euchre_random import views
 
 from cardsharp.errors import ConfigError
 from cardsharp.euchre.actions import Play, Question

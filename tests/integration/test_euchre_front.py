@@ -51,18 +51,6 @@ def test_a_game_over_http_is_the_game_in_this_process() -> None:
     assert diary.troubles == []
 
 
-def test_two_remote_teams_play_each_other() -> None:
-    rules = StrategyPlayer(build("rules"))
-    with (
-        serving() as (front, diary),
-        RemotePlayer(front.url, "north") as north,
-        RemotePlayer(front.url, "west") as west,
-    ):
-        game = play_game((north, west, north, west), Random(1))
-    assert game == play_game((rules, rules, rules, rules), Random(1))
-    assert diary.faults == []
-
-
 def test_lone_defences_are_asked_for_over_http_too() -> None:
     """As the documents have it; the real client does not."""
     chance = StrategyPlayer(build("random"))
@@ -136,17 +124,14 @@ def _blank(response: requests.Response, **_: object) -> None:
     response._content = b"{}"
 
 
-def test_an_address_that_is_none_is_refused() -> None:
-    with pytest.raises(ConfigError, match="is no address"):
-        RemotePlayer("localhost:8080")
-
-
 def test_no_answer_is_told_as_such() -> None:
     """A service that has gone; the connection it leaves behind is refused."""
     with serving() as (front, _):
         url = front.url
     with RemotePlayer(url) as player, pytest.raises(Unreachable, match="serve` running there"):
         play_game((player, player, player, player), Random(1))
+    with pytest.raises(ConfigError, match="is no address"):
+        RemotePlayer("localhost:8080")
 
 
 def test_a_body_that_the_front_refuses_by_itself_is_in_the_document() -> None:

@@ -1,9 +1,10 @@
-"""Random deals, each played some way by random legal actions."""
+"""Random deals, each played some way by random legal actions, and what is seen of them."""
 
 from collections.abc import Iterator
 from random import Random
 
-from cardsharp.euchre.actions import PASS
+from cardsharp.euchre.actions import PASS, Question
+from cardsharp.euchre.position import Position, project
 from cardsharp.euchre.rules import apply, legal_actions, start, turn
 from cardsharp.euchre.simulation import shuffled
 from cardsharp.euchre.state import Deal
@@ -27,3 +28,16 @@ def stations(seed: int | str, *, passing: float = 0.6) -> Iterator[Deal]:
 def decisions(seed: int | str) -> Iterator[Deal]:
     """The states in which somebody has to decide."""
     return (deal for deal in stations(seed) if turn(deal.table) is not None)
+
+
+def view(deal: Deal) -> Position:
+    """What the seat sees that has to decide."""
+    now = turn(deal.table)
+    assert now is not None
+    return project(deal, now.seat)
+
+
+def views(count: int, *questions: Question) -> list[Position]:
+    """What is asked in that many deals; of some questions only, or of all."""
+    found = (view(deal) for seed in range(count) for deal in decisions(seed))
+    return [one for one in found if not questions or one.question in questions]

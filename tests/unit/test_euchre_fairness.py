@@ -3,10 +3,9 @@
 from dataclasses import replace
 
 import pytest
-from support.euchre_random import decisions
+from support.euchre_random import decisions, view
 
 from cardsharp.euchre.cards import Card
-from cardsharp.euchre.position import Position, project
 from cardsharp.euchre.rules import turn
 from cardsharp.euchre.state import HAND, TURN, Deal
 from cardsharp.euchre.strategies import build, names
@@ -39,12 +38,6 @@ def poisoned(deal: Deal) -> Deal:
     if laid is not None and now.seat != DEALER:
         laid = Poison()
     return replace(deal, cards=tuple(cards), discard=laid)
-
-
-def view(deal: Deal) -> Position:
-    now = turn(deal.table)
-    assert now is not None
-    return project(deal, now.seat)
 
 
 def test_poison_works() -> None:
@@ -80,11 +73,9 @@ def test_own_cards_and_unseen_cards_are_told_apart() -> None:
     """What a seat has not held and not seen is exactly what lies where it cannot look."""
     for seed in range(40):
         for deal in decisions(seed):
-            now = turn(deal.table)
-            assert now is not None
-            shown = project(deal, now.seat)
+            shown = view(deal)
             played = {card for trick in deal.table.tricks for _, card in trick}
-            own = {*deal.cards[HAND * now.seat : HAND * now.seat + HAND]}
+            own = {*deal.cards[HAND * shown.seat : HAND * shown.seat + HAND]}
             seen = own | played | {deal.table.turn_card}
             assert set(shown.unseen) == set(range(24)) - seen
             assert set(shown.dealt) - {deal.table.turn_card} == own - {deal.table.turn_card}

@@ -4,7 +4,7 @@ import io
 import json
 import sys
 
-from support.euchre_random import decisions
+from support.euchre_random import views
 
 from cardsharp.cloud import telemetry
 from cardsharp.deciding import Decided
@@ -13,23 +13,11 @@ from cardsharp.euchre.asks import PlayAsk
 from cardsharp.euchre.cards import DECK, name, parse
 from cardsharp.euchre.fallback import decide
 from cardsharp.euchre.journal import LogJournal, decision_entry
-from cardsharp.euchre.position import Position, project
+from cardsharp.euchre.position import Position
 from cardsharp.euchre.records import DealKey
-from cardsharp.euchre.rules import turn
 from cardsharp.euchre.strategies import Decision, Option, build
 
 KEY = DealKey("7f0e", 0, 3)
-
-
-def some_plays() -> list[Position]:
-    found = []
-    for seed in range(30):
-        for deal in decisions(seed):
-            now = turn(deal.table)
-            assert now is not None
-            if now.question is Question.PLAY:
-                found.append(project(deal, now.seat))
-    return found
 
 
 def asked(view: Position) -> PlayAsk:
@@ -38,7 +26,7 @@ def asked(view: Position) -> PlayAsk:
 
 
 def test_the_entry_names_the_candidates_with_their_points_and_the_worlds() -> None:
-    view = some_plays()[0]
+    view = views(1, Question.PLAY)[0]
     options = tuple(Option(action, 0.12345) for action in view.choices)
     decision = Decision(view.choices[0], "The best.", options, worlds=30)
     entry = decision_entry(KEY, asked(view), view, Decided(decision))
@@ -53,7 +41,7 @@ def test_the_entry_names_the_candidates_with_their_points_and_the_worlds() -> No
 
 
 def test_the_entry_names_no_card_that_the_seat_does_not_know() -> None:
-    for view in some_plays():
+    for view in views(30, Question.PLAY):
         decided = decide(build("rules"), view, lambda: 0.0)
         entry = json.dumps(decision_entry(KEY, asked(view), view, decided))
         words = entry.replace('"', " ").replace(",", " ").split()
@@ -66,7 +54,7 @@ def test_a_safe_answer_is_written_as_a_warning_with_its_fault() -> None:
     telemetry.redirect(stream)
     try:
         journal = LogJournal(telemetry.logger, telemetry.meter)
-        view = some_plays()[0]
+        view = views(1, Question.PLAY)[0]
         decision = Decision(view.choices[0], "Safe answer.")
         journal.decided(KEY, asked(view), view, Decided(decision, fault="the strategy failed"))
         journal.troubled(KEY, "trying again", OSError("gone"))
