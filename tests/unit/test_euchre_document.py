@@ -48,11 +48,3 @@ def test_the_entry_point_answers_every_sample_event(environment: Json) -> None:
             assert answer["statusCode"] == 200, (file.name, answer)
     api.cache_clear()
     assert len(EVENTS) >= 6
-
-
-def test_the_sample_events_hold_lists_of_one_and_of_six() -> None:
-    samples = {file.stem: json.loads(file.read_text(encoding="utf-8")) for file in EVENTS}
-    assert samples["euchre_5_get_play_one"]["queryStringParameters"]["playableCards"] == "18"
-    six = samples["euchre_4_get_swap_six"]
-    assert six["rawQueryString"].count("swappableCards=") == 6
-    assert six["queryStringParameters"]["swappableCards"].count(",") == 5

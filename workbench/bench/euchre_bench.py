@@ -26,7 +26,6 @@ from typing import Annotated
 import cyclopts
 import requests
 from cyclopts import Parameter
-from requests.adapters import BaseAdapter
 from rich.console import Console
 from rich.table import Table
 
@@ -40,20 +39,17 @@ from cardsharp.euchre.service import EuchreService
 from cardsharp.euchre.store import Deals
 from cardsharp.euchre.strategies import build
 from cardsharp.web import edge
-from cardsharp.web.events import Handler
+from cardsharp.web.events import Event, Handler, Response
 from workbench.bench.measuring import Served, Spent, counted, cpu_seconds, served
-from workbench.cloud.context import LambdaContext
-from workbench.cloud.events import Event as LambdaEvent
-from workbench.cloud.http_events import WireRequest, http_event
 from workbench.euchre.coordinator import StrategyPlayer, play_game
+from workbench.euchre.direct import Direct
 from workbench.euchre.remote import RemotePlayer
 from workbench.show.options import Json
-from workbench.stage.serving import EMULATOR, IN_MEMORY, TIMEOUT, kept
+from workbench.stage.serving import EMULATOR, IN_MEMORY, kept
 
 MANY = 8
 MS = 1000
 _OPPONENT = "rules"
-_BASE = "http://service"
 
 _EXAMPLES = """\
 Examples:
@@ -94,52 +90,26 @@ class Costs:
         return {"calls": len(self.total), **dict(zip(names, figures, strict=True))}
 
 
-class Measuring(BaseAdapter):
-    """The client's requests as events into a service in this process; only the service counts."""
+class Measuring(Direct):
+    """The client's requests into a service in this process; only what the service costs counts."""
 
-    def __init__(self, api: Handler, store: Spent, strategy: Spent) -> None:
-        super().__init__()
-        self._api, self._store, self._strategy = api, store, strategy
+    def __init__(self, handler: Handler, store: Spent, strategy: Spent) -> None:
+        super().__init__(handler)
+        self._store, self._strategy = store, strategy
         self.costs: dict[str, Costs] = defaultdict(Costs)
 
-    def send(
-        self, request: requests.PreparedRequest, *_: object, **__: object
-    ) -> requests.Response:
-        """Answer one request, and note what it cost."""
-        event = _event(request)
+    def answered(self, event: Event) -> Response:
+        """Answer, and note what it cost."""
         self._store.seconds = self._strategy.seconds = 0.0
         began = time.process_time()
-        answer = self._api(event, LambdaContext("euchre", TIMEOUT, SystemClock()))
+        answer = super().answered(event)
         spent = time.process_time() - began
-        costs = self.costs[f"{request.method} {event['rawPath']}"]
+        method = event["requestContext"]["http"]["method"]
+        costs = self.costs[f"{method} {event['rawPath']}"]
         costs.total.append(spent)
         costs.store.append(self._store.seconds)
         costs.strategy.append(self._strategy.seconds)
-        return _response(request, answer)
-
-    def close(self) -> None:
-        """Hold nothing."""
-
-
-def _event(request: requests.PreparedRequest) -> LambdaEvent:
-    body = request.body or b""
-    asked = WireRequest(
-        str(request.method),
-        request.path_url,
-        tuple((str(name), str(value)) for name, value in request.headers.items()),
-        body.encode() if isinstance(body, str) else body,
-    )
-    return http_event(asked, SystemClock().now())
-
-
-def _response(request: requests.PreparedRequest, answer: object) -> requests.Response:
-    if not isinstance(answer, dict):
-        raise TypeError("The service must answer an object.")
-    response = requests.Response()
-    response.status_code = answer["statusCode"]
-    response._content = answer["body"].encode()  # noqa: SLF001 - requests has no other way in
-    response.url = str(request.url)
-    return response
+        return answer
 
 
 @app.command
@@ -182,10 +152,8 @@ def _measured(store: Deals, strategy: str, games: int) -> dict[str, Costs]:
         LogJournal(logger, meter),
     )
     adapter = Measuring(edge.build(API, service), stored, thought)
-    http = requests.Session()
-    http.mount(_BASE, adapter)
     other = StrategyPlayer(build(_OPPONENT))
-    with RemotePlayer(_BASE, http=http) as player:
+    with adapter.player() as player:
         for seed in range(games):
             play_game((player, other, player, other), Random(seed))
     return adapter.costs

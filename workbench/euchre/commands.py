@@ -1,5 +1,6 @@
 """`cardsharp euchre …`: serve, duel, probe, strategies."""
 
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
@@ -9,14 +10,13 @@ from cyclopts import Parameter, validators
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.errors import ConfigError
-from cardsharp.euchre.assembly import DEFAULT_STRATEGY, STORES
+from cardsharp.euchre.assembly import DEFAULT_STRATEGY, STORES, STRATEGY
 from cardsharp.euchre.game import GAME
 from cardsharp.euchre.journal import Journal
 from cardsharp.euchre.routes import API
 from cardsharp.euchre.service import EuchreService
 from cardsharp.euchre.strategies import build
 from workbench.cloud.http_front import HOST
-from workbench.euchre import serving
 from workbench.euchre.lab import SIDES
 from workbench.euchre.probe import KINDS, Probed, ProbeFinding, probe_kind
 from workbench.euchre.remote import RemotePlayer
@@ -26,10 +26,13 @@ from workbench.lab.duel import Duel
 from workbench.lab.following import followed
 from workbench.lab.options import RunOptions
 from workbench.lab.plan import Plan
+from workbench.show.lookup import data_folder
 from workbench.show.options import Json
 from workbench.show.output import print_json, print_lines, results
 from workbench.show.progress import Bar
+from workbench.stage import serving
 from workbench.stage.serving import IN_MEMORY, ServingPlace, front
+from workbench.stage.surroundings import telemetry_in
 from workbench.strategy_file import strategy_named
 
 _EXAMPLES = """\
@@ -87,22 +90,30 @@ def serve(*, options: EuchreServeOptions = EuchreServeOptions()) -> None:
 
     Give the address that it prints to the tournament program as the base URL of its remote player.
     """
+    log = options.log or data_folder() / "euchre.log"
 
-    def announce(address: serving.ServedAt) -> None:
+    def announce(url: str) -> None:
+        docs = f"{url}/docs"
         if options.as_json:
-            print_json({**asdict(address), "log": str(address.log)})
+            told = {"url": url, "openapi": f"{url}/openapi.json", "docs": docs, "log": str(log)}
+            print_json(told)
             return
         results().print(
-            f"Euchre at {address.url}, its API at {address.docs}; {options.strategy} decides.",
-            soft_wrap=True,
+            f"Euchre at {url}, its API at {docs}; {options.strategy} decides.", soft_wrap=True
         )
-        results().print(f"Each decision is explained in {address.log}.", soft_wrap=True)
+        results().print(f"Each decision is explained in {log}.", soft_wrap=True)
         results().print("Ctrl-C stops it.", style="dim")
 
-    place = ServingPlace(options.host, options.port)
-    serving.serve(
-        strategy_named(options.strategy, GAME), place, announce, options.store, options.log
-    )
+    settings = {STRATEGY: strategy_named(options.strategy, GAME)}
+    store = options.store or f"sqlite:{data_folder() / 'euchre.db'}"
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(telemetry_in(log))
+        except OSError as error:
+            raise ConfigError(
+                f"The log {log} cannot be written: {error.strerror}. Name another with --log."
+            ) from None
+        serving.serve(GAME, announce, store, ServingPlace(options.host, options.port), settings)
     if not options.as_json:
         results().print("Euchre is closed.")
 
