@@ -1,6 +1,8 @@
 """`cardsharp euchre …`: serve, duel, probe, strategies."""
 
-from contextlib import ExitStack
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
@@ -9,6 +11,7 @@ import cyclopts
 from cyclopts import Parameter, validators
 
 from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.telemetry import redirect
 from cardsharp.errors import ConfigError
 from cardsharp.euchre.assembly import DEFAULT_STRATEGY, STORES, STRATEGY
 from cardsharp.euchre.game import GAME
@@ -32,7 +35,7 @@ from workbench.show.output import print_json, print_lines, results
 from workbench.show.progress import Bar
 from workbench.stage import serving
 from workbench.stage.serving import IN_MEMORY, ServingPlace, front
-from workbench.stage.surroundings import telemetry_in
+from workbench.stage.surroundings import LogFile
 from workbench.strategy_file import strategy_named
 
 _EXAMPLES = """\
@@ -106,16 +109,28 @@ def serve(*, options: EuchreServeOptions = EuchreServeOptions()) -> None:
 
     settings = {STRATEGY: strategy_named(options.strategy, GAME)}
     store = options.store or f"sqlite:{data_folder() / 'euchre.db'}"
-    with ExitStack() as stack:
-        try:
-            stack.enter_context(telemetry_in(log))
-        except OSError as error:
-            raise ConfigError(
-                f"The log {log} cannot be written: {error.strerror}. Name another with --log."
-            ) from None
+    with _written_to(log):
         serving.serve(GAME, announce, store, ServingPlace(options.host, options.port), settings)
     if not options.as_json:
         results().print("Euchre is closed.")
+
+
+@contextmanager
+def _written_to(log: Path) -> Iterator[None]:
+    """Send our log lines and metrics, each a JSON object, to the end of that file."""
+    try:
+        stream = LogFile(log)
+    except OSError as error:
+        raise ConfigError(
+            f"The log {log} cannot be written: {error.strerror}. Name another with --log."
+        ) from None
+    with stream:
+        redirect(stream)
+        try:
+            yield
+        finally:
+            # A thread that is left behind must not meet a closed file, nor write to the terminal.
+            redirect(io.StringIO())
 
 
 @Parameter(name="*")
