@@ -51,20 +51,6 @@ def test_a_game_over_http_is_the_game_in_this_process() -> None:
     assert diary.troubles == []
 
 
-def test_lone_defences_are_asked_for_over_http_too() -> None:
-    """As the documents have it; the real client does not."""
-    chance = StrategyPlayer(build("random"))
-    with (
-        serving("random") as (front, diary),
-        RemotePlayer(front.url, asks_defense=True) as remote,
-    ):
-        for seed in range(2):
-            inside = play_game((chance, chance, chance, chance), Random(seed))
-            assert play_game((remote, chance, remote, chance), Random(seed)) == inside
-    assert diary.faults == []
-    assert any(view is not None and view.question == "defend" for _, _, view, _ in diary.decisions)
-
-
 def test_eight_clients_at_once_play_as_if_each_were_alone() -> None:
     rules = StrategyPlayer(build("rules"))
 

@@ -4,7 +4,6 @@ All 4,029 requests take about a second a time, so nothing is left out.
 """
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from support.euchre_api import Json, Service
@@ -17,13 +16,11 @@ from support.euchre_traffic import (
     truths,
 )
 
-from cardsharp.cloud.clock import SystemClock
 from cardsharp.euchre.actions import Action, Play, Question
 from cardsharp.euchre.position import Position
 from cardsharp.euchre.records import DealKey
 from cardsharp.euchre.rules import apply, choices, score, start
 from cardsharp.euchre.state import Deal
-from cardsharp.euchre.store import sqlite_deals
 from cardsharp.euchre.strategies import Decision
 
 
@@ -185,15 +182,3 @@ def test_a_restart_between_any_two_requests_changes_nothing() -> None:
     """Nothing but the store outlives a request, and the answers are the same."""
     service = Service()
     assert replay(service, service.restart) == replay(Service())
-
-
-def test_a_closed_and_reopened_file_holds_all_that_counts(tmp_path: Path) -> None:
-    """The same with the file closed and opened again, over three deals: closing takes its time."""
-    file = str(tmp_path / "deals.db")
-    service, other = Service("rules", sqlite_deals(file, SystemClock())), Service()
-    for recorded in requests()[:90]:
-        service.store.close()
-        service.store = sqlite_deals(file, SystemClock())
-        service.restart()
-        answer = service.ok(recorded.method, recorded.target, recorded.body)
-        assert answer == other.ok(recorded.method, recorded.target, recorded.body)

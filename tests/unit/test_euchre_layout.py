@@ -11,10 +11,9 @@ from cardsharp.euchre.position import project
 from cardsharp.euchre.rules import apply, score, turn
 from cardsharp.euchre.state import Deal
 from cardsharp.euchre.strategies.bidding import card_set
-from cardsharp.euchre.strategies.estimates import discard_first, tricks
 from cardsharp.euchre.strategies.layout import layout
 from cardsharp.euchre.strategies.playout import ALL, PlayStage, Seating, played_out
-from cardsharp.euchre.strategies.sound import Rules
+from cardsharp.euchre.strategies.sound import Rules, discard_first
 from cardsharp.euchre.table import DEALER, SEATS
 
 
@@ -43,7 +42,7 @@ def test_a_hand_is_worth_what_its_cards_are() -> None:
         ("9H AS AC 9C 10D", [400, 600, 450]),
         ("9H 10H KS QS 9S", [400, 450, 120, 250, 250]),
     ):
-        assert tricks(map(parse, hand.split()), 2) == sum(thousandths) / 1000
+        assert layout(2).worth(layout(2).mask(map(parse, hand.split()))) == sum(thousandths)
 
 
 def test_a_world_is_played_out_as_the_player_rules_plays_it() -> None:

@@ -13,7 +13,6 @@ from cardsharp.euchre.cards import (
     name,
     parse,
     rank_of,
-    same_colour,
     strength,
     suit_of,
 )
@@ -58,7 +57,7 @@ def test_the_bowers_are_the_highest_trumps_and_the_left_counts_as_one(trump: int
     by_height = sorted(DECK, key=lambda one: strength(one, trump, trump), reverse=True)
     trumps = [one for one in DECK if suit_of(one, trump) == trump]
     assert len(trumps) == 7
-    right, left = card(JACK, trump), card(JACK, same_colour(trump))
+    right, left = card(JACK, trump), card(JACK, 3 - trump)
     assert by_height[:2] == [right, left]
     assert set(by_height[:7]) == set(trumps)
     assert left % 4 != trump

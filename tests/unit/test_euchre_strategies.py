@@ -9,7 +9,7 @@ from cardsharp.euchre.cards import SUITS, parse
 from cardsharp.euchre.fallback import decide
 from cardsharp.euchre.position import Position
 from cardsharp.euchre.strategies import Decision, build, names
-from cardsharp.euchre.strategies.estimates import discard_first
+from cardsharp.euchre.strategies.sound import discard_first
 
 HEARTS = 2
 

@@ -20,11 +20,11 @@ class Direct(BaseAdapter):
         super().__init__()
         self.handler = handler
 
-    def player(self, token: str | None = None, *, asks_defense: bool = False) -> RemotePlayer:
+    def player(self, token: str | None = None) -> RemotePlayer:
         """A player whose requests go this way."""
         http = requests.Session()
         http.mount(BASE, self)
-        return RemotePlayer(BASE, token, asks_defense=asks_defense, http=http)
+        return RemotePlayer(BASE, token, http=http)
 
     def send(
         self, request: requests.PreparedRequest, *_: object, **__: object

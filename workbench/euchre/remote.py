@@ -16,7 +16,7 @@ from cardsharp.errors import CardsharpError, ConfigError, Unreachable
 from cardsharp.euchre.actions import Action, Bid, Defend, Discard, Play, Question
 from cardsharp.euchre.rules import choices, turn
 from cardsharp.euchre.state import Deal
-from cardsharp.euchre.table import DEALER, Call, Table
+from cardsharp.euchre.table import DEALER, Table
 
 TIMEOUT = 30
 """Seconds; the real client waits for ever."""
@@ -34,8 +34,7 @@ class BrokenOff(CardsharpError):
 class RemotePlayer:
     """One token's seats at a service; a context manager that closes its connection.
 
-    `base` is prefixed to every path as it is. `asks_defense` also asks what only the documents
-    know. `http` is a session to use instead of a new one;
+    `base` is prefixed to every path as it is. `http` is a session to use instead of a new one;
     `calls` counts the requests.
 
     Raises:
@@ -49,7 +48,6 @@ class RemotePlayer:
         base: str,
         token: str | None = None,
         *,
-        asks_defense: bool = False,
         http: requests.Session | None = None,
     ) -> None:
         if urlsplit(base).scheme not in {"http", "https"}:
@@ -57,7 +55,6 @@ class RemotePlayer:
         self.base = base
         self.token = token or uuid.uuid4().hex[:12]
         self.calls = 0
-        self._asks_defense = asks_defense
         self._http = http or requests.Session()
         # A proxy or a password file of this machine is none of the service's business.
         self._http.trust_env = False
@@ -99,7 +96,7 @@ class RemotePlayer:
             case Question.DISCARD:
                 return self._ask_swap(deal)
             case Question.DEFEND:
-                return self._ask_defense(deal.table, seat)
+                return Defend(alone=False)  # the real client asks nobody
             case Question.PLAY:
                 self._tell(deal)
                 return self._ask_play(deal, seat)
@@ -115,7 +112,6 @@ class RemotePlayer:
         """Tell bids, discard and plays of the others, as far as they are not told yet."""
         table = deal.table
         self._tell_bids(table)
-        self._tell_defences(table)
         call = table.call
         if table.swapped and call is not None and not self._told.swap:
             self._told.swap = True
@@ -134,17 +130,6 @@ class RemotePlayer:
                 address = self._bid_address(rounds, table, number)
                 self._call("POST", "/bid", address, {"suit": _suit(bid), "alone": bid.alone})
         self._told.bids = len(table.bids)
-
-    def _tell_defences(self, table: Table) -> None:
-        """Tell who defends alone and who does not, if the service is asked for it as well."""
-        call = table.call
-        if call is None or not self._asks_defense:
-            return
-        for number, alone in enumerate(table.defences[self._told.defences :], self._told.defences):
-            seat = (call.seat + 1 + 2 * number) % 4
-            if seat not in self._seats:
-                self._call("POST", "/defense", self._defense_address(call, seat), {"alone": alone})
-        self._told.defences = len(table.defences)
 
     def _tell_trick(self, table: Table, number: int) -> None:
         """Tell a trick's beginning once, and the others' cards in it."""
@@ -184,15 +169,6 @@ class RemotePlayer:
         answer = self._call("GET", "/swap", address, {"swappableCards": offered})
         return Discard(_integer(answer, "card"))
 
-    def _ask_defense(self, table: Table, seat: int) -> Defend:
-        call = table.call
-        if not self._asks_defense or call is None:
-            return Defend(alone=False)
-        self._tell_bids(table)
-        self._tell_defences(table)
-        answer = self._call("GET", "/defense", self._defense_address(call, seat), {})
-        return Defend(bool(answer["alone"]))
-
     def _ask_play(self, deal: Deal, seat: int) -> Play:
         table = deal.table
         number = len(table.complete_tricks)
@@ -220,14 +196,6 @@ class RemotePlayer:
             "declarerPos": declarer,
             "turnCard": table.turn_card,
             "pos": DEALER,
-        }
-
-    def _defense_address(self, call: Call, seat: int) -> Json:
-        return {
-            **self._address(),
-            "declarerPos": call.seat,
-            "trumpSuit": call.suit,
-            "pos": seat,
         }
 
     def _play_address(self, table: Table, number: int, seat: int) -> Json:
@@ -265,7 +233,6 @@ class _Known:
 
     def __init__(self) -> None:
         self.bids = 0
-        self.defences = 0
         self.swap = False
         self.tricks = 0
         self.cards = 0

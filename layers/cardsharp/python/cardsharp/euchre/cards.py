@@ -3,8 +3,6 @@
 Cards and suits are plain integers, for engines compare millions of them a second.
 """
 
-from collections.abc import Iterable
-
 from cardsharp.errors import Malformed
 
 Card = int
@@ -37,11 +35,6 @@ def rank_of(card: Card) -> int:
     return card >> 2
 
 
-def same_colour(suit: Suit) -> Suit:
-    """The other suit of the same colour, also called "next"."""
-    return 3 - suit
-
-
 def suit_of(card: Card, trump: Suit | None) -> Suit:
     """The suit that a card counts as: the left bower (trumps' other jack) is one."""
     suit = card & 3
@@ -67,11 +60,6 @@ def strength(card: Card, trump: Suit, led: Suit) -> int:
 def name(card: Card) -> str:
     """A card as text, e.g. "JH" for the jack of hearts."""
     return RANK_NAMES[card >> 2] + SUIT_LETTERS[card & 3]
-
-
-def names(cards: Iterable[Card]) -> str:
-    """Cards as text with blanks between them."""
-    return " ".join(map(name, cards))
 
 
 def parse(text: str) -> Card:

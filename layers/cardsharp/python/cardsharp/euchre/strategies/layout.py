@@ -126,7 +126,7 @@ class Layout:
         return worth + sides[hand & one] + sides[hand & two] + sides[hand & three]
 
     def spare(self, hand: Mask) -> Mask:
-        """The card of a hand that is missed least, see `estimates.discard_first`."""
+        """The card of a hand that is missed least, see `sound.discard_first`."""
         found = self._spare.get(hand)
         if found is None:
             if len(self._spare) > _MOST_KNOWN:

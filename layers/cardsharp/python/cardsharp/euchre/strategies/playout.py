@@ -6,13 +6,12 @@ Cards are bits (see `layout`), and the rules those of `thumb`.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from cardsharp.euchre.rules import MADE
 from cardsharp.euchre.strategies.layout import Mask, layout
 from cardsharp.euchre.strategies.thumb import CALLER, CALLERS_PARTNER, DEFENDER, following, leading
 from cardsharp.euchre.table import SEATS, TRICKS, Call, partner
 
 ALL: Mask = (1 << 24) - 1
-MADE = 3
-"""Tricks that the caller's side must win."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,9 @@ tricks, and so "at least three?" and "all five?" tell everything.
 
 from collections.abc import Callable, Sequence
 
+from cardsharp.euchre.rules import MADE
 from cardsharp.euchre.strategies.layout import Mask, layout
-from cardsharp.euchre.strategies.playout import MADE, PlayStage, Seating
+from cardsharp.euchre.strategies.playout import PlayStage, Seating
 from cardsharp.euchre.table import SEATS, TRICKS
 
 Lead = Callable[[Mask, int, int], bool]
