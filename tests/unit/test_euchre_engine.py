@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import pytest
 from support.euchre_random import views
 
 from cardsharp.euchre.actions import Bid, Discard, Play, Question
@@ -11,7 +12,7 @@ from cardsharp.euchre.strategies.bidding import card_set
 from cardsharp.euchre.strategies.dice import Dice
 from cardsharp.euchre.strategies.pimc import Effort, Pimc
 from cardsharp.euchre.strategies.race import Race
-from cardsharp.euchre.strategies.worlds import World, sample
+from cardsharp.euchre.strategies.worlds import sample
 from cardsharp.euchre.table import DEALER, SEATS, PlayedCard, Table
 
 SMALL = Effort(worlds=8, batch=8)
@@ -20,6 +21,16 @@ HEARTS = 2
 
 def cards_of(held: int) -> tuple[int, ...]:
     return tuple(card for card in DECK if held >> card & 1)
+
+
+def hand(held: str) -> tuple[int, ...]:
+    return tuple(sorted(map(parse, held.split())))
+
+
+def playing(held: str, table: Table) -> Position:
+    """The question to seat 0 which card it plays."""
+    cards = hand(held)
+    return Position(0, Question.PLAY, cards, table, tuple(map(Play, cards)))
 
 
 def test_every_world_agrees_with_what_the_seat_has_seen() -> None:
@@ -52,15 +63,13 @@ def test_a_dealer_who_called_is_thought_to_hold_trumps() -> None:
     """Bids weigh: a caller's likely hands are not those of somebody who passed."""
 
     def trumps(table: Table) -> float:
-        view = Position(0, Question.PLAY, hand, table, tuple(map(Play, hand)))
-        worlds = sample(view, 200, Dice(3))
+        worlds = sample(playing("9C 10C 9D 10D 9S", table), 200, Dice(3))
         count = sum(
             times * sum(suit_of(card, HEARTS) == HEARTS for card in cards_of(world.dealt[2]))
             for world, times in worlds
         )
         return count / 200
 
-    hand = tuple(map(parse, ("9C", "10C", "9D", "10D", "9S")))
     passes = (Bid(), Bid())
     called = Table(parse("QH"), (*passes, Bid(HEARTS)), swapped=True)
     by_dealer = Table(parse("QH"), (*passes, Bid(), Bid(HEARTS)), swapped=True)
@@ -79,28 +88,21 @@ def test_the_engine_explains_itself() -> None:
     assert chosen.value == best.value
 
 
-def test_a_hand_that_cannot_lose_is_called_alone() -> None:
-    hand = tuple(map(parse, ("QH", "KH", "AH", "JD", "JH")))
-    table = Table(parse("9H"))
+@pytest.mark.parametrize(
+    ("turned", "held", "bid"),
+    [
+        ("9H", "QH KH AH JD JH", Bid(HEARTS, alone=True)),  # it cannot lose
+        ("JH", "9C 10C 9S 10S 9D", Bid()),  # it is hopeless
+    ],
+)
+def test_a_hand_is_called_for_what_it_is_worth(turned: str, held: str, bid: Bid) -> None:
     choices = (Bid(), Bid(HEARTS), Bid(HEARTS, alone=True))
-    view = Position(0, Question.BID, tuple(sorted(hand)), table, choices)
-    assert Pimc(effort=SMALL).decide(view).action == Bid(HEARTS, alone=True)
-
-
-def test_a_hopeless_hand_is_passed() -> None:
-    hand = tuple(sorted(map(parse, ("9C", "10C", "9S", "10S", "9D"))))
-    view = Position(
-        0,
-        Question.BID,
-        hand,
-        Table(parse("JH")),
-        (Bid(), Bid(HEARTS), Bid(HEARTS, alone=True)),
-    )
-    assert Pimc(effort=SMALL).decide(view).action == Bid()
+    view = Position(0, Question.BID, hand(held), Table(parse(turned)), choices)
+    assert Pimc(effort=SMALL).decide(view).action == bid
 
 
 def test_a_useless_card_is_laid_aside_rather_than_a_trump() -> None:
-    six = tuple(sorted(map(parse, ("JH", "JD", "AH", "KH", "9H", "9C"))))
+    six = hand("JH JD AH KH 9H 9C")
     table = Table(parse("9H"), (Bid(), Bid(), Bid(), Bid(HEARTS)))
     view = Position(DEALER, Question.DISCARD, six, table, tuple(map(Discard, six)))
     assert Pimc(effort=SMALL).decide(view).action == Discard(parse("9C"))
@@ -133,8 +135,7 @@ def test_a_view_that_no_world_fits_is_answered_by_rule() -> None:
         )
     )
     table = Table(parse("AS"), (*[Bid()] * 4, Bid(HEARTS)), tricks=tricks)
-    hand = (parse("QC"), parse("AC"))
-    view = Position(0, Question.PLAY, hand, table, tuple(map(Play, hand)))
+    view = playing("QC AC", table)
     assert sample(view, 50, Dice(1)) == []
     decision = Pimc(effort=SMALL).decide(view)
     assert decision.action in view.choices
@@ -147,10 +148,8 @@ def test_a_card_that_the_rules_would_not_play_makes_a_world_less_likely() -> Non
         PlayedCard(seat, parse(card)) for seat, card in enumerate(("AS", "QS", "10S", "KS"))
     )
     table = Table(parse("9H"), (*[Bid()] * 3, Bid(HEARTS)), swapped=True, tricks=(trick,))
-    hand = tuple(sorted(map(parse, ("9C", "10C", "9D", "10D"))))
-    view = Position(0, Question.PLAY, hand, table, tuple(map(Play, hand)))
     nine = 1 << parse("9S")
-    worlds = sample(view, 300, Dice(5))
+    worlds = sample(playing("9C 10C 9D 10D", table), 300, Dice(5))
     assert sum(times for world, times in worlds if world.hands[1] & nine) < 40, "90 by chance"
 
 
@@ -195,13 +194,9 @@ def test_dice_are_fair() -> None:
 
 def test_an_unlikely_world_is_drawn_less_often_than_a_likely_one() -> None:
     """Seat 1 passed in both rounds; it hardly holds a hand that anybody would have called on."""
-    hand = tuple(sorted(map(parse, ("9C", "10C", "9D", "10D", "9S"))))
     table = Table(parse("9H"), tuple([Bid()] * 6))
-    view = Position(2, Question.BID, hand, table, (Bid(), Bid(0)))
-    strong = card_set(list(map(parse, ("JC", "JS"))))
-    both = [times for world, times in sample(view, 400, Dice(2)) if _has(world, 1, strong)]
+    view = Position(2, Question.BID, hand("9C 10C 9D 10D 9S"), table, (Bid(), Bid(0)))
+    strong = card_set(hand("JC JS"))
+    drawn = sample(view, 400, Dice(2))
+    both = [times for world, times in drawn if world.dealt[1] & strong == strong]
     assert sum(both) < 12, "about 26 by chance"
-
-
-def _has(world: World, seat: int, cards: int) -> bool:
-    return world.dealt[seat] & cards == cards

@@ -84,13 +84,6 @@ def test_the_first_round_is_about_the_turned_suit_the_second_about_the_others() 
     assert PASS in legal_bids(7, turned), "nobody is stuck"
 
 
-def test_eight_passes_end_a_deal_without_points() -> None:
-    deal = after(*[PASS] * 8)
-    assert turn(deal.table) is None
-    assert score(deal.table).points == (0, 0)
-    assert legal_actions(deal) == ()
-
-
 def test_a_call_of_the_first_round_makes_the_dealer_discard_one_of_six() -> None:
     deal = after(PASS, Bid(SPADES))
     assert turn(deal.table) == ToAct(3, Question.DISCARD)
@@ -126,14 +119,6 @@ def test_the_next_that_plays_leads_where_the_left_of_the_dealer_sits_out() -> No
     lone = after(*[PASS] * 6, Bid(HEARTS, alone=True), Defend(alone=True))
     assert lone.table.sitting_out == {0, 1}
     assert turn(lone.table) == ToAct(2, Question.PLAY)
-
-
-def test_the_winner_of_a_trick_leads_the_next() -> None:
-    deal = after(*[PASS] * 4, Bid(HEARTS), *(Play(card) for card in cards("9C 9D 9H 9S")))
-    assert deal.table.winners == (2,)
-    assert deal.table.trick == ()
-    assert turn(deal.table) == ToAct(2, Question.PLAY)
-    assert deal.table.voids[1] == {CLUBS}
 
 
 def test_an_action_out_of_place_is_refused_and_says_why() -> None:

@@ -161,14 +161,6 @@ def test_what_was_sent_is_not_quoted_in_a_refusal(service: Service) -> None:
     assert "script" not in json.dumps(answer)
 
 
-@pytest.mark.parametrize(("path", "allowed"), [("/deal", "PATCH, POST"), ("/openapi.json", "GET")])
-def test_an_unknown_path_or_method_is_refused(service: Service, path: str, allowed: str) -> None:
-    assert service.call("GET", "/nothing")[0] == 404
-    answer = service.answer(event("DELETE", path))
-    assert answer["statusCode"] == 405
-    assert answer["headers"]["Allow"] == allowed
-
-
 def test_a_failure_of_ours_is_an_answer_too(caplog: pytest.LogCaptureFixture) -> None:
     store = mock.Mock(spec=Deals)
     store.begin.side_effect = AssertionError("a defect")
