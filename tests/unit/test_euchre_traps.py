@@ -54,7 +54,8 @@ def test_bids_are_numbered_by_ourselves_whatever_round_and_pos_say(
     deal: Messages, scribe: Scribe, told: list[tuple[int, int]]
 ) -> None:
     for number, pos in told:
-        deal.tell_bid(number, pos, -1)
+        answer = deal.tell_bid(number, pos, -1)
+        assert (answer["round"], answer["pos"]) == (number, pos), "they come back unchanged"
         deal.ask_bid(number, pos % 4 + 1)
     assert [len(view.table.bids) for view in scribe.views] == [1, 3, 5, 7]
     assert all(view.question is Question.BID for view in scribe.views)
@@ -209,10 +210,15 @@ def test_the_offered_cards_are_the_choices_as_far_as_they_are_legal(
     assert scribe.views[-1].choices == (Play(4), Play(8))
 
 
-def test_a_deal_number_that_starts_again_begins_a_new_deal(deal: Messages, scribe: Scribe) -> None:
+def test_a_token_and_a_deal_number_that_come_again_begin_a_new_session_and_deal(
+    deal: Messages, scribe: Scribe
+) -> None:
+    """The keys of a message may come in any order."""
     deal.tell_bid(1, 0, -1)
     deal.ask_bid(1, 1)
     other = list(reversed(CARDS[:20])) + CARDS[20:]
+    begun = deal.service.ok("POST", "/session", {"status": "new", "token": TOKEN})
+    assert (begun["status"], begun["cards"]) == ("active", list(range(24)))
     deal.begin(other)
     deal.ask_bid(1, 0)
     view = scribe.views[-1]
