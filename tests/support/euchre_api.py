@@ -9,7 +9,7 @@ from cardsharp.deciding import Decided
 from cardsharp.euchre.asks import Ask
 from cardsharp.euchre.journal import Journal
 from cardsharp.euchre.position import Position
-from cardsharp.euchre.records import DealKey, Event
+from cardsharp.euchre.records import DealKey
 from cardsharp.euchre.routes import API
 from cardsharp.euchre.service import EuchreService
 from cardsharp.euchre.store import Deals
@@ -27,13 +27,13 @@ Json = dict[str, Any]
 class Diary(Journal):
     """A journal that keeps everything."""
 
-    decisions: list[tuple[DealKey, Ask[Event], Position | None, Decided[Decision]]] = field(
+    decisions: list[tuple[DealKey, Ask, Position | None, Decided[Decision]]] = field(
         default_factory=list
     )
     troubles: list[str] = field(default_factory=list)
 
     def decided(
-        self, key: DealKey, ask: Ask[Event], view: Position | None, decided: Decided[Decision]
+        self, key: DealKey, ask: Ask, view: Position | None, decided: Decided[Decision]
     ) -> None:
         self.decisions.append((key, ask, view, decided))
 

@@ -41,7 +41,6 @@ APART = {
     "Api": 2,
     "Arena": 2,
     "Asked": 2,
-    "Asking": 2,
     "Blef": 2,
     "Call": 3,
     "Chance": 3,

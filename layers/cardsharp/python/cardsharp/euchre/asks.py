@@ -1,7 +1,6 @@
 """The four questions of the protocol: how each is read against a stored deal, and is answered."""
 
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
 
 from cardsharp.euchre.actions import PASS, Action, Bid, Defend, Discard, Play, Question
 from cardsharp.euchre.cards import Card, Suit
@@ -20,56 +19,6 @@ from cardsharp.euchre.table import DEALER, MAX_BIDS, SEATS, Table
 
 NO_CARD: Card = -1
 
-E = TypeVar("E", bound=Event)
-E_co = TypeVar("E_co", bound=Event, covariant=True)
-
-
-class Ask(Protocol[E_co]):
-    """A question; its answer is stored as an event of that type."""
-
-    @property
-    def question(self) -> Question:
-        """Which of the four it is."""
-        ...
-
-    @property
-    def seat(self) -> int:
-        """Who is asked."""
-        ...
-
-    @property
-    def turn_card(self) -> Card:
-        """The turn card that the question names, -1 where it names none."""
-        ...
-
-    @property
-    def offered(self) -> tuple[Card, ...] | None:
-        """The cards to choose from, None where it is no question of cards."""
-        ...
-
-    def event(self, action: Action) -> E_co:
-        """An answer as an event; raises TypeError if it answers another question."""
-        ...
-
-    def table(self, record: Record) -> Table | None:
-        """The table at this question, None where the record cannot have led to it."""
-        ...
-
-    def safe(self) -> Action:
-        """An answer that is legal whatever has happened."""
-        ...
-
-
-def recalled(ask: Ask[E], record: Record) -> E | None:
-    """The answer that was given to the question before, if it may be given again."""
-    like = ask.event(ask.safe())
-    found = record.find(like.key)
-    if not isinstance(found, type(like)):
-        return None
-    cards = ask.offered
-    offered = not isinstance(found, SwapEvent | PlayEvent) or cards is None or found.card in cards
-    return found if offered else None
-
 
 @dataclass(frozen=True, slots=True)
 class BidAsk:
@@ -86,13 +35,6 @@ class BidAsk:
     def seat(self) -> int:
         """Whose bid it is."""
         return self.pos % 4
-
-    def event(self, action: Action) -> BidEvent:
-        """Our answer as an event."""
-        if not isinstance(action, Bid):
-            raise TypeError(f"{action} is no bid.")
-        suit = -1 if action.suit is None else action.suit
-        return BidEvent(True, self.round, self.pos, suit, action.alone)  # noqa: FBT003 - `ours`
 
     def table(self, record: Record) -> Table | None:
         """The table at this question; nobody is asked after a call, so there was none."""
@@ -118,12 +60,6 @@ class SwapAsk:
 
     question = Question.DISCARD
     seat = DEALER
-
-    def event(self, action: Action) -> SwapEvent:
-        """Our answer as an event."""
-        if not isinstance(action, Discard):
-            raise TypeError(f"{action} is no discard.")
-        return SwapEvent(self.declarer, action.card)
 
     def table(self, record: Record) -> Table | None:
         """The table at this question; an opponent's call may not have been reported yet."""
@@ -151,12 +87,6 @@ class DefenseAsk:
     def seat(self) -> int:
         """Who defends."""
         return self.pos
-
-    def event(self, action: Action) -> DefenseEvent:
-        """Our answer as an event."""
-        if not isinstance(action, Defend):
-            raise TypeError(f"{action} is no defence.")
-        return DefenseEvent(self.pos, action.alone)
 
     def table(self, record: Record) -> Table | None:
         """The table at this question; whoever is asked second, the first has declined."""
@@ -188,12 +118,6 @@ class PlayAsk:
         """Whose card it is."""
         return self.pos
 
-    def event(self, action: Action) -> PlayEvent:
-        """Our answer as an event."""
-        if not isinstance(action, Play):
-            raise TypeError(f"{action} is no play.")
-        return PlayEvent(self.trick, self.seq, self.pos, action.card)
-
     def table(self, record: Record) -> Table | None:
         """The table at this question."""
         return table_before(record, self.trick, self.seq, self.pos)
@@ -201,3 +125,33 @@ class PlayAsk:
     def safe(self) -> Action:
         """The lowest card."""
         return Play(lowest(self.offered))
+
+
+Ask = BidAsk | SwapAsk | DefenseAsk | PlayAsk
+"""A question. Each knows its `question`, the `seat` that is asked, the `turn_card` that it names,
+-1 if none, the `offered` cards to choose from, None if it is not about cards, the `table` at it,
+None where a record cannot have led there, and a `safe` answer, legal whatever has happened.
+"""
+
+
+def event_of(ask: Ask, action: Action) -> Event:
+    """An answer as an event; raises TypeError if it answers another question."""
+    match ask, action:
+        case BidAsk(), Bid(suit, alone):
+            named = -1 if suit is None else suit
+            return BidEvent(True, ask.round, ask.pos, named, alone)  # noqa: FBT003 - `ours`
+        case SwapAsk(), Discard(card):
+            return SwapEvent(ask.declarer, card)
+        case DefenseAsk(), Defend(alone):
+            return DefenseEvent(ask.pos, alone)
+        case PlayAsk(), Play(card):
+            return PlayEvent(ask.trick, ask.seq, ask.pos, card)
+    raise TypeError(f"{action} answers another question.")
+
+
+def recalled(ask: Ask, record: Record) -> Event | None:
+    """The answer that was given to the question before, if it may be given again."""
+    found = record.find(event_of(ask, ask.safe()).key)
+    if isinstance(found, SwapEvent | PlayEvent) and ask.offered is not None:
+        return found if found.card in ask.offered else None
+    return found

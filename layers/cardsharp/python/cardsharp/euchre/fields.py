@@ -86,17 +86,16 @@ Dealt = Annotated[
     ),
 ]
 _YES_OR_NO = BeforeValidator(lambda value: False if value is None else value)
-_NULLABLE = {"anyOf": [{"type": "boolean"}, {"type": "null"}]}
 
-Alone = Annotated[
-    bool,
-    _YES_OR_NO,
-    WithJsonSchema({**_NULLABLE, "description": "Whether the caller plays alone; null is no."}),
-]
-DefendAlone = Annotated[
-    bool,
-    _YES_OR_NO,
-    WithJsonSchema({**_NULLABLE, "description": "Whether the defender plays alone; null is no."}),
-]
+
+def _yes(who: str) -> WithJsonSchema:
+    whether = f"Whether the {who} plays alone; null is no."
+    return WithJsonSchema(
+        {"anyOf": [{"type": "boolean"}, {"type": "null"}], "description": whether}
+    )
+
+
+Alone = Annotated[bool, _YES_OR_NO, _yes("caller")]
+DefendAlone = Annotated[bool, _YES_OR_NO, _yes("defender")]
 Status = Annotated[str, Field(max_length=64, description="Only echoed, or ignored.")]
 Info = Annotated[object, Field(description="Anything, for people; ignored.")]

@@ -1,16 +1,18 @@
 """What is written down about a decision: the choices with their expected points, and why."""
 
 from datetime import timedelta
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from cardsharp.cloud.metrics import Meter, Metric
 from cardsharp.deciding import Decided
-from cardsharp.euchre.actions import Question
 from cardsharp.euchre.asks import Ask
 from cardsharp.euchre.cards import name
 from cardsharp.euchre.position import Position
-from cardsharp.euchre.records import DealKey, Event
+from cardsharp.euchre.records import DealKey
 from cardsharp.euchre.strategies import Decision, Option
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools import Logger
 
 GAME = "euchre"
 
@@ -21,7 +23,7 @@ class Journal:
     """Takes what a service has to tell, and keeps nothing of it."""
 
     def decided(
-        self, key: DealKey, ask: Ask[Event], position: Position | None, decided: Decided[Decision]
+        self, key: DealKey, ask: Ask, position: Position | None, decided: Decided[Decision]
     ) -> None:
         """A new decision; without a position, one that the question alone had to answer."""
 
@@ -29,26 +31,14 @@ class Journal:
         """Something failed, and the service goes on without it."""
 
 
-class Log(Protocol):
-    """The part of a logger that is used."""
-
-    def info(self, msg: object, *, extra: dict[str, object]) -> None:
-        """Write a line with fields."""
-        ...
-
-    def warning(self, msg: object, *, extra: dict[str, object]) -> None:
-        """Write a line with fields that somebody should look at."""
-        ...
-
-
 class LogJournal(Journal):
     """Writes structured log lines, and counts and times on a meter."""
 
-    def __init__(self, log: Log, meter: Meter) -> None:
+    def __init__(self, log: "Logger", meter: Meter) -> None:
         self._log, self._meter = log, meter
 
     def decided(
-        self, key: DealKey, ask: Ask[Event], position: Position | None, decided: Decided[Decision]
+        self, key: DealKey, ask: Ask, position: Position | None, decided: Decided[Decision]
     ) -> None:
         """Write the decision, as a warning where the strategy did not make it."""
         entry = decision_entry(key, ask, position, decided)
@@ -64,22 +54,8 @@ class LogJournal(Journal):
         self._log.warning(what, extra={**_of(key), "cause": f"{type(cause).__name__}: {cause}"})
 
 
-class Asking(Protocol):
-    """Who is asked what: a request of the protocol, or a position."""
-
-    @property
-    def seat(self) -> int:
-        """Who is asked."""
-        ...
-
-    @property
-    def question(self) -> Question:
-        """What is asked."""
-        ...
-
-
 def decision_entry(
-    key: DealKey, ask: Asking, position: Position | None, decided: Decided[Decision]
+    key: DealKey, ask: Ask | Position, position: Position | None, decided: Decided[Decision]
 ) -> Entry:
     """A decision as fields of a log line; nothing in it that its seat does not know."""
     decision = decided.decision

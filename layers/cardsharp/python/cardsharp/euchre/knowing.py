@@ -5,12 +5,12 @@ from dataclasses import replace
 from cardsharp.euchre.actions import Action, Discard, Play
 from cardsharp.euchre.asks import NO_CARD, Ask
 from cardsharp.euchre.position import Position, project
-from cardsharp.euchre.records import Event, Record, SwapEvent
+from cardsharp.euchre.records import Record, SwapEvent
 from cardsharp.euchre.state import FACE_DOWN, TURN, Deal
 from cardsharp.euchre.table import DEALER, Table, ToAct, turn
 
 
-def position_of(record: Record, ask: Ask[Event]) -> Position | None:
+def position_of(record: Record, ask: Ask) -> Position | None:
     """What the seat that is asked knows, None where the record cannot have led to the question.
 
     The choices are what the client offers, as far as the rules allow it: it is the authority on
@@ -31,12 +31,12 @@ def position_of(record: Record, ask: Ask[Event]) -> Position | None:
     return replace(position, choices=choices) if choices else None
 
 
-def is_about(ask: Ask[Event], record: Record) -> bool:
+def is_about(ask: Ask, record: Record) -> bool:
     """Whether the turn card of the question, where it names one, is that of the record."""
     return ask.turn_card in {NO_CARD, record.cards[TURN]}
 
 
-def _discard(record: Record, table: Table, ask: Ask[Event]) -> int | None:
+def _discard(record: Record, table: Table, ask: Ask) -> int | None:
     """The dealer's own discard for the dealer, a card face down for everybody else."""
     if not table.swapped:
         return None

@@ -12,7 +12,7 @@ from cardsharp.deciding import Decided
 from cardsharp.errors import StoreError
 from cardsharp.euchre import wire
 from cardsharp.euchre.actions import Action
-from cardsharp.euchre.asks import Ask, BidAsk, DefenseAsk, PlayAsk, SwapAsk, recalled
+from cardsharp.euchre.asks import Ask, BidAsk, DefenseAsk, PlayAsk, SwapAsk, event_of, recalled
 from cardsharp.euchre.fallback import decide
 from cardsharp.euchre.journal import Journal
 from cardsharp.euchre.knowing import is_about, position_of
@@ -23,7 +23,6 @@ from cardsharp.euchre.records import (
     DefenseEvent,
     Event,
     PlayEvent,
-    SwapEvent,
 )
 from cardsharp.euchre.store import Deals
 from cardsharp.euchre.strategies import Decision, Strategy
@@ -31,7 +30,6 @@ from cardsharp.euchre.strategies import Decision, Strategy
 ATTEMPTS = 3
 """How often a request tries the store; a conflict or a failure is worth another."""
 
-E = TypeVar("E", bound=Event)
 T = TypeVar("T")
 
 
@@ -69,21 +67,21 @@ class EuchreService:
 
     # --- asked -------------------------------------------------------------------------------
 
-    def bid(self, asked: wire.BidAsked) -> BidEvent:
+    def bid(self, asked: wire.BidAsked) -> Event:
         """The bid of a seat."""
         return self._answer(key_of(asked), BidAsk(asked.round, asked.pos, asked.turn_card))
 
-    def swap(self, asked: wire.SwapAsked) -> SwapEvent:
+    def swap(self, asked: wire.SwapAsked) -> Event:
         """The card that the dealer lays aside."""
         ask = SwapAsk(asked.declarer_pos, asked.turn_card, asked.swappable_cards)
         return self._answer(key_of(asked), ask)
 
-    def defend(self, asked: wire.DefenseAsked) -> DefenseEvent:
+    def defend(self, asked: wire.DefenseAsked) -> Event:
         """Whether a seat defends alone."""
         ask = DefenseAsk(asked.declarer_pos, asked.trump_suit, asked.pos)
         return self._answer(key_of(asked), ask)
 
-    def play(self, asked: wire.PlayAsked) -> PlayEvent:
+    def play(self, asked: wire.PlayAsked) -> Event:
         """The card that a seat plays."""
         ask = PlayAsk(asked.trick_num, asked.trick_seq, asked.pos, asked.playable_cards)
         return self._answer(key_of(asked), ask)
@@ -100,24 +98,24 @@ class EuchreService:
 
         self._trying(key, "an event is not stored", note)
 
-    def _answer(self, key: DealKey, ask: Ask[E]) -> E:
+    def _answer(self, key: DealKey, ask: Ask) -> Event:
         """The stored answer to the question, or a new one that is stored first."""
         made = _Made(ask, self._strategy, self._clock)
 
-        def answer() -> E:
+        def answer() -> Event:
             record = self._store.read(key)
             if record is None or not is_about(ask, record):
-                return ask.event(made.action(None))
+                return event_of(ask, made.action(None))
             stored = recalled(ask, record)
             if stored is not None:
                 return stored
-            event = ask.event(made.action(position_of(record, ask)))
+            event = event_of(ask, made.action(position_of(record, ask)))
             self._store.append(record, event)
             return event
 
         event = self._trying(key, "an answer is not stored", answer)
         if event is None:
-            event = ask.event(made.last())
+            event = event_of(ask, made.last())
         for position, decided in made.decisions:
             self._journal.decided(key, ask, position, decided)
         return event
@@ -136,7 +134,7 @@ class EuchreService:
 class _Made:
     """The decisions of one request: one a position, however often the store is tried."""
 
-    def __init__(self, ask: Ask[Event], strategy: Strategy, clock: Clock) -> None:
+    def __init__(self, ask: Ask, strategy: Strategy, clock: Clock) -> None:
         self._ask, self._strategy, self._clock = ask, strategy, clock
         self.decisions: list[tuple[Position | None, Decided[Decision]]] = []
 
