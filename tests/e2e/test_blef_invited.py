@@ -1,14 +1,11 @@
 """A client of today's generation plays whole games with bots that it invites, as its app does."""
 
-import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
-import requests
 from support.arena import until
 from support.blef_watching import Place, heard
 
@@ -70,16 +67,3 @@ def test_a_quick_game_with_two_bots_is_played_to_its_end(place: Place) -> None:
     assert {"Dazhbog_(AI)", "Porevit_(AI)"} <= movers
     kinds = {one["nickname"]: one.get("ai_agent") for one in state["players"]}
     assert kinds == {"ann": None, "Dazhbog_(AI)": "solved", "Porevit_(AI)": "threshold"}
-
-
-def test_only_known_bots_are_invited_and_only_by_the_admin(place: Place) -> None:
-    game, (ann, bob) = place.joined("ann", "bob")
-
-    def refused(**query: str) -> Any:  # noqa: ANN401 - the error's text
-        answer = requests.get(f"{place.url}/games/{game}/invite-aiagent", params=query, timeout=10)
-        assert answer.status_code == 400
-        return json.loads(answer.text)["error"]
-
-    assert refused(admin_uuid=ann, agent_name="Veles").endswith("': None\nInvalid agent_name")
-    assert "Admin UUID does not match" in refused(admin_uuid=bob, agent_name="Dazhbog")
-    assert [one["nickname"] for one in place.get(f"/games/{game}")["players"]] == ["ann", "bob"]

@@ -12,7 +12,7 @@ from uuid import uuid4
 
 import pytest
 from pydantic import SecretStr
-from support.blef_bot import NAME, SECRET, SERVICE, BlefPlace
+from support.blef_bot import SECRET, SERVICE, BlefPlace
 from world.bench import HARD, Bench, played
 from world.clock import StillClock
 from world.faults import FaultPlan, Kind
@@ -30,16 +30,6 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
     made = Bench(BlefPlace, tmp_path)
     yield made
     made.close()
-
-
-def test_the_game_of_the_bench_is_worth_it(bench: Bench) -> None:
-    """Ordered, joined, waited for, several turns in several rounds, closed; no fault found."""
-    bench.play()
-    assert bench.faults_found() == []
-    counts = Counter(bench.plan.steps)
-    assert counts["join"] == 1
-    assert len({one.sequence // 100 for one in bench.gate.accepted}) >= 2
-    assert {"add", "find", "take", "view", "wait", "intend", "record"} <= counts.keys()
 
 
 def test_at_a_service_that_gives_out_the_uuids_the_given_one_is_kept(tmp_path: Path) -> None:
@@ -116,17 +106,3 @@ def test_the_secret_that_a_service_gives_is_redacted_from_then_on() -> None:
     seat = Seat(SERVICE, "game", "ann", "greedy", SecretStr(str(uuid4()))).known_as(given)
     assert seat.secret == given
     assert redact(f"player_uuid={given}") == f"player_uuid={BLOT}"
-
-
-def test_every_choice_is_explained_in_the_log(bench: Bench) -> None:
-    """Reason, options, hand and bets of each action, beside what came of it."""
-    bench.play()
-    moves = {move.sequence: move for move in bench.log.moves(bench.match_id)}
-    for one in bench.gate.accepted:
-        intent, facts = moves[one.sequence].intent, moves[one.sequence].facts
-        assert intent is not None
-        assert facts is not None
-        assert facts["player"] == NAME
-        assert str(intent["reason"]).endswith(".")
-        assert intent["options"]
-        assert len(str(intent["hand"])) > 0

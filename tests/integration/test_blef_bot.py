@@ -194,19 +194,6 @@ def test_the_functions_order_offer_and_play_a_seat(
     assert record.outcome is not None
 
 
-def test_a_seat_whose_worker_died_is_offered_by_its_game(tmp_path: Path) -> None:
-    """By the poller, which looks at every match of the log, and twice at one that is held."""
-    clock = SystemClock()
-    queue = named(f"scout-{tmp_path.name}", clock)
-    with closing(SqliteLog(tmp_path / "log", clock)) as log:
-        log.take("abc", "dead", timedelta(microseconds=1), {"game": GAME.name})
-        offering = Offering(log, queue, clock)
-        assert [offering.offer(), offering.offer()] == [0, 1]
-    message = queue.receive(timedelta(0))
-    assert message is not None
-    assert parse_message(message.body) == MatchMessage(match_id="abc", game=GAME.name)
-
-
 def test_a_message_of_a_game_that_nobody_plays_is_a_failure_of_its_own(workplace: str) -> None:
     del workplace
     body = MatchMessage(match_id="abc", game="chess").body

@@ -26,7 +26,7 @@ from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.blef.wire import StateBody
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.sqlite_file import MEMORY
-from cardsharp.errors import ArenaError, Garbled, StoreError, Unreachable
+from cardsharp.errors import Garbled, StoreError, Unreachable
 from workbench.blef import terminal
 from workbench.blef.terminal import Terminal, Visit
 from workbench.show.person import Advisor, Left, Person
@@ -244,13 +244,4 @@ def test_where_nobody_listens_it_is_said_at_once(service: tuple[Blef, str]) -> N
     """A minute is for a service that was there."""
     games, _ = service
     with pytest.raises(Unreachable):
-        Terminal.join(
-            Invitation("http://127.0.0.1:9", games.create(), "ann"), Seat(iter(())).person
-        )
-
-
-def test_a_refusal_is_the_services_own_sentence(service: tuple[Blef, str]) -> None:
-    _, url = service
-    nowhere = "00000000-0000-4000-8000-000000000000"
-    with pytest.raises(ArenaError, match="Game does not exist"):
-        Terminal.join(Invitation(url, nowhere, "ann"), Seat(iter(())).person)
+        Terminal.join(Invitation(NOWHERE, games.create(), "ann"), Seat(iter(())).person)

@@ -12,7 +12,7 @@ from cardsharp.blef.actions import BETS, CHECK, LOST
 from cardsharp.blef.cards import DECK
 from cardsharp.blef.codec import decode_game, decode_round, encode_game, encode_round
 from cardsharp.blef.position import position_of
-from cardsharp.blef.records import ClosedRound, GameRecord, Player, Status, key_of
+from cardsharp.blef.records import ClosedRound, GameRecord, Player, key_of
 from cardsharp.blef.state import Round
 from cardsharp.blef.wire import parse_state, position_in, state_body
 
@@ -95,12 +95,6 @@ def test_the_api_shows_a_player_exactly_the_position_of_its_seat(players: int, s
         assert position_in(parse_state(body), None if me is None else names[me]) == position
         assert position.hand == (() if me is None else live.hands[me])
         assert position.hidden == sum(live.n_cards) - len(position.hand)
-
-
-def test_before_the_start_there_is_no_position() -> None:
-    body = state_body(table_of(None, ("a", "b")), None)
-    assert body.status is Status.NOT_STARTED
-    assert position_in(body, "a") is None
 
 
 @settings(max_examples=25, deadline=None)

@@ -21,7 +21,6 @@ from support.cloud_clock import START, FakeClock
 
 from cardsharp.blef.cards import DECK, Hand
 from cardsharp.blef.feed import announce, subscribe
-from cardsharp.blef.position import position_of
 from cardsharp.blef.records import GameRecord, Player, key_of
 from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.blef.state import Round
@@ -118,17 +117,6 @@ def test_hidden_cards_change_no_byte_of_any_answer(
     other = with_others_hands(live, viewer, random)
     with serving(live, base) as one, serving(other, base) as two:
         assert list(everything_said(one, live, viewer)) == list(everything_said(two, other, viewer))
-
-
-@settings(max_examples=60, deadline=None)
-@given(players=st.integers(2, 8), seed=st.integers(0, 2**32))
-def test_a_position_knows_nothing_of_hidden_cards(players: int, seed: int) -> None:
-    """It is all that a strategy, and so a bot, is given."""
-    random = Random(seed)
-    live = random_round(random, players)
-    for viewer in (None, *range(players)):
-        other = with_others_hands(live, viewer, random)
-        assert position_of(live, viewer) == position_of(other, viewer)
 
 
 def test_the_comparison_would_notice_a_leak() -> None:

@@ -9,6 +9,7 @@ from support.cloud_clock import START
 
 from cardsharp.blef.cards import DECK
 from cardsharp.blef.chance import SecretChance
+from cardsharp.blef.params import is_random
 from cardsharp.blef.records import GameRecord
 
 CHANCE = SecretChance()
@@ -20,6 +21,7 @@ def test_a_seed_repeats_nothing() -> None:
         random.seed(1)
         seen.append((CHANCE.deal(24), CHANCE.seats(8), CHANCE.uuid()))
     assert all(one != two for one, two in zip(*seen, strict=True))
+    assert is_random(seen[0][2])
 
 
 def test_a_deal_is_of_different_cards_and_reaches_all_of_the_deck() -> None:

@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from support.blef import Client, StartedGame
+from support.blef import Client
 from support.blef_next import next_client
 from support.bot_events import context
 
@@ -19,15 +19,6 @@ from workbench.cloud.http_events import WireRequest, http_event, read_answer
 @pytest.fixture
 def client() -> Client:
     return next_client()
-
-
-def finished(client: Client) -> tuple[StartedGame, list[Any]]:
-    """A game that was played to its end, and what each check was answered."""
-    table, checks = client.started(), []
-    while table.state()["status"] == "Running":
-        table.play(87)
-        checks.append(table.play(88).json)
-    return table, checks
 
 
 def test_one_game_is_the_same_in_both_generations(client: Client) -> None:
@@ -84,62 +75,6 @@ def test_every_state_is_newer_than_the_one_before_however_fast_they_come(
     bet, live, check, next_round, *rest = moments[1:]
     assert bet == live, "the answer to a bet is the state that follows"
     assert moments[0] < bet < check < next_round < rest[0] == rest[1]
-
-
-def test_a_check_is_answered_with_the_round_that_it_closed(client: Client) -> None:
-    table, checks = finished(client)
-    for number, answer in enumerate(checks, start=1):
-        assert (answer["status"], answer["round_number"]) == ("Running", number)
-        assert [move["action_id"] for move in answer["history"]] == [87, 88, 89]
-        assert len(answer["hands"]) == 2
-        assert answer["cp_nickname"] is None
-        assert table.state(round=number) == answer
-
-
-def test_a_finished_game_stands_at_the_round_after_its_last(client: Client) -> None:
-    table, checks = finished(client)
-    game = table.game
-    (winner,) = (one for one in table.state()["players"] if one["n_cards"])
-    for secret in ("", *table.uuids.values()):
-        state = client.get(f"/games/{game}", player_uuid=secret).json
-        assert (state["status"], state["round_number"]) == ("Finished", len(checks) + 1)
-        assert (state["history"], state["cp_nickname"]) == ([], None)
-        assert [hand["nickname"] for hand in state["hands"]] == [winner["nickname"]]
-    beyond = client.get(f"/games/{game}", round=len(checks) + 1)
-    assert beyond.status == 400
-    assert beyond.json["error"].endswith("\nThe game has not reached this round")
-    older = client.get(f"/v2/games/{game}").json
-    assert older["round_number"] == len(checks)
-    assert [move["action_id"] for move in older["history"]] == [87, 88, 89]
-
-
-def test_nobody_sees_a_hand_that_is_not_theirs(client: Client) -> None:
-    table = client.started(3)
-    for asked in ("", "0", "1"):
-        assert table.state(round=asked)["hands"] == []
-        for name in table.uuids:
-            hands = table.state(name, round=asked)["hands"]
-            assert [hand["nickname"] for hand in hands] == [name]
-
-
-@pytest.mark.parametrize("number", ["-1", "+1", "1.0", " 1", "abc", "\u00b2", "1" * 30])
-def test_a_round_that_is_no_digits_is_refused_without_a_word(client: Client, number: str) -> None:
-    reply = client.get(f"/games/{client.started().game}", round=number)
-    assert (reply.status, reply.json) == (400, {"error": f"Bad input value in 'round': {number}"})
-
-
-def test_what_is_empty_is_told_from_what_was_not_sent(client: Client) -> None:
-    game = client.create()
-    missing = "Nickname missing - please supply it"
-    for query, value in (({}, "None"), ({"nickname": ""}, "")):
-        reply = client.get(f"/games/{game}/join", **query)
-        assert reply.json == {"error": f"Bad input value in 'nickname': {value}\n{missing}"}
-
-
-def test_a_change_is_there_for_post_too(client: Client) -> None:
-    game = client.ask("POST", "/games/create").json["game_uuid"]
-    assert client.ask("POST", f"/games/{game}/join", nickname="ann").status == 200
-    assert client.ask("POST", "/games").status == 405
 
 
 def test_one_caller_invites_only_so_many_bots(
@@ -213,20 +148,6 @@ def test_a_setting_names_the_prefix_under_which_it_is_served() -> None:
     for wrong in ("next", "/v2", "/a b"):
         with pytest.raises(ConfigError, match="BLEF_NEXT must be off or a prefix"):
             served(**{NEXT: wrong})
-
-
-def test_the_document_names_every_path_and_no_prefix() -> None:
-    paths = SERVICE.documents()["next"]["paths"]
-    assert isinstance(paths, dict)
-    game = "/games/{game_uuid}"
-    assert set(paths) == {
-        "/openapi.json",
-        "/games",
-        "/games/create",
-        game,
-        *(f"{game}/{what}" for what in ("join", "start", "play", "invite-aiagent")),
-        *(f"{game}/make-{how}" for how in ("public", "private")),
-    }
 
 
 def test_a_refusal_comes_whole_through_another_process() -> None:
