@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from cardsharp.blef.actions import LOST, name_of
 from cardsharp.blef.game import GAME
-from cardsharp.blef.logbook import SPAN, intent_body
+from cardsharp.blef.logbook import SPAN, intent_body, said_in
 from cardsharp.blef.position import position_of
 from cardsharp.blef.state import Round
 from cardsharp.cloud.ports import Body, MatchRecord, MoveRecord, Status
@@ -28,20 +27,11 @@ def _intent(told: LabMatch, taken: Taken) -> tuple[int, Body | None]:
     return number, intent_body(position, taken.decided, told.at, "lab", name)
 
 
-def _facts(played: Round, names: Sequence[str]) -> Iterator[tuple[int, Body]]:
-    """The moves of a round that is over, numbered as the log does it."""
+def _facts(played: Round, names: Sequence[str]) -> dict[int, Body]:
+    """The moves of a round that is over, as the log has them."""
     shown = {names[seat]: [str(card) for card in played.hands[seat]] for seat in played.active}
-    for place, move in enumerate(played.history):
-        yield (
-            SPAN * played.number + place,
-            {
-                "round": played.number,
-                "player": names[move.seat],
-                "actionId": move.action,
-                "action": name_of(move.action),
-                **({"hands": shown} if move.action == LOST else {}),
-            },
-        )
+    said = [(names[move.seat], move.action) for move in played.history]
+    return said_in(played.number, said, shown)
 
 
 class BlefExtras(Extras):
@@ -53,7 +43,7 @@ class BlefExtras(Extras):
         """The game move by move, the hands with the end of each round."""
         names = _nicknames(told.names)
         intents = dict(_intent(told, taken) for taken in told.taken)
-        facts = {key: body for one in told.end.closed for key, body in _facts(one, names)}
+        facts = {key: body for one in told.end.closed for key, body in _facts(one, names).items()}
         moves = [MoveRecord(at, intents.get(at), facts[at]) for at in sorted(facts)]
         won = told.end.live.winner in told.seats
         outcome = {

@@ -74,21 +74,28 @@ def intent_body(
 
 def facts_of(state: StateBody) -> dict[int, Body]:
     """The moves of the round that a state shows; with the last one come the hands."""
-    facts: dict[int, Body] = {}
-    for place, move in enumerate(state.history):
-        body: dict[str, object] = {
-            "round": state.round_number,
-            "player": move.player,
-            "actionId": move.action_id,
-            "action": name_of(move.action_id),
+    hands = {
+        shown.nickname: [str(Card(card.value, card.colour)) for card in shown.hand]
+        for shown in state.hands
+    }
+    said = [(move.player, move.action_id) for move in state.history]
+    return said_in(state.round_number, said, hands)
+
+
+def said_in(
+    number: int, said: Sequence[tuple[str, int]], hands: Mapping[str, Sequence[str]]
+) -> dict[int, Body]:
+    """What was said in a round, by whom; with the last move come the hands, by name."""
+    return {
+        SPAN * number + place: {
+            "round": number,
+            "player": player,
+            "actionId": action,
+            "action": name_of(action),
+            **({"hands": hands} if action == LOST else {}),
         }
-        if move.action_id == LOST:
-            body["hands"] = {
-                shown.nickname: [str(Card(card.value, card.colour)) for card in shown.hand]
-                for shown in state.hands
-            }
-        facts[SPAN * state.round_number + place] = body
-    return facts
+        for place, (player, action) in enumerate(said)
+    }
 
 
 def rounds_of(facts: Mapping[int, Body], seats: Mapping[str, int]) -> dict[int, Round]:

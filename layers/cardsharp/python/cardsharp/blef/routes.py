@@ -20,7 +20,6 @@ VERSION = "2.3.0"
 _GAME = "/games/{game_uuid}"
 _OK, _ACCEPTED = HTTPStatus.OK, HTTPStatus.ACCEPTED
 _REFUSED = (HTTPStatus.BAD_REQUEST, HTTPStatus.FORBIDDEN)
-_SHOWN: Answers = {_OK: (wire.MessageBody, wire.RedundantBody)}
 
 _INTRODUCTION = """\
 Create, join and play games of Blef. Every change is there for GET, as old clients expect it, and
@@ -123,6 +122,22 @@ def _look(
 _CHANGES = ("GET", "POST")
 """What a path that changes something is there for."""
 
+
+def _visibility(what: str, *, public: bool) -> Route[Blef]:
+    how = "public" if public else "private"
+    return Route(
+        methods=_CHANGES,
+        path=f"{_GAME}/make-{how}",
+        name=f"make-{how}",
+        summary=f"{what}, as its admin and before its start",
+        act=partial(_show, public=public),
+        request=wire.AdminAsked,
+        answers={_OK: (wire.MessageBody, wire.RedundantBody)},
+        refusals=_REFUSED,
+        error=wire.ErrorsBody,
+    )
+
+
 _VERSION_TOLD: Mapping[str, object] = {
     "description": "How often the game has changed.",
     "schema": {"type": "integer"},
@@ -185,28 +200,8 @@ ROUTES: tuple[Route[Blef], ...] = (
         refusals=(HTTPStatus.BAD_REQUEST,),
         error=wire.ErrorsBody,
     ),
-    Route(
-        methods=_CHANGES,
-        path=f"{_GAME}/make-public",
-        name="make-public",
-        summary="Show a game in the list, as its admin and before its start",
-        act=partial(_show, public=True),
-        request=wire.AdminAsked,
-        answers=_SHOWN,
-        refusals=_REFUSED,
-        error=wire.ErrorsBody,
-    ),
-    Route(
-        methods=_CHANGES,
-        path=f"{_GAME}/make-private",
-        name="make-private",
-        summary="Hide a game from the list, as its admin and before its start",
-        act=partial(_show, public=False),
-        request=wire.AdminAsked,
-        answers=_SHOWN,
-        refusals=_REFUSED,
-        error=wire.ErrorsBody,
-    ),
+    _visibility("Show a game in the list", public=True),
+    _visibility("Hide a game from the list", public=False),
 )
 
 API = Api(title="Blef", version=VERSION, introduction=_INTRODUCTION, base=wire.BASE, routes=ROUTES)
