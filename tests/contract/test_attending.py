@@ -26,10 +26,8 @@ from world.kit import HOMES, PLACES, Faults, Kit, counted, pairs, singles
 from world.network import ACT
 from world.schedule import Process, Schedule
 
-from cardsharp.cloud import hold
 from cardsharp.cloud.attended import Attended
 from cardsharp.cloud.offering import Offering
-from cardsharp.cloud.ports import Body
 from cardsharp.cloud.timing import Timing
 
 SOON = timedelta(seconds=5)
@@ -320,19 +318,3 @@ def interleaved(game: str, folder: Path, seed: int, ends: Counter[object]) -> Be
     finally:
         bench.close()
     return bench
-
-
-# --- the suite itself ------------------------------------------------------------------------
-
-
-@every_game
-def test_the_suite_misses_an_intent(
-    game: str, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Mutation guard: an action that was sent without its intent is found out."""
-
-    def never(_self: hold.Hold, _sequence: int, _intent: Body) -> bool:
-        return True
-
-    monkeypatch.setattr(hold.Hold, "intend", never)
-    assert any("without an intent" in fault for fault in run(game, folder, {}).found)

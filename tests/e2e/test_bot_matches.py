@@ -7,14 +7,13 @@ from pathlib import Path
 import pytest
 from support.bot_stage import Casting, stage
 from support.bot_table import Account
-from support.size import ALL
+from support.size import ALL, cases
 
 from cardsharp.cloud import timing
-from cardsharp.cloud.messages import MatchMessage
 from cardsharp.deadmansdraw.actions import EffectType
 from cardsharp.deadmansdraw.strategies import names
 
-MATCHES = 2
+MATCHES = cases(1, every=2)
 """Against each opponent."""
 
 AT_ONCE = 6
@@ -94,16 +93,3 @@ def test_r38_a_slow_match_is_left_to_the_poller_in_every_turn_of_the_opponent(
         accounts = scene.play(each=1)
     assert [account for account in accounts if not account.well] == []
     assert all(one.attendances > one.our_turns / 2 > 1 for one in accounts), accounts
-
-
-def test_r02_messages_that_come_again_and_again_change_nothing(tmp_path: Path) -> None:
-    """Every match is offered five times more, to as many workers at once."""
-    with stage(Casting(opponents=("draw-4",), at_once=12), tmp_path) as scene:
-        table = scene.table
-        matches = [table.begin(scene.seats[0]) for _ in range(2)]
-        for _ in range(5):
-            for match_id in matches:
-                scene.queue.send(MatchMessage(match_id=match_id).body)
-        accounts = list(table.finished(matches, at_once=2))
-    assert [account for account in accounts if not account.well] == []
-    assert all(account.posts == account.our_actions for account in accounts)

@@ -2,8 +2,8 @@
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -14,7 +14,6 @@ from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.errors import ArenaError
 from support.arena import ADMIN_PASSWORD, ALICE, NAMES, PASSWORDS, write_players
-from support.bot_proxy import Proxy
 from support.bot_table import Account, PlayedTable, attended_by
 from workbench.arena.server import ArenaServer
 from workbench.cloud.context import Invocation
@@ -42,12 +41,6 @@ class Casting:
     pause: timedelta = timedelta(0)
     """How long an opponent thinks before each turn."""
 
-    gateway: Callable[[str], AbstractContextManager[Proxy]] | None = None
-    """What stands between us and the arena of this address."""
-
-    data: Path | None = None
-    """The file in which the arena keeps its matches."""
-
 
 @dataclass(frozen=True)
 class Scene:
@@ -73,7 +66,6 @@ def stage(casting: Casting, folder: Path) -> Iterator[Scene]:
         players=write_players(folder),
         admin_password=ADMIN_PASSWORD,
         poll_timeout=casting.poll_timeout,
-        data=casting.data,
     )
     attendances: Counter[str] = Counter()
     received: Counter[str] = Counter()
@@ -86,10 +78,7 @@ def stage(casting: Casting, folder: Path) -> Iterator[Scene]:
 
     with ExitStack() as stack:
         arena = stack.enter_context(ArenaServer(config))
-        url = arena.url
-        if casting.gateway is not None:
-            url = stack.enter_context(casting.gateway(arena.url)).url
-        variables = {**ours(url), "CARDSHARP_STRATEGY": casting.strategy}
+        variables = {**ours(arena.url), "CARDSHARP_STRATEGY": casting.strategy}
         cloud = embedded_in(folder / "matches.db")
         variables |= {**cloud.settings, **casting.settings}
         assembly = stack.enter_context(assembled(variables))

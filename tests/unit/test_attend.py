@@ -145,21 +145,6 @@ def test_an_intent_names_what_is_done_when_and_by_whom(desk: Desk) -> None:
     assert [move.intent for move in desk.log.moves("m")] == [intent] * ACTIONS
 
 
-class Faulty(Count):
-    """A match whose every decision is a safe one, for the strategy failed."""
-
-    def decide(
-        self, limit: timedelta, monotonic: Callable[[], float], refused: frozenset[int]
-    ) -> Decided[Decision[int]]:
-        return super().decide(limit, monotonic, refused)._replace(fault="the strategy failed")
-
-
-def test_a_decision_that_went_wrong_is_noted_with_its_move(desk: Desk) -> None:
-    desk.attend(Faulty())
-    notes = [(note.kind, note.body["sequence"]) for note in desk.log.notes("m")]
-    assert notes == [("decision", number) for number in range(ACTIONS)]
-
-
 def test_a_match_that_the_arena_itself_says_is_gone_is_closed(desk: Desk) -> None:
     assert desk.attend(Count({"look": [GONE] * FOR_GOOD})) is Attended.UNKNOWN
     record = desk.log.match("m")

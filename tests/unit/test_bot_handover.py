@@ -14,10 +14,8 @@ from world.bench import Bench
 from world.faults import FaultPlan, Kind
 
 from cardsharp.cloud.attended import Attended
-from cardsharp.cloud.messages import MatchMessage, parse_message
 from cardsharp.cloud.timing import Timing
 from cardsharp.deadmansdraw.actions import END_TURN
-from cardsharp.deadmansdraw.game import GAME
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.strategies import Decision
 
@@ -99,15 +97,6 @@ def test_an_arena_that_contradicts_itself_is_not_flooded(bench: Bench) -> None:
     assert ended is Attended.HANDED_ON
     assert 20 < plan.steps.count("act") <= 60 / TIMING.breath.total_seconds()
     assert bench.gate.accepted == []
-
-
-def test_a_match_that_is_handed_on_is_free_and_offered_at_once(bench: Bench) -> None:
-    ended = bench.worker().attend(bench.match_id, within(bench, timedelta(seconds=4)))
-    assert ended is Attended.HANDED_ON
-    message = bench.queue.receive(timedelta(0))
-    assert message is not None
-    assert parse_message(message.body) == MatchMessage(match_id=bench.match_id, game=GAME.name)
-    assert bench.log.take(bench.match_id, "another", timedelta(seconds=1)) is not None
 
 
 class Breaks:
