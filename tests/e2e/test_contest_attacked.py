@@ -16,8 +16,8 @@ import pytest
 from support.strangers import HABITS
 
 from cardsharp.deadmansdraw.arena.players import ha1
-from cardsharp.deadmansdraw.contest.records import Entrant, Records, Settings
-from cardsharp.deadmansdraw.contest.sqlite import SqliteContest
+from cardsharp.deadmansdraw.contest.entries import Entrant, Settings
+from cardsharp.deadmansdraw.contest.sqlite import found_in
 from workbench.contest.home import records_in
 
 SUPPORT = Path(__file__).parents[1] / "support"
@@ -64,11 +64,11 @@ def program(*command: str, **settings: object) -> Iterator["subprocess.Popen[str
 
 def attacked(folder: Path, teams: int, timeout: float, seconds: float, connections: int) -> Seen:
     """Hold a contest to its end under attack; what was seen meanwhile."""
-    store = SqliteContest.found(folder / "cup", Settings("cup", matches=1, timeout=timeout))
+    records = found_in(folder / "cup", Settings("cup", matches=1, timeout=timeout))
     ids = [f"{number:024x}" for number in range(1, teams + 1)]
     for user in ids:
-        store.add(Entrant(user, f"Team {user[-2:]}", ha1(user, WORD)))
-    Records(store).close()
+        records.add(Entrant(user, f"Team {user[-2:]}", ha1(user, WORD)))
+    records.close()
     seen = Seen()
     with ExitStack() as stack:
         error = stack.enter_context((folder / "contest.err").open("w"))

@@ -12,7 +12,7 @@ import pytest
 from support.cli import Cli, clean, line_with, program
 from support.starters import BOTS, Bot, missing, start
 
-from cardsharp.deadmansdraw.contest.records import Result, Stage
+from cardsharp.deadmansdraw.contest.entries import Result, Stage
 from workbench.contest.home import records_in
 from workbench.stage.clouds import Cloud, CloudKind, opened
 from workbench.stage.side import HomeRhythm, assembled, attending

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from support.aws_build import native_build
 from support.cli import Cli, clean, line_with, program
+from support.contest_stores import contests_in
 
 from cardsharp.access import Address, Credentials
 from cardsharp.cloud.dynamodb_table import DynamoTable
-from cardsharp.deadmansdraw.contest.dynamodb import DynamoContest
-from cardsharp.deadmansdraw.contest.records import Settings
-from cardsharp.deadmansdraw.contest.sqlite import SqliteContest
+from cardsharp.deadmansdraw.contest.entries import Settings
+from cardsharp.deadmansdraw.contest.sqlite import found_in
 from workbench.build.artifacts import Build
 from workbench.build.deploy import STACK_SERVICES, deploy
 from workbench.build.target import native_architecture
@@ -91,7 +91,7 @@ def test_a_contest_survives_an_upgrade_and_a_killed_director(
 ) -> None:
     """With the results, to the points, of the same contest at home that nobody disturbs."""
     home = str(tmp_path / "cup")
-    SqliteContest.found(Path(home), SETTINGS).close()
+    found_in(Path(home), SETTINGS).close()
     for name in TEAMS:
         cli("contest", "teams", "add", home, name, "--strategy", name)
     assert cli("contest", "run", home, "--port", "0").code == 0
@@ -101,7 +101,7 @@ def test_a_contest_survives_an_upgrade_and_a_killed_director(
             monkeypatch.setenv(name, value)
         made = stack(emulator, built)
         table = DynamoTable(made.ids["deadmansdrawTable"], emulator.client("dynamodb"))
-        DynamoContest.found(table, SETTINGS)
+        contests_in(table, emulator.client("dynamodb")).found(SETTINGS)
         words = {}
         for name in TEAMS:
             line = cli("contest", "teams", "add", "cup", name, "--stack", NAME).out

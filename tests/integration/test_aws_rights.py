@@ -15,6 +15,7 @@ import pytest
 from support.arena import ADMIN, ALICE, BOB, PASSWORDS, basic, write_players
 from support.aws_template import allowed_actions, listed, properties
 from support.blef import Client
+from support.contest_stores import contests_in
 
 import director.app
 import worker.app
@@ -31,8 +32,7 @@ from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.ticks import Tick, wake
 from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.deadmansdraw.contest.assembly import ticking
-from cardsharp.deadmansdraw.contest.dynamodb import DynamoContest
-from cardsharp.deadmansdraw.contest.records import Records, Settings, Stage
+from cardsharp.deadmansdraw.contest.entries import Settings, Stage
 from cardsharp.deadmansdraw.contest.site import SERVICE as ARENA
 from cardsharp.deadmansdraw.practice import PracticeOrder, create
 from cardsharp.errors import Conflict
@@ -203,7 +203,7 @@ def test_s13_euchre_may_do_what_it_does(
 
 def test_s13_the_arena_may_do_what_it_does(emulator: Emulator, tmp_path: Path) -> None:
     kept = new_table(emulator, write_players(tmp_path))
-    DynamoContest.found(kept, Settings("cup"))
+    contests_in(kept, emulator.client("dynamodb")).found(Settings("cup"))
     table = kept.name
     secret = f'{{"username": "{ADMIN}", "password": "{PASSWORDS[ADMIN]}"}}'
     emulator.client("ssm").put_parameter(Name="/arena", Value=secret, Type="SecureString")
@@ -244,7 +244,7 @@ def test_s13_the_director_may_do_what_it_does(emulator: Emulator) -> None:
     }
     table = DynamoTable(made.tables[f"{game}Table"], emulator.client("dynamodb"))
     settings = Settings("cup", matches=1, most=1, timeout=0.001)
-    records = Records(DynamoContest.found(table, settings))
+    records = contests_in(table, emulator.client("dynamodb")).found(settings)
     for name in ("One", "Two"):
         records.enter(name)
     records.begin()

@@ -16,17 +16,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.arena import ADMIN, ADMIN_PASSWORD, ALICE, Client, write_players
-from support.contest_stores import arena_table, in_table
+from support.contest_stores import arena_table, contests_in
 from support.contests import held, practised, teams
 
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.match import Match
-from cardsharp.deadmansdraw.contest.dynamodb import DynamoContest, TableContests
-from cardsharp.deadmansdraw.contest.page_routes import ContestPages, OneContest
+from cardsharp.deadmansdraw.contest.entries import FORMATS, Settings
+from cardsharp.deadmansdraw.contest.page_routes import ContestPages
 from cardsharp.deadmansdraw.contest.pages import file_page, page, running_part
 from cardsharp.deadmansdraw.contest.practice import ladder
-from cardsharp.deadmansdraw.contest.records import FORMATS, Records, Settings
-from cardsharp.deadmansdraw.contest.sqlite import SqliteContest
+from cardsharp.deadmansdraw.contest.records import ContestsKept, Records
+from cardsharp.deadmansdraw.contest.sqlite import found_in
 from cardsharp.viewer.base import Site
 from workbench.arena.server import ArenaServer
 
@@ -146,7 +146,7 @@ def test_any_number_of_teams_is_drawn_without_two_boxes_on_one_place(
 @pytest.mark.parametrize("number", [0, 1, 2])
 def test_teams_may_still_be_missing(tmp_path: Path, form: str, number: int) -> None:
     """While a contest in the cloud is open, which has its page from the start."""
-    records = Records(SqliteContest.found(tmp_path, Settings("cup", form)))
+    records = found_in(tmp_path, Settings("cup", form))
     for name in teams(number):
         records.enter(name)
     parsed = shown(records)
@@ -299,11 +299,10 @@ def test_practice_before_the_contest_has_begun(tmp_path: Path) -> None:
 def test_it_is_the_same_over_a_table_in_the_cloud(tmp_path: Path, moto: "DynamoDBClient") -> None:
     """Byte for byte."""
     at_home, running = held(tmp_path / "cup", teams(9), 8)
-    with in_table(moto) as found:
-        store = found(at_home.settings)
+    with arena_table(moto) as table:
+        in_cloud = contests_in(table, moto).found(at_home.settings)
         for team in at_home.teams():
-            store.add(team)
-        in_cloud = Records(store)
+            in_cloud.add(team)
         in_cloud.begin()
         in_cloud.keep(at_home.results())
         now = list(running.values())
@@ -314,34 +313,7 @@ def test_it_is_the_same_over_a_table_in_the_cloud(tmp_path: Path, moto: "DynamoD
     at_home.close()
 
 
-def test_the_contests_of_a_table_are_those_under_way_first(moto: "DynamoDBClient") -> None:
-    """Then those to come, then those that are over."""
-    with arena_table(moto) as table:
-        contests = TableContests(table)
-        assert contests.names() == []
-        for name in ("a", "b", "c"):
-            DynamoContest.found(table, Settings(name))
-        for name in ("a", "c"):
-            contests.named(name).begin()
-        contests.named("a").end(0)
-        assert contests.names() == ["c", "b", "a"]
-        assert contests.named("b").settings.name == "b"
-
-
 # --- at the arena --------------------------------------------------------------------------
-
-
-class Two:
-    """The contests of an arena that has two."""
-
-    def __init__(self, records: Records) -> None:
-        self._records = records
-
-    def names(self) -> list[str]:
-        return ["cup", "next & last"]
-
-    def named(self, _name: str) -> Records:
-        return self._records
 
 
 def test_of_several_contests_the_first_is_shown_and_the_others_are_led_to(
@@ -349,7 +321,9 @@ def test_of_several_contests_the_first_is_shown_and_the_others_are_led_to(
 ) -> None:
     """Each by its name; another name is no page."""
     config = ArenaConfig(players=write_players(tmp_path), public=True)
-    with ArenaServer(config, ContestPages(lambda: Two(cup))) as server:
+    contests = ContestsKept(cup.documents)
+    contests.found(Settings("next & last"))
+    with ArenaServer(config, ContestPages(lambda: contests)) as server:
         client = Client(server.url)
         assert "/contest?name=next%20%26%20last" in Parsed(client.get("/contest").text).addresses()
         for path in ("/contest", "/contest/running"):
@@ -363,7 +337,7 @@ def test_nobody_waits_while_a_page_is_made(cup: Records, tmp_path: Path) -> None
     """The arena answers others meanwhile."""
     asked, answered = threading.Event(), threading.Event()
 
-    class Slow(OneContest):
+    class Slow(ContestsKept):
         def names(self) -> list[str]:
             asked.set()
             assert answered.wait(10)
@@ -371,7 +345,7 @@ def test_nobody_waits_while_a_page_is_made(cup: Records, tmp_path: Path) -> None
 
     config = ArenaConfig(players=write_players(tmp_path), public=True)
     with (
-        ArenaServer(config, ContestPages(lambda: Slow(cup))) as server,
+        ArenaServer(config, ContestPages(lambda: Slow(cup.documents))) as server,
         ThreadPoolExecutor(1) as pool,
     ):
         page_of, other = Client(server.url), Client(server.url)
@@ -390,7 +364,9 @@ def arena(records: Records | None, folder: Path, *, public: bool) -> Iterator[Cl
     config = ArenaConfig(
         players=write_players(folder), public=public, admin_password=ADMIN_PASSWORD
     )
-    with ArenaServer(config, records and ContestPages(lambda: OneContest(records))) as server:
+    with ArenaServer(
+        config, records and ContestPages(lambda: ContestsKept(records.documents))
+    ) as server:
         client = Client(server.url)
         yield client
         client.close()

@@ -10,13 +10,14 @@ import pytest
 from boto3.session import Session
 from support.cli import Cli, clean
 from support.cloud_benches import moto_client
+from support.contest_stores import contests_in
 
 from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.cloud.sqs import SqsQueue
 from cardsharp.deadmansdraw.arena.ticks import Ticks
-from cardsharp.deadmansdraw.contest.dynamodb import DynamoContest
+from cardsharp.deadmansdraw.contest.entries import Result, Stage
 from cardsharp.deadmansdraw.contest.facts import Facts
-from cardsharp.deadmansdraw.contest.records import Records, Result, Stage
+from cardsharp.deadmansdraw.contest.records import Records
 from workbench.cloud.template import all_resources
 from workbench.show.exits import Exit
 
@@ -42,7 +43,8 @@ class Deployed:
         (made,) = formation.list_stack_resources(StackName="cardsharp-dev")[
             "StackResourceSummaries"
         ]
-        self.table = DynamoTable(made["PhysicalResourceId"], session.client("dynamodb"))
+        self.client = session.client("dynamodb")
+        self.table = DynamoTable(made["PhysicalResourceId"], self.client)
         sqs = session.client("sqs")
         url = sqs.create_queue(QueueName="ticks")["QueueUrl"]
         self.queue = SqsQueue(url, sqs)
@@ -58,7 +60,7 @@ class Deployed:
     @property
     def records(self) -> Records:
         """Those of the contest cup."""
-        return Records(DynamoContest(self.table, "cup"))
+        return contests_in(self.table, self.client).named("cup")
 
 
 @pytest.fixture
@@ -93,7 +95,8 @@ def test_teams_are_entered_where_the_arena_looks(cli: Cli, stack: Deployed, tmp_
     assert cli("contest", "teams", "remove", "cup", "Three", *STACK).code == 0
     assert "password" in cli("contest", "teams", "credentials", "cup", "Two", *STACK).out
     listed = cli("contest", "teams", "list", "cup", "--json", *STACK).json()
-    players = {item["sk"]["S"]: item["player_name"]["S"] for item in stack.table.under("players")}
+    kept = stack.records.documents.range("players")
+    players = {one.key.sort: one.body["name"] for one in kept}
     assert players == {team["id"]: team["name"] for team in listed}
     assert set(players.values()) == {"One", "Two"}
 
@@ -103,7 +106,7 @@ def test_what_a_stack_cannot_do_is_said_with_what_to_do(cli: Cli) -> None:
     for said, *arguments in (
         ("cardsharp bot --url", "teams", "add", "cup", "House", "--strategy", "captain"),
         ("hold it in a folder", "new", "fair", "--format", "swiss"),
-        ("in the stack already", "new", "cup"),
+        ("contest cup already", "new", "cup"),
         ("no contest nope", "status", "nope"),
         ("two teams at least", "run", "cup"),
         ("arena is there already", "run", "cup", "--port", "9"),

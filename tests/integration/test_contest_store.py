@@ -1,32 +1,31 @@
-"""One contract for both homes of a contest: SQLite in a folder, DynamoDB in the arena's table."""
+"""What a contest keeps, over the port whose homes `tests/contract` holds against each other."""
 
-from collections.abc import Iterator
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
-from support.contest_stores import arena_table, in_files, in_table
+from pydantic import TypeAdapter
+from support.cloud_clock import FakeClock
+from support.contest_stores import arena_table, contests_in
 
-from cardsharp.cloud.dynamodb_table import DynamoTable
-from cardsharp.deadmansdraw.contest.dynamodb import DynamoContest, under_way
+from cardsharp.deadmansdraw.arena.teams import Teams
+from cardsharp.deadmansdraw.contest.entries import Entrant, Result, Ruling, Settings, Stage
 from cardsharp.deadmansdraw.contest.facts import Facts
 from cardsharp.deadmansdraw.contest.meetings import Meeting, Standing
-from cardsharp.deadmansdraw.contest.records import (
-    Entrant,
-    Records,
-    Result,
-    Ruling,
-    Settings,
-    Stage,
-    Store,
-)
+from cardsharp.deadmansdraw.contest.records import ContestsKept, Records
+from cardsharp.deadmansdraw.contest.sqlite import _CONTENTS, FILE, kept_in
 from cardsharp.errors import ConfigError, Conflict
+from cardsharp.keep.memory import MemoryKeep
+from cardsharp.keep.port import Change
 from cardsharp.ratings import Rating
 
 if TYPE_CHECKING:
-    from support.contest_stores import Found
+    from types_boto3_dynamodb.client import DynamoDBClient
 
 SETTINGS = Settings("cup", matches=3, most=9, seed="secret")
 ONE, TWO, THREE = (Entrant(f"{n:024x}", f"Team {n}", f"{n:032x}") for n in (1, 2, 3))
@@ -34,165 +33,179 @@ FACTS = Facts((3, 4), 1, 2.5, 9, (1, 0), (0, 2))
 RESULT = Result("1", 1, "winners", (ONE.id, TWO.id))
 
 
-@pytest.fixture(params=["sqlite", "moto", "ministack"])
-def found(request: pytest.FixtureRequest, tmp_path: Path) -> "Iterator[Found]":
-    if request.param == "sqlite":
-        opened = in_files(tmp_path)
-    elif request.param == "moto":
-        opened = in_table(request.getfixturevalue("moto"))
-    else:
-        opened = in_table(request.getfixturevalue("emulator").client("dynamodb"))
-    with opened as ready:
-        yield ready
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 
 @pytest.fixture
-def store(found: "Found") -> Store:
-    return found(SETTINGS)
+def contests() -> ContestsKept:
+    return ContestsKept(MemoryKeep(FakeClock()))
 
 
-def test_a_contest_is_founded_once(found: "Found") -> None:
-    store = found(SETTINGS)
-    assert store.settings() == SETTINGS
-    assert (store.stage(), store.paused(), store.ruled()) == (Stage.OPEN, False, 0)
-    assert (store.teams(), store.results(), store.rulings()) == ([], [], {})
+@pytest.fixture
+def records(contests: ContestsKept) -> Records:
+    return contests.found(SETTINGS)
+
+
+def test_a_contest_is_founded_once(contests: ContestsKept) -> None:
+    records = contests.found(SETTINGS)
+    assert records.settings == SETTINGS
+    assert (records.stage, records.paused, records.ruled) == (Stage.OPEN, False, 0)
+    assert (records.teams(), records.results(), records.rulings()) == ([], [], {})
     with pytest.raises(ConfigError, match="already"):
-        found(SETTINGS)
-    assert found(replace(SETTINGS, name="other")).teams() == []
+        contests.found(SETTINGS)
+    assert contests.found(replace(SETTINGS, name="other")).teams() == []
 
 
-def test_teams_stand_in_the_order_of_their_entries(store: Store) -> None:
-    """A removed one leaves its place, and who comes back is the last."""
+def test_teams_stand_in_the_order_of_their_entries_until_they_are_seeded(records: Records) -> None:
+    """A removed one leaves its place; who comes back or enters afterwards is the last."""
     for team in (TWO, replace(ONE, strategy="captain"), THREE):
-        store.add(team)
-    store.remove(TWO)
-    store.add(TWO)
-    assert [team.name for team in store.teams()] == ["Team 1", "Team 3", "Team 2"]
-    assert store.teams()[0].strategy == "captain"
-    changed = replace(TWO, ha1="f" * 32)
-    store.replace(changed)
-    assert store.teams()[2] == changed
-
-
-def test_a_name_is_taken_once(store: Store) -> None:
-    """By whoever was first, also where two ask at once."""
-    store.add(ONE)
+        records.add(team)
     with pytest.raises(Conflict):
-        store.add(replace(TWO, name=ONE.name))
-    assert store.teams() == [ONE]
+        records.add(replace(TWO, id="f" * 24))
+    records.remove(TWO.name)
+    records.add(TWO)
+    assert [team.name for team in records.teams()] == ["Team 1", "Team 3", "Team 2"]
+    assert records.teams()[0].strategy == "captain"
+    records.remove(THREE.name)
+    records.seed([TWO.id, ONE.id])
+    records.add(THREE)
+    changed, _ = records.new_password(THREE.name)
+    assert [team.id for team in records.teams()] == [TWO.id, ONE.id, THREE.id]
+    assert records.teams()[2] == changed != THREE
 
 
-def test_once_begun_the_teams_stay(store: Store) -> None:
-    store.add(ONE)
-    store.begin()
-    for change in (lambda: store.add(TWO), lambda: store.remove(ONE)):
+class Overtaken(MemoryKeep):
+    """A keep whose next commit comes after somebody else's."""
+
+    def commit(self, *changes: Change) -> None:
+        while OVERTAKING:
+            OVERTAKING.pop()()
+        super().commit(*changes)
+
+
+OVERTAKING: list[Callable[[], None]] = []
+
+
+def test_of_two_who_change_a_contest_at_once_neither_undoes_the_other() -> None:
+    """Teams are changed by the first alone; what else is said of a contest is said by both."""
+    records = ContestsKept(Overtaken(FakeClock())).found(SETTINGS)
+    changes: tuple[Callable[[], None], ...] = (
+        lambda: records.add(ONE),
+        lambda: records.seed([ONE.id]),
+        lambda: records.remove(ONE.name),
+    )
+    for change in changes:
+        OVERTAKING.append(lambda: records.pause(on=not records.paused))
         with pytest.raises(Conflict):
             change()
-    assert store.teams() == [ONE]
-
-
-def test_teams_are_seeded_anew_until_the_contest_has_begun(store: Store) -> None:
-    """And who enters afterwards is the last."""
-    for team in (ONE, TWO):
-        store.add(team)
-    store.seed([TWO.id, ONE.id])
-    store.add(THREE)
-    assert store.teams() == [TWO, ONE, THREE]
-    store.begin()
+        assert records.teams() in ([], [ONE])
+        change()
+    records.add(ONE)
+    OVERTAKING.append(records.begin)
     with pytest.raises(Conflict):
-        store.seed([ONE.id, TWO.id, THREE.id])
-    assert store.teams() == [TWO, ONE, THREE]
+        records.add(TWO)
+    OVERTAKING.append(lambda: records.pause(on=True))
+    records.end(0)
+    records.begin()
+    assert (records.stage, records.paused) == (Stage.OVER, True)
 
 
-def test_matches_of_practice_are_kept_by_their_numbers(store: Store) -> None:
+def test_matches_of_practice_are_kept_by_their_numbers(records: Records) -> None:
     """Each once, however often it is kept; and ratings by how many matches made them."""
-    noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
     many = [
-        Meeting(number, (ONE.id, TWO.id), f"{number:x}", noon, FACTS, (ONE.id,))
+        Meeting(number, (ONE.id, TWO.id), f"{number:x}", NOON, FACTS, (ONE.id,))
         for number in range(1, 12)
     ]
     for meeting in [*reversed(many), many[3]]:
-        store.add_meeting(meeting)
-    assert store.meetings() == many
-    assert store.results() == []
-    later = Standing(10, noon, {ONE.id: Rating(1010.5, 99.0)})
-    for standing in (later, Standing(5, noon, {}), later):
-        store.add_standing(standing)
-    assert store.standings() == [Standing(5, noon, {}), later]
+        records.add_meeting(meeting)
+    assert records.meetings() == many
+    assert records.results() == []
+    later = Standing(10, NOON, {ONE.id: Rating(1010.5, 99.0)})
+    for standing in (later, Standing(5, NOON, {}), later):
+        records.add_standing(standing)
+    assert records.standings() == [Standing(5, NOON, {}), later]
 
 
-def test_a_contest_begins_and_ends_once(store: Store) -> None:
-    store.begin()
-    store.begin()
-    assert store.stage() is Stage.BEGUN
-    store.end(0)
-    store.begin()
-    assert store.stage() is Stage.OVER
-
-
-def test_a_ruling_that_came_meanwhile_keeps_the_contest_going(store: Store) -> None:
+def test_a_ruling_that_came_meanwhile_keeps_the_contest_going(records: Records) -> None:
     """Who ends it has not seen that ruling; and one that comes later has it go on."""
-    store.begin()
-    seen = store.ruled()
-    store.rule(Ruling("1", ONE.id, "left"))
-    store.end(seen)
-    assert store.stage() is Stage.BEGUN
-    store.end(store.ruled())
-    assert store.stage() is Stage.OVER
-    store.rule(Ruling("1", TWO.id, "a mistake"))
-    assert store.stage() is Stage.BEGUN
-    assert store.rulings() == {"1": Ruling("1", TWO.id, "a mistake")}
+    for team in (ONE, TWO):
+        records.add(team)
+    records.begin()
+    seen = records.ruled
+    records.rule("1", ONE.name, "left")
+    records.end(seen)
+    assert records.stage is Stage.BEGUN
+    records.end(records.ruled)
+    assert records.stage is Stage.OVER
+    records.rule("1", TWO.name, "a mistake")
+    assert records.stage is Stage.BEGUN
+    assert records.rulings() == {"1": Ruling("1", TWO.id, "a mistake")}
 
 
-def test_a_pause_is_kept(store: Store) -> None:
-    store.pause(on=True)
-    store.pause(on=True)
-    assert store.paused()
-    store.pause(on=False)
-    assert not store.paused()
-
-
-def test_results_take_the_place_of_those_before(store: Store) -> None:
-    """In their order, more of them than one write can hold."""
-    many = [replace(RESULT, pairing=str(number)) for number in range(120)]
-    store.keep(many)
-    assert store.results() == many
+def test_results_take_the_place_of_those_before(records: Records) -> None:
+    """In their order, more of them than one write or one answer can hold."""
+    many = [replace(RESULT, pairing=str(number)) for number in range(1200)]
+    records.keep(many)
+    assert records.results() == many
     many[3] = replace(
         many[3], decided=True, wins=(2, 1), winner=ONE.id, matches=("a", "b"), facts=(FACTS,)
     )
-    store.keep(many)
-    assert store.results() == many
-    store.keep(many[:2])
-    assert store.results() == many[:2]
+    records.keep(many)
+    assert records.results() == many
+    records.keep(many[:2])
+    assert records.results() == many[:2]
 
 
-@pytest.fixture
-def table(moto: Any) -> Iterator[DynamoTable]:  # noqa: ANN401 - a client in this process
-    with arena_table(moto) as made:
-        yield made
-
-
-def test_a_contest_that_is_not_there_is_told(table: DynamoTable) -> None:
+def test_contests_under_way_come_first_then_those_to_come(contests: ContestsKept) -> None:
+    for name in ("a", "b", "c"):
+        contests.found(Settings(name))
+    for name in ("a", "c"):
+        contests.named(name).begin()
+    contests.named("a").end(0)
+    assert contests.names() == ["c", "b", "a"]
+    assert [one.settings.name for one in contests.under_way()] == ["c"]
     with pytest.raises(ConfigError, match="no contest nope"):
-        DynamoContest(table, "nope")
+        contests.named("nope")
 
 
-def test_the_arena_finds_its_players_in_the_same_table(table: DynamoTable) -> None:
+def test_the_arena_finds_its_players_in_the_same_table(moto: "DynamoDBClient") -> None:
     """A team's new password counts at once; one that is removed is gone."""
-    records = Records(DynamoContest.found(table, SETTINGS))
-    team, _ = records.enter("One")
-    records.enter("Two")
-    records.remove("Two")
-    records.new_password("One")
-    (player,) = table.under("players")
-    assert (player["sk"]["S"], player["player_name"]["S"]) == (team.id, "One")
-    assert player["player_ha1"]["S"] == records.team("One").ha1 != team.ha1
+    with arena_table(moto) as table:
+        records = contests_in(table, moto).found(SETTINGS)
+        team, _ = records.enter("One")
+        records.enter("Two")
+        records.remove("Two")
+        records.new_password("One")
+        players = Teams(table, lambda: NOON)
+        assert {one.name for one in players.values()} == {"One", "Dummy"}
+        assert players[team.id].proof == records.team("One").ha1 != team.ha1
 
 
-def test_only_what_has_begun_and_is_not_over_is_under_way(table: DynamoTable) -> None:
-    store = DynamoContest.found(table, SETTINGS)
-    assert list(under_way(table)) == []
-    store.begin()
-    assert list(under_way(table)) == ["cup"]
-    store.end(0)
-    assert list(under_way(table)) == []
+def test_a_file_of_before_the_port_has_all_that_it_had(tmp_path: Path) -> None:
+    """Of a contest that goes on, whatever its folder is called now."""
+
+    def text(value: object) -> str:
+        return TypeAdapter[object](type(value)).dump_json(value).decode()
+
+    meeting = Meeting(7, (ONE.id, TWO.id), "a", NOON, FACTS)
+    standing = Standing(7, NOON, {ONE.id: Rating(1010.5, 99.0)})
+    with closing(sqlite3.connect(tmp_path / FILE)) as db, db:
+        db.executescript(";".join(_CONTENTS.steps[:3]))
+        db.execute("PRAGMA user_version = 3")
+        db.execute("INSERT INTO settings VALUES (?)", (text(SETTINGS),))
+        db.execute("UPDATE progress SET stage = 'begun', ruled = 1")
+        for seed, team in ((2, ONE), (1, TWO)):
+            row = (team.id, seed, team.name, team.ha1, None)
+            db.execute("INSERT INTO teams VALUES (?, ?, ?, ?, ?)", row)
+        db.execute("INSERT INTO rulings VALUES ('1', ?, 'left', '')", (ONE.id,))
+        db.execute("INSERT INTO results VALUES ('1', 0, ?)", (text(RESULT),))
+        db.execute("INSERT INTO pauses VALUES ('')")
+        db.execute("INSERT INTO meetings VALUES (7, ?)", (text(meeting),))
+        db.execute("INSERT INTO standings VALUES (7, ?)", (text(standing),))
+    with closing(kept_in(tmp_path)) as records:
+        assert records.settings == SETTINGS
+        assert (records.stage, records.paused, records.ruled) == (Stage.BEGUN, True, 1)
+        assert records.teams() == [TWO, ONE]
+        assert records.rulings() == {"1": Ruling("1", ONE.id, "left")}
+        assert (records.results(), records.meetings()) == ([RESULT], [meeting])
+        assert records.standings() == [standing]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from support.cloud_clock import FakeClock
-from support.contest_stores import arena_table
+from support.contest_stores import arena_table, contests_in
 from support.size import cases
 
 from cardsharp.cloud.dynamodb_table import DynamoTable
@@ -21,9 +21,8 @@ from cardsharp.deadmansdraw.arena.referee import Referee
 from cardsharp.deadmansdraw.arena.storage import MemoryStorage
 from cardsharp.deadmansdraw.arena.ticks import PAUSE, Tick, Ticks, wake
 from cardsharp.deadmansdraw.arena.waiting import Signals
-from cardsharp.deadmansdraw.contest.dynamodb import DynamoContest, under_way
+from cardsharp.deadmansdraw.contest.entries import Settings, Stage
 from cardsharp.deadmansdraw.contest.office import Office
-from cardsharp.deadmansdraw.contest.records import Records, Settings, Stage
 from cardsharp.deadmansdraw.contest.ticking import Ticking
 from cardsharp.deadmansdraw.wire import MatchParams
 from cardsharp.errors import Malformed
@@ -76,7 +75,7 @@ class Cloud:
         self.queue = MemoryQueue(self.clock, VISIBILITY)
         self.lobby = MemoryLobby(MemoryStorage(), Signals())
         self.fragile = Fragile(self.client)
-        self.records = Records(DynamoContest.found(self.table, SETTINGS))
+        self.records = contests_in(self.table, self.client).found(SETTINGS)
         for name in ("One", "Two", "Three"):
             self.records.enter(name)
         players = [
@@ -97,7 +96,7 @@ class Cloud:
             Ticks(table, self.queue, URL),
             referee,
             Office(referee, table),
-            lambda: (Records(DynamoContest(table, name)) for name in under_way(table)),
+            contests_in(table, self.fragile).under_way,  # type: ignore[arg-type]
         )
 
     def handle(self, message: Message, function: Ticking | None = None) -> bool:

@@ -11,10 +11,10 @@ from starlette.routing import Route
 
 from cardsharp.cloud.dynamodb_items import key
 from cardsharp.deadmansdraw.arena.teams import PLAYERS
-from cardsharp.deadmansdraw.contest.dynamodb import DynamoContest, TableContests
-from cardsharp.deadmansdraw.contest.page_routes import ContestPages, OneContest
-from cardsharp.deadmansdraw.contest.records import Entrant, Records, Settings, Store
-from cardsharp.deadmansdraw.contest.sqlite import SqliteContest
+from cardsharp.deadmansdraw.contest.entries import Entrant, Settings
+from cardsharp.deadmansdraw.contest.page_routes import ContestPages
+from cardsharp.deadmansdraw.contest.records import ContestsKept, Records
+from cardsharp.deadmansdraw.contest.sqlite import found_in
 from support.arena import (
     ALICE,
     OUTSIDER,
@@ -23,6 +23,7 @@ from support.arena import (
     write_players,
 )
 from support.arena_cloud import in_cloud
+from support.contest_stores import contests_in
 from workbench.cloud.emulator import Emulator
 from workbench.deadmansdraw.emulated import new_table
 
@@ -44,11 +45,10 @@ class Home:
 CONTEST = Settings("cup", seed="canary-contest")
 
 
-def begun(store: Store) -> Records:
+def begun(records: Records) -> Records:
     """A contest of two teams that has begun."""
     for team in ("a" * 24, "b" * 24):
-        store.add(Entrant(team, f"Team {team[0]}", "canary-ha1"))
-    records = Records(store)
+        records.add(Entrant(team, f"Team {team[0]}", "canary-ha1"))
     records.begin()
     return records
 
@@ -59,10 +59,10 @@ def this_machine(folder: Path, *, public: bool) -> Iterator[Home]:
     data = folder / "arena.db"
     with running_arena(folder, data=data) as (arena, _):
         left = arena.create_match([ALICE, OUTSIDER], seed="canary-left")
-    contest = begun(SqliteContest.found(folder / "contest", CONTEST))
+    contest = begun(found_in(folder / "contest", CONTEST))
     with running_arena(
         folder,
-        more=ContestPages(lambda: OneContest(contest)),
+        more=ContestPages(lambda: ContestsKept(contest.documents)),
         without=[OUTSIDER],
         data=data,
         public=public,
@@ -100,8 +100,9 @@ def cloud(folder: Path, *, public: bool) -> Iterator[Home]:
             poll_timeout=AT_ONCE,
             watchdog_pause=AT_ONCE,
         ) as (arena, _):
-            begun(DynamoContest.found(table, CONTEST))
-            arena._arena.show(ContestPages(lambda: TableContests(table)))
+            contests = contests_in(table, emulator.client("dynamodb"))
+            begun(contests.found(CONTEST))
+            arena._arena.show(ContestPages(lambda: contests))
             yield Home(arena.url, routes_of(arena._arena.app), left)
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.contest.facts import Facts
-from cardsharp.deadmansdraw.contest.page_routes import ContestPages, OneContest
-from cardsharp.deadmansdraw.contest.records import Records
+from cardsharp.deadmansdraw.contest.page_routes import ContestPages
+from cardsharp.deadmansdraw.contest.records import ContestsKept, Records
 from support.arena import ADMIN_PASSWORD, HandClock
 from support.contests import held, practised
 from workbench.arena.server import ArenaServer
@@ -59,7 +59,7 @@ def contest_shown(
     config = ArenaConfig(
         players=folder / "players.json", clock=clock, public=True, admin_password=ADMIN_PASSWORD
     )
-    with ArenaServer(config, ContestPages(lambda: OneContest(records))) as arena:
+    with ArenaServer(config, ContestPages(lambda: ContestsKept(records.documents))) as arena:
         yield Show(arena, records, clock, _begun(arena, records))
     records.close()
 

@@ -11,13 +11,14 @@ from cardsharp.deadmansdraw.arena.creation import parse_wish
 from cardsharp.deadmansdraw.arena.match import Match, Origin, Pairing, act, begin
 from cardsharp.deadmansdraw.arena.randomness import Randomness
 from cardsharp.deadmansdraw.contest import pairing as contest_pairing
+from cardsharp.deadmansdraw.contest.entries import Entrant, Settings, result_of
 from cardsharp.deadmansdraw.contest.facts import Facts
 from cardsharp.deadmansdraw.contest.ladder import next_pairings
 from cardsharp.deadmansdraw.contest.meetings import Meeting, Standing
 from cardsharp.deadmansdraw.contest.pairing import Decision, Score
 from cardsharp.deadmansdraw.contest.practice import ratings_of_meetings
-from cardsharp.deadmansdraw.contest.records import Entrant, Records, Settings, result_of
-from cardsharp.deadmansdraw.contest.sqlite import SqliteContest
+from cardsharp.deadmansdraw.contest.records import Records
+from cardsharp.deadmansdraw.contest.sqlite import found_in
 from support.arena import HandClock
 
 NAMES = (
@@ -48,10 +49,9 @@ def held(
     The better seed wins as a rule, but the other one in the pairings `upset`.
     """
     settings = settings or Settings("cup", matches=7, most=21, seed="secret")
-    store = SqliteContest.found(folder, settings)
+    records = found_in(folder, settings)
     for place, name in enumerate(names):
-        store.add(Entrant(f"{place:024x}", name, token_hex(16)))
-    records = Records(store)
+        records.add(Entrant(f"{place:024x}", name, token_hex(16)))
     chance, running = Random(len(names)), dict[str, Match]()
     ends: dict[str, Decision] = {}
     facts: dict[str, list[Facts]] = {}

@@ -11,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.cloud_benches import moto_client
 from support.contest_arena import FakeArena, Killed
-from support.contest_stores import in_files, in_table
+from support.contest_stores import arena_table, contests_in
 
 from cardsharp.deadmansdraw.contest.director import Director
-from cardsharp.deadmansdraw.contest.records import Entrant, Records, Result, Settings
-from cardsharp.deadmansdraw.contest.sqlite import SqliteContest
+from cardsharp.deadmansdraw.contest.entries import Entrant, Result, Settings
+from cardsharp.deadmansdraw.contest.records import Records
+from cardsharp.deadmansdraw.contest.sqlite import found_in
 from cardsharp.errors import ConfigError, Unreachable
 
 SETTINGS = Settings("cup", matches=3, most=9, seed="secret")
@@ -23,7 +24,7 @@ SETTINGS = Settings("cup", matches=3, most=9, seed="secret")
 
 @pytest.fixture
 def records(tmp_path: Path) -> Iterator[Records]:
-    made = Records(SqliteContest.found(tmp_path / "cup", SETTINGS))
+    made = found_in(tmp_path / "cup", SETTINGS)
     for name in ("One", "Two", "Three", "Four", "Five"):
         made.enter(name)
     yield made
@@ -34,11 +35,12 @@ def records(tmp_path: Path) -> Iterator[Records]:
 def small(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Records]:
     """Of three teams, in the store of either home."""
     with ExitStack() as stack:
+        settings = replace(SETTINGS, matches=1, most=3)
         if request.param == "sqlite":
-            found = stack.enter_context(in_files(tmp_path))
+            made = found_in(tmp_path / "cup", settings)
         else:
-            found = stack.enter_context(in_table(stack.enter_context(moto_client())))
-        made = Records(found(replace(SETTINGS, matches=1, most=3)))
+            client = stack.enter_context(moto_client())
+            made = contests_in(stack.enter_context(arena_table(client)), client).found(settings)
         for name in ("One", "Two", "Three"):
             made.enter(name)
         yield made
@@ -150,11 +152,12 @@ def test_a_paused_contest_begins_nothing(records: Records) -> None:
 
 def test_a_password_is_told_once_and_kept_hashed(records: Records, tmp_path: Path) -> None:
     """Nothing in the file holds it; a new one voids it."""
-    team, password = records.new_password("One")
+    before = records.team("One")
+    _, password = records.new_password("One")
     kept = (tmp_path / "cup" / "contest.db").read_bytes()
     kept += (tmp_path / "cup" / "contest.db-wal").read_bytes()
     assert password.encode() not in kept
-    assert records.team("One").ha1 != team.ha1
+    assert records.team("One").ha1 != before.ha1
     assert len(password) >= 24
 
 
@@ -191,10 +194,9 @@ def test_a_contest_goes_on_to_its_end_whatever_is_ruled(
 ) -> None:
     """After some steps, and again after its end: all that follows is worked out and played anew."""
     folder = tmp_path_factory.mktemp("ruled") / "cup"
-    store = SqliteContest.found(folder, replace(SETTINGS, matches=1, most=3))
+    records = found_in(folder, replace(SETTINGS, matches=1, most=3))
     for number in range(teams):
-        store.add(Entrant(f"{number:024x}", f"Team {number}", "ha1"))
-    records = Records(store)
+        records.add(Entrant(f"{number:024x}", f"Team {number}", "ha1"))
     arena = FakeArena()
     director = Director(records, arena)
     for _ in range(late):

@@ -9,17 +9,18 @@ import pytest
 from support.contest_arena import FakeArena, Killed
 
 from cardsharp.deadmansdraw.contest.director import Director
+from cardsharp.deadmansdraw.contest.entries import Settings
 from cardsharp.deadmansdraw.contest.facts import Facts
 from cardsharp.deadmansdraw.contest.meetings import Meeting
 from cardsharp.deadmansdraw.contest.practice import LONGEST_REST, REST, Practice, ladder, rests_of
-from cardsharp.deadmansdraw.contest.records import Records, Settings
-from cardsharp.deadmansdraw.contest.sqlite import SqliteContest
+from cardsharp.deadmansdraw.contest.records import Records
+from cardsharp.deadmansdraw.contest.sqlite import found_in
 from cardsharp.errors import Unreachable
 
 
 @pytest.fixture
 def records(tmp_path: Path) -> Iterator[Records]:
-    made = Records(SqliteContest.found(tmp_path / "cup", Settings("cup", seed="secret")))
+    made = found_in(tmp_path / "cup", Settings("cup", seed="secret"))
     for name in ("One", "Two", "Three", "Four", "Five"):
         made.enter(name)
     yield made

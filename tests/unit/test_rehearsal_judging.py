@@ -23,8 +23,8 @@ from cardsharp.deadmansdraw.arena.match import (
     end_turn_by_force,
 )
 from cardsharp.deadmansdraw.arena.randomness import Randomness
+from cardsharp.deadmansdraw.contest.entries import Result, Settings
 from cardsharp.deadmansdraw.contest.pairing import Decision
-from cardsharp.deadmansdraw.contest.records import Result, Settings
 from workbench.bench.rehearsal.entrants import entering
 from workbench.bench.rehearsal.hall import Hall, Refusals
 from workbench.bench.rehearsal.judging import (

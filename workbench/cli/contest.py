@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 import cyclopts
 from cyclopts import Parameter, validators
 
+from cardsharp.deadmansdraw.contest.entries import Settings, Stage
 from cardsharp.deadmansdraw.contest.pages import file_page
-from cardsharp.deadmansdraw.contest.records import Settings, Stage
-from cardsharp.deadmansdraw.contest.sqlite import SqliteContest
+from cardsharp.deadmansdraw.contest.sqlite import found_in
 from cardsharp.deadmansdraw.contest.status import Status
 from cardsharp.errors import ConfigError
 from workbench.cli.commands import command
@@ -70,7 +70,7 @@ def new(folder: Folder, /, *, options: NewOptions = NewOptions(), where: Where =
     settings = Settings(name, options.format, options.matches, 3 * options.matches, options.timeout)
     there = where.contests()
     if there is None:
-        SqliteContest.found(folder, settings).close()
+        found_in(folder, settings).close()
     else:
         there.found(settings)
     results().print(f"contest {name}: {options.format}, {options.matches} matches a pairing")

@@ -15,8 +15,9 @@ from cyclopts import Parameter, validators
 from cardsharp.deadmansdraw.arena.config import utc_now
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.contest.director import Director
+from cardsharp.deadmansdraw.contest.entries import Stage
 from cardsharp.deadmansdraw.contest.practice import Practice, ladder
-from cardsharp.deadmansdraw.contest.records import Records, Stage
+from cardsharp.deadmansdraw.contest.records import Records
 from cardsharp.errors import ConfigError
 from workbench.cli.contest_where import HERE, Folder, Where, name_of
 from workbench.contest.home import PAUSE, Place, opened, records_in, run

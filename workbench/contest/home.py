@@ -20,9 +20,10 @@ from cardsharp.deadmansdraw.arena.players import ADMIN, ha1
 from cardsharp.deadmansdraw.arena.quotas import OF_A_TEAM
 from cardsharp.deadmansdraw.arena.slowdown import PER_ADDRESS
 from cardsharp.deadmansdraw.client import ArenaClient
-from cardsharp.deadmansdraw.contest.page_routes import ContestPages, OneContest
-from cardsharp.deadmansdraw.contest.records import Entrant, Records
-from cardsharp.deadmansdraw.contest.sqlite import SqliteContest
+from cardsharp.deadmansdraw.contest.entries import Entrant
+from cardsharp.deadmansdraw.contest.page_routes import ContestPages
+from cardsharp.deadmansdraw.contest.records import ContestsKept, Records
+from cardsharp.deadmansdraw.contest.sqlite import kept_in
 from cardsharp.errors import ArenaError, CardsharpError, ConfigError, StoreError
 from workbench.arena.server import ArenaServer
 from workbench.stage.opponent import Opponent, Order
@@ -54,7 +55,7 @@ class Place:
 @contextmanager
 def records_in(folder: Path) -> Iterator[Records]:
     """The records of the contest in a folder."""
-    records = Records(SqliteContest(folder))
+    records = kept_in(folder)
     try:
         yield records
     finally:
@@ -89,7 +90,9 @@ def opened(
         admin_password=organiser,
     )
     with ExitStack() as stack:
-        arena = stack.enter_context(ArenaServer(config, ContestPages(lambda: OneContest(records))))
+        arena = stack.enter_context(
+            ArenaServer(config, ContestPages(lambda: ContestsKept(records.documents)))
+        )
         here = Address(arena.url.replace("0.0.0.0", "127.0.0.1"), place.tls and place.tls[0])  # noqa: S104
         over = threading.Event()
         following = threading.Thread(

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from rich.markup import escape
 from rich.table import Table
 
+from cardsharp.deadmansdraw.contest.entries import Result
 from cardsharp.deadmansdraw.contest.facts import Facts
 from cardsharp.deadmansdraw.contest.meetings import Meeting
 from cardsharp.deadmansdraw.contest.practice import Row, ladder
-from cardsharp.deadmansdraw.contest.records import Records, Result
+from cardsharp.deadmansdraw.contest.records import Records
 from cardsharp.deadmansdraw.contest.status import TeamLine
 from workbench.show.output import results
 

@@ -5,13 +5,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
+from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.cloud.sqs import SqsQueue
 from cardsharp.deadmansdraw.arena.ticks import wake
-from cardsharp.deadmansdraw.contest.dynamodb import DynamoContest
-from cardsharp.deadmansdraw.contest.records import Records, Settings
+from cardsharp.deadmansdraw.contest.entries import Settings
+from cardsharp.deadmansdraw.contest.records import ContestsKept, Records
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.errors import ConfigError
+from cardsharp.keep.dynamodb import DynamoKeep
 from workbench.operate.stack import Stack
 
 UNDEPLOYED = frozenset({"ladder", "swiss"})
@@ -50,12 +52,18 @@ class Contests:
                 f"A stack holds no contest of the format {settings.format}, as what pairs its "
                 "teams is not deployed; hold it in a folder, without --stack."
             )
-        DynamoContest.found(self._table, settings)
+        self._kept.found(settings)
+
+    @property
+    def _kept(self) -> ContestsKept:
+        return ContestsKept(
+            DynamoKeep(self._table.name, SystemClock(), self.stack.client("dynamodb"))
+        )
 
     @contextmanager
     def records(self, name: str) -> Iterator[Records]:
         """The records of a contest; raises `ConfigError` where there is none of that name."""
-        yield Records(DynamoContest(self._table, name))
+        yield self._kept.named(name)
 
     def go_on(self) -> None:
         """Have the director look at once, and not only within two minutes."""

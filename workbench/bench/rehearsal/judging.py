@@ -8,9 +8,9 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 
 from cardsharp.deadmansdraw.arena.match import Match, Move
+from cardsharp.deadmansdraw.contest.entries import Result, Settings
 from cardsharp.deadmansdraw.contest.meetings import Meeting
 from cardsharp.deadmansdraw.contest.pairing import Decision, Pairing, Score, Team
-from cardsharp.deadmansdraw.contest.records import Result, Settings
 
 PRACTICE = "-practice"
 """What the tag of practice matches ends with."""

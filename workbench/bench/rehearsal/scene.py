@@ -16,7 +16,7 @@ from pathlib import Path
 from random import Random
 
 from cardsharp.deadmansdraw.contest.records import Records
-from cardsharp.deadmansdraw.contest.sqlite import SqliteContest
+from cardsharp.deadmansdraw.contest.sqlite import kept_in
 from cardsharp.errors import CardsharpError
 from workbench.bench.rehearsal.entrants import Kind, Program, entering
 from workbench.bench.rehearsal.hall import Hall
@@ -196,7 +196,7 @@ def scene(setting: Setting, folder: Path) -> Iterator[Scene]:
             if team.program is not None:
                 stack.callback(team.program.kill)
                 team.program.start()
-        records = Records(SqliteContest(contest))
+        records = kept_in(contest)
         stack.callback(records.close)
         hall = Hall(folder)
         stack.callback(hall.kill)

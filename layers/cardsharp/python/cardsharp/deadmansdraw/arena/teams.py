@@ -1,10 +1,11 @@
 """The players of an arena in its DynamoDB table, and the dummy, who belongs to every arena.
 
-| pk      | sk | attributes                                                      |
-|---------|----|-----------------------------------------------------------------|
-| players | ID | player_name, player_ha1, perhaps player_email and player_country |
+| pk      | sk | attributes                                                                |
+|---------|----|---------------------------------------------------------------------------|
+| players | ID | player_name, player_ha1, perhaps player_email and player_country;          |
+|         |    | or doc_body with name and ha1, as a contest writes them (`cardsharp.keep`) |
 
-`player_ha1` is what `players.ha1` makes of a password. Actions used: Query.
+`ha1` is what `players.ha1` makes of a password. Actions used: Query.
 """
 
 import logging
@@ -14,9 +15,11 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
+from cardsharp.cloud.codec import decode
 from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.deadmansdraw.arena.ids import DUMMY_ID
 from cardsharp.deadmansdraw.arena.players import DEFAULT_FILE, Player, load_players
+from cardsharp.errors import StoreError
 
 if TYPE_CHECKING:
     from cardsharp.cloud.dynamodb_items import Item
@@ -62,9 +65,10 @@ class Teams(Mapping[str, Player]):
 def _player(item: "Item") -> Player | None:
     """The player of an item; one that cannot be read is left out, and the log says so."""
     told = {name.removeprefix(_PREFIX): value["S"] for name, value in item.items() if "S" in value}
-    known = {name: told[name] for name in ("name", "ha1", "email", "country") if name in told}
     try:
+        body = decode(told["doc_body"]) if "doc_body" in told else told
+        known = {name: body[name] for name in ("name", "ha1", "email", "country") if name in body}
         return Player.model_validate({"_id": told["sk"], **known})
-    except ValidationError:
+    except (ValidationError, StoreError):
         _log.warning("The player %s cannot be read and is left out.", told["sk"])
         return None

@@ -7,17 +7,18 @@
 | CARDSHARP_KEEP_DAYS | as the arena has it                            |
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 
+from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.cloud.sqs import SqsQueue
 from cardsharp.deadmansdraw.arena.assembly import KEEP_DAYS, STORE, referee_of
 from cardsharp.deadmansdraw.arena.ticks import Tick, Ticks
-from cardsharp.deadmansdraw.contest.dynamodb import DynamoContest, under_way
 from cardsharp.deadmansdraw.contest.office import Office
-from cardsharp.deadmansdraw.contest.records import Records
+from cardsharp.deadmansdraw.contest.records import ContestsKept
 from cardsharp.deadmansdraw.contest.ticking import Ticking
+from cardsharp.keep.dynamodb import DynamoKeep
 
 
 def direct(environment: Mapping[str, str], body: str | None, holder: str) -> bool:
@@ -38,9 +39,6 @@ def ticking(store: str, queue: str, keep_days: str) -> Ticking:
     """The work of the ticks of an arena; it may remember what cannot change."""
     referee = referee_of({STORE: store, KEEP_DAYS: keep_days})
     table = DynamoTable(store.partition(":")[2])
-
-    def contests() -> Iterator[Records]:
-        return (Records(DynamoContest(table, name)) for name in under_way(table))
-
+    contests = ContestsKept(DynamoKeep(table.name, SystemClock()))
     ticks = Ticks(table, SqsQueue(queue), queue)
-    return Ticking(ticks, referee, Office(referee, table), contests)
+    return Ticking(ticks, referee, Office(referee, table), contests.under_way)

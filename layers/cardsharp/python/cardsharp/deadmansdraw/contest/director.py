@@ -6,10 +6,11 @@ again, and no match is lost or counted twice.
 
 from datetime import timedelta
 
+from cardsharp.deadmansdraw.contest.entries import Result, Ruling, result_of
 from cardsharp.deadmansdraw.contest.facts import Facts, facts_of
 from cardsharp.deadmansdraw.contest.matches import Arena, Matches, Played
 from cardsharp.deadmansdraw.contest.pairing import Decision, Pairing, Team
-from cardsharp.deadmansdraw.contest.records import Records, Result, Ruling, result_of
+from cardsharp.deadmansdraw.contest.records import Records
 from cardsharp.errors import ArenaError
 
 

@@ -17,9 +17,9 @@ from cardsharp.deadmansdraw.contest.elimination import (
     ended,
     team_of,
 )
+from cardsharp.deadmansdraw.contest.entries import Result
 from cardsharp.deadmansdraw.contest.figures import wins_so_far
 from cardsharp.deadmansdraw.contest.pairing import Team
-from cardsharp.deadmansdraw.contest.records import Result
 
 BETWEEN = 0.7
 """Rows between the winners' half and the losers': room for its rounds' names."""

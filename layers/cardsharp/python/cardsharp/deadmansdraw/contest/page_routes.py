@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -17,37 +17,11 @@ from cardsharp.deadmansdraw.arena.players import User
 from cardsharp.viewer.assets import HEADERS
 
 if TYPE_CHECKING:
-    from cardsharp.deadmansdraw.contest.records import Records
+    from cardsharp.deadmansdraw.contest.records import ContestsKept
     from cardsharp.viewer.base import Site
 
 FOLDER = Path(__file__).with_name("page")
 ASSETS = {"contest.css": "text/css", "contest.js": "text/javascript"}
-
-
-class Contests(Protocol):
-    """The contests of an arena."""
-
-    def names(self) -> list[str]:
-        """Their names; the first is shown where none is asked for."""
-
-    def named(self, name: str) -> "Records":
-        """One of them."""
-
-
-class OneContest:
-    """The contest of an arena that has one."""
-
-    def __init__(self, records: "Records") -> None:
-        self._records = records
-        self._name = records.settings.name
-
-    def names(self) -> list[str]:
-        """Its name."""
-        return [self._name]
-
-    def named(self, _name: str) -> "Records":
-        """The contest."""
-        return self._records
 
 
 class ContestPages:
@@ -58,7 +32,7 @@ class ContestPages:
 
     title, path = "Contest", "/contest"
 
-    def __init__(self, contests: Callable[[], Contests]) -> None:
+    def __init__(self, contests: "Callable[[], ContestsKept]") -> None:
         self._contests = contests
 
     def routes(self, site: "Callable[[], Site]", lobby: Lobby, guard: Guard) -> list[Route]:

@@ -2,223 +2,141 @@
 
 The matches are not here but in the arena, under tags that name pairing and number: from them the
 director works out again where the contest stands, whatever befell it. The results are a copy for
-those who look while it runs. What keeps it is a `Store`: a file at home, a table in the cloud.
+those who look while it runs. A file at home keeps it, or the arena's table in the cloud:
+
+| partition             | sort    | body                                                          |
+|-----------------------|---------|---------------------------------------------------------------|
+| contests              | NAME    | `Progress`: its settings and how far it is                    |
+| contest#NAME#team     | ID      | an `Entrant`, and its seed                                    |
+| contest#NAME#ruling   | PAIRING | a `Ruling`                                                    |
+| contest#NAME#result   | 00012   | a `Result`, by its place                                      |
+| contest#NAME#meeting  | 0000012 | a `Meeting` of practice, by its number                        |
+| contest#NAME#standing | 0000012 | a `Standing` of practice, by how many matches made it         |
+| players               | ID      | name and ha1: what an arena in the cloud reads of its players |
 """
 
 import secrets
 import unicodedata
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from enum import StrEnum
-from typing import Protocol
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pydantic import TypeAdapter
 
 from cardsharp.deadmansdraw.arena.players import LONGEST_NAME, ha1
-from cardsharp.deadmansdraw.contest.elimination import DoubleElimination
-from cardsharp.deadmansdraw.contest.facts import Facts
-from cardsharp.deadmansdraw.contest.ladder import Ladder
+from cardsharp.deadmansdraw.contest.entries import (
+    Entrant,
+    Result,
+    Ruling,
+    Settings,
+    Stage,
+    places,
+)
 from cardsharp.deadmansdraw.contest.meetings import Meeting, Standing
-from cardsharp.deadmansdraw.contest.pairing import Decision, Format, Pairing, Rules, Team
-from cardsharp.deadmansdraw.contest.round_robin import RoundRobin
-from cardsharp.deadmansdraw.contest.swiss import Swiss
+from cardsharp.deadmansdraw.contest.pairing import Team
 from cardsharp.errors import ConfigError, Conflict
-
-FORMATS: dict[str, Format] = {
-    "double-elimination": DoubleElimination(),
-    "round-robin": RoundRobin(),
-    "swiss": Swiss(),
-    "ladder": Ladder(),
-}
-
-
-class Stage(StrEnum):
-    """How far a contest is."""
-
-    OPEN = "open"
-    BEGUN = "begun"
-    OVER = "over"
+from cardsharp.keep.port import MOST_CHANGES, Change, Delete, Document, Keep, Key, Put
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """What a contest was founded with."""
+class Progress:
+    """A contest's settings, and how far it is; `entered` and `ruled` count for ever."""
 
-    name: str
-    format: str = "double-elimination"
-    matches: int = 5
-    most: int = 15
-    timeout: float = 7.0
-    seed: str = field(default_factory=lambda: secrets.token_hex(16), repr=False)
-
-    @property
-    def practice(self) -> str:
-        """The tag of its practice."""
-        return f"{self.name}-practice"
-
-    @property
-    def form(self) -> Format:
-        """Who meets whom."""
-        return FORMATS[self.format]
-
-    @property
-    def rules(self) -> Rules:
-        """How many matches decide a pairing."""
-        return Rules(self.matches, self.most, level=self.format != "double-elimination")
+    settings: Settings
+    stage: Stage = Stage.OPEN
+    paused: bool = False
+    entered: int = 0
+    ruled: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Entrant:
-    """A team of the contest; one with a strategy is played by the director."""
+_PROGRESS = TypeAdapter(Progress)
+_TEAM = TypeAdapter(Entrant)
+_RULING = TypeAdapter(Ruling)
+_RESULT = TypeAdapter(Result)
+_MEETING = TypeAdapter(Meeting)
+_STANDING = TypeAdapter(Standing)
 
-    id: Team
-    name: str
-    ha1: str = field(repr=False)
-    strategy: str | None = None
+CONTESTS, PLAYERS = "contests", "players"
+"""The partitions of all contests, and of the players of an arena in the cloud."""
 
-
-@dataclass(frozen=True, slots=True)
-class Ruling:
-    """What an organiser has decided of a pairing."""
-
-    pairing: str
-    winner: Team
-    reason: str
+_ORDER = (Stage.BEGUN, Stage.OPEN, Stage.OVER)
+_PAGE = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
-    """How a pairing stands: the ids of its matches, and what those came to that have ended."""
+class ContestsKept:
+    """The contests that a keep holds."""
 
-    pairing: str
-    round: int
-    part: str
-    teams: tuple[str, str]
-    wins: tuple[int, int] = (0, 0)
-    winner: str | None = None
-    decided: bool = False
-    matches: tuple[str, ...] = ()
-    facts: tuple[Facts, ...] = ()
-    ruled: str | None = None
+    def __init__(self, keep: Keep) -> None:
+        self.documents = keep
 
-    @property
-    def points(self) -> tuple[tuple[int, int], ...]:
-        """The points of the ended matches, in the order of the teams."""
-        return tuple(facts.points for facts in self.facts)
+    def found(self, settings: Settings) -> "Records":
+        """A new contest; raises `ConfigError` where one of that name is."""
+        try:
+            self.documents.commit(
+                _put(Key(CONTESTS, settings.name), _PROGRESS, Progress(settings), 0)
+            )
+        except Conflict:
+            raise ConfigError(f"There is a contest {settings.name} already.") from None
+        return self.named(settings.name)
 
-    @property
-    def ended(self) -> tuple[tuple[str, Facts], ...]:
-        """The ended matches by their ids; of a pairing only the last one can be running."""
-        return tuple(zip(self.matches, self.facts, strict=False))
+    def named(self, name: str) -> "Records":
+        """One of them; raises `ConfigError` where there is none of that name."""
+        return Records(self.documents, name)
 
+    def names(self) -> list[str]:
+        """Their names, those under way first, then those to come."""
+        found = sorted(self._progress(), key=lambda one: _ORDER.index(one.stage))
+        return [one.settings.name for one in found]
 
-class Store(Protocol):
-    """What keeps a contest; every method raises `StoreError` where it fails."""
+    def under_way(self) -> "Iterator[Records]":
+        """Yield those that have begun and are not over."""
+        for one in self._progress():
+            if one.stage is Stage.BEGUN:
+                yield self.named(one.settings.name)
 
-    def settings(self) -> Settings:
-        """What the contest was founded with."""
-
-    def teams(self) -> list[Entrant]:
-        """The teams, the best seed first."""
-
-    def add(self, team: Entrant) -> None:
-        """Enter a team as the last seed.
-
-        Raises:
-            Conflict: the name is taken, or the contest has begun.
-        """
-
-    def replace(self, team: Entrant) -> None:
-        """Keep a team's new password."""
-
-    def remove(self, team: Entrant) -> None:
-        """Remove a team; raises `Conflict` where the contest has begun."""
-
-    def seed(self, order: Sequence[Team]) -> None:
-        """Let the teams be seeded in this order; raises `Conflict` where the contest has begun."""
-
-    def stage(self) -> Stage:
-        """How far the contest is."""
-
-    def begin(self) -> None:
-        """Let a contest that is open begin; from now on its teams stay as they are."""
-
-    def end(self, ruled: int) -> None:
-        """Let the contest be over, unless more than `ruled` rulings were made in it."""
-
-    def rule(self, ruling: Ruling) -> None:
-        """Keep a ruling in place of an earlier one; a contest that was over goes on."""
-
-    def rulings(self) -> dict[str, Ruling]:
-        """The rulings by pairing."""
-
-    def ruled(self) -> int:
-        """How often a ruling was made."""
-
-    def paused(self) -> bool:
-        """Whether no match is to begin."""
-
-    def pause(self, *, on: bool) -> None:
-        """Let no match begin, or let them begin again."""
-
-    def keep(self, results: Iterable[Result]) -> None:
-        """Keep how the contest stands, in place of how it stood."""
-
-    def results(self) -> list[Result]:
-        """How the contest stood last, the pairings in their order."""
-
-    def add_meeting(self, meeting: Meeting) -> None:
-        """Keep a match of practice that has ended, by its number."""
-
-    def meetings(self) -> list[Meeting]:
-        """The matches of practice that have ended, by their numbers."""
-
-    def add_standing(self, standing: Standing) -> None:
-        """Keep ratings, by how many matches made them."""
-
-    def standings(self) -> list[Standing]:
-        """The ratings over time, the oldest first."""
-
-    def close(self) -> None:
-        """Let go of what it has open."""
-
-
-def _seen(name: str) -> str:
-    """A name as people tell names apart: capitals, widths and ligatures make no other one."""
-    return unicodedata.normalize("NFKC", name).casefold()
+    def _progress(self) -> list[Progress]:
+        found = _under(self.documents, CONTESTS)
+        return [_PROGRESS.validate_python(document.body) for document in found]
 
 
 class Records:
-    """The records of one contest, in the store that keeps them."""
+    """The records of one contest; every method raises `StoreError` where its keep fails.
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    Raises:
+        ConfigError: there is none of that name.
+    """
+
+    def __init__(self, keep: Keep, name: str) -> None:
+        self.documents = keep
+        self._name = name
+        self.settings = self._progress().settings
 
     def close(self) -> None:
-        """Let go of the store."""
-        self._store.close()
-
-    @property
-    def settings(self) -> Settings:
-        """What the contest was founded with."""
-        return self._store.settings()
+        """Let go of what keeps it."""
+        self.documents.close()
 
     @property
     def stage(self) -> Stage:
         """How far the contest is."""
-        return self._store.stage()
+        return self._progress().stage
 
     def begin(self) -> None:
         """Let the contest begin, if it has not; from now on its teams stay as they are."""
-        self._store.begin()
+        self._change(
+            lambda one: replace(one, stage=Stage.BEGUN) if one.stage is Stage.OPEN else one
+        )
 
     def end(self, ruled: int) -> None:
         """Let the contest be over, unless more than `ruled` rulings were made in it."""
-        self._store.end(ruled)
+        self._change(lambda one: replace(one, stage=Stage.OVER) if one.ruled <= ruled else one)
 
     # --- teams -----------------------------------------------------------------------------
 
     def teams(self) -> list[Entrant]:
         """The teams, the best seed first."""
-        return self._store.teams()
+        found = sorted(self._under("team"), key=lambda one: int(str(one.body["seed"])))
+        return [_TEAM.validate_python(one.body) for one in found]
 
     def enter(self, name: str, strategy: str | None = None) -> tuple[Entrant, str]:
         """A new team and its password, which nobody can read again."""
@@ -238,38 +156,77 @@ class Records:
         team_id, password = secrets.token_hex(12), secrets.token_urlsafe(18)
         team = Entrant(team_id, name, ha1(team_id, password), strategy)
         try:
-            self._store.add(team)
+            self.add(team)
         except Conflict:
             raise ConfigError(f"Somebody else is changing the teams; enter {name} again.") from None
         return team, password
 
+    def add(self, team: Entrant) -> None:
+        """Enter a team as the last seed.
+
+        Raises:
+            Conflict: the name is taken, or the contest has begun.
+        """
+        found = self._document()
+        if team.name in {one.name for one in self.teams()}:
+            raise Conflict("The name is taken.")
+        seed = _PROGRESS.validate_python(found.body).entered + 1
+        self._change_teams(found, seed, self._put_team(team, seed, 0), _player(team))
+
     def new_password(self, name: str) -> tuple[Entrant, str]:
         """A team and its new password, which counts within seconds in place of the old one."""
-        team, password = self.team(name), secrets.token_urlsafe(18)
-        self._store.replace(replace(team, ha1=ha1(team.id, password)))
+        password = secrets.token_urlsafe(18)
+        team, document = self._team(name)
+        team = replace(team, ha1=ha1(team.id, password))
+        seed = int(str(document.body["seed"]))
+        self.documents.commit(self._put_team(team, seed, document.version), _player(team))
         return team, password
 
     def remove(self, name: str) -> None:
         """Remove a team before the contest has begun."""
         self._refuse_once_begun()
-        try:
-            self._store.remove(self.team(name))
-        except Conflict:
-            self._refuse_once_begun()
-            raise
+        found = self._document()
+        team, document = self._team(name)
+        entered = _PROGRESS.validate_python(found.body).entered + 1
+        player = self.documents.get(Key(PLAYERS, team.id))
+        gone = [one for one in (document, player) if one is not None]
+        self._change_teams(found, entered, *(Delete(one.key, one.version) for one in gone))
 
     def seed(self, order: Sequence[Team]) -> None:
         """Let the teams be seeded in this order of all their ids, before the contest has begun."""
         self._refuse_once_begun()
-        self._store.seed(order)
+        found = self._document()
+        entered = _PROGRESS.validate_python(found.body).entered
+        teams = {team.id: team for team in self.teams()}
+        puts = [
+            self._put_team(teams[team], entered + place, None)
+            for place, team in enumerate(order, 1)
+        ]
+        self._change_teams(found, entered + len(order), *puts)
 
     def team(self, name: str) -> Entrant:
         """The team with that name or id."""
-        found = [team for team in self.teams() if name in (team.id, team.name)]
-        if not found:
+        return self._team(name)[0]
+
+    def _team(self, name: str) -> tuple[Entrant, Document]:
+        found = [(_TEAM.validate_python(one.body), one) for one in self._under("team")]
+        named = next((one for one in found if name in (one[0].id, one[0].name)), None)
+        if named is None:
             names = ", ".join(team.name for team in self.teams()) or "nobody yet"
             raise ConfigError(f"No team is called {name}; entered are {names}.")
-        return found[0]
+        return named
+
+    def _put_team(self, team: Entrant, seed: int, expected: int | None) -> Put:
+        put = _put(self._key("team", team.id), _TEAM, team, expected)
+        return put._replace(body={**put.body, "seed": seed})
+
+    def _change_teams(self, found: Document, entered: int, *changes: Change) -> None:
+        """Change teams of a contest that is open, and still as it was found; raises `Conflict`."""
+        progress = _PROGRESS.validate_python(found.body)
+        if progress.stage is not Stage.OPEN:
+            raise Conflict("The contest has begun.")
+        counted = replace(progress, entered=entered)
+        self.documents.commit(_put(found.key, _PROGRESS, counted, found.version), *changes)
 
     def _refuse_once_begun(self) -> None:
         if self.stage is not Stage.OPEN:
@@ -278,89 +235,131 @@ class Records:
     # --- what organisers say ---------------------------------------------------------------
 
     def rule(self, pairing: str, winner: str, reason: str) -> None:
-        """Decide a pairing, whatever its matches were; a later ruling replaces an earlier one."""
-        self._store.rule(Ruling(pairing, self.team(winner).id, reason))
+        """Decide a pairing, whatever its matches were; a later ruling replaces an earlier one.
+
+        A contest that was over goes on.
+        """
+        ruling = Ruling(pairing, self.team(winner).id, reason)
+        self._change(
+            lambda one: replace(one, stage=Stage.BEGUN, ruled=one.ruled + 1),
+            _put(self._key("ruling", pairing), _RULING, ruling),
+        )
 
     def rulings(self) -> dict[str, Ruling]:
         """The rulings by pairing."""
-        return self._store.rulings()
+        found = [_RULING.validate_python(one.body) for one in self._under("ruling")]
+        return {ruling.pairing: ruling for ruling in found}
 
     @property
     def ruled(self) -> int:
         """How often a ruling was made."""
-        return self._store.ruled()
+        return self._progress().ruled
 
     @property
     def paused(self) -> bool:
         """Whether no match is to begin."""
-        return self._store.paused()
+        return self._progress().paused
 
     def pause(self, *, on: bool) -> None:
         """Let no match begin, or let them begin again."""
-        self._store.pause(on=on)
+        self._change(lambda one: replace(one, paused=on))
 
     # --- results ---------------------------------------------------------------------------
 
     def keep(self, results: Iterable[Result]) -> None:
-        """Keep how the contest stands, in place of how it stood."""
-        self._store.keep(results)
+        """Keep how the contest stands, in place of how it stood; what has not changed is left."""
+        before = {one.key: one for one in self._under("result")}
+        after = [
+            _put(self._key("result", f"{place:05}"), _RESULT, result)
+            for place, result in enumerate(results)
+        ]
+        changes: list[Change] = [
+            put for put in after if put.key not in before or before[put.key].body != put.body
+        ]
+        gone = before.keys() - {put.key for put in after}
+        changes += [Delete(key, before[key].version) for key in sorted(gone)]
+        for first in range(0, len(changes), MOST_CHANGES):
+            self.documents.commit(*changes[first : first + MOST_CHANGES])
 
     def results(self) -> list[Result]:
         """How the contest stood last, the pairings in their order."""
-        return self._store.results()
-
-    # --- practice --------------------------------------------------------------------------
-
-    def add_meeting(self, meeting: Meeting) -> None:
-        """Keep a match of practice that has ended."""
-        self._store.add_meeting(meeting)
-
-    def meetings(self) -> list[Meeting]:
-        """The matches of practice that have ended, in the order in which they did."""
-        return sorted(self._store.meetings(), key=lambda meeting: (meeting.at, meeting.number))
-
-    def add_standing(self, standing: Standing) -> None:
-        """Keep the ratings of a moment."""
-        self._store.add_standing(standing)
-
-    def standings(self) -> list[Standing]:
-        """The ratings of practice over time, the oldest first."""
-        return self._store.standings()
-
-    # --- places ----------------------------------------------------------------------------
+        return [_RESULT.validate_python(one.body) for one in self._under("result")]
 
     def table(self) -> list[list[Team]]:
         """The places so far, the best first."""
         return places(self.settings, self.teams(), self.results())
 
+    # --- practice --------------------------------------------------------------------------
 
-def places(
-    settings: Settings, teams: Iterable[Entrant], results: Iterable[Result]
-) -> list[list[Team]]:
-    """The places after such results, the best first."""
-    decided = {
-        result.pairing: Decision(result.wins, result.winner) for result in results if result.decided
-    }
-    return settings.form.table([team.id for team in teams], decided)
+    def add_meeting(self, meeting: Meeting) -> None:
+        """Keep a match of practice that has ended, by its number."""
+        self.documents.commit(_put(self._key("meeting", f"{meeting.number:07}"), _MEETING, meeting))
+
+    def meetings(self) -> list[Meeting]:
+        """The matches of practice that have ended, in the order in which they did."""
+        found = [_MEETING.validate_python(one.body) for one in self._under("meeting")]
+        return sorted(found, key=lambda meeting: (meeting.at, meeting.number))
+
+    def add_standing(self, standing: Standing) -> None:
+        """Keep ratings, by how many matches made them."""
+        self.documents.commit(
+            _put(self._key("standing", f"{standing.played:07}"), _STANDING, standing)
+        )
+
+    def standings(self) -> list[Standing]:
+        """The ratings of practice over time, the oldest first."""
+        return [_STANDING.validate_python(one.body) for one in self._under("standing")]
+
+    # --- documents -------------------------------------------------------------------------
+
+    def _document(self) -> Document:
+        found = self.documents.get(Key(CONTESTS, self._name))
+        if found is None:
+            raise ConfigError(
+                f"There is no contest {self._name}; `cardsharp contest new` founds one."
+            )
+        return found
+
+    def _progress(self) -> Progress:
+        return _PROGRESS.validate_python(self._document().body)
+
+    def _change(self, change: Callable[[Progress], Progress], *more: Put) -> None:
+        """Write what a change makes of the progress as it is now, however many write at once."""
+        while True:
+            found = self._document()
+            before = _PROGRESS.validate_python(found.body)
+            after = change(before)
+            if after == before:
+                return
+            with suppress(Conflict):
+                self.documents.commit(_put(found.key, _PROGRESS, after, found.version), *more)
+                return
+
+    def _key(self, kind: str, sort: str) -> Key:
+        return Key(f"contest#{self._name}#{kind}", sort)
+
+    def _under(self, kind: str) -> Iterator[Document]:
+        return _under(self.documents, f"contest#{self._name}#{kind}")
 
 
-def result_of(
-    pairing: Pairing,
-    decision: Decision | None,
-    facts: tuple[Facts, ...],
-    matches: tuple[str, ...],
-    ruling: Ruling | None,
-) -> Result:
-    """A pairing as it is kept."""
-    return Result(
-        pairing=pairing.key,
-        round=pairing.round,
-        part=pairing.part,
-        teams=pairing.teams,
-        wins=(0, 0) if decision is None else decision.wins,
-        winner=None if decision is None else decision.winner,
-        decided=decision is not None,
-        matches=matches,
-        facts=facts,
-        ruled=None if ruling is None else ruling.reason,
-    )
+def _under(keep: Keep, partition: str) -> Iterator[Document]:
+    """Yield all documents of a partition in order."""
+    found = keep.range(partition, most=_PAGE)
+    yield from found
+    while len(found) == _PAGE:
+        found = keep.range(partition, found[-1].key.sort, _PAGE)
+        yield from found
+
+
+def _put(key: Key, kind: TypeAdapter[Any], value: object, expected: int | None = None) -> Put:
+    return Put(key, kind.dump_python(value, mode="json"), expected)
+
+
+def _player(team: Entrant) -> Put:
+    """What the arena's book has of a team."""
+    return Put(Key(PLAYERS, team.id), {"name": team.name, "ha1": team.ha1}, None)
+
+
+def _seen(name: str) -> str:
+    """A name as people tell names apart: capitals, widths and ligatures make no other one."""
+    return unicodedata.normalize("NFKC", name).casefold()

@@ -7,22 +7,23 @@ from cardsharp.deadmansdraw.arena.assembly import STORE, arena_of
 from cardsharp.web.asgi import Application, AsgiService
 
 if TYPE_CHECKING:
-    from cardsharp.deadmansdraw.contest.dynamodb import TableContests
+    from cardsharp.deadmansdraw.contest.records import ContestsKept
 
 
 def application(environment: Mapping[str, str]) -> Application:
     """The application that an environment describes; raises `ConfigError`."""
     arena = arena_of(environment)
     # As there: slow to import, and needed by nobody who only asks what there is.
-    from cardsharp.cloud.dynamodb_table import DynamoTable  # noqa: PLC0415
+    from cardsharp.cloud.clock import SystemClock  # noqa: PLC0415
     from cardsharp.deadmansdraw.contest.page_routes import ContestPages  # noqa: PLC0415
+    from cardsharp.keep.dynamodb import DynamoKeep  # noqa: PLC0415
 
-    table = DynamoTable(environment[STORE].partition(":")[2])
+    keep = DynamoKeep(environment[STORE].partition(":")[2], SystemClock())
 
-    def contests() -> "TableContests":
-        from cardsharp.deadmansdraw.contest.dynamodb import TableContests  # noqa: PLC0415
+    def contests() -> "ContestsKept":
+        from cardsharp.deadmansdraw.contest.records import ContestsKept  # noqa: PLC0415
 
-        return TableContests(table)
+        return ContestsKept(keep)
 
     arena.show(ContestPages(contests))
     return arena.app

@@ -13,10 +13,11 @@ from cardsharp.deadmansdraw.contest import figures
 from cardsharp.deadmansdraw.contest.chart import Chart, chart
 from cardsharp.deadmansdraw.contest.drawing import Drawing, bracket, rounds
 from cardsharp.deadmansdraw.contest.elimination import LIVES, DoubleElimination
+from cardsharp.deadmansdraw.contest.entries import Result, places
 from cardsharp.deadmansdraw.contest.facts import Facts
 from cardsharp.deadmansdraw.contest.pairing import Team
 from cardsharp.deadmansdraw.contest.practice import Row, ladder
-from cardsharp.deadmansdraw.contest.records import Records, Result, places
+from cardsharp.deadmansdraw.contest.records import Records
 
 LEAST = 2
 """Teams of a contest that can be drawn."""
