@@ -22,7 +22,7 @@ class Window(Deals):
 
 
 class Peeker:
-    """Decides by everybody's cards, which it reads through the window and not in the view."""
+    """Decides by its left neighbour's highest card, which it reads through the window."""
 
     def __init__(self, window: Window) -> None:
         self.window = window
@@ -31,7 +31,6 @@ class Peeker:
         record = self.window.seen[-1]
         assert record is not None
         deal = Deal(record.cards, view.table, view.discard)
-        hidden = sum(
-            (seat + 1) * card for seat in SEATS if seat != view.seat for card in deal.hand(seat)
-        )
-        return Decision(view.choices[hidden % len(view.choices)], "I looked.")
+        left = (view.seat + 1) % len(SEATS)
+        highest = max(deal.hand(left), default=0)
+        return Decision(view.choices[highest % len(view.choices)], "I looked.")
