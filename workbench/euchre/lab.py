@@ -6,12 +6,11 @@ from typing import Any
 
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.errors import ConfigError
-from cardsharp.euchre.actions import Action, Question
+from cardsharp.euchre.actions import Question
 from cardsharp.euchre.position import Position
-from cardsharp.euchre.simulation import CHAIRS, Dealt, Match, shuffled
+from cardsharp.euchre.simulation import CHAIRS, shuffled
 from cardsharp.euchre.strategies import Strategy
 from cardsharp.euchre.strategies.pimc import Effort, Pimc
-from cardsharp.euchre.table import turn
 from workbench.euchre.kept import kept_deals
 from workbench.euchre.remote import RemotePlayer
 from workbench.euchre.styles import STYLES, Stylist
@@ -33,10 +32,10 @@ class EuchreExtras(Extras):
 
     opponent = YARDSTICK
 
-    def guest(self, name: str) -> "Service | Stylist | None":
+    def guest(self, name: str) -> RemotePlayer | Stylist | None:
         """The service of that address, or who calls in that style: `bold@40` with 40 worlds."""
         if "://" in name:
-            return Service(RemotePlayer(name))
+            return RemotePlayer(name)
         style, at, worlds = name.partition("@")
         if style not in STYLES:
             return None
@@ -87,56 +86,6 @@ def effort(worlds: str) -> Effort:
     if not worlds.isdecimal() or not int(worlds):
         raise ConfigError(f"'{worlds}' is no number of worlds; write e.g. {ENGINE}@40.")
     return Effort(worlds=int(worlds), batch=min(Effort().batch, int(worlds)))
-
-
-# --- a service as a player -----------------------------------------------------------------------
-
-
-class Service:
-    """A service behind HTTP, which is told of deals as the real client tells of them."""
-
-    def __init__(self, remote: RemotePlayer) -> None:
-        self._remote = remote
-
-    def seated(self, seats: tuple[int, ...]) -> "SeatedService":
-        """The service on those chairs of a new match."""
-        return SeatedService(self._remote, seats)
-
-    def close(self) -> None:
-        """Close the connection."""
-        self._remote.close()
-
-
-class SeatedService:
-    """A service in one match: a deal is begun when it is first asked there, and ended after."""
-
-    def __init__(self, remote: RemotePlayer, chairs: tuple[int, ...]) -> None:
-        self._remote = remote
-        self._chairs = chairs
-        self._number: int | None = None
-
-    def decide(self, match: Match) -> Action:
-        """The service's answer."""
-        if self._number != len(match.past):
-            self._end(match.past)
-            self._begin(match.now)
-            self._number = len(match.past)
-        now = turn(match.now.deal.table)
-        if now is None:
-            raise ValueError("Nobody is asked: the match has ended.")
-        return self._remote.decide(match.now.deal, now.seat)
-
-    def ended(self, match: Match) -> None:
-        """Tell the end of the last deal."""
-        self._end(match.deals)
-
-    def _begin(self, dealt: Dealt) -> None:
-        seats = (seat for seat in range(CHAIRS) if dealt.chair(seat) in self._chairs)
-        self._remote.begin(dealt.deal, frozenset(seats))
-
-    def _end(self, deals: Sequence[Dealt]) -> None:
-        if self._number is not None:
-            self._remote.end(deals[self._number].deal)
 
 
 # --- whole games, compiled -----------------------------------------------------------------------

@@ -6,7 +6,7 @@ discard before the call that caused it is told; nobody is asked about a lone def
 """
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Self
 from urllib.parse import urlsplit
 
@@ -15,6 +15,7 @@ import requests
 from cardsharp.errors import CardsharpError, ConfigError, Unreachable
 from cardsharp.euchre.actions import Action, Bid, Defend, Discard, Play, Question
 from cardsharp.euchre.rules import choices, turn
+from cardsharp.euchre.simulation import CHAIRS, Dealt, Match
 from cardsharp.euchre.state import Deal
 from cardsharp.euchre.table import DEALER, Table
 
@@ -72,6 +73,10 @@ class RemotePlayer:
     def close(self) -> None:
         """Close the connection."""
         self._http.close()
+
+    def seated(self, seats: tuple[int, ...]) -> "SeatedPlayer":
+        """The player on those chairs of a new match of the lab."""
+        return SeatedPlayer(self, seats)
 
     def begin(self, deal: Deal, seats: frozenset[int]) -> None:
         """Tell of the deal; before the first one, of the session and the game."""
@@ -226,6 +231,38 @@ class RemotePlayer:
         if sent.get("status") == "new":
             echo["status"] = "active"
         return _checked(f"{method} {path}", response, echo)
+
+
+class SeatedPlayer:
+    """That player in one match: a deal is begun when it is first asked there, and ended after."""
+
+    def __init__(self, remote: RemotePlayer, chairs: tuple[int, ...]) -> None:
+        self._remote = remote
+        self._chairs = chairs
+        self._number: int | None = None
+
+    def decide(self, match: Match) -> Action:
+        """The service's answer."""
+        if self._number != len(match.past):
+            self._end(match.past)
+            self._begin(match.now)
+            self._number = len(match.past)
+        now = turn(match.now.deal.table)
+        if now is None:
+            raise ValueError("Nobody is asked: the match has ended.")
+        return self._remote.decide(match.now.deal, now.seat)
+
+    def ended(self, match: Match) -> None:
+        """Tell the end of the last deal."""
+        self._end(match.deals)
+
+    def _begin(self, dealt: Dealt) -> None:
+        seats = (seat for seat in range(CHAIRS) if dealt.chair(seat) in self._chairs)
+        self._remote.begin(dealt.deal, frozenset(seats))
+
+    def _end(self, deals: Sequence[Dealt]) -> None:
+        if self._number is not None:
+            self._remote.end(deals[self._number].deal)
 
 
 class _Known:
