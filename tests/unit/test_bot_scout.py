@@ -20,6 +20,7 @@ from world.faults import STEP, FaultPlan, Kind
 from world.network import ANSWERS, RETRY_AFTER
 
 from cardsharp.access import Credentials
+from cardsharp.budget import Budget
 from cardsharp.cloud.messages import LookMessage, parse_look, parse_message
 from cardsharp.cloud.metrics import Metric, NoMeter
 from cardsharp.cloud.offering import SETTLED, Offering
@@ -289,6 +290,17 @@ def test_r15_an_arena_that_answers_at_once_is_asked_at_a_calm_pace(scene: Listen
     assert len(scene.asked) > 20
     assert min(gaps) >= TIMING.pace
     assert max(gaps) <= TIMING.pace + SLACK
+
+
+def test_an_arena_that_counts_is_asked_again_soon_only_after_it_named_a_new_match(
+    scene: Listening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two matches that begin within 5 s are both found in time; the limit allows no more."""
+    monkeypatch.setattr(Budget, "limit", 100)
+    attend(scene, timedelta(hours=1))
+    scene.listen(TIMING.long_poll + timedelta(seconds=15))
+    gaps = [(later - earlier).total_seconds() for earlier, later in pairwise(scene.asked)]
+    assert gaps[:3] == pytest.approx([1, 5, 5], abs=SLACK.total_seconds())
 
 
 def test_a_match_that_waits_is_offered_at_once_and_more_and_more_seldom_while_no_worker_comes(

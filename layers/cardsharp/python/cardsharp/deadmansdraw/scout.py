@@ -107,6 +107,9 @@ class Scout:
     _denied: Denied = field(default_factory=Denied)
     _refusal: ArenaError | None = None
     _named: frozenset[str] = frozenset()
+    _has_new: bool = False
+    """Whether the last answer named a match that the one before did not."""
+
     _newest: str | None = None
     """The newest match that we know, where all are known."""
 
@@ -257,6 +260,7 @@ class Scout:
         limits = [one.creation_params.timeout for one in going_on]
         self._turn = min((one for one in limits if one is not None), default=self._turn)
         named = [one.id for one in going_on]
+        self._has_new = not self._named.issuperset(named)
         self._named = frozenset(named)
         return named
 
@@ -265,7 +269,10 @@ class Scout:
         if self._newest is not None:
             return self.timing.breath
         pace, counts = self.timing.pace, self.arena.contact.budget.limit is not None
-        return max(pace, self.timing.busy) if counts and self._runs() else pace
+        if not (counts and self._runs()):
+            return pace
+        # A new match is taken meanwhile, and then the next new one can be waited for.
+        return self.timing.breath if self._has_new else max(pace, self.timing.busy)
 
     def _ask(self, *, wait: bool = True) -> tuple[list[str], float]:
         """The matches that are to be attended, and the second before which none is asked for.
