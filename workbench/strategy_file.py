@@ -20,7 +20,7 @@ from cardsharp.errors import ConfigError
 from cardsharp.game import Game
 from cardsharp.games import game
 from cardsharp.registry import Registry, strategies_of
-from workbench import program
+from workbench import last_words, program
 
 SUFFIX = ".py"
 
@@ -201,12 +201,14 @@ def _import(path: Path, module_name: str) -> tuple[Path, ...]:
     sys.modules[module_name] = module
     there = set(sys.modules)
     _look_in(str(path.parent))
+    last_words.listen(path)
     try:
-        spec.loader.exec_module(module)
+        with last_words.in_time(path):
+            spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         del sys.modules[module_name]
         raise ConfigError(
-            f"The strategy file {_place(error, path)} fails: {_said(error)}"
+            f"The strategy file {_place(error, path)} fails: {_said(error)}{_remedy(error)}"
         ) from error
     return path, *_take_out(set(sys.modules) - there, path.parent)
 
@@ -243,6 +245,14 @@ def _place(error: BaseException, path: Path) -> str:
     if isinstance(error, SyntaxError) and error.lineno is not None:
         lines.append(error.lineno)
     return f"{path}, line {lines[-1]}," if lines else str(path)
+
+
+def _remedy(error: BaseException) -> str:
+    """What to type where a package is missing."""
+    if not isinstance(error, ModuleNotFoundError):
+        return ""
+    package = str(error.name).partition(".")[0]
+    return f". Is it a package? Install it: uv pip install --python {sys.executable} {package}"
 
 
 def _said(error: BaseException) -> str:

@@ -67,7 +67,7 @@ def test_teams_are_entered_and_told_their_passwords_once(cli: Cli, tmp_path: Pat
     assert password not in listed.out
     again = cli("contest", "teams", "credentials", folder, "[Goal] Diggers").out
     assert password not in again
-    assert cli("contest", "teams", "remove", folder, "House").out == "team House is out\n"
+    assert cli("contest", "teams", "remove", folder, "House").out == "Removed House.\n"
     assert len(cli("contest", "teams", "list", folder, "--json").json()) == 2
     wrong = tmp_path / "wrong.csv"
     for row, fault in (("Bananas,", "Bananas already"), ("Other,captian", "captian")):

@@ -1,6 +1,8 @@
 """A strategy of one's own: written by a command, played anywhere, and every fault explained."""
 
+import os
 import shutil
+import subprocess
 import sys
 from datetime import timedelta
 from pathlib import Path
@@ -77,6 +79,11 @@ def test_a_name_that_is_none_says_so(cli: Cli, tmp_path: Path, file: str, said: 
         ("errs", "return position.nosuch", "errs.py, line 13, in decide: return position.nosuch"),
         ("empty", "return None", "the strategy returned None, which is no Decision"),
         ("wrong", "return Decision('Draw', '')", "the strategy chose 'Draw', which is no action"),
+        (
+            "sleepy",
+            "import time; time.sleep(9)",
+            "while it slept or waited (sleepy.py, line 13",
+        ),
         ("endless", "while True: pass", "no decision within 0.2 s of processor time (endless.py"),
     ],
 )
@@ -93,13 +100,46 @@ def test_the_lab_stops_at_a_fault_and_says_whose_it_is(
 
 def test_a_fault_in_a_match_is_counted_placed_and_can_be_opened(cli: Cli, tmp_path: Path) -> None:
     played = cli("play", "--strategy", failing(tmp_path, "counts", "return position.nosuch"))
-    assert played.code == 0
+    assert played.code == 1, "nothing was decided by it"
+    assert "Every decision of " in played.err
     assert "decisions: the strategy failed: AttributeError:" in played.err
     assert "(counts.py, line 13, in decide: return position.nosuch)" in played.err
-    command = played.err.rpartition("cardsharp why ")[2].split()
+    command = played.err.rpartition("cardsharp why ")[2].partition("\n")[0].split()
     why = cli("why", *command)
     assert why.code == 0, why.err
     assert "counts.py, line 13" in "".join(why.out.split("\n        "))
+
+
+@pytest.mark.parametrize(
+    ("before", "body", "code", "said"),
+    [
+        ("", "__import__('os')._exit(0)", 1, "ends.py, line 13, in decide: the strategy ended"),
+        ("import os; os._exit(9)", "", 1, "ends.py, line 1, in <module>: the strategy ended"),
+        ("while True: pass", "", 2, "ends.py, line 1, in <module>: not imported within 0.5 s"),
+    ],
+)
+@pytest.mark.parametrize("command", [["play", "--strategy"], ["lab", "duel", "draw-2"]])
+def test_a_file_that_ends_or_holds_up_the_process_is_told(  # noqa: PLR0913, PLR0917 - a table
+    tmp_path: Path, command: list[str], before: str, body: str, code: int, said: str
+) -> None:
+    """Whatever status it gives: a grader must not take `_exit(0)` for a match that was played."""
+    file = tmp_path / "ends.py"
+    file.write_text(before + FAILING.format(name="ends", body=body or "pass"))
+    hurried = (
+        "import sys; from datetime import timedelta; from workbench import last_words; "
+        "from workbench.cli import main; last_words.IMPORT_LIMIT = timedelta(seconds=0.5); "
+        f"sys.exit(main({[*command, str(file)]!r}))"
+    )
+    ended = subprocess.run(  # noqa: S603 - our own command
+        [sys.executable, "-c", hurried],
+        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert ended.returncode == code, ended.stderr
+    assert said in ended.stderr
 
 
 def test_an_action_that_the_rules_refuse_is_told_in_a_sentence(cli: Cli, tmp_path: Path) -> None:

@@ -118,7 +118,7 @@ def test_a_sequential_test_says_what_it_tells_apart_and_what_came_out(
 ) -> None:
     lab("duel", "champion", "example-node", "--sprt", "--elo1", "300", "--workers", "1")
     said = capsys.readouterr()
-    assert "until FIRST is shown to be 300 Elo stronger, or no more than 0" in said.err
+    assert "until a test with 5 % error decides between +300 and 0 Elo" in said.err
     assert "champion is stronger: Elo " in said.out
     assert "the test says stronger: Elo 300 rather than 0, after " in said.out
 

@@ -63,7 +63,7 @@ class NewOptions:
 
 @contest.command
 def new(folder: Folder, /, *, options: NewOptions = NewOptions(), where: Where = HERE) -> None:
-    """Found a contest in a new folder, or in a deployed stack; its name tags its matches."""
+    """Create a contest in a new folder, or in a deployed stack; its name tags its matches."""
     name = name_of(folder)
     if options.matches % 2 == 0:
         raise ConfigError("An odd number of matches decides a pairing, such as --matches 5.")
@@ -179,7 +179,7 @@ def rule(
 
 @contest.command
 def pause(folder: Folder, /, *, where: Where = HERE) -> None:
-    """Let no match begin; those that run are played to their end."""
+    """Start no new matches; running ones finish."""
     with where.records(folder) as records:
         records.pause(on=True)
     command = f"cardsharp contest resume {where.arguments(folder)}"

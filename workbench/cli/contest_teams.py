@@ -95,7 +95,7 @@ def remove(folder: Folder, name: str, /, *, where: Where = HERE) -> None:
     """Remove a team before the contest has begun."""
     with where.records(folder) as records:
         records.remove(name)
-    results().print(f"team {name} is out", markup=False)
+    results().print(f"Removed {name}.", markup=False)
 
 
 @teams.command

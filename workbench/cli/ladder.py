@@ -78,7 +78,7 @@ def ladder(player: Player, *, options: LadderOptions = LadderOptions()) -> int:
     plan = options.plan(player)
     messages().print(
         f"{player} climbs the ladder of {game_named(plan.game).title} (seed {plan.seed}): each "
-        f"rung {TEST.rule().replace('FIRST', 'it')}, at most {plan.pairs:,} pairs of matches.",
+        f"rung {TEST.rule()}, at most {plan.pairs:,} pairs of matches.",
         soft_wrap=True,
     )
     steps = []

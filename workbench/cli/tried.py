@@ -105,12 +105,14 @@ def _judged(differ: Sequence[TriedAgain]) -> Iterator[str]:
         who = "nobody" if judge is None else judge.name
         yield f"What that costs is not known: {who} values none of it."
         return
+    total = sum(costs)
     valued = "" if len(costs) == len(differ) else f"; {len(costs)} of them can be valued"
     yield (
-        f"By {judge.name} that costs {amount(judge.form, sum(costs))} together, "
-        f"{amount(judge.form, sum(costs) / len(costs))} each ({judge.unit}){valued}."
+        f"By {judge.name} that {'costs' if total >= 0 else 'gains'} "
+        f"{amount(judge.form, abs(total))} together, "
+        f"{amount(judge.form, abs(total) / len(costs))} each ({judge.unit}){valued}."
     )
-    yield "Each is judged on the position as it was; less than nothing is a gain."
+    yield "Each is judged on the position as it was."
 
 
 def _faults(tried: Sequence[TriedAgain]) -> Iterator[Text]:

@@ -146,7 +146,7 @@ class MatchOptions:
     insecure: Annotated[
         bool, Parameter(negative=(), help="Send the password over http in a private network.")
     ] = False
-    ca: Annotated[Path | None, Parameter(help="A file of certificates to believe.")] = None
+    ca: Annotated[Path | None, Parameter(help="CA file to trust.")] = None
     as_json: Json = False
 
 

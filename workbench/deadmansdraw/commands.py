@@ -52,7 +52,7 @@ COMMANDS = (
             ("cardsharp bot --url ... --user ID --once", "leave after the first match"),
             (
                 "cardsharp bot --url ... --user ID --standby",
-                "said twice: one goes on for the other",
+                "run it twice: the second takes over",
             ),
         ),
         room=ROOM,

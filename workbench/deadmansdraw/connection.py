@@ -54,7 +54,7 @@ class ArenaOptions:
         Parameter(negative=(), help="Send the password over http in a private network."),
     ] = False
     ca: Annotated[
-        Path | None, Parameter(help="A file of certificates to believe, for an arena with its own.")
+        Path | None, Parameter(help="CA file to trust, for an arena with a certificate of its own.")
     ] = None
 
 

@@ -89,17 +89,25 @@ class PlayOptions:
 
 
 def play(*, options: PlayOptions = PlayOptions()) -> int:
-    """Play, show, check and keep matches; 0 when all finished with complete logs."""
+    """Play, show, check and keep matches; 0 when all finished with complete logs.
+
+    A strategy of which every decision failed has not played: that is 1.
+    """
     script = _script(options)
     folder = options.keep or data_folder()
     store = own_store() if options.keep is None else f"sqlite:{options.keep / 'matches.db'}"
+    if options.keep is not None:
+        with open_log(store):  # what is wrong with the folder is said before the match
+            pass
     with _work_folder(folder) as work, telemetry_in(work / "play.log"):
         report = _perform(script, options, work, store)
     if options.as_json:
         print_json(report.document())
     else:
         _print_end(report, options)
-    return Exit.OK if report.complete else Exit.FAILED
+    if report.never_decided:
+        print_error(f"Every decision of {options.strategy} failed: no match says how it plays.")
+    return Exit.OK if report.complete and not report.never_decided else Exit.FAILED
 
 
 def _script(options: PlayOptions) -> Script:

@@ -37,7 +37,7 @@ class MatchReport:
     """One finished match: its end, what the arena says of our log, and decisions gone wrong.
 
     `longest_turn` is the number of the turn in which we decided most, and `forced` how many turns
-    of ours the arena ended for want of time.
+    of ours the arena ended for want of time. `decisions` are all of ours, the `faults` among them.
     """
 
     match_id: str
@@ -47,6 +47,7 @@ class MatchReport:
     us: int | None = 0
     longest_turn: int = 1
     forced: int = 0
+    decisions: int = 0
 
     @property
     def scores(self) -> tuple[int, int]:
@@ -90,6 +91,12 @@ class RunReport:
     def complete(self) -> bool:
         """Whether every log equals the arena's history."""
         return all(match.verdict.complete for match in self.played)
+
+    @property
+    def never_decided(self) -> bool:
+        """Whether every decision of our strategy failed: only safe actions were played."""
+        made = sum(match.decisions for match in self.played)
+        return 0 < made == sum(len(match.faults) for match in self.played)
 
     def count(self, result: str) -> int:
         """How many matches ended so for us."""
@@ -140,7 +147,8 @@ def played_of(record: MatchRecord, moves: Sequence[MoveRecord], verdict: Verdict
     longest = max(turns, key=lambda turn: len(turn.decisions), default=None)
     us, number = Labels.of(header_of(record)).us, 1 if longest is None else longest.number
     forced = forced_turns(record, moves)
-    return MatchReport(record.match_id, outcome, verdict, faults, us, number, forced)
+    made = sum(step.ours is not None for turn in turns for step in turn.decisions)
+    return MatchReport(record.match_id, outcome, verdict, faults, us, number, forced, made)
 
 
 def forced_turns(record: MatchRecord, moves: Sequence[MoveRecord]) -> int:

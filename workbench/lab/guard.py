@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from time import monotonic
+from time import monotonic, process_time
 from types import FrameType
 from typing import Any
 
@@ -16,14 +16,23 @@ from cardsharp.deciding import Decided, Decider, shaped
 from cardsharp.errors import StrategyFault
 from cardsharp.strategy import Decision, Strategy
 from cardsharp.trying import own_lines, tried
+from workbench.program import Program
 from workbench.strategy_file import is_own
 
 LIMIT = timedelta(seconds=2)
-"""What a decision may take of the processor; at a table it is the same on the clock."""
+"""What a decision may take of the processor; at a table it is the same on the clock.
+
+Who sleeps or waits so long without using the processor is late as well.
+"""
+
+ASLEEP = 0.1
+"""The part of that time below which it has slept."""
 
 
 class DecisionTooLong(BaseException):
     """A decision took too long; no `except Exception` of the strategy's own takes it."""
+
+    slept = False
 
 
 class Guarded:
@@ -44,7 +53,7 @@ class Guarded:
             return shaped(self._strategy.decide(position), Decision)
 
         try:
-            with _processor_limit():
+            with _limited(self._strategy):
                 found = tried(work, self._strategy)
         except DecisionTooLong as late:
             raise StrategyFault(f"{self.name}: {_late(late, self._strategy)}.") from None
@@ -66,7 +75,7 @@ def decided_again(
 ) -> Decided[Any]:
     """What a strategy decides in a position, with the fault where it fails or takes too long."""
     try:
-        with _processor_limit():
+        with _limited(strategy):
             return decider.decide(strategy, position, None, monotonic)
     except DecisionTooLong as late:
         fault = _late(late, strategy)
@@ -78,24 +87,39 @@ def _late(late: DecisionTooLong, strategy: object) -> str:
     """That a decision took too long, and where it was by then."""
     lines = own_lines(late, strategy)
     place = f" ({lines[-1]})" if lines else ""
-    return f"no decision within {LIMIT.total_seconds():g} s of processor time{place}"
+    how = "while it slept or waited" if late.slept else "of processor time"
+    return f"no decision within {LIMIT.total_seconds():g} s {how}{place}"
 
 
 @contextmanager
-def _processor_limit() -> Iterator[None]:
-    """Raise `DecisionTooLong` in the block when it has had its share of the processor.
+def _limited(strategy: object) -> Iterator[None]:
+    """Raise `DecisionTooLong` in the block when it has had its share of the processor, or slept.
 
-    Only a main thread can be interrupted so; elsewhere, as on a cluster's worker, nothing is
-    limited.
+    A program, for which our process waits, has a limit of its own. Only a main thread can be
+    interrupted so; elsewhere, as on a cluster's worker, nothing is limited.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
+    seconds, used = LIMIT.total_seconds(), process_time()
+
+    def awake(_number: int, _frame: FrameType | None) -> None:
+        if process_time() - used < ASLEEP * seconds:
+            late = DecisionTooLong()
+            late.slept = True
+            raise late
+        # It works, on a machine that gives it little time.
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+
     signal.signal(signal.SIGPROF, _ring)
-    signal.setitimer(signal.ITIMER_PROF, LIMIT.total_seconds())
+    signal.signal(signal.SIGALRM, awake)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    if not isinstance(strategy, Program):
+        signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
     finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
         signal.setitimer(signal.ITIMER_PROF, 0)
 
 

@@ -94,9 +94,9 @@ class SprtOptions:
     sprt: Annotated[
         bool, Parameter(negative=(), help="Stop as soon as it is shown whether FIRST is stronger.")
     ] = False
-    elo0: Annotated[float, Parameter(help="No stronger than this is not stronger.")] = 0.0
+    elo0: Annotated[float, Parameter(help="Null hypothesis, in Elo.")] = 0.0
     elo1: Annotated[float, Parameter(help="This much is stronger.")] = 20.0
-    alpha: Annotated[float, Parameter(validator=Chance, help="Wrongly called stronger.")] = 0.05
+    alpha: Annotated[float, Parameter(validator=Chance, help="False-positive rate.")] = 0.05
     beta: Annotated[float, Parameter(validator=Chance, help="Wrongly not called so.")] = 0.05
 
     def tested(self, plan: Plan) -> Sequential | None:

@@ -11,7 +11,6 @@ from dataclasses import asdict, dataclass, field
 from math import inf, log, log10
 
 from cardsharp.ratings import PER_TENFOLD, share_at
-from cardsharp.strategy import percent
 
 _PRIOR = 4.0
 """So many drawn-out pairs of every result are taken as seen: the spread of the first few pairs
@@ -53,9 +52,11 @@ class Sprt:
 
     def rule(self) -> str:
         """When the test ends, in words."""
+        same = self.alpha == self.beta
+        error = f"{100 * self.alpha:g}" + ("" if same else f" and {100 * self.beta:g}")
         return (
-            f"until FIRST is shown to be {self.elo1:g} Elo stronger, or no more than {self.elo0:g} "
-            f"(wrong in {percent(self.alpha)} and {percent(self.beta)} of the cases)"
+            f"until a test with {error} % error decides between {self.elo1:+g} "
+            f"and {self.elo0:g} Elo"
         )
 
 

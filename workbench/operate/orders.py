@@ -135,7 +135,7 @@ def _put_secret(stack: Stack, name: str, username: str, password: str) -> None:
 def ring(stack: Stack, now: datetime) -> str:
     """Set off the alarm TurnTimedOut, whose mail must then arrive; its name in CloudWatch.
 
-    It goes off by itself within minutes, when it is next evaluated.
+    CloudWatch clears it within minutes, when it next evaluates it.
     """
     name = stack.ids["TurnTimedOut"]
     told = f"A test by cardsharp cloud test-alarm at {now:%H:%M} UTC; nothing is wrong."

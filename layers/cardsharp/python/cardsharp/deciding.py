@@ -91,7 +91,10 @@ def shaped(decision: object, make: type[DA]) -> DA:
         Unfit: it is not; the text says why.
     """
     if not isinstance(decision, make):
-        raise Unfit(f"the strategy returned {_named(decision)}, which is no Decision")
+        raise Unfit(
+            f"the strategy returned {_named(decision)}, which is no Decision; let decide end "
+            'with `return Decision(action, "why")`'
+        )
     if not isinstance(decision.reason, str):
         raise Unfit(f"the reason of its decision is {_named(decision.reason)}, no text")
     _check_options(decision.options)

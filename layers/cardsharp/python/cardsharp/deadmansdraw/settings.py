@@ -25,7 +25,7 @@ class Settings(Workplace):
         default=False, description="true or false: whether http to a private network will do"
     )
     arena_ca: Path | None = Field(
-        default=None, description="a file of certificates to believe instead of the usual ones"
+        default=None, description="CA file to trust instead of the usual ones"
     )
     arena_url: str = Field(
         description="the arena's address, https (http on this machine only, "

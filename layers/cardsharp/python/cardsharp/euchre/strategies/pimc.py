@@ -144,7 +144,7 @@ def seed_of(position: Position) -> int:
 
 
 def _note(race: Race, number: int) -> str:
-    return "" if number in race.running else f"given up after {race.tried[number]} worlds"
+    return "" if number in race.running else f"dropped after {race.tried[number]} possible deals"
 
 
 def _choices(position: Position, also: Sequence[Action]) -> _Choices:
