@@ -24,8 +24,11 @@ from typing import NamedTuple
 AHEAD = 0.2
 """So much faster than evenly a budget may be spent: a turn comes with several requests."""
 
-FED = 0.55
-"""The part of a turn's limit that a request may wait; the rest is for deciding and for the way."""
+FED = 0.65
+"""The part of a turn's limit that an action may wait; the rest is for deciding and for the way."""
+
+BORNE = 0.55
+"""That part if so many matches were played that all their actions waited so long."""
 
 NOT_LONGER = 900
 """Seconds that a window may last: what is said to last longer is not believed."""
@@ -127,7 +130,7 @@ class Budget:
             if self._window is None or turn is None:
                 return None
             a_second = self._window.last.limit / self._window.length
-            return max(1, int(a_second * FED * turn.total_seconds()))
+            return max(1, int(a_second * BORNE * turn.total_seconds()))
 
     # --- going -------------------------------------------------------------------------------
 

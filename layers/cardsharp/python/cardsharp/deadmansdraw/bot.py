@@ -107,6 +107,8 @@ class ArenaMatch:
 
     def _sight(self, view: MatchView, known: Facts) -> Sight[Action]:
         self._note_times(view)
+        if view.creation_params.timeout is not None:
+            self.patience = min(PATIENCE, view.creation_params.timeout / 4)
         seats = self.players.seats(view)
         if not seats:
             raise NotFound(404, "the match has no seat of ours; check the user's id")
@@ -165,7 +167,6 @@ class ArenaMatch:
         limit, moved = view.creation_params.timeout, instant(view.last_move_at)
         if limit is None or moved is None:
             return NEVER
-        self.patience = min(PATIENCE, limit / 4)
         with suppress(OverflowError):
             clock = self.players.me.client.contact.far
             return clock.when(moved + limit, self.clock.monotonic())
