@@ -1,18 +1,19 @@
 """Today's generation of the API: other words, the same games (docs/spec/blef-next.md)."""
 
+from dataclasses import replace
 from functools import partial
 from http import HTTPStatus
 
 from pydantic import BaseModel
 
-from cardsharp.blef import wire, wire_next
+from cardsharp.blef import routes, wire, wire_next
 from cardsharp.blef.actions import CHECK
 from cardsharp.blef.refusals import Denied
 from cardsharp.blef.service import Blef, StateLook
 from cardsharp.web import refusals
 from cardsharp.web.api import Api
 from cardsharp.web.reading import Parameters
-from cardsharp.web.route import Answer, Call, Route
+from cardsharp.web.route import Answer, Answers, Call, ErrorBody, Route
 
 VERSION = "2022.4"
 """The API has no version of its own: the year and month of its makers' latest."""
@@ -24,11 +25,10 @@ or as a form; prefer POST, for uuids in a body are in nobody's history or log. A
 counts as missing. What is wrong with a parameter is told as `Bad input value in 'NAME': VALUE`,
 and on the next line why. A feed tells what happens over a WebSocket, where there is one."""
 
-_GAME = "/games/{game_uuid}"
-_CHANGES = ("GET", "POST")
 _MOST_DIGITS = 20
 _OK, _ACCEPTED, _BAD = HTTPStatus.OK, HTTPStatus.ACCEPTED, HTTPStatus.BAD_REQUEST
 _REFUSED = (_BAD, HTTPStatus.FORBIDDEN)
+_DONE: Answers = {_OK: (wire.MessageBody,)}
 
 
 def explain(error: Exception, model: type[BaseModel]) -> Answer:
@@ -38,10 +38,6 @@ def explain(error: Exception, model: type[BaseModel]) -> Answer:
 
 def _list(blef: Blef, _call: Call[BaseModel]) -> Answer:
     return Answer(wire_next.list_body(blef.listed()))
-
-
-def _create(blef: Blef, call: Call[BaseModel]) -> Answer:
-    return Answer(wire.CreatedBody(game_uuid=blef.create(call.caller)))
 
 
 def _state(blef: Blef, call: Call[wire_next.StateAsked]) -> Answer:
@@ -102,90 +98,57 @@ def _read_digits(parameter: str, text: str | None) -> int:
     return int(text)
 
 
-def _visibility(*, public: bool) -> Route[Blef]:
-    how, done = ("public", "Show") if public else ("private", "Hide")
-    return Route(
-        methods=_CHANGES,
-        path=f"{_GAME}/make-{how}",
-        name=f"make-{how}",
-        summary=f"{done} a game in the list, as its admin and before its start",
-        act=partial(_show, public=public),
-        request=wire.AdminAsked,
-        answers={_OK: (wire.MessageBody,)},
-        refusals=_REFUSED,
-    )
+_OLDER = {route.name: route for route in routes.ROUTES}
+"""The paths of version 2.3, of which today's differ in what is named here."""
 
+_GAMES, _CREATE, _STATE, _JOIN = (_OLDER[name] for name in ("list", "create", "state", "join"))
+_START, _PLAY = _OLDER["start"], _OLDER["play"]
+_TOLD: Answers = {_OK: (wire_next.NextStateBody,)}
 
 ROUTES: tuple[Route[Blef], ...] = (
-    Route(
-        methods=("GET",),
-        path="/games",
-        name="list",
+    replace(
+        _GAMES,
         summary="The public games that have not started",
         act=_list,
         answers={_OK: (wire_next.NextListBody,)},
     ),
-    Route(
-        methods=_CHANGES,
-        path="/games/create",
-        name="create",
-        summary="Create a private game without players",
-        act=_create,
-        answers={_OK: (wire.CreatedBody,)},
-        refusals=(HTTPStatus.TOO_MANY_REQUESTS,),
-    ),
-    Route(
-        methods=("GET",),
-        path=_GAME,
-        name="state",
-        summary="A game or one of its past rounds, with the hands that you may see",
+    replace(_CREATE, errors={}),
+    replace(
+        _STATE,
         act=_state,
         request=wire_next.StateAsked,
-        answers={_OK: (wire_next.NextStateBody,)},
-        refusals=(_BAD,),
+        answers=_TOLD,
+        error=ErrorBody,
+        headers={},
     ),
-    Route(
-        methods=_CHANGES,
-        path=f"{_GAME}/join",
-        name="join",
-        summary="Join a game that has not started",
-        act=_join,
-        request=wire_next.JoinAsked,
-        answers={_OK: (wire.JoinedBody,)},
-        refusals=_REFUSED,
-    ),
-    Route(
-        methods=_CHANGES,
-        path=f"{_GAME}/invite-aiagent",
+    replace(_JOIN, act=_join, request=wire_next.JoinAsked, refusals=_REFUSED),
+    replace(
+        _JOIN,
+        path=f"{_STATE.path}/invite-aiagent",
         name="invite-aiagent",
         summary="Have a bot join a game, as its admin and before its start",
         act=_invite,
         request=wire_next.InviteAsked,
-        answers={_OK: (wire.MessageBody,)},
+        answers=_DONE,
         refusals=(*_REFUSED, HTTPStatus.TOO_MANY_REQUESTS),
     ),
-    Route(
-        methods=_CHANGES,
-        path=f"{_GAME}/start",
-        name="start",
-        summary="Start a game, as its admin; it is private from then on",
-        act=_start,
-        request=wire.AdminAsked,
-        answers={_ACCEPTED: (wire.MessageBody,)},
-        refusals=_REFUSED,
-    ),
-    Route(
-        methods=_CHANGES,
-        path=f"{_GAME}/play",
-        name="play",
+    replace(_START, summary="Start a game, as its admin; it is private from then on", act=_start),
+    replace(
+        _PLAY,
         summary="Bet or check, as the player to move; the state that follows",
         act=_play,
-        request=wire.PlayAsked,
-        answers={_OK: (wire_next.NextStateBody,)},
-        refusals=(_BAD,),
+        answers=_TOLD,
+        error=ErrorBody,
     ),
-    _visibility(public=True),
-    _visibility(public=False),
+    *(
+        replace(
+            _OLDER[f"make-{how}"],
+            act=partial(_show, public=how == "public"),
+            answers=_DONE,
+            error=ErrorBody,
+        )
+        for how in ("public", "private")
+    ),
 )
 
 API = Api(
