@@ -14,7 +14,6 @@ import requests
 from support.blef import blef_front
 
 from cardsharp.cloud.clock import SystemClock
-from cardsharp.errors import ConfigError
 from workbench.cloud.context import Function, LambdaContext
 from workbench.cloud.events import Event
 from workbench.cloud.http_events import FAILED, read_answer
@@ -118,17 +117,6 @@ def test_only_headers_of_the_function_are_sent(blef: HttpFront) -> None:
 def test_a_head_has_no_body(blef: HttpFront) -> None:
     status, _, body = raw(blef, "HEAD", "/v2/games/create")
     assert (status, body) == (405, b"")
-
-
-def test_a_path_is_not_decoded_on_its_way(blef: HttpFront) -> None:
-    status, _, body = raw(blef, "GET", "/v2/games/..%2Fgames")
-    assert (status, json.loads(body)["error"]) == (400, "Invalid game UUID")
-
-
-def test_a_port_that_is_taken_is_told(blef: HttpFront) -> None:
-    port = int(blef.url.rpartition(":")[2])
-    with pytest.raises(ConfigError, match=f"port {port}"):
-        HttpFront(Function("echo", echo), port)
 
 
 async def asked_from(gateway: HttpGateway, source: str) -> int:

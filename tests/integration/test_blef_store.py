@@ -150,6 +150,7 @@ def test_the_list_shows_public_games_of_the_last_half_hour_by_uuid(bench: Bench)
     change(bench.store, UUIDS[2], public=False)
     bench.clock.advance(RECENT - MINUTE)
     change(bench.store, UUIDS[1], round=random_round(Random(1), 2))
+    assert bench.store.read(UUIDS[4]) is None
     listed = bench.store.listed()
     assert [(one.uuid, one.nicknames, one.started) for one in listed] == [
         (UUIDS[1], ("p0", "p1"), True),

@@ -89,6 +89,7 @@ def test_the_api_shows_a_player_exactly_the_position_of_its_seat(players: int, s
     """So a bot that reads the API sees what one beside the rules would, and no more."""
     live = random_round(Random(seed), players)
     names = tuple(f"p{seat}" for seat in range(players))
+    assert position_in(state_body(table_of(None, names), None), names[0]) is None
     for me in (None, *range(players)):
         position = position_of(live, me)
         body = state_body(table_of(live, names), position).model_dump_json()

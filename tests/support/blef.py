@@ -17,7 +17,7 @@ from cardsharp.blef.chance import SecretChance
 from cardsharp.blef.routes import API
 from cardsharp.blef.service import Blef
 from cardsharp.blef.sqlite import SqliteGames
-from cardsharp.blef.state import Move, Round
+from cardsharp.blef.state import Deal, Move, Round
 from cardsharp.blef.store import GameStore
 from cardsharp.cloud import telemetry
 from cardsharp.cloud.clock import SystemClock
@@ -149,6 +149,26 @@ def memory_client(base: str = API.base) -> Client:
     """A client of a service that keeps its games in this process, under a fake clock."""
     clock = FakeClock()
     return Client(SqliteGames(MEMORY, clock), clock, base=base)
+
+
+class RecordedChance(SecretChance):
+    """Chance as a recording had it; what that does not tell is real, or dealt by `rest`."""
+
+    def __init__(self, rest: Deal | None = None) -> None:
+        self._rest = rest or super().deal
+        self.uuids: list[str] = []
+        self.orders: dict[int, tuple[int, ...]] = {}
+        self.hands: list[Hand] = []
+
+    def uuid(self) -> str:
+        return self.uuids.pop(0) if self.uuids else super().uuid()
+
+    def seats(self, players: int) -> tuple[int, ...]:
+        return self.orders.get(players) or super().seats(players)
+
+    def deal(self, number: int) -> Hand:
+        told = self.hands and len(self.hands[0]) == number
+        return self.hands.pop(0) if told else self._rest(number)
 
 
 class Dealt:

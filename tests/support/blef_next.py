@@ -11,7 +11,6 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from cardsharp.blef.agents import IdleAgents
-from cardsharp.blef.cards import Hand
 from cardsharp.blef.chance import SecretChance
 from cardsharp.blef.feed import announce, subscribe
 from cardsharp.blef.records import room_of
@@ -20,7 +19,7 @@ from cardsharp.cloud.memory_sockets import MemoryWatchers
 from cardsharp.cloud.sockets import Feed
 from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.web import gate
-from support.blef import TIMEOUT, Client, Reply, cards_of
+from support.blef import TIMEOUT, Client, RecordedChance, Reply, cards_of
 from support.blef_watching import NotedSockets
 from support.cloud_clock import FakeClock
 from support.recorded import recording
@@ -35,28 +34,6 @@ def next_client() -> Client:
     """A client of today's generation, of a service that keeps its games in this process."""
     clock = FakeClock()
     return Client(SqliteGames(MEMORY, clock), clock, base="", agents=AGENTS)
-
-
-class DealtChance(SecretChance):
-    """Chance as the recording had it; what it does not tell is real."""
-
-    def __init__(self) -> None:
-        self.uuids: list[str] = []
-        self.orders: dict[int, tuple[int, ...]] = {}
-        self.hands: list[Hand] = []
-
-    def uuid(self) -> str:
-        return self.uuids.pop(0) if self.uuids else super().uuid()
-
-    def seats(self, players: int) -> tuple[int, ...]:
-        return self.orders.get(players) or super().seats(players)
-
-    def deal(self, number: int) -> Hand:
-        if not self.hands:
-            return super().deal(number)
-        cards = self.hands.pop(0)
-        assert len(cards) == number
-        return cards
 
 
 def next_rows() -> list[dict[str, Any]]:
@@ -92,7 +69,7 @@ class NextRecording:
 
     def __post_init__(self) -> None:
         clock = FakeClock()
-        self.clock, self.chance = clock, DealtChance()
+        self.clock, self.chance = clock, RecordedChance()
         self.store = SqliteGames(MEMORY, clock)
         self.client = Client(self.store, clock, self.chance, "", AGENTS)
         self.sockets = NotedSockets()

@@ -10,14 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
-from cardsharp.blef.cards import Hand
-from cardsharp.blef.chance import SecretChance
 from cardsharp.blef.records import GameRecord, Player, key_of
 from cardsharp.blef.service import MAX_GAMES
 from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.blef.state import Move, Round
 from cardsharp.cloud.sqlite_file import MEMORY
-from support.blef import Client, Reply, hands_of, seeded_deal
+from support.blef import Client, RecordedChance, Reply, hands_of, seeded_deal
 from support.cloud_clock import START, FakeClock
 from workbench.cloud.http_events import WireRequest
 
@@ -31,30 +29,6 @@ TWICE = "0ebffd3e-4da0-48d4-bd66-28ad15a57b9f"
 """The game in which a parameter was sent twice."""
 
 
-class RecordedChance(SecretChance):
-    """Chance as the recording had it, and where it does not say, the same in every run.
-
-    By real chance alice's bets would hold in one run of 170, and bob would be out instead of her.
-    """
-
-    def __init__(self) -> None:
-        self._unrecorded = seeded_deal(1)
-        self.uuids: list[str] = []
-        self.order: tuple[int, ...] = ()
-        self.hands: list[Hand] = []
-
-    def uuid(self) -> str:
-        return self.uuids.pop() if self.uuids else super().uuid()
-
-    def seats(self, players: int) -> tuple[int, ...]:
-        return self.order or super().seats(players)
-
-    def deal(self, number: int) -> Hand:
-        if self.hands and len(self.hands[0]) == number:
-            return self.hands.pop(0)
-        return self._unrecorded(number)
-
-
 @dataclass
 class Recording:
     """The service, and the recording that it is held against."""
@@ -62,7 +36,8 @@ class Recording:
     pairs: Sequence[dict[str, Any]]
 
     def __post_init__(self) -> None:
-        self.chance = RecordedChance()
+        # By real chance alice's bets would hold in one run of 170, and bob would be out instead.
+        self.chance = RecordedChance(seeded_deal(1))
         clock = FakeClock()
         self.store = SqliteGames(MEMORY, clock)
         self.client = Client(self.store, clock, self.chance)
@@ -103,7 +78,7 @@ class Recording:
 
     def _prepare_alices_game(self) -> None:
         """Bob begins; the hands of rounds 1, 2 and 11 are known, of round 2 only alice's."""
-        self.chance.order = (1, 0)
+        self.chance.orders = {2: (1, 0)}
         first = hands_of(self._body("state.past.round1.observer"))
         alices = hands_of(self._body("state.round2.alice"))[0]
         bobs = next(card for card in self.chance.deal(24) if card not in alices)

@@ -2,27 +2,10 @@
 
 import secrets
 import uuid
-from typing import Protocol
 
 from cardsharp.blef.cards import DECK, Hand
 
 _GENERATOR = secrets.SystemRandom()
-
-
-class Chance(Protocol):
-    """Everything in a game that is decided by chance."""
-
-    def deal(self, number: int) -> Hand:
-        """So many different cards, each choice and order equally likely."""
-        ...
-
-    def seats(self, players: int) -> tuple[int, ...]:
-        """Who of the players in order of joining sits where, each order equally likely."""
-        ...
-
-    def uuid(self) -> str:
-        """A new random uuid of version 4, in lower case."""
-        ...
 
 
 class SecretChance:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from http import HTTPStatus
 
 from cardsharp.blef import params, rules
-from cardsharp.blef.chance import Chance
+from cardsharp.blef.chance import SecretChance
 from cardsharp.blef.records import GameRecord, Player, Status
 from cardsharp.blef.refusals import NO_PLAYER, Denied
 from cardsharp.blef.state import Round
@@ -95,7 +95,7 @@ def _agent_nickname(agent_name: str, number: int) -> str:
 
 
 def start(
-    game: GameRecord, admin_uuid: str | None, chance: Chance, *, hide: bool = False
+    game: GameRecord, admin_uuid: str | None, chance: SecretChance, *, hide: bool = False
 ) -> Change:
     """The game with its players seated and the first round dealt, private if `hide`.
 
@@ -110,7 +110,7 @@ def start(
     return Change(replace(game, players=seated, round=first, public=game.public and not hide))
 
 
-def _seated(players: tuple[Player, ...], chance: Chance) -> tuple[Player, ...]:
+def _seated(players: tuple[Player, ...], chance: SecretChance) -> tuple[Player, ...]:
     """The players in seating order: by chance, and bots as evenly between people as can be.
 
     Bots take the seats i * players / bots from a seat drawn by chance on (docs/spec/blef-next.md
@@ -134,7 +134,9 @@ def show(game: GameRecord, admin_uuid: str | None, *, public: bool) -> Change | 
     return None if game.public is public else Change(replace(game, public=public))
 
 
-def play(game: GameRecord, player_uuid: str | None, action: ReadAction, chance: Chance) -> Change:
+def play(
+    game: GameRecord, player_uuid: str | None, action: ReadAction, chance: SecretChance
+) -> Change:
     """The game after an action of the player to move; raises `Refused`."""
     if game.round is None:
         raise bad_request("This game has not yet started")

@@ -14,7 +14,7 @@ from http import HTTPStatus
 
 from cardsharp.blef import changes, params
 from cardsharp.blef.agents import NO_AGENTS, Agents
-from cardsharp.blef.chance import Chance, SecretChance
+from cardsharp.blef.chance import SecretChance
 from cardsharp.blef.changes import Change
 from cardsharp.blef.records import GameRecord, Status
 from cardsharp.blef.refusals import NO_GAME, NO_PLAYER, Denied
@@ -80,7 +80,7 @@ class Blef:
         self,
         store: GameStore,
         clock: Clock,
-        chance: Chance | None = None,
+        chance: SecretChance | None = None,
         agents: Agents = NO_AGENTS,
     ) -> None:
         self._store = store
