@@ -11,7 +11,7 @@ import lzma
 import sqlite3
 import tarfile
 from contextlib import closing
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -126,8 +126,10 @@ def test_a_deal_of_euchre_of_every_version_is_shown_and_played_on(
     """Shown also when it has expired, and played on within the day on which it was left."""
     path = unpacked(version, "euchre.db", tmp_path)
     assert "play 9C" in cli("euchre", "show", "last", "--store", f"sqlite:{path}").out
-    with closing(sqlite_keep(path, FakeClock(), to_read=True)) as keep:
-        [(_, end)] = keep.listed()
+    late = FakeClock(datetime(2100, 1, 1, tzinfo=UTC))
+    with closing(sqlite_keep(path, late, to_read=True)) as keep:
+        [(place, end)] = keep.listed()
+        assert keep.get(place) is not None
     assert end is not None
     with closing(sqlite_deals(path, FakeClock(end - timedelta(seconds=1)))) as store:
         service = Euchre("rules", store)
