@@ -49,7 +49,6 @@ from workbench.operate.stack import Stack, find_stack
 from workbench.operate.status import BotStatus, look_at
 from workbench.operate.story import lines_about
 from workbench.operate.trial import OPPONENT, US, WORD, CloudTrial, trial
-from workbench.show.exits import Exit
 from workbench.stage.side import assembled
 from workbench.stage.surroundings import environment
 
@@ -226,25 +225,6 @@ def test_r19_a_pause_takes_up_no_new_match_and_leaves_running_ones_be(cloud: Clo
         resume(cloud.stack)
         until(lambda: assembly.offering.offer([fresh]) == 1)
         cloud.emulator.client("sqs").purge_queue(QueueUrl=cloud.stack.output("DeadLetterUrl"))
-
-
-def test_who_plays_is_set_without_a_deployment(
-    cloud: CloudTrial, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run_cli(cloud, "set", "--strategy", "captian") == Exit.USAGE
-    assert "No strategy is called 'captian'" in capsys.readouterr().err
-    assert run_cli(cloud, "set", "--strategy", "draw-2") == 0
-    changed = datetime.now(UTC)
-    assert "strategy draw-2 (set)" in capsys.readouterr().out
-    run_cli(cloud, "status")
-    assert "strategy draw-2 (set)" in capsys.readouterr().out
-    until(lambda: datetime.now(UTC) - changed > KEPT)
-    (match_id,) = practise(cloud.stack, {})
-    cloud.await_end(match_id)
-    told = [move.intent for move in cloud.stack.log.moves(match_id) if move.intent is not None]
-    assert {intent["strategy"] for intent in told} == {"draw-2"}
-    assert run_cli(cloud, "set", "--default", "strategy") == 0
-    assert "(set)" not in capsys.readouterr().out
 
 
 def test_r19_the_schedule_can_be_stopped_when_nothing_runs(cloud: CloudTrial) -> None:
