@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from support.cloud_benches import LogBench, dynamo_log, sqlite_log
+from support.cloud_benches import LogBench, dynamo_log, known, sqlite_log
 from support.cloud_clock import FakeClock
 
 from cardsharp.cloud.dynamodb import DynamoLog
@@ -46,8 +46,7 @@ def taken(log: MatchLog, owner: str = "ann", name: str = "m") -> Lease:
 
 def seen(log: MatchLog, idle: timedelta = TTL) -> Outwaited:
     """What an onlooker tells of the match who has seen it as it is now for so long."""
-    match = log.match("m")
-    assert match is not None
+    match = known(log)
     return Outwaited(match.beat, idle)
 
 
@@ -64,8 +63,7 @@ def test_an_unattended_match_is_announced_to_one_caller_until_somebody_has_outwa
 
 def test_an_announced_match_is_known_before_any_worker_takes_it(bench: LogBench) -> None:
     bench.log.announce("m", TTL)
-    match = bench.log.match("m")
-    assert match is not None
+    match = known(bench.log)
     assert (match.status, match.header, match.lease) == (Status.ANNOUNCED, {}, None)
     assert match.started == bench.clock.now()
     assert (match.announced, match.ttl) == (True, TTL)
@@ -138,8 +136,7 @@ def test_the_first_take_stores_the_header_and_uses_up_the_announcement(bench: Lo
     bench.log.announce("m", TTL)
     lease = bench.log.take("m", "ann", TTL, {"players": ["a", "b"]})
     assert lease == Lease("m", "ann", 1)
-    match = bench.reopen().match("m")
-    assert match is not None
+    match = known(bench.reopen())
     assert (match.status, match.lease) == (Status.RUNNING, lease)
     assert match.header == {"players": ["a", "b"]}
     assert (match.announced, match.ttl) == (False, TTL)
@@ -147,8 +144,7 @@ def test_the_first_take_stores_the_header_and_uses_up_the_announcement(bench: Lo
 
 def test_a_match_nobody_announced_can_be_taken(log: MatchLog) -> None:
     assert log.take("m", "ann", TTL) is not None
-    match = log.match("m")
-    assert match is not None
+    match = known(log)
     assert (match.status, match.header) == (Status.RUNNING, {})
 
 
@@ -157,8 +153,7 @@ def test_a_lease_keeps_every_other_owner_out_until_it_is_outwaited(log: MatchLog
     assert log.take("m", "bob", TTL) is None
     assert log.announce("m", TTL, seen(log))
     assert log.take("m", "bob", TTL, {"late": True}) is not None
-    match = log.match("m")
-    assert match is not None
+    match = known(log)
     assert match.header == {"tags": ["x"]}, "the first header stays"
 
 
@@ -183,8 +178,7 @@ def test_fences_grow_by_one_with_every_take_also_after_a_release(bench: LogBench
 def test_a_renewed_lease_lasts_as_long_as_is_said_then(log: MatchLog) -> None:
     lease = taken(log)
     log.renew(lease, TTL * 20)
-    match = log.match("m")
-    assert match is not None
+    match = known(log)
     assert (match.lease, match.ttl) == (lease, TTL * 20)
 
 
@@ -199,8 +193,7 @@ def test_a_released_match_is_free_at_once_and_its_old_lease_void(log: MatchLog) 
 
 def test_a_match_that_is_to_rest_is_free_for_who_knows_that_it_does(log: MatchLog) -> None:
     log.release(taken(log), TTL * 20)
-    match = log.match("m")
-    assert match is not None
+    match = known(log)
     assert (match.rests, match.lease, match.ttl) == (True, None, TTL * 20)
     assert [one.match_id for one in log.running()] == ["m"]
     assert not log.announce("m", TTL)
@@ -208,8 +201,7 @@ def test_a_match_that_is_to_rest_is_free_for_who_knows_that_it_does(log: MatchLo
     assert not log.announce("m", TTL, Outwaited(match.beat, timedelta(0))), "for one caller"
     lease = log.take("m", "bob", TTL)
     assert lease is not None
-    taken_up = log.match("m")
-    assert taken_up is not None
+    taken_up = known(log)
     assert not taken_up.rests
     log.release(lease)
     assert log.announce("m", TTL), "a release without a rest leaves none"
@@ -235,8 +227,7 @@ def test_a_stale_lease_can_write_nothing(bench: LogBench) -> None:
         with pytest.raises(Conflict, match="no longer held by ann"):
             write()
     log.release(stale)
-    match = log.match("m")
-    assert match is not None
+    match = known(log)
     assert (match.lease, match.status, match.outcome) == (fresh, Status.RUNNING, None)
     assert log.moves("m") == [MoveRecord(1, {"draw": 1}, None)]
 
@@ -260,8 +251,7 @@ def test_a_lease_of_an_unknown_match_can_write_nothing(bench: LogBench) -> None:
 def test_describing_a_match_replaces_its_header(log: MatchLog) -> None:
     lease = taken(log)
     log.describe(lease, {"players": ["a", "b"]})
-    match = log.match("m")
-    assert match is not None
+    match = known(log)
     assert match.header == {"players": ["a", "b"]}
 
 
@@ -347,18 +337,15 @@ def test_facts_that_come_late_undo_nothing_that_a_later_holder_wrote(
         ]
 
 
-def test_a_whole_match_can_be_withdrawn(log: MatchLog) -> None:
-    lease = taken(log)
-    log.record(lease, {number: {"n": number} for number in range(130)})
-    log.withdraw(lease, 0)
-    assert (log.moves("m"), len(log.notes("m"))) == ([], 130)
-
-
-def test_moves_come_in_the_order_of_their_sequence_however_many_there_are(log: MatchLog) -> None:
+def test_however_many_moves_there_are_they_come_in_order_and_can_all_be_withdrawn(
+    log: MatchLog,
+) -> None:
     lease = taken(log)
     log.record(lease, {number: {"n": number} for number in reversed(range(130))})
     log.record(lease, {1000: {"n": 1000}})
     assert [move.sequence for move in log.moves("m")] == [*range(130), 1000]
+    log.withdraw(lease, 0)
+    assert (log.moves("m"), len(log.notes("m"))) == ([], 131)
 
 
 def test_more_moves_than_one_answer_holds_are_read_to_the_end(log: MatchLog) -> None:
@@ -373,8 +360,7 @@ def test_a_match_finishes_once_and_stays_so(log: MatchLog, bench: LogBench) -> N
     ended = bench.clock.now()
     bench.clock.advance(TTL * 10)
     log.finish(lease, {"won": False})
-    match = log.match("m")
-    assert match is not None
+    match = known(log)
     assert (match.status, match.outcome, match.finished) == (
         Status.FINISHED,
         {"won": True},
@@ -398,8 +384,7 @@ def test_a_finished_match_is_opened_again_by_one_caller_and_keeps_all_it_had(
     log.record(lease, {1: {"drew": 1}})
     log.note("m", "refused", {"action": "Draw"})
     log.finish(lease, {"result": "unknown"})
-    closed = log.match("m")
-    assert closed is not None
+    closed = known(log)
     assert closed.finished is not None
     bench.clock.advance(TTL)
     assert log.reopen(closed)
@@ -425,8 +410,7 @@ def test_a_reopened_match_is_announced_taken_and_finished_like_any_other(bench: 
     log = bench.log
     old = taken(log)
     log.finish(old, {"result": "unknown"})
-    closed = log.match("m")
-    assert closed is not None
+    closed = known(log)
     assert log.reopen(closed)
     with pytest.raises(Conflict):
         log.record(old, {1: {}})
@@ -438,16 +422,14 @@ def test_a_reopened_match_is_announced_taken_and_finished_like_any_other(bench: 
     bench.clock.advance(TTL)
     log.finish(lease, {"result": "won"})
     assert not log.reopen(closed), "it was finished anew, which that record does not say"
-    match = log.match("m")
-    assert match is not None
+    match = known(log)
     assert (match.status, match.outcome) == (Status.FINISHED, {"result": "won"})
 
 
 def test_only_a_finished_match_is_opened_again(bench: LogBench) -> None:
     log = bench.log
     taken(log)
-    running = log.match("m")
-    assert running is not None
+    running = known(log)
     assert not log.reopen(running)
     ghost = replace(
         running, match_id="ghost", status=Status.FINISHED, finished=bench.clock.now(), outcome={}
@@ -468,8 +450,7 @@ def test_bodies_come_back_exactly_as_they_were_stored(log: MatchLog) -> None:
     log.record(lease, {1: body})
     log.note("m", "input", body)
     log.finish(lease, body)
-    match = log.match("m")
-    assert match is not None
+    match = known(log)
     assert match.header == body
     assert match.outcome == body
     assert log.moves("m") == [MoveRecord(1, body, body)]

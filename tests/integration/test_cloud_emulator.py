@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import stamina
-from support.cloud_benches import environment
+from support.cloud_benches import environment, known
 
 from cardsharp.access import Credentials
 from cardsharp.cloud import secrets
@@ -72,8 +72,7 @@ def test_what_version_0_2_stored_is_read_and_goes_on(stack: EmulatedStack, aws: 
     for item in (header, move, note):
         client.put_item(TableName=table, Item=item)
     log = build_log(f"dynamodb:{table}", SystemClock())
-    match = log.match("old")
-    assert match is not None
+    match = known(log, "old")
     assert match.header == {"game": "deadmansdraw"}
     assert [one.body for one in log.notes("old")] == [{"answer": "no"}]
     lease = log.take("old", "ann", TTL)
@@ -133,8 +132,7 @@ def test_settings_and_the_environment_are_all_that_the_adapters_need(
     log.record(lease, {1: {"drew": "Key"}})
     log.finish(lease, {"won": True})
     queue.delete(message)
-    match = log.match("m")
-    assert match is not None
+    match = known(log)
     assert match.status is Status.FINISHED
 
 

@@ -10,7 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from support.cloud_benches import LogBench, dynamo_log, sqlite_log
+from support.cloud_benches import LogBench, dynamo_log, known, sqlite_log
 from support.cloud_processes import take_all
 from support.cloud_threads import at_once
 
@@ -52,8 +52,7 @@ def test_of_sixteen_takers_exactly_one_gets_the_lease(logs: list[MatchLog]) -> N
         winners = [lease for lease in leases if lease is not None]
         assert len(winners) == 1
         assert winners[0].fence == 1
-        match = logs[0].match(name)
-        assert match is not None
+        match = known(logs[0], name)
         assert match.lease == winners[0]
 
 
@@ -86,8 +85,7 @@ def test_an_announcement_and_a_take_at_once_leave_one_attendant(logs: list[Match
         done = at_once(8, act)
         assert [done[me] for me in range(0, 8, 2)].count(True) == 1
         assert [done[me] for me in range(1, 8, 2)].count(True) <= 1
-        match = logs[0].match(name)
-        assert match is not None
+        match = known(logs[0], name)
         assert match.status is Status.RUNNING
         assert not match.announced
 
@@ -104,16 +102,14 @@ def test_the_first_of_parallel_records_stays(logs: list[MatchLog]) -> None:
 def test_the_first_of_parallel_outcomes_stays(logs: list[MatchLog]) -> None:
     lease = taken(logs[0])
     at_once(8, lambda me: logs[me % 2].finish(lease, {"by": me}))
-    match = logs[0].match("m")
-    assert match is not None
+    match = known(logs[0])
     assert match.status is Status.FINISHED
     assert match.outcome in [{"by": me} for me in range(8)]
 
 
 def test_of_many_who_open_a_closed_match_again_exactly_one_does(logs: list[MatchLog]) -> None:
     logs[0].finish(taken(logs[0]), {"result": "unknown"})
-    closed = logs[0].match("m")
-    assert closed is not None
+    closed = known(logs[0])
     told = at_once(8, lambda me: logs[me % 2].reopen(closed))
     assert told.count(True) == 1
     assert [note.kind for note in logs[1].notes("m")] == ["reopened"]
@@ -197,8 +193,7 @@ def test_a_writer_killed_in_mid_write_leaves_a_whole_log(tmp_path: Path, moves: 
     for move in found:
         assert move.intent == {"draw": move.sequence}
         assert move.facts is None or move.facts["drew"] == move.sequence
-    match = log.match("m")
-    assert match is not None
+    match = known(log)
     assert match.lease is not None
     log.renew(match.lease, TTL)
     log.close()

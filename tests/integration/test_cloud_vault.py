@@ -1,15 +1,17 @@
-"""One contract for every vault: what is kept, what a repeat does, and who sees it."""
+"""The vault of a match log: who sees a secret, for how long, and what version 0.2 kept.
+
+What its documents do under writers that race is the contract of the port (test_keep.py).
+"""
 
 import json
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from support.cloud_benches import dynamo_log, sqlite_log
 from support.cloud_clock import FakeClock
 
 from cardsharp.cloud.adapters import build_vault
@@ -17,8 +19,6 @@ from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.codec import to_micros
 from cardsharp.cloud.dynamodb import DynamoLog
 from cardsharp.cloud.dynamodb_items import key, number, text
-from cardsharp.cloud.ports import MatchLog
-from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.cloud.sqlite_file import Contents, SqliteFile
 from cardsharp.cloud.vault import LIFE, Vault, dynamo_vault, sqlite_vault
 from cardsharp.errors import ConfigError, StoreError
@@ -35,62 +35,31 @@ SCHEMA_OF_0_2 = (
 )
 
 
-@dataclass(frozen=True)
-class Place:
-    """A vault, the match log that it belongs to, and their clock."""
-
-    vault: Vault
-    log: MatchLog
-    clock: FakeClock
-
-
-@pytest.fixture(params=["sqlite", "moto"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
-    clock = FakeClock()
-    if request.param == "sqlite":
-        log, vault = SqliteLog(tmp_path / "log", clock), sqlite_vault(tmp_path / "log", clock)
-        yield Place(vault, log, clock)
-        log.close()
-        vault.close()
-        return
-    client = request.getfixturevalue("moto")
-    properties = all_resources()["Matches"].properties
-    client.create_table(TableName="matches", **table_request(properties))
-    table = dynamo_vault("matches", clock, client)
-    yield Place(table, DynamoLog("matches", clock, client), clock)
-    client.delete_table(TableName="matches")
-
-
-def test_the_first_secret_stays_until_it_is_replaced(place: Place) -> None:
-    assert place.vault.find("m") is None
-    assert place.vault.add("m", ONE)
-    assert not place.vault.add("m", OTHER)
-    assert place.vault.find("m") == ONE
-    place.vault.replace("m", OTHER)
-    assert place.vault.find("m") == OTHER
-    place.vault.replace("new", ONE)
-    assert place.vault.find("new") == ONE
-    assert place.vault.find("other") is None
-
-
-def test_a_secret_is_gone_after_its_life_and_can_be_kept_anew(place: Place) -> None:
-    place.vault.add("m", ONE)
-    place.clock.advance(LIFE - SECOND)
-    assert place.vault.find("m") == ONE
-    place.clock.advance(SECOND)
-    assert place.vault.find("m") is None
-    assert place.vault.add("m", OTHER)
-    assert place.vault.find("m") == OTHER
-
-
-def test_nothing_that_shows_a_match_shows_its_secret(place: Place) -> None:
-    place.vault.add("m", ONE)
-    lease = place.log.take("m", "ann", SECOND, {"game": "blef"})
-    assert lease is not None
-    place.log.note("m", "kind", {})
-    shown = (place.log.match("m"), place.log.moves("m"), place.log.notes("m"), place.log.matches())
-    assert "secret-canary" not in repr(shown)
-    assert place.vault.find("m") == ONE
+@pytest.mark.parametrize("store", ["sqlite", "moto"])
+def test_the_first_secret_stays_until_it_is_replaced_and_no_log_shows_one(
+    request: pytest.FixtureRequest, tmp_path: Path, store: str
+) -> None:
+    client = request.getfixturevalue("moto") if store == "moto" else None
+    with dynamo_log(client) if client else sqlite_log(tmp_path) as bench:
+        log = bench.log
+        if isinstance(log, DynamoLog):
+            vault = dynamo_vault(log._table.name, bench.clock, client)
+        else:
+            vault = sqlite_vault(tmp_path / "deep" / "matches.db", bench.clock)
+        with closing(vault):
+            assert vault.find("m") is None
+            assert vault.add("m", OTHER)
+            assert not vault.add("m", ONE)
+            assert vault.find("m") == OTHER
+            vault.replace("m", ONE)
+            assert log.take("m", "ann", SECOND, {"game": "blef"}) is not None
+            log.note("m", "kind", {})
+            shown = (log.match("m"), log.moves("m"), log.notes("m"), log.matches())
+            assert "secret-canary" not in repr(shown)
+            bench.clock.advance(LIFE - SECOND)
+            assert vault.find("m") == ONE
+            bench.clock.advance(SECOND)
+            assert vault.find("m") is None
 
 
 def test_a_vault_is_found_by_the_name_of_its_match_log(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from support.cli import Cli, clean
+from support.cloud_benches import known
 from support.cloud_clock import START, FakeClock
 from support.euchre_api import Service
 from support.euchre_dealt import Messages
@@ -55,8 +56,7 @@ def change(path: Path, *statements: str) -> None:
 
 def read(path: Path, match_id: str) -> tuple[MatchRecord, list[MoveRecord]]:
     with closing(SqliteLog(path, FakeClock(), to_read=True)) as log:
-        record = log.match(match_id)
-        assert record is not None
+        record = known(log, match_id)
         return record, log.moves(match_id)
 
 
@@ -116,8 +116,7 @@ def test_every_text_is_kept_as_it_came(tmp_path: Path, name: str) -> None:
         assert lease is not None
         log.record(lease, {1: body})
         log.note("m", "kind", body)
-        record = log.match("m")
-        assert record is not None
+        record = known(log)
         assert record.header == log.moves("m")[0].facts == log.notes("m")[0].body == body
 
 
@@ -192,8 +191,7 @@ def test_a_match_with_a_broken_header_is_played_on(tmp_path: Path) -> None:
         assert record.fault
         log.renew(lease, TTL)
         log.describe(lease, {"names": ["a", "b"]})
-        mended = log.match("bad")
-        assert mended is not None
+        mended = known(log, "bad")
         assert mended.header == {"names": ["a", "b"]}
         assert mended.fault is None
 

@@ -14,7 +14,7 @@ from unittest import mock
 from cardsharp.cloud import aws
 from cardsharp.cloud.dynamodb import DynamoLog
 from cardsharp.cloud.memory import MemoryQueue, Redrive
-from cardsharp.cloud.ports import MatchLog, Message, Queue
+from cardsharp.cloud.ports import MatchLog, MatchRecord, Message, Queue
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.cloud.sqs import SqsQueue
 from support.cloud_clock import FakeClock
@@ -35,6 +35,13 @@ class LogBench:
     log: MatchLog
     clock: FakeClock
     reopen: Callable[[], MatchLog]
+
+
+def known(log: MatchLog, match_id: str = "m") -> MatchRecord:
+    """A match that the log must have."""
+    match = log.match(match_id)
+    assert match is not None
+    return match
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from support.cloud_benches import known
 from world.clock import StillClock
 
 from cardsharp.cloud.attend import Bot
@@ -107,8 +108,7 @@ class Desk:
 
     def free_after(self) -> timedelta:
         """How long nobody else may take the match, from the last sign of life on."""
-        record = self.log.match("m")
-        assert record is not None
+        record = known(self.log)
         assert record.lease is not None
         assert record.ttl is not None
         return record.ttl
@@ -130,8 +130,7 @@ def desk() -> Iterator[Desk]:
 
 def test_a_match_is_played_to_its_end_and_closed(desk: Desk) -> None:
     assert desk.attend(Count()) is Attended.FINISHED
-    record = desk.log.match("m")
-    assert record is not None
+    record = known(desk.log)
     assert record.outcome == {"result": "won"}
     assert [(move.sequence, move.facts) for move in desk.log.moves("m")] == [
         (number, {}) for number in range(ACTIONS)
@@ -147,8 +146,7 @@ def test_an_intent_names_what_is_done_when_and_by_whom(desk: Desk) -> None:
 
 def test_a_match_that_the_arena_itself_says_is_gone_is_closed(desk: Desk) -> None:
     assert desk.attend(Count({"look": [GONE] * FOR_GOOD})) is Attended.UNKNOWN
-    record = desk.log.match("m")
-    assert record is not None
+    record = known(desk.log)
     assert (record.status, record.outcome) == (Status.FINISHED, {"result": "unknown"})
 
 
@@ -288,8 +286,7 @@ def test_a_denial_with_faults_between_is_not_believed(desk: Desk) -> None:
 def test_a_worker_without_the_time_to_hear_it_again_closes_nothing(desk: Desk) -> None:
     life = TIMING.handover + TIMING.breath
     assert desk.attend(Count({"look": [GONE] * FOR_GOOD}), life) is Attended.HANDED_ON
-    record = desk.log.match("m")
-    assert record is not None
+    record = known(desk.log)
     assert record.status is Status.RUNNING
 
 
@@ -406,8 +403,7 @@ def test_r38_a_match_in_which_nothing_happens_is_left_until_it_is_named(desk: De
     assert desk.attend(match) is Attended.LEFT
     assert match.waits == 1
     assert desk.queue.receive(timedelta(0)) is None, "it is not handed on"
-    record = desk.log.match("m")
-    assert record is not None
+    record = known(desk.log)
     assert record.rests
     assert record.status is Status.RUNNING
     for _ in range(9):
@@ -588,6 +584,5 @@ def test_the_log_says_which_version_of_us_plays(desk: Desk, told_by: str) -> Non
         Bot("count", lambda _, met=meet: met, desk.offering, "w", TIMING, version=version).attend(
             "m", lambda: HOUR
         )
-    record = desk.log.match("m")
-    assert record is not None
+    record = known(desk.log)
     assert record.header == {"game": "count", "version": "one"}

@@ -14,6 +14,7 @@ from typing import Any, cast
 
 import pytest
 from support.arena import ALICE, PASSWORDS
+from support.cloud_benches import known
 from world.arena import BenchArena
 from world.bench import Bench
 from world.faults import STEP, FaultPlan, Kind
@@ -368,8 +369,7 @@ def test_r24_a_match_that_was_closed_as_missing_is_offered_again_when_it_is_name
     scene.listen(TIMING.long_poll + timedelta(seconds=8))
     assert scene.offered[0][1] == match_id
     assert scene.offered[0][0] - began <= SLACK
-    record = log.match(match_id)
-    assert record is not None
+    record = known(log, match_id)
     assert record.status is Status.RUNNING
     assert [note.kind for note in log.notes(match_id)] == ["reopened"]
 
@@ -386,8 +386,7 @@ def test_r25_a_match_that_has_ended_is_offered_again_when_it_is_named_long_after
     scene.listen(TIMING.long_poll + 2 * SETTLED)
     assert scene.offered[0][1] == match_id
     assert SETTLED <= scene.offered[0][0] - ended <= SETTLED + TIMING.watch + SLACK
-    record = log.match(match_id)
-    assert record is not None
+    record = known(log, match_id)
     assert record.status is Status.RUNNING
 
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from support.cloud_benches import LogBench, sqlite_log
+from support.cloud_benches import LogBench, known, sqlite_log
 
 from cardsharp.cloud.lease import Keeping, LeaseKeeper
 from cardsharp.cloud.ports import Lease, LeaseBook
@@ -73,8 +73,7 @@ def test_a_lease_lasts_as_long_as_its_keeper(bench: LogBench) -> None:
 def test_a_worker_that_is_done_gives_its_lease_back(bench: LogBench) -> None:
     with kept(bench):
         pass
-    match = bench.log.match("m")
-    assert match is not None
+    match = known(bench.log)
     assert match.lease is None
     assert bench.log.take("m", "bob", TTL) is not None
 
@@ -83,8 +82,7 @@ def test_a_worker_that_fails_lets_its_lease_run_out(bench: LogBench) -> None:
     with pytest.raises(ZeroDivisionError), kept(bench):
         raise ZeroDivisionError
     assert bench.log.take("m", "bob", TTL) is None
-    match = bench.log.match("m")
-    assert match is not None
+    match = known(bench.log)
     assert match.ttl == TTL
 
 
@@ -105,8 +103,7 @@ def test_a_worker_learns_that_its_match_was_taken(bench: LogBench) -> None:
             keeper.ensure(TTL * 2)
         with pytest.raises(Conflict):
             keeper.ensure(timedelta(0))
-    match = bench.log.match("m")
-    assert match is not None
+    match = known(bench.log)
     assert match.lease == bob, "and leaves the successor's lease alone"
 
 
