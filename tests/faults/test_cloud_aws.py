@@ -1,17 +1,16 @@
 """A faulty AWS: what is tried again, how often, and what is told in the end."""
 
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
 import stamina
 from support.cloud_benches import environment
 from support.cloud_clock import FakeClock
+from support.fault_server import Fault, FaultServer, Handler, answer
 
 from cardsharp.cloud.dynamodb import DynamoLog
 from cardsharp.cloud.ports import Lease, MatchRecord, Status
@@ -44,42 +43,26 @@ def scripted(*answers: tuple[int, dict[str, Any]]) -> Iterator[list[str]]:
     """Serve these answers in turn, the last one for ever; yields the operations asked for."""
     asked: list[str] = []
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+    def noted(status: int, body: dict[str, Any]) -> Fault:
+        said = answer(status, json.dumps(body).encode(), content_type="application/x-amz-json-1.0")
 
-        def do_POST(self) -> None:
-            self.rfile.read(int(self.headers["Content-Length"]))
-            status, body = answers[min(len(asked), len(answers) - 1)]
-            asked.append(self.headers["X-Amz-Target"].rpartition(".")[2])
-            written = json.dumps(body).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/x-amz-json-1.0")
-            self.send_header("Content-Length", str(len(written)))
-            self.end_headers()
-            self.wfile.write(written)
+        def fault(handler: Handler) -> None:
+            asked.append(handler.headers["X-Amz-Target"].rpartition(".")[2])
+            said(handler)
 
-        def log_message(self, *_: object) -> None:
-            """Print nothing."""
+        return fault
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    region = {
-        "AWS_ENDPOINT_URL": f"http://127.0.0.1:{server.server_port}",
-        "AWS_ACCESS_KEY_ID": "test",
-        "AWS_SECRET_ACCESS_KEY": "test",
-        "AWS_REGION": "us-east-1",
-        "AWS_DEFAULT_REGION": "us-east-1",
-    }
-    try:
+    with FaultServer(*(noted(*one) for one in answers)) as server:
+        region = {
+            "AWS_ENDPOINT_URL": server.url,
+            "AWS_ACCESS_KEY_ID": "test",
+            "AWS_SECRET_ACCESS_KEY": "test",
+            "AWS_REGION": "us-east-1",
+            "AWS_DEFAULT_REGION": "us-east-1",
+        }
         # The attempts as in production, without the pauses between them.
         with environment(region), stamina.set_testing(True, attempts=5, cap=True):
             yield asked
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 def log() -> DynamoLog:
@@ -96,7 +79,7 @@ def log() -> DynamoLog:
         fault("TransactionConflictException"),
         (503, {}),
     ],
-    ids=lambda answer: answer[1].get("Message", "503"),
+    ids=lambda passing: passing[1].get("Message", "503"),
 )
 def test_what_passes_is_tried_again(passing: tuple[int, dict[str, Any]]) -> None:
     with scripted(passing, passing, OK) as asked:

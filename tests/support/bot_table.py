@@ -30,7 +30,6 @@ class Account:
     match_id: str
     faults: tuple[str, ...]
     natural: bool
-    result: str
     refused: int
     autopicks: int
     answered: frozenset[str]
@@ -75,14 +74,12 @@ class PlayedTable:
         """The account of a finished match."""
         whole, us = self.arena.look(match_id), [self.us]
         counts = self.statuses.of(match_id)
-        record = self.log.match(match_id)
         actions = list(actions_of(whole, us))
         ended = whole["moves"][-1]["events"][-1]
         return Account(
             match_id=match_id,
             faults=(*log_faults(whole, self.log), *intent_faults(whole, self.log, us)),
             natural=not (ended.get("matchEndedTerminated") or whole["state"].get("timeoutCount")),
-            result=str(record and record.outcome and record.outcome["result"]),
             refused=sum(n for (_, status), n in counts.items() if is_refusal(status)),
             autopicks=sum(bool(action["userAction"].get("autopick")) for action in actions),
             answered=frozenset(effects_answered(whole, us)),

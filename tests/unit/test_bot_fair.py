@@ -10,15 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from support.arena import ALICE
 from world.arena import SEED, TABLE, BenchArena
 from world.bench import Bench
 from world.bench import played as finished
 
 from cardsharp.deadmansdraw.reading import rebuild
 from cardsharp.deadmansdraw.wire import parse_view
-
-"""What an intent says about when and by whom it was decided."""
 
 
 def played(folder: Path, table: Mapping[str, Any], strategy: str) -> Bench:
@@ -47,11 +44,3 @@ def test_an_intent_names_unseen_cards_in_the_order_of_the_deck_alone(tmp_path: P
     one, two = (json.loads(json.dumps(intent))["position"]["unseen"] for intent in intents)
     assert one == two
     assert len(one.split()) == len(TABLE["drawPile"])
-
-
-def test_a_message_names_the_match_and_nothing_else(tmp_path: Path) -> None:
-    with closing(Bench(BenchArena, tmp_path)) as bench:
-        bench.play()
-        bodies = [entry.body for entry in bench.queue._entries.values()]
-    assert {tuple(json.loads(body)) for body in bodies} == {("match_id",)}
-    assert ALICE not in "".join(bodies)

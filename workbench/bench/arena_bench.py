@@ -2,7 +2,6 @@
 
     python -m workbench.bench.arena_bench wake    how soon a move reaches a waiting client
     python -m workbench.bench.arena_bench hold    a thousand waiting clients
-    python -m workbench.bench.arena_bench match   CPU seconds a match
 
 The arena is a process of its own, asked over loopback by lean clients in ours. Figures of two
 runs compare only where nothing else was running; the ratio to the baseline says more.
@@ -40,9 +39,8 @@ console = Console(highlight=False)
 
 WAITERS = 1000
 WAKE_ROUNDS = 300
-MATCHES = 20
 PLAIN = 300
-"""How many clients wait, turns are awaited, matches are played, plain requests are made."""
+"""How many clients wait, turns are awaited, plain requests are made."""
 
 
 # --- the arena in a process of its own --------------------------------------------------------
@@ -114,7 +112,7 @@ async def _remote(
 
 
 class PlayerLine:
-    """One kept-alive connection of one player, and how many requests went over it."""
+    """One kept-alive connection of one player."""
 
     def __init__(self, url: str, player_id: str) -> None:
         parts = urlsplit(url)
@@ -123,7 +121,6 @@ class PlayerLine:
         token = base64.b64encode(f"{player_id}:{password}".encode()).decode()
         self._head = f"Host: {parts.netloc}\r\nAuthorization: Basic {token}\r\n"
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
-        self.requests = 0
 
     async def ask(self, method: str, path: str, body: object = None) -> tuple[int, Any]:
         """Status and JSON of the answer."""
@@ -135,7 +132,6 @@ class PlayerLine:
         if raw:
             head += f"Content-Type: application/json\r\nContent-Length: {len(raw)}\r\n"
         writer.write(f"{head}\r\n".encode() + raw)
-        self.requests += 1
         answer = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
         length = int(answer.partition("content-length:")[2].partition("\r\n")[0])
         return int(answer[9:12]), json.loads(await reader.readexactly(length))
@@ -239,47 +235,6 @@ async def _end_turn(
     if status != 200:  # noqa: PLR2004 - the one good answer
         raise SystemExit(f"A waiting client got {status}.")
     return ended - began
-
-
-@app.command
-async def match() -> None:
-    """What a match costs the arena: two clients that wait, read once a turn and play."""
-    async with _remote() as arena:
-        line, plain = PlayerLine(arena.url, ONE), arena.cpu_seconds()
-        for _ in range(PLAIN):
-            await line.ask("GET", "/api/whoami")
-        plain = arena.cpu_seconds() - plain
-        line.close()
-        requests, moves = 0, 0
-        cpu, began = arena.cpu_seconds(), time.perf_counter()
-        for seed in range(MATCHES):
-            path = f"/api/matches/{arena.create_match(seed)}"
-            lines = [PlayerLine(arena.url, player) for player in (ONE, TWO)]
-            await asyncio.gather(*(_attend(line, path) for line in lines))
-            requests += sum(line.requests for line in lines)
-            moves += (await lines[0].ask("GET", path))[1]["moveCount"]
-            for line in lines:
-                line.close()
-        cpu, took = arena.cpu_seconds() - cpu, time.perf_counter() - began
-    each, plain = cpu / requests * 1000, plain / PLAIN * 1000
-    console.print(
-        f"{MATCHES} matches, each {moves / MATCHES:.0f} moves in {requests / MATCHES:.0f} requests"
-    )
-    console.print(f"CPU of the arena: {cpu / MATCHES * 1000:.0f} ms a match, {each:.2f} a request")
-    console.print(f"  a plain request (whoami): {plain:.2f} ms; ratio {each / plain:.1f}")
-    console.print(f"both players and the arena: {took / MATCHES * 1000:.0f} ms a match")
-
-
-async def _attend(line: PlayerLine, path: str) -> None:
-    """Play one side of a match: draw twice a turn, let autopick answer effects."""
-    while True:
-        status, _ = await line.ask("GET", f"{path}?waitactive=1&showevents=1")
-        if status == 410:  # noqa: PLR2004 - the match has ended
-            return
-        for verb in ("Draw", "Draw", "EndTurn"):
-            status, events = await line.ask("POST", path, {"etype": verb, "autopick": True})
-            if status != 200 or any(event["eventType"] == "TurnEnded" for event in events):  # noqa: PLR2004
-                break
 
 
 # --- figures --------------------------------------------------------------------------------------
