@@ -12,26 +12,22 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from support.arena import ADMIN, ADMIN_PASSWORD, ALICE, Client, write_players
-from support.contest_stores import arena_table, contests_in
 from support.contests import held, practised, teams
 
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.match import Match
-from cardsharp.deadmansdraw.contest.entries import FORMATS, Settings
+from cardsharp.deadmansdraw.contest.entries import Settings
 from cardsharp.deadmansdraw.contest.page_routes import ContestPages
 from cardsharp.deadmansdraw.contest.pages import file_page, page, running_part
+from cardsharp.deadmansdraw.contest.pairing import FORMATS
 from cardsharp.deadmansdraw.contest.practice import ladder
 from cardsharp.deadmansdraw.contest.records import ContestsKept, Records
 from cardsharp.deadmansdraw.contest.sqlite import found_in
 from cardsharp.viewer.base import Site
 from workbench.arena.server import ArenaServer
-
-if TYPE_CHECKING:
-    from types_boto3_dynamodb.client import DynamoDBClient
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -294,23 +290,6 @@ def test_practice_before_the_contest_has_begun(tmp_path: Path) -> None:
     assert f"/matches/{own.id}" not in shown_matches
     assert "practice" in parsed.text
     records.close()
-
-
-def test_it_is_the_same_over_a_table_in_the_cloud(tmp_path: Path, moto: "DynamoDBClient") -> None:
-    """Byte for byte."""
-    at_home, running = held(tmp_path / "cup", teams(9), 8)
-    with arena_table(moto) as table:
-        in_cloud = contests_in(table, moto).found(at_home.settings)
-        for team in at_home.teams():
-            in_cloud.add(team)
-        in_cloud.begin()
-        in_cloud.keep(at_home.results())
-        now = list(running.values())
-        for records in (at_home, in_cloud):
-            practised(records, 27)
-        assert page(SITE, in_cloud, now) == page(SITE, at_home, now)
-        assert file_page(in_cloud) == file_page(at_home)
-    at_home.close()
 
 
 # --- at the arena --------------------------------------------------------------------------

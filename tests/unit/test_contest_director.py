@@ -2,22 +2,21 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.cloud_benches import moto_client
+from support.cloud_clock import FakeClock
 from support.contest_arena import FakeArena, Killed
-from support.contest_stores import arena_table, contests_in
 
 from cardsharp.deadmansdraw.contest.director import Director
 from cardsharp.deadmansdraw.contest.entries import Entrant, Result, Settings
-from cardsharp.deadmansdraw.contest.records import Records
+from cardsharp.deadmansdraw.contest.records import ContestsKept, Records
 from cardsharp.deadmansdraw.contest.sqlite import found_in
 from cardsharp.errors import ConfigError, Unreachable
+from cardsharp.keep.memory import MemoryKeep
 
 SETTINGS = Settings("cup", matches=3, most=9, seed="secret")
 
@@ -29,21 +28,6 @@ def records(tmp_path: Path) -> Iterator[Records]:
         made.enter(name)
     yield made
     made.close()
-
-
-@pytest.fixture(params=["sqlite", pytest.param("dynamodb", marks=pytest.mark.slow)])
-def small(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Records]:
-    """Of three teams, in the store of either home."""
-    with ExitStack() as stack:
-        settings = replace(SETTINGS, matches=1, most=3)
-        if request.param == "sqlite":
-            made = found_in(tmp_path / "cup", settings)
-        else:
-            client = stack.enter_context(moto_client())
-            made = contests_in(stack.enter_context(arena_table(client)), client).found(settings)
-        for name in ("One", "Two", "Three"):
-            made.enter(name)
-        yield made
 
 
 def held(records: Records, arena: FakeArena) -> list[Result]:
@@ -79,10 +63,12 @@ def test_a_contest_is_played_to_its_end(records: Records) -> None:
 
 @pytest.mark.parametrize("error", [False, True], ids=["killed", "error"])
 @pytest.mark.parametrize("lost", [False, True], ids=["before", "after"])
-def test_a_director_that_dies_at_any_call_changes_nothing(
-    small: Records, lost: bool, error: bool
-) -> None:
+def test_a_director_that_dies_at_any_call_changes_nothing(lost: bool, error: bool) -> None:
     """At each call to the arena, before and after its effect: the same results and matches."""
+    contests = ContestsKept(MemoryKeep(FakeClock()))
+    small = contests.found(replace(SETTINGS, matches=1, most=3))
+    for name in ("One", "Two", "Three"):
+        small.enter(name)
     undisturbed = FakeArena()
     expected = held(small, undisturbed)
     assert undisturbed.calls > 15

@@ -1,7 +1,10 @@
 """Round robin and Swiss for 2 to 64 teams, and how matches decide a pairing."""
 
+import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from functools import partial
 from random import Random
 
 import pytest
@@ -9,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.contest_formats import held, named
 
-from cardsharp.deadmansdraw.contest.pairing import Decision, Pairing, Rules, Score
+from cardsharp.deadmansdraw.contest.entries import Settings
+from cardsharp.deadmansdraw.contest.pairing import FORMATS, Decision, Pairing, Rules, Score
 from cardsharp.deadmansdraw.contest.round_robin import RoundRobin
 from cardsharp.deadmansdraw.contest.swiss import Swiss
 
@@ -54,6 +58,16 @@ def test_places_are_by_points_then_by_matches() -> None:
         decided[pairing.key] = Decision(wins, winner)
     assert RoundRobin().table(teams, decided) == [["t0"], ["t1"], ["t3"], ["t2"]]
     assert RoundRobin().table(teams, {}) == [teams]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_what_is_deployed_pairs_without_what_is_not(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "networkx", None)
+    pair = partial(Settings("cup", name).form.pairings, [f"{name} {n}" for n in range(4)], {})
+    with nullcontext() if FORMATS[name].deployed else pytest.raises(ImportError):
+        assert pair()
 
 
 @settings(max_examples=30, deadline=None)

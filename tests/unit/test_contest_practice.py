@@ -1,11 +1,10 @@
 """Practice may be stopped at any moment; who is not there is not waited for; ratings are kept."""
 
 from collections import Counter
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
+from support.cloud_clock import FakeClock
 from support.contest_arena import FakeArena, Killed
 
 from cardsharp.deadmansdraw.contest.director import Director
@@ -13,18 +12,17 @@ from cardsharp.deadmansdraw.contest.entries import Settings
 from cardsharp.deadmansdraw.contest.facts import Facts
 from cardsharp.deadmansdraw.contest.meetings import Meeting
 from cardsharp.deadmansdraw.contest.practice import LONGEST_REST, REST, Practice, ladder, rests_of
-from cardsharp.deadmansdraw.contest.records import Records
-from cardsharp.deadmansdraw.contest.sqlite import found_in
+from cardsharp.deadmansdraw.contest.records import ContestsKept, Records
 from cardsharp.errors import Unreachable
+from cardsharp.keep.memory import MemoryKeep
 
 
 @pytest.fixture
-def records(tmp_path: Path) -> Iterator[Records]:
-    made = found_in(tmp_path / "cup", Settings("cup", seed="secret"))
+def records() -> Records:
+    made = ContestsKept(MemoryKeep(FakeClock())).found(Settings("cup", seed="secret"))
     for name in ("One", "Two", "Three", "Four", "Five"):
         made.enter(name)
-    yield made
-    made.close()
+    return made
 
 
 def ids(records: Records) -> list[str]:

@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import cyclopts
 from cyclopts import Parameter, validators
 
 from cardsharp.deadmansdraw.contest.entries import Settings, Stage
 from cardsharp.deadmansdraw.contest.pages import file_page
+from cardsharp.deadmansdraw.contest.pairing import FORMATS
 from cardsharp.deadmansdraw.contest.sqlite import found_in
 from cardsharp.deadmansdraw.contest.status import Status
 from cardsharp.errors import ConfigError
@@ -39,14 +40,19 @@ contest.command(run_, name="run")
 contest.command(practice)
 
 
+def _is_known(_kind: object, name: str) -> None:
+    if name not in FORMATS:
+        raise ValueError(f"It must be one of {', '.join(FORMATS)}.")
+
+
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class NewOptions:
     """What a contest is founded with."""
 
     format: Annotated[
-        Literal["double-elimination", "round-robin", "swiss", "ladder"],
-        Parameter(help="Who meets whom."),
+        str,
+        Parameter(validator=_is_known, help=f"Who meets whom: {', '.join(FORMATS)}."),
     ] = "double-elimination"
     matches: Annotated[
         int,

@@ -16,9 +16,6 @@ from cardsharp.errors import ConfigError
 from cardsharp.keep.dynamodb import DynamoKeep
 from workbench.operate.stack import Stack
 
-UNDEPLOYED = frozenset({"ladder", "swiss"})
-"""Formats that pair by networkx, which is not deployed: 7 MB for all functions, for one's use."""
-
 
 @dataclass(frozen=True)
 class Contests:
@@ -47,7 +44,7 @@ class Contests:
         Raises:
             ConfigError: there is one of that name, or the stack cannot hold such a one.
         """
-        if settings.format in UNDEPLOYED:
+        if not settings.form.deployed:  # networkx: 7 MB for all functions, for one's use
             raise ConfigError(
                 f"A stack holds no contest of the format {settings.format}, as what pairs its "
                 "teams is not deployed; hold it in a folder, without --stack."

@@ -9,11 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
+from typing import ClassVar
 
-from cardsharp.deadmansdraw.contest.pairing import Decision, Pairing, Team
-
-LIVES = 2
-"""A team is out when it has lost so many pairings."""
+from cardsharp.deadmansdraw.contest.pairing import Decision, Pairing, Team, contest_format
 
 
 class Part(StrEnum):
@@ -176,9 +174,14 @@ def seeded(teams: int) -> tuple[int | None, ...]:
     return tuple(place if place < teams else None for place in places)
 
 
+@contest_format("double-elimination")
 @dataclass(frozen=True, slots=True)
 class DoubleElimination:
     """The format; as drawn by hand with `places`, else by the seeds."""
+
+    level: ClassVar[bool] = False
+    lives: ClassVar[int | None] = 2
+    deployed: ClassVar[bool] = True
 
     places: tuple[int | None, ...] | None = None
     drops: tuple[Drop, ...] = DROPS
@@ -214,7 +217,9 @@ class DoubleElimination:
             decision = decided.get(pairing.key)
             if decision is not None and decision.winner is not None:
                 lost[ended(pairing.teams, decision.winner)[1]].append(pairing.round)
-        rounds = {team: lost[team][-1] if len(lost[team]) == LIVES else math.inf for team in teams}
+        rounds = {
+            team: lost[team][-1] if len(lost[team]) == self.lives else math.inf for team in teams
+        }
         ranks = sorted(set(rounds.values()), reverse=True)
         return [[team for team in teams if rounds[team] == rank] for rank in ranks]
 

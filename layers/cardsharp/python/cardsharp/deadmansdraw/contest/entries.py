@@ -5,19 +5,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from cardsharp.deadmansdraw.contest.elimination import DoubleElimination
+from cardsharp.deadmansdraw.contest import elimination, ladder, round_robin, swiss  # noqa: F401 - formats
 from cardsharp.deadmansdraw.contest.facts import Facts
-from cardsharp.deadmansdraw.contest.ladder import Ladder
-from cardsharp.deadmansdraw.contest.pairing import Decision, Format, Pairing, Rules, Team
-from cardsharp.deadmansdraw.contest.round_robin import RoundRobin
-from cardsharp.deadmansdraw.contest.swiss import Swiss
-
-FORMATS: dict[str, Format] = {
-    "double-elimination": DoubleElimination(),
-    "round-robin": RoundRobin(),
-    "swiss": Swiss(),
-    "ladder": Ladder(),
-}
+from cardsharp.deadmansdraw.contest.pairing import FORMATS, Decision, Format, Pairing, Rules, Team
 
 
 class Stage(StrEnum):
@@ -52,7 +42,7 @@ class Settings:
     @property
     def rules(self) -> Rules:
         """How many matches decide a pairing."""
-        return Rules(self.matches, self.most, level=self.format != "double-elimination")
+        return Rules(self.matches, self.most, level=self.form.level)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,10 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import ClassVar
 
 from cardsharp.deadmansdraw.contest.matching import pairs
-from cardsharp.deadmansdraw.contest.pairing import Decision, Pairing, Team
+from cardsharp.deadmansdraw.contest.pairing import Decision, Pairing, Team, contest_format
 from cardsharp.ratings import MEAN, Rating, Score, ratings_of
 
 AHEAD = 2
@@ -112,12 +113,17 @@ def ratings(
     return {team: rating for team, rating in found.items() if team != _NOBODY}
 
 
+@contest_format("ladder")
 @dataclass(frozen=True, slots=True)
 class Ladder:
     """The ladder as a format of a contest, of as many rounds as a round robin has.
 
     The next round is known when the one before has ended; with an odd number of teams one sits out.
     """
+
+    level: ClassVar[bool] = True
+    lives: ClassVar[int | None] = None
+    deployed: ClassVar[bool] = False
 
     rounds: int | None = None
 

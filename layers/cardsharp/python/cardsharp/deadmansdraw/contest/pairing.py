@@ -1,8 +1,8 @@
 """A pairing of two teams, the matches that decide it, and what a format of a contest answers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol, TypeVar
 
 Team = str
 """A team's id."""
@@ -81,7 +81,16 @@ def _wins(scores: Sequence[Score]) -> tuple[int, int]:
 
 
 class Format(Protocol):
-    """A way to hold a contest: pure, from what was decided to what is to be played."""
+    """A way to hold a contest: pure, from what was decided to what is to be played.
+
+    Where it awards half a point, a pairing may end `level`. After so many lost pairings as `lives`
+    a team is out, None where nobody ever is. It is `deployed` unless its pairings need a library
+    that is not.
+    """
+
+    level: ClassVar[bool]
+    lives: ClassVar[int | None]
+    deployed: ClassVar[bool]
 
     def pairings(
         self, teams: Sequence[Team], decided: Mapping[str, Decision]
@@ -94,3 +103,19 @@ class Format(Protocol):
 
     def table(self, teams: Sequence[Team], decided: Mapping[str, Decision]) -> list[list[Team]]:
         """The places so far, the best first; teams that share a place stand together."""
+
+
+F = TypeVar("F", bound=Format)
+
+FORMATS: dict[str, Format] = {}
+"""The formats by their names; each enters itself."""
+
+
+def contest_format(name: str) -> Callable[[type[F]], type[F]]:
+    """A decorator that enters a format under that name, as it is without arguments."""
+
+    def entered(made: type[F]) -> type[F]:
+        FORMATS[name] = made()
+        return made
+
+    return entered

@@ -2,14 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
-from cardsharp.deadmansdraw.contest.pairing import Decision, Pairing, Team
+from cardsharp.deadmansdraw.contest.pairing import Decision, Pairing, Team, contest_format
 from cardsharp.deadmansdraw.contest.scoring import decided_of, places, points
 
 
+@contest_format("round-robin")
 @dataclass(frozen=True, slots=True)
 class RoundRobin:
     """The format; with an odd number of teams each sits out one round."""
+
+    level: ClassVar[bool] = True
+    lives: ClassVar[int | None] = None
+    deployed: ClassVar[bool] = True
 
     def pairings(
         self, teams: Sequence[Team], decided: Mapping[str, Decision]

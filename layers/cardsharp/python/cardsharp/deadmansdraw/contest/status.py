@@ -12,7 +12,7 @@ from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.deadmansdraw.contest import figures
 from cardsharp.deadmansdraw.contest.chart import Chart, chart
 from cardsharp.deadmansdraw.contest.drawing import Drawing, bracket, rounds
-from cardsharp.deadmansdraw.contest.elimination import LIVES, DoubleElimination
+from cardsharp.deadmansdraw.contest.elimination import DoubleElimination
 from cardsharp.deadmansdraw.contest.entries import Result, places
 from cardsharp.deadmansdraw.contest.facts import Facts
 from cardsharp.deadmansdraw.contest.pairing import Team
@@ -118,7 +118,7 @@ class Status:
     @property
     def is_knockout(self) -> bool:
         """Whether there is a bracket."""
-        return isinstance(self.settings.form, DoubleElimination)
+        return self.settings.form.lives is not None
 
     def drawing(self) -> Drawing:
         """The bracket, or the rounds side by side."""
@@ -142,9 +142,10 @@ class Status:
     def _fate(self, team: Team, lost: int) -> str:
         if team in self.champions:
             return "champion" if len(self.champions) == 1 else "first"
-        if not self.is_knockout or self.over:
+        lives = self.settings.form.lives
+        if lives is None or self.over:
             return ""
-        return "out" if lost >= LIVES else "one loss" if lost else "no loss"
+        return "out" if lost >= lives else "one loss" if lost else "no loss"
 
     def statistics(self) -> Iterator[RoundLine]:
         """The figures of each round, and of the whole contest."""

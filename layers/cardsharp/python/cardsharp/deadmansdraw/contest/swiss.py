@@ -4,9 +4,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import ClassVar
 
 from cardsharp.deadmansdraw.contest.matching import pairs
-from cardsharp.deadmansdraw.contest.pairing import Decision, Pairing, Team
+from cardsharp.deadmansdraw.contest.pairing import Decision, Pairing, Team, contest_format
 from cardsharp.deadmansdraw.contest.scoring import decided_of, places, points
 
 NOBODY = -1
@@ -16,6 +17,7 @@ _AGAIN, _APART = 10**8, 10**4
 """What weighs against a pair: to have met, and half points between them, squared."""
 
 
+@contest_format("swiss")
 @dataclass(frozen=True, slots=True)
 class Swiss:
     """The format; the next round is known when the one before has ended.
@@ -25,6 +27,10 @@ class Swiss:
     With an odd number of teams one sits out a round, for a point: the last of those who have done
     so least.
     """
+
+    level: ClassVar[bool] = True
+    lives: ClassVar[int | None] = None
+    deployed: ClassVar[bool] = False
 
     rounds: int | None = None
 
