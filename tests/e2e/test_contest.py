@@ -22,7 +22,7 @@ from support.contests import held, teams
 from cardsharp.deadmansdraw.contest.facts import Facts
 from cardsharp.deadmansdraw.contest.meetings import Meeting
 from cardsharp.deadmansdraw.contest.practice import ladder
-from workbench.contest.home import records_in
+from cardsharp.deadmansdraw.contest.sqlite import kept_in
 
 STEADY = ("draw-2", "draw-3", "champion", "third")
 """Strategies that do the same in the same position."""
@@ -98,22 +98,6 @@ def test_while_a_cup_goes_on_status_tells_who_is_out(cli: Cli, tmp_path: Path) -
     assert lines[-1].split()[:2] == ["4", told[-1]["team"].split()[0]]
 
 
-@pytest.mark.slow
-def test_a_cup_is_played_to_its_end(cli: Cli, tmp_path: Path) -> None:
-    """And looked at while it runs and afterwards."""
-    folder = cup(cli, tmp_path / "cup", "-n", "1")
-    won = cli("contest", "run", folder, "--port", "0").out.splitlines()[-1]
-    champion = won.removeprefix("won by ")
-    status = cli("contest", "status", folder).out
-    assert "double-elimination: over" in status
-    assert re.search(rf"^1 +{re.escape(champion)} .*champion", status, re.MULTILINE)
-    rows = list(csv.DictReader(io.StringIO(cli("contest", "results", folder, "--csv").out)))
-    assert len(rows) in (6, 7)
-    assert rows[-1]["pairing won by"] == champion
-    assert cli("contest", "run", folder, "--port", "0").out.splitlines()[-1] == won
-    assert "has begun" in cli("contest", "teams", "add", folder, "Late").err
-
-
 def test_a_new_password_counts_at_once_and_the_old_one_no_more(cli: Cli, tmp_path: Path) -> None:
     """While the contest goes on: the old one may be the one that leaked."""
     folder = str(tmp_path / "cup")
@@ -134,8 +118,8 @@ def test_a_new_password_counts_at_once_and_the_old_one_no_more(cli: Cli, tmp_pat
 
 
 @pytest.mark.slow
-def test_the_page_stays_when_the_contest_is_over(cli: Cli, tmp_path: Path) -> None:
-    """Where it was asked for, until Ctrl-C; and the results are the same page as a file."""
+def test_a_cup_is_played_to_its_end_and_its_page_stays(cli: Cli, tmp_path: Path) -> None:
+    """Where that was asked for, until Ctrl-C; and looked at afterwards in every form."""
     folder = cup(cli, tmp_path / "cup", "-n", "1")
     with program("contest", "run", folder, "--port", "0", "--public", "--stay") as contest:
         url = line_with(contest.stderr, "arena at").split("arena at ")[1].split(";")[0]
@@ -144,10 +128,19 @@ def test_the_page_stays_when_the_contest_is_over(cli: Cli, tmp_path: Path) -> No
         contest.send_signal(signal.SIGINT)
         assert contest.wait(30) == 0
     assert f"Won by <bdi>{champion}</bdi>" in re.sub(r"\s+", " ", page.replace(' class="team"', ""))
+    status = cli("contest", "status", folder).out
+    assert "double-elimination: over" in status
+    assert re.search(rf"^1 +{re.escape(champion)} .*champion", status, re.MULTILINE)
+    rows = list(csv.DictReader(io.StringIO(cli("contest", "results", folder, "--csv").out)))
+    assert len(rows) in (6, 7)
+    assert rows[-1]["pairing won by"] == champion
     file = tmp_path / "cup.html"
     assert "written to" in cli("contest", "results", folder, "--html", str(file)).out
     assert f"{champion}</bdi></p>" in re.sub(r"\s+</p>", "</p>", file.read_text())
     assert "cannot be written" in cli("contest", "results", folder, "--html", str(tmp_path)).err
+    again = cli("contest", "run", folder, "--port", "0").out
+    assert again.splitlines()[-1] == f"won by {champion}"
+    assert "has begun" in cli("contest", "teams", "add", folder, "Late").err
 
 
 @pytest.mark.slow
@@ -199,7 +192,7 @@ def test_practice_can_be_looked_at(cli: Cli, tmp_path: Path) -> None:
         cli("contest", "teams", "add", str(folder), name)
     unseeded = cli("contest", "run", str(folder), "--port", "0", "--seed-by-practice")
     assert (unseeded.code, "Nobody has practised" in unseeded.err) == (2, True)
-    with records_in(folder) as records:
+    with kept_in(folder) as records:
         one, two, _ = (team.id for team in records.teams())
         facts = Facts((9, 40), 1, 61.25, 20, (1, 0), (0, 0))
         noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -236,7 +229,7 @@ def test_practice_that_is_killed_again_and_again_loses_no_match(cli: Cli, tmp_pa
     ended = cli("contest", "practice", folder, "--port", "0", "--hours", "0.00001")
     assert ended.code == 0, ended.err
     assert "matches" in ended.out
-    with records_in(Path(folder)) as records:
+    with kept_in(Path(folder)) as records:
         meetings = records.meetings()
         order = [row.team for row in ladder(records)]
     assert sorted(one.number for one in meetings) == list(range(1, len(meetings) + 1))
@@ -248,5 +241,5 @@ def test_practice_that_is_killed_again_and_again_loses_no_match(cli: Cli, tmp_pa
     assert [
         team["id"] for team in cli("contest", "teams", "list", folder, "--json").json()
     ] == order
-    with records_in(Path(folder)) as records:
+    with kept_in(Path(folder)) as records:
         assert records.results()[0].teams == (order[0], order[3])

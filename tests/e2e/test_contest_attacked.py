@@ -17,8 +17,7 @@ from support.strangers import HABITS
 
 from cardsharp.deadmansdraw.arena.players import ha1
 from cardsharp.deadmansdraw.contest.entries import Entrant, Settings
-from cardsharp.deadmansdraw.contest.sqlite import found_in
-from workbench.contest.home import records_in
+from cardsharp.deadmansdraw.contest.sqlite import found_in, kept_in
 
 SUPPORT = Path(__file__).parents[1] / "support"
 WORD = "a-long-word-of-the-team"
@@ -116,7 +115,7 @@ def told_address(file: Path) -> str:
 
 def late_turns(folder: Path) -> list[tuple[int, int]]:
     """Of each match that was played, the turns of either side that ran out."""
-    with records_in(folder / "cup") as records:
+    with kept_in(folder / "cup") as records:
         return [facts.late for result in records.results() for facts in result.facts]
 
 

@@ -13,7 +13,7 @@ from support.cli import Cli, clean, line_with, program
 from support.starters import BOTS, Bot, missing, start
 
 from cardsharp.deadmansdraw.contest.entries import Result, Stage
-from workbench.contest.home import records_in
+from cardsharp.deadmansdraw.contest.sqlite import kept_in
 from workbench.stage.clouds import Cloud, CloudKind, opened
 from workbench.stage.side import HomeRhythm, assembled, attending
 
@@ -47,7 +47,7 @@ def playing(bot: Bot) -> Iterator[Bot]:
 
 def played(folder: Path) -> list[Result]:
     """The pairings of a contest that is over, in which no turn ran out."""
-    with records_in(folder) as records:
+    with kept_in(folder) as records:
         assert records.stage is Stage.OVER
         results = records.results()
     for result in results:

@@ -18,9 +18,10 @@ from cardsharp.deadmansdraw.contest.director import Director
 from cardsharp.deadmansdraw.contest.entries import Stage
 from cardsharp.deadmansdraw.contest.practice import Practice, ladder
 from cardsharp.deadmansdraw.contest.records import Records
+from cardsharp.deadmansdraw.contest.sqlite import kept_in
 from cardsharp.errors import ConfigError
 from workbench.cli.contest_where import HERE, Folder, Where, name_of
-from workbench.contest.home import PAUSE, Place, opened, records_in, run
+from workbench.contest.home import PAUSE, Place, opened, run
 from workbench.contest.showing import (
     Names,
     joined,
@@ -85,7 +86,7 @@ def _played(folder: Path, options: ContestOptions) -> Iterator[tuple[Records, Ar
     place = Place(**asdict(options))
     organiser = secrets.token_urlsafe(18)
     with (
-        records_in(folder) as records,
+        kept_in(folder) as records,
         telemetry_in(folder / "contest.log"),
         _told_aloud(),
         opened(records, folder, place, organiser) as (url, client),

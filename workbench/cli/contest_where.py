@@ -1,7 +1,6 @@
 """Where a contest of `cardsharp contest` is: in a folder here, or in a deployed stack."""
 
 import shlex
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from cardsharp.deadmansdraw.contest.records import Records
+from cardsharp.deadmansdraw.contest.sqlite import kept_in
 from cardsharp.errors import ConfigError
-from workbench.contest.home import records_in
 
 if TYPE_CHECKING:
     from workbench.operate.contests import Contests
@@ -44,10 +43,10 @@ class Where:
         stack = "" if self.stack is None else f" --stack {self.stack}"
         return f"{shlex.quote(str(folder))}{stack}"
 
-    def records(self, folder: Path) -> AbstractContextManager[Records]:
+    def records(self, folder: Path) -> Records:
         """The records of the contest."""
         there = self.contests()
-        return records_in(folder) if there is None else there.records(name_of(folder))
+        return kept_in(folder) if there is None else there.records(name_of(folder))
 
     def go_on(self) -> None:
         """Have a stack see at once what has changed; at home the contest's process looks itself."""

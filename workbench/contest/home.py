@@ -23,7 +23,6 @@ from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.contest.entries import Entrant
 from cardsharp.deadmansdraw.contest.page_routes import ContestPages
 from cardsharp.deadmansdraw.contest.records import ContestsKept, Records
-from cardsharp.deadmansdraw.contest.sqlite import kept_in
 from cardsharp.errors import ArenaError, CardsharpError, ConfigError, StoreError
 from workbench.arena.server import ArenaServer
 from workbench.stage.opponent import Opponent, Order
@@ -50,16 +49,6 @@ class Place:
     tls: tuple[Path, Path] | None = None
     insecure: bool = False
     public: bool = False
-
-
-@contextmanager
-def records_in(folder: Path) -> Iterator[Records]:
-    """The records of the contest in a folder."""
-    records = kept_in(folder)
-    try:
-        yield records
-    finally:
-        records.close()
 
 
 @contextmanager

@@ -1,7 +1,5 @@
 """The contests of a deployed stack: founded, opened, and had go on."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -57,10 +55,9 @@ class Contests:
             DynamoKeep(self._table.name, SystemClock(), self.stack.client("dynamodb"))
         )
 
-    @contextmanager
-    def records(self, name: str) -> Iterator[Records]:
+    def records(self, name: str) -> Records:
         """The records of a contest; raises `ConfigError` where there is none of that name."""
-        yield self._kept.named(name)
+        return self._kept.named(name)
 
     def go_on(self) -> None:
         """Have the director look at once, and not only within two minutes."""

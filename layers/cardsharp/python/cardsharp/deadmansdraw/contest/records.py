@@ -20,7 +20,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 from pydantic import TypeAdapter
 
@@ -101,7 +101,9 @@ class ContestsKept:
 
 
 class Records:
-    """The records of one contest; every method raises `StoreError` where its keep fails.
+    """The records of one contest, let go of at the end of a `with`.
+
+    Every method raises `StoreError` where its keep fails.
 
     Raises:
         ConfigError: there is none of that name.
@@ -111,6 +113,12 @@ class Records:
         self.documents = keep
         self._name = name
         self.settings = self._progress().settings
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """Let go of what keeps it."""
