@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from support.blef import random_round
 from support.cloud_clock import START, FakeClock
-from support.game_stores import Bench, dynamo_games, memory_games, sqlite_games
+from support.game_stores import Bench, dynamo_games, sqlite_games
 
 from cardsharp.blef.dynamodb import DynamoGames
 from cardsharp.blef.records import (
@@ -33,11 +33,9 @@ MINUTE = timedelta(minutes=1)
 UUIDS = [f"{number:08}-0000-4000-8000-000000000000" for number in range(40)]
 
 
-@pytest.fixture(params=["memory", "sqlite", "ministack"])
+@pytest.fixture(params=["sqlite", "ministack"])
 def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
-    if request.param == "memory":
-        opened = memory_games()
-    elif request.param == "sqlite":
+    if request.param == "sqlite":
         opened = sqlite_games(tmp_path)
     else:
         opened = dynamo_games(request.getfixturevalue("emulator").client("dynamodb"))

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from cardsharp.blef.dynamodb import DynamoGames
 from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.cloud.ports import Clock
-from cardsharp.cloud.sqlite_file import MEMORY
 from support.cloud_clock import FakeClock
 from workbench.cloud.tables import create_table
 
@@ -52,14 +51,6 @@ def in_table(
         yield Bench(kind(name, clock or fake, client), fake, lambda: kind(name, fake, client))
     finally:
         client.delete_table(TableName=name)
-
-
-@contextmanager
-def memory_games() -> Iterator[Bench[SqliteGames]]:
-    """A store that is only in this process."""
-    clock = FakeClock()
-    with closing(SqliteGames(MEMORY, clock)) as store:
-        yield Bench(store, clock, lambda: store)
 
 
 sqlite_games = partial(in_file, SqliteGames)

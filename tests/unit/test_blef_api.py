@@ -271,12 +271,6 @@ def test_a_setting_names_the_store(store: str, kind: type[object]) -> None:
     assert isinstance(STORES.open(store, FakeClock()), kind)
 
 
-@pytest.mark.parametrize("store", ["", "sqlite", "sqlite:", "dynamodb:", "redis:x"])
-def test_a_setting_that_names_no_store_is_told(store: str) -> None:
-    with pytest.raises(ConfigError, match="BLEF_STORE must be sqlite:FILE or dynamodb:TABLE"):
-        STORES.open(store, FakeClock())
-
-
 def test_the_table_has_no_stream_and_its_index_no_hand() -> None:
     """A record of a stream, like a copy of the whole item in an index, would carry hands."""
     table = all_resources()["blefTable"].properties
