@@ -16,7 +16,7 @@ from cardsharp.cloud.attended import After, Attended, Facts, Sight
 from cardsharp.cloud.line import Line
 from cardsharp.cloud.memory import MemoryQueue
 from cardsharp.cloud.messages import MatchMessage, parse_message
-from cardsharp.cloud.metrics import Metric, NoMeter
+from cardsharp.cloud.metrics import Meter, Metric, NoMeter
 from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.ports import Body, Status
 from cardsharp.cloud.sqlite import SqliteLog
@@ -35,6 +35,7 @@ from cardsharp.strategy import Decision
 
 HOUR = timedelta(hours=1)
 TIMING = Timing()
+NO_METER = NoMeter()
 PAGE = Foreign(403, "a page of some gateway", doubtful=True)
 GONE = NotFound(404, "gone")
 DENIAL = Rejected(403, "you may not")
@@ -101,9 +102,10 @@ class Desk:
     def __post_init__(self) -> None:
         self.offering = Offering(self.log, self.queue, self.clock)
 
-    def attend(self, match: Count, life: timedelta = HOUR) -> Attended:
+    def attend(self, match: Count, life: timedelta = HOUR, meter: Meter = NO_METER) -> Attended:
         end = self.clock.now() + life
-        bot = Bot("count", lambda _: nullcontext(match), self.offering, "worker", TIMING)
+        offering = replace(self.offering, meter=meter)
+        bot = Bot("count", lambda _: nullcontext(match), offering, "worker", TIMING)
         return bot.attend("m", lambda: end - self.clock.now())
 
     def free_after(self) -> timedelta:
@@ -440,15 +442,26 @@ def test_r38_a_match_that_no_poller_is_told_of_is_held(desk: Desk) -> None:
     assert held.waits > HOUR / TIMING.long_poll - 3
 
 
-class PickUps(NoMeter):
-    """Keeps how late turns were picked up."""
+class Kept(NoMeter):
+    """Keeps how late turns were picked up, how many matches ran, and the actions at each flush."""
 
     def __init__(self) -> None:
         self.late: list[timedelta] = []
+        self.running: dict[tuple[str, ...], int] = {}
+        self.actions = 0
+        self.flushed: list[int] = []
 
     def time(self, metric: Metric, duration: timedelta, **_: str) -> None:
         if metric is Metric.PICK_UP:
             self.late.append(duration)
+
+    def count(self, metric: Metric, amount: int = 1, **dimensions: str) -> None:
+        self.actions += amount if metric is Metric.ACTIONS else 0
+        if metric is Metric.RUNNING:
+            self.running[tuple(dimensions.values())] = amount
+
+    def flush(self) -> None:
+        self.flushed.append(self.actions)
 
 
 @pytest.mark.parametrize(
@@ -464,10 +477,8 @@ def test_how_late_a_turn_is_picked_up_is_measured(
     desk: Desk, ago: timedelta | None, late: list[timedelta]
 ) -> None:
     match = Waited(acted_at=None if ago is None else desk.clock.now() - ago)
-    meter = PickUps()
-    offering = Offering(desk.log, desk.queue, desk.clock, meter=meter)
-    bot = Bot("count", lambda _: nullcontext(match), offering, "worker", TIMING)
-    assert bot.attend("m", lambda: HOUR) is Attended.FINISHED
+    meter = Kept()
+    assert desk.attend(match, meter=meter) is Attended.FINISHED
     assert meter.late == late
 
 
@@ -476,7 +487,7 @@ def test_a_turn_that_waits_for_a_worker_is_measured_at_its_first_look(
     desk: Desk, attended: bool
 ) -> None:
     """After a takeover, a handover or a rest; how long a new match has waited is another metric."""
-    meter, began = PickUps(), desk.clock.now() - timedelta(seconds=4)
+    meter, began = Kept(), desk.clock.now() - timedelta(seconds=4)
 
     class Ours(Count):
         def look(self, known: Facts) -> Sight[int]:
@@ -487,50 +498,21 @@ def test_a_turn_that_waits_for_a_worker_is_measured_at_its_first_look(
         assert lease is not None
         desk.log.record(lease, {0: {}})
         desk.log.release(lease)
-    offering = Offering(desk.log, desk.queue, desk.clock, meter=meter)
-    bot = Bot("count", lambda _: nullcontext(Ours(counted=1)), offering, "worker", TIMING)
-    assert bot.attend("m", lambda: HOUR) is Attended.FINISHED
+    assert desk.attend(Ours(counted=1), meter=meter) is Attended.FINISHED
     assert meter.late == [timedelta(seconds=4)] * attended
-
-
-class Running(NoMeter):
-    """Keeps how many matches ran, in all and by game."""
-
-    def __init__(self) -> None:
-        self.counted: dict[tuple[str, ...], int] = {}
-
-    def count(self, metric: Metric, amount: int = 1, **dimensions: str) -> None:
-        if metric is Metric.RUNNING:
-            self.counted[tuple(dimensions.values())] = amount
 
 
 def test_running_matches_are_counted_in_all_and_by_game(desk: Desk) -> None:
     desk.attend(Still(wants=9, header={"game": "count"}))
     desk.log.take("another", "worker", TIMING.lease)
-    meter = Running()
-    Offering(desk.log, desk.queue, desk.clock, meter=meter).offer()
-    assert meter.counted == {(): 2, ("count",): 1}
-
-
-class Flushes(NoMeter):
-    """Keeps how many actions had been counted whenever it was to hand on what it has."""
-
-    def __init__(self) -> None:
-        self.actions = 0
-        self.flushed: list[int] = []
-
-    def count(self, metric: Metric, amount: int = 1, **_: str) -> None:
-        self.actions += amount if metric is Metric.ACTIONS else 0
-
-    def flush(self) -> None:
-        self.flushed.append(self.actions)
+    meter = Kept()
+    replace(desk.offering, meter=meter).offer()
+    assert meter.running == {(): 2, ("count",): 1}
 
 
 def test_what_a_turn_counted_is_handed_on_at_its_end(desk: Desk) -> None:
-    meter = Flushes()
-    offering = Offering(desk.log, desk.queue, desk.clock, meter=meter)
-    bot = Bot("count", lambda _: nullcontext(Count()), offering, "worker", TIMING)
-    assert bot.attend("m", lambda: HOUR) is Attended.FINISHED
+    meter = Kept()
+    assert desk.attend(Count(), meter=meter) is Attended.FINISHED
     assert meter.flushed == [1, 2, ACTIONS]
 
 
