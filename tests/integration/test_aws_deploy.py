@@ -120,6 +120,7 @@ def test_every_address_of_the_packaged_templates_is_what_was_built_by_its_hash(
         assert packed == {str(one.relative_to(folder)): one.read_bytes() for one in files}
 
 
+@pytest.mark.slow  # the gate "deployments" deploys it; test_aws_cloud has everything at once
 def test_the_bot_alone_is_deployed_by_sam_deploy(emulator: Emulator, bot: Stack) -> None:
     mapping = emulator.client("lambda").get_event_source_mapping(UUID=bot.ids["WorkerMatch"])
     assert mapping["ScalingConfig"] == {"MaximumConcurrency": 6}

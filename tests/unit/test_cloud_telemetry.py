@@ -67,26 +67,6 @@ def test_the_loggers_of_the_library_write_the_same_lines_without_secrets(
     assert (line["message"], line["match_id"]) == (f"got {BLOT}", "m")
 
 
-def test_the_loggers_of_the_library_are_heard_whatever_the_service_is_called() -> None:
-    """In a fresh process, for the name is read when the module is: each stack has its own."""
-    program = (
-        "import logging, cardsharp.cloud.telemetry as t;"
-        "from cardsharp.cloud.metrics import Metric;"
-        "logging.getLogger('cardsharp.scout').warning('heard'); t.meter.count(Metric.POLLS);"
-        "t.meter.flush()"
-    )
-    told = subprocess.run(  # noqa: S603 - our own interpreter
-        [sys.executable, "-c", program],
-        env={**os.environ, "POWERTOOLS_SERVICE_NAME": "some-stack"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    log, metric = map(json.loads, told.stdout.splitlines())
-    assert log["message"] == "heard"
-    assert metric["service"] == "some-stack"
-
-
 def test_the_basic_token_is_redacted_too(lines: io.StringIO) -> None:
     guarded("user-1", "sesame-55")
     logger.warning("sent Authorization: Basic dXNlci0xOnNlc2FtZS01NQ==")
@@ -180,20 +160,26 @@ def test_metrics_of_the_same_dimensions_share_a_line() -> None:
 def test_each_line_says_of_which_invocation_it_is_whether_it_began_cold_and_of_which_build() -> (
     None
 ):
-    """In a fresh process, of which only the first invocation is cold."""
+    """In a fresh process, whose first invocation alone is cold, and of a stack of any name.
+
+    The name is read when the module is, so what loggers and meter go by is seen here only.
+    """
     program = (
         "import cardsharp.cloud.telemetry as t, logging;"
+        "from cardsharp.cloud.metrics import Metric;"
         "t.begin('one'); logging.getLogger('cardsharp.bot').warning('x');"
-        "t.begin('two'); t.logger.info('y')"
+        "t.begin('two'); t.logger.info('y'); t.meter.count(Metric.POLLS); t.meter.flush()"
     )
     told = subprocess.run(  # noqa: S603 - our own interpreter
         [sys.executable, "-c", program],
-        env={**os.environ, "BUILD": "0123abc"},
+        env={**os.environ, "BUILD": "0123abc", "POWERTOOLS_SERVICE_NAME": "some-stack"},
         capture_output=True,
         text=True,
         check=True,
     )
-    lines = [json.loads(line) for line in told.stdout.splitlines()]
+    *lines, metric = [json.loads(line) for line in told.stdout.splitlines()]
+    assert [one["message"] for one in lines] == ["x", "y"]
+    assert metric["service"] == "some-stack"
     assert [(one["request_id"], one["cold_start"]) for one in lines] == [
         ("one", True),
         ("two", False),

@@ -23,7 +23,7 @@ Template = dict[str, Any]
 _REGION = "eu-central-1"
 
 
-def translate(template: Template, region: str = _REGION) -> Template:
+def translate(template: Template) -> Template:
     """The CloudFormation template that SAM makes of a template; the argument is left as it is.
 
     Code that is still a folder is given as a place in a bucket, which is all CloudFormation takes.
@@ -39,7 +39,7 @@ def translate(template: Template, region: str = _REGION) -> Template:
             if not str(resource["Properties"][key]).startswith("s3://"):
                 resource["Properties"][key] = f"s3://not-uploaded/{name}.zip"
     # It looks up nothing but the region's partition; our policies name none that AWS manages.
-    session = Session("none", "none", region_name=region)
+    session = Session("none", "none", region_name=_REGION)
     # It complains at its end about figures that it could not publish; it may, to nobody.
     metrics = Metrics("cardsharp", DummyMetricsPublisher())
     translator = Translator({}, Parser(), boto_session=session, metrics=metrics)
@@ -53,6 +53,6 @@ def translate(template: Template, region: str = _REGION) -> Template:
     return made
 
 
-def translated(path: Path = TEMPLATE, region: str = _REGION) -> Template:
+def translated(path: Path = TEMPLATE) -> Template:
     """The translation of the template in a file."""
-    return translate(load_template(path), region)
+    return translate(load_template(path))

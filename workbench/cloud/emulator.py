@@ -148,11 +148,11 @@ class Emulator:
                 )
         return EmulatedStack(tables, _create_queues(self.client("sqs"), resources, prefix))
 
-    def log_tail(self, lines: int = 20) -> str:
-        """The last lines of the emulator's log."""
+    def log_tail(self) -> str:
+        """The last twenty lines of the emulator's log."""
         if not self._log.exists():
             return ""
-        return "\n".join(self._log.read_text(errors="replace").splitlines()[-lines:])
+        return "\n".join(self._log.read_text(errors="replace").splitlines()[-20:])
 
     def _start(self) -> None:
         folder = self._folder.name

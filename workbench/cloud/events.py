@@ -28,12 +28,12 @@ def schedule_event(at: datetime, schedule: str = "poller") -> Event:
     }
 
 
-def sqs_event(messages: Sequence[Message], at: datetime, queue: str = "matches") -> Event:
+def sqs_event(messages: Sequence[Message], at: datetime) -> Event:
     """What an event source mapping sends for messages received at `at`."""
-    return {"Records": [_record(message, at, queue) for message in messages]}
+    return {"Records": [_record(message, at) for message in messages]}
 
 
-def _record(message: Message, at: datetime, queue: str) -> Event:
+def _record(message: Message, at: datetime) -> Event:
     return {
         "messageId": message.message_id,
         "receiptHandle": message.receipt,
@@ -47,7 +47,7 @@ def _record(message: Message, at: datetime, queue: str) -> Event:
         "messageAttributes": {},
         "md5OfBody": hashlib.md5(message.body.encode(), usedforsecurity=False).hexdigest(),
         "eventSource": "aws:sqs",
-        "eventSourceARN": f"arn:aws:sqs:{REGION}:{ACCOUNT}:{queue}",
+        "eventSourceARN": f"arn:aws:sqs:{REGION}:{ACCOUNT}:matches",
         "awsRegion": REGION,
     }
 

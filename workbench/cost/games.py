@@ -104,9 +104,9 @@ def measure(game: Game, matches: int) -> Used:
     return Used(timed.requests, timed.seconds, len(logged.getvalue().encode()), counts)
 
 
-def request_uses(matches: int = 3) -> dict[str, RequestUse]:
+def request_uses() -> dict[str, RequestUse]:
     """What a request to each game's service uses, by the names of the games."""
-    return {game.name: a_request(measure(game, matches)) for game in visited()}
+    return {game.name: a_request(measure(game, 3)) for game in visited()}
 
 
 def a_request(used: Used) -> RequestUse:

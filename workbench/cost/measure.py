@@ -5,11 +5,10 @@ AWS's rules. Written to measured.toml by `cardsharp cost --measure`.
 """
 
 import io
-import json
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -297,22 +296,18 @@ def _item_bytes(item: dict[str, Any]) -> int:
 
 def write_measured(measured: Measured, path: Path) -> None:
     """Write the figures to a file that `load_measured` reads."""
-    told = json.loads(measured.model_dump_json())
-    requests, contest, pages = told.pop("requests"), told.pop("contest"), told.pop("pages")
-    looked = {kind: told.pop(kind) for kind in ("look", "tick")}
-    lines = [
-        "# Measured on this machine by `cardsharp cost --measure`; see workbench/cost/measure.py.",
-        f"date = {told.pop('date')}",
-        *(f"{name} = {value}" for name, value in told.items()),
-    ]
-    for game, use in requests.items():
-        lines += ["", f"[requests.{game}]", *(f"{name} = {value}" for name, value in use.items())]
-    for kind, use in looked.items():
-        lines += ["", f"[{kind}]", *(f"{name} = {value}" for name, value in use.items())]
-    if contest is not None:
-        lines += ["", "[contest]", *(f"{name} = {value}" for name, value in contest.items())]
-    if pages is not None:
-        lines += ["", "[pages]", f"moves = {pages.pop('moves')}"]
-        for kind, use in pages.items():
-            lines += ["", f"[pages.{kind}]", *(f"{name} = {value}" for name, value in use.items())]
-    path.write_text("\n".join(lines) + "\n")
+    told = measured.model_dump(exclude_none=True)
+    first = (
+        "# Measured on this machine by `cardsharp cost --measure`; see workbench/cost/measure.py."
+    )
+    path.write_text("\n".join([first, *_table(told)]) + "\n")
+
+
+def _table(told: Mapping[str, Any], place: str = "") -> Iterator[str]:
+    """The lines of a TOML table of numbers and dates, those of the tables within it behind."""
+    within = {name: one for name, one in told.items() if isinstance(one, dict)}
+    yield from (f"{name} = {one}" for name, one in told.items() if name not in within)
+    for name, one in within.items():
+        if any(not isinstance(value, dict) for value in one.values()):
+            yield from ("", f"[{place}{name}]")
+        yield from _table(one, f"{place}{name}.")

@@ -1,5 +1,6 @@
 """Whether a stack listens, plays and is well: one look, in figures and in a sentence."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -201,36 +202,32 @@ def _schedule(stack: Stack) -> str:
 
 def _last_poll(stack: Stack, now: datetime) -> datetime | None:
     """The minute of the last successful poll within a quarter of an hour."""
-    answer = call(
-        "metrics",
-        stack.client("cloudwatch").get_metric_statistics,
-        Namespace=NAMESPACE,
-        MetricName=Metric.POLLS.value,
-        Dimensions=[{"Name": "service", "Value": stack.name}],
-        StartTime=now - timedelta(minutes=15),
-        EndTime=now + timedelta(minutes=1),
-        Period=60,
-        Statistics=["Sum"],
-    )
-    moments: list[datetime] = [point["Timestamp"] for point in answer["Datapoints"]]
-    return max(moments, default=None)
+    polls = _minutes(stack, Metric.POLLS, {"service": stack.name}, now, timedelta(minutes=15))
+    return max(polls, default=None)
 
 
 def _counted(stack: Stack, metric: str, now: datetime) -> int:
     """How often Lambda counted that of the director within an hour."""
+    named = {"FunctionName": stack.output("DirectorName")}
+    return round(sum(_minutes(stack, metric, named, now, timedelta(hours=1)).values()))
+
+
+def _minutes(
+    stack: Stack, metric: str, named: Mapping[str, str], now: datetime, back: timedelta
+) -> dict[datetime, float]:
+    """The sums of a metric of ours, or of one of our functions, by the minutes that have any."""
     answer = call(
         "metrics",
         stack.client("cloudwatch").get_metric_statistics,
-        Namespace="AWS/Lambda",
+        Namespace="AWS/Lambda" if "FunctionName" in named else NAMESPACE,
         MetricName=metric,
-        Dimensions=[{"Name": "FunctionName", "Value": stack.output("DirectorName")}],
-        StartTime=now - timedelta(hours=1),
+        Dimensions=[{"Name": name, "Value": value} for name, value in named.items()],
+        StartTime=now - back,
         EndTime=now + timedelta(minutes=1),
-        Period=3600,
+        Period=60,
         Statistics=["Sum"],
     )
-    counted: list[float] = [point["Sum"] for point in answer["Datapoints"]]
-    return round(sum(counted))
+    return {point["Timestamp"]: point["Sum"] for point in answer["Datapoints"]}
 
 
 def _depth(stack: Stack, url: str, name: str = _MESSAGES) -> int:
