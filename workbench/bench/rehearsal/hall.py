@@ -59,7 +59,7 @@ class Orders:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RefusedAction:
     """An action that the arena refused: whose, in which match, with which status, and when."""
 
     team: str
@@ -125,11 +125,11 @@ class Hall:
                 found += Usage(**json.loads(path.read_text()))
         return found
 
-    def refused(self) -> list[Refused]:
+    def refused(self) -> list[RefusedAction]:
         """The actions that the arena refused in all its lives."""
         path = self.folder / "refused.jsonl"
         rows = map(json.loads, path.read_text().splitlines() if path.exists() else ())
-        return [Refused(**row | {"at": datetime.fromisoformat(row["at"])}) for row in rows]
+        return [RefusedAction(**row | {"at": datetime.fromisoformat(row["at"])}) for row in rows]
 
     def _usage(self, number: int) -> Path:
         return self.folder / f"usage-{number}.json"
