@@ -64,19 +64,6 @@ def checked(n_cards: tuple[int, ...], bettor: int, bet: int) -> rules.Applied:
     return rules.apply(live, CHECK, seeded_deal(2))
 
 
-def test_who_checked_a_bet_that_holds_gets_a_card_and_begins() -> None:
-    step = checked((1, 1, 1), bettor=0, bet=35)
-    assert step.live.n_cards == (1, 2, 1)
-    assert (step.live.turn, step.live.number, step.live.history) == (1, 6, ())
-    assert step.closed is not None
-    assert step.closed.history[1:] == (Move(1, CHECK), Move(1, LOST))
-
-
-def test_who_bet_what_does_not_hold_gets_a_card_and_begins() -> None:
-    step = checked((1, 1, 1), bettor=0, bet=75)
-    assert (step.live.n_cards, step.live.turn) == ((2, 1, 1), 0)
-
-
 def test_the_next_in_the_circle_begins_when_a_loser_is_out() -> None:
     assert checked((3, 3, 3), bettor=2, bet=87).live.turn == 0, "after the bettor: the checker"
     assert checked((3, 3, 3), bettor=2, bet=0).live.turn == 0, "the bettor's bet does not hold"
