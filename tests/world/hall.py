@@ -225,8 +225,9 @@ class Road(Gate):
         sender = hall.time.process
         with hall.time.beyond_us():
             hall.sleep(wish.way)
+            gives_up = hall.time.monotonic() + limit
             hall.time.until(lambda: not hall.is_cut, limit)
-            told = self._slow_down(request, kind, limit)
+            told = self._slow_down(request, kind, gives_up - hall.time.monotonic())
             if kind in {"view_wait", "list_wait"}:
                 hall.when(lambda: hall.is_ready(request), min(POLL, limit))
             if hall.is_cut:

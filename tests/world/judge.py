@@ -111,16 +111,23 @@ def judge(match: object, evidence: Evidence, log: MatchLog) -> Verdict:
             *(fault for one in evidence.accepted for fault in one.faults),
             *_strangers(evidence),
         ),
-        refused=tuple(one for one in evidence.refused if not _was_late(one, lost)),
+        refused=tuple(
+            one for one in evidence.refused if not _was_late(one, lost, evidence.accepted)
+        ),
         lost=lost,
         turns=turns,
     )
 
 
-def _was_late(refused: Refused, lost: Sequence[Lost]) -> bool:
-    """Whether a turn that was over was to be ended, and the arena's watchdog was first."""
-    ends = refused.action.get("etype") == "EndTurn"
-    return ends and any(one.turn.number + 1 == refused.sequence for one in lost)
+def _was_late(refused: Refused, lost: Sequence[Lost], accepted: Sequence[Accepted]) -> bool:
+    """Whether a turn that was over was to be ended, and the arena's watchdog was first.
+
+    The opponent may have moved since, while the arena was cut off, and nobody of ours.
+    """
+    if refused.action.get("etype") != "EndTurn":
+        return False
+    ours = [one.sequence for one in accepted if one.sequence < refused.sequence]
+    return any(max(ours, default=-1) < one.turn.number < refused.sequence for one in lost)
 
 
 def _strangers(evidence: Evidence) -> Iterable[str]:

@@ -133,9 +133,13 @@ def test_to_end_a_turn_that_the_watchdog_ended_first_is_no_fault(
 ) -> None:
     whole, at = deepcopy(evidence.whole), evidence.accepted[-1].sequence
     force(whole["moves"][at])
-    late = [Refused(at + 1, {"etype": kind}, "409") for kind in ("EndTurn", "Draw")]
-    verdict = judge(1, replace(evidence, whole=whole, refused=late), bench.log)
-    assert verdict.refused == (late[1],)
+    late = [
+        Refused(at + moves, {"etype": kind}, "409")
+        for moves, kind in ((1, "EndTurn"), (3, "EndTurn"), (1, "Draw"))
+    ]
+    before = evidence.accepted[:-1]
+    verdict = judge(1, replace(evidence, whole=whole, refused=late, accepted=before), bench.log)
+    assert verdict.refused == (late[2],)
 
 
 def force(entry: Any) -> None:  # noqa: ANN401 - JSON
