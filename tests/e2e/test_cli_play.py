@@ -112,7 +112,7 @@ def test_a_strategy_that_fails_is_named_and_keep_takes_everything_into_a_folder(
     failing = strategy_file(tmp_path, "failing-in-a-file", body="raise ValueError('no idea')")
     folder = tmp_path / "kept"
     played = cli("play", "--strategy", str(failing), "--keep", str(folder))
-    assert played.code == 0
+    assert played.code == 1, "it decided nothing"
     assert "log complete" in played.out
     assert played.err.count("the strategy failed: ValueError: no idea") == 1
     assert (folder / "play.log").stat().st_size > 0
