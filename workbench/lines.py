@@ -51,6 +51,9 @@ YOUNG = timedelta(seconds=1)
 AT_A_TIME = 64
 """Connections that are taken up between two looks at the others."""
 
+ANSWERED = 8
+"""Of those that have begun to speak, so many are handed on between two looks at the others."""
+
 _NO_HANDLES = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 
 _log = logging.getLogger(__name__)
@@ -195,6 +198,10 @@ class Lines:
         if not room:
             line.cut()
 
+    def number_of(self, caller: str) -> int:
+        """How many connections an address has."""
+        return sum(map(len, self._lots.get(caller, ())))
+
     def make_room(self) -> bool:
         """Whether one could be closed."""
         return self._cut_least(self._all)
@@ -296,7 +303,9 @@ class ListeningSocket(socket.socket):
             self._take_in()
             found = [key.fileobj for key, _ in self._watched.select(0)]
             spoke = [line for line in found if isinstance(line, ClientLine)]
-            self._spoke = spoke[:AT_A_TIME]
+            # From the end: whoever has the fewest connections is the first to be answered.
+            spoke.sort(key=lambda line: -self.lines.number_of(line.caller))
+            self._spoke = spoke[-ANSWERED:]
         while self._spoke:
             line = self._spoke.pop()
             if self._is_there(line):
