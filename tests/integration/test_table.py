@@ -1,7 +1,9 @@
 """A table in browsers, through its real server: forms, secrets, invitations, and what is hidden."""
 
 import re
+import signal
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from random import Random
 from threading import Condition
@@ -19,6 +21,7 @@ import cardsharp.games
 from cardsharp.cloud.ports import Status
 from cardsharp.errors import ConfigError
 from cardsharp.game import Game
+from workbench.cli.versus import until_stopped
 from workbench.show.lookup import find_match, open_log, own_store
 from workbench.table import chair as chairs
 from workbench.table.chair import AWAY, Chair
@@ -64,6 +67,25 @@ def test_a_whole_match_is_played_by_forms(game: Game) -> None:
                 kept = find_match(log, match)
             assert kept.status is Status.FINISHED
             assert "versus" in kept.header["tags"][0]
+
+
+def test_ctrl_c_leaves_no_lock_behind() -> None:
+    """Not even in the moment after it was taken: the page's thread then waited for ever."""
+
+    class PressedOnceTaken(Condition):
+        pressed = False
+
+        def __enter__(self) -> bool:
+            taken = super().__enter__()
+            if not self.pressed:
+                self.pressed = True
+                signal.raise_signal(signal.SIGINT)
+            return taken
+
+    changed = PressedOnceTaken()
+    until_stopped(Room(setting("nim"), "Ann", changed=changed))
+    with ThreadPoolExecutor() as another:
+        assert another.submit(changed.acquire, timeout=5).result()
 
 
 def test_the_end_has_the_analysis_and_the_next_match() -> None:

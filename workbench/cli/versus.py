@@ -6,6 +6,9 @@ import webbrowser
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from signal import SIGINT, SIGTERM
+from threading import Thread
+from types import FrameType
 from typing import Annotated
 
 from cyclopts import Parameter, validators
@@ -231,7 +234,7 @@ def serve(setting: Setting, options: TableOptions, page: BrowserOptions) -> None
             console.print(line, soft_wrap=True)
         if sys.stdout.isatty() if page.open is None else page.open:
             webbrowser.open(server.links[0])
-        _until_stopped(room)
+        until_stopped(room)
 
 
 def _announced(links: list[str], *, local: bool) -> Iterator[str]:
@@ -246,15 +249,26 @@ def _announced(links: list[str], *, local: bool) -> Iterator[str]:
     yield "Ctrl-C closes the table."
 
 
-def _until_stopped(room: Room) -> None:
-    """Play in this thread, in which alone a file's decision can be cut short, until Ctrl-C."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+def until_stopped(room: Room) -> None:
+    """Play in this thread, in which alone a file's decision can be cut short, until Ctrl-C.
+
+    An exception may arise just after a lock was taken, which nobody then gives back. So the first
+    signal has the room stopped by another thread; only the second one raises.
+    """
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        signal.signal(number, signal.default_int_handler)
+        Thread(target=room.stop, name="stopping").start()
+
+    asked = [one for one in (SIGINT, SIGTERM) if signal.getsignal(one) is not signal.SIG_IGN]
+    before = {one: signal.signal(one, stop) for one in asked}
     try:
         room.run()
     except KeyboardInterrupt:
         pass
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for one, handler in before.items():
+            signal.signal(one, handler)
 
 
 def _ask(console: Console, options: TableOptions) -> Ask:
