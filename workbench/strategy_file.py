@@ -252,7 +252,7 @@ def _remedy(error: BaseException) -> str:
     if not isinstance(error, ModuleNotFoundError):
         return ""
     package = str(error.name).partition(".")[0]
-    return f". Is it a package? Install it: uv pip install --python {sys.executable} {package}"
+    return f". Is it a package? Install it: {sys.executable} -m pip install {package}"
 
 
 def _said(error: BaseException) -> str:
