@@ -7,22 +7,16 @@ then who is idle, then strangers; nobody who has signed in and waits for an answ
 Answers that their clients do not read are bounded, too.
 """
 
-import errno
-import logging
 import resource
-import selectors
 import socket
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import timedelta
 from enum import IntEnum
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from starlette.types import ASGIApp, Receive, Scope, Send
-
-from cardsharp.web.request import caller_at
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer, WriteableBuffer
@@ -47,16 +41,6 @@ HURRIED = timedelta(seconds=5)
 
 YOUNG = timedelta(seconds=1)
 """For so long a connection is only closed for another where all are as young."""
-
-AT_A_TIME = 64
-"""Connections that are taken up between two looks at the others."""
-
-ANSWERED = 8
-"""Of those that have begun to speak, so many are handed on between two looks at the others."""
-
-_NO_HANDLES = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
-
-_log = logging.getLogger(__name__)
 
 
 class Use(IntEnum):
@@ -256,105 +240,6 @@ class Lines:
             return now - begun > HEAD_LIMIT.total_seconds()
         full = len(self) > self.most / 2
         return full and line.use is Use.IDLE and now - line.since > HURRIED.total_seconds()
-
-
-class ListeningSocket(socket.socket):
-    """A listening socket whose connections are those of `lines`.
-
-    A connection is handed on once its client has said something: a server makes much of each, and
-    who says nothing is to cost it nothing. Whoever watches this socket's handle is told of both,
-    clients that knock and clients that begin to speak.
-    """
-
-    lines: Lines
-
-    def __init__(self, *given: int) -> None:
-        super().__init__(*given)
-        self._watched = selectors.DefaultSelector()
-        self._watched.register(super().fileno(), selectors.EVENT_READ)
-        self._silent: set[ClientLine] = set()
-        self._spoke: list[ClientLine] = []
-        self._looked = False
-
-    def fileno(self) -> int:
-        """The handle of all that is watched, -1 once it is closed."""
-        try:
-            watched: int = self._watched.fileno()  # of epoll and kqueue, which Python gives us
-        except ValueError:
-            return -1
-        return watched
-
-    def close(self) -> None:
-        """Let go of it, and of who has not said anything."""
-        for line in list(self._silent):
-            self._drop(line)
-        self._watched.close()
-        super().close()
-
-    def accept(self) -> tuple[socket.socket, tuple[str, int]]:
-        """The next connection on which something was said.
-
-        Raises:
-            BlockingIOError: there is none, or others are to be looked at first.
-            OSError: there is no handle for one, and nobody could be closed.
-        """
-        if not self._looked:
-            self._looked = True
-            self._take_in()
-            found = [key.fileobj for key, _ in self._watched.select(0)]
-            spoke = [line for line in found if isinstance(line, ClientLine)]
-            # From the end: whoever has the fewest connections is the first to be answered.
-            spoke.sort(key=lambda line: -self.lines.number_of(line.caller))
-            self._spoke = spoke[-ANSWERED:]
-        while self._spoke:
-            line = self._spoke.pop()
-            if self._is_there(line):
-                self._forget(line)
-                line.abort = None
-                return line, line.address
-        self._looked = False
-        raise BlockingIOError
-
-    def _take_in(self) -> None:
-        """Take up those who knock."""
-        for _ in range(AT_A_TIME):
-            if self.lines.held >= self.lines.most_held:
-                return
-            try:
-                taken, address = super().accept()
-            except BlockingIOError:
-                return
-            except OSError as error:
-                if error.errno in _NO_HANDLES and self.lines.make_room():
-                    _log.warning("No handle is left for a connection; another was closed for it.")
-                    return
-                raise
-            line = ClientLine(self.family, self.type, self.proto, taken.detach())
-            line.settimeout(0)
-            line.lines, line.address = self.lines, address[:2]
-            line.caller = caller_at(address[0]) or address[0]
-            line.abort = partial(self._drop, line)
-            self._silent.add(line)
-            self._watched.register(line, selectors.EVENT_READ)
-            self.lines.take(line)
-
-    def _is_there(self, line: ClientLine) -> bool:
-        """Whether what a client did was to say something; who has gone is let go."""
-        if line not in self._silent:  # closed for another meanwhile
-            return False
-        with suppress(OSError):
-            if line.recv(1, socket.MSG_PEEK):
-                return True
-        self._drop(line)
-        return False
-
-    def _drop(self, line: ClientLine) -> None:
-        self._forget(line)
-        line.close()
-
-    def _forget(self, line: ClientLine) -> None:
-        self._silent.discard(line)
-        self._watched.unregister(line)
 
 
 class Answering:

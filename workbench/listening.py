@@ -17,7 +17,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from cardsharp.errors import ConfigError
-from workbench.lines import Answering, Lines, ListeningSocket
+from workbench.door import ListeningSocket
+from workbench.lines import Answering, Lines
 
 GRACE = timedelta(seconds=3)
 """How long a stop waits for answers that are being written."""
