@@ -52,21 +52,6 @@ def moves_of(client: Client, match: str) -> list[Any]:
     return found
 
 
-def test_what_one_process_did_the_other_knows(two: Pair) -> None:
-    (one, at_one), (_, at_other) = two
-    match = one.create_match([ALICE, BOB], tags=["t"], seed="norandom")
-    assert [found["_id"] for found in at_other.get("/api/matches?active=1").json()] == [match]
-    assert at_other.post(f"/api/matches/{match}", ALICE, {"etype": "Draw"}).status == 200
-    assert at_one.post(f"/api/matches/{match}", ALICE, {"etype": "EndTurn"}).status == 200
-    assert at_other.get("/api/matches?active=1").json() == []
-    assert len(at_other.get("/api/matches?active=1", BOB).json()) == 1
-    ended = at_other.ask("DELETE", f"/api/matches/{match}/terminate", ADMIN, {})
-    assert ended.status == 200
-    assert at_one.get(f"/api/matches/{match}?waitactive=1", BOB).status == 410
-    assert list(one._arena.lobby.running()) == []
-    assert len(list(one._arena.lobby.all())) == 1
-
-
 def test_of_actions_at_the_same_moment_each_finds_what_the_others_left(two: Pair) -> None:
     """As if they had come one after another: nothing is lost, and nothing happens twice."""
     (one, at_one), (other, _) = two

@@ -10,8 +10,6 @@ from pathlib import Path
 import pytest
 from starlette.types import Message
 from support.arena import (
-    ADMIN,
-    ADMIN_PASSWORD,
     ALICE,
     BOB,
     PASSWORDS,
@@ -26,7 +24,6 @@ from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.openness import PrivateOnly
 from cardsharp.deadmansdraw.arena.spectators import MOST_KEPT, PER_ADDRESS
 from cardsharp.deadmansdraw.client import ArenaClient
-from cardsharp.deadmansdraw.wire import MatchParams
 from cardsharp.errors import ConfigError, Unreachable
 from workbench.arena.server import ArenaServer
 
@@ -148,14 +145,3 @@ def test_a_spectator_who_asks_too_much_is_refused_for_a_minute(
     assert client.get("/api/whoami", ALICE).status == 200
     clock.turn(timedelta(seconds=60))
     assert client.get("/api/whoami", None).json()["role"] == "spectator"
-
-
-def test_the_admins_list_of_players_reads_as_records(tmp_path: Path) -> None:
-    """As `arena match` needs it, to find a player by name."""
-    with running_arena(tmp_path) as (arena, _):
-        admin = Credentials(ADMIN, ADMIN_PASSWORD)
-        with ArenaClient(arena.url, admin, ONCE) as client:
-            names = {player.id: player.name for player in client.players()}
-            made = client.create_match(MatchParams(player_ids=(ALICE, BOB)))
-        assert (names[ALICE], names[BOB]) == ("Alice", "Bob")
-        assert arena.look(made.id)["playernames"] == ["Alice", "Bob"]

@@ -30,6 +30,7 @@ def test_a_player_is_there_who_asks_for_a_match_or_acts(running: Running) -> Non
     """At first nobody is; a list of old matches, such as a page asks for, is no sign of a bot."""
     arena, client, clock = running
     assert set(idle(client).values()) == {None}
+    assert all("idleSeconds" not in one for one in client.get("/api/players", ADMIN).json())
     for path in ("/api/matches", "/api/whoami", "/api/matches?at=today&condensed=1"):
         client.get(path, ALICE)
     assert idle(client)[ALICE] is None
@@ -54,8 +55,3 @@ def test_who_waits_is_heard_of_again_when_the_wait_is_over(running: Running) -> 
     clock.turn(timedelta(seconds=5))
     client.get(f"/api/matches/{match}?waitactive=1", ALICE)
     assert idle(client)[ALICE] == 0.0
-
-
-def test_the_list_of_players_is_as_the_original_has_it_unless_asked(running: Running) -> None:
-    _, client, _ = running
-    assert all("idleSeconds" not in one for one in client.get("/api/players", ADMIN).json())

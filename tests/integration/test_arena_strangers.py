@@ -64,26 +64,6 @@ def test_two_of_a_kind_play_a_whole_match(arena: str, habit: str) -> None:
     assert view["moveCount"] > 30
 
 
-@pytest.mark.parametrize("habit", PLAYING)
-def test_each_finds_its_matches_only(arena: str, habit: str) -> None:
-    """Also where spectators see all: the list of whole matches is one's own."""
-    client = Client(arena)
-    for pair in ([ALICE, BOB], [BOB, BOB]):
-        client.post("/api/matches", ADMIN, {"playerids": pair, "tags": [habit]})
-    client.close()
-    stranger = Stranger(arena, ALICE, PASSWORDS[ALICE], HABITS[habit])
-    found = stranger.ask("GET", f"/api/matches?tags={habit}").json()
-    stranger.close()
-    assert [one["playerids"] for one in found] == [[ALICE, BOB]]
-
-
-def test_a_wrong_password_is_told_and_nothing_is_shown(arena: str) -> None:
-    stranger = Stranger(arena, ALICE, "?", HABITS["wrong"])
-    told = [stranger.ask("GET", path) for path in ("/api/matches", "/api/sessioninfo")]
-    stranger.close()
-    assert [(one.status, one.body) for one in told] == [(401, b"Unauthorized")] * 2
-
-
 def test_ours_signs_in_by_digest_where_spectators_are_let_in(arena: str) -> None:
     """As `cardsharp doctor --digest` and `bot --digest` do: it is not taken for a spectator."""
     credentials = Credentials(ALICE, PASSWORDS[ALICE])

@@ -37,13 +37,6 @@ def at_home(tmp_path: Path) -> Iterator[Running]:
         yield started
 
 
-@pytest.fixture
-def hasty(opened: Opened, tmp_path: Path) -> Iterator[Running]:
-    """An arena whose polls end almost at once."""
-    with opened(tmp_path, poll_timeout=timedelta(milliseconds=20)) as started:
-        yield started
-
-
 def new_match(arena: ArenaServer) -> str:
     """A match in which Alice begins."""
     return arena.create_match([ALICE, BOB], tags=["t"], seed="norandom")
@@ -52,16 +45,6 @@ def new_match(arena: ArenaServer) -> str:
 def end_alices_turn(client: Client, match: str) -> None:
     for verb in ("Draw", "EndTurn"):
         assert client.post(f"/api/matches/{match}", ALICE, {"etype": verb}).status == 200
-
-
-def test_the_end_of_a_turn_wakes_the_other_player(running: Running) -> None:
-    """`waitactive` answers with the match once it is the caller's turn."""
-    arena, client = running
-    match = new_match(arena)
-    poll = Poll(arena, "GET", f"/api/matches/{match}?waitactive=1", BOB)
-    end_alices_turn(client, match)
-    answer = poll.answer()
-    assert (answer.status, answer.json()["activePlayerIndex"]) == (200, 1)
 
 
 def test_an_action_in_the_middle_of_a_turn_answers_nobody(running: Running) -> None:
@@ -74,16 +57,6 @@ def test_an_action_in_the_middle_of_a_turn_answers_nobody(running: Running) -> N
     assert arena.waiting == 1
     assert client.post(f"/api/matches/{match}", ALICE, {"etype": "EndTurn"}).status == 200
     assert poll.answer().status == 200
-
-
-def test_a_post_that_waits_plays_when_its_turn_comes(running: Running) -> None:
-    """`?wait=1` on an action."""
-    arena, client = running
-    match = new_match(arena)
-    poll = Poll(arena, "POST", f"/api/matches/{match}?wait=1", BOB)
-    end_alices_turn(client, match)
-    answer = poll.answer()
-    assert [event["eventType"] for event in answer.json()][:2] == ["TurnStarted", "Draw"]
 
 
 @pytest.mark.parametrize("query", ["active=1&wait=1", "active=1&wait=1&tags=t", "wait=1"])
@@ -106,14 +79,6 @@ def test_a_list_that_waits_for_active_matches_wakes_at_the_turn(running: Running
     assert [found["_id"] for found in poll.answer().json()] == [match]
 
 
-def test_the_admin_waits_for_any_match(running: Running) -> None:
-    """The admin's list holds everybody's matches."""
-    arena, client = running
-    poll = Poll(arena, "GET", "/api/matches?wait=1", ADMIN)
-    client.post("/api/matches", ALICE)
-    assert len(poll.answer().json()) == 1
-
-
 @pytest.mark.parametrize(("method", "flag"), [("GET", "waitactive"), ("POST", "wait")])
 def test_the_end_of_a_match_wakes_who_waits_for_a_turn(
     running: Running, method: str, flag: str
@@ -126,21 +91,6 @@ def test_the_end_of_a_match_wakes_who_waits_for_a_turn(
     answer = poll.answer()
     assert answer.status == 410
     assert ("events" in answer.json()) == (method == "POST")
-
-
-def test_a_wait_ends_with_the_polls_time(hasty: Running) -> None:
-    """409 for a turn, an empty list for matches."""
-    arena, client = hasty
-    match = new_match(arena)
-    path = f"/api/matches/{match}"
-    refused = {"error": "Authenticated user is not the current player."}
-    looked = client.get(f"{path}?waitactive=1", BOB)
-    assert (looked.status, looked.json()) == (409, refused)
-    posted = client.post(f"{path}?wait=1", BOB, {"etype": "Draw"})
-    assert (posted.status, posted.json()) == (409, refused)
-    listed = client.get("/api/matches?active=1&wait=1", BOB)
-    assert (listed.status, listed.json()) == (200, [])
-    assert client.get(path, BOB).json()["moveCount"] == 1
 
 
 def test_a_client_that_hangs_up_is_forgotten(at_home: Running) -> None:
@@ -165,14 +115,6 @@ def test_an_action_whose_client_has_gone_is_not_played(at_home: Running) -> None
     until(lambda: arena.waiting == 0)
     end_alices_turn(client, match)
     assert client.get(f"/api/matches/{match}", BOB).json()["moveCount"] == 3
-
-
-def test_the_watchdogs_pauses_end_with_its_client(at_home: Running) -> None:
-    """Sixty pauses of a second are not sat out for nobody."""
-    arena, _ = at_home
-    poll = Poll(arena, "POST", "/api/matches/watchdog?repeat=60", ADMIN)
-    poll.hang_up()
-    until(lambda: arena.waiting == 0)
 
 
 def test_stopping_the_arena_answers_the_waiting_clients(opened: Opened, tmp_path: Path) -> None:
