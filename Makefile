@@ -82,7 +82,6 @@ test-all: check research-test .venv-sam/.setup-done ## Run everything: also duel
 	@$(MAKE) --no-print-directory test-browser TESTS=all
 
 research-test: setup ## Run the tests of research/
-	@$(UV) sync --quiet --locked --no-build-isolation --inexact --group research
 	@$(BIN)/pytest -n auto --dist worksteal research/tests
 
 explore: setup ## Explore all interleavings of the real code in small matches: JOBS=8 DOCUMENT=1

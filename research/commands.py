@@ -10,9 +10,7 @@ Examples:
   cardsharp research train --out captain.json   the captain's weights
   cardsharp research solve blef                 what Blef's solved tables lack
   cardsharp research blef check                 what Blef's trained tables lack
-  cardsharp research study OPPONENT             a new entry for `adaptive`
-  cardsharp research calibrate captain -n 1000  do its chances come true?
-  cardsharp research euchre curve               strength by the worlds looked at"""
+  cardsharp research study OPPONENT             a new entry for `adaptive`"""
 
 app = cyclopts.App(
     name="research",
@@ -27,19 +25,9 @@ app.command(
     help="Train the captain's weights from scratch.",
 )
 app.command(
-    "research.deadmansdraw.commands:calibrate",
-    name="calibrate",
-    help="Compare a strategy's win probability with what came of matches.",
-)
-app.command(
     "research.deadmansdraw.commands:study",
     name="study",
     help="Make an entry for `adaptive` from an opponent's logged matches.",
-)
-app.command(
-    "research.deadmansdraw.commands:speed",
-    name="speed",
-    help="Measure how much faster a compiled twin plays.",
 )
 app.command("research.blef.commands:app", name="solve", help="Solve what can be solved exactly.")
 app.command(
@@ -47,5 +35,3 @@ app.command(
     name="blef",
     help="Train tables for rounds that are too large to be solved exactly.",
 )
-app.command("research.pictures:pictures", name="pictures", help="Draw the pictures of docs/ again.")
-app.command("research.euchre.study:app", name="euchre", help="Study the Euchre engine.")

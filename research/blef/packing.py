@@ -2,9 +2,11 @@
 
 import ctypes
 from array import array
+from pathlib import Path
 
 from cardsharp.blef.strategies.sight import Shape
-from cardsharp.blef.strategies.trained import Rows, Table
+from cardsharp.blef.strategies.trained import Rows, Table, read
+from cardsharp.errors import ConfigError
 from research.blef.compiled import Cards, CTable, Learner, library, setup_of, table_of
 
 SELDOM = 1e-5
@@ -42,6 +44,18 @@ def opened(cards: Cards, tables: tuple[Table, Table]) -> CTable:
     """A shipped table as the compiled players take it."""
     first, second = map(_rows_of, tables)
     return table_of(setup_of(Shape(cards)), (first, second))
+
+
+def tables_in(file: Path) -> dict[Cards, CTable]:
+    """The tables of a file, by the cards of who begins and of the other.
+
+    Raises:
+        ConfigError: they are not as they were written.
+    """
+    tables = read(file)
+    if not tables.file.is_whole():
+        raise ConfigError(f"{file} is damaged: its rows are not those that were written.")
+    return {cards: opened(cards, found) for cards, found in tables.rounds.items()}
 
 
 def _rows_of(table: Table) -> Rows:

@@ -1,6 +1,6 @@
 """`cardsharp research blef`: train the tables of `solved`, and check what is shipped."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -8,19 +8,22 @@ from typing import Annotated, Literal
 import cyclopts
 from cyclopts import Parameter, validators
 
+from cardsharp.blef.strategies.large import FILE as LARGE
 from cardsharp.blef.strategies.large import known
+from cardsharp.blef.strategies.large import write as write_large
 from cardsharp.blef.strategies.trained import FILE, write
 from cardsharp.errors import ConfigError
 from research.blef.checking import Measured, beaten, lacking, tables_of
 from research.blef.compiled import Cards, CPlayer, Knowing, library, player
-from research.blef.games import tables_in
-from research.blef.large_rounds import known_in, teach
-from research.blef.packing import packed
+from research.blef.large_rounds import ROUNDS as LARGE_ROUNDS
+from research.blef.large_rounds import Lessons, known_in, learn_all, teach
+from research.blef.packing import packed, tables_in
 from research.blef.training import ROUNDS, Budget, Folder, learner_of, train
 from workbench.lab.options import Cluster, Seed
 from workbench.lab.pools import pool_of
 from workbench.show.options import Json
 from workbench.show.output import messages, print_json, results
+from workbench.show.progress import Bar
 
 _EXAMPLES = """\
 Examples:
@@ -35,39 +38,13 @@ Examples:
   cardsharp research blef check --setups 3v3
       what a table lacks at least
   cardsharp research blef check --strategy bayes -n 400
-      what bayes lacks there
-  cardsharp research blef games solved bayes --workers 2
-      whole games of two
-  cardsharp research blef values bayes
-      what each round is worth"""
+      what bayes lacks there"""
 
 app = cyclopts.App(
     name="blef",
-    help="Train tables for rounds that are too large to be solved exactly, check them, play games.",
+    help="Train tables for rounds that are too large to be solved exactly, and check them.",
     help_format="plaintext",
     help_epilogue=_EXAMPLES,
-)
-
-app.command(
-    "research.blef.large_commands:large",
-    name="large",
-    help="Learn rounds with eight to eighteen cards in play, for `solved` to play by.\n\n"
-    "About 10 seconds a round, whoever begins it; `games` says how good it is.",
-)
-app.command(
-    "research.blef.game_commands:games",
-    name="games",
-    help="Play whole games of two in C: the share that FIRST wins, and of which rounds.\n\n"
-    "Each deal is played from both seats. `bayes` and `solved` are their likenesses in C, which "
-    "throw other dice. The intervals hold 95 %.",
-)
-app.command(
-    "research.blef.value_commands:values",
-    name="values",
-    help="Say what each round is worth: FIRST's chance to win the game from there.\n\n"
-    "Rounds of all setups are played, against SECOND or itself; the game's chances follow by "
-    "induction over who loses a round. Last comes what a point more of the rounds with so many "
-    "cards in play adds to games.",
 )
 
 _OTHERS = {
@@ -78,6 +55,7 @@ _OTHERS = {
 """The compiled likenesses of strategies, each the same in the same position."""
 
 _HOUR = 3600.0
+_LESSONS = Lessons()
 _Positive = validators.Number(gte=1)
 Setups = Annotated[
     tuple[str, ...],
@@ -138,6 +116,29 @@ def pack(
     results().print(f"{out}: {len(tables)} rounds, {out.stat().st_size / 1e6:.2f} MB")
 
 
+@app.command
+def large(
+    *,
+    out: Annotated[Path, Parameter(help="A file.")] = LARGE,
+    setups: Setups = (),
+    steps: Annotated[int, Parameter(validator=_Positive, help="Of 400 deals.")] = _LESSONS.steps,
+    workers: Annotated[int, Parameter(validator=_Positive, help="Processes.")] = 1,
+    cluster: Cluster = None,
+) -> None:
+    """Learn rounds with eight to eighteen cards in play, for `solved` to play by.
+
+    Setups have the fewer cards first. About 10 seconds each, whoever begins.
+    """
+    library()
+    wanted, learned = _rounds(setups, LARGE_ROUNDS), dict[Cards, bytes]()
+    with Bar(len(wanted), "rounds") as bar, pool_of(workers, cluster) as pool:
+        for found in learn_all(wanted, Lessons(steps, _LESSONS.deals), pool):
+            learned |= found
+            bar.advance(1)
+    write_large(out, f"cardsharp research blef large --steps {steps}", learned)
+    results().print(f"{out}: {len(learned)} tables, {out.stat().st_size / 1e6:.2f} MB")
+
+
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class CheckOptions:
@@ -181,12 +182,12 @@ def check(
         for cards in _rounds(setups):
             _lacking(cards, _OTHERS[options.strategy](), options)
         return
-    tables, large = tables_in(file), known_in(known())
-    for cards in _rounds(setups, large) if setups else tables:
+    tables, learned = tables_in(file), known_in(known())
+    for cards in _rounds(setups, (*ROUNDS, *learned)) if setups else tables:
         if cards in tables:
             _check(cards, tables_of(cards, tables[cards]), options)
-        elif cards in large:
-            _check(cards, teach(player("tables"), large), options)
+        elif cards in learned:
+            _check(cards, teach(player("tables"), learned), options)
 
 
 def _check(cards: Cards, ours: CPlayer, options: CheckOptions) -> None:
@@ -216,14 +217,14 @@ def _name(cards: Cards) -> str:
     return f"{cards[0]}v{cards[1]}"
 
 
-def _rounds(setups: Sequence[str], more: Iterable[Cards] = ()) -> list[Cards]:
-    """The rounds of these names, where none is named all that are trained.
+def _rounds(setups: Sequence[str], there: Sequence[Cards] = ROUNDS) -> Sequence[Cards]:
+    """Those of these rounds that are named, all where none is.
 
     Raises:
         ConfigError: there is no such round.
     """
-    named = {_name(cards): cards for cards in (*ROUNDS, *more)}
+    named = {_name(cards): cards for cards in there}
     unknown = [name for name in setups if name not in named]
     if unknown:
         raise ConfigError(f"'{unknown[0]}' is not trained; there are {', '.join(named)}.")
-    return [named[name] for name in setups] or list(ROUNDS)
+    return [named[name] for name in setups] or there

@@ -1,7 +1,4 @@
-"""`cardsharp research train`: the captain's weights from scratch, and a picture of how it learned.
-
-cardsharp research train --out captain.json --curve research/figures/learning-curve.json
-"""
+"""`cardsharp research train`: the captain's weights from scratch."""
 
 import os
 import sys
@@ -22,13 +19,12 @@ from research.compiling import why_not
 from research.deadmansdraw.engine import Engine, load, twin
 from research.deadmansdraw.training.course import Course, train
 from research.deadmansdraw.training.settings import Settings
-from research.pictures import Picture, Point
 from workbench.lab.interval import Interval, interval
 
 MEASURED_PAIRS = 500
-"""Decks against the champion behind every point of the learning curve."""
+"""Decks against the champion by which a training is measured as it goes on."""
 QUICK = SearchLimits(second_draws=-1, whole_turns=0, endgame=0)
-"""How the curve's players search: as they do while they learn."""
+"""How the measured players search: as they do while they learn."""
 
 
 @Parameter(name="*")
@@ -41,9 +37,6 @@ class Options:
     """
 
     out: Annotated[Path, Parameter(help="Where the weights are written.")] = Path("captain.json")
-    curve: Annotated[
-        Path | None, Parameter(help="The learning curve: its figures as .json, or drawn as .svg.")
-    ] = None
     checkpoint: Annotated[
         Path | None, Parameter(help="Kept while learning; the same command goes on from it.")
     ] = None
@@ -77,9 +70,6 @@ def main(
     }
     options.out.write_text(dump_weights(numbers, provenance) + "\n", "utf-8")
     _say(f"The weights are in {options.out}.")
-    if options.curve is not None and watch.points:
-        watch.picture().write(options.curve)
-        _say(f"The learning curve is in {options.curve}.")
     if options.same_as is not None:
         if read_weights(options.same_as.read_text("utf-8")) != numbers:
             raise SystemExit(f"These are not the numbers of {options.same_as}.")
@@ -92,26 +82,15 @@ class Watch:
     def __init__(self, engine: Engine, settings: Settings) -> None:
         self.engine = engine
         self.settings = settings
-        self.points: list[Point] = []
         self.began = time.monotonic()
 
     def see(self, matches: int, numbers: "array[int]") -> None:
         """Measure weights in the course of the training, and say how far it is."""
         took = timedelta(seconds=round(time.monotonic() - self.began))
         points, (low, high) = self._measured(numbers)
-        self.points.append((matches, points, low, high))
         _say(
             f"{matches} of {self.settings.matches} matches, {took}, "
             f"{points:.1f} % against the champion (95 %: {low:.1f} to {high:.1f})"
-        )
-
-    def picture(self) -> Picture:
-        """The learning curve."""
-        return Picture(
-            title="Learning from self-play",
-            x="matches of training",
-            y="points in 100 against the champion",
-            points=tuple(self.points),
         )
 
     def _measured(self, numbers: "array[int]") -> tuple[float, Interval]:

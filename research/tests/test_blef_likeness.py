@@ -14,7 +14,7 @@ from cardsharp.blef.cards import DECK
 from cardsharp.blef.position import Position
 from cardsharp.blef.state import Move
 from cardsharp.blef.strategies.bayes import Foresight, weighed
-from cardsharp.blef.strategies.minds import HABITS, OPENING, Weights, mind_of
+from cardsharp.blef.strategies.minds import HABITS, OPENING, mind_of
 from cardsharp.blef.strategies.odds import bits_of
 from cardsharp.blef.strategies.worlds import World, worlds_of
 from research.blef.checking import Measured, lacking
@@ -52,7 +52,6 @@ class CView(ctypes.Structure):
         ("said", ctypes.c_int),
         ("bet", ctypes.c_uint8 * _BETS),
         ("dice", ctypes.c_uint64),
-        ("habits", ctypes.POINTER(ctypes.c_double) * 2),
     )
 
 
@@ -112,19 +111,12 @@ def test_decisions_in_the_same_worlds_are_the_same() -> None:
         assert action == weighed(position, Foresight(worlds, chances)).action, position
 
 
-@pytest.mark.parametrize("weights", [None, (0.0, 0.0, 1.0)])
-def test_worlds_are_drawn_alike(weights: Weights | None) -> None:
+def test_worlds_are_drawn_alike() -> None:
     """How often each bet holds in them, and is checked, within 0.15 at 720 worlds each."""
     for number, position in enumerate(positions(seed=11, many=4, highest=30)):
-        known = {} if weights is None else {1 - (position.me or 0): weights}
-        ours = [
-            world_of(one)
-            for n in range(8)
-            for one in worlds_of(position, Random(8 * number + n), known)
-        ]
+        drawn_here = (worlds_of(position, Random(8 * number + n)) for n in range(8))
+        ours = [world_of(one) for worlds in drawn_here for one in worlds]
         kept, view, theirs = (CWorld * _KEPT)(), view_of(position), []
-        if weights is not None:
-            view.habits[view.role] = (ctypes.c_double * len(HABITS))(*weights)
         for n in range(40):
             rng = ctypes.c_uint64(n)
             drawn = library().draw_worlds(ctypes.byref(view), ctypes.byref(rng), kept)

@@ -14,7 +14,7 @@ from cardsharp.blef.actions import BETS
 from cardsharp.blef.cards import DECK
 from cardsharp.blef.strategies.odds import bits_of, odds
 from cardsharp.blef.strategies.sight import OPENING, Shape, hands_of
-from cardsharp.blef.strategies.trained import WHOLE, Rows, read, trained, write
+from cardsharp.blef.strategies.trained import FILE, WHOLE, Rows, read, trained, write
 from cardsharp.errors import ConfigError
 from research.blef.checking import beaten, lacking, tables_of
 from research.blef.compiled import (
@@ -28,7 +28,7 @@ from research.blef.compiled import (
     setup_of,
     table_of,
 )
-from research.blef.packing import ROW, opened, packed, table
+from research.blef.packing import ROW, opened, packed, table, tables_in
 from research.blef.small_round import Profile, SmallRound, mover, small_round
 from research.blef.solve import exploitability
 from research.blef.trained_commands import app
@@ -177,6 +177,13 @@ def test_the_shipped_tables_are_whole_and_lack_little() -> None:
         shipped = opened(cards, tables.rounds[cards])
         assert lacks_least(cards, shipped, 1000) < 0.05
         assert beaten(cards, tables_of(cards, shipped), 1, 300).high > 0.5
+
+
+def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
+    spoilt = tmp_path / "t.bin"
+    spoilt.write_bytes(FILE.read_bytes()[:-1] + b"?")
+    with pytest.raises(ConfigError, match="is damaged"):
+        tables_in(spoilt)
 
 
 def test_a_spoilt_table_is_found_out() -> None:

@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 from functools import cache
 
-from cardsharp.euchre.actions import Action, Bid, Discard, Play
+from cardsharp.euchre.actions import PASS, Action, Bid, Defend, Discard, Play
 from cardsharp.euchre.cards import SUITS
 from support.recorded import Json, recording
-from workbench.euchre.recorded import RecordedDeal
 
 DECISIONS = {"suit", "alone", "card", "info"}
 """The fields of an answer that are no echo."""
@@ -55,8 +54,16 @@ class Truth:
 
     @property
     def actions(self) -> tuple[Action, ...]:
-        """All decisions in order."""
-        return RecordedDeal.model_validate(self.raw).actions
+        """All decisions in order; the discard and the defences are put where they were."""
+        raw = self.raw
+        # The suit of a pass is -1, that of a seat that was not asked less.
+        bids = [Bid(suit, alone) if suit >= 0 else PASS for suit, alone in raw["bids"] if suit > -2]
+        laid = [] if raw["discard"] is None else [Discard(raw["discard"])]
+        asked = [(raw["caller_pos"] + n) % 4 for n in (1, 3)] if raw["go_alone"] else []
+        answers = [Defend(alone=seat == raw["def_pos"]) for seat in asked]
+        defences = answers[:1] if answers and answers[0].alone else answers
+        plays = [card for trick in raw["tricks"] for _, card in trick["plays"] if card is not None]
+        return (*bids, *laid, *defences, *map(Play, plays))
 
 
 @cache

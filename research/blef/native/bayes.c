@@ -85,10 +85,9 @@ static double draw(const View *view, Rng *rng, Other *other) {
     const Cards unseen = ((1u << CARDS) - 1) & ~view->hand;
     other->hand = rng_hand(rng, unseen, view->cards[1 - role]);
     const Mind *mind = remembered(other->hand, view->cards[role]);
-    const double *weights = view->habits[role] ? view->habits[role] : WEIGHT;
     double scores[HABITS], total = 0;
     for (int habit = 0; habit < HABITS; habit++) {
-        double score = weights[habit];
+        double score = WEIGHT[habit];
         for (int n = 1 - role; n < view->said; n += 2)
             score *= explains(mind, habit, n ? view->bet[n - 1] : BETS, view->bet[n]);
         total += scores[habit] = score;

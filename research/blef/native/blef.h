@@ -13,7 +13,7 @@
 typedef uint32_t Cards;
 
 enum { CARDS = 24, VALUES = 6, COLOURS = 4, BETS = 88, CHECK = 88, OPENING = -1 };
-enum { MOST_CARDS = 11, MOST_SOLVED = 2, WIDEST = BETS + 1 };
+enum { MOST_CARDS = 11, WIDEST = BETS + 1 };
 
 /* Compiled also for processors that count bits and take eight numbers at once. */
 #if defined(__x86_64__) && defined(__GLIBC__)
@@ -103,7 +103,6 @@ typedef struct {
     int said; /* number of bets */
     uint8_t bet[BETS];
     uint64_t dice; /* which seed the dice of a player come from, beside all this */
-    const double *habits[2]; /* by role, the weights of the other's habits where it shows one */
 } View;
 
 static inline int last_of(const View *view) {
@@ -117,28 +116,14 @@ bool table_play(const Table *table, Cards hand, const View *view, double play[WI
 /* A number for all of it. */
 uint64_t key_of(const View *view);
 
-/* A solved round: in how many of a thousand times a hand takes an action after all that was said,
- * in lines by `key`, ascending. What has no line is a check. */
-typedef struct {
-    uint64_t key;
-    int32_t action, parts;
-} Line;
-
-typedef struct {
-    int32_t lines;
-    const Line *line;
-} Plan;
-
 enum { RANDOM, THRESHOLD, BAYES, TABLES };
 
 /* Who plays; tables by the cards of who begins and of the other, NULL where there is none.
- * Before these come the plans of solved rounds, by cards and role; after them what is known of
- * large rounds (large.h), by its own cards and the other's. */
+ * After them comes what is known of large rounds (large.h), by its own cards and the other's. */
 typedef struct {
     int32_t kind;
     double check, bet; /* of THRESHOLD; greedy where `check` is negative */
     const Table *tables[MOST_CARDS + 1][MOST_CARDS + 1];
-    Plan plans[MOST_SOLVED + 1][MOST_SOLVED + 1][2];
     const uint8_t *large[MOST_CARDS + 1][MOST_CARDS + 1];
 } Player;
 

@@ -3,9 +3,6 @@
 
 #include <string.h>
 
-/* With three cards in play no bet from here on holds. */
-enum { HIGH = 36 };
-
 uint64_t key_of(const View *view) {
     Rng key = {view->hand | (uint64_t)view->cards[0] << 24 | (uint64_t)view->cards[1] << 28 | view->dice << 32};
     for (int n = 0; n < view->said; n++) key.state = rng_next(&key) ^ view->bet[n];
@@ -78,32 +75,6 @@ int picked(const double play[WIDEST], Rng *rng) {
     return found;
 }
 
-/* Of a solved round, where colours decide nothing: all that was said, and a hand of two values. */
-static uint64_t line_key(const View *view) {
-    uint64_t said = 0, values = 0;
-    for (int n = 0; n < view->said; n++) said |= 1ull << view->bet[n];
-    for (int v = 0; v < VALUES; v++)
-        for (int n = count(view->hand & 0x41041u << v); n; n--) values = values << 3 | (unsigned)(v + 1);
-    return said << 6 | values;
-}
-
-static int decide_plan(const Plan *plan, const View *view, Rng *rng) {
-    if (last_of(view) >= HIGH) return CHECK;
-    uint64_t key = line_key(view);
-    int from = 0, to = plan->lines;
-    while (from < to) {
-        int middle = (from + to) / 2;
-        if (plan->line[middle].key < key) from = middle + 1;
-        else to = middle;
-    }
-    int at = rng_below(rng, 1000), action = CHECK;
-    for (; from < plan->lines && plan->line[from].key == key && at >= 0; from++) {
-        action = plan->line[from].action;
-        at -= plan->line[from].parts;
-    }
-    return action;
-}
-
 static int decide_table(const Table *table, const View *view, Rng *rng) {
     double play[WIDEST];
     return table_play(table, view->hand, view, play) ? picked(play, rng) : decide_bayes(view);
@@ -121,9 +92,6 @@ static int decide_large(const uint8_t *large, const View *view, Rng *rng) {
 /* bayes.py and solved.py, as they have tables. */
 static int decide_round(const Player *player, const View *view, Rng *rng) {
     int one = view->cards[0], two = view->cards[1];
-    if (one <= MOST_SOLVED && two <= MOST_SOLVED && player->plans[one][two][view->role].lines)
-        return decide_plan(&player->plans[one][two][view->role], view, rng);
-    if (view->habits[view->role]) return decide_bayes(view);
     const Table *table = player->tables[one][two];
     if (table) return decide_table(table, view, rng);
     const uint8_t *large = player->large[view->cards[view->role]][view->cards[1 - view->role]];

@@ -1,8 +1,7 @@
 """Who plays by a habit of `minds.py`, read from the rounds before, where all hands were shown.
 
 We reckon that who has a habit does what it says four times in five, and anybody else one time in
-two. So each decision says how much likelier the habit has become. Compiled players read the same:
-research/blef/native/recognition.c.
+two. So each decision says how much likelier the habit has become.
 """
 
 from collections.abc import Mapping, Sequence
