@@ -85,7 +85,6 @@ APART = {
     "Teams": 2,
     "Turn": 2,
     "_Kept": 2,
-    "_Line": 3,
     "_Seen": 2,
     "_Weighed": 2,
 }

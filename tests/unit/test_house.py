@@ -100,7 +100,7 @@ def plant(house: grimp.ImportGraph, importer: str, imported: str, line: str) -> 
         ("workbench.arena.server", "workbench.cli", FLOORS),
         ("workbench.build.artifacts", "workbench.stage", FLOORS),
         ("workbench.blef.screen", "workbench.euchre.terminal", FLOORS),
-        ("research.euchre.study", "research.blef.solve", RESEARCH),
+        ("research.euchre.compiled", "research.blef.solve", RESEARCH),
     ],
 )
 def test_a_breach_breaks_its_fence(
