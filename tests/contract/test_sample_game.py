@@ -9,21 +9,11 @@ import subprocess
 import threading
 from collections.abc import Iterator
 from datetime import timedelta
-from fractions import Fraction
-from functools import cache, reduce
-from itertools import permutations, product
-from operator import xor
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
 import requests
-from kuhn.rules import CARDS, Said, gains, options
-from kuhn.rules import State as Hand
-from kuhn.strategies.optimum import chances
-from nim.rules import State
-from nim.strategies import STRATEGIES
 from support.cli import Cli, clean
 from support.cloud_clock import FakeClock
 from support.games import HOSTED, SAMPLES
@@ -126,61 +116,6 @@ def test_the_page_that_explains_it_shows_what_is_there() -> None:
 
 
 # --- what their players are worth --------------------------------------------------------------
-
-
-@cache
-def always_wins(heaps: tuple[int, ...]) -> bool:
-    """Whether the perfect player, who is to act, wins against every reply."""
-    state = State(heaps)
-    after = state.without(STRATEGIES.build("perfect", Random(0)).decide(state).action)
-    replies = (after.without(action).heaps for action in after.options())
-    return not any(after.heaps) or all(any(heaps) and always_wins(heaps) for heaps in replies)
-
-
-def test_the_perfect_player_wins_from_every_position_that_can_be_won() -> None:
-    """All of up to three heaps of five: won by whoever acts unless the nim-sum is 0 (Bouton)."""
-    for heaps in product(range(6), repeat=3):
-        if any(heaps):
-            assert always_wins(heaps) is bool(reduce(xor, heaps)), heaps
-
-
-def best_reply(seat: int) -> Fraction:
-    """The chips a hand that a seat wins in the mean if it knows how the optimum plays.
-
-    Worked out over all deals at once: the seat decides on its own card and what was said.
-    """
-
-    def worth(card: int, said: Said, others: dict[int, Fraction]) -> Fraction:
-        """What all deals with that card still bring; `others` are the weights of the other's."""
-        if not options(said):
-            return sum(
-                (
-                    weight
-                    * Fraction(gains(Hand((card, one) if seat == 0 else (one, card), said))[seat])
-                    for one, weight in others.items()
-                ),
-                Fraction(0),
-            )
-        if len(said) % 2 == seat:
-            return max(worth(card, (*said, action), others) for action in options(said))
-        told = Fraction(0)
-        for action in options(said):
-            left = {one: weight * chances(one, said)[action] for one, weight in others.items()}
-            told += worth(card, (*said, action), left)
-        return told
-
-    deals = [*permutations(range(len(CARDS)), 2)]
-    share = Fraction(1, len(deals))
-    return sum(
-        (worth(card, (), {o: share for c, o in deals if c == card}) for card in range(len(CARDS))),
-        Fraction(0),
-    )
-
-
-def test_nobody_gains_from_knowing_how_the_optimum_plays() -> None:
-    """The game is worth a chip in 18 hands to the second player (Kuhn 1950), and never more."""
-    assert best_reply(0) == Fraction(-1, 18)
-    assert best_reply(1) == Fraction(1, 18)
 
 
 # --- what the house makes of them ----------------------------------------------------------------

@@ -55,7 +55,7 @@ FAULTS = "contract/test_attending.py"
 TARGETS = {
     "deadmansdraw": Target(
         ("deadmansdraw/rules", "deadmansdraw/draft", "deadmansdraw/bank"),
-        ("replay/test_rules_traces.py", "property/test_rules_invariants.py"),
+        ("replay/test_arena_traces.py", "unit/test_rules_endings.py"),
     ),
     "blef": Target(
         ("blef/rules", "blef/actions"),

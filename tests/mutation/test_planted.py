@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 LIBRARY = "layers/cardsharp/python/cardsharp"
 COPIED = ("layers", "functions", "workbench", "tests", "docs", "events", "pyproject.toml")
 
-RULES = ("tests/replay/test_rules_traces.py",)
+RULES = ("tests/replay/test_arena_traces.py",)
 POSITION = ("tests/replay/test_position_traces.py",)
 WIRE = ("tests/unit/test_wire.py",)
 BLEF = ("tests/replay/test_blef_traces.py", "tests/replay/test_blef_recorded.py")

@@ -6,7 +6,7 @@ All 4,029 requests take about a second a time, so nothing is left out.
 from collections.abc import Callable
 
 import pytest
-from support.euchre_api import Json, Service
+from support.euchre_api import Service
 from support.euchre_traffic import (
     Recorded,
     Truth,
@@ -18,7 +18,6 @@ from support.euchre_traffic import (
 
 from cardsharp.euchre.actions import Action, Play, Question
 from cardsharp.euchre.position import Position
-from cardsharp.euchre.records import DealKey
 from cardsharp.euchre.rules import apply, choices, score, start
 from cardsharp.euchre.state import Deal
 from cardsharp.euchre.strategies import Decision
@@ -145,37 +144,6 @@ def test_every_echo_is_right_and_every_answer_legal_twice_in_a_row(strategy: str
     service = Service(strategy)
     assert replay(service) == replay(service)
     assert service.diary.troubles == []
-
-
-class Inconsistent:
-    """Never answers the same question twice alike, so that only the store can."""
-
-    def __init__(self) -> None:
-        self.asked = 0
-
-    def decide(self, view: Position) -> Decision:
-        self.asked += 1
-        return Decision(view.choices[self.asked % len(view.choices)], "Another one.")
-
-
-@pytest.mark.slow
-def test_a_request_sent_twice_is_answered_twice_the_same_and_kept_once() -> None:
-    service, twice = Service(Inconsistent()), Service(Inconsistent())
-    once = replay(service)
-    for number, recorded in enumerate(requests()):
-        first = twice.ok(recorded.method, recorded.target, recorded.body)
-        kept = stored(twice, first)
-        second = twice.ok(recorded.method, recorded.target, recorded.body)
-        assert first == second == once[number]
-        if recorded.path != "/deal":
-            assert stored(twice, second) == kept
-
-
-def stored(service: Service, answer: Json) -> object:
-    """What is kept of the deal that an answer is about."""
-    if "dealNum" not in answer:
-        return None
-    return service.store.read(DealKey(answer["token"], answer["gameNum"], answer["dealNum"]))
 
 
 def test_a_restart_between_any_two_requests_changes_nothing() -> None:
