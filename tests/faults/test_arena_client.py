@@ -1,20 +1,30 @@
-"""Reads of the arena client from a server that misbehaves; the writes have their own file."""
+"""The arena client at a server that misbehaves; R03's ground: an action is sent exactly once.
 
+A read is asked again as long as that may help. A write never is: doubt about it is told.
+"""
+
+import hashlib
+import json
 import logging
 import pickle
+import socket
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from types import SimpleNamespace
+from typing import Any
+from urllib.request import parse_http_list, parse_keqv_list
 
 import pytest
-import requests
 from support import arena_bodies as bodies
 from support.fault_server import (
     ENDLESS,
     Fault,
     FaultServer,
+    Handler,
     answer,
     babble,
     close,
@@ -30,24 +40,29 @@ from support.fault_server import (
     then_close,
 )
 
+from cardsharp import connections
 from cardsharp.access import Credentials, Limits
-from cardsharp.deadmansdraw.actions import DRAW
+from cardsharp.deadmansdraw.actions import DRAW, EffectType, respond
+from cardsharp.deadmansdraw.cards import Card, Suit
 from cardsharp.deadmansdraw.client import ArenaClient, MatchClosed
+from cardsharp.deadmansdraw.wire import EventType, MatchParams
 from cardsharp.errors import (
     ArenaError,
     Foreign,
     Garbled,
     MatchOver,
     NotFound,
+    NotYourTurn,
     RateLimited,
     Rejected,
     Unauthorized,
     Unreachable,
 )
+from cardsharp.far_clock import NEVER
 from cardsharp.patience import Patience
 from cardsharp.refusal import LONGEST_WAIT, retry_after
 
-CANARY = "canary-7f3a"
+CANARY = "cänary-7f3a-☠"
 CREDENTIALS = Credentials("636438380ee778617e6e5be8", CANARY)
 SOON = timedelta(milliseconds=100)
 LIMITS = Limits(
@@ -55,9 +70,29 @@ LIMITS = Limits(
 )
 IMPATIENT = replace(LIMITS, read=SOON, long_poll=SOON, act=SOON, total=SOON * 2)
 
+Ask = Callable[[ArenaClient], object]
+READS: dict[str, Ask] = {
+    "view": lambda client: client.view(bodies.MATCH),
+    "wait": lambda client: client.wait_for_turn(bodies.MATCH),
+}
+WRITES: dict[str, Ask] = {
+    "act": lambda client: client.act(bodies.MATCH, DRAW),
+    "create": lambda client: client.create_match(MatchParams()),
+    "terminate": lambda client: client.terminate(bodies.MATCH),
+}
+every_write = pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
 
-def client(url: str, limits: Limits = LIMITS) -> ArenaClient:
-    return ArenaClient(url, CREDENTIALS, limits)
+
+@contextmanager
+def asking(
+    *script: Fault, limits: Limits = LIMITS, who: Credentials = CREDENTIALS, digest: bool = False
+) -> Iterator[tuple[FaultServer, ArenaClient]]:
+    """A server with that script, and a client that asks it."""
+    with (
+        FaultServer(*script) as arena,
+        ArenaClient(arena.url, who, limits, digest=digest) as client,
+    ):
+        yield arena, client
 
 
 @pytest.fixture(autouse=True)
@@ -66,19 +101,19 @@ def no_password_in_any_log(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
     caplog.set_level(logging.DEBUG)
     yield
     assert CANARY not in caplog.text
-    assert requests.auth._basic_auth_str(CREDENTIALS.user, CANARY).split()[1] not in caplog.text
+
+
+# --- what is asked, and how it is read ---------------------------------------------------------
 
 
 def test_every_question_is_asked_as_the_arena_expects_it() -> None:
-    with (
-        FaultServer(answer(body=b"[]"), answer(body=b"[]"), answer(body=bodies.RUNNING)) as arena,
-        client(arena.url) as asking,
-    ):
-        assert asking.waiting_matches(["a", "b"]) == []
-        assert asking.matches(ids=[bodies.MATCH]) == []
-        assert asking.view(bodies.MATCH).moves
-        asking.view(bodies.MATCH, events=False)
-        asking.wait_for_turn(bodies.MATCH)
+    lists = (answer(body=b"[]"), answer(body=b"[" + bodies.RUNNING + b"]"))
+    with asking(*lists, answer(body=bodies.RUNNING)) as (arena, client):
+        assert client.waiting_matches(["a", "b"]) == []
+        assert [match.id for match in client.matches(ids=[bodies.MATCH])] == [bodies.MATCH]
+        assert client.view(bodies.MATCH).moves
+        client.view(bodies.MATCH, events=False)
+        client.wait_for_turn(bodies.MATCH)
         assert [seen.path for seen in arena.seen] == [
             "/api/matches?active=true&wait=true&tags=a%2Cb",
             f"/api/matches?id={bodies.MATCH}",
@@ -88,23 +123,38 @@ def test_every_question_is_asked_as_the_arena_expects_it() -> None:
         ]
         assert all(seen.headers["Authorization"].startswith("Basic ") for seen in arena.seen)
         assert {seen.headers["Accept-Encoding"] for seen in arena.seen} == {"identity"}
-        assert asking.counts == {"list_wait": 1, "list": 1, "view": 2, "view_wait": 1, "retries": 0}
+        assert client.counts == {"list_wait": 1, "list": 1, "view": 2, "view_wait": 1, "retries": 0}
 
 
-def test_who_and_hello_and_lists_are_read() -> None:
-    greeting, matches = b'{"message":"Hello World."}', b"[" + bodies.RUNNING + b"]"
-    script = (answer(body=greeting), answer(body=bodies.WHO), answer(body=matches))
-    with FaultServer(*script) as arena, client(arena.url + "/api/") as asking:
-        assert asking.hello() == "Hello World."
-        assert asking.whoami().name == "Alice"
-        assert [match.id for match in asking.matches(tags=["GAMETAG"])] == [bodies.MATCH]
+def test_every_write_is_sent_as_the_arena_reads_it() -> None:
+    script = (bodies.DRAWN, bodies.CREATED, bodies.FINISHED)
+    with asking(*(answer(body=body) for body in script)) as (arena, client):
+        events = client.act(bodies.MATCH, respond(EffectType.MAP, Card(Suit.KEY, 3)))
+        made = client.create_match(MatchParams(tags=("t",), timeout=timedelta(minutes=1)))
+        assert client.terminate(made.id, comment="late").finished
+        assert [(seen.method, seen.path) for seen in arena.seen] == [
+            ("POST", f"/api/matches/{bodies.MATCH}"),
+            ("POST", "/api/matches"),
+            ("DELETE", f"/api/matches/{made.id}/terminate"),
+        ]
+        assert [json.loads(seen.body) for seen in arena.seen] == [
+            {
+                "etype": "ResponseToEffect",
+                "effect": {"effectType": "Map", "card": {"suit": "Key", "value": 3}},
+            },
+            {"tags": ["t"], "timeout": 60},
+            {"comment": "late"},
+        ]
+    assert [one.event_type for one in events] == [
+        EventType.DRAW,
+        EventType.CARD_PLACED_TO_PLAY_AREA,
+    ]
 
 
 def test_of_a_list_that_is_too_long_the_newest_are_asked_for() -> None:
     long = b"[" + b",".join([bodies.RUNNING] * 3000) + b"]"
-    lists = (answer(body=long), answer(body=b"[]"), answer(body=b"[]"))
-    with FaultServer(*lists) as arena, client(arena.url) as asking:
-        assert asking.matches(active=True) == asking.matches(active=True) == []
+    with asking(answer(body=long), answer(body=b"[]")) as (arena, client):
+        assert client.matches(active=True) == client.matches(active=True) == []
         assert [seen.path for seen in arena.seen] == [
             "/api/matches?active=true",
             "/api/matches?active=true&limit=20",
@@ -119,199 +169,288 @@ def test_waiting_for_a_turn_has_three_ends() -> None:
         answer(409, bodies.NOT_YOUR_TURN),
         answer(410, bodies.FINISHED),
     )
-    with FaultServer(*script) as arena, client(arena.url) as asking:
-        view = asking.wait_for_turn(bodies.MATCH)
+    with asking(*script) as (arena, client):
+        view = client.wait_for_turn(bodies.MATCH)
         assert view is not None
         assert view.active_player_index == 0
-        assert asking.wait_for_turn(bodies.MATCH) is None
+        assert client.wait_for_turn(bodies.MATCH) is None
         with pytest.raises(MatchClosed) as caught:
-            asking.wait_for_turn(bodies.MATCH)
-        assert isinstance(caught.value, MatchOver)
-        closing = caught.value.closing
-        assert closing.view is not None
-        assert closing.view.state.winner_idx == 1
-        assert closing.ended is not None
-        assert not caught.value.doubtful
+            client.wait_for_turn(bodies.MATCH)
         assert len(arena.seen) == 3
+    closing = caught.value.closing
+    assert closing.view is not None
+    assert closing.view.state.winner_idx == 1
+    assert closing.ended is not None
+    assert not caught.value.doubtful
 
 
-@pytest.mark.parametrize("status", [409, 410])
-def test_a_strangers_page_is_no_end_of_a_wait(status: int) -> None:
-    with FaultServer(html(status)) as arena, client(arena.url) as asking, pytest.raises(Garbled):
-        asking.wait_for_turn(bodies.MATCH)
+def test_the_end_of_the_match_answers_an_action_with_its_closing_events() -> None:
+    with asking(answer(410, bodies.CLOSING)) as (_, client), pytest.raises(MatchClosed) as caught:
+        client.act(bodies.MATCH, DRAW)
+    closing = caught.value.closing
+    assert (closing.view, caught.value.doubtful) == (None, False)
+    assert closing.ended is not None
+    assert closing.ended.match_ended_scores == (8, 0)
 
 
-@pytest.mark.parametrize(
-    "fault",
-    [answer(500), answer(502, b"<html>"), answer(503), reset(), close(), cut(b"{"), babble()],
-)
-def test_a_read_is_repeated_until_the_fault_has_passed(fault: Fault) -> None:
-    with FaultServer(fault, fault, answer(body=bodies.RUNNING)) as arena:
-        with client(arena.url) as asking:
-            assert asking.view(bodies.MATCH).id == bodies.MATCH
-            assert asking.counts == {"view": 3, "retries": 2}
-        assert len(arena.seen) == 3
+# --- faults that pass, and those that no repetition would mend -----------------------------------
+
+PASSING: list[tuple[Fault, type[ArenaError], str]] = [
+    (answer(500, b'{"error":"on fire"}'), Rejected, "The server answered 500: on fire"),
+    (answer(502, b"<html>"), Rejected, "The server answered 502: it gave no reason"),
+    (answer(503), Rejected, "503"),
+    (reset(), Unreachable, "the connection broke"),
+    (close(), Unreachable, "the connection broke"),
+    (cut(b"{"), Unreachable, "the connection broke"),
+    (babble(), Unreachable, "the connection broke"),
+]
+FOREIGN = (400, 401, 403, 404, 408, 409, 410, 421)
+LASTING: list[tuple[Fault, type[ArenaError], str]] = [
+    (html(), Garbled, "it is an HTML page; check the arena's address"),
+    (answer(body=bodies.RUNNING[:-30]), Garbled, "Invalid JSON|too little"),
+    (answer(body=b'"done"'), Garbled, "not a match|events"),
+    (answer(204, b""), Garbled, "answered with status 204"),
+    (flood(10_000_000), Garbled, "too long, more than 200,000 bytes"),
+    (flood(10_000_000, 302, {"Location": "/x"}), Garbled, "too long, more than 200,000 bytes"),
+    *(
+        (answer(302, headers={"Location": place}), Rejected, "answered 302: it redirects to ")
+        for place in ("https://elsewhere.example/x", "http://[::1", "/\xff\xfe")
+    ),
+    (answer(408, b'{"error":"too slow"}'), Foreign, "408: too slow"),
+    *(
+        (html(status), Foreign, f"{status}: it gave no reason")
+        for status in FOREIGN
+        if status != 410
+    ),
+]
+CLEAR: list[tuple[Fault, type[ArenaError], str]] = [
+    (answer(400, b'{"error":"Argument passed in"}'), Rejected, "400: Argument passed in"),
+    (answer(401, b"Unauthorized"), Unauthorized, "401: check the user and the password"),
+    (answer(401, bodies.NOT_VISIBLE), Unauthorized, "only to participating players"),
+]
+"""What the arena itself says, in its own words."""
 
 
-@pytest.mark.parametrize(
-    ("fault", "kind", "sentence"),
-    [
-        (answer(500, b'{"error":"on fire"}'), Rejected, "The server answered 500: on fire"),
-        (answer(502, b"<html>"), Rejected, "The server answered 502: it gave no reason"),
-        (reset(), Unreachable, "the connection broke"),
-        (close(), Unreachable, "the connection broke"),
-        (cut(bodies.RUNNING), Unreachable, "the connection broke"),
-        (babble(), Unreachable, "the connection broke"),
-    ],
-)
-def test_a_fault_that_stays_is_told_after_the_last_attempt(
+@pytest.mark.parametrize(("fault", "kind", "sentence"), PASSING)
+def test_a_read_is_repeated_until_the_fault_has_passed_or_the_last_attempt(
     fault: Fault, kind: type[ArenaError], sentence: str
 ) -> None:
-    with FaultServer(fault) as arena, client(arena.url) as asking:
+    with asking(fault, fault, answer(body=bodies.RUNNING)) as (_, client):
+        assert client.view(bodies.MATCH).id == bodies.MATCH
+        assert client.counts == {"view": 3, "retries": 2}
+    with asking(fault) as (arena, client):
         with pytest.raises(kind, match=sentence) as caught:
-            asking.view(bodies.MATCH)
+            client.view(bodies.MATCH)
         assert not caught.value.doubtful, "a read is never doubtful"
         assert len(arena.seen) == LIMITS.attempts
 
 
-FOREIGN = (400, 401, 403, 409, 410, 421)
-
-
 @pytest.mark.parametrize(
     ("fault", "kind", "sentence"),
     [
-        (html(), Garbled, "it is an HTML page; check the arena's address"),
-        (answer(body=bodies.RUNNING[:-30]), Garbled, "Invalid JSON"),
-        (answer(body=b'{"moveCount":"two"}'), Garbled, "not a match"),
-        (answer(body=b""), Garbled, "not a match"),
-        (answer(204, b""), Garbled, "answered with status 204"),
-        (flood(10_000_000), Garbled, "too long, more than 200,000 bytes"),
-        (answer(body=b" " * 200_001), Garbled, "too long"),
-        (
-            answer(302, headers={"Location": "https://elsewhere.example/x"}),
-            Rejected,
-            "answered 302: it redirects to https://elsewhere.example/x; give the address",
-        ),
-        *(
-            (answer(302, headers={"Location": place}), Rejected, "answered 302: it redirects to ")
-            for place in ("http://[::1", "/\xff\xfe")  # no address, no UTF-8
-        ),
-        (flood(10_000_000, 302, {"Location": "/x"}), Garbled, "too long, more than 200,000 bytes"),
-        (answer(400, b'{"error":"Argument passed in"}'), Rejected, "400: Argument passed in"),
-        (answer(401, b"Unauthorized"), Unauthorized, "401: check the user and the password"),
-        (answer(401, bodies.NOT_VISIBLE), Unauthorized, "only to participating players"),
+        *LASTING,
+        *CLEAR,
+        (html(410), Foreign, "410: it gave no reason"),
         (answer(404, bodies.NO_MATCH), NotFound, "Match does not exist"),
         (answer(404, b'{"message":"Not Found"}'), Foreign, "404: it gave no reason"),
-        (answer(408, b'{"error":"too slow"}'), Foreign, "408: too slow"),
-        *((html(status), Foreign, f"{status}: it gave no reason") for status in FOREIGN),
-        (html(404), Foreign, "404: it gave no reason; check the address"),
     ],
 )
 def test_what_no_repetition_would_mend_is_told_at_once(
     fault: Fault, kind: type[ArenaError], sentence: str
 ) -> None:
-    with FaultServer(fault) as arena, client(arena.url) as asking:
+    with asking(fault) as (arena, client):
         with pytest.raises(kind, match=sentence):
-            asking.view(bodies.MATCH)
+            client.view(bodies.MATCH)
         assert len(arena.seen) == 1
+
+
+@pytest.mark.parametrize("status", [409, 410])
+def test_a_strangers_page_is_no_end_of_a_wait_nor_of_an_action(status: int) -> None:
+    with asking(html(status)) as (_, client):
+        with pytest.raises(Garbled):
+            client.wait_for_turn(bodies.MATCH)
+        with pytest.raises(ArenaError) as caught:
+            client.act(bodies.MATCH, DRAW)
+        assert caught.value.doubtful
+
+
+@every_write
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [(fault, kind) for fault, kind, _ in (*PASSING, *LASTING)]
+    + [(answer(503, headers={"Retry-After": "0"}), RateLimited), (answer(201), Garbled)],
+)
+def test_no_doubtful_write_is_ever_repeated(
+    write: Ask, fault: Fault, kind: type[ArenaError]
+) -> None:
+    """The arena reads the request once, whatever it answers, and the error says "doubtful"."""
+    with asking(fault) as (arena, client):
+        with pytest.raises(kind) as caught:
+            write(client)
+        assert caught.value.doubtful
+        assert len(arena.seen) == 1
+
+
+@every_write
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [(fault, kind) for fault, kind, _ in CLEAR]
+    + [(answer(409, bodies.NOT_YOUR_TURN), NotYourTurn), (answer(429), RateLimited)],
+)
+def test_a_clear_no_leaves_no_doubt(write: Ask, fault: Fault, kind: type[ArenaError]) -> None:
+    with asking(fault) as (arena, client):
+        with pytest.raises(kind) as caught:
+            write(client)
+        assert not caught.value.doubtful
+        assert len(arena.seen) == 1
+
+
+@every_write
+def test_nobody_listening_is_said_and_leaves_no_doubt(write: Ask) -> None:
+    with (
+        ArenaClient(closed_port(), CREDENTIALS, LIMITS) as client,
+        pytest.raises(Unreachable, match="no connection; is the server running") as caught,
+    ):
+        write(client)
+    assert not caught.value.doubtful
+
+
+# --- time ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.timed
 @pytest.mark.parametrize("fault", [hang(), stall(bodies.RUNNING), drip(bodies.RUNNING, pause=0.01)])
-@pytest.mark.parametrize(
-    "ask", [lambda c: c.view(bodies.MATCH), lambda c: c.wait_for_turn(bodies.MATCH)]
-)
-def test_no_silence_and_no_drip_holds_a_read_beyond_its_limits(
-    fault: Fault, ask: Callable[[ArenaClient], object]
-) -> None:
-    with FaultServer(fault) as arena, client(arena.url, IMPATIENT) as asking:
+@pytest.mark.parametrize("name", [*READS, *WRITES])
+def test_no_silence_and_no_drip_holds_a_request_beyond_its_limits(fault: Fault, name: str) -> None:
+    with asking(fault, limits=IMPATIENT) as (arena, client):
         start = time.monotonic()
-        with pytest.raises(Unreachable, match=r"no answer within|too slowly"):
-            ask(asking)
+        with pytest.raises(Unreachable, match=r"no answer within|too slowly") as caught:
+            {**READS, **WRITES}[name](client)
         assert time.monotonic() - start < 2
+        assert caught.value.doubtful is (name in WRITES)
+        if name in WRITES:
+            assert client.counts.total() == 1
+            # A slow server finds the connection reset before it has read.
+            assert len(arena.seen) <= 1
 
 
 @pytest.mark.parametrize("kind", ENDLESS)
 def test_an_answer_that_never_ends_is_cut_off(kind: str) -> None:
     """Each byte in time, and never the last one: no limit of a socket ends that."""
-    with FaultServer(ENDLESS[kind]) as arena, client(arena.url, IMPATIENT) as asking:
+    with asking(ENDLESS[kind], limits=IMPATIENT) as (_, client):
         began = time.monotonic()
         with pytest.raises(ArenaError):
-            asking.view(bodies.MATCH)
+            client.view(bodies.MATCH)
         with pytest.raises(ArenaError) as caught:
-            asking.act(bodies.MATCH, DRAW)
+            client.act(bodies.MATCH, DRAW)
         assert caught.value.doubtful
         assert time.monotonic() - began < 20
 
 
 def test_a_slow_answer_within_its_limit_is_an_answer() -> None:
-    with FaultServer(drip(bodies.WHO, pause=0.001)) as arena, client(arena.url) as asking:
-        assert asking.whoami().name == "Alice"
+    with asking(drip(bodies.WHO, pause=0.001)) as (_, client):
+        assert client.whoami().name == "Alice"
 
 
 def test_what_comes_after_a_hint_is_no_answer_to_the_next_question() -> None:
-    with FaultServer(hint(), answer(body=bodies.WHO)) as arena, client(arena.url) as asking:
+    with asking(hint(), answer(body=bodies.WHO)) as (_, client):
         with pytest.raises(Garbled, match="status 103"):
-            asking.view(bodies.MATCH)
-        assert asking.whoami().name == "Alice"
-
-
-def test_nobody_listening_says_so() -> None:
-    with (
-        client(closed_port()) as asking,
-        pytest.raises(Unreachable, match="no connection; is the server running"),
-    ):
-        asking.hello()
+            client.view(bodies.MATCH)
+        assert client.whoami().name == "Alice"
 
 
 @pytest.mark.timed
 def test_the_last_attempt_gets_only_what_is_left_of_the_total() -> None:
     """After 0.5 s of waiting the second attempt hangs: it ends at 0.6 s, not at 1.1 s."""
-    tenths = timedelta(milliseconds=100)
-    limits = replace(LIMITS, read=tenths * 6, total=tenths * 6)
-    busy = answer(503, b"", {"Retry-After": "0.5"})
-    with FaultServer(busy, hang()) as arena, client(arena.url, limits) as asking:
+    limits = replace(LIMITS, read=SOON * 6, total=SOON * 6)
+    with asking(answer(503, b"", {"Retry-After": "0.5"}), hang(), limits=limits) as (arena, client):
         start = time.monotonic()
         with pytest.raises(Unreachable):
-            asking.view(bodies.MATCH)
+            client.view(bodies.MATCH)
         assert time.monotonic() - start < 0.9
         assert len(arena.seen) == 2
+
+
+@every_write
+def test_r26_a_write_is_not_sent_when_it_took_too_long_to_connect(
+    write: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A name that was looked up for an hour; no limit of a socket holds for that."""
+    hour, now = 0.0, time.monotonic
+    look_up = socket.getaddrinfo
+
+    def slow(*question: Any, **more: Any) -> Any:  # noqa: ANN401 - whatever the real one takes
+        nonlocal hour
+        hour = 3600
+        return look_up(*question, **more)
+
+    monkeypatch.setattr(socket, "getaddrinfo", slow)
+    monkeypatch.setattr(connections, "time", SimpleNamespace(monotonic=lambda: now() + hour))
+    with asking(answer(body=bodies.DRAWN)) as (arena, client):
+        with pytest.raises(Unreachable, match="not sent") as caught:
+            write(client)
+        assert not caught.value.doubtful
+        arena.wait_until_hung_up()
+        assert arena.seen == []
+
+
+def test_r31_an_action_without_time_to_arrive_is_not_sent() -> None:
+    with asking(answer(body=bodies.DRAWN)) as (arena, client):
+        with pytest.raises(Unreachable, match="too late") as caught:
+            client.act(bodies.MATCH, DRAW, within=timedelta(0))
+        assert not caught.value.doubtful
+        assert client.act(bodies.MATCH, DRAW, within=timedelta(hours=1))
+        assert len(arena.seen) == 1
+
+
+@pytest.mark.parametrize(
+    ("date", "readable"),
+    [
+        ("Fri, 20 Nov 2026 12:00:01 GMT", True),
+        ("yesterday", False),
+        (f"Fri, 20 Nov 2026 12:00:01 +{'9' * 20}", False),
+    ],
+)
+@pytest.mark.parametrize("name", READS)
+def test_the_arenas_clock_is_known_by_the_date_of_a_short_answer(
+    date: str, readable: bool, name: str
+) -> None:
+    told = datetime(2026, 11, 20, 12, 0, 1, tzinfo=UTC)
+    with asking(answer(body=bodies.RUNNING, headers={"Date": date})) as (_, client):
+        before = time.monotonic()
+        READS[name](client)
+        after = time.monotonic()
+        when = client.contact.far.when(told, after)
+    if name == "wait" or not readable:
+        assert when == NEVER
+    else:
+        assert before - 2 <= when.earliest <= when.latest <= after + 1
+
+
+# --- what a server asks us to wait ---------------------------------------------------------------
 
 
 @pytest.mark.parametrize("status", [429, 503])
 def test_no_read_comes_before_the_time_that_was_asked_for(status: int) -> None:
     busy = answer(status, b"", {"Retry-After": "0.2"})
-    with FaultServer(busy, answer(body=bodies.RUNNING)) as arena, client(arena.url) as asking:
-        asking.view(bodies.MATCH)
+    with asking(busy, answer(body=bodies.RUNNING)) as (arena, client):
+        client.view(bodies.MATCH)
         assert arena.seen[1].at - arena.seen[0].at >= 0.2
 
 
-def test_a_wait_beyond_our_patience_is_the_callers_to_keep() -> None:
-    busy = answer(429, b"", {"Retry-After": "6"})
-    with FaultServer(busy) as arena, client(arena.url) as asking:
+DATED = {"Date": "Fri, 20 Nov 2026 15:19:37 GMT"}
+
+
+@pytest.mark.parametrize(
+    ("said", "seconds"), [("6", 6), ("Fri, 20 Nov 2026 15:19:57 GMT", 20)], ids=["time", "date"]
+)
+def test_a_wait_beyond_our_patience_is_the_callers_to_keep(said: str, seconds: int) -> None:
+    """A date is read by the arena's own clock."""
+    with asking(answer(429, b"", {**DATED, "Retry-After": said})) as (arena, client):
         with pytest.raises(RateLimited) as caught:
-            asking.view(bodies.MATCH)
-        assert caught.value.retry_after == timedelta(seconds=6)
+            client.view(bodies.MATCH)
+        assert caught.value.retry_after == timedelta(seconds=seconds)
         assert len(arena.seen) == 1
-
-
-def test_a_date_to_retry_after_that_is_none_is_passed_over() -> None:
-    never = {"Retry-After": f"Fri, 20 Nov 2026 16:19:37 +{'9' * 20}"}
-    with FaultServer(answer(429, b"", never)) as arena, client(arena.url) as asking:
-        with pytest.raises(RateLimited) as caught:
-            asking.act(bodies.MATCH, DRAW)
-        assert caught.value.retry_after == timedelta(seconds=1)
-
-
-def test_a_date_to_retry_after_is_read_by_the_arenas_own_clock() -> None:
-    dates = {
-        "Date": "Fri, 20 Nov 2026 15:19:37 GMT",
-        "Retry-After": "Fri, 20 Nov 2026 15:19:57 GMT",
-    }
-    with FaultServer(answer(503, b"", dates)) as arena, client(arena.url) as asking:
-        with pytest.raises(RateLimited) as caught:
-            asking.view(bodies.MATCH)
-        assert caught.value.retry_after == timedelta(seconds=20)
 
 
 @pytest.mark.parametrize(
@@ -322,6 +461,7 @@ def test_a_date_to_retry_after_is_read_by_the_arenas_own_clock() -> None:
         ("9" * 400, LONGEST_WAIT),
         ("inf", LONGEST_WAIT),
         ("Fri, 20 Nov 9999 16:19:37 GMT", LONGEST_WAIT),
+        (f"Fri, 20 Nov 2026 16:19:37 +{'9' * 20}", None),
         ("-5", timedelta(0)),
         ("-inf", None),
         ("nan", None),
@@ -332,8 +472,7 @@ def test_a_date_to_retry_after_is_read_by_the_arenas_own_clock() -> None:
 def test_r15_no_wait_that_a_server_asks_for_is_believed_to_be_long(
     said: str, believed: timedelta | None
 ) -> None:
-    headers = {"Retry-After": said, "Date": "Fri, 20 Nov 2026 15:19:37 GMT"}
-    assert retry_after(headers) == believed
+    assert retry_after({**DATED, "Retry-After": said}) == believed
 
 
 def test_waits_grow_with_full_jitter_and_end_with_the_total() -> None:
@@ -365,59 +504,132 @@ def test_only_named_errors_are_worth_a_repetition(error: Exception) -> None:
 def test_the_slow_down_is_known_told_once_and_not_taken_for_a_fault(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
+    """Nor is an action in doubt that comes late for it."""
     now = datetime.now(UTC)
-    headers = {
-        "X-SlowDown-Limit": "100",
-        "X-SlowDown-Reset": str(int(now.timestamp()) + 60),
-        "Date": format_datetime(now, usegmt=True),
-    }
-    rich = headers | {"X-SlowDown-Remaining": "1"}
-    spent = headers | {"X-SlowDown-Remaining": "0"}
-    script = (
-        answer(body=bodies.WHO, headers=rich),
-        answer(body=bodies.WHO, headers=spent),
-        answer(body=bodies.WHO, headers=spent),
-        drip(bodies.WHO, pause=0.01),  # 0.7 s: above the limit, within the slow-down
+    rich, spent = (
+        {
+            "X-SlowDown-Limit": "100",
+            "X-SlowDown-Reset": str(int(now.timestamp()) + 60),
+            "X-SlowDown-Remaining": left,
+            "Date": format_datetime(now, usegmt=True),
+        }
+        for left in ("1", "0")
     )
-    limits = replace(LIMITS, read=timedelta(milliseconds=500))
-    with FaultServer(*script) as arena, client(arena.url, limits) as asking:
-        budget = asking.contact.budget
+    known = [answer(body=bodies.WHO, headers=headers) for headers in (rich, spent)]
+    # 0.7 s and 0.8 s at the least: above the limit, within the slow-down.
+    late = drip(bodies.WHO, pause=0.01), drip(bodies.DRAWN, pause=0.005)
+    limits = replace(LIMITS, read=SOON * 5, act=SOON)
+    with asking(*known, *late, limits=limits) as (arena, client):
+        budget = client.contact.budget
         assert budget.limit is None
-        asking.whoami()
+        client.whoami()
         assert (budget.limit, budget.left(time.monotonic())) == (100, 1)
-        for _ in range(3):
-            asking.whoami()
-        assert asking.counts["slowed"] == 2
+        client.whoami()
+        client.whoami()
+        arena.wait_until_hung_up()
+        assert len(client.act(bodies.MATCH, DRAW)) == 2
     assert caplog.text.count("The arena slows us down until ") == 1
 
 
-@pytest.mark.parametrize("remaining", ["", "many", "9" * 5000])
-def test_strange_slow_down_headers_are_passed_over(remaining: str) -> None:
-    strange = {"X-SlowDown-Limit": "100", "X-SlowDown-Remaining": remaining}
-    with (
-        FaultServer(answer(body=bodies.WHO, headers=strange)) as arena,
-        client(arena.url) as asking,
-    ):
-        asking.whoami()
-        assert asking.contact.budget.limit is None
+# --- connections ---------------------------------------------------------------------------------
 
 
-def test_a_connection_that_idled_away_is_replaced_without_a_word() -> None:
-    script = (then_close(answer(body=bodies.WHO)), answer(body=bodies.WHO))
-    with FaultServer(*script) as arena, client(arena.url) as asking:
-        asking.whoami()
+def test_an_action_on_a_connection_that_dies_under_it_is_sent_once() -> None:
+    """The trap of kept-alive connections: many clients silently send again on a new one."""
+    with asking(answer(body=bodies.RUNNING), close(), answer(body=bodies.DRAWN)) as (arena, client):
+        client.view(bodies.MATCH)
+        with pytest.raises(Unreachable) as caught:
+            client.act(bodies.MATCH, DRAW)
+        assert caught.value.doubtful
+        assert [seen.method for seen in arena.seen] == ["GET", "POST"]
+
+
+def test_an_action_after_a_connection_idled_away_is_sent_once_and_done() -> None:
+    script = (then_close(answer(body=bodies.RUNNING)), answer(body=bodies.DRAWN))
+    with asking(*script) as (arena, client):
+        client.view(bodies.MATCH)
         arena.wait_until_hung_up()
-        asking.whoami()
-        assert (len(arena.seen), asking.counts["retries"]) == (2, 0)
+        assert len(client.act(bodies.MATCH, DRAW)) == 2
+        assert [seen.method for seen in arena.seen] == ["GET", "POST"]
+        assert client.counts["retries"] == 0
+
+
+CHALLENGE = {"WWW-Authenticate": 'Digest realm="SLCEE-2023-PC", nonce="abc123", qop="auth"'}
+
+
+def digest_arena(then: Fault) -> Fault:
+    """Challenges what comes without Digest, checks the password of what comes with it."""
+
+    def fault(handler: Handler) -> None:
+        method, _, said = handler.headers.get("Authorization", "").partition(" ")
+        fields = parse_keqv_list(parse_http_list(said)) if method == "Digest" else {}
+        if not fields:
+            answer(401, b"Unauthorized", CHALLENGE)(handler)
+            return
+        secret = f"{CREDENTIALS.user}:SLCEE-2023-PC:{CREDENTIALS.password}"
+        parts = (fields["nonce"], fields["nc"], fields["cnonce"], "auth")
+        right = _md5(":".join((_md5(secret), *parts, _md5(f"{handler.command}:{handler.path}"))))
+        (then if fields["response"] == right else answer(401, b"Unauthorized"))(handler)
+
+    return fault
+
+
+def _md5(text: str) -> str:
+    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
+
+
+def test_a_digest_challenge_is_answered_and_nothing_is_executed_twice() -> None:
+    """Only the challenge makes us send again; the second action goes without one."""
+    executed = []
+
+    def draw(handler: Handler) -> None:
+        executed.append(handler.path)
+        answer(body=bodies.DRAWN)(handler)
+
+    with asking(digest_arena(draw), digest=True) as (arena, client):
+        client.act(bodies.MATCH, DRAW)
+        client.act(bodies.MATCH, DRAW)
+        assert client.counts == {"act": 3}
+        challenged = [not seen.headers.get("Authorization") for seen in arena.seen]
+        assert challenged == [True, False, False]
+        assert {seen.body for seen in arena.seen} == {b'{"etype": "Draw"}'}
+    assert len(executed) == 2
+
+
+@pytest.mark.parametrize(
+    ("fault", "who", "kind", "asked"),
+    [
+        (digest_arena(close()), CREDENTIALS, Unreachable, 2),
+        (digest_arena(answer()), Credentials(CREDENTIALS.user, "wrong"), Unauthorized, 2),
+        (flood(10_000_000, 401, CHALLENGE), CREDENTIALS, Garbled, 1),
+        (
+            answer(401, b"Unauthorized", {"WWW-Authenticate": "Digest qop=auth"}),
+            CREDENTIALS,
+            Unauthorized,
+            1,
+        ),
+    ],
+    ids=["lost after the challenge", "wrong password", "endless", "asks for nothing"],
+)
+def test_a_digest_write_ends_after_one_challenge(
+    fault: Fault, who: Credentials, kind: type[ArenaError], asked: int
+) -> None:
+    with asking(fault, who=who, digest=True) as (arena, client):
+        with pytest.raises(kind) as caught:
+            client.act(bodies.MATCH, DRAW)
+        assert caught.value.doubtful is (kind is not Unauthorized)
+        assert len(arena.seen) == asked
+
+
+# --- errors --------------------------------------------------------------------------------------
 
 
 def test_an_arenas_words_stay_one_short_line() -> None:
     words = b'{"error":"first\\nERROR forged line\\u001b[31m' + b"x" * 5000 + b'"}'
-    with FaultServer(answer(400, words)) as arena, client(arena.url) as asking:
-        with pytest.raises(Rejected) as caught:
-            asking.whoami()
-        assert caught.value.message.startswith("first ERROR forged line [31mxxx")
-        assert len(caught.value.message) == 300
+    with asking(answer(400, words)) as (_, client), pytest.raises(Rejected) as caught:
+        client.whoami()
+    assert caught.value.message.startswith("first ERROR forged line [31mxxx")
+    assert len(caught.value.message) == 300
 
 
 @pytest.mark.parametrize(
