@@ -1,22 +1,14 @@
 """What the match log holds of an opponent reaches the strategies that ask for it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from random import Random
 
 import pytest
 
 from cardsharp.cloud.adapters import build_log
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import MatchLog
-from cardsharp.deadmansdraw.actions import DRAW
 from cardsharp.deadmansdraw.briefing import PAST_MATCHES, last_matches
-from cardsharp.deadmansdraw.position import Position
-from cardsharp.deadmansdraw.strategies import Decision, Strategy
-from cardsharp.deadmansdraw.strategies.champion import Champion
-from cardsharp.deadmansdraw.strategies.dossier import PastMatch, briefed
 
 ME, FOE, OTHER = "me", "foe", "other"
 DRAWN = {
@@ -50,19 +42,6 @@ def keep(
         log.finish(lease, {"scores": [1, 2]})
 
 
-@dataclass
-class Student:
-    """A strategy that keeps the past it is given."""
-
-    past: Sequence[PastMatch] = field(default=())
-
-    def knowing(self, past: Sequence[PastMatch]) -> Strategy:
-        return Student(tuple(past))
-
-    def decide(self, _position: Position) -> Decision:
-        return Decision(DRAW, f"{len(self.past)} matches are known.")
-
-
 def test_only_finished_matches_against_that_player_are_its_past(log: MatchLog) -> None:
     keep(log, "a", [ME, FOE])
     keep(log, "b", [FOE, ME])
@@ -80,12 +59,3 @@ def test_the_past_is_the_last_matches(log: MatchLog) -> None:
         keep(log, f"m{number}", [ME, FOE])
     assert len(last_matches(log, FOE, 3)) == 3
     assert last_matches(log, "nobody", 3) == []
-
-
-def test_only_a_strategy_that_asks_is_briefed() -> None:
-    champion = Champion(Random(0))
-    past = [PastMatch(1, ())]
-    assert briefed(champion, past) is champion
-    student = Student()
-    assert briefed(student, past) == Student((PastMatch(1, ()),))
-    assert briefed(student, []) is student

@@ -8,7 +8,7 @@ from support.matches import RunningMatch
 from support.positions import card, cards, opening
 from support.recorded import SAMPLE
 
-from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, Verb
+from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action
 from cardsharp.deadmansdraw.cards import Card
 from cardsharp.deadmansdraw.events import Comment, TurnEnded
 from cardsharp.deadmansdraw.position import PastMove, Position
@@ -66,19 +66,6 @@ def test_every_choice_of_both_players_is_seen_on_its_position(kind: str) -> None
                     assert getattr(one.position, name) == getattr(position, name), name
 
 
-def test_an_autopick_answers_and_ends_the_turn_in_one_move() -> None:
-    """The example client sends EndTurn with autopick: two decisions, in their order."""
-    pile = cards("Key3 Map5 Anchor4 Anchor5")
-    first = start(pile, cards("Chest2 Hook2"), 0)
-    match = RunningMatch(first, lambda discard, number: discard[:number])
-    match.play(DRAW)
-    match.play(DRAW)
-    match.play(Action(Verb.END_TURN, autopick=True))
-    seen = shown(match.history, 0, frozenset(pile))
-    assert [str(one.action) for one in seen] == ["Draw", "Map: Chest2", "EndTurn"]
-    assert [len(one.position.play_area) for one in seen] == [1, 2, 3]
-
-
 def test_a_turn_that_timed_out_shows_no_decision() -> None:
     pile = cards("Key3 Anchor4 Anchor5")
     begun, events = apply(start(pile, (), 0), DRAW, fair_chance(Random(0)))
@@ -88,14 +75,6 @@ def test_a_turn_that_timed_out_shows_no_decision() -> None:
     history = PastMove(1, 0, events), PastMove(1, 0, late)
     assert shown(history, 0, frozenset(pile)) == []
     assert shown((history[0], PastMove(1, 0, late[1:])), 0, frozenset(pile))[0].action == END_TURN
-
-
-def test_a_match_that_began_with_cards_of_no_event_is_given_up_quietly() -> None:
-    for seed in range(8):
-        rng = Random(seed)
-        match = RunningMatch(opening("debug", rng), fair_chance(rng))
-        list(decided(match, rng))
-        shown(match.history, 0, drawn_in(match.history))
 
 
 def test_the_real_players_decisions_are_seen() -> None:

@@ -5,7 +5,7 @@ from math import inf
 
 import pytest
 
-from workbench.lab.analysed import AnalysedSide, Group, mean_of
+from workbench.lab.analysed import AnalysedSide, Group
 
 
 def side(result: float, luck: float = 0.0, cost: float = 0.0, busts: int = 0) -> AnalysedSide:
@@ -34,23 +34,8 @@ def test_the_accuracy_is_that_of_all_decisions_together() -> None:
     assert Group([long._replace(stake=0.0)], shares=True).accuracy is None
 
 
-def test_a_mean_has_the_interval_of_its_standard_error() -> None:
-    found = mean_of([1.0, 2.0, 3.0, 4.0])
-    assert found.mean == 2.5
-    assert found.within.margin == pytest.approx(1.959964 * (5 / 3) ** 0.5 / 2)
-
-
 def test_of_one_match_no_interval_is_known() -> None:
     group = Group([side(1.0, 0.3)], shares=True)
     assert group.without_luck.within.margin == inf
     assert group.without_luck.document == {"mean": 0.7, "low": None, "high": None}
     assert group.luck_with_result is None
-
-
-def test_counts_and_marks_are_told_a_match() -> None:
-    group = Group([side(1.0, busts=3), side(0.0)], shares=True)
-    assert (group.counted("busts"), group.counted("blunder"), group.counted("time-outs")) == (
-        1.5,
-        1.0,
-        0.0,
-    )

@@ -15,12 +15,11 @@ from cardsharp.deadmansdraw.position import PastMove
 from cardsharp.deadmansdraw.rules import force_turn_end
 from cardsharp.deadmansdraw.simulation import Match, fair_chance
 from cardsharp.errors import ConfigError
-from cardsharp.judge import LAPSE, Judge, judging
+from cardsharp.judge import LAPSE
 from cardsharp.strategy import Decision
 from workbench.lab.extras import Taken
 
 DEADMANSDRAW, NIM = (next(g for g in GAMES if g.name == name) for name in ("deadmansdraw", "nim"))
-JUDGE: Judge = judging(DEADMANSDRAW).judge
 
 
 def nim(heaps: tuple[int, ...], *actions: tuple[int, int]) -> Kept:
@@ -47,16 +46,6 @@ def test_a_game_that_is_won_is_thrown_away_and_that_is_named_with_its_cost() -> 
     assert [swing.sequence for swing in found.swings(1)] == [0]
 
 
-def test_who_had_nothing_to_decide_has_no_accuracy() -> None:
-    found = analyse(NIM, *nim((2,), (0, 2)))
-    assert [player.accuracy for player in found.players] == [100.0, None]
-
-
-def test_of_a_match_that_runs_the_end_is_what_it_is_worth_now() -> None:
-    found = analyse(NIM, *nim((1, 2), (1, 1)))
-    assert (found.result, found.end, found.players[0].skill) == (None, 1.0, 0.0)
-
-
 def test_marks_are_given_from_five_ten_and_fifteen_of_a_hundred() -> None:
     marks = [mark_of(share) for share in (0.0, 0.049, 0.05, 0.1, 0.15, 1.0)]
     assert marks == [None, None, Mark.INACCURACY, Mark.MISTAKE, Mark.BLUNDER, Mark.BLUNDER]
@@ -66,11 +55,6 @@ def test_marks_are_given_from_five_ten_and_fifteen_of_a_hundred() -> None:
 def test_a_game_without_a_judge_says_so(without: str) -> None:
     with pytest.raises(ConfigError, match="Matches of Nim cannot be analysed"):
         analyse(NIM._replace(**{without: None}), *nim((1,), (0, 1)))
-
-
-def test_a_match_in_which_nothing_was_done_says_so() -> None:
-    with pytest.raises(ConfigError, match="no decision"):
-        analyse(NIM, *nim((1,)))
 
 
 # --- Dead Man's Draw -----------------------------------------------------------------------------
@@ -103,29 +87,6 @@ def test_who_plays_as_the_judge_is_perfect_and_a_planted_blunder_is_found() -> N
     assert blunder.reason.endswith(".")
     assert spoilt.accuracy is not None
     assert spoilt.accuracy < 100.0
-
-
-def test_start_luck_and_skill_are_the_result_and_the_curve_ends_with_it() -> None:
-    players = Decides(DEADMANSDRAW, "random", 1), Decides(DEADMANSDRAW, "third")
-    record, moves = played(DEADMANSDRAW, players)
-    found = analyse(DEADMANSDRAW, record, moves)
-    first, second = found.players
-    assert found.start + found.luck + first.skill - second.skill == pytest.approx(found.result)
-    assert found.result == {0: 1.0, 1: 0.0, None: 0.5}[record.outcome["winner"]]  # type: ignore[index]
-    assert (first.luck, second.luck) == (found.luck, -found.luck)
-    assert [point.sequence for point in found.curve] == [move.sequence for move in moves]
-    assert found.curve[-1].worth == found.result
-    assert all(one.cost >= 0 for one in found.decisions)
-
-
-def test_the_chance_to_bust_is_told_where_a_card_may_be_drawn() -> None:
-    players = Decides(DEADMANSDRAW, "random", 1), Decides(DEADMANSDRAW, "random", 2)
-    found = analyse(DEADMANSDRAW, *played(DEADMANSDRAW, players))
-    for one in found.decisions:
-        draw = next((option for option in one.options if option.action == "Draw"), None)
-        if one.risk and draw is not None and draw.note.startswith("busts"):
-            assert draw.note.startswith(f"busts {100 * one.risk:.1f} %")
-    assert any(one.risk for one in found.decisions)
 
 
 def test_a_refused_oracle_is_worth_what_comes_after_it() -> None:
@@ -175,18 +136,3 @@ def test_a_turn_that_ran_out_of_time_costs_its_player_what_was_lost_by_it() -> N
     assert found.start + found.luck + found.players[0].skill - found.players[1].skill == (
         pytest.approx(found.result)
     )
-
-
-def test_nothing_that_was_hidden_changes_what_is_said_of_a_decision() -> None:
-    """The same match, from its middle on with the cards of the draw pile in another order."""
-    simulation = Decides(DEADMANSDRAW, "third").simulation
-    players = Decides(DEADMANSDRAW, "third"), Decides(DEADMANSDRAW, "random", 3)
-    notes = taken(begun(DEADMANSDRAW, 1), players, Random(1))
-    middle = len(notes) // 2
-    first = notes[:middle]
-    state = simulation.act(*first[-1][:2], Random(2))
-    other = taken(simulation.disguised(state, Random(9)), players, Random(9))
-    one = analyse(DEADMANSDRAW, *kept(DEADMANSDRAW, notes)[0])
-    two = analyse(DEADMANSDRAW, *kept(DEADMANSDRAW, [*first, *other])[0])
-    assert one.decisions[: middle - 1] == two.decisions[: middle - 1]
-    assert one.decisions[middle:] != two.decisions[middle:]

@@ -6,19 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from cardsharp.deadmansdraw.arena.ids import DUMMY_ID
-from cardsharp.deadmansdraw.arena.players import DEFAULT_FILE, PlayersFile, load_players
+from cardsharp.deadmansdraw.arena.players import PlayersFile, load_players
 from cardsharp.errors import ConfigError
 
 GOOD = {"_id": "1" * 24, "name": "Team", "password": "canary-password"}
 NEW = {**GOOD, "password": "another-canary"}
-
-
-def test_the_default_file_has_the_dummy_and_two_teams() -> None:
-    """Enough to play a match without writing a file."""
-    players = load_players(DEFAULT_FILE)
-    assert len(players) == 3
-    assert players[DUMMY_ID].password.get_secret_value() == "dummypass"
 
 
 @pytest.mark.parametrize(
@@ -48,12 +40,6 @@ def test_a_wrong_file_is_refused_with_all_its_faults(
     assert told in str(raised.value)
     assert "canary" not in str(raised.value)
     assert "\n" not in str(raised.value)
-
-
-def test_a_missing_file_is_refused(tmp_path: Path) -> None:
-    """The sentence says what the file must look like."""
-    with pytest.raises(ConfigError, match=r"No such file.*JSON list"):
-        load_players(tmp_path / "none.json")
 
 
 def test_a_record_that_is_shown_has_no_password(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from cardsharp.deadmansdraw.arena.creation import DEFAULT_DRAW_DECK
 from cardsharp.deadmansdraw.arena.gibson import fractions
 from cardsharp.deadmansdraw.arena.randomness import (
-    Draws,
     Randomness,
     draws_for_request,
     draws_for_start,
@@ -33,34 +32,12 @@ def test_the_originals_generator_gives_the_packages_numbers(seed: str) -> None:
     assert numbers == FROM_THE_PACKAGE[seed]
 
 
-def test_a_seed_is_read_without_outer_blanks_and_control_characters() -> None:
-    """As the package cleans it."""
-    assert list(islice(fractions(" a\tb\n "), 20)) == list(islice(fractions("ab"), 20))
-
-
-@BOTH
-@given(seed=st.text(max_size=20))
-def test_the_same_seed_makes_the_same_match(randomness: Randomness, seed: str) -> None:
-    """Draw pile and starting player come from the seed alone."""
-    first, second = draws_for_start(seed, randomness), draws_for_start(seed, randomness)
-    assert first.shuffled(DEFAULT_DRAW_DECK) == second.shuffled(DEFAULT_DRAW_DECK)
-    assert first.below(2) == second.below(2)
-
-
 @BOTH
 @given(seed=st.text(max_size=20))
 def test_a_shuffle_keeps_every_card(randomness: Randomness, seed: str) -> None:
     """No card is lost or doubled."""
     pile = draws_for_start(seed, randomness).shuffled(DEFAULT_DRAW_DECK)
     assert sorted(pile) == sorted(DEFAULT_DRAW_DECK)
-
-
-@BOTH
-def test_norandom_takes_the_first(randomness: Randomness) -> None:
-    """The seed `norandom` leaves the order as it is."""
-    draws = draws_for_start("norandom", randomness)
-    assert draws.shuffled(DEFAULT_DRAW_DECK) == DEFAULT_DRAW_DECK
-    assert draws.below(2) == 0
 
 
 def picks_of_requests(randomness: Randomness, requests: int) -> list[tuple[object, ...]]:
@@ -104,11 +81,3 @@ def test_new_seeds_differ_and_look_like_the_originals() -> None:
     seeds = {new_seed() for _ in range(1000)}
     assert len(seeds) == 1000
     assert all(seed.isdecimal() and 15 <= len(seed) <= 17 for seed in seeds)
-
-
-def test_draws_are_counted() -> None:
-    """Each number is one draw, whoever asks for it."""
-    draws = Draws(lambda _index, _limit: 0, used=4)
-    draws(DEFAULT_DRAW_DECK, 3)
-    draws.below(2)
-    assert draws.used == 8

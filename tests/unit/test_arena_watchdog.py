@@ -63,16 +63,6 @@ def test_a_turn_is_ended_once_it_is_late_for_long_enough(hall: Hall) -> None:
     assert hall.match(match).state.timeouts == 1
 
 
-def test_five_late_turns_end_the_match(hall: Hall) -> None:
-    """Of both players together; a dead pairing takes a minute with these limits."""
-    match = hall.begin()
-    ended = [hall.after(13) for _ in range(6)]
-    assert ended == [1, 1, 1, 1, 1, 0]
-    outcome = hall.match(match).state.outcome
-    assert outcome is not None
-    assert outcome.terminated
-
-
 @pytest.mark.parametrize("timeout", [None, 0])
 def test_a_match_without_a_limit_waits_for_ever(hall: Hall, timeout: float | None) -> None:
     match = hall.begin(timeout)

@@ -130,15 +130,6 @@ def desk() -> Iterator[Desk]:
         yield Desk(log, clock, MemoryQueue(clock, visibility=HOUR))
 
 
-def test_a_match_is_played_to_its_end_and_closed(desk: Desk) -> None:
-    assert desk.attend(Count()) is Attended.FINISHED
-    record = known(desk.log)
-    assert record.outcome == {"result": "won"}
-    assert [(move.sequence, move.facts) for move in desk.log.moves("m")] == [
-        (number, {}) for number in range(ACTIONS)
-    ]
-
-
 def test_an_intent_names_what_is_done_when_and_by_whom(desk: Desk) -> None:
     began = desk.clock.now().isoformat()
     desk.attend(Count())
@@ -358,20 +349,6 @@ def test_a_worker_with_no_time_for_a_look_begins_none(desk: Desk) -> None:
 
 
 @dataclass
-class Waited(Count):
-    """The same, but that it is our turn only after a wait, since a moment that is told."""
-
-    acted_at: datetime | None = None
-
-    def look(self, known: Facts) -> Sight[int]:
-        sight = super().look(known)
-        return sight if self.counted else replace(sight, turn=None)
-
-    def wait(self, known: Facts) -> Sight[int] | None:
-        return replace(super().look(known), acted_at=self.acted_at)
-
-
-@dataclass
 class Still(Count):
     """The same, but that it is not our turn until somebody else has acted so many times."""
 
@@ -390,14 +367,6 @@ class Still(Count):
         assert not known
         self.waits += 1
         return None
-
-
-class StillActing(Still):
-    """Somebody else acts during every wait, and is to act again."""
-
-    def wait(self, known: Facts) -> Sight[int] | None:
-        self.others += 1
-        return super().wait(known)
 
 
 def test_r38_a_match_in_which_nothing_happens_is_left_until_it_is_named(desk: Desk) -> None:
@@ -423,12 +392,6 @@ def test_r38_one_that_nobody_names_is_looked_at_now_and_then(desk: Desk) -> None
     assert desk.offering.offer() == 0
     desk.clock.advance(TIMING.rest)
     assert desk.offering.offer() == 1
-
-
-def test_r38_a_match_that_goes_on_is_not_left(desk: Desk) -> None:
-    goes_on = StillActing(wants=5)
-    assert desk.attend(goes_on) is Attended.FINISHED
-    assert goes_on.waits == 5
 
 
 def test_r38_a_match_that_no_poller_is_told_of_is_held(desk: Desk) -> None:
@@ -462,24 +425,6 @@ class Kept(NoMeter):
 
     def flush(self) -> None:
         self.flushed.append(self.actions)
-
-
-@pytest.mark.parametrize(
-    ("ago", "late"),
-    [
-        (timedelta(seconds=2), [timedelta(seconds=2)]),
-        (-timedelta(seconds=2), [timedelta(0)]),
-        (None, []),
-    ],
-    ids=["two seconds ago", "by a clock ahead of ours", "not told"],
-)
-def test_how_late_a_turn_is_picked_up_is_measured(
-    desk: Desk, ago: timedelta | None, late: list[timedelta]
-) -> None:
-    match = Waited(acted_at=None if ago is None else desk.clock.now() - ago)
-    meter = Kept()
-    assert desk.attend(match, meter=meter) is Attended.FINISHED
-    assert meter.late == late
 
 
 @pytest.mark.parametrize("attended", [True, False])
@@ -550,21 +495,3 @@ def test_matches_of_one_process_act_one_after_the_other(desk: Desk) -> None:
     for thread in threads:
         thread.join(30)
     assert (first.counted, second.counted) == (ACTIONS, ACTIONS)
-
-
-@pytest.mark.parametrize("told_by", ["who knows it", "a look"])
-def test_the_log_says_which_version_of_us_plays(desk: Desk, told_by: str) -> None:
-    """Beside what the match says of itself; once, whoever attends it later."""
-
-    class Looked(Count):
-        def look(self, known: Facts) -> Sight[int]:
-            return replace(super().look(known), header={"game": "count"})
-
-    match = Count(header={"game": "count"}) if told_by == "who knows it" else Looked()
-    for version in ("one", "two"):
-        meet = nullcontext(match)
-        Bot("count", lambda _, met=meet: met, desk.offering, "w", TIMING, version=version).attend(
-            "m", lambda: HOUR
-        )
-    record = known(desk.log)
-    assert record.header == {"game": "count", "version": "one"}

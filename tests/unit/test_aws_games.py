@@ -2,71 +2,25 @@
 
 import json
 import re
-from itertools import product
-from typing import Any
 
 import pytest
 from support.aws_template import (
-    allowed_actions,
     arena,
-    listed,
-    of_kind,
     properties,
-    statements,
     template,
 )
 
-from workbench.cloud.template import STACKS, load_template, services
+from workbench.cloud.template import services
 
 GAMES = services()
 WITH_PAGES = (*GAMES, "viewer")
 """All that an HTTP API is in front of."""
 
 NOTHING = {"Ref": "AWS::NoValue"}
-SHARED = {"AlarmTopic"} | of_kind("AWS::Lambda::LayerVersion").keys()
-"""What the games have in common with the bot."""
 
 
 OPTIONS = ("Feed", "Agents")
 """What more a service can be deployed with."""
-
-
-def without_options(part: Any) -> Any:  # noqa: ANN401 - any JSON
-    """A part of the template as it is where nothing more is asked for."""
-    if isinstance(part, list):
-        return [without_options(one) for one in part]
-    if not isinstance(part, dict):
-        return part
-    condition, *branches = part.get("Fn::If", ("",))
-    if condition in {f"blefHas{option}" for option in OPTIONS}:
-        return without_options(branches[1])
-    return {name: without_options(one) for name, one in part.items()}
-
-
-def references(part: object) -> set[str]:
-    """The names of all resources that a part of the template refers to, and of its parameters."""
-    if isinstance(part, list):
-        return set().union(*map(references, part))
-    if not isinstance(part, dict):
-        return set()
-    found = set().union(*map(references, part.values()))
-    if "Ref" in part:
-        found.add(part["Ref"])
-    for text in (part.get("Fn::GetAtt", ""), *re.findall(r"\${([^}]+)}", str(part.get("Fn::Sub")))):
-        found.add(str(text).partition(".")[0])
-    return found
-
-
-def test_the_template_of_a_service_names_no_game() -> None:
-    """So that a game is added without a change of it: by the parameter Game."""
-    told = load_template(STACKS / "service.yaml")
-    told["Parameters"] = {
-        name: told["Parameters"][name].get("Default") for name in told["Parameters"]
-    }
-    assert not [game for game in GAMES if game in json.dumps(told).lower()]
-    parameter = template()["Parameters"]["Game"]
-    assert parameter["Default"] == ""
-    assert re.fullmatch(parameter["AllowedPattern"], "kuhn")
 
 
 def test_a_further_game_is_deployed_by_a_parameter_as_the_others_are() -> None:
@@ -95,16 +49,6 @@ def test_a_service_is_deployed_only_when_asked_for(game: str) -> None:
         assert template()["Outputs"][f"{game}{name}"]["Condition"] == f"Has{parameter}"
 
 
-def test_only_a_game_with_a_feed_and_bots_has_what_belongs_to_them() -> None:
-    optional = [
-        name for name in template()["Resources"] for one in OPTIONS if name.endswith(f"{one}Policy")
-    ]
-    assert optional == ["blefFeedPolicy", "blefAgentsPolicy"]
-    outputs = template()["Outputs"]
-    assert [name for name in outputs if "Feed" in name] == ["blefFeedUrl"]
-    assert outputs["blefFeedUrl"]["Condition"] == "HasFeed"
-
-
 def condition_of(name: str, game: str) -> str:
     """Under which condition a resource of a game is there."""
     part = name.removeprefix(game)
@@ -117,57 +61,6 @@ def test_what_more_a_service_can_do_is_left_out_unless_it_is_asked_for(option: s
     assert template()["Parameters"][option]["Default"] == "no"
     wanted = {"Fn::Equals": [{"Ref": option}, "yes"]}
     assert template()["Conditions"][f"blefHas{option}"] == wanted
-
-
-@pytest.mark.parametrize("game", GAMES)
-def test_the_bot_knows_no_game_and_no_game_the_bot(game: str) -> None:
-    """So that a game is added and taken away as one block."""
-    told = template()["Resources"]
-    names = {name for name in told if name.startswith(game)}
-    for name, resource in told.items():
-        mentioned = references(without_options(resource))
-        if name.startswith(game):
-            known = names | SHARED | ({"Matches", "MatchQueue"} if "Agents" in name else set())
-            known |= {"DirectorLogs"} if game == "deadmansdraw" else set()
-            assert mentioned & told.keys() <= known, name
-        elif game != "deadmansdraw":
-            assert not mentioned & names, name
-
-
-@pytest.mark.parametrize("game", GAMES)
-def test_s13_a_game_may_use_its_own_table_and_nothing_of_the_bot(game: str) -> None:
-    for statement in statements(f"{game}Role"):
-        for action, resource in product(listed(statement["Action"]), listed(statement["Resource"])):
-            service = action.partition(":")[0]
-            assert service in {"dynamodb", "logs", "ssm", "xray"}
-            if service == "dynamodb":
-                assert f"{game}Table" in json.dumps(resource)
-            if service == "ssm":
-                assert resource["Fn::Sub"].endswith(f":parameter/${{AWS::StackName}}/{game}")
-
-
-def test_s13_the_arena_alone_may_read_its_secret() -> None:
-    """For the others it is said that they may not."""
-    allowed = {game: allowed_actions(f"{game}Role", "ssm") for game in GAMES}
-    assert {game for game in GAMES if allowed[game]} == {"deadmansdraw"}
-    assert allowed["deadmansdraw"] == {"GetParameter"}
-
-
-def test_s13_who_watches_and_bots_add_their_own_rights_and_no_others() -> None:
-    feed, agents = properties("blefFeedPolicy"), properties("blefAgentsPolicy")
-    assert feed["Roles"] == agents["Roles"] == [{"Ref": "blefRole"}]
-    forget, send = feed["PolicyDocument"]["Statement"]
-    assert (forget["Action"], forget["Resource"]) == (
-        "dynamodb:DeleteItem",
-        {"Fn::GetAtt": "blefTable.Arn"},
-    )
-    assert send["Action"] == "execute-api:ManageConnections"
-    assert send["Resource"]["Fn::Sub"].endswith(":${blefFeedApi}/live/*")
-    seat, call = agents["PolicyDocument"]["Statement"]
-    assert set(seat["Action"]) == {"dynamodb:GetItem", "dynamodb:UpdateItem"}
-    assert seat["Resource"]["Fn::Sub"].endswith(":table/${Matches}")
-    assert call["Action"] == "sqs:SendMessage"
-    assert call["Resource"]["Fn::Sub"].endswith(":${MatchQueue.QueueName}")
 
 
 @pytest.mark.parametrize("event", ["Connect", "Disconnect", "Default"])
@@ -184,11 +77,6 @@ def test_whoever_connects_says_something_or_goes_reaches_the_function(event: str
     assert properties("blefFeedPermission")["SourceArn"]["Fn::Sub"].endswith(
         f":${{blefFeedApi}}/{stage}/*"
     )
-
-
-def test_s13_euchre_lists_nothing_and_may_not_query() -> None:
-    assert allowed_actions("euchreRole", "dynamodb") == {"GetItem", "UpdateItem"}
-    assert "Query" in allowed_actions("blefRole", "dynamodb")
 
 
 @pytest.mark.parametrize("game", WITH_PAGES)
@@ -218,10 +106,6 @@ def test_a_game_ends_before_its_api_stops_waiting_and_has_its_limits(game: str) 
     assert 0 < needed <= 60
     for root in (template(), arena()):
         assert root["Conditions"][limited] == {"Fn::Equals": [{"Ref": "Reserve"}, "yes"]}
-
-
-def test_euchre_has_a_whole_processor_to_think_with() -> None:
-    assert properties("euchreService")["MemorySize"] >= 1769
 
 
 @pytest.mark.parametrize("game", WITH_PAGES)

@@ -96,12 +96,6 @@ def test_every_check_that_is_skipped_has_its_reason_beside_it() -> None:
     assert "#" in (gates.CONFIG / "bandit.yaml").read_text()
 
 
-def test_a_missing_tool_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(gates, "CHECKS", tmp_path)
-    with pytest.raises(ConfigError, match="bandit is missing; run `make gates`"):
-        list(gates.bandit())
-
-
 @pytest.mark.parametrize(("version", "taken"), [("1.127.0", False), ("1.131.0", True)])
 def test_an_old_sam_on_the_path_is_refused_by_its_version(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, taken: bool
@@ -114,20 +108,6 @@ def test_an_old_sam_on_the_path_is_refused_by_its_version(
     monkeypatch.setenv("PATH", str(tmp_path))
     with nullcontext() if taken else pytest.raises(ConfigError, match=r"too old: 1\.131 builds"):
         assert sam.find_sam() == program
-
-
-def test_a_template_that_sam_cannot_translate_is_refused_with_its_reason() -> None:
-    whole = load_template(TEMPLATE)
-    del whole["Resources"]["Poller"]["Properties"]["Handler"]
-    with pytest.raises(ConfigError, match=r"SAM refuses the template: .*Poller"):
-        translate(whole)
-
-
-def test_no_environment_gets_two_packages_of_one_import_name() -> None:
-    """Which of the two would win is a matter of luck, and with it what the gate finds."""
-    for file in (ROOT / "requirements").glob("*.txt"):
-        pinned = {line.partition("==")[0] for line in file.read_text().splitlines()}
-        assert not {"detect-secrets", "bc-detect-secrets"} <= pinned, file.name
 
 
 def test_a_built_template_takes_no_strategy_that_was_not_built(tmp_path: Path) -> None:

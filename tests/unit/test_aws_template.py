@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from support.aws_template import (
     allowed_actions,
-    arena,
     listed,
     of_kind,
     properties,
@@ -18,10 +17,8 @@ from support.aws_template import (
 )
 
 from cardsharp.deadmansdraw.settings import Settings
-from workbench.build.deploy import CONFIG, stack_tags
-from workbench.build.translate import translated
-from workbench.cloud.nested import flattened
-from workbench.cloud.template import TEMPLATE, services, templates
+from workbench.build.deploy import CONFIG
+from workbench.cloud.template import services, templates
 
 DAY = 86_400
 TICK = 60
@@ -37,7 +34,6 @@ SCHEDULES = {"ScheduleRole": "Poller", "DirectorScheduleRole": DIRECTOR}
 
 QUEUES = ("MatchQueue", "DeadLetters", "PollerDeadLetters")
 LOG_DAYS: list[Any] = ["OwnLogDays", {"Ref": "LogDays"}, {"Fn::If": ["IsProd", 90, 7]}]
-SAMS_OWN = [{"Key": "lambda:createdBy", "Value": "SAM"}]
 WITHOUT_RESOURCE = {"xray:PutTraceSegments", "xray:PutTelemetryRecords"}
 """Actions that AWS defines for `*` only."""
 
@@ -57,15 +53,6 @@ def test_r28_a_poller_has_the_time_to_listen_until_its_successors_do() -> None:
     assert properties("Poller")["Timeout"] - setting("read") >= latest
     reserved = properties("Poller")["ReservedConcurrentExecutions"]["Fn::If"][1]
     assert reserved >= 2 * most, "as many may be in their last long poll"
-
-
-def test_what_a_function_is_told_is_text() -> None:
-    """Where a parameter is a number, the emulator hands on a number, which no process can get."""
-    parameters = template()["Parameters"]
-    for function in BOT:
-        for told in properties(function)["Environment"]["Variables"].values():
-            name = told.get("Ref") if isinstance(told, dict) else None
-            assert parameters.get(name, {}).get("Type") != "Number", name
 
 
 def test_the_schedule_fires_each_minute_and_never_again() -> None:
@@ -148,35 +135,6 @@ def test_a_tick_whose_function_died_is_soon_tried_again_and_only_then() -> None:
     mapping = properties(f"{DIRECTOR}Tick")
     assert mapping["EventSourceArn"] == {"Fn::GetAtt": "Ticks.Arn"}
     assert (mapping["BatchSize"], mapping["ScalingConfig"]) == (1, {"MaximumConcurrency": 2})
-
-
-def test_the_director_is_looked_after_by_a_schedule_and_watched_by_an_alarm() -> None:
-    assert properties(f"{DIRECTOR}EveryMinute")["ScheduleExpression"] == "rate(1 minute)"
-    assert properties(f"{DIRECTOR}EventInvokeConfig")["MaximumRetryAttempts"] == 0
-    watched = {"TickFailed": "TickLetters", "TicksLate": "Ticks"}
-    for alarm, queue in watched.items():
-        (dimension,) = properties(alarm)["Dimensions"]
-        assert dimension["Value"] == {"Fn::GetAtt": f"{queue}.QueueName"}
-    for alarm in ("DirectorFailed", "DirectorThrottled"):
-        (dimension,) = properties(alarm)["Dimensions"]
-        assert dimension["Value"] == {"Ref": DIRECTOR}
-
-
-def test_an_arena_is_deployed_without_a_bot_and_a_bot_without_an_arena() -> None:
-    contests, bot = arena(), flattened(TEMPLATE, translated)
-    assert "ArenaUrl" not in contests["Parameters"]
-    assert not {"Poller", "Worker", "NotListening"} & contests["Resources"].keys()
-    assert all("Default" in one for one in contests["Parameters"].values())
-    assert not {DIRECTOR, "Ticks", "deadmansdrawService"} & bot["Resources"].keys()
-
-
-def test_a_budget_guards_what_is_spent_where_one_is_set() -> None:
-    assert template()["Parameters"]["MonthlyBudget"]["Default"] == 0
-    assert template()["Resources"]["Spending"]["Condition"] == "GuardSpending"
-    limit = properties("Spending")["Budget"]["BudgetLimit"]
-    assert limit == {"Amount": {"Ref": "MonthlyBudget"}, "Unit": "USD"}
-    for told in properties("Spending")["NotificationsWithSubscribers"]:
-        assert told["Subscribers"][0]["Address"] == {"Ref": "AlarmEmail"}
 
 
 # --- table and secret ----------------------------------------------------------------------------
@@ -280,12 +238,6 @@ def test_functions_and_wheels_are_for_the_same_processor_whatever_is_deployed(
     assert properties(function)["Architectures"] == [{"Ref": "Architecture"}]
 
 
-def test_layers_of_two_stacks_have_different_names() -> None:
-    names = [layer["LayerName"] for layer in of_kind("AWS::Lambda::LayerVersion").values()]
-    assert len({json.dumps(name) for name in names}) == len(names)
-    assert all(name["Fn::Sub"].startswith("${AWS::StackName}-") for name in names)
-
-
 # --- housekeeping --------------------------------------------------------------------------------
 
 
@@ -315,64 +267,6 @@ def test_what_a_stage_has_is_the_same_however_it_is_deployed() -> None:
             assert told == f"Stage={'prod' if environment == 'prod' else 'dev'}"
     assert properties("PollerLogs")["RetentionInDays"]["Fn::If"] == LOG_DAYS
     assert template()["Parameters"]["LogDays"]["Default"] == ""
-
-
-@pytest.mark.parametrize(
-    "file", ["docs/first-deployment.md", "docs/operations.md", ".github/workflows/deploy.yml"]
-)
-def test_whoever_overrides_parameters_is_told_to_say_the_stage(file: str) -> None:
-    written = (TEMPLATE.parent / file).read_text().replace("\\\n", " ")
-    commands = re.findall(r"--parameter-overrides(.+)", written)
-    assert commands
-    assert all(re.match(r"\s+\"?Stage=", one) for one in commands)
-
-
-def test_every_resource_that_can_be_tagged_is_by_the_stack_and_none_by_hand() -> None:
-    """CloudFormation puts a stack's tags on all of its resources; SAM adds one of its own."""
-    by_hand = {
-        name
-        for name, resource in template()["Resources"].items()
-        if resource.get("Properties", {}).get("Tags", SAMS_OWN) != SAMS_OWN
-    }
-    assert not by_hand
-    for environment, parameters in tomllib.loads(CONFIG.read_text()).items():
-        if environment != "version":
-            stage = parameters["deploy"]["parameters"]["parameter_overrides"].split()[0]
-            told = stack_tags(environment)
-            assert told == {"project": "cardsharp", "stage": stage.removeprefix("Stage=")}
-
-
-def test_names_are_left_to_aws_but_where_it_has_none() -> None:
-    named = {
-        name
-        for name, resource in template()["Resources"].items()
-        for key in resource.get("Properties", {})
-        if key in {"Name", "RoleName", "QueueName", "TableName", "FunctionName", "AlarmName"}
-        and isinstance(resource["Properties"][key], str | dict)
-        and resource["Type"]
-        not in {
-            "AWS::Lambda::EventInvokeConfig",
-            "AWS::Lambda::EventSourceMapping",
-            "AWS::Lambda::Permission",
-        }
-    }
-    needed = {
-        "MatchStory",
-        "RecentProblems",
-        "SlowTurns",
-        "blefFeedApi",
-        *(f"{served}Api" for served in (*services(), "game", "viewer")),
-    }
-    assert named == needed, "saved queries and APIs must have one"
-
-
-def test_every_parameter_says_what_it_is_and_what_it_may_be() -> None:
-    limits = {"AllowedValues", "AllowedPattern", "MinValue"}
-    for root in (template(), arena()):
-        for name, parameter in root["Parameters"].items():
-            assert parameter["Description"], name
-            assert limits & parameter.keys(), name
-        assert all(output["Description"] for output in root["Outputs"].values())
 
 
 @pytest.mark.parametrize(

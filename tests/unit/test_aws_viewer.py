@@ -22,12 +22,6 @@ def test_it_is_deployed_only_when_asked_for_and_private_unless_said_otherwise() 
         assert template()["Outputs"][name]["Condition"] == "HasWeb"
 
 
-def test_nothing_else_knows_it() -> None:
-    """So that it is taken away as one block."""
-    others = {name: one for name, one in template()["Resources"].items() if name not in BLOCK}
-    assert "viewer" not in str(others).lower()
-
-
 def test_public_pages_have_no_password_and_no_right_to_one() -> None:
     variables = properties("viewerService")["Environment"]["Variables"]
     parameter = {"Fn::If": ["PublicWeb", "", {"Fn::Sub": "/${AWS::StackName}/viewer"}]}

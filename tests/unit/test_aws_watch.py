@@ -47,28 +47,6 @@ def dashboard() -> dict[str, Any]:
     return told
 
 
-def test_every_promised_alarm_is_there() -> None:
-    assert set(NAMES) == {
-        "NotListening",
-        "NotActing",
-        "MatchDeadLetter",
-        "TickDeadLetter",
-        "NotTakenUp",
-        "NobodyComes",
-        "ErrorLogged",
-        "SlowPickUp",
-        "SlowDecision",
-        "TurnTimedOut",
-        "PollerFailed",
-        "WorkerFailed",
-        "PollerThrottled",
-        "WorkerThrottled",
-        "NotPlaying",
-        *DIRECTORS,
-        *(f"{game}{fault}" for game in GAMES_AND_PAGES for fault in ("Failing", "Throttled")),
-    }
-
-
 @pytest.mark.parametrize(
     ("name", "threshold", "minutes"),
     [
@@ -129,26 +107,6 @@ def test_every_alarm_has_its_cause_and_cure_in_the_runbook(name: str) -> None:
     assert "Cure" in section[1]
 
 
-def test_the_dashboard_answers_its_questions_of_this_stack() -> None:
-    titles = [widget["properties"]["title"] for widget in dashboard()["widgets"]]
-    for word in ("wrong", "listening", "in time", "winning", "healthy", "use"):
-        assert any(word in title for title in titles), word
-    named = [
-        metric[metric.index("service") + 1]
-        for widget in dashboard()["widgets"]
-        for metric in widget["properties"].get("metrics", [])
-        if "service" in metric
-    ]
-    assert set(named) == {"AWS::StackName"}
-
-
-def test_a_game_counts_its_metrics_apart_from_the_bots() -> None:
-    for function in ("Worker", *(f"{game}Service" for game in GAMES)):
-        told = properties(function)["Environment"]["Variables"]["POWERTOOLS_SERVICE_NAME"]
-        apart = {"Fn::Sub": f"${{AWS::StackName}}-{function.removesuffix('Service')}"}
-        assert told == ({"Ref": "AWS::StackName"} if function == "Worker" else apart)
-
-
 def test_the_dashboard_shows_every_alarm_of_the_bot_and_no_widgets_overlap() -> None:
     widgets = dashboard()["widgets"]
     shown = [name.removesuffix(".Arn") for name in widgets[0]["properties"]["alarms"]]
@@ -161,17 +119,3 @@ def test_the_dashboard_shows_every_alarm_of_the_bot_and_no_widgets_overlap() -> 
     ]
     assert len(cells) == len(set(cells))
     assert max(x for x, _ in cells) < 24, "CloudWatch has 24 columns"
-
-
-def test_the_dashboard_has_a_name_and_an_address() -> None:
-    assert properties("Dashboard")["DashboardName"] == {"Ref": "AWS::StackName"}
-    output = template()["Outputs"]["DashboardUrl"]
-    assert output["Condition"] == "WatchAll"
-    assert output["Value"]["Fn::Sub"].endswith("#dashboards:name=${AWS::StackName}")
-
-
-def test_a_saved_query_follows_a_match_through_all_functions() -> None:
-    query = properties("MatchStory")
-    groups = {one["Ref"] for one in query["LogGroupNames"]}
-    assert groups == {"PollerLogs", "WorkerLogs", "PracticeLogs"}
-    assert "filter match_id =" in query["QueryString"]

@@ -1,6 +1,5 @@
 """The HTTP edge: methods, bodies, headers, CORS, failures, and what is logged."""
 
-import base64
 import json
 import sqlite3
 from pathlib import Path
@@ -11,26 +10,18 @@ import pytest
 from support.blef import Client, logged, memory_client
 from support.bot_events import context
 from support.cloud_clock import FakeClock
-from support.cloud_threads import at_once
 
-from cardsharp.blef import routes_next
-from cardsharp.blef.assembly import STORES
-from cardsharp.blef.dynamodb import DynamoGames
-from cardsharp.blef.routes import API
-from cardsharp.blef.service import Blef
 from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.blef.store import Saved
 from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.errors import ConfigError, StoreError
 from cardsharp.games import games
-from cardsharp.web.api import Api
 from web import app
-from workbench.cloud.http_events import WireRequest, http_event, read_answer
+from workbench.cloud.http_events import WireRequest, read_answer
 from workbench.cloud.template import all_resources
 from workbench.stage.document import files_of
 
 EVENTS = Path(__file__).parents[2] / "events"
-FORM = (("Content-Type", "application/x-www-form-urlencoded"),)
 BAD_BODY = "The body must be a JSON object of texts and numbers, or a form"
 
 
@@ -45,30 +36,6 @@ def test_the_document_in_docs_is_that_of_the_code() -> None:
         if one.service is not None:
             for file, text in files_of(one).items():
                 assert file.read_text() == text
-
-
-@pytest.mark.parametrize("api", [API, routes_next.API], ids=["2.3", "next"])
-def test_every_change_is_there_for_post_and_nothing_else_is(client: Client, api: Api[Blef]) -> None:
-    game, client.base = client.create(), api.base
-    for route in api.routes:
-        path = route.path.replace("{game_uuid}", game)
-        status = client.ask("POST", path).status
-        assert (status != 405) is ("POST" in route.methods), path
-
-
-def test_a_game_can_be_played_with_post_alone(client: Client) -> None:
-    game = client.ask("POST", "/games/create").json["game_uuid"]
-    ann = client.post(f"/games/{game}/join", {"nickname": "ann"}).json["player_uuid"]
-    joined = WireRequest("POST", f"/v2/games/{game}/join", FORM, b"nickname=bob")
-    bob = client.send(joined).json["player_uuid"]
-    shown = client.post(f"/games/{game}/make-public", {"admin_uuid": ann.upper()})
-    assert shown.json == {"message": "Game made public"}
-    assert client.post(f"/games/{game}/start", {"admin_uuid": ann}).status == 202
-    uuids = {"ann": ann, "bob": bob}
-    first = client.get(f"/games/{game}").json["cp_nickname"]
-    played = client.post(f"/games/{game}/play", {"player_uuid": uuids[first], "action_id": 7})
-    assert (played.status, played.text) == (200, "{}")
-    assert client.get(f"/games/{game}").json["history"] == [{"player": first, "action_id": 7}]
 
 
 @pytest.mark.parametrize(
@@ -125,22 +92,9 @@ def test_one_caller_cannot_fill_the_house(client: Client, monkeypatch: pytest.Mo
     assert "try again tomorrow" in reply.json["message"]
 
 
-def test_a_body_that_is_no_base64_is_refused(client: Client) -> None:
-    event = http_event(WireRequest("POST", "/v2/games/create", (), b"{}"), client.clock.now())
-    event["body"] = "*"
-    answer = client.api(event, SimpleNamespace(get_remaining_time_in_millis=lambda: 1))
-    assert answer["statusCode"] == 400
-
-
 def test_a_large_body_is_refused(client: Client) -> None:
     reply = client.post(f"/games/{client.create()}/join", {"nickname": "a" * 9000})
     assert (reply.status, reply.json["error"]) == (413, "The body is larger than 8192 bytes")
-
-
-def test_a_parameter_in_query_and_body_is_one_that_is_sent_twice(client: Client) -> None:
-    body = json.dumps({"nickname": "bob"}).encode()
-    asked = WireRequest("POST", f"/v2/games/{client.create()}/join?nickname=ann", (), body)
-    assert client.send(asked).status == 400
 
 
 def test_nothing_is_cached_sniffed_or_told_to_others(client: Client) -> None:
@@ -163,22 +117,6 @@ def test_a_browser_may_ask_from_anywhere(client: Client) -> None:
     assert "Access-Control-Allow-Credentials" not in reply.headers
     # Whoever does not come from a browser sees none of it.
     assert not any(name.startswith("Access-") for name in client.get("/version").headers)
-
-
-@pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "HEAD", "TRACE"])
-def test_another_method_is_told_which_there_are(client: Client, method: str) -> None:
-    reply = client.ask(method, "/games/create")
-    assert reply.status == 405
-    assert reply.headers["Allow"] == "GET, POST, OPTIONS"
-    assert client.ask(method, "/games").headers["Allow"] == "GET, OPTIONS"
-
-
-def test_absent_and_null_parameters_are_missing(client: Client) -> None:
-    event = http_event(WireRequest("GET", f"/v2/games/{client.create()}/join"), client.clock.now())
-    for given in (None, {}, {"nickname": ""}):
-        event["queryStringParameters"] = given
-        answer = client.api(event, SimpleNamespace(get_remaining_time_in_millis=lambda: 1))
-        assert json.loads(answer["body"]) == {"error": "Nickname missing - please supply it"}
 
 
 class Failing(SqliteGames):
@@ -221,20 +159,6 @@ def test_an_answered_request_is_not_logged() -> None:
     assert log.getvalue() == ""
 
 
-def test_requests_at_once_in_one_process_do_not_see_each_other(client: Client) -> None:
-    """As in a long poll at home; Powertools by itself answers with another's event."""
-    tables = [client.started() for _ in range(8)]
-
-    def look(me: int) -> set[str]:
-        table = tables[me]
-        seen = [table.state("p0") for _ in range(20)]
-        texts = {json.dumps(state) for state in seen}
-        assert all(state["hands"][0]["nickname"] == "p0" for state in seen)
-        return texts
-
-    assert [len(texts) for texts in at_once(8, look)] == [1] * 8
-
-
 @pytest.mark.parametrize("file", sorted(EVENTS.glob("blef_*.json")), ids=lambda file: file.stem)
 def test_a_sample_event_is_answered(client: Client, file: Path) -> None:
     event: dict[str, Any] = json.loads(file.read_text())
@@ -263,14 +187,6 @@ def test_the_function_answers_with_the_store_of_its_environment(
         app.handler(event, given)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("store", "kind"),
-    [("sqlite::memory:", SqliteGames), ("dynamodb:games", DynamoGames)],
-)
-def test_a_setting_names_the_store(store: str, kind: type[object]) -> None:
-    assert isinstance(STORES.open(store, FakeClock()), kind)
-
-
 def test_the_table_has_no_stream_and_its_index_no_hand() -> None:
     """A record of a stream, like a copy of the whole item in an index, would carry hands."""
     table = all_resources()["blefTable"].properties
@@ -278,14 +194,3 @@ def test_the_table_has_no_stream_and_its_index_no_hand() -> None:
     shown = json.dumps(table["GlobalSecondaryIndexes"])
     assert "game_json" not in shown
     assert '"ALL"' not in shown
-
-
-def test_a_text_body_is_passed_on_as_text_and_a_form_as_base64() -> None:
-    at = FakeClock().now()
-    as_json = http_event(
-        WireRequest("POST", "/", (("Content-Type", "application/json"),), b"{}"), at
-    )
-    assert (as_json["body"], as_json["isBase64Encoded"]) == ("{}", False)
-    as_form = http_event(WireRequest("POST", "/", FORM, b"a=b"), at)
-    assert as_form["body"] == base64.b64encode(b"a=b").decode()
-    assert as_form["isBase64Encoded"] is True

@@ -12,21 +12,18 @@ from pydantic import SecretStr
 from support.blef_bot import NAME, SECRET, SERVICE, BlefPlace
 from support.cloud_clock import FakeClock
 from support.games import GAMES, simulated
-from support.played import Decides, begun, kept, played, taken
+from support.played import Decides, begun, kept, taken
 
 from cardsharp.blef.bot import SeatMatch, SeatTurn
-from cardsharp.blef.cards import Card
 from cardsharp.blef.client import Sighting
 from cardsharp.blef.decisions import decisions
-from cardsharp.blef.logbook import SPAN, rounds_of
+from cardsharp.blef.logbook import SPAN
 from cardsharp.blef.position import Position, position_of
 from cardsharp.blef.simulation import Match
 from cardsharp.blef.strategies import build
 from cardsharp.blef.wire import StateBody, position_in
 from cardsharp.cloud.ports import Body
-from cardsharp.errors import StoreError
 from cardsharp.seats import Seat
-from workbench.blef.program import shown
 
 BLEF = next(game for game in GAMES if game.name == "blef")
 
@@ -43,17 +40,6 @@ def test_it_is_what_an_observer_saw_of_them_and_no_hidden_card_changes_it(seats:
         assert seen.earlier == shown
         assert len(seen.earlier) == seen.number - 1
         assert player.simulation.position(player.simulation.disguised(state, Random(2))) == seen
-
-
-def test_a_program_is_told_it_too() -> None:
-    notes = taken(begun(BLEF, 3), (Decides(BLEF, "greedy"),), Random(3))
-    seen: Position = simulated(BLEF).position(notes[20].state)
-    told = shown(seen).model_dump(mode="json")["earlier"]
-    assert [one["round_number"] for one in told] == [one.number for one in seen.earlier]
-    for over, one in zip(seen.earlier, told, strict=True):
-        hands = [[Card(card["value"], card["colour"]) for card in hand] for hand in one["hands"]]
-        assert tuple(map(tuple, hands)) == over.hands
-        assert [(said["player"], said["action_id"]) for said in one["history"]] == [*over.history]
 
 
 def test_it_is_in_no_text_and_bayes_decides_as_without() -> None:
@@ -74,14 +60,6 @@ def test_a_stored_decision_has_the_rounds_that_were_over_then(intents: bool) -> 
     told = [move if intents else replace(move, intent=None) for move in moves]
     found = [asked.position for asked in decisions(record, told)]
     assert found == [simulated(BLEF).position(note.state) for note in notes[:-1]]
-
-
-def test_a_round_of_which_a_move_is_lost_is_left_out() -> None:
-    record, moves = played(BLEF, (Decides(BLEF, "greedy"),))
-    rest = [move for move in moves if move.sequence != 2 * SPAN]
-    last = max(decisions(record, rest), key=lambda asked: asked.step.sequence)
-    numbers = [one.number for one in last.position.earlier]
-    assert numbers == [1, *range(3, last.step.turn)]
 
 
 @dataclass
@@ -150,21 +128,6 @@ def spoilt(end: Body) -> dict[int, Body]:
     actions = (end.get("before", 3), end.get("then", 88), 89)
     facts = {SPAN + n: {"player": "A", "actionId": one} for n, one in enumerate(actions)}
     return {**facts, SPAN + 2: {**facts[SPAN + 2], "hands": {}, **end}}
-
-
-@pytest.mark.parametrize("end", SPOILT.values(), ids=SPOILT)
-def test_a_round_that_cannot_have_been_is_not_read(end: Body) -> None:
-    assert [*rounds_of(spoilt({}), {"A": 0, "B": 1})] == [1]
-    with pytest.raises(StoreError):
-        rounds_of(spoilt(end), {"A": 0, "B": 1})
-
-
-@pytest.mark.parametrize("wrong", [{"hand": ["7 of clubs"]}, {"history": [[0, "All of it"]]}])
-def test_a_decision_on_what_there_is_not_cannot_be_read(wrong: Body) -> None:
-    record, moves = played(BLEF, (Decides(BLEF, "greedy"),))
-    first = next(move for move in moves if move.intent is not None)
-    with pytest.raises(StoreError):
-        [*decisions(record, [replace(first, intent={**(first.intent or {}), **wrong})])]
 
 
 @pytest.mark.parametrize("fault", ["no player", "no such card"])

@@ -1,6 +1,5 @@
 """Today's generation of Blef's API beside version 2.3: the same games in other words."""
 
-import pickle
 from typing import Any
 
 import pytest
@@ -9,7 +8,6 @@ from support.blef_next import next_client
 from support.bot_events import context
 
 from cardsharp.blef.assembly import NEXT, SERVICE
-from cardsharp.blef.refusals import Denied
 from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.errors import ConfigError, Conflict
 from workbench.cloud.http_events import WireRequest, http_event, read_answer
@@ -18,21 +16,6 @@ from workbench.cloud.http_events import WireRequest, http_event, read_answer
 @pytest.fixture
 def client() -> Client:
     return next_client()
-
-
-def test_one_game_is_the_same_in_both_generations(client: Client) -> None:
-    game = client.create()
-    ann = client.join(game, "ann")
-    bob = client.get(f"/v2/games/{game}/join", nickname="bob").json["player_uuid"]
-    assert client.get(f"/v2/games/{game}/start", admin_uuid=ann).status == 202
-    first = client.get(f"/games/{game}").json["cp_nickname"]
-    secret = {"ann": ann, "bob": bob}[first]
-    shown = client.get(f"/games/{game}/play", player_uuid=secret, action_id=3).json
-    assert shown["history"] == [{"player": first, "action_id": 3}]
-    older = client.get(f"/v2/games/{game}", player_uuid=secret).json
-    assert (older["history"], older["hands"]) == (shown["history"], shown["hands"])
-    assert older["public"] is False
-    assert shown["public"] == "false"
 
 
 def test_a_start_hides_a_game_here_and_does_not_in_version_2_3(client: Client) -> None:
@@ -107,9 +90,3 @@ def test_a_setting_names_the_prefix_under_which_it_is_served() -> None:
     for wrong in ("next", "/v2", "/a b"):
         with pytest.raises(ConfigError, match="BLEF_NEXT must be off or a prefix"):
             served(**{NEXT: wrong})
-
-
-def test_a_refusal_comes_whole_through_another_process() -> None:
-    refusal = Denied("old", "round", "7", 403, "new")
-    again = pickle.loads(pickle.dumps(refusal))  # noqa: S301 - our own
-    assert (again.newer.status, again.newer.text) == (400, "Bad input value in 'round': 7\nnew")

@@ -49,21 +49,8 @@ def test_five_decisions_by_a_habit_show_it_and_four_do_not(name: str, careful: f
     assert late[-1][0] == pytest.approx(careful, abs=0.01)
 
 
-@pytest.mark.parametrize("name", ["threshold(0.05,0.6)", "threshold(0.35,0.7)"])
-def test_who_plays_nearly_by_a_habit_is_recognised_after_some_rounds(name: str) -> None:
-    found = [bool(recognised(one)) for seed in range(4) for one in seen("greedy", name, seed)]
-    assert sum(found) > 0.4 * len(found)
-
-
 def test_who_plays_by_none_is_not() -> None:
     assert not any(recognised(one) for one in seen("greedy", "random", 1))
-
-
-def test_of_several_each_is_known_for_itself() -> None:
-    """Seats 0 and 2 are `random`, seat 1 is not; whoever is out is nobody any more."""
-    for position in seen("random", "greedy", 5, seats=3):
-        assert recognised(position).keys() <= {1} & {*position.round().active}
-        assert bool(recognised(position)) == (decisions(position, 1) >= 5 and position.n_cards[1])
 
 
 def test_solved_plays_its_table_until_a_habit_shows_and_then_as_bayes_who_knows_it() -> None:
@@ -84,14 +71,3 @@ def test_solved_plays_its_table_until_a_habit_shows_and_then_as_bayes_who_knows_
         unread = build("solved", Random(1)).decide(replace(position, earlier=()))
         assert unread.action in dict(table)
     assert as_bayes
-
-
-def test_what_is_known_of_a_player_changes_what_bayes_expects_and_else_it_knows_nobody() -> None:
-    bayes, changed = Bayes(Random(1)), 0
-    for position in [*seen("greedy", "threshold(0.2,0.5)", 7)][-6:]:
-        known = recognised(position)
-        assert known
-        unread = bayes.decide(replace(position, earlier=()))
-        assert bayes.decide(position) == unread
-        changed += bayes.decide(position, known).options != unread.options
-    assert changed

@@ -1,7 +1,5 @@
 """`solved`: what it looks up in the trained tables, and the file that holds them."""
 
-from collections import Counter
-from itertools import combinations
 from pathlib import Path
 from random import Random
 
@@ -15,7 +13,7 @@ from cardsharp.blef.cards import DECK, sort_hand
 from cardsharp.blef.position import Position
 from cardsharp.blef.rules import max_cards
 from cardsharp.blef.strategies import build
-from cardsharp.blef.strategies.sight import OPENING, Shape, hands_of
+from cardsharp.blef.strategies.sight import Shape
 from cardsharp.blef.strategies.solved import looked_up
 from cardsharp.blef.strategies.trained import Rows, read, trained, write
 from cardsharp.errors import ConfigError
@@ -37,16 +35,6 @@ def test_what_a_table_plays_is_legal_and_whole(seen: Position, seed: int) -> Non
     assert decision.action in {option.action for option in decision.options} <= {*dict(mixed)}
 
 
-def test_an_opening_is_mixed_as_often_as_the_table_says() -> None:
-    opening = position((2, 2), sort_hand(DECK[0:5:4]))
-    mixed = looked_up(trained(), opening)
-    assert mixed is not None
-    player = build("solved", Random(7))
-    drawn = Counter(player.decide(opening).action for _ in range(2000))
-    for action, chance in mixed:
-        assert drawn[action] / 2000 == pytest.approx(chance, abs=0.05)
-
-
 @pytest.mark.parametrize("n_cards", [(10, 9), (2, 2, 1), (1, 1), (2, 1)])
 def test_where_nothing_is_trained_it_plays_as_bayes(n_cards: tuple[int, ...]) -> None:
     """With the same dice; up to three cards that is the exact table."""
@@ -60,25 +48,6 @@ def test_where_nothing_is_trained_it_plays_as_bayes(n_cards: tuple[int, ...]) ->
 def test_a_bet_on_colours_is_checked_where_so_few_cards_are_in_play() -> None:
     seen = position((3, 3), sort_hand(DECK[:3]), FLUSH)
     assert looked_up(trained(), seen) == ((CHECK, 1.0),)
-
-
-def some_said(shape: Shape) -> list[tuple[int, ...]]:
-    """Three bets, of which the first may be none."""
-    none = (OPENING, OPENING, OPENING)
-    return [(*none, *bets)[-3:] for number in range(4) for bets in combinations(shape.bets, number)]
-
-
-@pytest.mark.parametrize(("cards", "places"), [((2, 2), 9920), ((1, 4), 3579), ((3, 3), 3811)])
-def test_hands_and_what_counts_of_the_last_bets_are_told_apart(
-    cards: tuple[int, int], places: int
-) -> None:
-    """With four cards that is all of three bets: 1 + 39 + 741 + 9,139."""
-    shape = Shape(cards)
-    for role in (0, 1):
-        first, *_, last = hands_of(cards[role])
-        rows = {shape.row(role, hand, said) for hand in (first, last) for said in some_said(shape)}
-        assert len(rows) == 2 * places
-    assert all(BETS[bet].values and not BETS[bet].colours for bet in shape.bets)
 
 
 def test_the_shipped_file_is_whole_and_small() -> None:
@@ -117,14 +86,3 @@ def test_a_file_that_cannot_be_used_is_told_as_such(
             build("solved", Random(1))
     finally:
         trained.cache_clear()
-
-
-def test_a_damaged_table_is_told_where_it_is_looked_up(tmp_path: Path) -> None:
-    file = tmp_path / "t.bin"
-    write(file, "a test", {(2, 2): (Rows((2,), (b"\1\377",)), Rows((1,), (b"\1\377",)))})
-    whole = file.read_bytes()
-    begins, _ = read(file).rounds[2, 2]
-    compressed = bytes(begins.body[begins.begins[0] : begins.begins[1]])
-    file.write_bytes(whole.replace(compressed, bytes(len(compressed))))
-    with pytest.raises(ConfigError, match="install Cardsharp again"):
-        read(file).rounds[2, 2][0].find(2)

@@ -5,19 +5,14 @@ from math import comb
 from random import Random
 
 import pytest
-from support.blef import seeded_deal
 
-from cardsharp.blef import rules
 from cardsharp.blef.actions import BETS, CHECK, name_of
 from cardsharp.blef.cards import DECK, VALUES, Card, Hand, sort_hand
-from cardsharp.blef.position import Position, position_of
+from cardsharp.blef.position import Position
 from cardsharp.blef.state import Move
-from cardsharp.blef.strategies import build, names
-from cardsharp.blef.strategies.minds import HABITS, OPENING, mind_of
+from cardsharp.blef.strategies import build
 from cardsharp.blef.strategies.odds import bits_of, odds
-from cardsharp.errors import ConfigError, Illegal
-
-ALL = ("bayes", "greedy", "random", "threshold")
+from cardsharp.errors import ConfigError
 
 
 def hand_of(text: str) -> Hand:
@@ -40,12 +35,6 @@ def seen(text: str, others: int, *bets: str, max_cards: int = 11) -> Position:
 
 def choice(name: str, position: Position) -> str:
     return name_of(build(name, Random(1)).decide(position).action)
-
-
-def test_every_strategy_is_found_by_its_name() -> None:
-    assert set(names()) >= set(ALL)  # other tests of this process may have brought their own
-    with pytest.raises(ConfigError, match=r"There are: .*bayes, .*greedy, .*random, .*threshold"):
-        build("gready", Random(1))
 
 
 @pytest.mark.parametrize(
@@ -104,20 +93,3 @@ def test_a_bet_is_evidence_of_the_hand_behind_it() -> None:
 def test_bayes_checks_what_cannot_be_true() -> None:
     assert choice("bayes", seen("9c", 1, "Pair of aces")) == "Check"
     assert choice("bayes", seen("9c", 1, "Great straight flush (9-A), spades")) == "Check"
-
-
-def test_minds_explain_the_bets_of_their_habits_best() -> None:
-    jack = mind_of(bits_of(hand_of("Jc")), 1)
-    by_bet = [jack.explains(OPENING, bet)[0] for bet in range(len(BETS))]
-    assert by_bet.index(max(by_bet)) == bet_called("High card, jack")
-    assert sum(by_bet) == pytest.approx(1)
-    assert min(by_bet) > 0, "no bet excludes a hand for good"
-    assert sum(habit.weight for habit in HABITS) == pytest.approx(1)
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_nobody_decides_for_somebody_else(name: str) -> None:
-    live = rules.start(2, seeded_deal(1))
-    for viewer in (1, None):
-        with pytest.raises(Illegal, match="not to act"):
-            build(name, Random(1)).decide(position_of(live, viewer))

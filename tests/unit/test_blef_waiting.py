@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from support.blef import Client, StartedGame, memory_client
+from support.blef import Client, StartedGame
 from support.cloud_clock import FakeClock
 
 from cardsharp.blef.sqlite import SqliteGames
@@ -47,13 +47,6 @@ def test_a_known_version_is_waited_upon_until_it_changes() -> None:
     assert timedelta(0) < clock.now() - began < timedelta(seconds=5)
 
 
-def test_another_version_is_answered_at_once() -> None:
-    _, clock, table = waiting_table()
-    began = clock.now()
-    assert table.client.get(f"/games/{table.game}", wait="true", since=0).status == 200
-    assert clock.now() == began
-
-
 def test_without_a_version_the_next_change_is_waited_for() -> None:
     store, clock, table = waiting_table()
     mover = table.state()["cp_nickname"]
@@ -81,26 +74,3 @@ def test_a_finished_game_and_a_past_round_are_not_waited_for() -> None:
     table.play_out()
     assert table.state(wait="true")["status"] == "Finished"
     assert clock.now() == began
-
-
-def test_an_old_client_notices_nothing() -> None:
-    table = memory_client().started()
-    plain = table.client.get(f"/games/{table.game}")
-    for query in ({"wait": "false"}, {"wait": ""}, {"since": "1"}, {"wait": "0", "since": ""}):
-        assert table.client.get(f"/games/{table.game}", **query).text == plain.text
-
-
-def test_what_cannot_be_waited_for_is_refused() -> None:
-    table = memory_client().started()
-    for query in ({"wait": "yes"}, {"since": "x"}, {"since": "-1"}, {"since": "1.5"}):
-        reply = table.client.get(f"/games/{table.game}", **query)
-        assert reply.status == 400
-        assert reply.json["error"].startswith(f"The {next(iter(query))} parameter is invalid")
-
-
-def test_a_game_that_expires_while_it_is_waited_for_is_gone() -> None:
-    store, clock, table = waiting_table()
-    store.looks = 0
-    store.events = {3: lambda: clock.advance(timedelta(days=15))}
-    reply = table.client.get(f"/games/{table.game}", wait="true")
-    assert (reply.status, reply.json["error"]) == (400, "Game does not exist")

@@ -3,8 +3,6 @@
 import threading
 from collections.abc import Callable
 from datetime import timedelta
-from itertools import count
-from random import Random
 
 import pytest
 from support.bot_positions import effect_pending, opening, position_with
@@ -13,7 +11,7 @@ from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, r
 from cardsharp.deadmansdraw.cards import Card, Suit
 from cardsharp.deadmansdraw.fallback import decide
 from cardsharp.deadmansdraw.position import Position
-from cardsharp.deadmansdraw.strategies import Decision, build
+from cardsharp.deadmansdraw.strategies import Decision
 from cardsharp.deciding import Decided
 from cardsharp.errors import CardsharpError
 
@@ -38,11 +36,6 @@ def decided(
 ) -> Decided[Decision]:
     ticks = iter([1.0, 1.25])
     return decide(Plays(work), position, limit, lambda: next(ticks), refused)
-
-
-def test_a_decision_in_time_is_taken_as_it_is_and_timed() -> None:
-    found = decided(lambda _: DRAW, opening())
-    assert found == Decided(Decision(DRAW, "as the test says"), timedelta(seconds=0.25))
 
 
 def test_r06_a_strategy_that_is_late_is_overtaken_by_the_safe_action() -> None:
@@ -116,11 +109,3 @@ def test_a_strategy_that_can_be_hurried_is_when_four_fifths_of_its_time_are_over
 
     decide(Thinks(lambda _: END_TURN), opening(), LIMIT, lambda: clock[0])
     assert asked == [False, False, True]
-
-
-def test_the_captain_answers_in_time_with_its_best_so_far() -> None:
-    ticks = count(0.0, 100.0)
-    position = effect_pending(EffectType.HOOK)
-    found = decide(build("captain", Random(0)), position, LIMIT, lambda: next(ticks))
-    assert found.fault is None
-    assert len(found.decision.options) == 1

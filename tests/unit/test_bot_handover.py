@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -73,18 +72,6 @@ def test_r05_an_action_is_begun_only_with_time_for_its_answer(bench: Bench, seco
     assert bool(begun) == (life > TIMING.handover)
 
 
-def test_a_worker_with_time_to_wait_but_none_to_act_hands_on_without_asking_again(
-    tmp_path: Path,
-) -> None:
-    """The settings may leave less for handing on than an action takes."""
-    with closing(
-        Bench(BenchArena, tmp_path, timing=replace(TIMING, handover=timedelta(seconds=3)))
-    ) as bench:
-        ended = bench.worker().attend(bench.match_id, within(bench, timedelta(seconds=6)))
-        assert ended is Attended.HANDED_ON
-        assert bench.plan.steps.count("view") == 1
-
-
 def test_an_arena_that_contradicts_itself_is_not_flooded(bench: Bench) -> None:
     """It names us as the player to move and refuses every action with 409."""
     plan = bench.plan
@@ -125,14 +112,3 @@ def test_r06_a_broken_strategy_ends_no_match_and_every_failure_is_noted(
     assert any(fault.startswith("the rules refuse 'EndTurn'") for fault in faults)
     assert all(intent["fault"] in faults for intent in intents)
     assert "the strategy failed" in caplog.text
-
-
-def test_a_note_that_cannot_be_kept_ends_no_match(tmp_path: Path) -> None:
-    bench = Bench(BROKEN, tmp_path)
-    bench.play()
-    notes = [at for at, step in enumerate(bench.plan.steps) if step == "note"]
-    bench.close()
-    with closing(Bench(BROKEN, tmp_path, dict.fromkeys(notes[:3], Kind.THROTTLED))) as again:
-        again.play()
-        assert again.faults_found() == []
-        assert again.workers == 1, "the match changed hands for want of a note"

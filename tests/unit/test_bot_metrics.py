@@ -5,8 +5,6 @@ from contextlib import closing
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
-from typing import cast
 
 import pytest
 from world.arena import TABLE, BenchArena
@@ -17,9 +15,7 @@ from world.network import Tools
 
 from cardsharp.cloud.attend import Bot
 from cardsharp.cloud.metrics import Metric, NoMeter
-from cardsharp.cloud.ports import MatchRecord
 from cardsharp.cloud.timing import Timing
-from workbench.deadmansdraw.report import forced_turns
 
 
 class Counts(NoMeter):
@@ -64,24 +60,6 @@ def test_a_match_without_trouble_counts_its_actions_and_its_end(
     actions = len(bench.gate.accepted)
     assert +counts.counted == {Metric.ACTIONS: actions, Metric.MATCHES_WON: 1}
     assert counts.timed == {Metric.DECISION: actions, Metric.FIRST_PICK_UP: 1, Metric.PICK_UP: 1}
-
-
-def test_a_turn_that_the_arena_ended_for_want_of_time_is_counted_and_told(
-    tmp_path: Path, counts: Counts, caplog: pytest.LogCaptureFixture
-) -> None:
-    """The first look takes longer than a turn may; nothing else is lost."""
-    look = played(tmp_path, Counts(), {}, timeout=5).plan.steps.index("view")
-    bench = played(tmp_path, counts, {look: Kind.TIMED_OUT}, lost=1, timeout=5)
-    assert isinstance(bench.place, BenchArena)
-    assert bench.place.match.state.timeouts == 1
-    assert counts.counted[Metric.TIMEOUTS] == 1
-    assert "the arena ended a turn of ours by force" in caplog.text
-    ours, theirs = ({"seats": {seat: "champion"}} for seat in ("0", "1"))
-    found = [
-        forced_turns(cast("MatchRecord", SimpleNamespace(header=header)), bench.moves)
-        for header in (ours, theirs)
-    ]
-    assert found == [1, 0]
 
 
 def test_only_a_death_counts_as_a_stolen_lease(tmp_path: Path, counts: Counts) -> None:

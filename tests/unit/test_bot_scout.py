@@ -21,7 +21,6 @@ from world.faults import STEP, FaultPlan, Kind
 from world.network import ANSWERS, RETRY_AFTER
 
 from cardsharp.access import Credentials
-from cardsharp.budget import Budget
 from cardsharp.cloud.messages import LookMessage, parse_look, parse_message
 from cardsharp.cloud.metrics import Metric, NoMeter
 from cardsharp.cloud.offering import SETTLED, Offering
@@ -169,20 +168,6 @@ def test_r37_a_quiet_scout_asks_once_and_goes_while_nothing_waits(scene: Listeni
     assert scene.ended - began <= SLACK
 
 
-def test_r37_a_quiet_scout_that_cannot_tell_whether_it_may_rest_listens(
-    scene: Listening, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    scene.post.quiet = True
-    leave_to_the_dummy(scene)
-
-    def fail() -> Switches:
-        raise StoreError("The table is throttled.")
-
-    monkeypatch.setattr(scene.board, "read", fail)
-    scene.listen(2 * MINUTE)
-    assert len(scene.asked) > 20
-
-
 def test_r37_a_quiet_scout_goes_when_there_is_no_reason_left(scene: Listening) -> None:
     scene.post.quiet = True
     leave_to_the_dummy(scene)
@@ -293,17 +278,6 @@ def test_r15_an_arena_that_answers_at_once_is_asked_at_a_calm_pace(scene: Listen
     assert max(gaps) <= TIMING.pace + SLACK
 
 
-def test_an_arena_that_counts_is_asked_again_soon_only_after_it_named_a_new_match(
-    scene: Listening, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Two matches that begin within 5 s are both found in time; the limit allows no more."""
-    monkeypatch.setattr(Budget, "limit", 100)
-    attend(scene, timedelta(hours=1))
-    scene.listen(TIMING.long_poll + timedelta(seconds=15))
-    gaps = [(later - earlier).total_seconds() for earlier, later in pairwise(scene.asked)]
-    assert gaps[:3] == pytest.approx([1, 5, 5], abs=SLACK.total_seconds())
-
-
 def test_a_match_that_waits_is_offered_at_once_and_more_and_more_seldom_while_no_worker_comes(
     scene: Listening, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -317,34 +291,6 @@ def test_a_match_that_waits_is_offered_at_once_and_more_and_more_seldom_while_no
     assert scene.meter.counts[Metric.UNANSWERED] == len(gaps)
     told = [line for line in caplog.records if line.message.startswith("no worker came")]
     assert [vars(line)["match_id"] for line in told] == [scene.bench.match_id] * len(gaps)
-
-
-def test_a_worker_that_came_makes_the_next_offer_come_soon_again(scene: Listening) -> None:
-    """Whether it died or gave the match back."""
-    log, clock, match_id = scene.bench.log, scene.bench.clock, scene.bench.match_id
-    scene.listen(TIMING.long_poll + MINUTE)
-    for give_back in (True, False):
-        clock.advance(MINUTE)
-        lease = log.take(match_id, "worker", ANNOUNCE)
-        assert lease is not None
-        if give_back:
-            log.release(lease)
-        scene.offered.clear()
-        scene.listen(TIMING.long_poll + timedelta(seconds=14))
-        times = [at for at, _ in scene.offered]
-        gaps = [(b - a).total_seconds() for a, b in pairwise(times)]
-        assert gaps[:2] == pytest.approx([3, 6], abs=1.5)
-
-
-def test_a_match_whose_worker_died_is_offered_soon_after_its_lease_ran_out(
-    scene: Listening,
-) -> None:
-    """Between two questions to the arena, by looking at the leases."""
-    death = scene.bench.clock.now() + timedelta(seconds=7)
-    attend(scene, timedelta(seconds=7))
-    scene.listen(2 * TIMING.long_poll)
-    late = scene.offered[0][0] - death
-    assert timedelta(0) <= late <= TIMING.watch + SLACK
 
 
 def test_r14_a_match_in_which_it_is_not_our_turn_is_found_in_the_log(scene: Listening) -> None:
@@ -416,15 +362,6 @@ def test_r15_an_hour_that_is_asked_for_is_some_seconds_while_a_match_runs(
     assert longest <= scene.asked[1] - scene.asked[0] <= longest + SLACK
 
 
-@pytest.mark.parametrize("kind", [Kind.REQUEST_LOST, Kind.HTTP_500, Kind.GARBAGE, Kind.TIMED_OUT])
-def test_a_failing_arena_is_asked_again_at_the_same_pace(scene: Listening, kind: Kind) -> None:
-    attend(scene, timedelta(hours=1))
-    scene.faults = {1: kind}
-    scene.listen(3 * TIMING.long_poll)
-    assert scene.asked[1] - scene.asked[0] >= TIMING.pace
-    assert len(scene.asked) > 5
-
-
 def test_r29_a_refusal_is_asked_again_after_a_moment_by_the_newest_password(
     scene: Listening,
 ) -> None:
@@ -470,16 +407,6 @@ def test_r28_a_poller_listens_until_its_successor_does_however_late_that_is(
     assert unheard(scene, successor) <= TIMING.pace + SLACK
 
 
-def test_r28_a_successor_that_comes_with_the_next_tick_makes_no_poll_twice(
-    scene: Listening,
-) -> None:
-    scene.fall_silent()
-    scene.successors = [scene.bench.clock.now() + timedelta(seconds=61)]
-    scene.listen(LIFE)
-    assert len(scene.asked) == 2
-    assert scene.ended <= scene.successors[0] + TIMING.watch + SLACK
-
-
 @pytest.mark.parametrize("first", [60, 119])
 def test_r29_one_of_two_pollers_listens_until_two_others_do(scene: Listening, first: int) -> None:
     """So any one of them may die."""
@@ -505,19 +432,3 @@ def test_a_store_that_fails_for_a_while_stops_no_listening(scene: Listening) -> 
     scene.faults = {2: Kind.DOWN}
     assert scene.listen(2 * MINUTE) > 0
     assert len(scene.asked) > 20
-
-
-def test_a_store_that_fails_from_the_start_is_told(scene: Listening) -> None:
-    scene.faults = {0: Kind.DOWN}
-    with pytest.raises(StoreError):
-        scene.listen(2 * MINUTE)
-
-
-@pytest.mark.parametrize("seconds", [1, 39, 40.1, 41, 44, 50, 100])
-def test_it_ends_when_its_time_is_nearly_up(scene: Listening, seconds: float) -> None:
-    """No question is begun that could outlast the time; `listen` above asserts the rest."""
-    budget = timedelta(seconds=seconds)
-    began = scene.bench.clock.now()
-    scene.listen(budget)
-    last = max(scene.asked, default=began)
-    assert last <= began + max(budget - TIMING.long_poll, timedelta(0)) + SLACK

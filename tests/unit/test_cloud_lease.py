@@ -86,13 +86,6 @@ def test_a_worker_that_fails_lets_its_lease_run_out(bench: LogBench) -> None:
     assert match.ttl == TTL
 
 
-def test_the_keeper_has_ended_when_its_worker_goes_on(bench: LogBench) -> None:
-    before = threading.active_count()
-    with kept(bench):
-        assert threading.active_count() == before + 1
-    assert threading.active_count() == before
-
-
 def test_a_worker_learns_that_its_match_was_taken(bench: LogBench) -> None:
     with kept(bench) as keeper:
         bench.clock.until_waiting()

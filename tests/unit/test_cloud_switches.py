@@ -106,16 +106,6 @@ def test_no_more_new_matches_are_taken_up_than_there_is_room_for(
     assert offering.offer(NAMED) == len(NAMED) - room, "there is room again"
 
 
-def test_it_is_told_once_of_each_match_that_it_was_left_alone(
-    offering: Offering, board: Board, caplog: pytest.LogCaptureFixture
-) -> None:
-    board.switches = Switches(at_once=2)
-    offering.offer(NAMED)
-    offering.offer(NAMED)
-    left = [vars(one)["match_id"] for one in caplog.records if "left alone" in one.message]
-    assert left == ["two", "three"]
-
-
 def test_a_running_match_is_watched_over_whatever_is_set(
     offering: Offering, clock: FakeClock, board: Board
 ) -> None:

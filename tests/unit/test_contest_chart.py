@@ -61,9 +61,3 @@ def test_lines_and_names_stay_on_the_paper(standings: list[Standing]) -> None:
     assert len(names) == min(NAMED, len(rated))
     assert all(low + LINE <= high + 0.01 for low, high in itertools.pairwise(names))
     assert all(0 < name <= HEIGHT - BOTTOM + 0.01 for name in names)
-
-
-def test_one_standing_makes_no_line() -> None:
-    """And none neither."""
-    assert chart([]) is None
-    assert chart([Standing(4, AT, {"one": Rating(1000, 9)})]) is None

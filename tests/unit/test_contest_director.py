@@ -47,20 +47,6 @@ def held(records: Records, arena: FakeArena) -> list[Result]:
     return [replace(result, matches=()) for result in records.results()]
 
 
-def test_a_contest_is_played_to_its_end(records: Records) -> None:
-    """Every pairing that is known is decided, seats change, each match has its own seed."""
-    arena = FakeArena()
-    results = held(records, arena)
-    assert all(result.decided for result in results)
-    assert len(results) in (8, 9)
-    seeds = [one["seed"] for one in arena.made]
-    assert len(set(seeds)) == len(seeds) == sum(len(result.points) for result in results)
-    of_first = [one for one in arena.made if "cup:1:" in one["creationParams"]["tags"][2]]
-    assert of_first[0]["playerids"] == of_first[1]["playerids"][::-1]
-    assert arena.made[0]["creationParams"]["tags"] == ["cup_Round1", "cup", "cup:1:0"]
-    assert len(records.table()[0]) == 1
-
-
 @pytest.mark.parametrize("error", [False, True], ids=["killed", "error"])
 @pytest.mark.parametrize("lost", [False, True], ids=["before", "after"])
 def test_a_director_that_dies_at_any_call_changes_nothing(lost: bool, error: bool) -> None:
@@ -78,17 +64,6 @@ def test_a_director_that_dies_at_any_call_changes_nothing(lost: bool, error: boo
         tags = Counter(one["creationParams"]["tags"][2] for one in arena.made)
         assert set(tags.values()) == {1}, call
         assert len(arena.made) == len(undisturbed.made)
-
-
-def test_a_contest_is_read_round_by_round(records: Records) -> None:
-    """All its matches may be more than one answer holds."""
-    arena = FakeArena()
-    held(records, arena)
-    again = FakeArena()
-    again.made = arena.made
-    Director(records, again).step()
-    rounds = {result.round for result in records.results()}
-    assert [tags for tags in again.asked if tags] == [(f"cup_Round{n}",) for n in sorted(rounds)]
 
 
 def test_a_match_that_a_team_has_tagged_counts_for_nothing(records: Records) -> None:

@@ -98,32 +98,6 @@ def test_byes_go_to_the_best_seeds_and_nobody_has_two_more_than_another(number: 
     assert max(later) <= 2
 
 
-@pytest.mark.parametrize("number", range(2, 65))
-def test_each_result_leads_to_one_place(number: int) -> None:
-    """Every winner goes on to one game, every loser of the winners' to one; games are in order."""
-    games = DoubleElimination().games(number)
-    uses = Counter(source for game in games for source in game.sources)
-    assert set(uses.values()) == {1}
-    for game in games:
-        ends = [uses[Winner(game.number)], uses[Loser(game.number)]]
-        expected = {
-            Part.WINNERS: [1, 1],
-            Part.LOSERS: [1, 0],
-            Part.FINAL: [1, 1],
-            Part.RESET: [0, 0],
-        }
-        assert ends == expected[game.part]
-        before = [s.game for s in game.sources if not isinstance(s, Seed)]
-        assert all(games[at - 1].round < game.round for at in before)
-    assert [game.number for game in games] == list(range(1, 2 * number))
-
-
-def test_the_best_seeds_meet_last() -> None:
-    """One and two in the final, the first four in the semi-finals."""
-    assert seeded(8) == (0, 7, 3, 4, 1, 6, 2, 5)
-    assert seeded(5) == (0, None, 3, 4, 1, None, 2, None)
-
-
 # --- second meetings ---------------------------------------------------------------------------
 
 

@@ -88,16 +88,6 @@ def test_in_the_swiss_system_nobody_meets_twice_or_sits_out_twice(number: int, s
     assert sorted(team for place in table for team in place) == sorted(teams)
 
 
-def test_the_first_swiss_round_is_the_upper_half_against_the_lower() -> None:
-    """And the second one winners against winners."""
-    teams, form = named(8), Swiss()
-    first = form.pairings(teams, {})
-    assert [pairing.teams for pairing in first] == [(f"t{n}", f"t{n + 4}") for n in range(4)]
-    decided = {pairing.key: Decision((2, 0), pairing.teams[0]) for pairing in first}
-    second = form.pairings(teams, decided)[4:]
-    assert [pairing.teams for pairing in second[:2]] == [("t0", "t2"), ("t1", "t3")]
-
-
 def test_who_sits_out_has_a_point_for_it() -> None:
     """Half a point more than for a level pairing."""
     teams, form = named(3), Swiss(rounds=1)
@@ -156,9 +146,3 @@ def test_where_half_points_are_awarded_a_level_pairing_stays_level() -> None:
     """Round robin, Swiss and ladder."""
     rules = Rules(matches=3, level=True)
     assert rules.decision(PAIRING, [FIRST, SECOND, DRAW]) == Decision((1, 1), None)
-
-
-@pytest.mark.parametrize(("matches", "most"), [(4, 15), (0, 3), (-1, 3), (5, 3)])
-def test_an_even_number_of_matches_is_no_rule(matches: int, most: int) -> None:
-    with pytest.raises(ValueError, match="odd"):
-        Rules(matches=matches, most=most)

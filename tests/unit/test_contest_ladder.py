@@ -107,20 +107,6 @@ def test_those_of_like_strength_meet_more_often_and_everybody_meets() -> None:
     assert fmean(apart[1]) > 1.5 * fmean(apart[7] + apart[8] + apart[9])
 
 
-def test_hardly_anybody_meets_the_same_team_again_at_once() -> None:
-    """Two who end at the same time wait until others do, where they are at play."""
-    day = Day(named(8), {}, Random(3))
-    for _ in range(100):
-        day.step()
-    last: dict[str, frozenset[str]] = {}
-    again = 0
-    for pairing in day.known:
-        pair = frozenset(pairing.teams)
-        again += all(last.get(team) == pair for team in pair)
-        last |= dict.fromkeys(pair, pair)
-    assert again < 0.1 * len(day.known)
-
-
 # --- ratings -------------------------------------------------------------------------------
 
 
@@ -168,18 +154,6 @@ def test_as_a_format_everybody_plays_in_every_round(number: int, seed: int) -> N
     assert max(counts.values()) - min(counts.values()) <= number % 2
     table = Ladder().table(teams, contest.decided)
     assert sorted(team for place in table for team in place) == sorted(teams)
-
-
-def test_as_a_format_the_best_come_out_first() -> None:
-    """Where the better of two always wins."""
-    teams = named(9)
-
-    def decide(pairing: Pairing) -> Decision:
-        first, second = pairing.teams
-        return Decision((3, 0), first) if first < second else Decision((0, 3), second)
-
-    best = held(Ladder(), teams, decide)
-    assert Ladder().table(teams, best.decided) == [[team] for team in teams]
 
 
 @pytest.mark.slow
