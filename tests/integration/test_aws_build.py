@@ -10,27 +10,20 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
-import yaml
 from support.aws_build import native_build
 
-from cardsharp.errors import ConfigError
-from workbench.bench.built import TRACING, Figures
 from workbench.build import pins
 from workbench.build.artifacts import (
     LIMIT,
     Build,
     differences,
     digest_of,
-    read_build,
     size_of,
 )
-from workbench.build.interpreter import find_python, version_of
-from workbench.build.reproduce import unlike
-from workbench.build.sam import NETWORK_SIGNS, sam_build
+from workbench.build.sam import NETWORK_SIGNS
 from workbench.build.sandbox import RUNTIME_REQUIREMENTS, plain_variables
-from workbench.build.target import ROOT, Target, native_architecture, this_machine
-from workbench.build.translate import translated
-from workbench.cloud.template import ARENA, TEMPLATE, load_resources, services
+from workbench.build.target import ROOT, native_architecture, this_machine
+from workbench.cloud.template import services
 from workbench.machine import slowness
 
 HTTP = [*services(), "game", "viewer"]
@@ -135,15 +128,6 @@ def test_without_a_matching_interpreter_it_is_built_all_the_same(tmp_path: Path)
     assert not list(tmp_path.rglob("*.pyc"))
 
 
-@pytest.mark.slow
-def test_s14_two_builds_are_the_same_bytes_and_the_second_needs_no_network(
-    built: Build, tmp_path: Path
-) -> None:
-    again = sam_build(tmp_path / "again", this_machine(), offline=True)
-    assert unlike(built, again) == []
-    assert built.digests() == again.digests()
-
-
 def test_s14_the_layer_is_installed_by_hash_from_wheels_and_as_uv_lock_says() -> None:
     makefile = (ROOT / "layers" / "dependencies" / "Makefile").read_text()
     for flag in ("--require-hashes", "--only-binary :all:", "--no-deps"):
@@ -229,14 +213,6 @@ def test_r21_a_function_starts_lightly_and_reaches_nothing_heavy(built: Build, n
     assert min(spent) <= limit
 
 
-def test_the_memory_that_a_function_may_take_leaves_room_for_tracing() -> None:
-    """Lambda counts what X-Ray's daemon takes, too."""
-    none, init = timedelta(0), timedelta(seconds=1)
-    smallest = min(translated()["Parameters"]["PollerMemory"]["AllowedValues"]) * 1024**2
-    assert Figures("Poller", none, none, smallest - TRACING, none).within(init)
-    assert not Figures("Poller", none, none, smallest - TRACING + 1, none).within(init)
-
-
 def test_a_change_of_one_byte_or_of_a_mode_is_another_digest(tmp_path: Path) -> None:
     one, other = tmp_path / "one", tmp_path / "other"
     for folder in (one, other):
@@ -248,30 +224,3 @@ def test_a_change_of_one_byte_or_of_a_mode_is_another_digest(tmp_path: Path) -> 
     assert digest_of(one) != digest_of(other)
     (other / "more").write_text("")
     assert differences(one, other) == ["more"]
-
-
-def test_the_built_template_is_the_source_with_built_folders(built: Build) -> None:
-    told = yaml.safe_load(built.template().read_text())
-    assert told["Resources"]["Worker"]["Properties"]["CodeUri"] == "Worker"
-    assert told["Resources"]["Watching"]["Properties"]["Location"] == "Watching/template.yaml"
-    assert built.folder_of("CardsharpLayer").name == "CardsharpLayer"
-    assert load_resources(built.template()).keys() == load_resources(TEMPLATE).keys()
-    assert load_resources(built.template(ARENA)).keys() == load_resources(ARENA).keys()
-    with pytest.raises(ConfigError, match="run `make build`"):
-        read_build(built.folder / "nowhere")
-
-
-def test_an_interpreter_is_found_only_if_it_runs(tmp_path: Path) -> None:
-    here = f"{sys.version_info[0]}.{sys.version_info[1]}"
-    assert version_of(Path(sys.executable)) == here
-    shim = tmp_path / "python3.99"
-    shim.write_text("#!/bin/sh\nexit 127\n")
-    shim.chmod(0o755)
-    assert version_of(shim) is None
-    assert find_python("3.99") is None
-
-
-def test_the_target_of_lambda_is_the_runtime_of_the_template() -> None:
-    assert f"Runtime: python{Target().python}" in TEMPLATE.read_text()
-    assert "LAMBDA_PLATFORM" not in Target().environment()
-    assert this_machine().environment()["LAMBDA_PLATFORM"] == ""

@@ -2,11 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
-from cardsharp.cloud.dynamodb import DynamoLog
 from cardsharp.game import Game
 from workbench.cost.games import a_request, visited
 from workbench.cost.games import measure as measure_requests
@@ -50,21 +48,6 @@ def unlike(used: Counter[str], recorded: Measured = RECORDED) -> set[str]:
 
 def test_a_match_uses_what_was_measured(at: Bench) -> None:
     assert unlike(at.played()) == set(), "measure it anew with `cardsharp cost --measure`"
-
-
-def test_one_more_read_and_one_more_write_a_turn_are_noticed(
-    at: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Planted: before each intent the bot reads the match again and notes something."""
-    intend = DynamoLog.intend
-
-    def dearer(log: DynamoLog, lease: Any, sequence: int, intent: Any) -> None:  # noqa: ANN401
-        log.match(lease.match_id)
-        log.note(lease.match_id, "planted", {})
-        intend(log, lease, sequence, intent)
-
-    monkeypatch.setattr(DynamoLog, "intend", dearer)
-    assert unlike(at.played()) >= {"reads", "writes"}
 
 
 @pytest.mark.slow

@@ -108,12 +108,6 @@ def test_a_contest_of_twenty_teams_does_not_fit_a_new_account() -> None:
     assert planned(("blef",), web=True).of_arena == 0
 
 
-def test_a_larger_contest_reserves_more() -> None:
-    plan = replace(planned((), teams=20), reserve=True)
-    assert plan.reserved == 60 + 2
-    assert replace(plan, teams=30).reserved == 90 + 2
-
-
 def test_nothing_can_be_reserved_of_ten_and_there_is_room_in_a_thousand() -> None:
     with pytest.raises(ConfigError, match=r"none can be reserved, .*; deploy with Reserve=no"):
         judge_quota(10, Demand(matches=6, reserve=True))

@@ -12,7 +12,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from support.alarm_states import composite_is_on, fired, is_on, minutes
+from support.alarm_states import composite_is_on, fired, minutes
 from support.alarms import read_alarms
 from support.arena import ALICE, BOB, HandClock
 from support.aws_recording import GAMES, STACK, Recorder, Scene, opponent, recorder
@@ -150,20 +150,6 @@ def test_an_arena_that_refuses_us_is_noticed_at_once_and_counts_no_poll(tmp_path
         }
 
 
-def test_a_tick_that_failed_before_there_was_a_password_is_no_alarm_afterwards(
-    healthy: list[Sample], tmp_path: Path
-) -> None:
-    with recorder(tmp_path, Scene(password="wrong")) as here:
-        here.listen()
-        here.note_depth("PollerDeadLetters", 1)
-        failed = here.samples
-    letter = [one for one in failed if one.metric.name == "ApproximateNumberOfMessagesVisible"]
-    after = every_minute(shifted(healthy, failed[0].at - healthy[0].at + 5 * MINUTE), 5)
-    lying = every_minute(shifted(letter, 5 * MINUTE), 5)
-    assert "TickDeadLetter" in on(failed)
-    assert on([*after, *lying]) == set(), "though the letter is kept for 14 days"
-
-
 def test_a_match_in_which_nobody_acts_for_ten_minutes_is_noticed(
     healthy: list[Sample], quiet: Recorder
 ) -> None:
@@ -253,13 +239,39 @@ def test_a_line_of_a_function_that_failed_or_died_is_noticed(
     quiet.note(STACK, "ErrorLines", {}, 1)
     assert on_amid(healthy, quiet.samples) == {"ErrorLogged"}
     assert [line for line in DEATHS if matches(PROBLEMS, line)] == DEATHS
-
-
-def test_the_saved_query_finds_what_lambda_says_of_a_function_that_died() -> None:
-    """Lines of its own, which have no level that could be asked for."""
     asked = re.search(r"@message like /(.+)/", properties("RecentProblems")["QueryString"])
     assert asked is not None
     assert [line for line in [*DEATHS, *LIVES] if re.search(asked[1], line)] == DEATHS
+
+
+@pytest.mark.parametrize(
+    ("seen", "expected"),
+    [
+        (("ApproximateNumberOfMessagesVisible", "TickLetters", 1), {"TickFailed"}),
+        ((OLDEST, "Ticks", 35), set()),  # a tick whose director died
+        ((OLDEST, "Ticks", 61), {"TicksLate"}),
+        *((("Throttles", f"{game}Service", 1), {f"{game}Throttled"}) for game in GAMES),
+        *((("Throttles", f, 1), {f"{f}Throttled"}) for f in ("Poller", "Worker", "Director")),
+    ],
+)
+def test_what_nothing_on_this_machine_measures_is_noticed(
+    healthy: list[Sample], quiet: Recorder, seen: tuple[str, str, int], expected: set[str]
+) -> None:
+    """Ticks of the director that fail or wait, and invocations that had to wait."""
+    name, of, value = seen
+    if name == "Throttles":
+        quiet.note("AWS/Lambda", name, {"FunctionName": of}, value)
+    else:
+        quiet.note("AWS/SQS", name, {"QueueName": of}, value)
+    assert on_amid(healthy, quiet.samples) == expected
+
+
+@pytest.mark.parametrize("cause", ["NotListening", "NotActing", "NotTakenUp", "NobodyComes"])
+def test_the_bot_counts_as_not_playing_for_each_of_its_causes(cause: str) -> None:
+    (composite,) = COMPOSITES
+    states = {alarm.name: alarm.name == cause for alarm in ALARMS}
+    assert composite_is_on(composite, states)
+    assert not composite_is_on(composite, dict.fromkeys(states, False) | {"SlowPickUp": True})
 
 
 def test_a_worker_that_fails_is_noticed(healthy: list[Sample], quiet: Recorder) -> None:
@@ -303,55 +315,8 @@ def test_a_decision_of_more_than_half_its_limit_is_noticed(
     assert on_amid(healthy, quiet.samples) == {"SlowDecision"}
 
 
-def test_a_tick_of_the_director_that_failed_ten_times_is_noticed(
-    healthy: list[Sample], quiet: Recorder
-) -> None:
-    quiet.note_depth("TickLetters", 1)
-    assert on_amid(healthy, quiet.samples) == {"TickFailed"}
-
-
-def test_ticks_of_the_director_that_wait_are_noticed_and_one_whose_director_died_is_not(
-    healthy: list[Sample], quiet: Recorder
-) -> None:
-    quiet.note("AWS/SQS", OLDEST, {"QueueName": "Ticks"}, 35)
-    assert on_amid(healthy, quiet.samples) == set()
-    quiet.note("AWS/SQS", OLDEST, {"QueueName": "Ticks"}, 61)
-    assert on_amid(healthy, quiet.samples) == {"TicksLate"}
-
-
 @pytest.mark.parametrize("game", GAMES)
 def test_a_game_that_fails_is_noticed(healthy: list[Sample], tmp_path: Path, game: str) -> None:
     with recorder(tmp_path, Scene(broken=game)) as here:
         assert here.serve(game) >= 500
         assert on_amid(healthy, here.samples) == {f"{game}Failing"}
-
-
-@pytest.mark.parametrize("function", ["Poller", "Worker", "Director", *GAMES])
-def test_an_invocation_that_had_to_wait_is_noticed(
-    healthy: list[Sample], quiet: Recorder, function: str
-) -> None:
-    """Nothing on this machine throttles, so this one is made up."""
-    name = f"{function}Service" if function in GAMES else function
-    quiet.note("AWS/Lambda", "Throttles", {"FunctionName": name}, 1)
-    assert on_amid(healthy, quiet.samples) == {f"{function}Throttled"}
-
-
-@pytest.mark.parametrize("cause", ["NotListening", "NotActing", "NotTakenUp", "NobodyComes"])
-def test_the_bot_counts_as_not_playing_for_each_of_its_causes(cause: str) -> None:
-    (composite,) = COMPOSITES
-    states = {alarm.name: alarm.name == cause for alarm in ALARMS}
-    assert composite_is_on(composite, states)
-    assert not composite_is_on(composite, dict.fromkeys(states, False) | {"SlowPickUp": True})
-
-
-def test_a_fault_that_is_over_lets_the_alarm_go_off(healthy: list[Sample]) -> None:
-    wrong = Sample(
-        next(one.metric for one in healthy if one.metric.name == "Errors"), datetime.now(UTC), 1
-    )
-    later = shifted(healthy, 5 * MINUTE)
-    alarm = next(one for one in ALARMS if one.name == "PollerFailed")
-    moments = minutes([wrong, *later])
-    states = [is_on(alarm, [wrong, *later], at) for at in moments]
-    assert states[0]
-    assert not states[-1]
-    assert wrong.metric.namespace != NAMESPACE

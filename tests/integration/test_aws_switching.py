@@ -38,14 +38,6 @@ def stack(moto: "DynamoDBClient") -> Iterator[Stack]:
         )
 
 
-def test_without_a_wish_it_is_as_it_was_deployed(stack: Stack) -> None:
-    now = held(stack)
-    assert (now.strategy, now.tags, now.at_once) == (GAME.default_strategy, ("day one", "b"), 6)
-    assert now.by_hand == ()
-    assert settings(now) == f"strategy {GAME.default_strategy}, tags day one, b, 6 at once"
-    assert now.document()["setByHand"] == []
-
-
 def test_what_is_set_holds_until_its_default_is_asked_for(stack: Stack) -> None:
     change(stack, paused=True)
     change(stack, **SwitchesWanted(strategy="draw-2", tag=("final",), at_once=4).changes())

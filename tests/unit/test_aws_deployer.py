@@ -91,6 +91,16 @@ def test_a_deployer_may_do_all_that_cloudformation_does_in_its_name(kind: str) -
         assert may(action, resource or ARNS[action.partition(":")[0].lower()], **context), action
 
 
+def test_a_deployer_may_send_every_request_of_sam_deploy() -> None:
+    """As SAM sent them for a stack that nests one, created and deployed again."""
+    for action in ("CreateChangeSet", "DescribeChangeSet", "DescribeStackEvents", "DescribeStacks"):
+        assert may(f"cloudformation:{action}", ARNS["cloudformation"])
+    for action in ("ExecuteChangeSet", "GetTemplateSummary"):
+        assert may(f"cloudformation:{action}", ARNS["cloudformation"])
+    assert may("s3:GetObject", ARNS["s3"])
+    assert may("s3:PutObject", ARNS["s3"])
+
+
 def test_a_deployer_makes_no_role_without_the_boundary_and_changes_none() -> None:
     for action in ("iam:CreateRole", "iam:PutRolePolicy", "iam:PutRolePermissionsBoundary"):
         assert bounded(action)
