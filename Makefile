@@ -33,8 +33,8 @@ CHAOS := $(if $(MATCHES),--matches $(MATCHES)) $(if $(STORE),--home $(STORE)) \
 REHEARSAL := $(if $(TEAMS),--teams $(TEAMS)) $(if $(MATCHES),--matches $(MATCHES)) \
   $(if $(TIMEOUT),--timeout $(TIMEOUT)) $(if $(SEED),--seed $(SEED)) $(if $(PRIVATE),--private)
 
-.PHONY: help setup play test test-all test-browser research-test planted mutants faults-all limits explore chaos contest coverage check compiled lint types format build gates cloud bench bench-start bench-wake bench-hold bench-match \
-  bench-throughput bench-load bench-blef bench-euchre bench-viewer probe-euchre clean
+.PHONY: help setup play test test-all test-browser research-test planted mutants faults-all limits explore chaos contest coverage check compiled lint types format build gates cloud bench bench-wake bench-hold bench-load bench-services \
+  probe-euchre clean
 
 help: ## Print this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort \
@@ -145,10 +145,7 @@ gates: setup .venv-sam/.setup-done .venv-checks/.setup-done ## Check template an
 cloud: setup .venv-sam/.setup-done ## Deploy the template into the emulator and have matches played there: STAY=1
 	@$(BIN)/python -m workbench.operate.trial $(if $(STAY),--stay)
 
-bench: bench-start bench-wake bench-hold bench-match bench-throughput bench-blef bench-euchre bench-viewer ## Run all benchmarks
-
-bench-start: setup ## CPU of `cardsharp bot` until its first request, and on which modules
-	@$(BIN)/python -m workbench.bench.start_bench
+bench: bench-wake bench-hold bench-load bench-services ## Run all benchmarks
 
 bench-wake: setup ## How fast an opponent's move reaches a waiting client
 	@$(BIN)/python -m workbench.bench.arena_bench wake
@@ -156,26 +153,12 @@ bench-wake: setup ## How fast an opponent's move reaches a waiting client
 bench-hold: setup ## Hold 1,000 waiting clients
 	@$(BIN)/python -m workbench.bench.arena_bench hold
 
-bench-match: setup ## Requests and CPU seconds a match, for the bot and for the arena
-	@$(BIN)/python -m workbench.bench.bot_bench match
-
-bench-throughput: setup ## Matches a minute, 1 and 50 at once
-	@$(BIN)/python -m workbench.bench.bot_bench throughput
-
 bench-load: setup ## Many matches at once, in all of which it is our turn: AT_ONCE="100 300 1000"
 	@for number in $(or $(AT_ONCE),10 100 300 1000); do \
 	  $(BIN)/python -m workbench.bench.load_bench $$number || exit; done
 
-bench-blef: setup ## What a request and a game of Blef cost, beside the original's figures
-	@$(BIN)/python -m workbench.bench.blef_bench cpu
-	@$(BIN)/python -m workbench.bench.blef_bench game
-
-bench-euchre: setup ## What a call and a game of Euchre cost, at 1 and 8 tokens
-	@$(BIN)/python -m workbench.bench.euchre_bench calls
-	@$(BIN)/python -m workbench.bench.euchre_bench games
-
-bench-viewer: setup ## Size and time of the pages with 10,000 stored matches and one of 500 steps
-	@$(BIN)/python -m workbench.bench.viewer_bench
+bench-services: setup ## What a request and a match of each hosted game take, and cost in the cloud
+	@$(BIN)/python -m workbench.cost.games
 
 probe-euchre: setup ## Do hidden cards change an answer of Euchre's engine? 200 deals of each kind
 	@$(BIN)/cardsharp euchre probe

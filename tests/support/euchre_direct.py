@@ -3,24 +3,29 @@
 from collections.abc import Callable
 
 import requests
+from requests.adapters import BaseAdapter
 
+from cardsharp.cloud.clock import SystemClock
 from support.euchre_api import Json, Service
-from workbench.cloud.events import Event
-from workbench.euchre.direct import Direct
+from workbench.cloud.http_events import WireRequest, http_event
 from workbench.euchre.remote import RemotePlayer
 
 TOKEN = "7f0e"
+BASE = "http://service"
 
 
 class Died(BaseException):
     """The process died; nothing in it may catch this."""
 
 
-class Patient(Direct):
-    """Starts a service again that died, and asks it the same once more; `deaths` counts."""
+class Patient(BaseAdapter):
+    """Starts a service again that died, and asks it the same once more; `deaths` counts.
+
+    The requests of the client become events for the handler: no port, no thread.
+    """
 
     def __init__(self, service: Service) -> None:
-        super().__init__(lambda event, _: service.answer(event))
+        super().__init__()
         self.service = service
         self.deaths = 0
         self.watch: Callable[[requests.PreparedRequest], None] = lambda _: None
@@ -29,18 +34,35 @@ class Patient(Direct):
         self, request: requests.PreparedRequest, *_: object, **__: object
     ) -> requests.Response:
         self.watch(request)
-        return super().send(request)
+        body = request.body or b""
+        asked = WireRequest(
+            str(request.method),
+            request.path_url,
+            tuple((str(name), str(value)) for name, value in request.headers.items()),
+            body.encode() if isinstance(body, str) else body,
+        )
+        answer = self._answered(asked)
+        response = requests.Response()
+        response.status_code = answer["statusCode"]
+        response._content = answer["body"].encode()
+        response.url = str(request.url)
+        return response
 
-    def answered(self, event: Event) -> Json:
+    def _answered(self, asked: WireRequest) -> Json:
+        event = http_event(asked, SystemClock().now())
         try:
-            return super().answered(event)
+            return self.service.answer(event)
         except Died:
             self.deaths += 1
             self.service.restart()
-            return super().answered(event)
+            return self.service.answer(event)
+
+    def close(self) -> None:
+        """Hold nothing."""
 
 
 def direct_player(service: Service, token: str = TOKEN) -> tuple[RemotePlayer, Patient]:
     """A player that calls the service as the real client does, and what it calls through."""
-    adapter = Patient(service)
-    return adapter.player(token), adapter
+    adapter, http = Patient(service), requests.Session()
+    http.mount(BASE, adapter)
+    return RemotePlayer(BASE, token, http=http), adapter

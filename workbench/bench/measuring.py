@@ -1,19 +1,15 @@
-"""What the benchmarks share: a service in a process of its own, and CPU time told apart."""
+"""What is measured from outside: a server in a process of its own, and its CPU time."""
 
 import json
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar, cast
 
 from cardsharp.errors import CardsharpError, ConfigError
-
-T = TypeVar("T")
 
 _NO_VARIABLES: Mapping[str, str] = {}
 
@@ -65,32 +61,3 @@ def cpu_seconds(pid: int) -> float:
     # The name in parentheses may hold spaces; user and system time are fields 14 and 15.
     fields = text.rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-@dataclass
-class Spent:
-    """CPU seconds of this process, counted up."""
-
-    seconds: float = 0.0
-
-
-def counted(thing: T, spent: Spent) -> T:
-    """The same thing, but that CPU time in its methods is added to `spent`."""
-    return cast("T", _Counted(thing, spent))
-
-
-class _Counted:
-    def __init__(self, thing: object, spent: Spent) -> None:
-        self._thing, self._spent = thing, spent
-
-    def __getattr__(self, name: str) -> Callable[..., object]:
-        method = getattr(self._thing, name)
-
-        def timed(*arguments: object, **named: object) -> object:
-            began = time.process_time()
-            try:
-                return method(*arguments, **named)
-            finally:
-                self._spent.seconds += time.process_time() - began
-
-        return timed

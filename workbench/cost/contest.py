@@ -1,10 +1,9 @@
-"""What a match at the cloud's arena uses: `python -m workbench.cost.contest [--matches N]`.
+"""What a match at the cloud's arena uses; a part of `cardsharp cost --measure`.
 
 Two clients that wait in long polls and read once a turn play through the real handler, at the
-emulator's table, which reckons units by AWS's rules; written to measured.toml.
+emulator's table, which reckons units by AWS's rules.
 """
 
-import argparse
 import io
 import tempfile
 import threading
@@ -15,14 +14,11 @@ from cardsharp.cloud.telemetry import redirect
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.errors import CardsharpError
-from workbench.build.say import say
 from workbench.cloud.context import LambdaHandler
-from workbench.cost.games import (
-    Timed,
-)
-from workbench.cost.measure import OPPONENT, US, write_measured
+from workbench.cost.games import Timed
+from workbench.cost.measure import OPPONENT, US
 from workbench.cost.meter import UseMeter
-from workbench.cost.usage import MEASURED, ContestUse, load_measured
+from workbench.cost.usage import ContestUse
 from workbench.deadmansdraw.emulated import emulated
 from workbench.stage.opponent import Order
 from workbench.stage.opponent_process import opponent_at_play
@@ -78,19 +74,3 @@ def measure_contest(matches: int = 5) -> ContestUse:
         request_table_requests=round(asked / handler.requests, 2),
         request_log_bytes=round(len(logged.getvalue().encode()) / handler.requests, 1),
     )
-
-
-def main() -> None:
-    """Measure, and keep it."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--matches", type=int, default=5)
-    matches = parser.parse_args().matches
-    say(f"playing {matches} matches in an emulated cloud ...")
-    use = measure_contest(matches)
-    write_measured(load_measured().model_copy(update={"contest": use}), MEASURED)
-    for name, value in use.model_dump().items():
-        say(f"  {name:24} {value}")
-
-
-if __name__ == "__main__":
-    main()

@@ -56,7 +56,7 @@ def contest_usage(contest: Contest, measured: Measured) -> dict[str, float]:
     """
     use, memory = measured.contest, memory_of("deadmansdraw")
     if use is None:
-        raise ConfigError("No match of a contest was measured: `python -m workbench.cost.contest`.")
+        raise ConfigError("No match of a contest was measured: `cardsharp cost --measure`.")
     waited = contest.teams * contest.hours * _HOUR
     requests = contest.matches * use.requests + waited / POLL_SECONDS
     share = max(1, WHOLE_PROCESSOR / memory)

@@ -154,8 +154,12 @@ def main() -> None:
     matches = parser.parse_args().games
     for game in visited():
         say(f"{game.title}: playing {matches} games ...")
-        used = units(game, measure(game, matches))
-        thousand = {item: one * THOUSAND / matches for item, one in used.items()}
+        used = measure(game, matches)
+        say(
+            f"  {used.requests / matches:.0f} requests a game, "
+            f"{THOUSAND * used.seconds / used.requests:.2f} ms of processor time each"
+        )
+        thousand = {i: one * THOUSAND / matches for i, one in units(game, used).items()}
         bill = make_bill(thousand, load_prices())
         for line in bill.lines:
             say(f"  {line.item:24} {thousand[line.item]:14,.1f}  {line.full:7.3f} USD")

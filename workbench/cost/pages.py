@@ -1,7 +1,6 @@
-"""What looking at the pages of a deployed match log uses: `python -m workbench.cost.pages`.
+"""What looking at the pages of a deployed match log uses; a part of `cardsharp cost --measure`.
 
-The real handler answers, at the emulator's table, which reckons units by AWS's rules; written to
-measured.toml.
+The real handler answers, at the emulator's table, which reckons units by AWS's rules.
 """
 
 import json
@@ -26,14 +25,12 @@ from cardsharp.viewer.door import OWNER
 from cardsharp.viewer.passes import EVERYTHING, pass_to
 from cardsharp.web.asgi import handler_of
 from cardsharp.web.events import Handler
-from workbench.build.say import say
 from workbench.cloud.context import Function
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.http_events import WireRequest, http_event
 from workbench.cloud.tables import create_table
-from workbench.cost.measure import write_measured
 from workbench.cost.meter import UseMeter
-from workbench.cost.usage import MEASURED, AnswerUse, PagesUse, load_measured
+from workbench.cost.usage import AnswerUse, PagesUse
 from workbench.lab.keeping import keep
 from workbench.lab.plan import Plan
 from workbench.stage.surroundings import environment
@@ -134,16 +131,3 @@ def _mean(uses: Sequence[AnswerUse]) -> AnswerUse:
         table_requests=round(mean(one.table_requests for one in uses), 2),
         seconds=round(mean(one.seconds for one in uses), 4),
     )
-
-
-def main() -> None:
-    """Measure, and keep it."""
-    say("looking at a match in an emulated cloud ...")
-    use = measure_pages()
-    write_measured(load_measured().model_copy(update={"pages": use}), MEASURED)
-    for name, value in use.model_dump().items():
-        say(f"  {name:8} {value}")
-
-
-if __name__ == "__main__":
-    main()

@@ -266,7 +266,7 @@ def pages_usage(load: Load, measured: Measured) -> dict[str, float]:
     """
     use = measured.pages
     if use is None:
-        raise ConfigError("No page was measured: `python -m workbench.cost.pages`.")
+        raise ConfigError("No page was measured: `cardsharp cost --measure`.")
     watched = load.watched_hours * _HOUR
     answers = {
         "view": (load.page_views, use.view),
