@@ -48,24 +48,6 @@ def practised(records: Records, arena: FakeArena, steps: int) -> None:
     assert any(practice.step(begin=False) for _ in range(20)), "practice does not end"
 
 
-def test_everybody_plays_as_often_and_seats_change(records: Records) -> None:
-    """Each match under the contest's tag for practice, and with a seed of its own."""
-    arena = everybody(records, FakeArena())
-    practised(records, arena, 40)
-    counts = Counter(player for one in arena.made for player in one["playerids"])
-    assert len(arena.made) > 20
-    assert max(counts.values()) - min(counts.values()) <= 2
-    tags = [one["creationParams"]["tags"] for one in arena.made]
-    assert tags[0] == ["cup-practice_Round1", "cup-practice", "cup-practice:1:0"]
-    assert tags[20] == ["cup-practice_Round2", "cup-practice", "cup-practice:21:0"]
-    assert len({one["seed"] for one in arena.made}) == len(arena.made)
-    last: dict[frozenset[str], list[str]] = {}
-    for one in arena.made:
-        pair = frozenset(one["playerids"])
-        assert last.get(pair) != one["playerids"]
-        last[pair] = one["playerids"]
-
-
 def test_the_seeds_are_not_those_of_the_contest(records: Records) -> None:
     """Who has practised would know the cards of the final."""
     cup, practice = everybody(records, FakeArena()), everybody(records, FakeArena())
@@ -149,44 +131,6 @@ def test_a_team_that_does_not_play_rests_longer_each_time() -> None:
     assert [rest(*left[:n]) for n in (1, 2, 3, 9)] == [REST, 2 * REST, 4 * REST, LONGEST_REST]
     assert rest(*left, meeting(9)) == timedelta(0)
     assert rest(*left, meeting(9), meeting(10, ("a",))) == REST
-
-
-def test_ratings_are_kept_over_time(records: Records) -> None:
-    """Each time there are as many matches more as teams."""
-    arena = everybody(records, FakeArena())
-    practised(records, arena, 40)
-    standings = records.standings()
-    played = [standing.played for standing in standings]
-    assert played == list(range(5, len(records.meetings()) + 1, 5))
-    assert set(standings[-1].ratings) == set(ids(records))
-    times = [standing.at for standing in standings]
-    assert times == sorted(times)
-    rows = ladder(records)
-    values = [row.rating.value for row in rows if row.rating]
-    assert values == sorted(values, reverse=True)
-    assert sum(row.won for row in rows) == sum(row.lost for row in rows)
-
-
-def test_paused_practice_begins_nothing(records: Records) -> None:
-    """What runs is played to its end."""
-    arena = everybody(records, FakeArena())
-    records.pause(on=True)
-    practised(records, arena, 5)
-    assert arena.made == []
-    records.pause(on=False)
-    practised(records, arena, 5)
-    assert arena.made != []
-
-
-def test_a_team_that_was_removed_is_on_record_and_not_on_the_ladder(records: Records) -> None:
-    """The others keep what they won against it."""
-    arena = everybody(records, FakeArena())
-    practised(records, arena, 20)
-    gone = records.team("Five").id
-    records.remove("Five")
-    assert gone not in {row.team for row in ladder(records)}
-    practised(records, arena, 5)
-    assert sum(row.played for row in ladder(records)) > 20
 
 
 def test_the_ladder_seeds_the_contest(records: Records) -> None:

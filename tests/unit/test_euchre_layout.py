@@ -6,25 +6,14 @@ from random import Random
 from support.euchre_random import decisions
 
 from cardsharp.euchre.actions import Question
-from cardsharp.euchre.cards import DECK, SUITS, parse
+from cardsharp.euchre.cards import DECK, parse
 from cardsharp.euchre.position import project
 from cardsharp.euchre.rules import apply, score, turn
 from cardsharp.euchre.state import Deal
-from cardsharp.euchre.strategies.bidding import card_set
 from cardsharp.euchre.strategies.layout import layout
 from cardsharp.euchre.strategies.playout import ALL, PlayStage, Seating, played_out
 from cardsharp.euchre.strategies.sound import Rules, discard_first
 from cardsharp.euchre.table import DEALER, SEATS
-
-
-def test_a_set_of_cards_is_laid_out_and_brought_back() -> None:
-    rng = Random(3)
-    for trump in SUITS:
-        cards = layout(trump)
-        for _ in range(50):
-            some = rng.sample(DECK, rng.randrange(24))
-            assert cards.of(card_set(some)) == cards.mask(some)
-            assert cards.back(cards.mask(some)) == card_set(some)
 
 
 def test_the_spare_card_is_the_first_that_the_rules_discard() -> None:

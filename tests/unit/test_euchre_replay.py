@@ -1,13 +1,10 @@
 """What a stored deal of Euchre tells of itself."""
 
-from datetime import UTC, datetime
-
 import pytest
 
-from cardsharp.cloud.ports import MatchRecord, Status
 from cardsharp.euchre.cards import DECK
 from cardsharp.euchre.records import BidEvent, DealKey, Event, PlayEvent, Record
-from cardsharp.euchre.replay import header_body, is_over, moves_of, replay
+from cardsharp.euchre.replay import is_over
 
 HEARTS = 2
 PASSES = [BidEvent(ours=False, round=n // 4, pos=n % 4, suit=-1, alone=False) for n in range(8)]
@@ -36,12 +33,3 @@ def called(plays: int, players: int = 4) -> list[Event]:
 )
 def test_a_deal_is_over_when_all_was_told(events: list[Event], *, over: bool) -> None:
     assert is_over(Record(DealKey("t", 0, 0), DECK, tuple(events))) is over
-
-
-def test_cards_without_a_call_are_shown_and_nobody_has_won_them() -> None:
-    """The call's message was lost: what was told is there to be looked at."""
-    record = Record(DealKey("t", 0, 0), DECK, tuple(called(5)[1:]))
-    match = MatchRecord("t-0-0", Status.RUNNING, datetime.now(UTC), header_body(record))
-    last = [*replay(match, moves_of(record))][-1]
-    assert last.happened == "play 10C"
-    assert last.state["won"] == []

@@ -92,14 +92,3 @@ def test_points_tell_made_all_five_and_euchred_apart() -> None:
     assert Search(table, [best, rest[0], poor, rest[1]]).points(PlayStage()) == 2
     assert Search(table, [poor, best, rest[0], rest[1]]).points(PlayStage()) == -2
     assert Search(table, [best, rest[0], poor, rest[1]]).points(PlayStage(lost=1)) == 1
-
-
-def test_neighbours_in_a_suit_are_one_move_and_a_card_between_parts_them() -> None:
-    cards = layout(HEARTS)
-    held = cards.mask(map(parse, ("KS", "QS", "9S")))
-    between = cards.mask([parse("10S")])
-    assert len(cards.moves(held, held)) == 1
-    assert [cards.card[bit.bit_length() - 1] for bit in cards.moves(held, held | between)] == [
-        parse("KS"),
-        parse("9S"),
-    ]

@@ -9,10 +9,9 @@ from support.cli import Cli
 
 from cardsharp.euchre.actions import PASS, Action, Question
 from cardsharp.euchre.position import Position
-from cardsharp.euchre.simulation import Euchre, Match
+from cardsharp.euchre.simulation import Euchre
 from cardsharp.euchre.strategies import build
-from workbench.euchre.lab import EuchreExtras
-from workbench.euchre.styles import STYLES, Stylist, bid
+from workbench.euchre.styles import STYLES, bid
 
 
 @cache
@@ -47,30 +46,6 @@ def test_whoever_goes_by_the_score_dares_more_when_behind_and_is_never_alone_nea
     assert behind[0] > even[0] > ahead[0]
     assert behind[1] > even[1] > 0
     assert calls("by-score", (8, 8))[1] == calls("by-score", (9, 2))[1] == 0
-
-
-def test_a_style_plays_its_cards_as_the_engine_does_and_knows_its_own_score() -> None:
-    stylist = EuchreExtras().guest("by-score@5")
-    assert isinstance(stylist, Stylist)
-    engine = EuchreExtras().strategy("pimc@5", plain=False)
-    assert engine is not None
-    simulation, dice, asked = Euchre(), Random(3), 0
-    state: Match = simulation.deal(dice)
-    while not state.is_over and asked < 40:
-        position = simulation.position(state)
-        action = stylist.decide(state)
-        if position.question is not Question.BID:
-            asked += 1
-            assert action == engine.decide(position).action
-        else:
-            side = state.now.chair(position.seat) % 2
-            score = state.points[side], state.points[1 - side]
-            assert action == bid(STYLES["by-score"](*score), position)
-        state = simulation.act(state, action, dice)
-
-
-def test_what_is_no_style_is_no_guest() -> None:
-    assert EuchreExtras().guest("careless") is None
 
 
 def test_the_league_prints_everybody_against_everybody(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,15 +1,10 @@
 """The HTTP edge of the Euchre service: encodings, echoes, and the few refusals."""
 
 import json
-from unittest import mock
 
 import pytest
 from support.euchre_api import Json, Service, event
-from support.euchre_dealt import CARDS
 
-from cardsharp.errors import ConfigError
-from cardsharp.euchre.assembly import build_service
-from cardsharp.euchre.store import Deals
 from cardsharp.web.request import MAX_BODY
 
 ADDRESS = "token=a1&gameNum=0&dealNum=3"
@@ -45,21 +40,6 @@ def test_lists_in_query_strings_may_repeat_or_have_commas(service: Service, card
     assert answer["card"] == 4, "the lowest, for the deal is not stored"
 
 
-def test_a_list_of_one_is_one_plain_value(service: Service) -> None:
-    assert service.ok("GET", f"{PLAY}&playableCards=18")["card"] == 18
-
-
-def test_an_event_without_a_raw_query_string_is_read_too(service: Service) -> None:
-    """As a test event made by hand may be; API Gateway joins what repeats."""
-    made = event("GET", "/play")
-    del made["rawQueryString"]
-    made["queryStringParameters"] = {
-        **dict(pair.split("=") for pair in f"{ADDRESS}&trickNum=0&trickSeq=1&pos=1".split("&")),
-        "playableCards": "18,4",
-    }
-    assert json.loads(service.answer(made)["body"])["card"] == 4
-
-
 def test_a_base_url_may_end_with_a_slash_and_have_a_stage(service: Service) -> None:
     made = event("POST", "/live//session", '{"token": "a1"}')
     made["requestContext"]["stage"] = "live"
@@ -75,13 +55,6 @@ def test_a_body_is_json_whatever_its_content_type_says(
     assert service.answer(made)["statusCode"] == 200
 
 
-def test_a_whole_number_may_be_written_with_a_point(service: Service) -> None:
-    """As JSON Schema has it; it comes back as an integer."""
-    answer = service.ok("POST", "/bid", {**BID, "pos": 2.0})
-    assert type(answer["pos"]) is int
-    assert answer["pos"] == 2
-
-
 def test_a_notice_is_answered_with_no_suggestion(service: Service) -> None:
     """Fields that we do not know do not come back."""
     answer = service.ok("POST", "/bid", {"extra": [1], **BID})
@@ -94,12 +67,6 @@ def test_any_text_is_a_token_and_null_is_not_alone(
     service: Service, token: str, alone: bool | None
 ) -> None:
     assert service.ok("POST", "/bid", {**BID, "token": token, "alone": alone})["token"] == token
-
-
-@pytest.mark.parametrize("info", [None, 7, ["12", 3], {"score": "12:3"}, "12:3"])
-def test_what_is_said_for_people_may_be_anything(service: Service, info: object) -> None:
-    body = {"token": "a1", "status": "complete", "info": info}
-    assert service.ok("PATCH", "/session", body)["status"] == "complete"
 
 
 @pytest.mark.parametrize(
@@ -159,28 +126,6 @@ def test_what_cannot_be_read_is_refused(service: Service, target: str, body: str
 def test_what_was_sent_is_not_quoted_in_a_refusal(service: Service) -> None:
     _, answer = service.call("POST", "/bid", {**BID, "suit": "<script>"})
     assert "script" not in json.dumps(answer)
-
-
-def test_a_failure_of_ours_is_an_answer_too(caplog: pytest.LogCaptureFixture) -> None:
-    store = mock.Mock(spec=Deals)
-    store.begin.side_effect = AssertionError("a defect")
-    service = Service("rules", store)
-    status, answer = service.call(
-        "POST", "/deal", {"token": "a", "gameNum": 0, "dealNum": 0, "cards": CARDS}
-    )
-    assert status == 500
-    assert answer["error"] == "failed"
-    assert "defect" not in json.dumps(answer)
-    logged = next(record for record in caplog.records if record.message == "a request failed")
-    assert logged.error == "AssertionError"  # type: ignore[attr-defined]
-    assert "defect" not in caplog.text, "it might quote a hand"
-
-
-def test_a_strategy_or_store_that_there_is_not_is_refused_at_the_start() -> None:
-    with pytest.raises(ConfigError, match=r"EUCHRE_STORE must be sqlite:FILE or dynamodb:TABLE"):
-        build_service({"EUCHRE_STORE": "redis:x"})
-    with pytest.raises(ConfigError, match="No strategy is called 'best'"):
-        build_service({"EUCHRE_STORE": "sqlite::memory:", "EUCHRE_STRATEGY": "best"})
 
 
 def test_answers_are_never_cached(service: Service) -> None:

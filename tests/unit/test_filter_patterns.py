@@ -32,14 +32,3 @@ def test_a_pattern_finds_what_aws_says_it_finds(pattern: str, line: str, *, foun
         pytest.fail("a pattern of terms")
 
     assert matcher(pattern, other)(line) is found  # type: ignore[arg-type]
-
-
-def test_the_running_emulator_has_learnt_it_and_keeps_its_own_way_with_json() -> None:
-    asked: list[str] = []
-
-    def other(pattern: str) -> object:
-        asked.append(pattern)
-        return lambda _line: True
-
-    assert matcher('{ $.level = "ERROR" }', other)("x")  # type: ignore[arg-type]
-    assert asked == ['{ $.level = "ERROR" }']

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from world.clock import StillClock
 
 from cardsharp.cloud.hold import Hold
 from cardsharp.cloud.lease import Keeping, LeaseKeeper
-from cardsharp.cloud.metrics import Metric, NoMeter
+from cardsharp.cloud.metrics import NoMeter
 from cardsharp.cloud.ports import Body, Lease, MoveRecord
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.cloud.timing import Timing
@@ -21,17 +20,6 @@ INSTANT = timedelta(microseconds=1)
 TIMING = Timing()
 LOST = Unreachable("no answer", doubtful=True)
 REFUSED = Rejected(400, "not now")
-
-
-class Counts(NoMeter):
-    """Remembers what was counted."""
-
-    def __init__(self) -> None:
-        self.counted: list[Metric] = []
-
-    def count(self, metric: Metric, amount: int = 1, **dimensions: str) -> None:
-        del amount, dimensions
-        self.counted.append(metric)
 
 
 @pytest.fixture
@@ -103,30 +91,6 @@ def test_an_action_without_an_answer_is_let_arrive(
     began = clock.now()
     hold(log, clock, timedelta(hours=1)).let_arrive(error, sent, timedelta(seconds=3))
     assert clock.now() - began == slept
-
-
-@pytest.mark.parametrize("about", [{}, {"action": "EndTurn"}])
-def test_an_error_is_logged_with_its_match_and_action(
-    log: SqliteLog, clock: StillClock, caplog: pytest.LogCaptureFixture, about: dict[str, str]
-) -> None:
-    hold(log, clock, TIMING.handover).note_error(REFUSED, about.get("action"))
-    (line,) = caplog.records
-    assert line.getMessage() == str(REFUSED)
-    said = {key: vars(line)[key] for key in ("match_id", "action") if key in vars(line)}
-    assert said == {"match_id": "m", **about}
-
-
-def test_a_safe_action_is_counted_and_said(
-    log: SqliteLog, clock: StillClock, caplog: pytest.LogCaptureFixture
-) -> None:
-    meter = Counts()
-    holding = replace(hold(log, clock, TIMING.handover), meter=meter)
-    holding.note_decision(timedelta(seconds=1), None)
-    assert not caplog.records
-    holding.note_decision(timedelta(seconds=1), "no idea")
-    assert meter.counted == [Metric.SAFE_ACTIONS]
-    (line,) = caplog.records
-    assert (line.getMessage(), vars(line)["match_id"]) == ("no idea", "m")
 
 
 @pytest.mark.parametrize(

@@ -4,19 +4,14 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from support.games import GAMES, simulated
-from support.played import Decides, begun, kept, played, taken
+from support.games import GAMES
+from support.played import Decides, kept, played, taken
 
 from cardsharp.analysis import analyse
-from cardsharp.blef.actions import CHECK
-from cardsharp.blef.judge import chance
-from cardsharp.blef.logbook import SPAN
 from cardsharp.cloud.ports import MoveRecord
 from cardsharp.errors import ConfigError
-from cardsharp.euchre.actions import Bid
 from cardsharp.euchre.decisions import decisions
 from cardsharp.game import Game
-from cardsharp.judge import judging
 from cardsharp.replay import header_of
 from workbench.lab.again import TrialPlayer
 from workbench.show.analysis import Analysed
@@ -74,40 +69,6 @@ def test_more_than_two_players_of_blef_are_not_analysed_and_that_is_said() -> No
         analyse(BLEF, record, moves)
 
 
-def test_who_has_more_rounds_to_lose_is_likelier_to_be_left() -> None:
-    """The race that every player is as likely to lose a round of; 3 to 1 is a coin thrice."""
-    assert chance(1, ()) == 1.0
-    assert chance(0, (1,)) == 0.0
-    assert chance(1, (1, 1)) == pytest.approx(1 / 3)
-    assert chance(3, (1,)) == pytest.approx(1 - 0.5**3)
-    assert chance(2, (5, 3)) + chance(5, (2, 3)) + chance(3, (2, 5)) == pytest.approx(1.0)
-
-
-def test_nothing_that_was_hidden_changes_what_is_said_of_a_decision_in_blef() -> None:
-    """The same first decision, with another hand on the other side."""
-    state = begun(BLEF, 1)
-    players = Decides(BLEF, "greedy"), Decides(BLEF, "greedy")
-    found = []
-    for seed in (1, 2, 3):
-        hidden = players[1].simulation.disguised(state, Random(seed))
-        record, moves = kept(BLEF, taken(hidden, players, Random(seed)))[0]
-        round_one = [move for move in moves if move.sequence < 2 * SPAN]
-        found.append(analyse(BLEF, record, round_one).decisions[0])
-    assert len({(one.options, one.cost, one.reason, one.before) for one in found}) == 1
-    assert len({one.after for one in found}) > 1
-
-
-def test_the_actions_of_a_solved_round_are_worth_the_same() -> None:
-    judge = judging(BLEF).judge
-    position = simulated(BLEF).position(begun(BLEF, 4))
-    decision = judge.weigh(position, position.legal_actions()[:1])
-    assert decision is not None
-    assert "solved" in decision.reason
-    worths = {one.value for one in decision.options if "equilibrium" in one.note}
-    assert len(worths) == 1
-    assert all((one.value or 0.0) <= max(worths) for one in decision.options)  # type: ignore[type-var]
-
-
 def test_others_are_judged_in_euchre_by_the_hands_that_they_have_played() -> None:
     record, moves = played(EUCHRE, (Decides(EUCHRE, "rules"),), 2)
     open_to_all = [replace(move, intent=None) for move in moves]
@@ -119,25 +80,3 @@ def test_others_are_judged_in_euchre_by_the_hands_that_they_have_played() -> Non
         assert one.step.ours is not None
         assert one.options == there[one.step.sequence].options
     assert {one.step.seat for one in decisions(record, open_to_all[:6])} == set()
-
-
-def test_a_hopeless_call_of_euchre_is_weighed_where_it_was_made() -> None:
-    simulation, judge = simulated(EUCHRE), judging(EUCHRE).judge
-    for seed in range(20):
-        position = simulation.position(simulation.deal(Random(seed)))
-        calls = [one for one in position.choices if isinstance(one, Bid) and one.suit is not None]
-        plain, asked = judge.weigh(position), judge.weigh(position, calls)
-        assert plain is not None
-        assert asked is not None
-        if not plain.options:  # not one call was worth a thought
-            assert {one.action for one in asked.options} == {*calls, asked.action}
-            return
-    pytest.fail("there was always a call worth a thought")
-
-
-def test_a_check_of_blef_is_worth_what_the_bet_fails_with() -> None:
-    simulation, judge = simulated(BLEF), judging(BLEF).judge
-    state = simulation.act(begun(BLEF, 3), 87, Random(1))  # the highest bet of all
-    decision = judge.weigh(simulation.position(state), ())
-    assert decision is not None
-    assert decision.action == CHECK

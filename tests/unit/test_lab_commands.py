@@ -6,27 +6,7 @@ from typing import Any
 
 import pytest
 
-from cardsharp.errors import ConfigError
 from workbench.lab.commands import app
-
-MINE = '''
-from cardsharp.deadmansdraw.actions import DRAW, END_TURN
-from cardsharp.deadmansdraw.strategies import Decision, strategy
-from cardsharp.deadmansdraw.strategies.choices import autopick
-
-@strategy("{name}")
-class Mine:
-    """Stops as soon as it may."""
-
-    def __init__(self, rng):
-        pass
-
-    def decide(self, position):
-        if position.pending is not None and position.pending.effect_type != "Kraken":
-            return Decision(autopick(position), "As the server would.")
-        stops = position.play_area and position.pending is None
-        return Decision(END_TURN if stops else DRAW, "Better safe than sorry.")
-'''
 
 
 def lab(*arguments: str) -> Any:  # noqa: ANN401 - whatever a command returns
@@ -46,21 +26,6 @@ def test_a_duel_prints_points_with_their_interval(capsys: pytest.CaptureFixture[
     assert 0 < told["eloLower"] < told["elo"] < told["eloUpper"]
     assert told["stronger"] == "champion"
     assert told["margin"] == pytest.approx((told["upper"] - told["lower"]) / 2, abs=0.01)
-
-
-def test_the_stop_rule_stands_before_the_outcome(capsys: pytest.CaptureFixture[str]) -> None:
-    lab("duel", "third", "draw-2", "--pairs", "5", "--workers", "1")
-    said = capsys.readouterr()
-    assert said.err.startswith("third v draw-2: fixed sample size of 5 pairs")
-    assert said.out.startswith("third v draw-2: ")
-    assert "in 10 matches" in said.out
-
-
-def test_somebodys_own_file_duels(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    mine = tmp_path / "mine.py"
-    mine.write_text(MINE.format(name="mine-of-the-lab"))
-    told = document(capsys, "duel", str(mine), "example-node", "-n", "10", "--workers", "1")
-    assert told["matches"] == 20
 
 
 def test_a_duel_is_kept_and_taken_up(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -89,28 +54,9 @@ def test_every_game_duels_and_is_looked_at(
     assert told["milliseconds"]["all"]["number"] == 30
 
 
-def test_a_stranger_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(ConfigError, match="No strategy is called 'nobody'"):
-        lab("duel", "nobody", "champion", "--workers", "1")
-    capsys.readouterr()
-
-
-def test_a_league_is_a_cross_table(capsys: pytest.CaptureFixture[str]) -> None:
-    told = document(capsys, "league", "champion", "draw-2", "third", "-n", "10", "--workers", "1")
-    assert told["players"] == ["champion", "draw-2", "third"]
-    assert told["points"][0][1] == pytest.approx(100 - told["points"][1][0])
-    assert told["points"][2][2] is None
-
-
 def test_wrong_answers_make_a_probe_fail(capsys: pytest.CaptureFixture[str]) -> None:
     assert lab("probe", "champion") == 1
     assert "the one unseen card busts: Draw, not EndTurn" in capsys.readouterr().out
-
-
-def test_a_profile_is_a_table(capsys: pytest.CaptureFixture[str]) -> None:
-    told = document(capsys, "profile", "third", "-n", "30")
-    assert told["milliseconds"]["all"]["number"] == 30
-    assert told["nodes"] == {}
 
 
 def test_a_sequential_test_says_what_it_tells_apart_and_what_came_out(
@@ -143,16 +89,3 @@ def test_a_file_is_dealt_anew_each_time_and_named_where_it_is_not_steady(
         said.append(capsys.readouterr().err)
     assert len({text.partition("(seed ")[2].partition(")")[0] for text in said}) == 2
     assert "wavers.py decided otherwise when a deal was played again" in said[0]
-
-
-def test_a_league_with_a_file_in_it_is_dealt_by_chance_wherever_the_file_stands(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    mine = tmp_path / "stops.py"
-    mine.write_text(MINE.format(name="stops-in-a-league"))
-    told = set()
-    for _ in range(2):
-        lab("league", "draw-2", "draw-3", str(mine), "-n", "1", "--workers", "1", "--json")
-        told.add(capsys.readouterr().err.partition("(seed ")[2].partition(")")[0])
-    assert "1" not in told
-    assert len(told) == 2  # two numbers in a million

@@ -9,12 +9,9 @@ import pytest
 from cardsharp.errors import ConfigError, StrategyFault
 from cardsharp.games import games
 from workbench.lab.coverage import covered
-from workbench.lab.duel import Duel
-from workbench.lab.extras import Extras, Guest, extras_of
-from workbench.lab.interval import Interval, interval, score_interval
+from workbench.lab.interval import score_interval
 from workbench.lab.plan import Plan
 from workbench.lab.pools import pool_of
-from workbench.lab.results import Result
 from workbench.lab.runs import run
 
 PLAYERS = {"deadmansdraw": ("champion", "third"), "blef": ("greedy", "random")}
@@ -76,53 +73,6 @@ def test_a_game_is_not_played_by_more_than_it_allows() -> None:
         run(plan_of("deadmansdraw", copies=2))
 
 
-def test_the_figures_are_those_that_the_game_names() -> None:
-    """Rounds are a match's; busts are a share of each player's own turns."""
-    plan = plan_of("deadmansdraw", pairs=1)
-    one = Result(1.0, {"scores": (9, 3), "turns": (4, 5), "actions": (8, 9), "busts": (1, 2)})
-    two = Result(0.5, {"scores": (5, 5), "turns": (4, 5), "actions": (8, 9), "busts": (1, 3)})
-    lines = str(Duel(plan, ((one, two),))).splitlines()
-    assert lines[0].startswith("champion v third: 75.0 % of the points in 2 matches (95 %: ")
-    assert lines[1].startswith("  it is not shown who is stronger: Elo +191 (95 %: ")
-    assert lines[1].endswith("; from either seat 100.0 % and 50.0 %")
-    assert lines[2] == "  champion: 7.0 points, 4.0 turns, 8.0 actions, 25.0 % of turns bust"
-    assert lines[3] == "  third: 4.0 points, 5.0 turns, 9.0 actions, 50.0 % of turns bust"
-
-
-class Guessing:
-    """A guest who answers by chance, and notes what it is told."""
-
-    def __init__(self) -> None:
-        self.told: list[object] = []
-
-    def seated(self, seats: tuple[int, ...]) -> "Guessing":
-        self.told.append(seats)
-        return self
-
-    def decide(self, state: Any) -> Any:  # noqa: ANN401
-        simulation = plan_of("euchre").simulation
-        return Random(len(self.told)).choice(simulation.actions(state))
-
-    def ended(self, state: Any) -> None:  # noqa: ANN401
-        self.told.append(max(state.points) >= 10)
-
-    def close(self) -> None:
-        self.told.append("closed")
-
-
-def test_a_guest_is_seated_for_each_match_and_closed_at_the_end(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    guest = Guessing()
-
-    def of(_self: Extras, name: str) -> Guest | None:
-        return guest if name == "guest" else None
-
-    monkeypatch.setattr(type(extras_of("euchre")), "guest", of)
-    run(Plan(game="euchre", first="rules", second="guest", pairs=1, plain=True))
-    assert guest.told == [(1, 3), True, (0, 2), True, "closed"]
-
-
 # --- intervals -----------------------------------------------------------------------------------
 
 
@@ -131,23 +81,6 @@ def test_the_score_interval_is_the_published_one() -> None:
     assert score_interval(81 / 263, 263) == pytest.approx((0.2535, 0.3682), abs=5e-5)
     assert score_interval(15 / 148, 148) == pytest.approx((0.0598, 0.1644), abs=5e-5)
     assert score_interval(0, 20) == pytest.approx((0.0, 0.2005), abs=5e-5)
-
-
-def test_few_pairs_claim_little() -> None:
-    """Three pairs all won, two pairs of which one was half lost, one pair."""
-    assert interval([1, 1, 1], 2) == Interval(pytest.approx(0.310, abs=0.001), 1.0)
-    assert interval([1, 0.5], 2).low < 0.25
-    assert interval([1], 2).low < 0.1
-    assert interval([0, 0, 0], 2).high == pytest.approx(1 - interval([1, 1, 1], 2).low)
-    with pytest.raises(ValueError, match="No share"):
-        interval([])
-
-
-def test_many_pairs_are_bounded_as_by_their_spread() -> None:
-    """5,000 pairs: within a tenth of a point of mean ± 1.96 standard errors."""
-    shares = [1.0] * 2600 + [0.5] * 1600 + [0.0] * 800
-    low, high = interval(shares, 2)
-    assert (low, high) == pytest.approx((0.68 - 0.01034, 0.68 + 0.01034), abs=0.001)
 
 
 @pytest.mark.parametrize("pairs", [2, 3, 8, 20, 100, 500])

@@ -14,7 +14,7 @@ from cardsharp.games import mounted
 from cardsharp.ratings import MEAN
 from cardsharp.registry import strategies_of
 from workbench.lab.duel import Duel
-from workbench.lab.ladder import Climb, Climbed, Memory, ladder_of, measured, rungs_of
+from workbench.lab.ladder import Climb, Climbed, Memory, ladder_of
 from workbench.lab.plan import Plan
 from workbench.lab.results import Result
 from workbench.lab.sprt import Sequential
@@ -71,45 +71,12 @@ def test_the_rungs_are_players_that_were_measured(game: Game) -> None:
     )
 
 
-def test_a_game_without_a_ladder_says_who_has_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    bare = next(one for one in GAMES if one.ladder)._replace(ladder=())
-    monkeypatch.setattr("workbench.lab.ladder.game_named", lambda _name: bare)
-    with pytest.raises(ConfigError, match=r"has no ladder; there is one for: .*blef"):
-        rungs_of(bare.name)
-
-
 def test_a_ladder_that_nobody_has_measured_says_how(monkeypatch: pytest.MonkeyPatch) -> None:
     """As that of a game which has just been added."""
     unmeasured = mounted(NIM)._replace(ladder=("random", "perfect"))
     monkeypatch.setattr("workbench.lab.ladder.game_named", lambda _: unmeasured)
     with pytest.raises(ConfigError, match="lab ratings --game nim --write"):
         ladder_of.__wrapped__("nim")
-
-
-def test_a_ladder_is_measured_by_everybody_against_everybody(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    told: list[str] = []
-    small = rungs_of("blef")._replace(ladder=("random", "threshold", "greedy"))
-    monkeypatch.setattr("workbench.lab.ladder.game_named", lambda _name: small)
-    found = measured(
-        Plan(first="", second="", pairs=2, game="blef"),
-        None,
-        lambda one: told.append(one.plan.title),
-    )
-    assert told == ["random v threshold", "random v greedy", "threshold v greedy"]
-    assert found.players["random"].value < MEAN < found.players["greedy"].value
-
-
-def test_a_climb_ends_at_the_first_rung_that_is_not_beaten(memory: Memory) -> None:
-    play = Played({"random": WINS, "draw-3": LOSES, "third": WINS})
-    steps = tuple(Climb(Plan(first="champion", second="", pairs=100), memory, play).steps(RUNGS))
-    found = Climbed(steps)
-    assert found.highest is not None
-    assert found.barrier is not None
-    assert (found.highest.rung.name, found.barrier.rung.name) == ("random", "draw-3")
-    assert play.met == ["random", "draw-3"]
-    assert steps[0].rating.value < found.rating.value < steps[1].rating.value
 
 
 def test_who_beats_all_is_at_the_top_and_who_beats_none_has_no_highest(memory: Memory) -> None:
@@ -133,14 +100,6 @@ def test_what_is_known_is_not_played_again_until_the_file_changes_or_anew(
     assert climbed(replace(climb, anew=True))[0] == ("random", "beaten", True)
     mine.write_text(mine.read_text() + "# better\n")
     assert climbed(climb)[0] == ("random", "beaten", True)
-
-
-def test_other_players_are_not_taken_for_it(memory: Memory) -> None:
-    play = Played(dict.fromkeys(RUNGS, WINS))
-    climb = Climb(Plan(first="champion", second="", pairs=100), memory, play)
-    climbed(climb)
-    again = climbed(replace(climb, plan=replace(climb.plan, first="steady")))
-    assert all(played for _, _, played in again)
 
 
 def test_what_was_left_undecided_is_played_again_where_it_may_take_longer(memory: Memory) -> None:

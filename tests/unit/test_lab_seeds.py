@@ -40,13 +40,3 @@ def test_another_seed_and_another_file_are_counted_apart(file: Path) -> None:
     assert tried(file, MANY - 1) is None
     assert tried(file, MANY - 1, seed=8) is None
     assert tried(file.with_name("v.json"), MANY - 1) is None
-
-
-def test_players_of_ours_leave_no_book(tmp_path: Path) -> None:
-    assert overused(Plan(first="captain", second="third", pairs=1), tmp_path / "seeds.json") is None
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_broken_book_is_begun_anew(file: Path) -> None:
-    file.with_name("seeds.json").write_text("no book")
-    assert tried(file, MANY) is not None

@@ -9,7 +9,7 @@ import pytest
 from cardsharp.ratings import share_at
 from workbench.lab.plan import Plan
 from workbench.lab.runs import run
-from workbench.lab.sprt import Sequential, Sprt, elo_of
+from workbench.lab.sprt import Sequential, Sprt
 
 
 def shares(elo: float, alike: float, dice: Random) -> Iterator[float]:
@@ -33,13 +33,6 @@ def test_it_is_wrong_as_often_as_it_says(elo: float, stronger: float, alike: flo
     assert called / 400 == pytest.approx(stronger, abs=0.033)
 
 
-def test_elo_and_share_are_each_others_inverse() -> None:
-    assert share_at(0) == 0.5
-    assert share_at(400) == pytest.approx(10 / 11)
-    assert elo_of(share_at(37)) == pytest.approx(37)
-    assert (elo_of(0), elo_of(1)) == (float("-inf"), float("inf"))
-
-
 def test_a_run_ends_with_the_pair_that_decides_whoever_plays_it() -> None:
     plan = Plan(first="champion", second="draw-2", pairs=60, seed=2, plain=True)
     alone = Sequential(Sprt(elo1=200))
@@ -49,11 +42,3 @@ def test_a_run_ends_with_the_pair_that_decides_whoever_plays_it() -> None:
     assert alone.ended
     assert here == there
     assert len(here.pairs) == here.plan.pairs == alone.number < 60
-
-
-def test_what_is_not_decided_says_so() -> None:
-    plan = Plan(first="champion", second="champion", pairs=3, plain=True)
-    tested = Sequential(Sprt())
-    assert run(plan, tested=tested).plan.pairs == 3
-    assert tested.verdict == "the test is not decided"
-    assert tested.document()["decided"] is False

@@ -81,13 +81,3 @@ def test_how_many_matches_a_line_bears_follows_from_its_pace() -> None:
     for who in range(45, 90):
         crowd.leave(who)
     assert line.bears(20)  # no time passed: better again
-
-
-def test_the_time_without_a_line_says_nothing_of_its_pace() -> None:
-    clock = FakeClock()
-    line = Line(clock, places=1)
-    for _ in range(100):
-        clock.advance(timedelta(minutes=1))
-        with line.place():
-            clock.advance(timedelta(minutes=1))
-    assert line.bears(200)

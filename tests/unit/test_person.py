@@ -2,11 +2,11 @@
 
 import pytest
 
-from cardsharp.blef.actions import BETS, CHECK, name_of
+from cardsharp.blef.actions import CHECK, name_of
 from cardsharp.euchre.actions import Play
 from cardsharp.euchre.cards import DECK, JACK, card
 from workbench.euchre.terminal import described, other_words
-from workbench.show.screen import Choice, in_columns, matching
+from workbench.show.screen import Choice, matching
 
 EVERY = [Choice(str(action), name_of(action), action) for action in range(CHECK + 1)]
 CARDS = [
@@ -38,30 +38,6 @@ def test_a_move_is_known_by_its_number_its_name_or_words_of_it(text: str, means:
     assert [one.name for one in matching(text, EVERY)] == means
 
 
-def test_what_can_be_several_moves_is_none() -> None:
-    """One word of many names; and several words that as many others stand beside."""
-    assert len(matching("aces", EVERY)) > 1
-    assert len(matching("two aces", EVERY)) == 5
-    assert len(matching("pair", EVERY)) == 6 + 15
-
-
-def test_every_bet_is_known_by_its_full_name() -> None:
-    for number, bet in enumerate(BETS):
-        assert [one.action for one in matching(bet.name, EVERY)] == [number]
-
-
 @pytest.mark.parametrize("text", ["jh", "JH", "J♥", "jack hearts", "jack of hearts", "j hearts"])
 def test_a_card_has_several_names(text: str) -> None:
     assert [one.action for one in matching(text, CARDS)] == [Play(card(JACK, 2))]
-
-
-def test_columns_are_read_downwards_and_never_wider_than_the_screen() -> None:
-    items = [f"{number} item" for number in range(7)]
-    assert in_columns(items, 24, "Your:  ") == [
-        "Your:  0 item  4 item",
-        "       1 item  5 item",
-        "       2 item  6 item",
-        "       3 item",
-    ]
-    assert in_columns(["a" * 30], 10) == ["a" * 30]
-    assert in_columns([], 10) == []

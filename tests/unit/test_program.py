@@ -20,7 +20,7 @@ from cardsharp.games import games
 from cardsharp.registry import strategies_of
 from workbench import program
 from workbench.lab.guard import guarded
-from workbench.strategy_file import files_of, is_own, strategy_named
+from workbench.strategy_file import strategy_named
 
 STARTERS = Path(__file__).parents[2] / "starters/programs/deadmansdraw"
 
@@ -104,10 +104,6 @@ def test_a_fault_is_a_sentence_and_a_safe_action_replaces_it(
     assert found.decision.reason == f"Safe action: {found.fault}."
 
 
-def test_where_it_fails_its_last_words_are_shown(made: Made) -> None:
-    assert decided(made("if number: sys.exit('I give up')")).trace == "I give up"
-
-
 def test_after_a_fault_it_is_started_anew(made: Made) -> None:
     strategy = build(strategy_named(made("if number == 1: sys.exit()")), Random(1))
     faults = [
@@ -145,11 +141,6 @@ def test_no_password_is_handed_on(made: Made, monkeypatch: pytest.MonkeyPatch) -
     assert found.decision.reason == "False"
 
 
-def test_the_same_dice_give_it_the_same_seed(made: Made) -> None:
-    command = made("first['reason'] = str(question['seed'])")
-    assert decided(command).decision.reason == decided(command).decision.reason
-
-
 def test_one_that_cannot_play_is_refused_before_a_match(made: Made) -> None:
     with pytest.raises(ConfigError, match="cannot play: the program ended with exit code 1"):
         strategy_named(made("1 / 0"))
@@ -162,18 +153,6 @@ def test_what_is_deployed_says_that_it_starts_no_programs() -> None:
     for own in ("node never-here.js", "mine.py"):
         with pytest.raises(ConfigError, match="plays at home, not in what is deployed"):
             build(own, Random(0))
-
-
-def test_which_names_are_programs(tmp_path: Path, made: Made) -> None:
-    runs = tmp_path / "runs"
-    runs.write_text("#!/bin/sh\n")
-    runs.chmod(0o700)
-    assert is_own(str(runs))
-    assert is_own("node bot.js")
-    assert not is_own("captain")
-    assert not is_own("threshold(0.2, 0.5)")
-    command = made("")
-    assert files_of(command, games()[0])[-1] == Path(command.split()[1])
 
 
 def same_as_in_python(starter: str, runs: str, folder: Path) -> None:

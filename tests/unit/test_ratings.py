@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from cardsharp.ratings import MEAN, Rating, Score, rating_of, ratings_of, share_at
+from cardsharp.ratings import MEAN, Score, rating_of, ratings_of, share_at
 
 
 def shares(elo: float, pairs: int, dice: Random, alike: float = 0.3) -> Iterator[float]:
@@ -17,11 +17,6 @@ def shares(elo: float, pairs: int, dice: Random, alike: float = 0.3) -> Iterator
         first = dice.random() < share
         second = first if dice.random() < alike else dice.random() < share
         yield (first + second) / 2
-
-
-def test_against_one_opponent_it_is_the_elo_difference() -> None:
-    score = Score(pairs=1000, points=1000 * share_at(120), squares=700)
-    assert rating_of([(900, score)]).value == pytest.approx(1020, abs=1)
 
 
 def test_the_strengths_that_made_the_points_are_found_again() -> None:
@@ -52,18 +47,3 @@ def test_who_won_or_lost_everything_is_not_rated_without_end(share: float) -> No
     rating = rating_of([(1000, Score.of([share] * 20))])
     assert 400 < abs(rating.value - 1000) < 1000
     assert 100 < rating.margin < inf
-
-
-def test_both_players_see_the_same_score() -> None:
-    score = Score.of([0, 0.25, 1, 1])
-    assert score.reversed == Score.of([1, 0.75, 0, 0])
-    assert score.reversed.tempered == score.tempered.reversed
-
-
-def test_nobody_met_is_no_rating() -> None:
-    with pytest.raises(ValueError, match="Nobody was met"):
-        rating_of([])
-
-
-def test_it_reads_as_a_number_and_how_far_off_it_may_be() -> None:
-    assert str(Rating(1203.4, 24.8)) == "1,203 ± 25"

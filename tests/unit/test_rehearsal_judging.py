@@ -1,16 +1,10 @@
 """The judge of `make contest`: a contest that went well is whole, and each thing amiss is told."""
 
-import asyncio
-from base64 import b64encode
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from unittest.mock import AsyncMock
 
 import pytest
-from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
 
 from cardsharp.deadmansdraw.arena.creation import CreationParams
 from cardsharp.deadmansdraw.arena.match import (
@@ -25,8 +19,6 @@ from cardsharp.deadmansdraw.arena.match import (
 from cardsharp.deadmansdraw.arena.randomness import Randomness
 from cardsharp.deadmansdraw.contest.entries import Result, Settings
 from cardsharp.deadmansdraw.contest.pairing import Decision
-from workbench.bench.rehearsal.entrants import entering
-from workbench.bench.rehearsal.hall import Hall, Refusals
 from workbench.bench.rehearsal.judging import (
     PAUSED,
     Excuses,
@@ -147,32 +139,3 @@ def test_no_match_may_begin_in_a_pause_but_one_that_was_on_its_way() -> None:
         return list(faults_of_pauses(a_cup(), [Trouble(PAUSED, None, begin, end)]))
 
     assert [len(told(3, 1)), len(told(1, 1)), len(told(3, -1))] == [len(a_cup().matches), 0, 0]
-
-
-@pytest.mark.parametrize("teams", [2, 5, 20, 64])
-def test_any_number_of_teams_has_names_of_their_own(teams: int) -> None:
-    names = [name for name, _ in entering(teams)]
-    assert len(set(names)) == len(names) == teams
-
-
-def test_a_refused_action_is_on_record_with_its_team(tmp_path: Path) -> None:
-    """However the team signs in; what is no action, or was carried out, is not."""
-
-    async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        status = int(dict(scope["headers"]).get(b"answer", b"400"))
-        await Response(status_code=status)(scope, receive, send)
-
-    client = Refusals(app, tmp_path / "refused.jsonl")
-    basic = f"Basic {b64encode(b'alice:secret').decode()}"
-    digest = 'Digest realm="arena", username="bob"'
-    for method, path, signed, status in (
-        ("POST", "/api/matches/abc", basic, "400"),
-        ("POST", "/API/Matches/def", digest, "409"),
-        ("GET", "/api/matches/abc", basic, "400"),
-        ("POST", "/api/matches/abc", basic, "200"),
-    ):
-        headers = [(b"authorization", signed.encode()), (b"answer", status.encode())]
-        asked = {"type": "http", "method": method, "path": path, "headers": headers}
-        asyncio.run(client(asked, AsyncMock(), AsyncMock()))
-    found = [(one.team, one.match, one.status) for one in Hall(tmp_path).refused()]
-    assert found == [("alice", "abc", 400), ("bob", "def", 409)]

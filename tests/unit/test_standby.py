@@ -8,9 +8,6 @@ from typing import Any
 import pytest
 
 import poller.app
-from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.memory import MemoryQueue
-from workbench.deadmansdraw.attendance import left_to
 from workbench.stage.standby import StandbyPlace, place_at, standing_by
 
 
@@ -75,25 +72,3 @@ def test_the_leases_are_looked_at_until_the_place_is_free_and_never_again(
     handler({}, context)
     handler({}, context)
     assert done == ["looked", "took", "listened", "listened"]
-
-
-def test_the_arena_is_not_asked_while_another_bot_attends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(poller.app, "handler", None)
-    context: Any = SimpleNamespace(get_remaining_time_in_millis=lambda: 0)
-    handler = standing_by(assembly("", look=lambda _e, _l: 0), Free(99), lambda: None)
-    assert handler({}, context) == {"offered": 0}
-
-
-def test_who_waits_is_told_of_with_what_to_do() -> None:
-    said: list[str] = []
-    queue = MemoryQueue(SystemClock())
-    left = left_to(said.append, queue, 4)
-    left(4)
-    assert said == [], "nobody waits"
-    queue.send("{}")
-    left(4)
-    left(2)
-    assert said == [
-        "Matches wait for us, for 4 are played already: raise --at-once.",
-        "Matches wait for us: this machine keeps up with no more than 2 at once.",
-    ]

@@ -9,8 +9,7 @@ from support.positions import card, effect, position
 
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, Verb, respond
 from cardsharp.deadmansdraw.position import Position
-from cardsharp.deadmansdraw.strategies import Decision, build, names
-from cardsharp.errors import ConfigError
+from cardsharp.deadmansdraw.strategies import Decision, build
 
 HOOK, SWORD, CANNON = EffectType.HOOK, EffectType.SWORD, EffectType.CANNON
 MAP, ORACLE, KRAKEN = EffectType.MAP, EffectType.ORACLE, EffectType.KRAKEN
@@ -25,18 +24,6 @@ class Dice(Random):
 
     def random(self) -> float:
         return self.roll
-
-
-def test_the_players_of_the_competition_are_there() -> None:
-    assert {
-        *("champion", "third", "example-node", "example-java"),
-        *("draw-2", "draw-3", "draw-4", "steady"),
-    } <= set(names())
-
-
-def test_an_unknown_name_is_answered_with_those_that_exist() -> None:
-    with pytest.raises(ConfigError, match=r"'steddy'.*example-node.*steady"):
-        build("steddy", Random(0))
 
 
 # --- the example clients ---------------------------------------------------------------------
@@ -108,9 +95,3 @@ def test_draw_k_plays_like_a_client_that_sends_autopick(k: int) -> None:
     autopicked = play_pairs(partial(Autopicker, k), champion, pairs=30, seed=k)
     for mine, theirs in zip(explicit, autopicked, strict=True):
         assert [mine[name] for name in SAME] == [theirs[name] for name in SAME]
-
-
-def test_draw_k_counts_the_cards_of_a_debug_start_state() -> None:
-    table = position(area="Key3 Map4")
-    assert build("draw-2", Random(0)).decide(table).action == END_TURN
-    assert build("draw-3", Random(0)).decide(table).action == DRAW

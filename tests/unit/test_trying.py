@@ -85,24 +85,10 @@ def test_a_module_of_the_same_name_beside_another_file_is_another_module(tmp_pat
     assert reasons == ["old", "new"]
 
 
-def test_one_that_leaves_the_program_is_told_of_at_once(tmp_path: Path) -> None:
-    found = decided(built(tmp_path, "        raise SystemExit(3)\n", "leaves"))
-    assert found.fault == (
-        "the strategy failed: SystemExit: 3 (leaves.py, line 9, in decide: raise SystemExit(3))"
-    )
-
-
 def test_of_one_that_calls_itself_without_end_the_trace_is_short(tmp_path: Path) -> None:
     found = decided(built(tmp_path, "        return self.decide(position)\n", "itself"))
     assert len(found.trace.splitlines()) == 13
     assert found.trace.splitlines()[6] == "..."
-
-
-def test_an_error_of_ours_that_it_caused_points_at_its_line_too(tmp_path: Path) -> None:
-    found = decided(built(tmp_path, "        return position.own.with_cards(3)\n", "causes"))
-    assert found.fault is not None
-    assert found.fault.endswith("(causes.py, line 9, in decide: return position.own.with_cards(3))")
-    assert not found.trace
 
 
 @pytest.mark.parametrize(
@@ -126,16 +112,6 @@ def test_what_is_no_decision_is_named(answer: object, fault: str) -> None:
     assert found.fault.startswith(fault)
     assert found.decision.action == DRAW
     assert not found.trace
-
-
-def test_what_it_prints_goes_to_its_decision_and_not_to_stdout(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    body = "        print('three left')\n        return Decision(DRAW, 'more')\n"
-    found = decided(built(tmp_path, body, "prints"))
-    assert found.printed == "three left\n"
-    sys.stdout.write("after\n")
-    assert capsys.readouterr().out == "after\n"
 
 
 def test_what_two_print_at_once_is_kept_apart_and_others_reach_stdout(

@@ -6,21 +6,14 @@ from dataclasses import replace
 from xml.etree.ElementTree import fromstring as parse_xml
 
 import pytest
-from support.recorded import SAMPLE, Matches, looks, sample_and_whole
+from support.recorded import Matches, looks, sample_and_whole
 from support.stored import HOSTILE, PLAYERS, any_match, named, recorded_matches
 
-from cardsharp.errors import ConfigError
-from cardsharp.game import Game
-from cardsharp.games import game
-from cardsharp.viewer import shown as shown_module
-from cardsharp.viewer.assets import ASSETS, asset
 from cardsharp.viewer.base import Site
-from cardsharp.viewer.explained import explained
 from cardsharp.viewer.moment import moment
 from cardsharp.viewer.pages import (
     Column,
     Row,
-    analysis_document,
     list_page,
     match_file,
     match_page,
@@ -29,7 +22,6 @@ from cardsharp.viewer.pages import (
 from cardsharp.viewer.shown import shown
 
 SITE = Site("Test")
-SLOW = ("blef", "euchre")
 
 
 @pytest.mark.parametrize("name", PLAYERS)
@@ -57,19 +49,6 @@ def test_the_page_shows_a_step_without_script(name: str) -> None:
     assert list(map(int, links)) == list(range(1, len(match.frames) + 1))
     assert '<a href="?step=3" aria-current="step"' in page
     assert not re.search(r"<script(?![^>]*\ssrc=)|<style|\son\w+=|\sstyle=", page)
-
-
-def test_a_page_loads_nothing_but_what_is_there() -> None:
-    """And every drawing uses only symbols that the page has."""
-    for name in PLAYERS:
-        match = shown(*any_match(name))
-        page = match_page(SITE, match)
-        loaded = re.findall(r'(?:src|href)="(/[^"]*)"', page)
-        assert {path for path in loaded if path != "/matches"} <= {f"/page/{one}" for one in ASSETS}
-        assert all(asset(one) for one in ASSETS)
-        steps = json.dumps(steps_document(match))
-        used = set(re.findall(r'use href=\\?"#([^"\\]+)', page + steps))
-        assert used <= set(match.board.symbols)
 
 
 @pytest.mark.parametrize("name", PLAYERS)
@@ -120,25 +99,6 @@ def test_a_script_in_a_file_cannot_be_ended_by_what_is_in_the_steps() -> None:
     assert "</script><b>" not in match_file(match)
 
 
-@pytest.mark.parametrize(
-    "name", ["deadmansdraw", *(pytest.param(one, marks=pytest.mark.slow) for one in SLOW)]
-)
-def test_an_analysis_is_told_at_its_steps(name: str) -> None:
-    """Worth in words at each step; of each decision what it cost, in the page and in a file."""
-    match = shown(*any_match(name))
-    analysis = explained(match)
-    assert analysis is not None
-    document = analysis_document(match, analysis)
-    assert len(analysis.worths) == len(analysis.heights) == len(match.frames)
-    assert all(0 <= height <= 100 for height in analysis.heights)
-    told = {match.frames[number - 1].step.sequence for number in analysis.decisions}
-    assert told == {one.sequence for one in analysis.analysis.decisions}
-    number, one = next(iter(analysis.decisions.items()))
-    assert str(document["judged"][number]) in match_page(SITE, match, number, analysis)  # type: ignore[index]
-    assert one.judged.action in str(document["judged"][number]) or not one.judged.cost  # type: ignore[index]
-    assert len(match_file(match, analysis).encode()) < 300_000
-
-
 @pytest.mark.parametrize("name", PLAYERS)
 def test_a_turn_plays_as_a_picture(name: str) -> None:
     """Well-formed, small, without script, address or anything of who wrote a name."""
@@ -157,34 +117,6 @@ def test_a_turn_plays_as_a_picture(name: str) -> None:
     assert len(picture.encode()) < 100_000
 
 
-def test_the_turn_that_plays_is_that_in_which_most_changed() -> None:
-    match = shown(*any_match("deadmansdraw"))
-    analysis = explained(match)
-    assert analysis is not None
-    turn = analysis.analysis.swings(1)[0].turn
-    assert f"turn {turn}, card by card" in moment(match, analysis)
-
-
-def test_players_are_called_by_their_strategies_where_both_are_ours_to_know() -> None:
-    """As after `cardsharp play`; on a public page they have the names of their seats."""
-    record, moves = any_match("deadmansdraw")
-    header = {**record.header, "names": ["Team One", "Team Two"], "seats": {"0": "captain"}}
-    named = replace(record, header={**header, "opponent": "third"})
-    assert shown(named, moves).names == ("captain", "third")
-    assert shown(named, moves, public=True).names == ("Team One", "Team Two")
-
-
-def test_a_game_without_a_board_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    record, moves = any_match("blef")
-
-    def undrawn(name: str | None) -> Game:
-        return game(name)._replace(board=None)
-
-    monkeypatch.setattr(shown_module, "game_called", undrawn)
-    with pytest.raises(ConfigError, match="Matches of Blef cannot be drawn"):
-        shown(record, moves)
-
-
 @sample_and_whole(pytest.mark.slow)
 def test_piles_are_where_the_arena_had_them(matches: Matches) -> None:
     """The discard pile, and how many cards are left to draw, at every recorded look."""
@@ -200,10 +132,3 @@ def test_piles_are_where_the_arena_had_them(matches: Matches) -> None:
                 assert len(state["unseen"]) == look.record["drawPileLeft"], trace["name"]  # type: ignore[arg-type]
             looked += 1
     assert looked >= matches.least
-
-
-def test_every_kind_of_recorded_match_is_drawn() -> None:
-    """Also those that began with cards of their own or were cut off."""
-    for match in recorded_matches(SAMPLE):
-        page = match_page(SITE, shown(*match))
-        assert "Draw pile" in page or "opening" in match[0].header

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from openapi_schema_validator import OAS30Validator, OAS31Validator
 
-from cardsharp.web.openapi30 import older, schema_of
+from cardsharp.web.openapi30 import schema_of
 
 VALUES: tuple[object, ...] = (
     *(None, True, False, -1, 0, 1, 1.5, 4, 5, 6, "", "a", "b", "abc"),
@@ -53,20 +53,6 @@ SAID_ALIKE: dict[str, dict[str, Any] | bool] = {
     "all of": {"allOf": [{"type": "number"}, {"exclusiveMaximum": 5}]},
 }
 
-SAID_LOOSER: dict[str, dict[str, Any]] = {
-    "one of a kind": {"type": "array", "contains": {"const": 1}},
-    "places": {
-        "type": "array",
-        "prefixItems": [{"type": "string"}, {"type": "integer"}],
-        "items": False,
-    },
-    "names by pattern": {
-        "type": "object",
-        "patternProperties": {"^x$": {"type": "integer"}},
-        "additionalProperties": False,
-    },
-}
-
 
 def takes(validator: Any, schema: object) -> list[object]:  # noqa: ANN401
     """Which of the values are valid."""
@@ -78,47 +64,3 @@ def test_the_same_values_are_valid(told: dict[str, Any] | bool) -> None:
     made = schema_of(told)
     OAS30Validator.check_schema(made)
     assert takes(OAS30Validator, made) == takes(OAS31Validator, told)
-
-
-@pytest.mark.parametrize("told", SAID_LOOSER.values(), ids=SAID_LOOSER)
-def test_what_the_older_version_cannot_say_refuses_nothing_more(told: dict[str, Any]) -> None:
-    made = schema_of(told)
-    OAS30Validator.check_schema(made)
-    before, after = set(takes(OAS31Validator, told)), set(takes(OAS30Validator, made))
-    assert before < after
-    assert "None" not in after
-
-
-def test_a_reference_with_something_beside_it_stands_in_a_list() -> None:
-    assert schema_of({"$ref": "#/x"}) == {"$ref": "#/x"}
-    beside = schema_of({"$ref": "#/x", "description": "Of x.", "allOf": [{"type": "null"}]})
-    assert beside["description"] == "Of x."
-    assert beside["allOf"] == [{"$ref": "#/x"}, schema_of({"type": "null"})]
-
-
-def test_a_reference_or_null_takes_null() -> None:
-    made = schema_of({"anyOf": [{"$ref": "#/x"}, {"type": "null"}]})
-    assert made == {"anyOf": [{"$ref": "#/x"}, schema_of({"type": "null"})]}
-
-
-def test_the_first_example_is_the_one_that_is_left() -> None:
-    assert schema_of({"type": "integer", "examples": [3, 4]}) == {"type": "integer", "example": 3}
-
-
-def test_schemas_are_found_wherever_the_document_has_them() -> None:
-    told = {"anyOf": [{"type": "string"}, {"type": "null"}]}
-    operation = {
-        "parameters": [{"name": "x", "in": "query", "schema": told}],
-        "responses": {"200": {"headers": {"Y": {"schema": told}}}},
-    }
-    document: dict[str, object] = {
-        "openapi": "3.1.0",
-        "paths": {"/x": {"get": operation}},
-        "components": {"schemas": {"X": told}},
-    }
-    made: Any = older(document)
-    text = {"type": "string", "nullable": True}
-    assert made["openapi"] == "3.0.3"
-    assert made["paths"]["/x"]["get"]["parameters"][0]["schema"] == text
-    assert made["paths"]["/x"]["get"]["responses"]["200"]["headers"]["Y"]["schema"] == text
-    assert made["components"]["schemas"]["X"] == text

@@ -53,15 +53,3 @@ def test_only_the_styles_of_the_page_itself_are_allowed() -> None:
     assert policy.startswith(f"default-src 'none'; style-src 'sha256-{allowed}'; ")
     assert "style=" not in told
     assert not re.search(r"<(script|link|img|iframe|form)|src=|url\(|@import|https?:", told)
-
-
-def test_what_must_be_sent_and_what_a_value_may_be_is_told() -> None:
-    schema = {"type": "integer", "minimum": 0, "exclusiveMaximum": 9, "default": None}
-    told = document("plain")
-    told["components"]["schemas"] = {
-        "Body": {"properties": {"a": schema, "b": {"type": "string"}}, "required": ["b"]}
-    }
-    shown = page(told, {})
-    limits = "≥ <code>0</code>, &lt; <code>9</code>, otherwise <code>null</code>"
-    assert f"<td>integer, {limits} <em>(may be missing)</em></td>" in shown
-    assert "<td><code>b</code></td><td>string</td>" in shown
