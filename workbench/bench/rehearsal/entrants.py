@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain, cycle, islice
 from pathlib import Path
@@ -30,7 +31,7 @@ class Kind:
     """A kind of entrant: who is played by the director, who comes as a program or not at all.
 
     `late` says why its turns may be ended by force, where that is how it is; who `freezes` is there
-    at first and then stands still. Who is `quick` acts as soon as it knows that it is its turn.
+    at first and then stands still.
     """
 
     name: str
@@ -39,7 +40,6 @@ class Kind:
     needs: tuple[str, ...] = ()
     late: str | None = None
     freezes: bool = False
-    quick: bool = False
 
     @property
     def present(self) -> bool:
@@ -51,8 +51,8 @@ def _house(strategy: str) -> Kind:
     return Kind(f"House {strategy}", strategy=strategy)
 
 
-def _kit(name: str, *command: str, needs: tuple[str, ...], quick: bool = False) -> Kind:
-    return Kind(name, command=(*command, *CALLED), needs=needs, quick=quick)
+def _kit(name: str, *command: str, needs: tuple[str, ...]) -> Kind:
+    return Kind(name, command=(*command, *CALLED), needs=needs)
 
 
 def _bot(strategy: str) -> Kind:
@@ -73,10 +73,10 @@ PYTHON = (sys.executable, str(KITS / "python/bot.py"))
 SLOW = (sys.executable, "-m", "workbench.bench.rehearsal.entrants", "{limit}")
 
 KINDS = (
-    _kit("Python", *PYTHON, needs=(), quick=True),
+    _kit("Python", *PYTHON, needs=()),
     _house("champion"),
     Kind("Never comes", late="never came"),
-    _kit("JavaScript", "node", str(KITS / "javascript/bot.mjs"), needs=("node",), quick=True),
+    _kit("JavaScript", "node", str(KITS / "javascript/bot.mjs"), needs=("node",)),
     Kind("Slow", command=(*SLOW, *CALLED), late="slow"),
     _house("third"),
     _bot("steady"),
@@ -116,16 +116,20 @@ def entering(teams: int) -> list[tuple[str, Kind]]:
 
 @dataclass
 class Program:
-    """A team's program from outside, which can be killed and frozen."""
+    """A team's program from outside, or the contest itself, which can be killed and frozen."""
 
     name: str
     command: tuple[str, ...]
     environment: Mapping[str, str] = field(repr=False)
     log: Path
+    starts: int = field(default=0, init=False)
+    frozen: bool = field(default=False, init=False)
     _process: subprocess.Popen[bytes] | None = field(default=None, init=False)
 
     def start(self) -> None:
         """Let it play; it has its own group of processes, as a script has children."""
+        self.starts += 1
+        self.frozen = False
         inherited = {name: os.environ[name] for name in INHERITED if name in os.environ}
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(  # noqa: S603 - our own starters and bots
@@ -137,12 +141,22 @@ class Program:
                 start_new_session=True,
             )
 
+    @property
+    def ended(self) -> int | None:
+        """The exit code with which it ended by itself, None while it runs."""
+        return None if self._process is None else self._process.poll()
+
+    def ends_within(self, seconds: float) -> bool:
+        """Whether it ends by itself so soon."""
+        with suppress(subprocess.TimeoutExpired):
+            if self._process is not None:
+                self._process.wait(seconds)
+        return self.ended is not None
+
     def check(self) -> None:
         """Raise `CardsharpError` if it has ended although nobody killed it."""
-        if self._process is not None and self._process.poll() is not None:
-            raise CardsharpError(
-                f"{self.name} ended by itself with {self._process.returncode}; see {self.log}."
-            )
+        if self.ended is not None:
+            raise CardsharpError(f"{self.name} ended by itself with {self.ended}; see {self.log}.")
 
     def kill(self) -> None:
         """End it and its children, as a power cut does."""
@@ -154,10 +168,12 @@ class Program:
     def freeze(self) -> None:
         """Stop it in the middle of whatever it does."""
         self._signal(signal.SIGSTOP)
+        self.frozen = True
 
     def thaw(self) -> None:
         """Let it go on."""
         self._signal(signal.SIGCONT)
+        self.frozen = False
 
     def _signal(self, number: signal.Signals) -> None:
         if self._process is not None and self._process.poll() is None:

@@ -178,21 +178,6 @@ def forced_turns(played: Played) -> Iterator[Forced]:
                     yield Forced(told[1], match.id, move.at - took, move.at)
 
 
-def turns_taken(played: Played, teams: Sequence[Team]) -> Iterator[float]:
-    """Seconds from each end of a turn to the first action of the next, where one of `teams` acts.
-
-    It is what the arena needs to wake a client, and the client to look, to decide and to act.
-    """
-    for match, moves in played.matches:
-        for before, after in pairwise(moves):
-            events = after.events()
-            begun = any(event["eventType"] == "TurnStarted" for event in before.events())
-            forced = any("comment" in event for event in events)
-            seat = next((e["playerIndex"] for e in events if "playerIndex" in e), None)
-            if begun and not forced and seat is not None and match.pairing.players[seat] in teams:
-                yield (after.at - before.at).total_seconds()
-
-
 def longest_standstill(played: Played) -> tuple[datetime, datetime] | None:
     """From when to when no move was made at the arena for the longest time."""
     moments = sorted(move.at for _, moves in played.matches for move in moves)

@@ -7,9 +7,8 @@ freezes. They practise, then play a double elimination, while the contest's own 
 teams' programs are killed and frozen, the organiser pauses it, and a spectator looks at its pages.
 
 Exits with 0 only if the result is whole: every pairing decided, every team with its two lives, no
-match lost or counted twice, turns ended by force and actions refused only of who was slow, dead,
-killed or frozen, and every page answered. With the same seed the same teams meet the same troubles,
-at other moments.
+match lost or counted twice, turns ended by force only of who was slow, dead, killed or frozen, and
+every page answered. With the same seed the same teams meet the same troubles, at other moments.
 """
 
 import secrets
@@ -24,7 +23,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from resource import RUSAGE_CHILDREN, getrusage
 
 import cyclopts
 from rich.console import Console
@@ -34,13 +32,11 @@ from cardsharp.deadmansdraw.arena.storage import SqliteStorage
 from cardsharp.errors import CardsharpError
 from workbench.bench.rehearsal.judging import (
     PRACTICE,
-    Forced,
     Played,
     faults_of,
     faults_of_pauses,
     forced_turns,
     longest_standstill,
-    turns_taken,
 )
 from workbench.bench.rehearsal.scene import Scene, Setting, scene
 
@@ -161,9 +157,9 @@ def played(at: Scene) -> Played:
     return Played(records.settings, teams, records.results(), records.meetings(), matches)
 
 
-def tell(at: Scene, course: Course, found: Played, others: float) -> None:
-    """Print what there is to be said; `others` are seconds of the processor of all processes."""
-    setting, used = at.setting, at.hall.usage()
+def tell(at: Scene, course: Course, found: Played) -> None:
+    """Print what there is to be said."""
+    setting = at.setting
     outside = sum(team.program is not None for team in at.teams)
     own = sum(team.kind.strategy is not None for team in at.teams)
     say = console.print
@@ -182,20 +178,9 @@ def tell(at: Scene, course: Course, found: Played, others: float) -> None:
         f"cup: {len(found.results)} pairings, {len(cup)} matches, {moves} moves in "
         f"{_clock(course.seconds - course.practised)}, won by {champion}"
     )
-    say(f"requests: {used.requests}, {used.requests / max(course.seconds, 1):.0f} a second")
-    starts = at.hall.starts
-    programs = others - used.arena - used.director - used.teams - used.starting - used.measuring
-    say(
-        f"processor: arena {used.arena:.1f} s, director {used.director:.1f} s, its teams "
-        f"{used.teams:.1f} s, {starts} starts of them {used.starting:.1f} s; "
-        f"programs from outside {programs:.0f} s"
-    )
     _tell_late(at, course, found)
-    _tell_refused(at, course)
     say(f"troubles: {_listed(at.troubled)}")
     say(f"the contest's first answer after its start: {_median(course.back)}")
-    quick = [team.id for team in at.teams if team.kind.quick]
-    say(f"from the end of a turn to the other's action: {_median(list(turns_taken(found, quick)))}")
     say(f"longest time without any move: {_standstill(at, found)}")
     say(f"pages: {_median(course.pages)}; {course.missed} did not come while it was killed")
 
@@ -213,21 +198,6 @@ def _tell_late(at: Scene, course: Course, found: Played) -> None:
                 f"{forced.match}, and nothing had happened to it."
             )
     console.print(f"turns ended by force: {why.total()}: {_listed(why)}")
-
-
-def _tell_refused(at: Scene, course: Course) -> None:
-    """Print why actions were refused; those without a reason are faults."""
-    excuses, why = at.excuses(), Counter[str]()
-    names = {team.id: team.name for team in at.teams}
-    for one in at.hall.refused():
-        reason = excuses.of(Forced(one.team, one.match, one.at, one.at))
-        why[reason or "without a reason"] += 1
-        if reason is None:
-            course.faults.append(
-                f"An action of {names.get(one.team, one.team)} was refused with {one.status} at "
-                f"{one.at:%X} in match {one.match}, and nothing had happened to it."
-            )
-    console.print(f"actions refused: {why.total()}: {_listed(why)}")
 
 
 def _standstill(at: Scene, found: Played) -> str:
@@ -296,11 +266,9 @@ def rehearse(  # noqa: PLR0913 - a command's options
 
 def _rehearsed(setting: Setting, folder: Path) -> list[str]:
     """What went wrong in a rehearsal, of which the rest is told."""
-    before = 0.0
     with scene(setting, folder) as at:
         rehearsal = Rehearsal(at)
         course = rehearsal.course
-        before = _of_children()
         with suppress(KeyboardInterrupt):
             try:
                 rehearsal.play()
@@ -312,13 +280,8 @@ def _rehearsed(setting: Setting, folder: Path) -> list[str]:
                 team.program.kill()
         found = played(at)
         course.faults += [*faults_of(found), *faults_of_pauses(found, at.troubles)]
-        tell(at, course, found, _of_children() - before)
+        tell(at, course, found)
     return course.faults
-
-
-def _of_children() -> float:
-    used = getrusage(RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """What a rehearsal is played on: the contest's folder, its hall, the teams, and their troubles."""
 
 import csv
+import os
 import subprocess
 import sys
 import time
@@ -19,7 +20,6 @@ from cardsharp.deadmansdraw.contest.records import Records
 from cardsharp.deadmansdraw.contest.sqlite import kept_in
 from cardsharp.errors import CardsharpError
 from workbench.bench.rehearsal.entrants import Kind, Program, entering
-from workbench.bench.rehearsal.hall import Hall
 from workbench.bench.rehearsal.judging import PAUSED, PRACTICE, Excuses, Trouble
 from workbench.bench.rehearsal.nemesis import Deed, Nemesis, Undo
 from workbench.listening import listen
@@ -60,7 +60,7 @@ class Scene:
     folder: Path
     url: str
     teams: Sequence[Team]
-    hall: Hall
+    hall: Program
     records: Records
     troubles: list[Trouble] = field(default_factory=list)
     _command: Callable[[], tuple[str, ...]] = field(default=lambda: (), init=False)
@@ -86,7 +86,9 @@ class Scene:
         """Start what is to be done now, or start it again."""
         where = ["--port", self.url.rpartition(":")[2]]
         where += [] if self.setting.private else ["--public"]
-        self.hall.start("contest", *self._command(), *where)
+        self.hall.kill()
+        self.hall.command = (*COMMAND, *self._command(), *where)
+        self.hall.start()
 
     def check(self) -> None:
         """Raise `CardsharpError` if a team's program has ended although nobody killed it."""
@@ -198,7 +200,7 @@ def scene(setting: Setting, folder: Path) -> Iterator[Scene]:
                 team.program.start()
         records = kept_in(contest)
         stack.callback(records.close)
-        hall = Hall(folder)
+        hall = Program("The contest", COMMAND, os.environ, folder / "hall.log")
         stack.callback(hall.kill)
         found = Scene(setting, contest, url, teams, hall, records)
         for team in teams:
