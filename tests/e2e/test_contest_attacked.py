@@ -22,8 +22,7 @@ from cardsharp.deadmansdraw.contest.sqlite import found_in, kept_in
 SUPPORT = Path(__file__).parents[1] / "support"
 WORD = "a-long-word-of-the-team"
 HANDLES = 1024
-GOOD = [name for name, habit in HABITS.items() if not habit.hurries]
-"""Eight of our own and unlike ours; who hurries is slowed, and may be late."""
+GOOD = list(HABITS)
 
 
 @dataclass

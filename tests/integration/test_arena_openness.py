@@ -133,6 +133,14 @@ def test_an_answer_serves_all_spectators_for_two_seconds(
     assert len(client.get(path, None).json()) == 1
 
 
+def test_ours_signs_in_by_digest_where_spectators_are_let_in(
+    public: tuple[ArenaServer, Client, HandClock],
+) -> None:
+    """As `cardsharp doctor --digest` and `bot --digest` do: it is not taken for a spectator."""
+    with ArenaClient(public[0].url, AS_ALICE, ONCE, digest=True) as client:
+        assert client.whoami().name == "Alice"
+
+
 def test_a_spectator_who_asks_too_much_is_refused_for_a_minute(
     public: tuple[ArenaServer, Client, HandClock],
 ) -> None:

@@ -1,10 +1,6 @@
 """The bot's whole path with nothing replaced: HTTP, queue, the functions' own handlers."""
 
-import json
 import os
-import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import closing
@@ -35,7 +31,6 @@ from cardsharp.cloud.vault import sqlite_vault
 from cardsharp.errors import ConfigError, Malformed
 from cardsharp.seats import order_seat
 from workbench.blef.bot import News, in_words
-from workbench.blef.commands import show
 from workbench.cloud.context import Function
 from workbench.cloud.http_front import HttpFront
 from workbench.lab.again import TrialPlayer
@@ -118,48 +113,6 @@ def test_a_game_that_never_starts_keeps_no_worker_from_another(
     assert waits.outcome is None, "it goes on to wait"
 
 
-def test_another_process_takes_a_game_up_where_the_first_was_killed(
-    service: BlefPlace, url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """`cardsharp blef bot`, killed without warning once it has joined; the same command again."""
-    command = [sys.executable, "-m", "workbench.cli", "blef", "bot", "--url", url, "--game"]
-    command += [
-        service.table,
-        "--nickname",
-        "ours",
-        "--store",
-        f"sqlite:{tmp_path / 'log.db'}",
-        "--json",
-    ]
-    environment = {**os.environ, "XDG_DATA_HOME": str(tmp_path)}
-
-    def start() -> subprocess.Popen[str]:
-        return subprocess.Popen(  # noqa: S603 - our own interpreter and module
-            command, env=environment, stdout=subprocess.PIPE, text=True
-        )
-
-    first = start()
-    until(lambda: len(service.state()["players"]) == 2)
-    first.send_signal(signal.SIGKILL)
-    first.communicate(timeout=GRACE)
-    second = start()
-    until(lambda: service.go_on() == "Finished")
-    out, _ = second.communicate(timeout=GRACE)
-    assert second.returncode == 0
-    assert len(service.state()["players"]) == 2
-    told = [json.loads(line) for line in out.splitlines()]
-    assert told[-1]["result"] in {"won", "lost"}
-    show("last", store=f"sqlite:{tmp_path / 'log.db'}", as_json=True)
-    assert json.loads(capsys.readouterr().out) == told
-
-
-def test_a_match_of_another_game_is_not_shown_as_blef(tmp_path: Path) -> None:
-    with closing(SqliteLog(tmp_path / "log", SystemClock())) as log:
-        log.take("m", "ann", timedelta(seconds=1), {"game": "deadmansdraw"})
-    with pytest.raises(ConfigError, match="no match of Blef"):
-        show("m", store=f"sqlite:{tmp_path / 'log'}")
-
-
 @pytest.fixture
 def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """Settings of a worker to whom no arena was named; its queue's name."""
@@ -230,11 +183,6 @@ def test_an_order_is_for_the_game_that_it_names_or_whose_keys_it_has() -> None:
     assert all(ordering(event) is first for event in ({}, {"matches": 1}, [], None, "game"))
     with pytest.raises(Malformed, match="Nothing of Euchre can be ordered"):
         ordering({"play": "euchre"})
-
-
-def test_a_message_of_a_game_without_a_bot_is_a_failure_in_a_sentence() -> None:
-    with pytest.raises(Malformed, match="Matches of Euchre cannot be attended"):
-        worker.app.attending("euchre")
 
 
 def test_the_same_order_names_the_same_seat_and_a_paused_bot_takes_none(tmp_path: Path) -> None:

@@ -34,7 +34,6 @@ from workbench.show.screen import Invitation, Screen
 from workbench.stage.serving import front
 
 _LOOK = StateLook()
-NOWHERE = "http://127.0.0.1:9"
 
 
 class Hasty(SystemClock):
@@ -207,11 +206,8 @@ CLOSED = [{"player": "ann", "action_id": action} for action in (0, 88, 89)]
     ("states", "past", "text"),
     [
         ([shown("bob", "cid")], [], "not show our own seat"),
-        ([shown("ann", "bob", "ann")], [], "not show our own seat"),
-        ([shown("ann", "bob"), shown("ann", "bob", "bob")], [], "not show a round of this game"),
         ([shown("ann", "bob"), shown("ann", "cid")], [], "not show a round of this game"),
         ([shown("ann", "bob"), shown("ann", "bob", number=3)], CLOSED[:2], "how the round ended"),
-        ([shown("ann", "bob"), shown("ann", "bob", number=3)], CLOSED[2:], "how the round ended"),
         ([shown("ann", "bob", status="Finished")], CLOSED[1:], "how the round ended"),
     ],
 )
@@ -228,20 +224,3 @@ def test_a_service_that_contradicts_itself_is_told_as_such(
     match: Any = SimpleNamespace(enter=lambda: next(seen), client=client, seat=seat)
     with pytest.raises(Garbled, match=text):
         Visit(match, Hasty(), Seat(iter(())).person).play()
-
-
-def test_a_game_that_nobody_has_won_is_told_too() -> None:
-    over = shown("ann", "bob", number=1, status="Finished", cp_nickname=None)
-    none = [one.model_copy(update={"n_cards": 0}) for one in over.players]
-    over = over.model_copy(update={"players": none})
-    client = SimpleNamespace(past=lambda *_: shown("ann", "bob", number=1, history=CLOSED))
-    seat = SimpleNamespace(nickname="ann", game="a game", secret="a secret")
-    match: Any = SimpleNamespace(enter=lambda: Sighting(over, 1), client=client, seat=seat)
-    assert Visit(match, Hasty(), Seat(iter(())).person).play() == "nobody"
-
-
-def test_where_nobody_listens_it_is_said_at_once(service: tuple[Blef, str]) -> None:
-    """A minute is for a service that was there."""
-    games, _ = service
-    with pytest.raises(Unreachable):
-        Terminal.join(Invitation(NOWHERE, games.create(), "ann"), Seat(iter(())).person)

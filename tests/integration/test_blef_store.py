@@ -25,7 +25,6 @@ from cardsharp.blef.records import (
 )
 from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.blef.store import GameStore, Saved
-from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.errors import Conflict, StoreError
 from workbench.cloud.emulator import Emulator
 
@@ -64,14 +63,6 @@ def change(store: GameStore, uuid: str = UUIDS[0], **facts: Any) -> GameRecord: 
     return game
 
 
-def test_what_is_written_is_read_at_once_also_by_another_process(bench: Bench) -> None:
-    live = random_round(Random(3), 2)
-    bench.store.create(new())
-    game = change(bench.store, round=live, public=True)
-    for store in (bench.store, bench.reopen()):
-        assert read(store).game == game
-
-
 def test_a_write_over_a_changed_game_is_refused_and_leaves_nothing(bench: Bench) -> None:
     closed = random_round(Random(1), 2)
     bench.store.create(new())
@@ -81,30 +72,6 @@ def test_a_write_over_a_changed_game_is_refused_and_leaves_nothing(bench: Bench)
         bench.reopen().write(stale, replace(stale.game, admin="x"), closed)
     assert read(bench.store).game == game
     assert bench.store.closed_round(UUIDS[0], closed.number) is None
-
-
-def test_a_closed_round_comes_with_the_change_that_closed_it(bench: Bench) -> None:
-    closed, live = random_round(Random(1), 3), random_round(Random(2), 3)
-    bench.store.create(new())
-    saved = read(bench.store)
-    written = bench.store.write(saved, replace(saved.game, round=live), closed)
-    assert read(bench.store).game == written.game
-    assert written.game.round == live
-    kept = bench.reopen().closed_round(UUIDS[0], closed.number)
-    assert kept is not None
-    assert kept.round == closed
-    assert saved.changed < kept.at < written.changed, "each is newer than the one before"
-    assert bench.store.closed_round(UUIDS[1], closed.number) is None
-
-
-def test_a_game_expires_at_a_whole_second(bench: Bench) -> None:
-    """So that no store keeps it longer than another."""
-    bench.clock.advance(timedelta(seconds=0.7))
-    bench.store.create(new(created=bench.clock.now()))
-    bench.clock.advance(IDLE_LIFE[Status.NOT_STARTED] - timedelta(seconds=0.8))
-    assert bench.store.read(UUIDS[0]) is not None
-    bench.clock.advance(timedelta(seconds=0.2))
-    assert bench.store.read(UUIDS[0]) is None
 
 
 @pytest.mark.parametrize("status", list(Status))
@@ -156,18 +123,6 @@ def test_the_list_shows_public_games_of_the_last_half_hour_by_uuid(bench: Bench)
     ]
     bench.clock.advance(MINUTE + timedelta(seconds=1))
     assert [one.uuid for one in bench.store.listed()] == [UUIDS[1]]
-
-
-def test_the_count_of_all_games_follows_their_lives(bench: Bench) -> None:
-    for number in range(4):
-        bench.store.create(new(number))
-    change(bench.store, UUIDS[0], round=random_round(Random(1), 2))
-    assert bench.store.count_all() == 4
-    bench.clock.advance(IDLE_LIFE[Status.NOT_STARTED] + timedelta(days=1))
-    assert bench.store.count_all() == 1
-    change(bench.store, UUIDS[0])
-    bench.clock.advance(IDLE_LIFE[Status.RUNNING] + timedelta(days=1))
-    assert bench.store.count_all() == 0
 
 
 def test_counts_are_right_after_any_changes_at_any_times(bench: Bench) -> None:
@@ -264,15 +219,6 @@ def items_read(bench: Bench, emulator: Emulator) -> Counter[str]:
         ask()
         client.meta.events.unregister("after-call.dynamodb.Query", count)
     return read
-
-
-def test_private_games_do_not_slow_the_embedded_list_and_counts() -> None:
-    store = SqliteGames(MEMORY, FakeClock())
-    with store._file.reading() as db:
-        for query in ("public = 1 AND changed > 0", "public IN (0, 1) AND changed > 0"):
-            plan = db.execute(f"EXPLAIN QUERY PLAN SELECT 1 FROM games WHERE {query}").fetchall()  # noqa: S608 - our own texts
-            assert "INDEX games_by_change" in str([row["detail"] for row in plan])
-    store.close()
 
 
 def test_a_stored_game_that_cannot_be_read_is_not_quoted(tmp_path: Path) -> None:

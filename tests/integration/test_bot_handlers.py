@@ -4,32 +4,26 @@ import io
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-from support.arena import ADMIN_PASSWORD, ALICE, PASSWORDS, write_players
+from support.arena import ADMIN_PASSWORD, ALICE, write_players
 from support.bot_events import EVENTS, context, event_of, message
 from support.bot_stage import ours
-from support.cloud_benches import environment
 from support.cloud_clock import FakeClock
 
 import poller.app
 import practice.app
 import worker.app
-from cardsharp.cloud import aws
-from cardsharp.cloud import secrets as secrets_module
 from cardsharp.cloud.memory import MemoryQueue, register
-from cardsharp.cloud.messages import LookMessage, MatchMessage, parse_message
-from cardsharp.cloud.ports import Status
+from cardsharp.cloud.messages import LookMessage, parse_message
 from cardsharp.cloud.switches import NoSwitchboard, Switches
 from cardsharp.cloud.telemetry import redirect
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.assembly import Assembly
-from cardsharp.deadmansdraw.game import GAME
 from cardsharp.deadmansdraw.scout import Scout
 from cardsharp.errors import ConfigError, StoreError
 from workbench.arena.server import ArenaServer
@@ -37,9 +31,6 @@ from workbench.bench.judge import log_faults
 from workbench.cloud.events import sqs_event
 from workbench.stage.clouds import embedded_in
 from workbench.stage.side import assembled
-
-if TYPE_CHECKING:
-    from types_boto3_ssm.client import SSMClient
 
 QUICK = {
     "CARDSHARP_DENIAL_SECONDS": "0.1",
@@ -201,66 +192,3 @@ def test_two_matches_in_one_event_are_both_played(place: Place) -> None:
     answer = worker.app.handler(event_of(*map(message, ids)), context())
     assert answer == {"batchItemFailures": []}
     assert [log_faults(place.arena.look(i), place.assembly.log) for i in ids] == [[], []]
-
-
-def test_a_worker_without_time_puts_the_match_back_on_the_queue(place: Place) -> None:
-    match_id = place.arena.create_match([ALICE, ALICE])
-    assert worker.app.handler(event_of(message(match_id)), context(3)) == {"batchItemFailures": []}
-    sent = place.assembly.queue.receive(timedelta(0))
-    assert sent is not None
-    assert parse_message(sent.body) == MatchMessage(match_id=match_id, game=GAME.name)
-    record = place.assembly.log.match(match_id)
-    assert record is not None
-    assert (record.status, record.lease) == (Status.RUNNING, None)
-
-
-def test_metrics_and_logs_are_lines_of_json_with_the_match_in_them(place: Place) -> None:
-    match_id = place.arena.create_match([ALICE, ALICE])
-    worker.app.handler(event_of(message(match_id)), context())
-    lines = [json.loads(line) for line in place.said.getvalue().splitlines()]
-    assert any(line.get("match_id") == match_id for line in lines)
-    metrics = [line for line in lines if "_aws" in line]
-    assert sum(len(line.get("Actions", ())) for line in metrics) == len(
-        [move for move in place.assembly.log.moves(match_id) if move.intent]
-    )
-
-
-def test_s15_a_rotated_password_is_used_by_the_next_question(tmp_path: Path) -> None:
-    """The one that was refused is forgotten at once, although it is kept for a minute else."""
-    config = ArenaConfig(players=write_players(tmp_path), admin_password=ADMIN_PASSWORD)
-    with moto_secrets() as secrets, ArenaServer(config) as arena:
-        secrets.put_parameter(Name="arena", Value=secret("an old password"), Type="SecureString")
-        variables = {
-            "CARDSHARP_ARENA_URL": arena.url,
-            "CARDSHARP_SECRET_ID": "arena",
-            "CARDSHARP_READ_SECONDS": "1",
-            **embedded_in(tmp_path / "matches.db").settings,
-            "CARDSHARP_PACE_SECONDS": "0.1",
-        }
-        with assembled(variables) as assembly:
-            assert assembly.player_id == ALICE
-            secrets.put_parameter(Name="arena", Value=secret(PASSWORDS[ALICE]), Overwrite=True)
-            arena.create_match([ALICE, ALICE])
-            assert poller.app.handler({}, context(2)) == {"offered": 1}
-
-
-def secret(password: str) -> str:
-    return json.dumps({"username": ALICE, "password": password})
-
-
-@contextmanager
-def moto_secrets() -> "Iterator[SSMClient]":
-    """Parameter Store in this process, and a provider that asks it."""
-    from boto3.session import Session  # noqa: PLC0415 - these take a second to import
-    from moto import mock_aws  # noqa: PLC0415
-
-    with environment({"AWS_DEFAULT_REGION": "us-east-1"}), mock_aws():
-        _forget_aws()
-        yield Session(region_name="us-east-1").client("ssm")
-    _forget_aws()
-
-
-def _forget_aws() -> None:
-    """A session that was there before moto was imported would ask the real AWS."""
-    aws.session.cache_clear()
-    secrets_module.provider.cache_clear()

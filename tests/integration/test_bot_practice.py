@@ -17,7 +17,7 @@ import worker.app
 from cardsharp.cloud.ports import Status
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.practice import MOST, PracticeOrder
-from cardsharp.errors import Malformed, Rejected
+from cardsharp.errors import Malformed
 from workbench.arena.server import ArenaServer
 from workbench.bench.judge import intent_faults, log_faults
 from workbench.stage.clouds import embedded_in
@@ -40,10 +40,6 @@ def at_arena(
         variables = {**ours(arena.url), **embedded_in(folder / "matches.db").settings, **more}
         with assembled(variables) as assembly:
             yield arena, assembly
-
-
-def test_an_empty_order_is_one_match_against_ourselves() -> None:
-    assert PracticeOrder.parse({}) == PracticeOrder(matches=1, opponent="self")
 
 
 @pytest.mark.parametrize(
@@ -102,24 +98,6 @@ def test_an_ordered_match_is_created_as_ordered_and_played_on_both_sides(
         assert given.get("banks") == event.get("banks")
         assert "seed" not in event or given["randomSeed"] == event["seed"]
     assert {record.outcome["result"] for record in finished if record.outcome} == {"both seats"}
-
-
-def test_a_dummy_that_nobody_plays_leaves_its_seat_to_others(tmp_path: Path) -> None:
-    """Without a strategy for the dummy only our own seat is played."""
-    event = {"opponent": "dummy", "seed": "7"}
-    with at_arena(tmp_path) as (arena, assembly):
-        (match_id,) = practice.app.handler(event, context())["match_ids"]
-        message = assembly.queue.receive(timedelta(0))
-        assert message is not None
-        worker.app.handler(event_of(message.body), context(56))
-        whole = arena.look(match_id)
-    assert whole["activePlayerIndex"] == 1
-
-
-def test_an_order_that_the_arena_refuses_says_why(tmp_path: Path) -> None:
-    cards = [{"suit": "Key", "value": 5}] * 2
-    with at_arena(tmp_path), pytest.raises(Rejected, match="Duplicate cards not allowed"):
-        practice.app.handler({"draw_pile": cards}, context())
 
 
 def test_no_more_matches_are_created_than_the_limit_of_requests_feeds(

@@ -20,12 +20,10 @@ if TYPE_CHECKING:
 TTL = timedelta(seconds=3)
 
 
-@pytest.fixture(params=["sqlite", "ministack", "moto"])
+@pytest.fixture(params=["sqlite", "ministack"])
 def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[LogBench]:
     if request.param == "sqlite":
         opened = sqlite_log(tmp_path)
-    elif request.param == "moto":
-        opened = dynamo_log(request.getfixturevalue("moto"))
     else:
         opened = dynamo_log(request.getfixturevalue("emulator").client("dynamodb"))
     with opened as ready:
@@ -142,21 +140,6 @@ def test_the_first_take_stores_the_header_and_uses_up_the_announcement(bench: Lo
     assert (match.announced, match.ttl) == (False, TTL)
 
 
-def test_a_match_nobody_announced_can_be_taken(log: MatchLog) -> None:
-    assert log.take("m", "ann", TTL) is not None
-    match = known(log)
-    assert (match.status, match.header) == (Status.RUNNING, {})
-
-
-def test_a_lease_keeps_every_other_owner_out_until_it_is_outwaited(log: MatchLog) -> None:
-    taken(log)
-    assert log.take("m", "bob", TTL) is None
-    assert log.announce("m", TTL, seen(log))
-    assert log.take("m", "bob", TTL, {"late": True}) is not None
-    match = known(log)
-    assert match.header == {"tags": ["x"]}, "the first header stays"
-
-
 def test_the_same_owner_may_take_again_and_its_older_lease_is_void(log: MatchLog) -> None:
     first = taken(log)
     second = taken(log)
@@ -164,15 +147,6 @@ def test_the_same_owner_may_take_again_and_its_older_lease_is_void(log: MatchLog
     with pytest.raises(Conflict):
         log.renew(first, TTL)
     log.renew(second, TTL)
-
-
-def test_fences_grow_by_one_with_every_take_also_after_a_release(bench: LogBench) -> None:
-    fences = []
-    for owner in ("ann", "bob", "cat"):
-        lease = taken(bench.log, owner)
-        fences.append(lease.fence)
-        bench.log.release(lease)
-    assert fences == [1, 2, 3]
 
 
 def test_a_renewed_lease_lasts_as_long_as_is_said_then(log: MatchLog) -> None:
@@ -246,13 +220,6 @@ def test_a_lease_of_an_unknown_match_can_write_nothing(bench: LogBench) -> None:
     assert bench.log.match("ghost") is None
     assert bench.log.moves("ghost") == []
     assert bench.log.notes("ghost") == []
-
-
-def test_describing_a_match_replaces_its_header(log: MatchLog) -> None:
-    lease = taken(log)
-    log.describe(lease, {"players": ["a", "b"]})
-    match = known(log)
-    assert match.header == {"players": ["a", "b"]}
 
 
 def test_an_intent_may_change_until_the_move_has_facts(log: MatchLog) -> None:

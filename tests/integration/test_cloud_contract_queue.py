@@ -1,6 +1,5 @@
 """One contract for every queue: at least once, visibility, receive count, dead letters."""
 
-import threading
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -17,10 +16,9 @@ from support.cloud_benches import (
 from support.cloud_clock import FakeClock
 from support.cloud_threads import at_once
 
-from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.memory import MAX_RECEIVES as USUAL_RECEIVES
 from cardsharp.cloud.memory import VISIBILITY as USUAL_VISIBILITY
-from cardsharp.cloud.memory import MemoryQueue, named, register
+from cardsharp.cloud.memory import named
 from cardsharp.cloud.ports import Message, Queue
 from workbench.cloud.template import all_resources
 
@@ -78,19 +76,6 @@ def test_a_sent_body_is_received_as_it_was(queue: Queue) -> None:
     assert message.receive_count == 1
     assert message.message_id
     assert message.sent_at.utcoffset() == NOW
-
-
-def test_an_empty_queue_gives_nothing(queue: Queue) -> None:
-    assert queue.receive(NOW) is None
-
-
-def test_every_message_is_delivered_and_a_held_one_to_nobody_else(queue: Queue) -> None:
-    for body in "abc":
-        queue.send(body)
-    messages = [received(queue) for _ in range(3)]
-    assert sorted(message.body for message in messages) == ["a", "b", "c"]
-    assert len({message.message_id for message in messages}) == 3
-    assert queue.receive(NOW) is None
 
 
 def test_a_deleted_message_never_comes_back(bench: QueueBench) -> None:
@@ -169,35 +154,6 @@ def test_a_receipt_of_an_earlier_delivery_deletes_nothing() -> None:
         assert second is not None
         assert bench.later() is None, "it was delivered twice and is a dead letter now"
         assert received(bench.dead_letters).body == "a"
-
-
-def test_a_waiting_receiver_is_woken_by_the_message_and_not_by_a_clock() -> None:
-    began = threading.Event()
-
-    class Signalling(SystemClock):
-        def wait(self, signal: object, timeout: timedelta) -> bool:
-            began.set()
-            return super().wait(signal, timeout)  # type: ignore[arg-type]
-
-    queue = MemoryQueue(Signalling())
-    clock = SystemClock()
-    with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(lambda: (queue.receive(timedelta(minutes=1)), clock.monotonic()))
-        assert began.wait(10)
-        sent = clock.monotonic()
-        queue.send("a")
-        message, woken = waiting.result(timeout=20)
-    assert message is not None
-    assert woken - sent < 5, "far below the minute that the receiver would have waited"
-
-
-def test_one_name_is_one_queue_in_a_process() -> None:
-    clock = SystemClock()
-    named("contract-name", clock).send("a")
-    assert received(named("contract-name", clock)).body == "a"
-    own = MemoryQueue(clock)
-    register("contract-name", own)
-    assert named("contract-name", clock) is own
 
 
 def test_what_a_named_queue_delivers_in_vain_goes_to_its_dead_letters() -> None:

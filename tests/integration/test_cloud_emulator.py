@@ -3,7 +3,6 @@
 import os
 import select
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,14 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import stamina
 from support.cloud_benches import environment, known
 
 from cardsharp.access import Credentials
 from cardsharp.cloud import secrets
 from cardsharp.cloud.adapters import build_log, build_queue
 from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.ports import MoveRecord, Status
+from cardsharp.cloud.ports import MoveRecord
 from cardsharp.cloud.secrets import credentials
 from cardsharp.deadmansdraw.settings import Settings
 from cardsharp.errors import ConfigError, StoreError
@@ -116,34 +114,6 @@ def stored_under(aws: Emulator, stack: EmulatedStack, match_id: str) -> list[dic
     return list(answer["Items"])
 
 
-def test_settings_and_the_environment_are_all_that_the_adapters_need(
-    stack: EmulatedStack, aws: Emulator
-) -> None:
-    assert aws.endpoint.startswith("http://127.0.0.1:")
-    log = build_log(f"dynamodb:{stack.tables['Matches']}", SystemClock())
-    queue = build_queue(stack.queues["MatchQueue"], SystemClock())
-    assert log.announce("m", TTL)
-    queue.send("m")
-    message = queue.receive(timedelta(seconds=1))
-    assert message is not None
-    lease = log.take(message.body, "ann", TTL)
-    assert lease is not None
-    log.intend(lease, 1, {"draw": True})
-    log.record(lease, {1: {"drew": "Key"}})
-    log.finish(lease, {"won": True})
-    queue.delete(message)
-    match = known(log)
-    assert match.status is Status.FINISHED
-
-
-def test_the_queue_is_made_as_the_template_says(stack: EmulatedStack, emulator: Emulator) -> None:
-    sqs = emulator.client("sqs")
-    made = sqs.get_queue_attributes(QueueUrl=stack.queues["MatchQueue"], AttributeNames=["All"])
-    assert made["Attributes"]["VisibilityTimeout"] == "1800"
-    assert '"maxReceiveCount": 5' in made["Attributes"]["RedrivePolicy"]
-    assert "cardsharp-DeadLetters" in made["Attributes"]["RedrivePolicy"]
-
-
 def test_what_is_missing_in_aws_is_named_with_what_to_do(aws: Emulator) -> None:
     assert aws.pid
     with pytest.raises(StoreError, match="There is no DynamoDB table nope; deploy the stack"):
@@ -151,28 +121,6 @@ def test_what_is_missing_in_aws_is_named_with_what_to_do(aws: Emulator) -> None:
     url = f"{aws.endpoint}/000000000000/nope"
     with pytest.raises(StoreError, match="There is no SQS queue nope; deploy the stack"):
         build_queue(url, SystemClock()).send("m")
-
-
-def test_an_aws_that_cannot_be_reached_is_told_in_a_sentence(emulator: Emulator) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    away = {**emulator.environment, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}"}
-    with (
-        environment(away),
-        stamina.set_testing(True, attempts=1),
-        pytest.raises(StoreError, match="The DynamoDB table m cannot be reached"),
-    ):
-        build_log("dynamodb:m", SystemClock()).match("m")
-
-
-def test_a_missing_region_is_asked_for(emulator: Emulator, tmp_path: Path) -> None:
-    # No configuration of this machine's user either.
-    nowhere = {**emulator.environment, "AWS_CONFIG_FILE": str(tmp_path / "none")}
-    with environment(nowhere):
-        for name in ("AWS_REGION", "AWS_DEFAULT_REGION"):
-            os.environ.pop(name)
-        with pytest.raises(ConfigError, match="No AWS region is set; set AWS_DEFAULT_REGION"):
-            build_log("dynamodb:m", SystemClock()).match("m")
 
 
 def arena(secret_id: str) -> Settings:
@@ -239,15 +187,6 @@ def listening(pid: int) -> set[str]:
 @pytest.mark.skipif(not Path("/proc/self/net/tcp").exists(), reason="reads Linux' /proc")
 def test_the_emulator_listens_on_this_machine_only(emulator: Emulator) -> None:
     assert listening(emulator.pid) == {"0100007F"}
-
-
-def test_a_stopped_emulator_leaves_nothing_behind() -> None:
-    with Emulator() as short_lived:
-        pid, folder = short_lived.pid, short_lived.folder
-        assert list(folder.iterdir())
-    assert not folder.exists()
-    with pytest.raises(ProcessLookupError):
-        os.kill(pid, 0)
 
 
 @pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="waits for a process as Linux can")

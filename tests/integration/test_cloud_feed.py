@@ -12,11 +12,10 @@ from support.bot_events import context
 from support.cloud_clock import START, FakeClock
 
 from cardsharp.cloud.dynamodb_watchers import DynamoWatchers
-from cardsharp.cloud.feeds import watched
 from cardsharp.cloud.gateway_sockets import GatewaySockets
 from cardsharp.cloud.memory_sockets import MemorySockets, MemoryWatchers
 from cardsharp.cloud.sockets import LIFE, SETTLING, Feed, Gone, Watcher, Watchers
-from cardsharp.errors import ConfigError, StoreError
+from cardsharp.errors import StoreError
 from cardsharp.web import gate
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.http_events import Answered
@@ -148,12 +147,6 @@ def test_only_so_many_watch_one_thing() -> None:
     feed = Feed(MemoryWatchers(), NotedSockets(), FakeClock(), most=2)
     assert [feed.watch("game", name, "") for name in "abc"] == [True, True, False]
     assert feed.watch("another", "c", "")
-
-
-def test_a_setting_that_names_no_sockets_is_told() -> None:
-    for place in ("memory:", "ftp://there", "https://there"):
-        with pytest.raises(ConfigError, match="CARDSHARP_FEED must be"):
-            watched(place, "sqlite:x", FakeClock())
 
 
 def test_a_gateway_that_is_not_there_is_a_dead_connection(

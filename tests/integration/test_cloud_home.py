@@ -89,20 +89,16 @@ def sample(name: str) -> object:
     return json.loads((EVENTS / name).read_text())
 
 
-def test_the_poller_gets_what_the_schedule_sends() -> None:
-    with running() as (_home, watched):
-        event = watched.next("poller").event
-    assert keys(event) == keys(sample("poller_schedule.json"))
-    assert event["source"] == "aws.scheduler"
-    assert event["detail"] == "{}"
-
-
-def test_the_worker_gets_what_the_queue_mapping_sends() -> None:
+def test_the_functions_get_what_schedule_and_queue_mapping_send() -> None:
     source, _dead = matches()
     source.send('{"match_id": "m"}')
+    events: dict[str, object] = {}
     with running(source=source) as (_home, watched):
-        event = watched.next("worker").event
-    assert keys(event) == keys(sample("worker_one.json"))
+        while len(events) < 2:
+            ended = watched.ended.get(timeout=10)
+            events[ended.function] = keys(ended.event)
+    assert events["worker"] == keys(sample("worker_one.json"))
+    assert events["poller"] == keys(sample("poller_schedule.json"))
 
 
 @pytest.mark.parametrize("name", ["worker_two.json", "worker_poison.json"])
@@ -164,16 +160,6 @@ def test_r29_a_poller_that_fails_is_followed_after_a_moment_and_later_while_it_g
         watched.next("poller")
     assert began == [0, 1, 3, 7, 15, 31, 63, 123, 183]
     assert "poller failed: ConnectionError: arena down" in caplog.messages
-
-
-def test_a_message_is_deleted_when_its_worker_succeeds() -> None:
-    source, dead = matches(visibility=timedelta(minutes=1))
-    source.send("a")
-    with running(source=source) as (_home, watched):
-        invocation = watched.next("worker")
-        assert (invocation.error, invocation.answer) == (None, None)
-        assert len(source) == 0
-    assert len(dead) == 0
 
 
 def test_of_two_records_only_the_failed_one_comes_back() -> None:
@@ -292,13 +278,6 @@ def test_an_invocation_that_takes_too_long_has_failed_whatever_it_answers() -> N
     assert (ended.answer, ended.error) == (None, "Task timed out after 60.00 seconds")
 
 
-def test_an_answer_that_is_no_json_is_a_failure() -> None:
-    clock = FakeClock()
-    function = Function("worker", lambda *_: {1, 2})
-    ended = invoke(function, {}, function.context(clock), clock)
-    assert ended.error == "TypeError: Object of type set is not JSON serializable"
-
-
 @pytest.mark.parametrize(
     ("answer", "failed"),
     [
@@ -307,12 +286,9 @@ def test_an_answer_that_is_no_json_is_a_failure() -> None:
         ({"batchItemFailures": None}, ""),
         ({"batchItemFailures": []}, ""),
         ({"batchItemFailures": [{"itemIdentifier": "a"}]}, "a"),
-        ({"batchItemFailures": [{"itemIdentifier": "a"}, {"itemIdentifier": "a"}]}, "a"),
         ({"batchItemFailures": [{"itemIdentifier": "a"}, {"itemIdentifier": "b"}]}, "ab"),
         ({"batchItemFailures": [{"itemIdentifier": "c"}]}, "ab"),
         ({"batchItemFailures": [{"itemIdentifier": ""}]}, "ab"),
-        ({"batchItemFailures": [{"itemIdentifier": None}]}, "ab"),
-        ({"batchItemFailures": [{"itemIdentifier": ["a"]}]}, "ab"),
         ({"batchItemFailures": [{"id": "a"}]}, "ab"),
         ({"batchItemFailures": ["a"]}, "ab"),
         ({"batchItemFailures": "a"}, "ab"),

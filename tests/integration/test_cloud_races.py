@@ -99,14 +99,6 @@ def test_the_first_of_parallel_records_stays(logs: list[MatchLog]) -> None:
     assert logs[1].moves("m") == before
 
 
-def test_the_first_of_parallel_outcomes_stays(logs: list[MatchLog]) -> None:
-    lease = taken(logs[0])
-    at_once(8, lambda me: logs[me % 2].finish(lease, {"by": me}))
-    match = known(logs[0])
-    assert match.status is Status.FINISHED
-    assert match.outcome in [{"by": me} for me in range(8)]
-
-
 def test_of_many_who_open_a_closed_match_again_exactly_one_does(logs: list[MatchLog]) -> None:
     logs[0].finish(taken(logs[0]), {"result": "unknown"})
     closed = known(logs[0])

@@ -11,18 +11,15 @@ from cardsharp.cloud.dynamodb import DynamoLog
 from cardsharp.cloud.dynamodb_relay import DynamoRelay
 from cardsharp.cloud.dynamodb_switches import DynamoSwitchboard
 from cardsharp.cloud.dynamodb_table import DynamoTable
-from cardsharp.cloud.relay import Alone
-from cardsharp.cloud.switches import NoSwitchboard, Switches
+from cardsharp.cloud.switches import Switches
+from workbench.cloud.emulator import Emulator
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 
 
-@pytest.fixture(params=["ministack", "moto"])
-def table(request: pytest.FixtureRequest) -> Iterator[DynamoTable]:
-    if request.param == "moto":
-        client = request.getfixturevalue("moto")
-    else:
-        client = request.getfixturevalue("emulator").client("dynamodb")
+@pytest.fixture
+def table(emulator: Emulator) -> Iterator[DynamoTable]:
+    client = emulator.client("dynamodb")
     with dynamo_log(client) as bench:
         assert isinstance(bench.log, DynamoLog)
         yield DynamoTable(bench.log._table.name, client)
@@ -60,22 +57,7 @@ def test_what_an_operator_sets_is_what_the_functions_read(
     assert DynamoSwitchboard(table).read() == switches
 
 
-def test_nothing_is_set_in_a_new_table(table: DynamoTable) -> None:
-    assert DynamoSwitchboard(table).read() == Switches()
-    assert NoSwitchboard().read().awake_until == datetime.max.replace(tzinfo=UTC)
-
-
 def test_a_pause_of_version_0_2_holds_when_a_stack_is_updated(table: DynamoTable) -> None:
     item = {"paused": {"BOOL": True}, "turned_at": items.moment(NOW)}
     table.put({**items.key("control", "pause"), **item})
     assert DynamoSwitchboard(table).read() == Switches(paused=True)
-
-
-def test_what_was_written_into_the_table_by_hand_may_be_wrong(table: DynamoTable) -> None:
-    item = {"at_once": {"N": "-1"}, "strategy": {"S": "captain"}, "tags": {"L": []}}
-    table.put({**items.key("control", "pause"), **item})
-    assert DynamoSwitchboard(table).read() == Switches(strategy="captain", tags=())
-
-
-def test_a_poller_at_home_has_no_successor() -> None:
-    assert Alone().begin() == Alone().newest()

@@ -1,7 +1,5 @@
 """The page of a contest: what it shows of whom to whom, and that it is safe to show."""
 
-import base64
-import hashlib
 import html
 import re
 import threading
@@ -14,8 +12,8 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from support.arena import ADMIN, ADMIN_PASSWORD, ALICE, Client, write_players
-from support.contests import held, practised, teams
+from support.arena import ADMIN_PASSWORD, ALICE, Client, write_players
+from support.contests import held, teams
 
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.match import Match
@@ -23,7 +21,6 @@ from cardsharp.deadmansdraw.contest.entries import Settings
 from cardsharp.deadmansdraw.contest.page_routes import ContestPages
 from cardsharp.deadmansdraw.contest.pages import file_page, page, running_part
 from cardsharp.deadmansdraw.contest.pairing import FORMATS
-from cardsharp.deadmansdraw.contest.practice import ladder
 from cardsharp.deadmansdraw.contest.records import ContestsKept, Records
 from cardsharp.deadmansdraw.contest.sqlite import found_in
 from cardsharp.viewer.base import Site
@@ -195,19 +192,6 @@ def test_statistics_are_sums_of_the_matches(cup: Records) -> None:
     assert cells[5].endswith(" s")
 
 
-def test_running_matches_are_shown_as_they_are(tmp_path: Path) -> None:
-    """Points so far, whose turn it is, and how many cards are left."""
-    records, running = held(tmp_path / "cup", teams(4), 1)
-    (match,) = running.values()
-    parsed = Parsed(page(SITE, records, running.values()))
-    assert parsed.boxes().count("running") == 1
-    assert f"/matches/{match.id}" in parsed.addresses()
-    assert f"{len(match.state.draw_pile)} left to draw" in parsed.text
-    assert f"turn {match.turn}" in parsed.text
-    assert parsed.text.count("to move") == 1
-    records.close()
-
-
 @pytest.mark.parametrize("made", ["page", "file"])
 def test_hostile_names_stay_names(tmp_path: Path, made: str) -> None:
     """No element, no attribute and no address comes from a name or a reason."""
@@ -248,33 +232,6 @@ def with_other_secrets(match: Match) -> Match:
     """The match as every spectator sees it, but of another seed and another order of its pile."""
     state = replace(match.state, draw_pile=match.state.draw_pile[::-1])
     return replace(match, state=state, params=replace(match.params, seed="another"))
-
-
-def test_a_file_needs_nothing_else(cup: Records) -> None:
-    """No address but those on the page itself, and only the style that its policy names."""
-    text = file_page(cup)
-    parsed = Parsed(text)
-    assert all(address.startswith("#") for address in parsed.addresses())
-    (style,) = re.findall("<style>(.*?)</style>", text, re.DOTALL)
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    (policy,) = (one["content"] for _, one in parsed.elements if "http-equiv" in one)
-    assert policy == f"default-src 'none'; style-src 'sha256-{digest}'"
-    assert "url(" not in style
-    assert "script" not in {tag for tag, _ in parsed.elements}
-
-
-def test_ratings_of_practice_are_drawn_over_time(tmp_path: Path) -> None:
-    """A line for each team, names for the best, and the ladder beside them."""
-    records, _ = held(tmp_path / "cup", teams(12), 0)
-    assert not any("rating" in str(one.get("class")) for _, one in shown(records).elements)
-    practised(records, 60)
-    parsed = shown(records)
-    lines = [one for tag, one in parsed.elements if tag == "polyline"]
-    assert len(lines) == 12
-    assert all(len(str(one["points"]).split()) == 5 for one in lines)
-    assert sum("of-rest" in str(one["class"]) for one in lines) == 4
-    assert str(ladder(records)[0].rating) in parsed.text
-    records.close()
 
 
 def test_practice_before_the_contest_has_begun(tmp_path: Path) -> None:
@@ -351,24 +308,6 @@ def arena(records: Records | None, folder: Path, *, public: bool) -> Iterator[Cl
         client.close()
 
 
-def test_who_may_see_the_page(cup: Records, tmp_path: Path) -> None:
-    """Everybody with a password; the others where the organiser lets spectators in."""
-    with arena(cup, tmp_path, public=False) as client:
-        for path in ("/contest", "/contest/running"):
-            assert [client.get(path, user).status for user in (ALICE, ADMIN, None)] == [
-                200,
-                200,
-                401,
-            ]
-        assert client.get("/contest/contest.css", None).status == 200
-        assert client.get("/contest/nothing", ALICE).status == 404
-    with arena(cup, tmp_path, public=True) as client:
-        assert [client.get("/contest", user).status for user in (ALICE, ADMIN, None)] == [200] * 3
-        assert client.post("/contest", None).status == 404
-    with arena(None, tmp_path, public=True) as client:
-        assert client.get("/contest", None).status == 404
-
-
 def test_a_page_that_is_known_is_not_sent_again(cup: Records, tmp_path: Path) -> None:
     """Under a strict policy; HEAD says what GET would."""
     with arena(cup, tmp_path, public=True) as client:
@@ -386,25 +325,3 @@ def test_a_page_that_is_known_is_not_sent_again(cup: Records, tmp_path: Path) ->
         cup.keep([replace(results[0], ruled="a reason"), *results[1:]])
         (tag,) = client.get("/contest", ALICE).headers["etag"]
         assert client.ask("GET", "/contest", ALICE, headers={"If-None-Match": tag}).status == 304
-
-
-def test_the_pages_of_matches_and_of_the_contest_lead_to_each_other(
-    cup: Records, tmp_path: Path
-) -> None:
-    """Where there is a contest."""
-    with arena(cup, tmp_path, public=True) as client:
-        for path in ("/matches", "/matches/statistics?tag=cup"):
-            assert '<a href="/contest">Contest</a>' in client.get(path).text
-        assert 'href="/matches/statistics?tag=cup"' in client.get("/contest").text
-    with arena(None, tmp_path, public=True) as client:
-        assert "/contest" not in client.get("/matches/statistics?tag=cup").text
-
-
-def test_all_that_the_page_loads_is_served(cup: Records, tmp_path: Path) -> None:
-    """And nothing of it is inline."""
-    with arena(cup, tmp_path, public=True) as client:
-        text = client.get("/contest", None).text
-        loaded = re.findall(r'<(?:link|script)[^>]*(?:href|src)="([^"]+)"', text)
-        assert len(loaded) == 4
-        assert all(client.get(path, None).status == 200 for path in loaded)
-        assert not re.search(r"<script(?![^>]*\ssrc=)|<style|\son\w+=|\sstyle=", text)

@@ -12,9 +12,8 @@ from pettingzoo.test import api_test, seed_test
 from cardsharp.errors import ConfigError
 from cardsharp.games import games
 from workbench.env.aec import CardEnv, env
-from workbench.env.batch import Lanes, play_batch
+from workbench.env.batch import Lanes
 from workbench.env.encoding import told_in_numbers
-from workbench.lab.plan import Plan
 
 ALL = [("deadmansdraw", None), ("blef", None), ("blef", 5), ("euchre", None)]
 ROOT = Path(__file__).parents[2]
@@ -104,12 +103,6 @@ def test_lanes_play_the_same_with_the_same_seed_and_go_on_after_an_end() -> None
     assert told[0] == told[1]
     assert told[0][0] > 0
     assert sum(told[0][1]) == pytest.approx(0)
-
-
-def test_a_batch_has_what_the_lab_counts_by_pair_side_and_player() -> None:
-    batch = play_batch(Plan(first="champion", second="draw-2", pairs=4))
-    assert batch.points.shape == (4, 2)
-    assert batch.counts["scores"].shape == (4, 2, 2)
 
 
 def test_the_pages_examples_run(capsys: pytest.CaptureFixture[str]) -> None:

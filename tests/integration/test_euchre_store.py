@@ -11,7 +11,7 @@ from support.cloud_clock import FakeClock
 from support.euchre_api import euchre_front
 
 from cardsharp.cloud.clock import SystemClock
-from cardsharp.errors import Conflict, StoreError
+from cardsharp.errors import Conflict
 from cardsharp.euchre.cards import DECK
 from cardsharp.euchre.journal import Journal
 from cardsharp.euchre.records import (
@@ -22,7 +22,6 @@ from cardsharp.euchre.records import (
     PlayEvent,
     Record,
     SwapEvent,
-    decode_event,
     encode_event,
 )
 from cardsharp.euchre.store import LIFE, Deals, dynamo_deals, key_at
@@ -161,11 +160,3 @@ def test_a_game_over_dynamodb_is_the_game_in_this_process(emulator: Emulator) ->
     assert len(items) > 5
     assert all(end - 600 < int(item["expires_at"]["N"]) <= end for item in items)
     assert max(len(str(item)) for item in items) < 2_000, "two units of DynamoDB's capacity"
-
-
-@pytest.mark.parametrize(
-    "text", ["", "[]", '["bet",1]', '["bid"]', '["swap",1,"2"]', '["swap",1,true]', "{}", "7"]
-)
-def test_a_text_that_is_no_event_is_an_error_of_the_store(text: str) -> None:
-    with pytest.raises(StoreError, match="cannot be read"):
-        decode_event(text)

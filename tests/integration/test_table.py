@@ -19,7 +19,6 @@ from support.table import Seat, choices, number, playing, setting
 
 import cardsharp.games
 from cardsharp.cloud.ports import Status
-from cardsharp.errors import ConfigError
 from cardsharp.game import Game
 from workbench.cli.versus import until_stopped
 from workbench.show.lookup import find_match, open_log, own_store
@@ -100,20 +99,6 @@ def test_the_end_has_the_analysis_and_the_next_match() -> None:
         assert "match 2" in seat.page()
 
 
-def test_a_match_without_script() -> None:
-    """Each answer is a form, and what follows it a page."""
-    room = Room(setting("deadmansdraw"), "Ann")
-    with playing(room) as (seat,):
-        seat.until('id="moves"')
-        page = seat.page()
-        for _ in range(5):
-            answer = seat.do("move", number=number(page), key=choices(page)[-1])
-            assert [one.status_code for one in answer.history] == [303]
-            assert answer.url == seat.link
-            seat.until('id="moves"')
-            page = seat.page()
-
-
 def test_advice_comes_where_it_is_asked_for_and_is_kept_beside_the_answer() -> None:
     room = Room(setting("deadmansdraw"), "Ann")
     with playing(room) as (seat,):
@@ -129,11 +114,6 @@ def test_advice_comes_where_it_is_asked_for_and_is_kept_beside_the_answer() -> N
         reasons = [step.step.ours for step in room.last.parts[0].match.frames if step.step.ours]
         assert sum("captain would: " in one.reason for one in reasons) == 1
         assert any(one.reason == "Chosen in the browser." for one in reasons)
-
-
-def test_hints_may_be_given_at_each_turn() -> None:
-    with playing(Room(setting("nim"), "Ann", hints=True)) as (seat,):
-        assert "thought hint" in seat.until('id="moves"')
 
 
 # --- what must not happen ------------------------------------------------------------------------
@@ -188,16 +168,6 @@ def test_pages_run_nothing_that_is_not_ours() -> None:
         assert "script-src 'self'" in headers["Content-Security-Policy"]
         assert (headers["Cache-Control"], headers["Referrer-Policy"]) == ("no-store", "no-referrer")
         assert HOSTILE not in seat.page()
-
-
-def test_what_cannot_be_played_is_refused_at_once() -> None:
-    for faulty in (
-        setting("deadmansdraw", people=3),
-        setting("blef", people=8, bots=1),
-        setting("blef", partner="greedy"),
-    ):
-        with pytest.raises(ConfigError):
-            Room(faulty, "Ann")
 
 
 # --- invitations ---------------------------------------------------------------------------------

@@ -13,8 +13,7 @@ from support.aws_template import listed, properties, statements
 from support.stored import any_match
 from support.viewer_cloud import NOTE, SECRET, TTL, WORD, Deployed, deployed
 
-from cardsharp.errors import ConfigError
-from cardsharp.viewer.assembly import SHOWN, THOUGHTS, viewer_of
+from cardsharp.viewer.assembly import SHOWN, THOUGHTS
 from cardsharp.viewer.passes import pass_to
 from workbench.build.target import ROOT
 from workbench.cloud.emulator import Emulator
@@ -276,10 +275,3 @@ def test_a_step_is_shown_as_soon_as_it_is_in_the_log_and_a_lease_is_nothing_new(
     assert total() == 5
     site.log.withdraw(lease, 3)
     assert total() == 3, "what the arena has lost is gone"
-
-
-def test_what_a_viewer_needs_is_said_where_it_is_missing() -> None:
-    with pytest.raises(ConfigError, match="must be dynamodb:TABLE"):
-        viewer_of({"CARDSHARP_STORE": "sqlite:matches.db"})
-    with pytest.raises(ConfigError, match="need a password"):
-        viewer_of({"CARDSHARP_STORE": "dynamodb:t"})

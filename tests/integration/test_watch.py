@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import re
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -63,18 +62,6 @@ def test_every_page_comes_under_a_strict_policy(url: str) -> None:
         assert answer.headers["content-security-policy"] == POLICY
         assert answer.headers["x-content-type-options"] == "nosniff"
     assert "unsafe" not in POLICY
-
-
-def test_the_list_names_all_matches_and_can_be_narrowed(url: str) -> None:
-    def listed(query: str) -> list[str]:
-        return re.findall(
-            r'<a href="/matches/([^"?]+)"', requests.get(url + query, timeout=10).text
-        )
-
-    assert set(listed("/matches")) == {"deadmansdraw", "blef", "euchre"}
-    assert len(listed("/matches?limit=2")) == 2
-    assert listed("/matches?status=running") == []
-    assert listed("/matches?day=2001-01-01") == []
 
 
 def test_what_is_not_there_is_not_found_and_nothing_else_of_the_machine_is_served(url: str) -> None:

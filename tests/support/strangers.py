@@ -43,12 +43,6 @@ class Habit:
     upper: bool = False
     """Writes paths in capitals."""
 
-    hurries: bool = False
-    """Never waits, and tries again without a pause."""
-
-    guesses: bool = False
-    """Has a wrong password."""
-
 
 HABITS = {
     "basic": Habit(),
@@ -58,8 +52,6 @@ HABITS = {
     "http10": Habit(version="1.0", keeps=False),
     "expect": Habit(expects=True),
     "capitals": Habit(upper=True),
-    "hurry": Habit(hurries=True),
-    "wrong": Habit(signs_in="basic", hurries=True, guesses=True),
 }
 
 
@@ -87,7 +79,7 @@ class Stranger:
         parts = urlsplit(url)
         self._address = str(parts.hostname), parts.port or 80
         self._user, self._habit = user, habit
-        self._password = "wrong" if habit.guesses else password
+        self._password = password
         self._socket: socket.socket | None = None
 
     def ask(self, method: str, path: str, body: object = None) -> Heard:
@@ -111,9 +103,8 @@ class Stranger:
         in_play = 0
         while True:
             etype = "EndTurn" if in_play >= CARDS else "Draw"
-            wait = "" if self._habit.hurries else "?wait=1"
             body = {"etype": etype, "autopick": True}
-            heard = self.ask("POST", f"/api/matches/{match_id}{wait}", body)
+            heard = self.ask("POST", f"/api/matches/{match_id}?wait=1", body)
             if heard.status == 410:
                 return
             if heard.status == 200:
@@ -126,16 +117,14 @@ class Stranger:
 
     def play_on(self, tags: str) -> None:
         """Play every match with one of the tags, whatever happens."""
-        wait = "" if self._habit.hurries else "&wait=1"
         while True:
             with suppress(OSError, ValueError):
-                heard = self.ask("GET", f"/api/matches?active=1{wait}&tags={tags}")
+                heard = self.ask("GET", f"/api/matches?active=1&wait=1&tags={tags}")
                 if heard.status == 200:
                     for match in heard.json():
                         self.play(match["_id"])
                     continue
-            if not self._habit.hurries:
-                time.sleep(PAUSE)
+            time.sleep(PAUSE)
 
     def close(self) -> None:
         """Let go of the connection."""
