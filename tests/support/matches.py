@@ -44,12 +44,6 @@ class RunningMatch:
         return {**game.counts(self.now), "points": game.points(self.now)}
 
 
-def play_match(
-    first: Strategy, second: Strategy, rng: Random, opening: State | None = None
-) -> dict[str, tuple[float, ...]]:
-    return RunningMatch(opening or deal(rng), fair_chance(rng)).finish(first, second)
-
-
 def play_pairs(first: Maker, second: Maker, pairs: int, seed: int) -> list[dict[str, object]]:
     """What the lab plays between strategies by name: each deck twice with the seats swapped."""
     found = []

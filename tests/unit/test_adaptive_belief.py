@@ -10,7 +10,7 @@ from cardsharp.deadmansdraw.actions import DRAW
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.simulation import deal, fair_chance
 from cardsharp.deadmansdraw.strategies import Decision, Strategy, build
-from cardsharp.deadmansdraw.strategies.adaptive import Adaptive, file_of
+from cardsharp.deadmansdraw.strategies.adaptive import Adaptive
 from cardsharp.deadmansdraw.strategies.adaptive_belief import (
     GENERAL,
     Belief,
@@ -18,7 +18,6 @@ from cardsharp.deadmansdraw.strategies.adaptive_belief import (
 )
 from cardsharp.deadmansdraw.strategies.adaptive_seen import Seen, Witness, drawn_in
 from cardsharp.deadmansdraw.strategies.dossier import PastMatch, briefed
-from cardsharp.deadmansdraw.strategies.search.weights import model
 from workbench.lab.plan import Plan
 from workbench.lab.players import strategy_of
 
@@ -115,8 +114,3 @@ def test_adaptive_decides_the_same_however_often_it_is_made_anew() -> None:
         if len(decision.options) > 1 and rng.random() < 0.3:
             assert Adaptive(Random(0)).decide(position) == decision
         match.play(decision.action)
-
-
-def test_the_weights_of_every_entry_are_there() -> None:
-    for entry in known_opponents():
-        assert model(file_of(entry.weights)).numbers

@@ -14,7 +14,6 @@ from cardsharp.deadmansdraw.actions import DRAW
 from cardsharp.deadmansdraw.position import PastMove
 from cardsharp.deadmansdraw.rules import force_turn_end
 from cardsharp.deadmansdraw.simulation import Match, fair_chance
-from cardsharp.errors import ConfigError
 from cardsharp.judge import LAPSE
 from cardsharp.strategy import Decision
 from workbench.lab.extras import Taken
@@ -49,12 +48,6 @@ def test_a_game_that_is_won_is_thrown_away_and_that_is_named_with_its_cost() -> 
 def test_marks_are_given_from_five_ten_and_fifteen_of_a_hundred() -> None:
     marks = [mark_of(share) for share in (0.0, 0.049, 0.05, 0.1, 0.15, 1.0)]
     assert marks == [None, None, Mark.INACCURACY, Mark.MISTAKE, Mark.BLUNDER, Mark.BLUNDER]
-
-
-@pytest.mark.parametrize("without", ["judge", "decisions"])
-def test_a_game_without_a_judge_says_so(without: str) -> None:
-    with pytest.raises(ConfigError, match="Matches of Nim cannot be analysed"):
-        analyse(NIM._replace(**{without: None}), *nim((1,), (0, 1)))
 
 
 # --- Dead Man's Draw -----------------------------------------------------------------------------

@@ -63,13 +63,6 @@ def test_a_turn_is_ended_once_it_is_late_for_long_enough(hall: Hall) -> None:
     assert hall.match(match).state.timeouts == 1
 
 
-@pytest.mark.parametrize("timeout", [None, 0])
-def test_a_match_without_a_limit_waits_for_ever(hall: Hall, timeout: float | None) -> None:
-    match = hall.begin(timeout)
-    assert hall.after(10**6) == 0
-    assert not hall.match(match).finished
-
-
 def test_time_in_which_there_was_no_arena_does_not_count(tmp_path: Path) -> None:
     """After a start every turn has all its time again, whoever would end it."""
     first = Hall(tmp_path, tmp_path / "arena.db")

@@ -1,8 +1,7 @@
 """The protocol of attending, as every game has it: what a denial leads to, and the handing on."""
 
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import closing, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -461,37 +460,17 @@ def test_what_a_turn_counted_is_handed_on_at_its_end(desk: Desk) -> None:
     assert meter.flushed == [1, 2, ACTIONS]
 
 
-@dataclass
-class Slow(Count):
-    """Count, at an arena that answers an action when it is told to."""
+def test_r32_each_action_is_decided_with_a_place_in_the_line_of_its_process(desk: Desk) -> None:
+    match, begun = Count(), list[int]()
 
-    sent: threading.Event = field(default_factory=threading.Event)
-    answer: threading.Event = field(default_factory=threading.Event)
+    class Watched(Line):
+        @contextmanager
+        def place(self) -> Iterator[None]:
+            begun.append(len(match.asked))
+            with super().place():
+                yield
 
-    def act(self, action: int) -> After:
-        self.sent.set()
-        assert self.answer.wait(30)
-        return super().act(action)
-
-
-def test_matches_of_one_process_act_one_after_the_other(desk: Desk) -> None:
-    line = Line(desk.clock, places=1)
-    first, second = Slow(), Count()
-
-    def attend(match_id: str, match: Count) -> threading.Thread:
-        offering = Offering(desk.log, desk.queue, desk.clock)
-        bot = Bot("count", lambda _: nullcontext(match), offering, match_id, TIMING, line)
-        thread = threading.Thread(target=bot.attend, args=(match_id, lambda: HOUR), daemon=True)
-        thread.start()
-        return thread
-
-    threads = [attend("m", first)]
-    assert first.sent.wait(30)
-    threads.append(attend("n", second))
-    while not line.wait:
-        threading.Event().wait(0.001)
-    assert second.asked == []
-    first.answer.set()
-    for thread in threads:
-        thread.join(30)
-    assert (first.counted, second.counted) == (ACTIONS, ACTIONS)
+    line = Watched(desk.clock)
+    bot = Bot("count", lambda _: nullcontext(match), desk.offering, "worker", TIMING, line)
+    assert bot.attend("m", lambda: HOUR) is Attended.FINISHED
+    assert begun == [0, 0, 1, 1, 2, 2, ACTIONS], "a look and a decision each, and the last look"

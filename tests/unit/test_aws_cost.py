@@ -46,22 +46,6 @@ def test_a_region_without_prices_is_refused_with_those_that_have_some() -> None:
         load_prices("mars-1")
 
 
-def test_the_region_is_that_of_the_environment_or_else_frankfurt(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.delenv("AWS_REGION", raising=False)
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-    main(["cost", "--json"])
-    assert json.loads(capsys.readouterr().out)["region"] == "us-east-1"
-    main(["cost", "--json", "--region", "eu-west-1"])
-    assert json.loads(capsys.readouterr().out)["region"] == "eu-west-1"
-    monkeypatch.delenv("AWS_DEFAULT_REGION")
-    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
-    main(["cost", "--json"])
-    told = json.loads(capsys.readouterr().out)
-    assert (told["region"], told["days"]) == ("eu-central-1", 31)
-
-
 def test_a_load_has_the_defaults_of_the_template() -> None:
     parameters = load_template(TEMPLATE)["Parameters"]
     told = {

@@ -56,13 +56,6 @@ def condition_of(name: str, game: str) -> str:
     return optional or f"Has{game.capitalize()}"
 
 
-@pytest.mark.parametrize("option", OPTIONS)
-def test_what_more_a_service_can_do_is_left_out_unless_it_is_asked_for(option: str) -> None:
-    assert template()["Parameters"][option]["Default"] == "no"
-    wanted = {"Fn::Equals": [{"Ref": option}, "yes"]}
-    assert template()["Conditions"][f"blefHas{option}"] == wanted
-
-
 @pytest.mark.parametrize("event", ["Connect", "Disconnect", "Default"])
 def test_whoever_connects_says_something_or_goes_reaches_the_function(event: str) -> None:
     route, integration = properties(f"blefFeed{event}"), properties("blefFeedIntegration")

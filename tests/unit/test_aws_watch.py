@@ -1,9 +1,7 @@
 """Dashboard, alarms and saved queries: that they watch what the functions really say."""
 
-import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 from support.alarms import Alarm, read_alarms
@@ -37,14 +35,6 @@ def test_what_is_nested_is_given_what_it_has_and_all_that_it_needs(file: Path) -
 
 def alarm(name: str) -> Alarm:
     return next(one for one in ALARMS if one.name == name)
-
-
-def dashboard() -> dict[str, Any]:
-    """The dashboard's body with all references filled in."""
-    body = properties("Dashboard")["DashboardBody"]["Fn::Sub"]
-    filled = re.sub(r"\$\{\w+Memory\}", "128", body)
-    told: dict[str, Any] = json.loads(re.sub(r"\$\{([^}]+)\}", r"\1", filled))
-    return told
 
 
 @pytest.mark.parametrize(
@@ -105,17 +95,3 @@ def test_every_alarm_has_its_cause_and_cure_in_the_runbook(name: str) -> None:
     assert section is not None
     assert "Cause" in section[1]
     assert "Cure" in section[1]
-
-
-def test_the_dashboard_shows_every_alarm_of_the_bot_and_no_widgets_overlap() -> None:
-    widgets = dashboard()["widgets"]
-    shown = [name.removesuffix(".Arn") for name in widgets[0]["properties"]["alarms"]]
-    assert sorted(shown) == sorted(one.name for one in ALARMS if not one.name.startswith(APART))
-    cells = [
-        (x, y)
-        for widget in widgets
-        for x in range(widget["x"], widget["x"] + widget["width"])
-        for y in range(widget["y"], widget["y"] + widget["height"])
-    ]
-    assert len(cells) == len(set(cells))
-    assert max(x for x, _ in cells) < 24, "CloudWatch has 24 columns"

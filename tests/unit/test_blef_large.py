@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from support.blef_positions import positions
 
 from cardsharp.blef.actions import BETS, name_of
-from cardsharp.blef.cards import DECK
 from cardsharp.blef.position import Position
 from cardsharp.blef.strategies import build
 from cardsharp.blef.strategies.large import (
@@ -16,7 +15,6 @@ from cardsharp.blef.strategies.large import (
     CLASSES,
     KINDS,
     bond,
-    help_of,
     known,
     mixture,
 )
@@ -55,17 +53,6 @@ def test_what_solved_does_in_a_large_round_is_legal_and_whole(seen: Position, se
 )
 def test_what_a_bet_shares_with_the_one_before(before: str, last: str, shared: int) -> None:
     assert bond(NUMBERS[before], NUMBERS[last]) == shared
-
-
-def test_the_last_bet_helps_by_what_the_hand_lacks() -> None:
-    """With one ace of three that both claim, two are lacking."""
-    pool = bits_of([card for card in DECK if card.value == 5][:1])
-    three, house = NUMBERS["Three of a kind, aces"], NUMBERS["Full house, aces over kings"]
-    assert help_of(house, three, pool) == 2
-    assert help_of(house, three, bits_of(card for card in DECK if card.value == 5)) == 0
-    assert help_of(house, NUMBERS["Pair of 9s"], pool) == 0
-    small, big = "Small straight flush (9-K), clubs", "Big straight flush (10-A), clubs"
-    assert help_of(NUMBERS[big], NUMBERS[small], 0) == 4
 
 
 def test_what_is_shipped_is_whole_for_both_of_each_round() -> None:

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from cardsharp.blef.params import is_nickname, read_number, read_uuid, read_whole
+from cardsharp.blef.params import read_number, read_uuid
 
 UUID = "01c0905c-1c0b-49b6-97c4-e7cb01262e89"
 
@@ -79,27 +79,7 @@ def test_no_text_takes_the_square_of_its_length() -> None:
         signal.signal(signal.SIGVTALRM, before)
 
 
-@pytest.mark.parametrize(
-    ("text", "whole"), [("2.0", 2), ("1e1", 10), ("1.5", None), ("inf", None), ("x", None)]
-)
-def test_only_a_whole_number_is_whole(text: str, whole: int | None) -> None:
-    assert read_whole(text) == whole
-
-
 def test_a_uuid_is_read_as_a_whole_and_in_lower_case() -> None:
     assert read_uuid(UUID.upper()) == UUID
     for text in (f"x{UUID}", f"{UUID}\n", f"{{{UUID}}}", UUID.replace("-", ""), "", "abc"):
         assert read_uuid(text) is None
-
-
-@pytest.mark.parametrize("name", ["a", "Z", "a_1", "a\u00e9", "a\u0661", "ae\u0301", "NULL"])
-def test_a_nickname(name: str) -> None:
-    assert is_nickname(name)
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["", "1a", "_a", "\u00e9a", "a-b", "a b", "a.b", "a\U0001f600", "abc\n", "a\ud800", "<b>"],
-)
-def test_no_nickname(name: str) -> None:
-    assert not is_nickname(name)

@@ -47,16 +47,6 @@ def test_a_known_version_is_waited_upon_until_it_changes() -> None:
     assert timedelta(0) < clock.now() - began < timedelta(seconds=5)
 
 
-def test_without_a_version_the_next_change_is_waited_for() -> None:
-    store, clock, table = waiting_table()
-    mover = table.state()["cp_nickname"]
-    store.looks = 0
-    store.events = {3: lambda: table.play(3, mover)}
-    began = clock.now()
-    assert table.state(wait="1")["history"]
-    assert clock.now() > began
-
-
 def test_an_unchanged_game_is_answered_as_it_is_in_good_time_and_after_few_looks() -> None:
     store, clock, table = waiting_table()
     store.looks, began = 0, clock.now()

@@ -1,7 +1,7 @@
 """Safe and blind actions: legal wherever there is a legal one, and of the least risk."""
 
 import pytest
-from support.bot_positions import DISCARDED, OWN, effect_pending, opening, position_with
+from support.bot_positions import DISCARDED, OWN, effect_pending, position_with
 
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, EffectType, Verb, respond
 from cardsharp.deadmansdraw.cards import Card, Suit
@@ -9,11 +9,6 @@ from cardsharp.deadmansdraw.fallback import blind_action, safe_action
 
 KEY, MERMAID = OWN
 AREA = (Card(Suit.ANCHOR, 3),)
-
-
-def test_a_turn_is_ended_as_soon_as_it_can_be() -> None:
-    assert safe_action(opening()) == DRAW
-    assert safe_action(position_with(*AREA)) == END_TURN
 
 
 @pytest.mark.parametrize("effect", EffectType)
@@ -41,11 +36,6 @@ def test_what_was_refused_is_tried_last() -> None:
     position = position_with(*AREA)
     assert safe_action(position, frozenset({END_TURN})) == DRAW
     assert safe_action(position, frozenset({END_TURN, DRAW})) in {END_TURN, DRAW}
-
-
-def test_a_match_that_cannot_be_read_is_ended_by_the_servers_choice() -> None:
-    ended = blind_action(AREA)
-    assert (ended.verb, ended.autopick) == (Verb.END_TURN, True)
 
 
 def test_a_blind_turn_without_a_card_draws_one() -> None:

@@ -5,12 +5,11 @@ from collections.abc import Sequence
 import pytest
 from support.euchre_random import views
 
-from cardsharp.euchre.actions import Bid, Discard, Play, Question
+from cardsharp.euchre.actions import Bid, Play, Question
 from cardsharp.euchre.cards import DECK, parse, suit_of
 from cardsharp.euchre.position import Position
 from cardsharp.euchre.strategies.dice import Dice
 from cardsharp.euchre.strategies.pimc import Effort, Pimc
-from cardsharp.euchre.strategies.race import Race
 from cardsharp.euchre.strategies.worlds import sample
 from cardsharp.euchre.table import DEALER, SEATS, PlayedCard, Table
 
@@ -88,13 +87,6 @@ def test_a_hand_is_called_for_what_it_is_worth(turned: str, held: str, bid: Bid)
     assert Pimc(effort=SMALL).decide(view).action == bid
 
 
-def test_a_useless_card_is_laid_aside_rather_than_a_trump() -> None:
-    six = hand("JH JD AH KH 9H 9C")
-    table = Table(parse("9H"), (Bid(), Bid(), Bid(), Bid(HEARTS)))
-    view = Position(DEALER, Question.DISCARD, six, table, tuple(map(Discard, six)))
-    assert Pimc(effort=SMALL).decide(view).action == Discard(parse("9C"))
-
-
 def test_work_ends_at_its_limit_and_time_is_the_last_resort() -> None:
     view = next(
         one
@@ -127,18 +119,6 @@ def test_a_view_that_no_world_fits_is_answered_by_rule() -> None:
     decision = Pimc(effort=SMALL).decide(view)
     assert decision.action in view.choices
     assert decision.reason.startswith("No world fits the view.")
-
-
-def test_a_race_gives_up_what_is_surely_worse_and_nothing_else() -> None:
-    race = Race(4)
-    for number in range(40):
-        race.add([2, 2 - 2 * (number % 2), 2 + 4 * (number % 2) - 2, -2], 1)
-    assert race.leader == 0, "the first of equals"
-    assert race.thin_out()
-    assert race.running == [0, 2], "2 was worth as much in sum, though never the same"
-    race.add([2, 0], 30)
-    assert (race.worlds, race.tried) == (70, [70, 40, 70, 40])
-    assert race.mean(1) == 1.0
 
 
 def test_dice_fall_the_same_way_everywhere() -> None:

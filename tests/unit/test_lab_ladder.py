@@ -6,15 +6,13 @@ from itertools import cycle, islice
 from pathlib import Path
 
 import pytest
-from support.games import GAMES, NIM
+from support.games import GAMES
 
-from cardsharp.errors import ConfigError
 from cardsharp.game import Game
-from cardsharp.games import mounted
 from cardsharp.ratings import MEAN
 from cardsharp.registry import strategies_of
 from workbench.lab.duel import Duel
-from workbench.lab.ladder import Climb, Climbed, Memory, ladder_of
+from workbench.lab.ladder import Climb, Memory, ladder_of
 from workbench.lab.plan import Plan
 from workbench.lab.results import Result
 from workbench.lab.sprt import Sequential
@@ -69,25 +67,6 @@ def test_the_rungs_are_players_that_were_measured(game: Game) -> None:
     assert sum(rating.value for rating in players.values()) / len(players) == pytest.approx(
         MEAN, abs=1
     )
-
-
-def test_a_ladder_that_nobody_has_measured_says_how(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As that of a game which has just been added."""
-    unmeasured = mounted(NIM)._replace(ladder=("random", "perfect"))
-    monkeypatch.setattr("workbench.lab.ladder.game_named", lambda _: unmeasured)
-    with pytest.raises(ConfigError, match="lab ratings --game nim --write"):
-        ladder_of.__wrapped__("nim")
-
-
-def test_who_beats_all_is_at_the_top_and_who_beats_none_has_no_highest(memory: Memory) -> None:
-    top = Climb(
-        Plan(first="captain", second="", pairs=100), memory, Played(dict.fromkeys(RUNGS, WINS))
-    )
-    assert Climbed(tuple(top.steps(RUNGS))).barrier is None
-    bottom = Climb(
-        Plan(first="draw-2", second="", pairs=100), memory, Played(dict.fromkeys(RUNGS, LOSES))
-    )
-    assert Climbed(tuple(bottom.steps(RUNGS))).highest is None
 
 
 def test_what_is_known_is_not_played_again_until_the_file_changes_or_anew(

@@ -112,13 +112,6 @@ def test_after_a_fault_it_is_started_anew(made: Made) -> None:
     assert [fault is None for fault in faults] == [False, True, False]
 
 
-def test_a_process_that_starts_slowly_is_not_killed_for_it(made: Made) -> None:
-    command = made("if not number: import time; time.sleep(0.6)")
-    strategies = [build(strategy_named(command), Random(1)) for _ in range(2)]
-    found = [decide(one, opening(), timedelta(seconds=20), lambda: 0.0) for one in strategies]
-    assert [one.fault for one in found] == [None, None]
-
-
 def test_a_line_too_many_is_not_the_answer_to_the_next_question(made: Made) -> None:
     command = made("first['reason'] = str(number)\n    if number == 1: print('debugging')")
     strategy = build(strategy_named(command), Random(1))

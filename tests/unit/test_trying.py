@@ -114,31 +114,6 @@ def test_what_is_no_decision_is_named(answer: object, fault: str) -> None:
     assert not found.trace
 
 
-def test_what_two_print_at_once_is_kept_apart_and_others_reach_stdout(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    both = threading.Barrier(2)
-
-    def work(name: str) -> None:
-        both.wait()
-        sys.stdout.write(f"{name}\n")
-        both.wait()
-
-    found: dict[str, str] = {}
-
-    def one(name: str) -> None:
-        found[name] = tried(lambda: work(name), work).printed
-
-    threads = [threading.Thread(target=one, args=(name,)) for name in ("a", "b")]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    sys.stdout.write("ours\n")
-    assert found == {"a": "a\n", "b": "b\n"}
-    assert capsys.readouterr().out == "ours\n"
-
-
 def test_what_it_prints_is_bounded_and_a_late_one_is_heard_too() -> None:
     assert (
         len(tried(lambda: sys.stdout.write("x" * 10 * MOST_PRINTED), None).printed) == MOST_PRINTED
