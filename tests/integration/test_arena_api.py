@@ -152,20 +152,6 @@ def test_pages_of_a_list_follow_one_another(opened: Opened, tmp_path: Path) -> N
         assert ids("tags=3,24,none") == [made[24], made[3]]
 
 
-def test_lists_by_day(running: Running) -> None:
-    """`today`, an ISO date, an ISO moment, month/day/year, the form of busydays; nothing else."""
-    arena, client, clock = running
-    tag = "by day"
-    created = arena.create_match([OUTSIDER, BOB], tags=[tag])
-    day = clock.now.astimezone().date()
-    fits = ["today", day.isoformat(), day.strftime("%a+%b+%d+%Y"), day.strftime("%m/%d/%Y")]
-    fits.append(f"{day}T23:59:59")
-    others = ["", "2001-01-01", "yesterday", (day + timedelta(days=1)).isoformat()]
-    for at, expected in [*((at, [created]) for at in fits), *((at, []) for at in others)]:
-        found = client.get(f"/api/matches?condensed=1&tags=by+day&at={at}", OUTSIDER).json()
-        assert [one["id"] for one in found] == expected, at
-
-
 # --- the rest -------------------------------------------------------------------------------
 
 

@@ -121,13 +121,6 @@ def test_bytecode_is_shipped_for_the_python_it_is_built_for(built: Build) -> Non
     assert b"/opt/python/cardsharp" in compiled[0].read_bytes()
 
 
-def test_without_a_matching_interpreter_it_is_built_all_the_same(tmp_path: Path) -> None:
-    environment = {**this_machine().environment(), "LAMBDA_PYTHON": "3.99"}
-    assert made("CardsharpLayer", ROOT / "layers" / "cardsharp", tmp_path, environment) == ""
-    assert list(tmp_path.rglob("*.py"))
-    assert not list(tmp_path.rglob("*.pyc"))
-
-
 def test_s14_the_layer_is_installed_by_hash_from_wheels_and_as_uv_lock_says() -> None:
     makefile = (ROOT / "layers" / "dependencies" / "Makefile").read_text()
     for flag in ("--require-hashes", "--only-binary :all:", "--no-deps"):

@@ -114,21 +114,3 @@ def test_nothing_can_be_reserved_of_ten_and_there_is_room_in_a_thousand() -> Non
     assert "room for Reserve=yes" in judge_quota(1000, default_demand())
     assert "4 reserved" in judge_quota(1000, Demand(matches=6, reserve=True))
     assert "room" not in judge_quota(1000, Demand(matches=6, reserve=True))
-
-
-def test_what_services_and_pages_reserve_is_counted() -> None:
-    """Blef 50, the arena 60 and its director 2, the pages 5, the pollers 4."""
-    plan = Demand(matches=6, reserve=True, services=("blef", "deadmansdraw"), web=True)
-    assert plan.reserved == 50 + 60 + 2 + 5 + 4
-    assert "121 reserved" in judge_quota(221, plan)
-    with pytest.raises(ConfigError, match="120 can be reserved, and Reserve=yes takes 121"):
-        judge_quota(220, plan)
-    told = judge_quota(10, replace(plan, reserve=False))
-    assert "without Reserve=yes who asks the services can take them" in told
-    with pytest.raises(ConfigError, match="no service chess"):
-        judge_quota(1000, Demand(matches=6, reserve=True, services=("chess",)))
-
-
-def test_root_is_not_simulated() -> None:
-    told = found(Account([], "root"), default_demand())
-    assert told["rights"][0] is Finding.SKIPPED

@@ -66,19 +66,6 @@ def test_what_cannot_be_is_refused_and_changes_nothing(
     assert stack.switchboard.read() == Switches(strategy="draw-3")
 
 
-@pytest.mark.parametrize(
-    "wanted",
-    [
-        SwitchesWanted(tag=("final",), all_tags=True),
-        SwitchesWanted(tag=("final",), default=("tags",)),
-        SwitchesWanted(strategy="steady", default=("strategy",)),
-    ],
-)
-def test_two_wishes_that_contradict_each_other_are_refused(wanted: SwitchesWanted) -> None:
-    with pytest.raises(ConfigError, match="Give"):
-        wanted.changes()
-
-
 def test_a_quiet_stack_says_when_it_listens_all_the_same(stack: Stack) -> None:
     assert listening(held(stack)) == "quiet"
     change(stack, awake_until=NOW + timedelta(hours=4))

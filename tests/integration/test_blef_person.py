@@ -9,7 +9,6 @@ from itertools import cycle
 from pathlib import Path
 from random import Random
 from threading import Event
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,18 +16,17 @@ from rich.console import Console
 from support.cli import clean
 
 from cardsharp.blef.actions import CHECK
-from cardsharp.blef.client import BlefClient, Sighting
+from cardsharp.blef.client import BlefClient
 from cardsharp.blef.position import Position
 from cardsharp.blef.routes import API
 from cardsharp.blef.service import Blef, StateLook
 from cardsharp.blef.simulation import Blef as Rules
 from cardsharp.blef.sqlite import SqliteGames
-from cardsharp.blef.wire import StateBody
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.sqlite_file import MEMORY
-from cardsharp.errors import Garbled, StoreError, Unreachable
+from cardsharp.errors import StoreError, Unreachable
 from workbench.blef import terminal
-from workbench.blef.terminal import Terminal, Visit
+from workbench.blef.terminal import Terminal
 from workbench.show.person import Advisor, Left, Person
 from workbench.show.screen import Invitation, Screen
 from workbench.stage.serving import front
@@ -180,47 +178,3 @@ def test_a_service_that_is_being_restarted_is_waited_for(
         Terminal.join(Invitation(url, game, "ann"), seat.person)
     assert next(failures, None) is None
     assert "Here are ann" in seat.page.getvalue()
-
-
-def shown(*names: str, number: int = 2, **more: Any) -> StateBody:  # noqa: ANN401 - any field
-    """A state of a running game in which bob is to move."""
-    body: dict[str, Any] = {
-        "admin_nickname": "ann",
-        "public": False,
-        "status": "Running",
-        "max_cards": 11,
-        "round_number": number,
-        "cp_nickname": "bob",
-        "hands": [],
-        "history": [],
-        "players": [{"nickname": name, "n_cards": 1} for name in names],
-        **more,
-    }
-    return StateBody.model_validate(body)
-
-
-CLOSED = [{"player": "ann", "action_id": action} for action in (0, 88, 89)]
-
-
-@pytest.mark.parametrize(
-    ("states", "past", "text"),
-    [
-        ([shown("bob", "cid")], [], "not show our own seat"),
-        ([shown("ann", "bob"), shown("ann", "cid")], [], "not show a round of this game"),
-        ([shown("ann", "bob"), shown("ann", "bob", number=3)], CLOSED[:2], "how the round ended"),
-        ([shown("ann", "bob", status="Finished")], CLOSED[1:], "how the round ended"),
-    ],
-)
-def test_a_service_that_contradicts_itself_is_told_as_such(
-    states: list[StateBody], past: list[dict[str, Any]], text: str
-) -> None:
-    """It is no fault of ours."""
-    seen = iter(Sighting(state, 1) for state in states)
-    client = SimpleNamespace(
-        wait=lambda *_: next(seen),
-        past=lambda _, number: shown("ann", "bob", number=number, cp_nickname=None, history=past),
-    )
-    seat = SimpleNamespace(nickname="ann", game="a game", secret="a secret")
-    match: Any = SimpleNamespace(enter=lambda: next(seen), client=client, seat=seat)
-    with pytest.raises(Garbled, match=text):
-        Visit(match, Hasty(), Seat(iter(())).person).play()

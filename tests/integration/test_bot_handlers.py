@@ -27,7 +27,6 @@ from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.deadmansdraw.scout import Scout
 from cardsharp.errors import ConfigError, StoreError
 from workbench.arena.server import ArenaServer
-from workbench.bench.judge import log_faults
 from workbench.cloud.events import sqs_event
 from workbench.stage.clouds import embedded_in
 from workbench.stage.side import assembled
@@ -126,15 +125,6 @@ def test_a_strategy_that_was_set_and_does_not_exist_is_an_error_and_another_play
     assert told["message"].startswith("No strategy is called 'captian'")
 
 
-def test_a_strategy_that_was_set_plays_from_the_next_match_on(
-    place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(NoSwitchboard, "read", lambda _board: Switches(strategy="draw-2"))
-    match_id = place.arena.create_match([ALICE, ALICE])
-    worker.app.handler(event_of(message(match_id)), context())
-    assert played_by(place, match_id) == {"draw-2"}
-
-
 def played_by(place: Place, match_id: str) -> set[object]:
     """The strategies that decided in a match."""
     moves = place.assembly.log.moves(match_id)
@@ -185,10 +175,3 @@ def test_a_look_that_fails_is_not_repeated(place: Place, monkeypatch: pytest.Mon
     answer = worker.app.handler(event_of(LookMessage(look=0).body), context())
     assert answer == {"batchItemFailures": []}
     assert "a look failed: The table is throttled." in place.said.getvalue()
-
-
-def test_two_matches_in_one_event_are_both_played(place: Place) -> None:
-    ids = [place.arena.create_match([ALICE, ALICE]) for _ in range(2)]
-    answer = worker.app.handler(event_of(*map(message, ids)), context())
-    assert answer == {"batchItemFailures": []}
-    assert [log_faults(place.arena.look(i), place.assembly.log) for i in ids] == [[], []]

@@ -59,14 +59,6 @@ def test_an_unattended_match_is_announced_to_one_caller_until_somebody_has_outwa
     assert not bench.log.announce("m", TTL, waited), "it is another announcement by now"
 
 
-def test_an_announced_match_is_known_before_any_worker_takes_it(bench: LogBench) -> None:
-    bench.log.announce("m", TTL)
-    match = known(bench.log)
-    assert (match.status, match.header, match.lease) == (Status.ANNOUNCED, {}, None)
-    assert match.started == bench.clock.now()
-    assert (match.announced, match.ttl) == (True, TTL)
-
-
 def test_a_leased_match_is_announced_only_to_who_has_outwaited_the_lease(bench: LogBench) -> None:
     lease = taken(bench.log)
     before = seen(bench.log)
@@ -108,17 +100,6 @@ def test_whatever_a_holder_writes_keeps_onlookers_waiting(log: MatchLog, write: 
     assert log.announce("m", TTL, waited) is (write == "note")
 
 
-def test_a_lease_that_was_outwaited_can_be_renewed_until_it_is_taken(log: MatchLog) -> None:
-    lease = taken(log)
-    assert log.announce("m", TTL, seen(log))
-    log.renew(lease, TTL)
-    assert log.take("m", "bob", TTL) is None
-    assert log.announce("m", TTL, seen(log))
-    assert taken(log, "bob").fence == lease.fence + 1
-    with pytest.raises(Conflict):
-        log.renew(lease, TTL)
-
-
 def test_a_take_tells_how_long_nobody_held_the_match_before(log: MatchLog) -> None:
     first = taken(log)
     assert first.idle == timedelta(0)
@@ -138,31 +119,6 @@ def test_the_first_take_stores_the_header_and_uses_up_the_announcement(bench: Lo
     assert (match.status, match.lease) == (Status.RUNNING, lease)
     assert match.header == {"players": ["a", "b"]}
     assert (match.announced, match.ttl) == (False, TTL)
-
-
-def test_the_same_owner_may_take_again_and_its_older_lease_is_void(log: MatchLog) -> None:
-    first = taken(log)
-    second = taken(log)
-    assert second.fence == first.fence + 1
-    with pytest.raises(Conflict):
-        log.renew(first, TTL)
-    log.renew(second, TTL)
-
-
-def test_a_renewed_lease_lasts_as_long_as_is_said_then(log: MatchLog) -> None:
-    lease = taken(log)
-    log.renew(lease, TTL * 20)
-    match = known(log)
-    assert (match.lease, match.ttl) == (lease, TTL * 20)
-
-
-def test_a_released_match_is_free_at_once_and_its_old_lease_void(log: MatchLog) -> None:
-    lease = taken(log)
-    log.release(lease)
-    log.release(lease)
-    with pytest.raises(Conflict):
-        log.renew(lease, TTL)
-    assert log.take("m", "bob", TTL) is not None
 
 
 def test_a_match_that_is_to_rest_is_free_for_who_knows_that_it_does(log: MatchLog) -> None:
@@ -204,22 +160,6 @@ def test_a_stale_lease_can_write_nothing(bench: LogBench) -> None:
     match = known(log)
     assert (match.lease, match.status, match.outcome) == (fresh, Status.RUNNING, None)
     assert log.moves("m") == [MoveRecord(1, {"draw": 1}, None)]
-
-
-def test_a_lease_of_an_unknown_match_can_write_nothing(bench: LogBench) -> None:
-    ghost = Lease("ghost", "ann", 1)
-    for write in (
-        lambda: bench.log.renew(ghost, TTL),
-        lambda: bench.log.intend(ghost, 1, {}),
-        lambda: bench.log.record(ghost, {1: {}}),
-        lambda: bench.log.finish(ghost, {}),
-    ):
-        with pytest.raises(Conflict):
-            write()
-    bench.log.release(ghost)
-    assert bench.log.match("ghost") is None
-    assert bench.log.moves("ghost") == []
-    assert bench.log.notes("ghost") == []
 
 
 def test_an_intent_may_change_until_the_move_has_facts(log: MatchLog) -> None:
@@ -391,18 +331,6 @@ def test_a_reopened_match_is_announced_taken_and_finished_like_any_other(bench: 
     assert not log.reopen(closed), "it was finished anew, which that record does not say"
     match = known(log)
     assert (match.status, match.outcome) == (Status.FINISHED, {"result": "won"})
-
-
-def test_only_a_finished_match_is_opened_again(bench: LogBench) -> None:
-    log = bench.log
-    taken(log)
-    running = known(log)
-    assert not log.reopen(running)
-    ghost = replace(
-        running, match_id="ghost", status=Status.FINISHED, finished=bench.clock.now(), outcome={}
-    )
-    assert not log.reopen(ghost)
-    assert (log.match("ghost"), log.notes("ghost"), log.notes("m")) == (None, [], [])
 
 
 def test_bodies_come_back_exactly_as_they_were_stored(log: MatchLog) -> None:

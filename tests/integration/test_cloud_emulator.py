@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from support.cloud_benches import environment, known
 
-from cardsharp.access import Credentials
 from cardsharp.cloud import secrets
 from cardsharp.cloud.adapters import build_log, build_queue
 from cardsharp.cloud.clock import SystemClock
@@ -138,20 +137,6 @@ def secret_names() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("secret_names")
-def test_a_rotated_password_needs_no_deploy(aws: Emulator) -> None:
-    store = aws.client("ssm")
-    first = '{"username": "6364", "password": "first-1"}'
-    store.put_parameter(Name="rotated", Value=first, Type="SecureString")
-    settings = arena("rotated")
-    assert credentials(settings) == Credentials("6364", "first-1")
-    second = '{"username": "6364", "password": "second-2", "more": 1}'
-    store.put_parameter(Name="rotated", Value=second, Type="SecureString", Overwrite=True)
-    assert credentials(settings).password == "first-1", "kept for a short while"
-    assert credentials(settings, fresh=True).password == "second-2"
-    assert credentials(settings).password == "second-2"
-
-
-@pytest.mark.usefixtures("secret_names")
 def test_a_secret_of_another_shape_is_refused_without_being_shown(aws: Emulator) -> None:
     store = aws.client("ssm")
     for name, value in {"text": CANARY, "half": f'{{"password": "{CANARY}"}}'}.items():
@@ -165,28 +150,6 @@ def test_a_secret_of_another_shape_is_refused_without_being_shown(aws: Emulator)
 def test_a_missing_secret_is_named_with_what_to_do() -> None:
     with pytest.raises(StoreError, match=r"did not give the secret nope: .* Set it with"):
         credentials(arena("nope"))
-
-
-def listening(pid: int) -> set[str]:
-    """Return the addresses, in the kernel's hexadecimal, on which a process listens."""
-    sockets = set()
-    for entry in Path(f"/proc/{pid}/fd").iterdir():
-        try:
-            sockets.add(entry.readlink().name)
-        except FileNotFoundError:
-            continue
-    found = set()
-    for table in ("tcp", "tcp6"):
-        for line in Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]:
-            fields = line.split()
-            if fields[3] == "0A" and f"socket:[{fields[9]}]" in sockets:
-                found.add(fields[1].partition(":")[0])
-    return found
-
-
-@pytest.mark.skipif(not Path("/proc/self/net/tcp").exists(), reason="reads Linux' /proc")
-def test_the_emulator_listens_on_this_machine_only(emulator: Emulator) -> None:
-    assert listening(emulator.pid) == {"0100007F"}
 
 
 @pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="waits for a process as Linux can")

@@ -1,6 +1,5 @@
 """The home: schedule ticks for the poller, the queue's messages for the worker."""
 
-import hashlib
 import json
 import logging
 import queue
@@ -19,7 +18,7 @@ from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.memory import MemoryQueue, Redrive
 from cardsharp.cloud.ports import Clock, Message
 from cardsharp.errors import StoreError
-from workbench.cloud.context import Function, Invocation, LambdaContext, invoke
+from workbench.cloud.context import Function, Invocation, LambdaContext
 from workbench.cloud.events import failed_ids
 from workbench.cloud.home import Home, HomeOptions
 
@@ -99,15 +98,6 @@ def test_the_functions_get_what_schedule_and_queue_mapping_send() -> None:
             events[ended.function] = keys(ended.event)
     assert events["worker"] == keys(sample("worker_one.json"))
     assert events["poller"] == keys(sample("poller_schedule.json"))
-
-
-@pytest.mark.parametrize("name", ["worker_two.json", "worker_poison.json"])
-def test_every_record_of_our_samples_is_one_that_aws_would_send(name: str) -> None:
-    (record,) = records("worker_one.json")
-    for other in records(name):
-        assert keys(other) == keys(record)
-        body = other["body"].encode()
-        assert other["md5OfBody"] == hashlib.md5(body, usedforsecurity=False).hexdigest()
 
 
 def records(name: str) -> Records:
@@ -190,29 +180,6 @@ def bodies(invocation: Invocation) -> list[str]:
     return [record["body"] for record in records]
 
 
-def test_as_many_workers_run_at_once_as_planned_and_no_more() -> None:
-    source, _dead = matches(visibility=timedelta(minutes=1))
-    together = threading.Barrier(3, timeout=10)
-    active = most = 0
-    lock = threading.Lock()
-
-    def work(_event: object, _context: object) -> None:
-        nonlocal active, most
-        with lock:
-            active += 1
-            most = max(most, active)
-        together.wait()
-        with lock:
-            active -= 1
-
-    for number in range(9):
-        source.send(str(number))
-    options = replace(OPTIONS, concurrency=3)
-    with running(work, source=source, options=options) as (_home, watched):
-        assert [watched.next("worker").error for _ in range(9)] == [None] * 9
-    assert most == 3
-
-
 def test_stopping_lets_running_workers_finish_and_starts_no_more() -> None:
     source, _dead = matches(visibility=timedelta(minutes=1))
     begun, finish = threading.Event(), threading.Event()
@@ -235,19 +202,6 @@ def test_stopping_lets_running_workers_finish_and_starts_no_more() -> None:
     assert len(source) == 1
 
 
-def test_stopping_tells_the_poller_that_its_time_is_over() -> None:
-    begun = threading.Event()
-
-    def listen(_event: object, context: LambdaContext) -> None:
-        begun.set()
-        while context.get_remaining_time_in_millis() > 0:
-            threading.Event().wait(0.001)
-
-    with running(poller=listen) as (home, _watched):
-        assert begun.wait(10)
-        assert home.stop(LIMIT)
-
-
 def test_a_queue_that_fails_for_a_while_stops_nothing(caplog: pytest.LogCaptureFixture) -> None:
     class Flaky(MemoryQueue):
         failures = 3
@@ -263,19 +217,6 @@ def test_a_queue_that_fails_for_a_while_stops_nothing(caplog: pytest.LogCaptureF
     with running(source=source) as (_home, watched):
         assert bodies(watched.next("worker")) == ["a"]
     assert "The queue failed: SQS is away." in caplog.messages
-
-
-def test_an_invocation_that_takes_too_long_has_failed_whatever_it_answers() -> None:
-    clock = FakeClock()
-
-    def late(_event: object, context: LambdaContext) -> str:
-        clock.advance(timedelta(seconds=61))
-        assert context.get_remaining_time_in_millis() == 0
-        return "done"
-
-    function = Function("worker", late)
-    ended = invoke(function, {}, function.context(clock), clock)
-    assert (ended.answer, ended.error) == (None, "Task timed out after 60.00 seconds")
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from support.cloud_processes import take_all
 from support.cloud_threads import at_once
 
 from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.ports import Lease, MatchLog, MoveRecord, Outwaited, Status
+from cardsharp.cloud.ports import Lease, MatchLog, MoveRecord, Outwaited
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.errors import Conflict
 
@@ -71,23 +71,6 @@ def test_no_two_takes_ever_get_the_same_fence(logs: list[MatchLog]) -> None:
     fences = at_once(8, take_and_lose)
     assert sorted(fence for mine in fences for fence in mine) == list(range(1, 41))
     assert all(mine == sorted(mine) for mine in fences)
-
-
-def test_an_announcement_and_a_take_at_once_leave_one_attendant(logs: list[MatchLog]) -> None:
-    for number in range(ROUNDS):
-        name = f"m{number}"
-
-        def act(me: int, name: str = name) -> bool:
-            if me % 2:
-                return logs[0].announce(name, TTL)
-            return logs[1].take(name, f"w{me}", TTL) is not None
-
-        done = at_once(8, act)
-        assert [done[me] for me in range(0, 8, 2)].count(True) == 1
-        assert [done[me] for me in range(1, 8, 2)].count(True) <= 1
-        match = known(logs[0], name)
-        assert match.status is Status.RUNNING
-        assert not match.announced
 
 
 def test_the_first_of_parallel_records_stays(logs: list[MatchLog]) -> None:

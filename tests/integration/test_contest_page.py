@@ -12,7 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from support.arena import ADMIN_PASSWORD, ALICE, Client, write_players
+from support.arena import ADMIN_PASSWORD, Client, write_players
 from support.contests import held, teams
 
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
@@ -20,9 +20,7 @@ from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.deadmansdraw.contest.entries import Settings
 from cardsharp.deadmansdraw.contest.page_routes import ContestPages
 from cardsharp.deadmansdraw.contest.pages import file_page, page, running_part
-from cardsharp.deadmansdraw.contest.pairing import FORMATS
 from cardsharp.deadmansdraw.contest.records import ContestsKept, Records
-from cardsharp.deadmansdraw.contest.sqlite import found_in
 from cardsharp.viewer.base import Site
 from workbench.arena.server import ArenaServer
 
@@ -135,23 +133,6 @@ def test_any_number_of_teams_is_drawn_without_two_boxes_on_one_place(
     records.close()
 
 
-@pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize("number", [0, 1, 2])
-def test_teams_may_still_be_missing(tmp_path: Path, form: str, number: int) -> None:
-    """While a contest in the cloud is open, which has its page from the start."""
-    records = found_in(tmp_path, Settings("cup", form))
-    for name in teams(number):
-        records.enter(name)
-    parsed = shown(records)
-    assert f"{number} team{'' if number == 1 else 's'}" in parsed.text
-    assert "not begun" in parsed.text
-    assert ("Nothing is paired yet." in parsed.text) or number == 2
-    assert (
-        len([one for _, one in parsed.elements if str(one.get("id")).startswith("team-")]) == number
-    )
-    records.close()
-
-
 @pytest.mark.parametrize("form", ["round-robin", "swiss"])
 def test_other_formats_stand_round_by_round(tmp_path: Path, form: str) -> None:
     """A box for each pairing, without a bracket's lines."""
@@ -234,21 +215,6 @@ def with_other_secrets(match: Match) -> Match:
     return replace(match, state=state, params=replace(match.params, seed="another"))
 
 
-def test_practice_before_the_contest_has_begun(tmp_path: Path) -> None:
-    """Its matches run at the bottom; those that a team has tagged like them are its own."""
-    records, running = held(tmp_path / "cup", teams(4), 1)
-    records.keep([])
-    (match,) = running.values()
-    tagged = replace(match, params=replace(match.params, tags=("cup-practice",)))
-    own = replace(tagged, id="f" * 24, pairing=replace(match.pairing, creator="somebody"))
-    parsed = Parsed(page(SITE, records, [tagged, own]))
-    shown_matches = [one for one in parsed.addresses() if one.startswith("/matches/")]
-    assert f"/matches/{tagged.id}" in shown_matches
-    assert f"/matches/{own.id}" not in shown_matches
-    assert "practice" in parsed.text
-    records.close()
-
-
 # --- at the arena --------------------------------------------------------------------------
 
 
@@ -306,22 +272,3 @@ def arena(records: Records | None, folder: Path, *, public: bool) -> Iterator[Cl
         client = Client(server.url)
         yield client
         client.close()
-
-
-def test_a_page_that_is_known_is_not_sent_again(cup: Records, tmp_path: Path) -> None:
-    """Under a strict policy; HEAD says what GET would."""
-    with arena(cup, tmp_path, public=True) as client:
-        for path in ("/contest", "/contest/running", "/contest/contest.js"):
-            answer = client.get(path, None)
-            (tag,) = answer.headers["etag"]
-            (policy,) = answer.headers["content-security-policy"]
-            assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self'")
-            assert "unsafe" not in policy
-            again = client.ask("GET", path, None, headers={"If-None-Match": tag})
-            assert (again.status, again.raw) == (304, b"")
-            head = client.ask("HEAD", path, None)
-            assert (head.status, head.raw, head.headers["etag"]) == (200, b"", [tag])
-        results = cup.results()
-        cup.keep([replace(results[0], ruled="a reason"), *results[1:]])
-        (tag,) = client.get("/contest", ALICE).headers["etag"]
-        assert client.ask("GET", "/contest", ALICE, headers={"If-None-Match": tag}).status == 304

@@ -110,22 +110,6 @@ def test_of_two_who_change_a_contest_at_once_neither_undoes_the_other() -> None:
     assert (records.stage, records.paused) == (Stage.OVER, True)
 
 
-def test_matches_of_practice_are_kept_by_their_numbers(records: Records) -> None:
-    """Each once, however often it is kept; and ratings by how many matches made them."""
-    many = [
-        Meeting(number, (ONE.id, TWO.id), f"{number:x}", NOON, FACTS, (ONE.id,))
-        for number in range(1, 12)
-    ]
-    for meeting in [*reversed(many), many[3]]:
-        records.add_meeting(meeting)
-    assert records.meetings() == many
-    assert records.results() == []
-    later = Standing(10, NOON, {ONE.id: Rating(1010.5, 99.0)})
-    for standing in (later, Standing(5, NOON, {}), later):
-        records.add_standing(standing)
-    assert records.standings() == [Standing(5, NOON, {}), later]
-
-
 def test_a_ruling_that_came_meanwhile_keeps_the_contest_going(records: Records) -> None:
     """Who ends it has not seen that ruling; and one that comes later has it go on."""
     for team in (ONE, TWO):

@@ -176,19 +176,6 @@ def test_while_nothing_is_to_be_done_there_are_no_ticks(cloud: Cloud) -> None:
     assert list(cloud.lobby.all()) != []
 
 
-def test_a_ruling_after_the_end_has_the_contest_go_on(cloud: Cloud) -> None:
-    cloud.begin()
-    cloud.run()
-    last = cloud.records.results()[-1]
-    (loser,) = (team for team in last.teams if team != last.winner)
-    cloud.records.rule(last.pairing, loser, "the winner has peeked")
-    cloud.wake()
-    cloud.run(60)
-    assert cloud.records.results()[len(cloud.records.results()) - 1].decided
-    (ruled,) = (one for one in cloud.records.results() if one.ruled)
-    assert ruled.winner == loser
-
-
 @pytest.mark.parametrize("phase", [0, 2, 4])
 def test_a_dead_teams_turn_ends_at_most_ten_seconds_after_its_limit(
     cloud: Cloud, phase: int
@@ -257,20 +244,6 @@ def test_two_directors_at_once_begin_each_match_once(cloud: Cloud) -> None:
     made = [office.create_match(_params(cloud)) for office in offices]
     assert made[0] == made[1]
     assert [match.id for match in cloud.lobby.all()] == [made[0].id]
-
-
-def test_an_upgrade_in_the_middle_changes_nothing(cloud: Cloud, undisturbed: Cloud) -> None:
-    """Functions of the old version, still warm, and of the new one take turns."""
-    cloud.begin()
-    old = cloud.function()
-    for second in range(400):
-        message = cloud.queue.receive(NOW)
-        if message is not None:
-            cloud.handle(message, old if second % 3 else None)
-        cloud.play()
-        cloud.clock.advance(timedelta(seconds=1))
-    assert cloud.records.stage is Stage.OVER
-    assert cloud.results() == undisturbed.kept
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])

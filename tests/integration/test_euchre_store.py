@@ -1,6 +1,5 @@
 """The deals as a codec over what keeps documents; `test_keep.py` has the contract of the homes."""
 
-from datetime import timedelta
 from random import Random
 
 import pytest
@@ -34,7 +33,6 @@ from workbench.euchre.remote import RemotePlayer
 
 KEY = DealKey("7f0e", 0, 12)
 CARDS = tuple(reversed(DECK))
-SECOND = timedelta(seconds=1)
 
 small, numbers = st.integers(0, 7), st.integers(-1, 23)
 events = st.one_of(
@@ -110,15 +108,6 @@ def test_any_token_and_any_numbers_are_a_key_of_their_own(keys: list[DealKey]) -
     for number, key in enumerate(keys):
         assert read(deals, key).cards[0] == CARDS[number]
     assert {key_at(place) for place in keep._kept} == {*keys}
-
-
-def test_a_deal_lives_for_a_day_from_its_beginning(deals: Deals, clock: FakeClock) -> None:
-    deals.begin(KEY, CARDS)
-    clock.advance(LIFE - SECOND)
-    deals.append(read(deals), EVENTS[0])
-    assert deals.read(KEY) is not None
-    clock.advance(SECOND)
-    assert deals.read(KEY) is None
 
 
 def test_an_item_of_version_02_is_played_on(clock: FakeClock) -> None:

@@ -8,7 +8,6 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from support.arena import running_arena
 from support.cloud_clock import FakeClock
 
 from cardsharp.blef.sqlite import SqliteGames
@@ -142,21 +141,3 @@ def test_a_file_is_brought_from_version_to_version(tmp_path: Path) -> None:
             assert [tuple(row) for row in db.execute("SELECT x FROM b")] == [(2,)]
     with pytest.raises(StoreError, match="newer Cardsharp"):
         SqliteFile(path, Contents(*words, (first,)))
-
-
-def test_reading_brings_an_older_file_of_ours_up_to_date(tmp_path: Path) -> None:
-    path, words = tmp_path / "store.db", ("store", "SETTING")
-    SqliteFile(path, Contents(*words, ("CREATE TABLE a (x)",))).close()
-    newer = Contents(*words, ("CREATE TABLE a (x)", "CREATE TABLE b (x)"))
-    SqliteFile(path, newer, to_read=True).close()
-    assert tables(path) == {"a", "b"}
-
-
-def test_the_arena_takes_no_match_log_for_its_data(tmp_path: Path) -> None:
-    path = tmp_path / "log.db"
-    SqliteLog(path, SystemClock()).close()
-    with (
-        pytest.raises(ConfigError, match=r"arena's data file .*log\.db; "),
-        running_arena(tmp_path, data=path),
-    ):
-        pass

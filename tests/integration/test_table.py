@@ -23,7 +23,7 @@ from cardsharp.game import Game
 from workbench.cli.versus import until_stopped
 from workbench.show.lookup import find_match, open_log, own_store
 from workbench.table import chair as chairs
-from workbench.table.chair import AWAY, Chair
+from workbench.table.chair import Chair
 from workbench.table.pages import news_document, seat_page
 from workbench.table.room import Room, TableStage
 
@@ -85,35 +85,6 @@ def test_ctrl_c_leaves_no_lock_behind() -> None:
     until_stopped(Room(setting("nim"), "Ann", changed=changed))
     with ThreadPoolExecutor() as another:
         assert another.submit(changed.acquire, timeout=5).result()
-
-
-def test_the_end_has_the_analysis_and_the_next_match() -> None:
-    room = Room(setting("deadmansdraw"), "Ann")
-    with playing(room) as (seat,):
-        seat.match()
-        assert "Accuracy" in seat.until("Accuracy")
-        seat.tell("again", number=1)
-        seat.tell("again", number=1)  # by a second click, or by another
-        seat.until('id="moves"')
-        assert (room.number, room.stage) == (2, TableStage.PLAYING)
-        assert "match 2" in seat.page()
-
-
-def test_advice_comes_where_it_is_asked_for_and_is_kept_beside_the_answer() -> None:
-    room = Room(setting("deadmansdraw"), "Ann")
-    with playing(room) as (seat,):
-        asked = seat.until('id="moves"')
-        assert seat.tell("hint", number=number(asked)) == ""
-        assert "captain" in seat.until('class="thought hint"')
-        seat.tell("move", number=number(asked), key="1")
-        asked = seat.until('id="moves"')
-        seat.tell("move", number=number(asked), key=choices(asked)[-1])
-        seat.do("leave")
-        seat.until("Play again")
-        assert room.last is not None
-        reasons = [step.step.ours for step in room.last.parts[0].match.frames if step.step.ours]
-        assert sum("captain would: " in one.reason for one in reasons) == 1
-        assert any(one.reason == "Chosen in the browser." for one in reasons)
 
 
 # --- what must not happen ------------------------------------------------------------------------
@@ -232,23 +203,6 @@ def test_a_bot_may_play_for_who_does_not_come(two: Any) -> None:  # noqa: ANN401
     assert room.chairs[1].stand_in is None
 
 
-def test_who_leaves_is_missed_and_may_be_replaced_or_return(two: Any) -> None:  # noqa: ANN401
-    room, host, guest, clock = two
-    guest.do("join", name="Bea")
-    host.until('id="moves"', "plays")
-    guest.do("leave")
-    assert "Let a bot play for Bea" in host.until("has left the table")
-    assert "You have left the table" in guest.page()
-    guest.do("join")
-    assert "has left" not in host.until('id="moves"', "plays")
-    clock.now += AWAY.total_seconds() + 1
-    host.page()
-    assert "does not look at the page" in host.page()
-    host.tell("bot", place=1)
-    assert "does not look" not in host.until('id="moves"')
-    assert room.chairs[1].question is None
-
-
 def test_a_match_that_all_have_left_is_over_and_lost() -> None:
     """Of Dead Man's Draw, where that is an end; and it can be played again."""
     room = Room(setting("deadmansdraw"), "Ann")
@@ -307,26 +261,6 @@ def shown(room: Room, seat: int, state: Any, game: Game) -> tuple[str, object]: 
 def number_is_even(state: Any, simulation: Any) -> bool:  # noqa: ANN401
     """Whether a hint is asked for there: in some states, as it takes a while."""
     return len(simulation.actions(state)) % 7 == 0
-
-
-def test_who_waits_sees_no_hand_of_others() -> None:
-    """Blef: while a round runs, every card on any page is one's own."""
-    room = Room(setting("blef", people=3), "Ann")
-    with playing(room) as seats:
-        for seat in seats[1:]:
-            seat.do("join", name="guest")
-        turns = 0
-        while room.stage is not TableStage.OVER and turns < 12:
-            asked = next((p for p, one in enumerate(room.chairs) if one.question), None)
-            if asked is None:
-                continue
-            for place, seat in enumerate(seats):
-                own = len(re.findall('class="card', room.chairs[place].drawn["hands"]))
-                board = seat.page().split('id="board"')[1].split('id="recap"')[0]
-                assert board.count('class="card') == own
-            options = choices(seats[asked].page())
-            seats[asked].tell("move", number=room.chairs[asked].number, key=options[0])
-            turns += 1
 
 
 @every_game

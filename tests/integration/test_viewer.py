@@ -4,17 +4,15 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from typing import Any
 
 import pytest
 from support.aws_template import listed, properties, statements
 from support.stored import any_match
-from support.viewer_cloud import NOTE, SECRET, TTL, WORD, Deployed, deployed
+from support.viewer_cloud import NOTE, SECRET, TTL, Deployed, deployed
 
 from cardsharp.viewer.assembly import SHOWN, THOUGHTS
-from cardsharp.viewer.passes import pass_to
 from workbench.build.target import ROOT
 from workbench.cloud.emulator import Emulator
 
@@ -197,18 +195,6 @@ def test_a_stranger_is_refused_and_asks_the_table_nothing(emulator: Emulator) ->
         assert site.invoke(event).status == 403, "its pass is none"
 
 
-def test_a_link_shows_its_match_and_of_a_running_one_no_thoughts(emulator: Emulator) -> None:
-    with deployed(emulator, public=False) as site:
-        _, moves = any_match("deadmansdraw")
-        lease = site.play("live", moves[:9])
-        link = pass_to("live", datetime.now(UTC) + TTL, WORD)
-        assert site.ask(f"/matches/live?pass={link}").status == 303
-        assert not any(one["ours"] for one in json.loads(site.text("/matches/live/steps"))["steps"])
-        site.end(lease)
-        assert any(one["ours"] for one in json.loads(site.text("/matches/live/steps"))["steps"])
-        assert site.ask("/matches").status == 403
-
-
 def test_strangers_cannot_have_ten_thousand_matches_read(site: Deployed) -> None:
     """Each is a unit of the table; who knows the password may."""
     site.text("/matches?limit=9999")
@@ -219,22 +205,6 @@ def test_strangers_cannot_have_ten_thousand_matches_read(site: Deployed) -> None
     shown = site.text("/matches?limit=9999").count('href="/matches/more-')
     assert shown == (60 if site.cookies else 50)
     assert "Older matches" not in site.text("/matches?limit=9999")
-
-
-@pytest.mark.parametrize(
-    ("path", "status"),
-    [
-        (f"/matches/{'x' * 5000}", 404),
-        (f"/matches/over?step={'9' * 5000}", 200),
-        (f"/matches/over/steps?from={'9' * 5000}", 200),
-        (f"/matches?limit={'9' * 5000}", 200),
-        ("/matches?day=never&status=none", 200),
-        ("/matches/%00", 404),
-    ],
-)
-def test_no_address_is_a_fault_of_ours(site: Deployed, path: str, status: int) -> None:
-    """Of which an alarm would go on."""
-    assert site.ask(path).status == status
 
 
 def test_what_cannot_change_any_more_is_kept_by_browsers(site: Deployed) -> None:

@@ -1,7 +1,5 @@
 """`cardsharp watch`: the pages over a match log, a recorded file and an arena, and live matches."""
 
-import gzip
-import json
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,7 +10,6 @@ import pytest
 import requests
 from support.arena import ALICE, BOB, PASSWORDS, Client, running_arena
 from support.cli import Cli, clean
-from support.recorded import recording
 from support.stored import any_match
 
 from cardsharp.cloud.adapters import build_log
@@ -24,7 +21,7 @@ from workbench.cloud.tables import create_table
 from workbench.show.keeping import keep_match
 from workbench.stage.surroundings import environment
 from workbench.watch.site import WatchServer
-from workbench.watch.sources import ArenaSource, FileSource, LogSource
+from workbench.watch.sources import ArenaSource, LogSource
 
 TTL = timedelta(minutes=1)
 
@@ -62,11 +59,6 @@ def test_every_page_comes_under_a_strict_policy(url: str) -> None:
         assert answer.headers["content-security-policy"] == POLICY
         assert answer.headers["x-content-type-options"] == "nosniff"
     assert "unsafe" not in POLICY
-
-
-def test_what_is_not_there_is_not_found_and_nothing_else_of_the_machine_is_served(url: str) -> None:
-    for path in ("/matches/none", "/page/base.html", "/page/..%2Fpages.py", "/page/none.js"):
-        assert requests.get(url + path, timeout=10).status_code == 404, path
 
 
 def test_what_a_browser_has_already_is_not_sent_again(url: str) -> None:
@@ -135,18 +127,6 @@ def test_whoever_waits_is_answered_when_the_server_stops(tmp_path: Path) -> None
     waiting.join(10)
     log.close()
     assert not waiting.is_alive()
-
-
-def test_a_recorded_file_opens(tmp_path: Path) -> None:
-    """One match as an arena answered it, or one a line."""
-    lines = [json.dumps(trace) for trace in recording("arena_matches")[:2]]
-    file = tmp_path / "two.jsonl.gz"
-    file.write_bytes(gzip.compress("\n".join(lines).encode()))
-    source = FileSource(file)
-    names = [one.match_id for one in source.matches(None, None, 10)]
-    assert names == [trace["name"] for trace in recording("arena_matches")[:2]]
-    with WatchServer(source) as server:
-        assert requests.get(f"{server.url}/matches/{names[0]}", timeout=10).status_code == 200
 
 
 def test_an_arena_is_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
