@@ -46,7 +46,7 @@ class Terminal(BlefScreen):
             ArenaError: the service refused, or cannot be reached.
         """
         order = SeatOrder.parse({**wanted._asdict(), "strategy": GAME.default_strategy})
-        check_there(order.url, order.game)
+        check_there(order.model_dump())
         clock = SystemClock()
         with closing(build_vault(f"sqlite:{data_folder() / 'blef.db'}", clock)) as vault:
             secret = SecretStr(str(uuid4()))

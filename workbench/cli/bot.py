@@ -6,10 +6,10 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from cardsharp.cloud.ports import Body
 from cardsharp.cloud.redaction import redact
 from cardsharp.game import Game
-from cardsharp.registry import strategies_of
-from cardsharp.replay import document
+from cardsharp.replay import UNKNOWN, document
 from workbench.cli.each import for_each_game
 from workbench.show.drawing import print_step
 from workbench.show.exits import Exit
@@ -18,6 +18,7 @@ from workbench.show.options import StoreFile
 from workbench.show.output import messages, print_json, results
 from workbench.stage.ordered import GLANCE, AtHome, attending
 from workbench.stage.surroundings import telemetry_in
+from workbench.strategy_file import strategy_named
 
 
 @Parameter(name="*")
@@ -28,7 +29,9 @@ class SeatOptions:
     url: Annotated[str, Parameter(help="The service's address, e.g. http://127.0.0.1:8000.")]
     game: Annotated[str, Parameter(help="The game's id there.")]
     nickname: Annotated[str, Parameter(help="What the bot is called there.")] = "Cardsharp"
-    strategy: Annotated[str | None, Parameter(help="A strategy's name.")] = None
+    strategy: Annotated[
+        str | None, Parameter(help="A strategy, FILE.py, or 'command'; else the game's best.")
+    ] = None
     store: StoreFile = None
     as_json: Annotated[
         bool, Parameter(name="--json", negative=(), help="Print one JSON document a line.")
@@ -36,8 +39,7 @@ class SeatOptions:
 
     def order(self, game: Game) -> Mapping[str, object]:
         """What is ordered of that game; raises `ConfigError` for a strategy it has not."""
-        strategy = self.strategy or game.default_strategy
-        strategies_of(game.strategies).maker(strategy)
+        strategy = strategy_named(self.strategy or game.default_strategy, game)
         wanted = {"url": self.url, "game": self.game, "nickname": self.nickname}
         return {**wanted, "strategy": strategy}
 
@@ -58,20 +60,35 @@ def play_seat(game: Game, options: SeatOptions) -> int:
     def say(sentence: str) -> None:
         messages().print(redact(sentence), style="dim", soft_wrap=True)
 
-    store = options.store or data_folder() / "matches.db"
+    own = "matches" if game.archive is None else game.name
+    store = options.store or data_folder() / f"{own}.db"
     order = options.order(game)
+    if game.check is not None:
+        game.check.load()(order)
     with telemetry_in(data_folder() / "bot.log"), attending(game, order, store, say) as seat:
         say(f"{options.nickname} plays in game {options.game} at {options.url}; Ctrl-C stops it.")
         told = 0
-        while not _ended(seat):
+        while (outcome := _outcome(seat)) is None:
             seat.places.offering.clock.sleep(GLANCE)
             told = _tell(game, seat, told, as_json=options.as_json)
+        _tell(game, seat, told, as_json=options.as_json)
+        if options.as_json:
+            print_json(outcome)
+        else:
+            results().print(_ending(outcome), style="bold", soft_wrap=True)
         return Exit.OK if seat.is_played else Exit.FAILED
 
 
-def _ended(seat: AtHome) -> bool:
+def _outcome(seat: AtHome) -> Body | None:
     record = seat.places.offering.log.match(seat.match_id)
-    return record is not None and record.outcome is not None
+    return None if record is None else record.outcome
+
+
+def _ending(outcome: Body) -> str:
+    """How it ended for us, in words."""
+    if outcome["result"] == UNKNOWN:
+        return f"No seat for us: {outcome.get('reason')}."
+    return f"We have {outcome['result']}."
 
 
 def _tell(game: Game, seat: AtHome, told: int, *, as_json: bool) -> int:

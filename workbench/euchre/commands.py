@@ -20,18 +20,14 @@ from cardsharp.euchre.routes import API
 from cardsharp.euchre.service import EuchreService
 from cardsharp.euchre.strategies import build
 from workbench.cloud.http_front import HOST
-from workbench.euchre.lab import SIDES
 from workbench.euchre.probe import KINDS, Probed, ProbeFinding, probe_kind
 from workbench.euchre.remote import RemotePlayer
 from workbench.euchre.styles import STYLES
 from workbench.lab.commands import league as play_league
-from workbench.lab.duel import Duel
-from workbench.lab.following import followed
 from workbench.lab.options import RunOptions
-from workbench.lab.plan import Plan
 from workbench.show.lookup import data_folder
 from workbench.show.options import Json
-from workbench.show.output import print_json, print_lines, results
+from workbench.show.output import print_json, results
 from workbench.show.progress import Bar
 from workbench.stage import serving
 from workbench.stage.serving import IN_MEMORY, ServingPlace, front
@@ -42,8 +38,8 @@ _EXAMPLES = """\
 Examples:
   cardsharp euchre versus                    you and a bot against two bots
   cardsharp euchre serve                     the API, on port 8090
-  cardsharp euchre duel rules random -n 200  who is stronger
-  cardsharp euchre duel ours rules --url http://127.0.0.1:8090
+  cardsharp euchre duel rules random         who is stronger
+  cardsharp euchre duel http://127.0.0.1:8090 rules
                                              the service there against rules
   cardsharp euchre league                    styles of calling, each two
   cardsharp euchre probe --strategy rules    do hidden cards change an answer?
@@ -135,60 +131,6 @@ def _written_to(log: Path) -> Iterator[None]:
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class DuelOptions:
-    """How a duel is fought."""
-
-    games: Annotated[
-        int,
-        Parameter(
-            alias="-n",
-            validator=validators.Number(gte=2, modulo=2),
-            help="How many: an even number, as every shuffle is played twice.",
-        ),
-    ] = 200
-    url: Annotated[
-        str | None,
-        Parameter(help="The service there plays as FIRST, whatever FIRST is called."),
-    ] = None
-    seed: Seed = 1
-    workers: Annotated[int, Parameter(validator=Count, help="Processes that play.")] = 1
-    plain: Annotated[
-        bool, Parameter(negative=(), help="Python only; the same games, some 40 times slower.")
-    ] = False
-    as_json: Json = False
-
-
-@app.command
-def duel(
-    first: Annotated[
-        str, Parameter(help="A strategy, pimc@N with N worlds, or the address of a service.")
-    ],
-    second: Annotated[str, Parameter(help="The same.")],
-    /,
-    *,
-    options: DuelOptions = DuelOptions(),
-) -> None:
-    """Let two players meet in games to ten, every shuffle twice with the seats exchanged.
-
-    Prints the share of games that FIRST won, its 95 % interval, and what each side called.
-    """
-    plan = Plan(
-        game="euchre",
-        first=_address(options.url) if options.url else first,
-        second=second,
-        pairs=options.games // SIDES,
-        seed=options.seed,
-        plain=options.plain,
-    )
-    played = followed(plan, options.workers)
-    if options.as_json:
-        print_json(_figures(played))
-    else:
-        print_lines(str(played))
-
-
-@Parameter(name="*")
-@dataclass(frozen=True, kw_only=True)
 class LeagueOptions:
     """How each two meet."""
 
@@ -212,22 +154,6 @@ def league(
     """
     run = RunOptions(game=GAME.name, **asdict(options))
     play_league(*(players or (*STYLES, *GAME.ladder[1:])), options=run)
-
-
-def _figures(played: Duel) -> dict[str, object]:
-    """The figures of a duel of Euchre, shares as such, what each side did by name."""
-    bounds = played.interval.scaled(0.01)
-    counted = played.matches[0].counts
-    by_side = [name for name, values in counted.items() if len(values) == SIDES]
-    return {
-        "players": [played.plan.first, played.plan.second],
-        "games": len(played.matches),
-        "won": played.points / 100,
-        "interval": list(bounds),
-        "deals": played.total("deals", 0),
-        "passed_out": played.total("passed_out", 0),
-        "sides": [{name: played.total(name, side) for name in by_side} for side in range(SIDES)],
-    }
 
 
 @Parameter(name="*")

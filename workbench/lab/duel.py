@@ -11,7 +11,6 @@ from workbench.lab.plan import Plan
 from workbench.lab.results import Pair, Result
 from workbench.lab.sprt import elo_of
 
-MS = 1000
 EVEN = 50.0
 TWO = 2
 
@@ -53,12 +52,6 @@ class Duel:
         """A figure of the game, of player 0 or 1."""
         per = len(self.matches) if figure.per is None else self.total(figure.per, player)
         return self.total(figure.count, player) / per if per else 0.0
-
-    @property
-    def slowest(self) -> float | None:
-        """Milliseconds that 95 % of the first player's decisions took at most, if measured."""
-        times = sorted(second for match in self.matches for second in match.seconds)
-        return MS * times[min(len(times) - 1, int(0.95 * len(times)))] if times else None
 
     def __str__(self) -> str:
         plan, bounds = self.plan, self.interval

@@ -143,7 +143,7 @@ class PairSeries:
                 player.ended(state)
             self.past[0].append((seats[0], state))
             self.past[1].append((others[0][0], state))
-            yield self._result(state, side, first)
+            yield self._result(state, side)
 
     def _player(self, which: int, seats: tuple[int, ...], dice: Random, number: int) -> LabPlayer:
         guest = self.guests[which]
@@ -153,7 +153,7 @@ class PairSeries:
         strategy = strategy_of(self.plan, name, dice, self.past[which])
         return Thinking(self.simulation, strategy, f"of pair {number}, seed {self.plan.seed},")
 
-    def _result(self, state: Any, side: int, first: LabPlayer) -> Result:  # noqa: ANN401
+    def _result(self, state: Any, side: int) -> Result:  # noqa: ANN401
         sides, points = self.simulation.sides, self.simulation.points(state)
         counts = {
             name: (values[side], sum(values) - values[side])
@@ -161,5 +161,4 @@ class PairSeries:
             else values
             for name, values in self.simulation.counts(state).items()
         }
-        seconds = tuple(first.seconds) if isinstance(first, Thinking) else ()
-        return Result(sum(points[seat] for seat in sides[side]), counts, seconds)
+        return Result(sum(points[seat] for seat in sides[side]), counts)

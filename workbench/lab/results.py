@@ -1,7 +1,7 @@
 """How the matches of a duel ended."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 Counts = Mapping[str, tuple[float, ...]]
 """By name: the first player's and the second's, or one number for the match."""
@@ -9,11 +9,10 @@ Counts = Mapping[str, tuple[float, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How a match ended for the first player; `seconds` are the processor's, a decision."""
+    """How a match ended for the first player."""
 
     points: float
     counts: Counts
-    seconds: tuple[float, ...] = field(default=(), compare=False)
 
 
 Pair = tuple[Result, ...]

@@ -117,6 +117,8 @@ class Game(NamedTuple):
     settings: Part[type["Workplace"]] | None = None
     attend: Part[Attend] | None = None
     order: Part[Order] | None = None
+    check: Part[Callable[[Mapping[str, object]], None]] | None = None
+    """Looks once at the match of an order, before a bot at home waits for what is none."""
     order_keys: frozenset[str] = frozenset()
     """Keys by any of which an order is known to be for this game where it names none."""
     listen: Part[Listen] | None = None

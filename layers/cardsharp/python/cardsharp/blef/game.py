@@ -12,6 +12,7 @@ GAME = Game(
     ladder=("random", "threshold", "greedy", "bayes", "solved"),
     attend=Part("cardsharp.blef.bot:attend"),
     order=Part("cardsharp.blef.bot:order"),
+    check=Part("workbench.blef.bot:check_there"),
     order_keys=frozenset({"url", "nickname"}),
     service=Part("cardsharp.blef.assembly:SERVICE"),
     replay=Part("cardsharp.blef.replay:replay"),
