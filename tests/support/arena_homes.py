@@ -15,13 +15,7 @@ from cardsharp.deadmansdraw.contest.entries import Entrant, Settings
 from cardsharp.deadmansdraw.contest.page_routes import ContestPages
 from cardsharp.deadmansdraw.contest.records import ContestsKept, Records
 from cardsharp.deadmansdraw.contest.sqlite import found_in
-from support.arena import (
-    ALICE,
-    OUTSIDER,
-    HandClock,
-    running_arena,
-    write_players,
-)
+from support.arena import ALICE, OUTSIDER, HandClock, running_arena, write_players
 from support.arena_cloud import in_cloud
 from support.contest_stores import contests_in
 from workbench.cloud.emulator import Emulator

@@ -11,11 +11,7 @@ from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.simulation import deal, fair_chance
 from cardsharp.deadmansdraw.strategies import Decision, Strategy, build
 from cardsharp.deadmansdraw.strategies.adaptive import Adaptive
-from cardsharp.deadmansdraw.strategies.adaptive_belief import (
-    GENERAL,
-    Belief,
-    known_opponents,
-)
+from cardsharp.deadmansdraw.strategies.adaptive_belief import GENERAL, Belief, known_opponents
 from cardsharp.deadmansdraw.strategies.adaptive_seen import Seen, Witness, drawn_in
 from cardsharp.deadmansdraw.strategies.dossier import PastMatch, briefed
 from workbench.lab.plan import Plan

@@ -1,6 +1,8 @@
 """What a decision cost, what the cards brought, and who decided how well."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from math import inf
 from random import Random
 from typing import Any
 
@@ -16,6 +18,7 @@ from cardsharp.deadmansdraw.rules import force_turn_end
 from cardsharp.deadmansdraw.simulation import Match, fair_chance
 from cardsharp.judge import LAPSE
 from cardsharp.strategy import Decision
+from workbench.lab.analysed import AnalysedSide, Group
 from workbench.lab.extras import Taken
 
 DEADMANSDRAW, NIM = (next(g for g in GAMES if g.name == name) for name in ("deadmansdraw", "nim"))
@@ -82,24 +85,6 @@ def test_who_plays_as_the_judge_is_perfect_and_a_planted_blunder_is_found() -> N
     assert spoilt.accuracy < 100.0
 
 
-def test_a_refused_oracle_is_worth_what_comes_after_it() -> None:
-    """The captain never refuses, so he weighs the position that a refusal leads to."""
-    for seed in range(40):
-        players = Decides(DEADMANSDRAW, "random", seed), Decides(DEADMANSDRAW, "random", -seed)
-        found = analyse(DEADMANSDRAW, *played(DEADMANSDRAW, players, seed))
-        refused = [
-            (one, after)
-            for one, after in zip(found.decisions, found.decisions[1:], strict=False)
-            if one.action == "Oracle: not taken"
-        ]
-        if refused:
-            one, after = refused[0]
-            assert one.luck == pytest.approx(0.0)
-            assert after.seat == one.seat
-            return
-    pytest.fail("no Oracle's card was left lying")
-
-
 def late(match: Match) -> Match:
     """The match after the arena has ended the turn for want of time."""
     state, events = force_turn_end(match.state, "Forceful turn ending", "", fair_chance(Random(1)))
@@ -129,3 +114,36 @@ def test_a_turn_that_ran_out_of_time_costs_its_player_what_was_lost_by_it() -> N
     assert found.start + found.luck + found.players[0].skill - found.players[1].skill == (
         pytest.approx(found.result)
     )
+
+
+def side(result: float, luck: float = 0.0, cost: float = 0.0, busts: int = 0) -> AnalysedSide:
+    counts: Mapping[str, int] = {"busts": busts}
+    return AnalysedSide(
+        "us", "them", "", "2026-11-22", (), result, luck, cost, 1.0, {"blunder": 1}, counts
+    )
+
+
+def test_results_less_luck_lie_closer_together_than_results() -> None:
+    """Here luck explains all: what is left is the same in every match."""
+    group = Group([side(1.0, 0.4), side(0.0, -0.6)] * 10, shares=True)
+    assert group.result.mean == 0.5
+    assert group.without_luck.mean == pytest.approx(0.6)
+    assert group.without_luck.within.margin == pytest.approx(0.0)
+    assert group.result.within.margin > 0.15
+    assert group.luck_with_result == pytest.approx(1.0)
+
+
+def test_the_accuracy_is_that_of_all_decisions_together() -> None:
+    long = side(1.0, cost=0.2)._replace(stake=4.0)
+    group = Group([long, side(1.0, cost=0.8)], shares=True)
+    assert group.accuracy is not None
+    assert group.accuracy.mean == pytest.approx(100 * (1 - 1.0 / 5.0))
+    assert group.accuracy.within.low < group.accuracy.mean < group.accuracy.within.high
+    assert Group([long._replace(stake=0.0)], shares=True).accuracy is None
+
+
+def test_of_one_match_no_interval_is_known() -> None:
+    group = Group([side(1.0, 0.3)], shares=True)
+    assert group.without_luck.within.margin == inf
+    assert group.without_luck.document == {"mean": 0.7, "low": None, "high": None}
+    assert group.luck_with_result is None

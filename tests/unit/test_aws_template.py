@@ -6,18 +6,12 @@ import tomllib
 from typing import Any
 
 import pytest
-from support.aws_template import (
-    allowed_actions,
-    listed,
-    of_kind,
-    properties,
-    statements,
-    template,
-)
+from support.aws_template import allowed_actions, listed, of_kind, properties, statements, template
 
+from cardsharp.cloud.settings import PREFIX
 from cardsharp.deadmansdraw.settings import Settings
 from workbench.build.deploy import CONFIG
-from workbench.cloud.template import services
+from workbench.cloud.template import TEMPLATE, load_template, services, templates
 
 DAY = 86_400
 TICK = 60
@@ -60,11 +54,6 @@ def test_the_schedule_fires_each_minute_and_never_again() -> None:
     assert schedule["FlexibleTimeWindow"] == {"Mode": "OFF"}
     assert schedule["Target"]["RetryPolicy"]["MaximumRetryAttempts"] == 0
     assert "State" not in schedule or schedule["State"] == "ENABLED"
-
-
-@pytest.mark.parametrize("function", ["Poller", "Practice"])
-def test_what_is_started_by_events_is_never_repeated(function: str) -> None:
-    assert properties(f"{function}EventInvokeConfig")["MaximumRetryAttempts"] == 0
 
 
 def test_ticks_that_fail_are_kept_whoever_failed() -> None:
@@ -189,15 +178,6 @@ def test_s13_no_role_may_do_everything_or_touch_everything(role: str) -> None:
             assert isinstance(resource, dict), "a resource of this stack, by reference"
 
 
-def test_s13_only_the_worker_takes_messages_and_nobody_changes_secrets() -> None:
-    for role in ("PollerRole", "PracticeRole"):
-        assert allowed_actions(role, "sqs") == {"SendMessage"}
-    for role in BOT.values():
-        assert allowed_actions(role, "ssm") == {"GetParameter"}
-    for role in FUNCTIONS.values():
-        assert allowed_actions(role, "logs") == {"CreateLogStream", "PutLogEvents"}
-
-
 # --- processors ---------------------------------------------------------------------------------
 
 
@@ -268,3 +248,26 @@ def test_what_a_stage_has_is_the_same_however_it_is_deployed() -> None:
 def test_an_arena_is_https_and_carries_no_password(url: str, taken: bool) -> None:
     pattern: dict[str, Any] = template()["Parameters"]["ArenaUrl"]
     assert bool(re.fullmatch(pattern["AllowedPattern"], url)) is taken
+
+
+@pytest.mark.parametrize("function", BOT)
+def test_every_variable_of_the_bot_is_a_setting_and_alike_for_its_functions(function: str) -> None:
+    resources = load_template(TEMPLATE)["Resources"]
+    names = resources[function]["Properties"]["Environment"]["Variables"]
+    assert names == resources["Worker"]["Properties"]["Environment"]["Variables"]
+    environment = dict.fromkeys(names, "")
+    environment |= {
+        f"{PREFIX}ARENA_URL": "https://arena.example",
+        f"{PREFIX}SECRET_ID": "cardsharp/arena",
+        f"{PREFIX}STORE": "dynamodb:matches",
+        f"{PREFIX}QUEUE": "https://sqs.eu-central-1.amazonaws.com/1/q",
+    }
+    assert set(environment) == set(names)
+    assert Settings.load(environment).secret_id == "cardsharp/arena"
+
+
+def test_the_templates_stay_as_short_as_somebody_can_read_them() -> None:
+    lines = {file.name: len(file.read_text().splitlines()) for file in templates()}
+    assert lines["template.yaml"] <= 450
+    assert sum(lines.values()) <= 1300
+    assert not any("Fn::ForEach" in file.read_text() for file in templates())

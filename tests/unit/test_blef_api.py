@@ -1,22 +1,19 @@
 """The HTTP edge: methods, bodies, headers, CORS, failures, and what is logged."""
 
 import json
-import sqlite3
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from support.blef import Client, logged, memory_client
-from support.bot_events import context
 from support.cloud_clock import FakeClock
 
 from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.blef.store import Saved
 from cardsharp.cloud.sqlite_file import MEMORY
-from cardsharp.errors import ConfigError, StoreError
+from cardsharp.errors import StoreError
 from cardsharp.games import games
-from web import app
 from workbench.cloud.http_events import WireRequest, read_answer
 from workbench.cloud.template import all_resources
 from workbench.stage.document import files_of
@@ -166,25 +163,6 @@ def test_a_sample_event_is_answered(client: Client, file: Path) -> None:
         client.api(event, SimpleNamespace(get_remaining_time_in_millis=lambda: 9_000))
     )
     assert answer.status in {200, 400}, answer
-
-
-def test_the_function_answers_with_the_store_of_its_environment(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    app.api.cache_clear()
-    monkeypatch.setenv(app.GAME, "blef")
-    monkeypatch.setenv("BLEF_STORE", f"sqlite:{tmp_path}/deep/games.db")
-    event = json.loads((EVENTS / "blef_1_create.json").read_text())
-    given = context(9)
-    answer = app.handler(event, given)  # type: ignore[arg-type]
-    game = json.loads(answer["body"])["game_uuid"]
-    with sqlite3.connect(tmp_path / "deep" / "games.db") as raw:
-        assert raw.execute("SELECT uuid FROM games").fetchall() == [(game,)]
-    raw.close()
-    app.api.cache_clear()
-    monkeypatch.setenv("BLEF_STORE", "redis:x")
-    with pytest.raises(ConfigError, match="BLEF_STORE must be"):
-        app.handler(event, given)  # type: ignore[arg-type]
 
 
 def test_the_table_has_no_stream_and_its_index_no_hand() -> None:

@@ -10,14 +10,7 @@ from support.blef_positions import positions
 from cardsharp.blef.actions import BETS, name_of
 from cardsharp.blef.position import Position
 from cardsharp.blef.strategies import build
-from cardsharp.blef.strategies.large import (
-    BONDS,
-    CLASSES,
-    KINDS,
-    bond,
-    known,
-    mixture,
-)
+from cardsharp.blef.strategies.large import BONDS, CLASSES, KINDS, bond, known, mixture
 from cardsharp.blef.strategies.odds import bits_of
 from cardsharp.blef.strategies.sight import OPENING
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from support.arena import ALICE, PASSWORDS
@@ -18,7 +18,7 @@ from support.cloud_benches import known
 from world.arena import BenchArena
 from world.bench import Bench
 from world.faults import STEP, FaultPlan, Kind
-from world.network import ANSWERS, RETRY_AFTER
+from world.network import RETRY_AFTER
 
 from cardsharp.access import Credentials
 from cardsharp.cloud.messages import LookMessage, parse_look, parse_message
@@ -166,16 +166,6 @@ def test_r37_a_quiet_scout_asks_once_and_goes_while_nothing_waits(scene: Listeni
     assert scene.listen(2 * MINUTE) == 0
     assert len(scene.asked) == 1
     assert scene.ended - began <= SLACK
-
-
-def test_r37_a_quiet_scout_goes_when_there_is_no_reason_left(scene: Listening) -> None:
-    scene.post.quiet = True
-    leave_to_the_dummy(scene)
-    began = scene.bench.clock.now()
-    scene.board.switches = Switches(awake_until=began + MINUTE)
-    scene.takes = timedelta(seconds=30)
-    scene.listen(4 * MINUTE)
-    assert MINUTE <= scene.ended - began <= MINUTE + scene.takes + TIMING.pace + SLACK
 
 
 @pytest.mark.parametrize(
@@ -349,19 +339,6 @@ def test_r15_retry_after_is_kept_and_the_leases_are_watched_meanwhile(
     assert scene.offered[0][0] < scene.asked[1]
 
 
-@pytest.mark.parametrize(("runs", "longest"), [(True, TIMING.busy), (False, TIMING.longest)])
-def test_r15_an_hour_that_is_asked_for_is_some_seconds_while_a_match_runs(
-    scene: Listening, monkeypatch: pytest.MonkeyPatch, runs: bool, longest: timedelta
-) -> None:
-    page = (503, {"Retry-After": "3600"}, b"maintenance")
-    monkeypatch.setitem(cast("dict[Kind, object]", ANSWERS), Kind.HTTP_503, page)
-    if runs:
-        attend(scene, timedelta(hours=1))
-    scene.faults = {1: Kind.HTTP_503}
-    scene.listen(TIMING.long_poll + 2 * TIMING.longest)
-    assert longest <= scene.asked[1] - scene.asked[0] <= longest + SLACK
-
-
 def test_r29_a_refusal_is_asked_again_after_a_moment_by_the_newest_password(
     scene: Listening,
 ) -> None:
@@ -417,18 +394,3 @@ def test_r29_one_of_two_pollers_listens_until_two_others_do(scene: Listening, fi
     scene.listen(LIFE)
     assert scene.ended >= scene.successors[1]
     assert unheard(scene, scene.successors[1]) <= TIMING.pace + SLACK
-
-
-def test_r28_a_poller_that_cannot_ask_for_its_successor_goes_on(scene: Listening) -> None:
-    scene.fall_silent()
-    scene.shifts.failing = True
-    began = scene.bench.clock.now()
-    scene.successors = [began + MINUTE]
-    scene.listen(LIFE)
-    assert scene.ended - began > LIFE - TIMING.long_poll - scene.takes
-
-
-def test_a_store_that_fails_for_a_while_stops_no_listening(scene: Listening) -> None:
-    scene.faults = {2: Kind.DOWN}
-    assert scene.listen(2 * MINUTE) > 0
-    assert len(scene.asked) > 20

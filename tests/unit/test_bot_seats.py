@@ -1,17 +1,18 @@
 """Which seats are ours: worked out from the view alone, and what is ours with them."""
 
 import json
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from support.arena import ALICE, BOB, DUMMY
-from support.arena_bodies import RUNNING
+from support.arena_bodies import FINISHED, RUNNING
 from support.recorded import SAMPLE, looks
 from world.clock import StillClock
 
 from cardsharp.contact import Contact
 from cardsharp.deadmansdraw.bot import ArenaMatch
 from cardsharp.deadmansdraw.client import ArenaClient
+from cardsharp.deadmansdraw.logbook import outcome_body
 from cardsharp.deadmansdraw.seats import Players, Seat
 from cardsharp.deadmansdraw.strategies import Strategy
 from cardsharp.deadmansdraw.wire import MatchView, parse_view
@@ -108,3 +109,23 @@ def test_the_opponents_timeouts_are_not_counted_as_ours() -> None:
         both += all(late) and len(late) > 1
     assert total > 10
     assert both > 0
+
+
+def finished(**state: Any) -> dict[str, Any]:  # noqa: ANN401 - fields of the state
+    body: dict[str, Any] = json.loads(FINISHED)
+    return {**body, "state": {**body["state"], **state}}
+
+
+@pytest.mark.parametrize(
+    ("winner", "seats", "result"),
+    [
+        (0, {0}, "won"),
+        (0, {1}, "lost"),
+        (1, {1}, "won"),
+        (None, {0}, "tied"),
+        (0, {0, 1}, "both seats"),
+    ],
+)
+def test_an_outcome_is_told_from_our_seat(winner: int | None, seats: set[int], result: str) -> None:
+    outcome = outcome_body(parse_view(finished(winnerIdx=winner)), seats)
+    assert (outcome["winner"], outcome["result"]) == (winner, result)

@@ -1,5 +1,6 @@
 """`captain`: sound on any table, always the same, and explained."""
 
+from itertools import islice, product
 from random import Random
 
 import pytest
@@ -8,6 +9,7 @@ from support.positions import card, effect, position
 from cardsharp.deadmansdraw.actions import END_TURN, EffectType, respond
 from cardsharp.deadmansdraw.strategies import build
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS, Captain, is_ordinary
+from cardsharp.deadmansdraw.strategies.search.model import KEYS, LYING, SUITS
 from cardsharp.deadmansdraw.strategies.search.weights import model
 
 OLD = "Anchor2 Hook2 Cannon2 Key2 Chest2 Map2 Oracle2 Sword2 Kraken2 Mermaid4"
@@ -39,3 +41,13 @@ def test_when_time_is_short_the_options_weighed_so_far_must_do(
     decision = Captain(model(WEIGHTS), late=lambda: True).decide(table)
     assert [option.action for option in decision.options] == [decision.action]
     assert "Time is short: 1 of 2 weighed." in caplog.text
+
+
+def test_a_process_that_plays_for_days_remembers_no_more_than_so_many_sums() -> None:
+    parts = model("captain").parts[30]
+    keys = list(islice(product(range(0, LYING * 2, LYING), range(SUITS * KEYS)), 0, None, 7))
+    before = {first + key: parts[first + key] for first, key in keys[:100]}
+    for first, key in keys:
+        assert parts[first + key] == parts[first + key]
+        assert len(parts) <= 2048
+    assert {key: parts[key] for key in before} == before

@@ -1,9 +1,10 @@
-"""What code, tests and documents cite of the specifications is there."""
+"""What is named elsewhere is there: sections of the specifications, targets of `make mutants`."""
 
 import re
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from mutation.mutants import ROOT, TARGETS
+
 ROOMS = ("layers", "functions", "workbench", "research", "tests", "docs")
 CITED = re.compile(r"docs/spec/([\w-]+)\.md(?: sections? \d+(?:(?: and| to|,) \d+)*)?")
 HEADED = re.compile(r"^## (\d+)\.", re.MULTILINE)
@@ -34,3 +35,13 @@ def test_every_cited_section_of_a_specification_exists() -> None:
     assert {one for one in cited if one[2] not in sections.get(one[1], ())} == set()
     assert {name for _, name, _ in cited} == set(sections)
     assert len(cited) > 60
+
+
+def test_every_target_names_modules_and_tests_that_are_there() -> None:
+    """`make mutants` takes too long to find out that one is gone."""
+    library = ROOT / "layers/cardsharp/python/cardsharp"
+    for target in TARGETS.values():
+        assert all((library / f"{module}.py").exists() for module in target.modules)
+        for test in target.tests:
+            file, _, name = test.partition("::")
+            assert f"def {name}" in (ROOT / "tests" / file).read_text(encoding="utf-8")

@@ -8,9 +8,7 @@ from random import Random
 import pytest
 
 import cardsharp.cloud.telemetry  # noqa: F401 - its handler must not keep one test's stdout
-from cardsharp.errors import (
-    ConfigError,
-)
+from cardsharp.errors import ConfigError
 from cardsharp.games import game
 from cardsharp.registry import strategies_of
 from workbench.cli import document, main

@@ -15,12 +15,7 @@ from support.cloud_threads import at_once
 from cardsharp.cloud.metrics import ALARMED, Metric
 from cardsharp.cloud.redaction import BLOT, redact, register
 from cardsharp.cloud.secrets import guarded
-from cardsharp.cloud.telemetry import (
-    Meter,
-    logger,
-    redirect,
-    watch_retries,
-)
+from cardsharp.cloud.telemetry import Meter, logger, redirect, watch_retries
 
 CANARY = 'can"ary-☃-81b2'
 

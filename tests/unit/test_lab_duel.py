@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from cardsharp.deadmansdraw.cards import RULEBOOK_DECK, SERVER_DECK
+from cardsharp.deadmansdraw.simulation import deal
 from cardsharp.errors import ConfigError, StrategyFault
 from cardsharp.games import games
 from workbench.lab.coverage import covered
@@ -91,3 +93,11 @@ def test_the_score_interval_is_the_published_one() -> None:
 def test_the_interval_holds_the_truth_in_95_of_100(pairs: int, share: float, alike: float) -> None:
     """By 400 simulated duels each; 92 % is two standard errors below 95 %."""
     assert covered(pairs, share, alike, 400, Random(1)).held > 0.92
+
+
+def test_a_deal_is_the_whole_deck_with_the_lowest_of_each_suit_discarded() -> None:
+    for deck, low in ((SERVER_DECK, 10), (RULEBOOK_DECK, 9)):
+        state = deal(Random(1), deck)
+        assert len(state.discard_pile) == low
+        assert sorted((*state.draw_pile, *state.discard_pile)) == sorted(deck)
+    assert {deal(Random(seed)).player for seed in range(20)} == {0, 1}

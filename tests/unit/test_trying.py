@@ -65,26 +65,6 @@ def test_an_error_in_a_module_beside_it_is_traced_through_both(tmp_path: Path) -
     ]
 
 
-def test_a_module_of_the_same_name_beside_another_file_is_another_module(tmp_path: Path) -> None:
-    reasons = []
-    for folder in (tmp_path / "old", tmp_path / "new"):
-        folder.mkdir()
-        (folder / "advice.py").write_text(f"WHY = '{folder.name}'\n")
-        (folder / f"says_{folder.name}.py").write_text(
-            "from advice import WHY\n"
-            "from cardsharp.deadmansdraw.actions import DRAW\n"
-            "from cardsharp.deadmansdraw.strategies import Decision, strategy\n"
-            f"@strategy('says-{folder.name}')\n"
-            "class Mine:\n"
-            "    'Tried.'\n"
-            "    def __init__(self, rng): pass\n"
-            "    def decide(self, position): return Decision(DRAW, WHY)\n"
-        )
-        name = strategy_named(str(folder / f"says_{folder.name}.py"))
-        reasons.append(decided(build(name, Random(0))).decision.reason)
-    assert reasons == ["old", "new"]
-
-
 def test_of_one_that_calls_itself_without_end_the_trace_is_short(tmp_path: Path) -> None:
     found = decided(built(tmp_path, "        return self.decide(position)\n", "itself"))
     assert len(found.trace.splitlines()) == 13

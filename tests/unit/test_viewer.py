@@ -11,14 +11,7 @@ from support.stored import HOSTILE, PLAYERS, any_match, named, recorded_matches
 
 from cardsharp.viewer.base import Site
 from cardsharp.viewer.moment import moment
-from cardsharp.viewer.pages import (
-    Column,
-    Row,
-    list_page,
-    match_file,
-    match_page,
-    steps_document,
-)
+from cardsharp.viewer.pages import Column, Row, list_page, match_file, match_page, steps_document
 from cardsharp.viewer.shown import shown
 
 SITE = Site("Test")
