@@ -4,7 +4,7 @@ A whole match of every game that has a bot, against its real server in this proc
 of whoever orders it, of the poller and of every worker numbered. A fault hits each of them in turn;
 workers that die leave a lease that runs out, and the match is found again. One judge
 (`Bench.faults_found`) compares the server's own record with the match log. Here is a sample of what
-`make faults-all` plays; in `make test-all` it is all of it but most pairs.
+`make faults-all` plays.
 """
 
 import logging
@@ -92,21 +92,6 @@ def test_r01_r03_r17_one_fault_at_any_step_harms_nothing(
     )
     share = named[[*PLACES].index(game) :: len(PLACES)]
     found = {what: run(game, folder, {at: what[0]}).found for what, at in share}
-    assert {what: faults for what, faults in found.items() if faults} == {}
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(3600)
-@every_game
-@pytest.mark.parametrize("home", HOMES)
-def test_r01_r03_r17_every_fault_at_every_step_at_both_homes(
-    game: str, home: str, folder: Path
-) -> None:
-    with HOMES[home]() as stores:
-        kit = Kit(game, stores, folder)
-        steps = kit.steps()
-        hit = [*singles(steps)]
-        found = {(steps[at], kind): kit.run({at: kind}).found for at, kind in hit}
     assert {what: faults for what, faults in found.items() if faults} == {}
 
 

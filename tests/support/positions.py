@@ -79,24 +79,3 @@ def debug_opening(rng: Random) -> State:
         deck = deck[size:]
     draw, discard, first, second, area = piles
     return start(draw, discard, rng.randrange(2), (bank_of(first), bank_of(second)), area)
-
-
-def small_opening(rng: Random) -> State:
-    """A table that exhaustive search can handle; no two cards of a suit in one pile."""
-    deck = list(SERVER_DECK)
-    rng.shuffle(deck)
-
-    def take(number: int, *, distinct: bool) -> tuple[Card, ...]:
-        taken: list[Card] = []
-        for found in tuple(deck):
-            fits = not distinct or all(found.suit != other.suit for other in taken)
-            if len(taken) < number and fits:
-                taken.append(found)
-                deck.remove(found)
-        return tuple(taken)
-
-    draw = take(rng.randint(1, 5), distinct=True)
-    discard = take(rng.randint(0, 4), distinct=True)
-    first, second = (take(rng.randint(0, 5), distinct=False) for _ in range(2))
-    area = take(rng.randint(0, 3), distinct=True)
-    return start(draw, discard, rng.randrange(2), (bank_of(first), bank_of(second)), area)
