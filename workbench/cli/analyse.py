@@ -16,27 +16,6 @@ from workbench.show.output import print_json, results
 from workbench.show.progress import Bar
 
 
-def analyse(match: Match = LAST, /, *, store: Store = None, as_json: Json = False) -> None:
-    """Print who decided how well, what the cards brought, and the worst decisions."""
-    analyse_match(match, store, as_json=as_json)
-
-
-def analyse_match(
-    match: str, store: str | None, game: Game | None = None, *, as_json: bool
-) -> None:
-    """Print the analysis of the match that a word means, one of that game where one is named."""
-    record, moves, _ = opened(match, store, game)
-    found = analysis_of(game_of(record), record, moves, watched)
-    header = header_of(record)
-    shown = Analysed.of(found, header)
-    if as_json:
-        print_json({**match_document(record), **document(shown)})
-        return
-    console = results()
-    print_title(console, record, f"{shown.hero} v {shown.names[shown.order[1]]}")
-    print_analysis(console, shown)
-
-
 def document(shown: Analysed) -> dict[str, object]:
     """An analysis for programs: worth is the first seat's side's, `players` are in that order."""
     analysis: Analysis = shown.analysis
@@ -55,14 +34,23 @@ def watched(asked: list[Asked]) -> Iterator[Asked]:
             bar.advance()
 
 
-def analyse_of(game: Game) -> Callable[..., None]:
-    """The command for a game alone."""
+def analyse_of(game: Game | None) -> Callable[..., None]:
+    """The command for a game alone, or for matches of any."""
 
     def analyse(match: Match = LAST, /, *, store: Store = None, as_json: Json = False) -> None:
-        """Say what each decision of a match cost, and what the cards brought."""
-        analyse_match(match, store, game, as_json=as_json)
+        """Print who decided how well, what the cards brought, and the worst decisions."""
+        record, moves, _ = opened(match, store, game)
+        found = analysis_of(game_of(record), record, moves, watched)
+        shown = Analysed.of(found, header_of(record))
+        if as_json:
+            print_json({**match_document(record), **document(shown)})
+            return
+        console = results()
+        print_title(console, record, f"{shown.hero} v {shown.names[shown.order[1]]}")
+        print_analysis(console, shown)
 
     return analyse
 
 
+analyse = analyse_of(None)
 __getattr__ = for_each_game(analyse_of)

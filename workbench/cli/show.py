@@ -16,31 +16,8 @@ from workbench.show.output import messages
 TurnNumber = Annotated[int | None, Parameter(help="Only this turn, counted from 1.")]
 
 
-def show(
-    match: Match = LAST,
-    /,
-    *,
-    turn: TurnNumber = None,
-    store: Store = None,
-    as_json: Json = False,
-) -> None:
-    """Print a match from its log: who did what, why, and the score after each turn."""
-    show_match(match, turn, store, as_json=as_json)
-
-
-def show_match(
-    match: str, turn: int | None, store: str | None, game: Game | None = None, *, as_json: bool
-) -> None:
-    """Print the match that a word means, one of that game where one is named."""
-    record, moves, withdrawn = opened(match, store, game)
-    drawing_of(game_of(record)).show(record, moves, turn, as_json=as_json)
-    if withdrawn:
-        numbers = ", ".join(map(str, withdrawn))
-        messages().print(f"the arena went back: the moves {numbers} were lost and played anew")
-
-
-def show_of(game: Game) -> Callable[..., None]:
-    """The command for a game alone."""
+def show_of(game: Game | None) -> Callable[..., None]:
+    """The command for a game alone, or for matches of any."""
 
     def show(
         match: Match = LAST,
@@ -50,10 +27,15 @@ def show_of(game: Game) -> Callable[..., None]:
         store: Store = None,
         as_json: Json = False,
     ) -> None:
-        """Show a match turn by turn, and why we did what we did."""
-        show_match(match, turn, store, game, as_json=as_json)
+        """Print a match from its log: who did what, why, and the score after each turn."""
+        record, moves, withdrawn = opened(match, store, game)
+        drawing_of(game_of(record)).show(record, moves, turn, as_json=as_json)
+        if withdrawn:
+            numbers = ", ".join(map(str, withdrawn))
+            messages().print(f"the arena went back: the moves {numbers} were lost and played anew")
 
     return show
 
 
+show = show_of(None)
 __getattr__ = for_each_game(show_of)

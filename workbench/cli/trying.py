@@ -50,21 +50,17 @@ class TryOptions:
     as_json: Json = False
 
 
-def again(player: Player, /, *, options: TryOptions = TryOptions()) -> int:
-    """Print where it decides otherwise than was done; with --turn, all that it weighs there."""
-    return _try(player, options, None)
-
-
-def try_of(game: Game) -> Callable[..., int]:
-    """The command for a game alone, on the matches that its own bot or service has kept."""
+def try_of(game: Game | None) -> Callable[..., int]:
+    """The command for a game alone, on what its own bot or service has kept, or for any."""
 
     def again(player: Player, /, *, options: TryOptions = TryOptions()) -> int:
-        """Let a strategy decide again what was decided in stored matches."""
+        """Print where it decides otherwise than was done; with --turn, all that it weighs there."""
         return _try(player, options, game)
 
     return again
 
 
+again = try_of(None)
 __getattr__ = for_each_game(try_of)
 
 

@@ -4,6 +4,7 @@ import signal
 import sys
 import threading
 import webbrowser
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -50,37 +51,30 @@ class WatchOptions:
     as_json: Json = False
 
 
-def watch(match: Match = LAST, /, *, options: WatchOptions = WatchOptions()) -> None:
-    """Look at a match in the browser, step by step; one that is played moves on by itself."""
-    _watch(match, options, None)
-
-
-def watch_of(game: Game) -> object:
-    """The command for a game alone."""
+def watch_of(game: Game | None) -> Callable[..., None]:
+    """The command for a game alone, or for matches of any."""
 
     def watch(match: Match = LAST, /, *, options: WatchOptions = WatchOptions()) -> None:
-        """Look at a match in the browser."""
-        _watch(match, options, game)
+        """Look at a match in the browser, step by step; one that is played moves on by itself."""
+        source, match_id = source_of(match, options.store, game)
+        for file, made in ((options.html, match_file), (options.svg, moment)):
+            if file is not None:
+                found = _match(source, match_id, public=options.public)
+                text = made(found, explained(found, watched))
+                _write(file, text, match_id, as_json=options.as_json)
+        if options.html is not None or options.svg is not None:
+            return
+        if options.as_json:
+            found = _match(source, match_id, public=options.public)
+            print_json({"match": match_id, **steps_document(found)})
+        else:
+            _serve(source, match_id, options)
 
     return watch
 
 
+watch = watch_of(None)
 __getattr__ = for_each_game(watch_of)
-
-
-def _watch(word: str, options: WatchOptions, game: Game | None) -> None:
-    source, match_id = source_of(word, options.store, game)
-    for file, made in ((options.html, match_file), (options.svg, moment)):
-        if file is not None:
-            found = _match(source, match_id, public=options.public)
-            _write(file, made(found, explained(found, watched)), match_id, as_json=options.as_json)
-    if options.html is not None or options.svg is not None:
-        return
-    if options.as_json:
-        match = _match(source, match_id, public=options.public)
-        print_json({"match": match_id, **steps_document(match)})
-        return
-    _serve(source, match_id, options)
 
 
 def _write(file: Path, text: str, match_id: str, *, as_json: bool) -> None:
