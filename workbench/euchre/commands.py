@@ -22,9 +22,6 @@ from cardsharp.euchre.strategies import build
 from workbench.cloud.http_front import HOST
 from workbench.euchre.probe import KINDS, Probed, ProbeFinding, probe_kind
 from workbench.euchre.remote import RemotePlayer
-from workbench.euchre.styles import STYLES
-from workbench.lab.commands import league as play_league
-from workbench.lab.options import RunOptions
 from workbench.show.lookup import data_folder
 from workbench.show.options import Json
 from workbench.show.output import print_json, results
@@ -41,7 +38,6 @@ Examples:
   cardsharp euchre duel rules random         who is stronger
   cardsharp euchre duel http://127.0.0.1:8090 rules
                                              the service there against rules
-  cardsharp euchre league                    styles of calling, each two
   cardsharp euchre probe --strategy rules    do hidden cards change an answer?
 serve, duel, probe and strategies take --json.
 Exit codes: 0 it worked, 1 it failed or the probe found something,
@@ -127,33 +123,6 @@ def _written_to(log: Path) -> Iterator[None]:
         finally:
             # A thread that is left behind must not meet a closed file, nor write to the terminal.
             redirect(io.StringIO())
-
-
-@Parameter(name="*")
-@dataclass(frozen=True, kw_only=True)
-class LeagueOptions:
-    """How each two meet."""
-
-    pairs: Annotated[
-        int, Parameter(alias="-n", validator=Count, help="Shuffles a duel, each played twice.")
-    ] = 150
-    seed: Seed = 1
-    workers: Annotated[int, Parameter(validator=Count, help="Processes that play.")] = 1
-    as_json: Json = False
-
-
-@app.command
-def league(
-    *players: Annotated[str, Parameter(help="Strategies and styles, e.g. bold or bold@40.")],
-    options: LeagueOptions = LeagueOptions(),
-) -> None:
-    """Let every two of PLAYERS play a duel; else all styles of calling, `rules` and the engine.
-
-    The styles timid, bold and by-score call as `rules` reckons, but for how much
-    they want, and play their cards as the engine does.
-    """
-    run = RunOptions(game=GAME.name, **asdict(options))
-    play_league(*(players or (*STYLES, *GAME.ladder[1:])), options=run)
 
 
 @Parameter(name="*")

@@ -13,7 +13,6 @@ from cardsharp.euchre.strategies import Strategy
 from cardsharp.euchre.strategies.pimc import Effort, Pimc
 from workbench.euchre.kept import kept_deals
 from workbench.euchre.remote import RemotePlayer
-from workbench.euchre.styles import STYLES, Stylist
 from workbench.lab.extras import Extras, LabMatch, PlaySeries
 from workbench.lab.plan import Plan
 from workbench.lab.results import Pair, Result
@@ -28,19 +27,13 @@ SIDES = 2
 
 
 class EuchreExtras(Extras):
-    """An address plays as the service there, `pimc@N` with N worlds; and there are the styles."""
+    """An address plays as the service there, `pimc@N` with N worlds."""
 
     opponent = YARDSTICK
 
-    def guest(self, name: str) -> RemotePlayer | Stylist | None:
-        """The service of that address, or who calls in that style: `bold@40` with 40 worlds."""
-        if "://" in name:
-            return RemotePlayer(name)
-        style, at, worlds = name.partition("@")
-        if style not in STYLES:
-            return None
-        cards = self.strategy(f"{ENGINE}{at}{worlds}", plain=False)
-        return None if cards is None else Stylist(STYLES[style], cards)
+    def guest(self, name: str) -> RemotePlayer | None:
+        """The service of that address."""
+        return RemotePlayer(name) if "://" in name else None
 
     def strategy(self, name: str, *, plain: bool) -> Strategy | None:
         """The engine with so many worlds, compiled where it can be."""
