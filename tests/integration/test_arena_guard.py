@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-import pytest
 import requests
 from pydantic import SecretStr
 from starlette.requests import Request
@@ -40,7 +39,6 @@ class Door:
         self.goes = False
         """Whether clients are gone as soon as they have asked."""
         self.heard = 0
-        self.task: asyncio.Task[object] | None = None
         counts = MemoryCounts(clock)
         limits = Limits(
             guesses=Guesses(counts, clock),
@@ -65,7 +63,6 @@ class Door:
         endpoint: Callable[[Request], Awaitable[Response]] = self._known if user else self._open
 
         async def answer() -> Response:
-            self.task = asyncio.current_task()
             return await endpoint(Request(scope, body_and_then(self.goes)))
 
         return asyncio.run(answer())
@@ -125,23 +122,6 @@ def test_open_endpoints_count_by_address_and_a_player_is_told_how_near_the_limit
     for user in (ADMIN, None):
         assert "X-SlowDown-Limit" not in door.ask(user).headers
     assert door.slept == [0.1]
-
-
-def test_who_is_slowed_when_the_arena_closes_is_told_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The server cancels what takes longer than its grace; a page then ended with a 500."""
-
-    async def cancelled(door: Door, _seconds: float) -> None:
-        assert door.task is not None
-        door.task.cancel()
-        await asyncio.Future()
-
-    monkeypatch.setattr(Door, "_sleep", cancelled)
-    door = Door(tmp_path, per_address=1, per_user=1)
-    assert [door.ask(user).status_code for user in (None, ALICE, None, ALICE)] == [
-        200, 503, 503, 503
-    ]  # fmt: skip
 
 
 def test_a_page_of_another_site_has_a_signed_in_browser_do_nothing(tmp_path: Path) -> None:

@@ -1,10 +1,7 @@
 """Matches survive the arena's process, however it ends."""
 
-import os
-import signal
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
@@ -21,6 +18,7 @@ from support.arena import (
     running_arena,
     write_players,
 )
+from support.cli import program
 
 from cardsharp.deadmansdraw.arena import referee
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
@@ -29,63 +27,21 @@ from cardsharp.deadmansdraw.arena.storage import SqliteStorage
 from cardsharp.errors import ConfigError
 from workbench.arena.server import ArenaServer
 
-CHILD = """
-import sys
-from pathlib import Path
-from cardsharp.deadmansdraw.arena.config import ArenaConfig
-from cardsharp.deadmansdraw.arena.randomness import Randomness
-from workbench.arena.server import run
 
-players, data, randomness, password = sys.argv[1:]
-config = ArenaConfig(
-    players=Path(players),
-    data=Path(data),
-    randomness=Randomness(randomness),
-    admin_password=password,
-)
-run(config, on_start=lambda url: print(url, flush=True))
-"""
-
-
-class Arenas:
-    """Arenas in processes of their own, one after the other, on one data file."""
-
-    def __init__(self, folder: Path, randomness: Randomness = Randomness.FAIR) -> None:
-        self._arguments = [
-            sys.executable,
-            "-c",
-            CHILD,
-            str(write_players(folder)),
-            str(folder / "arena.db"),
-            randomness,
-            ADMIN_PASSWORD,
-        ]
-
-    @contextmanager
-    def running(self) -> Iterator[tuple[Client, Callable[[int], None]]]:
-        """A client of a new process, and a function that ends it by a signal."""
-        root = str(Path(__file__).parents[2])
-        process = subprocess.Popen(  # noqa: S603 - our own interpreter and script
-            self._arguments, stdout=subprocess.PIPE, text=True, cwd=root, env=os.environ
-        )
+@contextmanager
+def running(folder: Path, randomness: Randomness) -> Iterator[Client]:
+    """A client of an arena in a process of its own, which is killed without warning."""
+    files = ("--players", str(write_players(folder)), "--data", str(folder / "arena.db"))
+    told = {"ARENA_ADMIN_PASSWORD": ADMIN_PASSWORD, "XDG_DATA_HOME": str(folder)}
+    options = ("--port", "0", "--json", "--random", randomness)
+    with program("arena", *options, *files, environment=told) as process:
         assert process.stdout is not None
-        client = Client(process.stdout.readline().strip())
-
-        def end(how: int) -> None:
-            process.send_signal(how)
-            process.wait(timeout=20)
-
-        try:
-            yield client, end
-        finally:
-            client.close()
-            process.stdout.close()
-            if process.poll() is None:
-                end(signal.SIGKILL)
+        client = Client(json.loads(process.stdout.readline())["url"])
+        yield client
+        client.close()
 
 
 def some_action(view: dict[str, Any], rng: Random) -> dict[str, Any]:
-    """A legal action, often answering effects by autopick."""
     started = view["moveCountInTurn"] is not None and view["state"]["playArea"]
     verb = "EndTurn" if started and rng.random() < 0.4 else "Draw"
     return {"etype": verb, "autopick": True}
@@ -124,19 +80,14 @@ def test_a_match_goes_on_after_restarts_as_it_would_have(
 ) -> None:
     """Nothing that was answered is lost to `kill -9`, byte for byte; the same events to the end."""
     wish = {"playerids": [ALICE, BOB], "randomSeed": "goes on", "tags": ["a", "b"], "timeout": 600}
-    rng, arenas = Random(4), Arenas(tmp_path, randomness)
-    with arenas.running() as (client, end):
+    rng = Random(4)
+    with running(tmp_path, randomness) as client:
         match = client.post("/api/matches", ADMIN, wish).json()["id"]
-        end(signal.SIGKILL)
-    with arenas.running() as (client, end):
-        play_on(client, match, rng, 11)
+    with running(tmp_path, randomness) as client:
+        play_on(client, match, rng, 28)
         before = looks(client, match)
-        end(signal.SIGKILL)
-    with arenas.running() as (client, end):
+    with running(tmp_path, randomness) as client:
         assert looks(client, match) == before
-        play_on(client, match, rng, 17)
-        end(signal.SIGTERM)
-    with arenas.running() as (client, _):
         play_on(client, match, rng, 500)
         restarted = client.get(f"/api/matches/{match}?showevents=1", ADMIN).json()
     with running_arena(tmp_path, randomness=randomness) as (_, client):

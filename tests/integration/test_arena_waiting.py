@@ -47,18 +47,6 @@ def end_alices_turn(client: Client, match: str) -> None:
         assert client.post(f"/api/matches/{match}", ALICE, {"etype": verb}).status == 200
 
 
-def test_an_action_in_the_middle_of_a_turn_answers_nobody(running: Running) -> None:
-    """A draw leaves the other player waiting; the end of the turn does not."""
-    arena, client = running
-    match = new_match(arena)
-    poll = Poll(arena, "GET", f"/api/matches/{match}?waitactive=1", BOB)
-    assert client.post(f"/api/matches/{match}", ALICE, {"etype": "Draw"}).status == 200
-    assert client.get(f"/api/matches/{match}", BOB).json()["moveCount"] == 2
-    assert arena.waiting == 1
-    assert client.post(f"/api/matches/{match}", ALICE, {"etype": "EndTurn"}).status == 200
-    assert poll.answer().status == 200
-
-
 @pytest.mark.parametrize("query", ["active=1&wait=1", "active=1&wait=1&tags=t", "wait=1"])
 def test_a_new_match_wakes_who_waits_for_one(running: Running, query: str) -> None:
     """The poller's long poll, with and without filters."""

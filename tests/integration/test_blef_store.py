@@ -1,6 +1,5 @@
 """One contract for every store of games: versions, closed rounds, life, lists and counts."""
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -13,7 +12,6 @@ from support.blef import random_round
 from support.cloud_clock import START, FakeClock
 from support.game_stores import Bench, dynamo_games, sqlite_games
 
-from cardsharp.blef.dynamodb import DynamoGames
 from cardsharp.blef.records import (
     IDLE_LIFE,
     RECENT,
@@ -25,8 +23,7 @@ from cardsharp.blef.records import (
 )
 from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.blef.store import GameStore, Saved
-from cardsharp.errors import Conflict, StoreError
-from workbench.cloud.emulator import Emulator
+from cardsharp.errors import StoreError
 
 MINUTE = timedelta(minutes=1)
 UUIDS = [f"{number:08}-0000-4000-8000-000000000000" for number in range(40)]
@@ -61,17 +58,6 @@ def change(store: GameStore, uuid: str = UUIDS[0], **facts: Any) -> GameRecord: 
     game = replace(saved.game, **facts)
     store.write(saved, game)
     return game
-
-
-def test_a_write_over_a_changed_game_is_refused_and_leaves_nothing(bench: Bench) -> None:
-    closed = random_round(Random(1), 2)
-    bench.store.create(new())
-    stale = read(bench.store)
-    game = change(bench.store, public=True)
-    with pytest.raises(Conflict):
-        bench.reopen().write(stale, replace(stale.game, admin="x"), closed)
-    assert read(bench.store).game == game
-    assert bench.store.closed_round(UUIDS[0], closed.number) is None
 
 
 @pytest.mark.parametrize("status", list(Status))
@@ -168,57 +154,6 @@ def test_a_caller_is_admitted_so_often_a_day_and_others_are_not_counted_with_it(
     assert bench.store.admit("192.0.2.2", 2) is True
     bench.clock.advance(timedelta(days=1))
     assert bench.store.admit("192.0.2.1", 2) is True
-
-
-def test_of_too_many_public_games_the_last_changed_are_listed(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for module in ("sqlite", "dynamodb"):
-        monkeypatch.setattr(f"cardsharp.blef.{module}.LIST_LIMIT", 2)
-    for number in (3, 1, 2):
-        bench.store.create(new(number, public=True))
-        bench.clock.advance(MINUTE)
-    assert [one.uuid for one in bench.store.listed()] == [UUIDS[1], UUIDS[2]]
-
-
-def test_a_list_and_counts_cost_the_same_with_ten_or_many_private_games(
-    emulator: Emulator,
-) -> None:
-    """Counted in the items that DynamoDB reads for them, which is what it charges for."""
-    with dynamo_games(emulator.client("dynamodb")) as bench:
-        assert isinstance(bench.store, DynamoGames)
-        public = new(0, public=True)
-        bench.store.create(public)
-        costs = []
-        for crowd in (10, 300):
-            for number in range(crowd):
-                bench.store.create(GameRecord(f"{crowd:08}-0000-4000-8000-{number:012}", START))
-            costs.append(items_read(bench, emulator))
-        assert costs[1]["list"] == costs[0]["list"] == 1
-        # At most eight items for each of the half hour's minutes, however many games there are.
-        assert costs[0]["active"] <= costs[1]["active"] <= 8
-        assert costs[0]["all"] <= costs[1]["all"] <= 16
-        assert bench.store.count_active() == bench.store.count_all() == 311
-
-
-def items_read(bench: Bench, emulator: Emulator) -> Counter[str]:
-    """How many items the queries for the list and the counts read."""
-    client = emulator.client("dynamodb")
-    read: Counter[str] = Counter()
-    asked = {
-        "list": bench.store.listed,
-        "active": bench.store.count_active,
-        "all": bench.store.count_all,
-    }
-    for name, ask in asked.items():
-
-        def count(parsed: dict[str, Any], name: str = name, **_: object) -> None:
-            read[name] += parsed.get("ScannedCount", parsed.get("Count", 0))
-
-        client.meta.events.register("after-call.dynamodb.Query", count)
-        ask()
-        client.meta.events.unregister("after-call.dynamodb.Query", count)
-    return read
 
 
 def test_a_stored_game_that_cannot_be_read_is_not_quoted(tmp_path: Path) -> None:

@@ -143,12 +143,6 @@ def test_a_handshake_says_where_it_comes_from() -> None:
     assert not any(source in callers.values() for source in sources if source)
 
 
-def test_only_so_many_watch_one_thing() -> None:
-    feed = Feed(MemoryWatchers(), NotedSockets(), FakeClock(), most=2)
-    assert [feed.watch("game", name, "") for name in "abc"] == [True, True, False]
-    assert feed.watch("another", "c", "")
-
-
 def test_a_gateway_that_is_not_there_is_a_dead_connection(
     emulator: Emulator, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,24 +5,21 @@ import re
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from support.arena import ADMIN_PASSWORD, Client, write_players
+from support.arena import Client, running_arena
 from support.contests import held, teams
 
-from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.deadmansdraw.contest.entries import Settings
 from cardsharp.deadmansdraw.contest.page_routes import ContestPages
 from cardsharp.deadmansdraw.contest.pages import file_page, page, running_part
 from cardsharp.deadmansdraw.contest.records import ContestsKept, Records
 from cardsharp.viewer.base import Site
-from workbench.arena.server import ArenaServer
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -91,21 +88,6 @@ def test_the_bracket_of_2023_is_drawn_to_its_end(tmp_path: Path) -> None:
     rows = [one for tag, one in parsed.elements if tag == "tr" and "id" in one]
     assert len(rows) == 20
     assert rows[0]["class"] == "first"
-    records.close()
-
-
-@pytest.mark.parametrize(
-    ("decided", "reset"), [(36, "open dashed"), (38, "needless dashed"), (0, "open dashed")]
-)
-def test_a_second_final_is_dashed_until_it_is_needed(
-    tmp_path: Path, decided: int, reset: str
-) -> None:
-    """And stays so where it never is."""
-    records, _ = held(tmp_path / "cup", teams(20), decided)
-    parsed = shown(records)
-    assert parsed.boxes()[38] == reset
-    number = "38" if reset == "needless dashed" else "38 or 39"
-    assert f"{decided} of {number} pairings decided" in parsed.text
     records.close()
 
 
@@ -222,17 +204,14 @@ def test_of_several_contests_the_first_is_shown_and_the_others_are_led_to(
     cup: Records, tmp_path: Path
 ) -> None:
     """Each by its name; another name is no page."""
-    config = ArenaConfig(players=write_players(tmp_path), public=True)
     contests = ContestsKept(cup.documents)
     contests.found(Settings("next & last"))
-    with ArenaServer(config, ContestPages(lambda: contests)) as server:
-        client = Client(server.url)
+    with running_arena(tmp_path, more=ContestPages(lambda: contests), public=True) as (_, client):
         assert "/contest?name=next%20%26%20last" in Parsed(client.get("/contest").text).addresses()
         for path in ("/contest", "/contest/running"):
             assert client.get(f"{path}?name=cup").text == client.get(path).text
             assert client.get(f"{path}?name=next%20%26%20last").status == 200
             assert client.get(f"{path}?name=none").status == 404
-        client.close()
 
 
 def test_nobody_waits_while_a_page_is_made(cup: Records, tmp_path: Path) -> None:
@@ -245,30 +224,15 @@ def test_nobody_waits_while_a_page_is_made(cup: Records, tmp_path: Path) -> None
             assert answered.wait(10)
             return super().names()
 
-    config = ArenaConfig(players=write_players(tmp_path), public=True)
+    pages = ContestPages(lambda: Slow(cup.documents))
     with (
-        ArenaServer(config, ContestPages(lambda: Slow(cup.documents))) as server,
+        running_arena(tmp_path, more=pages, public=True) as (server, client),
         ThreadPoolExecutor(1) as pool,
     ):
-        page_of, other = Client(server.url), Client(server.url)
-        waiting = pool.submit(page_of.get, "/contest")
+        waiting = pool.submit(client.get, "/contest")
         assert asked.wait(10)
+        other = Client(server.url)
         assert other.get("/api/hello", None).status == 200
+        other.close()
         answered.set()
         assert waiting.result().status == 200
-        page_of.close()
-        other.close()
-
-
-@contextmanager
-def arena(records: Records | None, folder: Path, *, public: bool) -> Iterator[Client]:
-    """An arena with or without a contest."""
-    config = ArenaConfig(
-        players=write_players(folder), public=public, admin_password=ADMIN_PASSWORD
-    )
-    with ArenaServer(
-        config, records and ContestPages(lambda: ContestsKept(records.documents))
-    ) as server:
-        client = Client(server.url)
-        yield client
-        client.close()

@@ -6,26 +6,20 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from pydantic import TypeAdapter
 from support.cloud_clock import FakeClock
-from support.contest_stores import arena_table, contests_in
 
-from cardsharp.deadmansdraw.arena.teams import Teams
 from cardsharp.deadmansdraw.contest.entries import Entrant, Result, Ruling, Settings, Stage
 from cardsharp.deadmansdraw.contest.facts import Facts
 from cardsharp.deadmansdraw.contest.meetings import Meeting, Standing
 from cardsharp.deadmansdraw.contest.records import ContestsKept, Records
 from cardsharp.deadmansdraw.contest.sqlite import _CONTENTS, FILE, kept_in
-from cardsharp.errors import ConfigError, Conflict
+from cardsharp.errors import Conflict
 from cardsharp.keep.memory import MemoryKeep
 from cardsharp.keep.port import Change
 from cardsharp.ratings import Rating
-
-if TYPE_CHECKING:
-    from types_boto3_dynamodb.client import DynamoDBClient
 
 SETTINGS = Settings("cup", matches=3, most=9, seed="secret")
 ONE, TWO, THREE = (Entrant(f"{n:024x}", f"Team {n}", f"{n:032x}") for n in (1, 2, 3))
@@ -44,16 +38,6 @@ def contests() -> ContestsKept:
 @pytest.fixture
 def records(contests: ContestsKept) -> Records:
     return contests.found(SETTINGS)
-
-
-def test_a_contest_is_founded_once(contests: ContestsKept) -> None:
-    records = contests.found(SETTINGS)
-    assert records.settings == SETTINGS
-    assert (records.stage, records.paused, records.ruled) == (Stage.OPEN, False, 0)
-    assert (records.teams(), records.results(), records.rulings()) == ([], [], {})
-    with pytest.raises(ConfigError, match="already"):
-        contests.found(SETTINGS)
-    assert contests.found(replace(SETTINGS, name="other")).teams() == []
 
 
 def test_teams_stand_in_the_order_of_their_entries_until_they_are_seeded(records: Records) -> None:
@@ -138,31 +122,6 @@ def test_results_take_the_place_of_those_before(records: Records) -> None:
     assert records.results() == many
     records.keep(many[:2])
     assert records.results() == many[:2]
-
-
-def test_contests_under_way_come_first_then_those_to_come(contests: ContestsKept) -> None:
-    for name in ("a", "b", "c"):
-        contests.found(Settings(name))
-    for name in ("a", "c"):
-        contests.named(name).begin()
-    contests.named("a").end(0)
-    assert contests.names() == ["c", "b", "a"]
-    assert [one.settings.name for one in contests.under_way()] == ["c"]
-    with pytest.raises(ConfigError, match="no contest nope"):
-        contests.named("nope")
-
-
-def test_the_arena_finds_its_players_in_the_same_table(moto: "DynamoDBClient") -> None:
-    """A team's new password counts at once; one that is removed is gone."""
-    with arena_table(moto) as table:
-        records = contests_in(table, moto).found(SETTINGS)
-        team, _ = records.enter("One")
-        records.enter("Two")
-        records.remove("Two")
-        records.new_password("One")
-        players = Teams(table, lambda: NOON)
-        assert {one.name for one in players.values()} == {"One", "Dummy"}
-        assert players[team.id].proof == records.team("One").ha1 != team.ha1
 
 
 def test_a_file_of_before_the_port_has_all_that_it_had(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from random import Random
 
 import pytest
-import requests
 from support.euchre_api import Diary, euchre_front
 from support.euchre_peeker import Peeker, Window
 from support.size import cases
@@ -20,7 +19,7 @@ from cardsharp.keep.memory import MemoryKeep
 from workbench.cloud.http_front import HttpFront
 from workbench.euchre.coordinator import Player, StrategyPlayer, play_deal, play_game
 from workbench.euchre.probe import KINDS, Probed, probe
-from workbench.euchre.remote import BrokenOff, RemotePlayer
+from workbench.euchre.remote import RemotePlayer
 
 DEALS = cases(6, every=200)
 """Of each kind of decision: 6 are enough to catch a cheat, as the positive control shows."""
@@ -92,22 +91,6 @@ def test_the_probe_catches_a_player_that_peeks() -> None:
         findings = {one.kind: one.changed for one in probe(front.url, Probed(DEALS))}
     assert all(findings.values()), findings
     assert sum(findings.values()) >= DEALS, findings
-
-
-@pytest.mark.parametrize(
-    ("path", "fault"), [("/nowhere", "was answered 404"), ("/session?", "must send token")]
-)
-def test_the_coordinator_breaks_off_where_the_client_would_die(path: str, fault: str) -> None:
-    """Here because the base URL is wrong; the second echoes the wrong thing."""
-    with serving() as (front, _), RemotePlayer(front.url + path) as player:
-        player._http.hooks["response"] = [_blank] if path != "/nowhere" else []
-        with pytest.raises(BrokenOff, match=fault):
-            play_game((player, player, player, player), Random(1))
-
-
-def _blank(response: requests.Response, **_: object) -> None:
-    """Make an answer an empty object."""
-    response._content = b"{}"
 
 
 def test_no_answer_is_told_as_such() -> None:

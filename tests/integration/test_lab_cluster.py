@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from support.cli import line_with
 
-from cardsharp.errors import ConfigError, Unreachable
 from workbench.lab.plan import Plan
 from workbench.lab.pools import pool_of
 from workbench.lab.runs import Numbered, run
@@ -78,15 +77,3 @@ def test_a_cluster_plays_the_same_matches_though_a_worker_is_killed(
     assert workers[0].poll() == -signal.SIGKILL
     assert done == PLAN.pairs
     assert over == run(PLAN)
-
-
-def test_an_address_where_nobody_is_says_so() -> None:
-    with pytest.raises(ConfigError, match=r"which is tcp://HOST:PORT\.$"), pool_of(1, "nonsense"):
-        pass
-    with pytest.raises(ConfigError, match="no address of a cluster"), pool_of(1, "nowhere://x:1"):
-        pass
-    with (
-        pytest.raises(Unreachable, match=r"No Dask scheduler answers at tcp://127\.0\.0\.1:9"),
-        pool_of(1, "tcp://127.0.0.1:9"),
-    ):
-        pass

@@ -3,7 +3,7 @@
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from types import TracebackType
@@ -41,7 +41,6 @@ class HomeOptions:
 
     tick: timedelta = timedelta(minutes=1)
     concurrency: int = 4
-    batch_size: int = 1
     breath: timedelta = timedelta(seconds=1)
     observe: Observer = field(default=ignore)
     bears: Callable[[int], bool] = field(default=always)
@@ -139,7 +138,7 @@ class Home:
             self._clock.wait(self._stop, timedelta(seconds=due - now))
 
     def _feed(self) -> None:
-        """Hand batches of messages to free workers, as many as can be kept up."""
+        """Hand messages to free workers, as many as can be kept up."""
         while not self._stop.is_set():
             if not self._options.bears(len(self._workers) + 1):
                 self._options.left(len(self._workers))
@@ -148,52 +147,43 @@ class Home:
             if not self._slots.acquire(timeout=self._options.breath.total_seconds()):
                 self._options.left(self._options.concurrency)
                 continue
-            batch = [] if self._stop.is_set() else self._batch()
-            if batch:
-                thread = threading.Thread(target=self._work, args=(batch,), daemon=True)
+            message = None if self._stop.is_set() else self._next()
+            if message is not None:
+                thread = threading.Thread(target=self._work, args=(message,), daemon=True)
                 self._workers.add(thread)
                 thread.start()
             else:
                 self._slots.release()
 
-    def _batch(self) -> list[Message]:
-        """The next messages, none if there are none or the queue fails."""
-        batch: list[Message] = []
+    def _next(self) -> Message | None:
+        """The next message, none if there is none or the queue fails."""
         try:
-            message = self._queue.receive(self._options.breath)
-            while message is not None:
-                batch.append(message)
-                if len(batch) == self._options.batch_size:
-                    break
-                message = self._queue.receive(timedelta(0))
+            return self._queue.receive(self._options.breath)
         except StoreError as error:
             logger.warning("The queue failed: %s", error)
             self._clock.wait(self._stop, self._options.breath)
-        return batch
+            return None
 
-    def _work(self, batch: Sequence[Message]) -> None:
-        """Invoke the worker with a batch and settle it; frees the slot."""
+    def _work(self, message: Message) -> None:
+        """Invoke the worker with a message and settle it; frees the slot."""
         try:
             context = self._worker.context(self._clock)
-            event = sqs_event(batch, self._clock.now())
+            event = sqs_event([message], self._clock.now())
             invocation = invoke(self._worker, event, context, self._clock)
-            self._settle(batch, invocation)
+            self._settle(message, invocation)
             self._report(invocation)
         finally:
             self._workers.discard(threading.current_thread())
             self._slots.release()
 
-    def _settle(self, batch: Sequence[Message], invocation: Invocation) -> None:
+    def _settle(self, message: Message, invocation: Invocation) -> None:
         """Delete what succeeded; what failed becomes visible again by itself."""
-        sent = [message.message_id for message in batch]
-        failed = set(sent) if invocation.error else failed_ids(invocation.answer, sent)
-        for message in batch:
-            if message.message_id in failed:
-                continue
-            try:
-                self._queue.delete(message)
-            except StoreError as error:
-                logger.warning("A message will be delivered again: %s", error)
+        if invocation.error or failed_ids(invocation.answer, [message.message_id]):
+            return
+        try:
+            self._queue.delete(message)
+        except StoreError as error:
+            logger.warning("A message will be delivered again: %s", error)
 
     def _report(self, invocation: Invocation) -> None:
         if invocation.error is not None:
