@@ -7,9 +7,8 @@ from cardsharp.deadmansdraw.actions import Action
 from cardsharp.deadmansdraw.events import Event
 from cardsharp.deadmansdraw.position import PastMove, Position
 from cardsharp.deadmansdraw.rules import Chance, State
-from cardsharp.deadmansdraw.simulation import DeadMansDraw, deal, fair_chance, match_from
+from cardsharp.deadmansdraw.simulation import DeadMansDraw, match_from
 from cardsharp.deadmansdraw.strategies import Strategy
-from workbench.lab.dice import DicePurpose, dice
 
 Maker = Callable[[Random], Strategy]
 
@@ -42,16 +41,3 @@ class RunningMatch:
             self.play(players[self.state.active].decide(self.position()).action)
         game = DeadMansDraw()
         return {**game.counts(self.now), "points": game.points(self.now)}
-
-
-def play_pairs(first: Maker, second: Maker, pairs: int, seed: int) -> list[dict[str, object]]:
-    """What the lab plays between strategies by name: each deck twice with the seats swapped."""
-    found = []
-    for number in range(pairs):
-        for seat in (0, 1):
-            deck, chance, one, two = (dice(seed, number, purpose) for purpose in DicePurpose)
-            players = first(one), second(two)
-            match = RunningMatch(deal(deck), fair_chance(chance))
-            counts = match.finish(*(players if seat == 0 else players[::-1]))
-            found.append({name: pair if seat == 0 else pair[::-1] for name, pair in counts.items()})
-    return found

@@ -266,13 +266,12 @@ def test_what_is_denied_once_is_asked_again_and_played(desk: Desk, error: ArenaE
     assert desk.clock.now() - begun <= ACTIONS * TIMING.breath
 
 
-def test_a_page_that_is_not_the_arenas_own_is_never_believed(desk: Desk) -> None:
-    assert desk.attend(Count({"look": [PAGE] * 60})) is Attended.FINISHED
-
-
-def test_a_denial_with_faults_between_is_not_believed(desk: Desk) -> None:
+@pytest.mark.parametrize("said", [[PAGE] * 60, [GONE, PAGE] * FOR_GOOD], ids=["page", "both"])
+def test_r23_what_may_be_a_gateways_word_is_never_believed(
+    desk: Desk, said: list[ArenaError | None]
+) -> None:
     """An arena that starts anew says no for itself, and then a gateway speaks for it."""
-    assert desk.attend(Count({"look": [GONE, PAGE] * FOR_GOOD})) is Attended.FINISHED
+    assert desk.attend(Count({"look": said})) is Attended.FINISHED
 
 
 def test_a_worker_without_the_time_to_hear_it_again_closes_nothing(desk: Desk) -> None:
@@ -452,12 +451,6 @@ def test_running_matches_are_counted_in_all_and_by_game(desk: Desk) -> None:
     meter = Kept()
     replace(desk.offering, meter=meter).offer()
     assert meter.running == {(): 2, ("count",): 1}
-
-
-def test_what_a_turn_counted_is_handed_on_at_its_end(desk: Desk) -> None:
-    meter = Kept()
-    assert desk.attend(Count(), meter=meter) is Attended.FINISHED
-    assert meter.flushed == [1, 2, ACTIONS]
 
 
 def test_r32_each_action_is_decided_with_a_place_in_the_line_of_its_process(desk: Desk) -> None:

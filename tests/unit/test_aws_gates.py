@@ -82,17 +82,6 @@ def test_s14_the_workflow_asks_for_known_faults_of_what_is_deployed() -> None:
     assert ".venv/bin/uv audit --locked --no-default-groups" in commands
 
 
-def test_every_check_that_is_skipped_has_its_reason_beside_it() -> None:
-    config = gates.CONFIG / "checkov.yaml"
-    skipped = yaml.safe_load(config.read_text())["skip-check"]
-    lines = config.read_text().splitlines()
-    for check in skipped:
-        (place,) = [n for n, line in enumerate(lines) if f"- {check}" in line]
-        reason = f"{lines[place - 1]} {lines[place].partition(check)[2]}"
-        assert "#" in reason, check
-    assert "#" in (gates.CONFIG / "bandit.yaml").read_text()
-
-
 def test_a_built_template_takes_no_strategy_that_was_not_built(tmp_path: Path) -> None:
     """So that CloudFormation refuses a wrong name before anything is deployed."""
     built = tmp_path / "template.yaml"

@@ -35,30 +35,29 @@ def ready_after_start(function: str, variables: dict[str, str]) -> list[str]:
     return done.stdout.split()
 
 
-@pytest.mark.parametrize("function", ["worker", "poller", "practice", "director"])
-def test_r21_a_deployed_function_makes_its_clients_when_it_starts(function: str) -> None:
-    """It starts with a whole processor, and answers with a fourteenth of one."""
-    assert ready_after_start(function, _DEPLOYED) == ["dynamodb", "sqs", "ssm"]
+OF_THE_BOT = ["dynamodb", "sqs", "ssm"]
 
 
-def test_r21_a_service_makes_its_client_when_it_starts() -> None:
-    variables = {name: _DEPLOYED[name] for name in [*_DEPLOYED][:3]}
-    assert ready_after_start("web", variables) == ["dynamodb"]
+@pytest.mark.parametrize(
+    ("function", "without", "ready"),
+    [
+        *((one, (), OF_THE_BOT) for one in ("worker", "poller", "practice", "director")),
+        ("web", ("CARDSHARP_QUEUE", "CARDSHARP_SECRET_ID"), ["dynamodb"]),
+        ("viewer", ("CARDSHARP_QUEUE",), ["dynamodb", "ssm", "pages"]),
+        ("worker", ("AWS_LAMBDA_FUNCTION_NAME",), []),
+        ("worker", ("AWS_DEFAULT_REGION",), []),
+    ],
+    ids=["worker", "poller", "practice", "director", "web", "viewer", "at home", "no region"],
+)
+def test_r21_a_function_makes_its_clients_when_it_starts_and_only_where_it_is_deployed(
+    function: str, without: tuple[str, ...], ready: list[str]
+) -> None:
+    """It starts with a whole processor, and answers with a fourteenth of one.
 
-
-def test_r21_the_viewer_makes_its_clients_when_it_starts() -> None:
-    variables = {name: told for name, told in _DEPLOYED.items() if name != "CARDSHARP_QUEUE"}
-    assert ready_after_start("viewer", variables) == ["dynamodb", "ssm", "pages"]
-
-
-def test_r21_at_home_none_are_made_before_they_are_needed() -> None:
-    home = {name: told for name, told in _DEPLOYED.items() if not name.startswith("AWS_LAMBDA")}
-    assert ready_after_start("worker", home) == []
-
-
-def test_r21_without_a_region_a_function_starts_and_its_first_invocation_says_why() -> None:
-    lost = {name: told for name, told in _DEPLOYED.items() if name != "AWS_DEFAULT_REGION"}
-    assert ready_after_start("worker", {**lost, "HOME": "/nowhere"}) == []
+    Without a region it starts all the same: its first invocation says why it cannot be used.
+    """
+    variables = {name: told for name, told in _DEPLOYED.items() if name not in without}
+    assert ready_after_start(function, {**variables, "HOME": "/nowhere"}) == ready
 
 
 def test_the_bot_at_home_loads_what_plays_after_its_first_request() -> None:

@@ -61,31 +61,6 @@ def test_all_faults_are_told_at_once_in_a_sentence_each() -> None:
 
 
 @pytest.mark.parametrize(
-    "url",
-    [
-        "http://arena.example",
-        "http://127.0.0.1.evil.example",
-        "http://localhost.evil.example",
-        "ftp://127.0.0.1",
-        f"https://me:{CANARY}@arena.example",
-        f"https://arena.example/?token={CANARY}",
-        "https://",
-        "arena.example",
-        "http://[::1",
-    ],
-)
-def test_only_a_plain_https_address_or_this_machine_is_an_arena(url: str) -> None:
-    assert faults({"CARDSHARP_ARENA_URL": url})[0].startswith("CARDSHARP_ARENA_URL cannot be used")
-
-
-@pytest.mark.parametrize(
-    "url", ["http://localhost:8080", "http://127.0.0.9", "http://[::1]:1", "https://a.example/x"]
-)
-def test_http_is_allowed_on_this_machine_only(url: str) -> None:
-    assert Settings.load({**GOOD, "CARDSHARP_ARENA_URL": url}).arena_url == url
-
-
-@pytest.mark.parametrize(
     ("url", "private"),
     [
         ("http://192.168.1.7:8080", True),

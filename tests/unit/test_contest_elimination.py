@@ -7,7 +7,7 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.contest_formats import Held, held, named
+from support.contest_formats import held, named
 
 from cardsharp.deadmansdraw.contest.elimination import (
     DROPS,
@@ -26,7 +26,7 @@ from cardsharp.deadmansdraw.contest.elimination import (
     seeded,
     straight,
 )
-from cardsharp.deadmansdraw.contest.pairing import Decision, Pairing
+from cardsharp.deadmansdraw.contest.pairing import Decision
 
 WAYS = (straight, backwards, halves, each_half_backwards)
 
@@ -61,25 +61,6 @@ def test_everyone_has_exactly_two_lives(number: int, chance: Random) -> None:
     assert [{out_in[team] for team in place} for place in table[1:]] == [
         {ended} for ended in later_is_better
     ]
-
-
-@pytest.mark.parametrize("number", range(2, 65))
-def test_the_second_final_is_played_for_a_first_loss_only(number: int) -> None:
-    """The winners' champion has to be beaten twice, the losers' once."""
-    teams, form = named(number), DoubleElimination()
-
-    def cup(final: bool) -> Held:
-        def decide(pairing: Pairing) -> Decision:
-            return Decision((0, 1), pairing.teams[pairing.part == Part.FINAL and final])
-
-        return held(form, teams, decide)
-
-    without = cup(final=False)
-    assert without.known[-1].part == Part.FINAL
-    assert without.decided[without.known[-1].key].winner == "t0"
-    with_reset = cup(final=True).known
-    assert [pairing.part for pairing in with_reset[-2:]] == [Part.FINAL, Part.RESET]
-    assert with_reset[-1].teams == with_reset[-2].teams == ("t0", "t1")
 
 
 @pytest.mark.parametrize("number", range(2, 65))
@@ -156,16 +137,3 @@ def test_nobody_meets_again_earlier_than_in_other_ways_to_order(number: int, fre
     for ways in product(WAYS, repeat=2 if number > 32 else 3):
         tried = DROPS[: len(DROPS) - len(ways)] + ways
         assert ours <= early_meetings(bracket(seeded(number), tried))
-
-
-@pytest.mark.parametrize("number", range(3, 65))
-def test_byes_make_no_second_meeting_earlier(number: int) -> None:
-    """It is possible only in rounds of as few games as in the bracket without byes."""
-
-    def widest(teams: int) -> int:
-        games = bracket(seeded(teams))
-        width = Counter(game.round for game in games if game.part is Part.LOSERS)
-        again = zip(sorted(width), early_meetings(games), strict=True)
-        return max((width[number] for number, possible in again if possible), default=0)
-
-    assert widest(number) <= widest(len(seeded(number)))

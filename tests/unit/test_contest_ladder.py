@@ -77,20 +77,6 @@ def test_who_comes_and_goes_holds_up_nobody(number: int, steps: int, seed: int) 
         assert all(day.counts[team] - before[team] <= 1 for team in teams)
 
 
-def test_who_comes_late_plays_no_more_than_the_others_from_then_on() -> None:
-    """With 40 matches behind, it is in every round, and not twice."""
-    day = Day(named(6), {}, Random(1))
-    day.present.remove("t5")
-    while day.counts["t0"] < 40:
-        day.step()
-    before = day.counts
-    day.present.append("t5")
-    while day.counts["t0"] < 60:
-        day.step()
-    played = {team: day.counts[team] - before[team] for team in day.present}
-    assert max(played.values()) - min(played.values()) <= AHEAD + 1
-
-
 def test_those_of_like_strength_meet_more_often_and_everybody_meets() -> None:
     """Ten teams, 100 Elo points from one to the next, 45 matches each."""
     teams = named(10)

@@ -108,14 +108,6 @@ def test_a_match_that_somebody_has_left_ends_after_two_turns_and_he_rests(
     assert (row.rating, row.missed, row.lost) == (None, len(left), 0)
 
 
-def test_where_both_have_left_nobody_wins(records: Records) -> None:
-    arena = everybody(records, FakeArena())
-    arena.absent = set(ids(records))
-    practised(records, arena, 4)
-    assert {meeting.winner for meeting in records.meetings()} == {None}
-    assert all(set(meeting.gone) == set(meeting.teams) for meeting in records.meetings())
-
-
 def test_a_team_that_does_not_play_rests_longer_each_time() -> None:
     """Until it plays a match again."""
     noon = datetime(2026, 1, 1, 12, tzinfo=UTC)

@@ -61,42 +61,6 @@ def test_a_notice_is_answered_with_no_suggestion(service: Service) -> None:
     assert answer == {**BID, "suit": None, "alone": None}
 
 
-@pytest.mark.parametrize("token", ["ü", "玩", "x" * 400, " "])
-@pytest.mark.parametrize("alone", [None, False])
-def test_any_text_is_a_token_and_null_is_not_alone(
-    service: Service, token: str, alone: bool | None
-) -> None:
-    assert service.ok("POST", "/bid", {**BID, "token": token, "alone": alone})["token"] == token
-
-
-@pytest.mark.parametrize(
-    ("change", "named"),
-    [
-        ({"gameNum": "0"}, "gameNum"),
-        ({"gameNum": 0.5}, "gameNum"),
-        ({"gameNum": True}, "gameNum"),
-        ({"gameNum": None}, "gameNum"),
-        ({"dealNum": -1}, "dealNum"),
-        ({"dealNum": 10**30}, "dealNum"),
-        ({"pos": 8}, "pos"),
-        ({"suit": 5}, "suit"),
-        ({"suit": None}, "suit"),
-        ({"alone": "no"}, "alone"),
-        ({"turnCard": 24}, "turnCard"),
-        ({"token": ""}, "token"),
-        ({"token": 7}, "token"),
-        ({"token": "x" * 401}, "token"),
-    ],
-)
-def test_what_cannot_be_played_on_is_refused_by_its_name(
-    service: Service, change: Json, named: str
-) -> None:
-    status, answer = service.call("POST", "/bid", {**BID, **change})
-    assert status == 400
-    assert answer["error"] == "malformed"
-    assert named in answer["message"]
-
-
 DEAL = {"token": "a1", "gameNum": 0, "dealNum": 0, "status": "new"}
 UNREADABLE = ("", "{", "[]", "null", "7", '"x"', "[" * 5000, '{"token": NaN}', "\ud800")
 OFFERS = ("", "-1", "x", "24")

@@ -28,15 +28,6 @@ def test_a_duel_prints_points_with_their_interval(capsys: pytest.CaptureFixture[
     assert told["margin"] == pytest.approx((told["upper"] - told["lower"]) / 2, abs=0.01)
 
 
-def test_a_duel_is_kept_and_taken_up(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    file = str(tmp_path / "run.jsonl")
-    short = ("duel", "champion", "third", "--workers", "1", "--out", file, "-n")
-    document(capsys, *short, "6")
-    longer = document(capsys, *short, "12")
-    assert longer == document(capsys, "duel", "champion", "third", "-n", "12", "--workers", "1")
-    assert len(Path(file).read_text().splitlines()) == 13
-
-
 @pytest.mark.parametrize(("game", "name"), [("blef", "greedy"), ("euchre", "rules")])
 def test_every_game_duels_and_is_looked_at(
     capsys: pytest.CaptureFixture[str], game: str, name: str

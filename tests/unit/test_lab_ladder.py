@@ -81,15 +81,6 @@ def test_what_is_known_is_not_played_again_until_the_file_changes_or_anew(
     assert climbed(climb)[0] == ("random", "beaten", True)
 
 
-def test_what_was_left_undecided_is_played_again_where_it_may_take_longer(memory: Memory) -> None:
-    play = Played({"random": (1.0, 0.0)})
-    climb = Climb(Plan(first="champion", second="", pairs=20), memory, play)
-    assert climbed(climb) == [("random", "not decided", True)]
-    assert climbed(climb) == [("random", "not decided", False)]
-    longer = replace(climb, plan=replace(climb.plan, pairs=900))
-    assert climbed(longer) == [("random", "not beaten", True)]
-
-
 def test_a_line_that_was_cut_is_passed_over(memory: Memory, tmp_path: Path) -> None:
     climb = Climb(
         Plan(first="champion", second="", pairs=100), memory, Played(dict.fromkeys(RUNGS, LOSES))

@@ -32,19 +32,6 @@ def test_a_step_is_a_move_and_says_only_what_it_changed(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PLAYERS)
-def test_the_page_shows_a_step_without_script(name: str) -> None:
-    """Each step has a link, and the page of its number shows its table."""
-    match = shown(*any_match(name))
-    page = match_page(SITE, match, 3)
-    assert f"3 of {len(match.frames)}" in page
-    assert all(str(part) in page for part in match.table(2).values())
-    links = re.findall(r'<a href="\?step=(\d+)"', page)
-    assert list(map(int, links)) == list(range(1, len(match.frames) + 1))
-    assert '<a href="?step=3" aria-current="step"' in page
-    assert not re.search(r"<script(?![^>]*\ssrc=)|<style|\son\w+=|\sstyle=", page)
-
-
-@pytest.mark.parametrize("name", PLAYERS)
 def test_what_a_stranger_wrote_is_text(name: str) -> None:
     """A player's name, on the page, in its steps and in a file."""
     record, moves = any_match(name)
