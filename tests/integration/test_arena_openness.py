@@ -57,16 +57,6 @@ def test_over_tls_it_is_believed_by_its_certificate_alone(
             client.whoami()
 
 
-def test_a_certificate_that_cannot_be_used_is_told_at_once(tmp_path: Path) -> None:
-    """On both sides: before anything is listened to, or sent."""
-    (tmp_path / "no.pem").write_text("no certificate")
-    pair = tmp_path / "no.pem", tmp_path / "none.pem"
-    with pytest.raises(ConfigError, match=r"certificate .*no\.pem and its key"):
-        ArenaServer(ArenaConfig(players=write_players(tmp_path), tls=pair))
-    with pytest.raises(ConfigError, match=r"none\.pem cannot be found"):
-        ArenaClient(Address("https://localhost", pair[1]), AS_ALICE)
-
-
 def test_other_machines_are_listened_to_by_tls_or_in_a_private_network(tmp_path: Path) -> None:
     """Else the error says what can be done."""
     config = ArenaConfig(host="0.0.0.0", players=write_players(tmp_path))  # noqa: S104

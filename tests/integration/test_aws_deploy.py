@@ -4,26 +4,20 @@ import io
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 from zipfile import ZipFile
 
 import pytest
 from support.aws_build import native_build
 
-from cardsharp.errors import ConfigError
-from workbench.build import combinations
 from workbench.build.artifacts import CODE, Build
-from workbench.build.combinations import COMBINATIONS, upgrade
-from workbench.build.deploy import STACK_SERVICES, deploy, deployment
+from workbench.build.deploy import STACK_SERVICES, deployment
 from workbench.build.sam import run_sam
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.nested import NESTED
 from workbench.cloud.template import TEMPLATE, load_template, read_template
 from workbench.operate.outdated import outdated
-from workbench.operate.stack import find_stack
 
 # A build comes first, and each deployment takes ten seconds of a machine with nothing else to do.
 pytestmark = pytest.mark.timeout(600)
@@ -112,20 +106,3 @@ def test_what_an_upgrade_takes_away_is_said_before_it(
     assert len(found) == bool(told)
     assert all(told in one for one in found)
     assert list(outdated(emulator.client, "there-is-none")) == []
-
-
-@pytest.mark.slow
-def test_an_upgrade_that_loses_what_was_played_is_found(
-    emulator: Emulator, built: Build, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Planted: a deployment after which the match log is empty."""
-
-    def losing(emulator: Emulator, built: Build, name: str, *told: Any) -> None:  # noqa: ANN401
-        deploy(emulator, built, name, *told)
-        key = {part: combinations._KEPT[part] for part in ("pk", "sk")}
-        table = find_stack(name, emulator.client).output("MatchTable")
-        emulator.client("dynamodb").delete_item(TableName=table, Key=key)
-
-    monkeypatch.setattr(combinations, "deploy", losing)
-    with pytest.raises(ConfigError, match="lost what it had before the upgrade"):
-        upgrade(emulator, built, replace(COMBINATIONS[0], name="losing"))

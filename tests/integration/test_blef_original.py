@@ -12,30 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
-from uuid import uuid4
 
 import pytest
 import requests
 from support.blef_bot import BlefPlace
-from support.cli import Cli, Outcome, clean
 from world.bench import Bench
 from world.network import asked_of
 
-from cardsharp.blef.refusals import NO_GAME
-from cardsharp.blef.routes import API as BLEF
-from cardsharp.blef.service import Blef
-from cardsharp.blef.sqlite import SqliteGames
-from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import Status
-from cardsharp.cloud.sqlite_file import MEMORY
-from cardsharp.euchre.assembly import STORES
-from cardsharp.euchre.journal import Journal
-from cardsharp.euchre.routes import API as EUCHRE
-from cardsharp.euchre.service import EuchreService
-from cardsharp.euchre.strategies import build
 from workbench.cloud.http_events import Answered
-from workbench.show.exits import Exit
-from workbench.stage.serving import IN_MEMORY, front
 
 KNOWN = {
     "join": ("nickname",),
@@ -142,56 +127,3 @@ def test_a_game_in_which_the_bot_cannot_go_on_is_left_and_may_be_ordered_again(
     assert again is not None
     assert again.outcome is not None
     assert again.outcome["result"] in {"won", "lost"}
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        "This action not allowed right now",
-        "The submitted UUID does not match the UUID of the current player",
-    ],
-)
-def test_a_game_that_refuses_whatever_the_bot_does_is_left(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch, words: str
-) -> None:
-    """It shows the game, in which it is our turn, and goes on refusing."""
-    place, refused = place_of(bench), []
-    ask = place.ask
-
-    def refusing(request: requests.PreparedRequest) -> Answered:
-        if place.step_of(request) != "act" or request.method != "GET":
-            return ask(request)
-        refused.append(request)
-        if len(refused) > 130:
-            pytest.fail("the bot holds a game in which it cannot go on")
-        return Answered(400, (), json.dumps({"error": words}).encode())
-
-    monkeypatch.setattr(place, "ask", refusing)
-    bench.play()
-    record = bench.log.match(bench.match_id)
-    assert record is not None
-    assert record.outcome is not None
-    assert (record.outcome["result"], record.outcome["reason"]) == ("unknown", words)
-    assert len(refused) > 1, "one refusal is not believed"
-
-
-def test_a_refusal_is_a_sentence_and_an_exit_code(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """At a service without that game, at one of another kind, and where nobody listens."""
-    clean(monkeypatch, tmp_path)
-    cli, clock = Cli(capsys), SystemClock()
-
-    def bot(url: str) -> Outcome:
-        return cli("blef", "bot", "--url", url, "--game", str(uuid4()))
-
-    with front(BLEF, Blef(SqliteGames(MEMORY, clock), clock)) as running:
-        refused = bot(running.url)
-    assert refused.code == Exit.FAILED
-    assert refused.err == f"cardsharp: The server answered 400: {NO_GAME}\n"
-    euchre = EuchreService(STORES.open(IN_MEMORY, clock), build("rules"), clock, Journal())
-    with front(EUCHRE, euchre) as running:
-        other = bot(running.url)
-    assert (other.code, other.err.count("\n")) == (Exit.FAILED, 1)
-    nobody = bot("http://127.0.0.1:9")
-    assert (nobody.code, "is the" in nobody.err) == (Exit.UNREACHABLE, True)

@@ -3,7 +3,6 @@
 import io
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from datetime import timedelta
 from itertools import cycle
 from pathlib import Path
@@ -24,8 +23,7 @@ from cardsharp.blef.simulation import Blef as Rules
 from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.sqlite_file import MEMORY
-from cardsharp.errors import StoreError, Unreachable
-from workbench.blef import terminal
+from cardsharp.errors import Unreachable
 from workbench.blef.terminal import Terminal
 from workbench.show.person import Advisor, Left, Person
 from workbench.show.screen import Invitation, Screen
@@ -153,28 +151,3 @@ def test_a_move_whose_answer_is_lost_is_not_made_again(
     assert first.position is not None
     assert [move.action for move in first.position.history].count(11) == 1
     assert "the connection broke" in seat.page.getvalue()
-
-
-def test_a_service_that_is_being_restarted_is_waited_for(
-    service: tuple[Blef, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A minute of looks in vain, here thirty of them, and the seat is still taken."""
-    games, url = service
-    game, state = games.create(), games.state
-    looks, failures = iter(range(3)), iter(range(30))
-    moment = timedelta(milliseconds=1)
-    limits = replace(terminal._LIMITS, backoff=moment, backoff_max=moment)
-    assert limits.total == timedelta(minutes=1)
-    monkeypatch.setattr(terminal, "_LIMITS", limits)
-
-    def restarting(*args: Any) -> Any:  # noqa: ANN401 - as the service's own
-        if next(looks, None) is None and next(failures, None) is not None:
-            raise StoreError("not yet")
-        return state(*args)
-
-    monkeypatch.setattr(games, "state", restarting)
-    seat = Seat(iter(["", "", "quit"]))
-    with pytest.raises(Left):
-        Terminal.join(Invitation(url, game, "ann"), seat.person)
-    assert next(failures, None) is None
-    assert "Here are ann" in seat.page.getvalue()

@@ -16,8 +16,6 @@ import practice.app
 import worker.app
 from cardsharp.cloud.ports import Status
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
-from cardsharp.deadmansdraw.practice import MOST, PracticeOrder
-from cardsharp.errors import Malformed
 from workbench.arena.server import ArenaServer
 from workbench.bench.judge import intent_faults, log_faults
 from workbench.stage.clouds import embedded_in
@@ -40,30 +38,6 @@ def at_arena(
         variables = {**ours(arena.url), **embedded_in(folder / "matches.db").settings, **more}
         with assembled(variables) as assembly:
             yield arena, assembly
-
-
-@pytest.mark.parametrize(
-    ("event", "place"),
-    [
-        ({"matches": -1}, "matches"),
-        ({"matches": MOST + 1}, "matches"),
-        ({"opponent": "champion"}, "opponent"),
-        ({"tags": "evening"}, "tags"),
-        ({"timeout_seconds": 0}, "timeout_seconds"),
-        ({"timeout_seconds": 0.5}, "timeout_seconds"),
-        ({"draw_pile": [{"suit": "Key"}]}, "draw_pile.0"),
-        ({"banks": [[]]}, "banks"),
-        ({"match": 3}, "match"),
-        ([], "event"),
-        (None, "event"),
-        ("two", "event"),
-    ],
-)
-def test_an_order_that_cannot_be_used_is_refused_by_the_name_of_its_fault(
-    event: object, place: str
-) -> None:
-    with pytest.raises(Malformed, match=f"The practice order cannot be used. {place}"):
-        PracticeOrder.parse(event)
 
 
 @pytest.mark.parametrize("order", ORDERS, ids=[order.stem for order in ORDERS])

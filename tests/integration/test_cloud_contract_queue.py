@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from uuid import uuid4
 
 import pytest
 from support.cloud_benches import (
@@ -13,12 +12,10 @@ from support.cloud_benches import (
     memory_queue,
     sqs_queue,
 )
-from support.cloud_clock import FakeClock
 from support.cloud_threads import at_once
 
 from cardsharp.cloud.memory import MAX_RECEIVES as USUAL_RECEIVES
 from cardsharp.cloud.memory import VISIBILITY as USUAL_VISIBILITY
-from cardsharp.cloud.memory import named
 from cardsharp.cloud.ports import Message, Queue
 from workbench.cloud.template import all_resources
 
@@ -99,15 +96,6 @@ def test_a_postponed_message_comes_back_when_it_was_postponed_to(bench: QueueBen
         bench.queue.postpone(gone.receipt, NOW)
 
 
-def test_an_undeleted_message_comes_back_with_a_higher_count(bench: QueueBench) -> None:
-    bench.queue.send("a")
-    first = received(bench.queue)
-    second = bench.later()
-    assert second is not None
-    assert (second.message_id, second.body) == (first.message_id, first.body)
-    assert (first.receive_count, second.receive_count) == (1, 2)
-
-
 def test_a_message_is_a_dead_letter_after_exactly_the_greatest_receive_count(
     bench: QueueBench,
 ) -> None:
@@ -154,17 +142,6 @@ def test_a_receipt_of_an_earlier_delivery_deletes_nothing() -> None:
         assert second is not None
         assert bench.later() is None, "it was delivered twice and is a dead letter now"
         assert received(bench.dead_letters).body == "a"
-
-
-def test_what_a_named_queue_delivers_in_vain_goes_to_its_dead_letters() -> None:
-    clock, name = FakeClock(), f"poison-{uuid4().hex}"  # a named queue outlives this test
-    queue = named(name, clock)
-    queue.send("poison")
-    for _ in range(USUAL_RECEIVES):
-        received(queue)
-        clock.advance(USUAL_VISIBILITY)
-    assert queue.receive(NOW) is None
-    assert received(named(f"{name}-dead", clock)).body == "poison"
 
 
 def test_the_memory_queue_behaves_as_the_template_says() -> None:

@@ -19,7 +19,6 @@ from cardsharp.deadmansdraw.contest.entries import Result, Stage
 from cardsharp.deadmansdraw.contest.facts import Facts
 from cardsharp.deadmansdraw.contest.records import Records
 from workbench.cloud.template import all_resources
-from workbench.show.exits import Exit
 
 NOW = timedelta()
 REGION = "us-east-1"
@@ -101,20 +100,6 @@ def test_teams_are_entered_where_the_arena_looks(cli: Cli, stack: Deployed, tmp_
     assert set(players.values()) == {"One", "Two"}
 
 
-def test_what_a_stack_cannot_do_is_said_with_what_to_do(cli: Cli) -> None:
-    """Each in a sentence, as wrong usage."""
-    for said, *arguments in (
-        ("cardsharp bot --url", "teams", "add", "cup", "House", "--strategy", "captain"),
-        ("hold it in a folder", "new", "fair", "--format", "swiss"),
-        ("contest cup already", "new", "cup"),
-        ("no contest nope", "status", "nope"),
-        ("two teams at least", "run", "cup"),
-        ("arena is there already", "run", "cup", "--port", "9"),
-    ):
-        outcome = cli("contest", *arguments, *STACK)
-        assert (outcome.code, said in outcome.err) == (Exit.USAGE, True), outcome
-
-
 def test_it_begins_is_looked_at_and_told_to_the_end(cli: Cli, stack: Deployed) -> None:
     """The director, which is not there, is asked to look whenever there is something to see."""
     for name in ("One", "Two"):
@@ -143,11 +128,3 @@ def test_it_begins_is_looked_at_and_told_to_the_end(cli: Cli, stack: Deployed) -
     assert stack.woken()
     (row,) = cli("contest", "results", "cup", "--json", *STACK).json()
     assert (row["winner"], row["points"]) == ("One", ["12:9"])
-
-
-def test_a_stack_without_an_arena_says_how_it_gets_one(cli: Cli) -> None:
-    formation = Session(region_name=REGION).client("cloudformation")
-    topic = {"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}}
-    formation.create_stack(StackName="bot", TemplateBody=json.dumps(topic))
-    outcome = cli("contest", "status", "cup", "--stack", "bot", "--region", REGION)
-    assert "sam deploy --config-env arena" in outcome.err

@@ -10,8 +10,7 @@ import pytest
 from pettingzoo.test import api_test, seed_test
 
 from cardsharp.errors import ConfigError
-from cardsharp.games import games
-from workbench.env.aec import CardEnv, env
+from workbench.env.aec import env
 from workbench.env.batch import Lanes
 from workbench.env.encoding import told_in_numbers
 
@@ -33,10 +32,6 @@ def test_pettingzoos_own_tests_pass(game: str, seats: int | None) -> None:
     assert [str(one.message) for one in caught if not str(one.message).startswith(KNOWN)] == []
 
 
-def test_every_game_is_an_environment() -> None:
-    assert {game for game, _ in ALL} == {one.name for one in games()}
-
-
 @pytest.mark.parametrize(("game", "seats"), ALL)
 def test_numbers_tell_what_the_player_knows_and_no_more(game: str, seats: int | None) -> None:
     """Every legal action has a number of its own, and hidden cards change nothing."""
@@ -55,32 +50,6 @@ def test_numbers_tell_what_the_player_knows_and_no_more(game: str, seats: int | 
         other = simulation.disguised(state, dice)
         assert encoding.observed(simulation.position(other)).tolist() == told
         state = simulation.act(state, dice.choice(list(choices.values())), dice)
-
-
-@pytest.mark.parametrize(("game", "seats"), ALL)
-def test_the_rewards_of_a_match_add_up_to_nothing(game: str, seats: int | None) -> None:
-    match = CardEnv(game, seats)
-    match.reset(seed=2)
-    dice, made = Random(2), {}
-    for agent in match.agent_iter():
-        _, reward, over, _, _ = match.last()
-        if over:
-            made[agent] = reward
-        match.step(None if over else dice.choice(list(match.choices)))
-    assert set(made) == set(match.possible_agents)
-    assert sum(made.values()) == pytest.approx(0)
-    assert max(made.values()) == 1
-    assert match.agents == []
-
-
-def test_an_action_that_the_rules_refuse_ends_the_match_with_minus_one() -> None:
-    match = env("deadmansdraw")
-    match.reset(seed=1)
-    loser = match.agent_selection
-    match.last()
-    match.step(1)  # to end a turn that has not begun
-    assert match.rewards[loser] == -1
-    assert all(match.terminations.values())
 
 
 def test_a_number_of_seats_that_no_match_has_is_refused() -> None:

@@ -11,7 +11,6 @@ from support.euchre_peeker import Peeker, Window
 from support.size import cases
 
 from cardsharp.cloud.clock import SystemClock
-from cardsharp.errors import ConfigError, Unreachable
 from cardsharp.euchre.simulation import shuffled
 from cardsharp.euchre.state import Deal
 from cardsharp.euchre.strategies import Strategy, build
@@ -91,13 +90,3 @@ def test_the_probe_catches_a_player_that_peeks() -> None:
         findings = {one.kind: one.changed for one in probe(front.url, Probed(DEALS))}
     assert all(findings.values()), findings
     assert sum(findings.values()) >= DEALS, findings
-
-
-def test_no_answer_is_told_as_such() -> None:
-    """A service that has gone; the connection it leaves behind is refused."""
-    with serving() as (front, _):
-        url = front.url
-    with RemotePlayer(url) as player, pytest.raises(Unreachable, match="serve` running there"):
-        play_game((player, player, player, player), Random(1))
-    with pytest.raises(ConfigError, match="is no address"):
-        RemotePlayer("localhost:8080")

@@ -1,18 +1,14 @@
 """The deals as a codec over what keeps documents; `test_keep.py` has the contract of the homes."""
 
-from random import Random
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.cloud_benches import moto_client
 from support.cloud_clock import FakeClock
-from support.euchre_api import euchre_front
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.errors import Conflict
 from cardsharp.euchre.cards import DECK
-from cardsharp.euchre.journal import Journal
 from cardsharp.euchre.records import (
     BidEvent,
     DealKey,
@@ -24,12 +20,8 @@ from cardsharp.euchre.records import (
     encode_event,
 )
 from cardsharp.euchre.store import LIFE, Deals, dynamo_deals, key_at
-from cardsharp.euchre.strategies import build
 from cardsharp.keep.memory import MemoryKeep
-from workbench.cloud.emulator import Emulator
 from workbench.cloud.tables import create_table
-from workbench.euchre.coordinator import StrategyPlayer, play_game
-from workbench.euchre.remote import RemotePlayer
 
 KEY = DealKey("7f0e", 0, 12)
 CARDS = tuple(reversed(DECK))
@@ -132,20 +124,3 @@ def test_an_item_of_version_02_is_played_on(clock: FakeClock) -> None:
         assert (read(deals).cards, read(deals).log) == (CARDS, EVENTS)
         deals.begin(KEY, CARDS[::-1])
         assert (read(deals).cards, read(deals).log) == (CARDS[::-1], ())
-
-
-def test_a_game_over_dynamodb_is_the_game_in_this_process(emulator: Emulator) -> None:
-    """The whole service on the emulated AWS, called over HTTP; each deal is a small item."""
-    rules = StrategyPlayer(build("rules"))
-    expected = play_game((rules, rules, rules, rules), Random(11))
-    client = emulator.client("dynamodb")
-    table = create_table(client, "euchreTable")
-    front = euchre_front(build("rules"), Journal(), dynamo_deals(table, SystemClock(), client))
-    with front, RemotePlayer(front.url) as remote:
-        assert play_game((remote, rules, remote, rules), Random(11)) == expected
-    items = client.scan(TableName=table)["Items"]
-    client.delete_table(TableName=table)
-    end = (SystemClock().now() + LIFE).timestamp()
-    assert len(items) > 5
-    assert all(end - 600 < int(item["expires_at"]["N"]) <= end for item in items)
-    assert max(len(str(item)) for item in items) < 2_000, "two units of DynamoDB's capacity"

@@ -76,20 +76,6 @@ def copied(record: MatchRecord, moves: list[MoveRecord], log: SqliteLog, name: s
     log.finish(lease, record.outcome)
 
 
-def test_a_log_of_the_first_version_opens_shows_and_is_written_on(cli: Cli, old: Path) -> None:
-    store = ("--store", f"sqlite:{old}")
-    assert cli("matches", *store, "--json").json()[0]["match"] == OLD
-    shown = cli("show", "last", *store, "--json").json()
-    assert len(shown["turns"]) == shown["outcome"]["turns"] == 17
-    assert "captain (us) v champion" in cli("show", "last", *store).out
-    assert "chosen  Draw" in cli("why", "last", "9", *store).out
-    record, moves = read(old, OLD)
-    with closing(SqliteLog(old, FakeClock())) as log:
-        copied(record, moves, log, "new")
-    assert [one for one in cli("matches", *store, "--json").json() if one["match"] == "new"]
-    assert read(old, "new")[1] == moves
-
-
 @pytest.mark.parametrize("name", ["ok", "é", "🂏", "\ud800 half a letter", "a\0b\nc"])
 def test_every_text_is_kept_as_it_came(tmp_path: Path, name: str) -> None:
     """Also half of a surrogate pair, which no UTF-8 has and any player may be called."""

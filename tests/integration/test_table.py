@@ -216,15 +216,6 @@ def test_a_match_that_all_have_left_is_over_and_lost() -> None:
         assert 'id="moves"' in seat.until('id="moves"')
 
 
-def test_partners_are_invited_before_opponents() -> None:
-    room = Room(setting("euchre", people=2), "Ann")
-    with playing(room) as (host, guest):
-        guest.do("join", name="Bea")
-        host.until('id="moves"', "plays")
-        seats = [one.seat for one in room.chairs]
-        assert (seats[0] - seats[1]) % 4 == 2
-
-
 # --- what a seat may not know --------------------------------------------------------------------
 
 

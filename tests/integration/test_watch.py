@@ -16,10 +16,7 @@ from cardsharp.cloud.adapters import build_log
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.viewer.assets import ASSETS, POLICY
-from workbench.cloud.emulator import Emulator
-from workbench.cloud.tables import create_table
 from workbench.show.keeping import keep_match
-from workbench.stage.surroundings import environment
 from workbench.watch.site import WatchServer
 from workbench.watch.sources import ArenaSource, LogSource
 
@@ -83,11 +80,6 @@ def test_a_move_reaches_who_waits_for_it(tmp_path: Path) -> None:
     _watch_live(f"sqlite:{tmp_path / 'matches.db'}")
 
 
-def test_a_match_of_the_cloud_is_watched_live(emulator: Emulator) -> None:
-    with environment(emulator.environment):
-        _watch_live(f"dynamodb:{create_table(emulator.client('dynamodb'), 'Matches')}")
-
-
 def _watch_live(store: str) -> None:
     record, moves = any_match("deadmansdraw")
     log = build_log(store, SystemClock())
@@ -110,23 +102,6 @@ def _watch_live(store: str) -> None:
         log.finish(lease, record.outcome or {})
         assert requests.get(f"{steps}?from=4&wait=1", timeout=30).json()["over"] is True
     log.close()
-
-
-def test_whoever_waits_is_answered_when_the_server_stops(tmp_path: Path) -> None:
-    record, _ = any_match("deadmansdraw")
-    log = SqliteLog(tmp_path / "matches.db", SystemClock())
-    log.take("live", "test", TTL, record.header)
-    answers: list[int] = []
-    with WatchServer(LogSource(f"sqlite:{tmp_path / 'matches.db'}")) as server:
-        path = f"{server.url}/matches/live/steps?wait=1"
-        waiting = threading.Thread(
-            target=lambda: answers.append(requests.get(path, timeout=30).status_code)
-        )
-        waiting.start()
-        assert requests.get(f"{server.url}/matches/live", timeout=10).status_code == 200
-    waiting.join(10)
-    log.close()
-    assert not waiting.is_alive()
 
 
 def test_an_arena_is_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
