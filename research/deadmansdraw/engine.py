@@ -22,16 +22,18 @@ from ctypes import (
     c_void_p,
 )
 from dataclasses import astuple, dataclass, fields, replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
+from cardsharp.deadmansdraw.luck import LIMITS
 from cardsharp.deadmansdraw.strategies.adaptive import file_of
 from cardsharp.deadmansdraw.strategies.adaptive_belief import GENERAL, Entry, known_opponents
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS
 from cardsharp.deadmansdraw.strategies.search.leaves import SearchLimits
 from cardsharp.deadmansdraw.strategies.search.weights import model, read_weights
 from research.compiling import load as load_library
-from workbench.deadmansdraw.lab import LESS
+from workbench.deadmansdraw.lab import LAST, LESS
+from workbench.lab.tempered import TIMES
 from workbench.strategy_file import is_trained, strategy_named
 
 ADAPTIVE = "adaptive"
@@ -68,6 +70,12 @@ class _Book(Structure):
     )
 
 
+class _Tempering(Structure):
+    """`Tempering` of luck.h."""
+
+    _fields_ = (("judge", c_void_p), ("last", c_int32), ("times", c_int32))
+
+
 class Result(Structure):
     """`Result` of core.h: how a match ended; pairs hold the first player's figure, the second's."""
 
@@ -76,12 +84,16 @@ class Result(Structure):
     turns: Sequence[int]
     actions: Sequence[int]
     busts: Sequence[int]
+    again: float
+    luck: float
     _fields_ = (
         ("points", c_double),
         ("scores", c_int32 * 2),
         ("turns", c_int32 * 2),
         ("actions", c_int32 * 2),
         ("busts", c_int32 * 2),
+        ("again", c_double),
+        ("luck", c_double),
     )
 
 
@@ -104,7 +116,7 @@ class Engine:
         library.captain_new.restype = c_void_p
         library.play_series.argtypes = (
             *(c_void_p * 2, POINTER(_Book) * 2),
-            *(c_uint64, c_uint64, c_int64, c_int64, POINTER(Result)),
+            *(c_uint64, c_uint64, c_int64, c_int64, POINTER(_Tempering), POINTER(Result)),
         )
         library.play_series.restype = None
 
@@ -129,20 +141,31 @@ class Engine:
         return Twin(self.library.captain_new(numbers.buffer_info()[0], byref(bounds)))
 
     def play(
-        self, players: tuple[Twin, Twin], seed: int, numbers: Sequence[int], series: int = 1
+        self,
+        players: tuple[Twin, Twin],
+        seed: int,
+        numbers: Sequence[int],
+        series: int = 1,
+        *,
+        less_luck: bool = False,
     ) -> list[tuple[Result, Result]]:
         """The pairs of those consecutive numbers: each deck twice, with the seats swapped.
 
         A belief is kept through so many pairs in a row as `series` says.
         """
+        tempering = byref(self._tempering) if less_luck else None
         policies = (c_void_p * 2)(*(player.policy for player in players))
         books = (POINTER(_Book) * 2)()
         for place, player in enumerate(players):
             if player.book is not None:
                 books[place].contents = player.book
         found, pairs = (Result * (2 * len(numbers)))(), len(numbers)
-        self.library.play_series(policies, books, seed, numbers[0], pairs, series, found)
+        self.library.play_series(policies, books, seed, numbers[0], pairs, series, tempering, found)
         return list(zip(found[::2], found[1::2], strict=True))
+
+    @cached_property
+    def _tempering(self) -> _Tempering:
+        return _Tempering(self.captain(model(WEIGHTS).numbers, LIMITS).policy, LAST, TIMES)
 
     def _policy(self, name: str) -> int:
         """The address of the policy that a C file registered under `name`."""

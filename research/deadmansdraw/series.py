@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from research.deadmansdraw.engine import Result as Compiled
 from research.deadmansdraw.engine import load, twin
 from workbench.lab.plan import Plan
-from workbench.lab.results import Pair, Result
+from workbench.lab.results import Luck, Pair, Result
 
 
 def play_compiled(plan: Plan, numbers: Sequence[int]) -> list[Pair]:
@@ -13,10 +13,14 @@ def play_compiled(plan: Plan, numbers: Sequence[int]) -> list[Pair]:
     engine, first, second = load(), twin(plan.first), twin(plan.second)
     if engine is None or first is None or second is None:
         raise RuntimeError("The compiled engine is there no more; use --plain.")
-    played = engine.play((first, second), plan.seed, numbers, len(numbers))
-    return [(_result(there), _result(back)) for there, back in played]
+    played = engine.play(
+        (first, second), plan.seed, numbers, len(numbers), less_luck=plan.less_luck
+    )
+    told = plan.less_luck
+    return [(_result(there, told=told), _result(back, told=told)) for there, back in played]
 
 
-def _result(match: Compiled) -> Result:
+def _result(match: Compiled, *, told: bool) -> Result:
     counts = ("scores", "turns", "actions", "busts")
-    return Result(match.points, {name: tuple(getattr(match, name)) for name in counts})
+    luck = Luck(match.again, match.luck) if told else None
+    return Result(match.points, {name: tuple(getattr(match, name)) for name in counts}, luck=luck)

@@ -55,6 +55,15 @@ def test_a_duel_is_the_same_in_both_engines(first: str, second: str) -> None:
 
 
 @needs_compiler
+@pytest.mark.parametrize("players", [("champion", "third"), ("captain", "draw-3")])
+def test_luck_is_the_same_in_both_engines(players: tuple[str, str]) -> None:
+    """To the last bit, and the last cards are played again with the same dice."""
+    first, second = players
+    pairs = 1 if "captain" in players else 8
+    assert_equal(Plan(first=first, second=second, pairs=pairs, seed=3, less_luck=True))
+
+
+@needs_compiler
 def test_adaptive_plays_a_series_the_same_in_both_engines() -> None:
     """Belief, choice of weights and search: every figure of every match."""
     assert_equal(Plan(first="adaptive", second="draw-2", pairs=1, seed=3))

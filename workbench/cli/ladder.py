@@ -15,7 +15,7 @@ from cardsharp.ratings import MEAN
 from workbench.lab.duel import Duel
 from workbench.lab.following import watched
 from workbench.lab.ladder import MOST, TEST, Climb, Climbed, LadderStep, Memory, ladder_of
-from workbench.lab.options import MOST_SEEDS, Player, Positive, Workers
+from workbench.lab.options import MOST_SEEDS, LessLuckToo, Player, Positive, Workers
 from workbench.lab.plan import DEFAULT_GAME, Plan
 from workbench.lab.players import fingerprint
 from workbench.lab.pools import pool_of
@@ -49,6 +49,7 @@ class LadderOptions:
     anew: Annotated[
         bool, Parameter(negative=(), help="Play again, on other deals, what is known already.")
     ] = False
+    less_luck: LessLuckToo = False
     workers: Workers = None
     as_json: Json = False
 
@@ -67,7 +68,9 @@ class LadderOptions:
     def plan(self, player: str) -> Plan:
         """The plan of the lowest rung, dealt as no other version of the player was."""
         of = ladder_of(self.game).game
-        plan = Plan(game=of, first=player, second=self.rungs[0], pairs=self.pairs)
+        plan = Plan(
+            game=of, first=player, second=self.rungs[0], pairs=self.pairs, less_luck=self.less_luck
+        )
         seed = SystemRandom().randrange(MOST_SEEDS) if self.anew else int(fingerprint(plan), 16)
         return replace(plan, seed=1 + seed % MOST_SEEDS)
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter
@@ -11,7 +12,9 @@ from cardsharp.cloud.ports import MatchRecord, MoveRecord
 from cardsharp.deadmansdraw.actions import Effect, EffectType
 from cardsharp.deadmansdraw.bank import bank_of
 from cardsharp.deadmansdraw.cards import Card, Suit
+from cardsharp.deadmansdraw.luck import luck_of
 from cardsharp.deadmansdraw.position import Position
+from cardsharp.deadmansdraw.simulation import Match
 from cardsharp.deadmansdraw.strategies import Strategy
 from cardsharp.deadmansdraw.strategies.captain import (
     WEIGHTS,
@@ -24,7 +27,7 @@ from cardsharp.deadmansdraw.strategies.search.leaves import SearchLimits
 from cardsharp.deadmansdraw.strategies.search.tree import Search
 from cardsharp.deadmansdraw.strategies.search.weights import model
 from workbench.deadmansdraw.kept import kept_match
-from workbench.lab.dice import DicePurpose, PairDice, dice
+from workbench.lab.dice import AGAIN, DicePurpose, PairDice, dice
 from workbench.lab.extras import Extras, LabMatch, MatchDice, PlaySeries, ProbeAnswer
 from workbench.lab.plan import Plan
 from workbench.twins import twin_function
@@ -34,6 +37,9 @@ LESS = {
     "captain-without-second-draws": SearchLimits(second_draws=-1),
 }
 """How far the captain searches without a part of its search, by that player's name."""
+
+LAST = 10
+"""So many cards left are the last ones: their play is repeated, not judged."""
 
 ENOUGH = {"champion-2": 2, "champion-4": 4}
 """How many cards are enough for champions that are strangers to those who know the champion."""
@@ -73,6 +79,21 @@ class DeadMansDrawExtras(Extras):
         search = _Counting(model(WEIGHTS), SearchLimits(), deck_of(position))
         Weighing(position, search).options()
         return search.before + search.nodes
+
+    tells_luck = True
+
+    def is_late(self, state: Match) -> bool:
+        """Whether `LAST` cards are left, or fewer."""
+        return len(state.state.draw_pile) <= LAST
+
+    def luck(self, before: Match, after: Match) -> float:
+        """What the cards brought, as the captain has it; 0 where he has no opinion."""
+        return luck_of(before.position, after.history[-1].events) or 0.0
+
+    def dice_again(self, seed: int, number: int, time: int) -> tuple[Random, Random]:
+        """Two streams each, which are the compiled engine's too."""
+        first = AGAIN + 2 * time
+        return dice(seed, number, first), dice(seed, number, first + 1)
 
     keeps = True
 

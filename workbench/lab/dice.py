@@ -21,12 +21,21 @@ class DicePurpose(IntEnum):
     SECOND = 3
 
 
+AGAIN = len(DicePurpose)
+"""From this purpose on two each are of another end of a match: the hidden cards, and what comes."""
+
+
 class PairDice(Random):
     """A `Random` whose bits come from SplitMix64, and whose ranges from one multiplication."""
 
     def __init__(self, state: int) -> None:
         super().__init__(0)
         self.state = state & _MASK
+
+    def __deepcopy__(self, memo: object) -> "PairDice":
+        """Dice that roll the same from here on."""
+        del memo
+        return PairDice(self.state)
 
     def getrandbits(self, k: int, /) -> int:
         """`k` random bits, 64 at most."""
@@ -49,7 +58,7 @@ def _mixed(state: int) -> int:
     return state ^ (state >> 31)
 
 
-def dice(seed: int, number: int, purpose: DicePurpose) -> PairDice:
+def dice(seed: int, number: int, purpose: int) -> PairDice:
     """New dice of that purpose for that pair of a run."""
     stream = PairDice(seed)
     for part in (number, purpose, 0):

@@ -3,10 +3,12 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isfinite
-from statistics import fmean
+from statistics import fmean, pvariance
+from typing import NamedTuple
 
 from cardsharp.simulation import Figure
 from workbench.lab.interval import Interval, interval
+from workbench.lab.less_luck import LessLuck
 from workbench.lab.plan import Plan
 from workbench.lab.results import Pair, Result
 from workbench.lab.sprt import elo_of
@@ -18,6 +20,20 @@ TWO = 2
 def share_of(pair: Pair) -> float:
     """The share of the points that the first player made in a pair."""
     return fmean(match.points for match in pair)
+
+
+class WithoutLuck(NamedTuple):
+    """Points in 100 without luck; it takes `worth` times as many matches to know plain ones so."""
+
+    points: float
+    bounds: Interval
+    worth: float
+
+    @property
+    def document(self) -> dict[str, float]:
+        """The figures as JSON."""
+        told = {"points": self.points, "lower": self.bounds.low, "upper": self.bounds.high}
+        return {name: round(one, 3) for name, one in {**told, "worth": self.worth}.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +59,27 @@ class Duel:
         shares = [share_of(pair) for pair in self.pairs]
         return interval(shares, self.plan.matches_a_pair).scaled(100)
 
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """The share of the points of each pair, without luck where that is known."""
+        return tuple(map(LessLuck().share, self.pairs))
+
+    @property
+    def less_luck(self) -> WithoutLuck | None:
+        """The points without luck, None where nothing is known of it."""
+        if not self.plan.less_luck:
+            return None
+        shares, plain = self.shares, pvariance(map(share_of, self.pairs))
+        bounds = interval(shares, self.plan.matches_a_pair).scaled(100)
+        rest = pvariance(shares)
+        return WithoutLuck(100 * fmean(shares), bounds, plain / rest if rest else 1.0)
+
+    @property
+    def best(self) -> tuple[float, Interval]:
+        """The points and their interval as well as they are known."""
+        less = self.less_luck
+        return (self.points, self.interval) if less is None else (less.points, less.bounds)
+
     def total(self, count: str, player: int) -> float:
         """The sum of a count of player 0 or 1, or of the matches where it is theirs."""
         values = (match.counts[count] for match in self.matches)
@@ -58,7 +95,13 @@ class Duel:
         fair = f"; equal players: {100 * plan.fair:.1f}" if plan.copies > 1 else ""
         points = f"{self.points:.1f} % of the points in {len(self.matches)} matches"
         bounded = f"(95 %: {bounds.low:.1f} to {bounds.high:.1f}{fair})"
-        lines = [f"{plan.title}: {points} {bounded}", *self._verdict()]
+        lines = [f"{plan.title}: {points} {bounded}"]
+        less = self.less_luck
+        if less is not None:
+            within = f"(95 %: {less.bounds.low:.1f} to {less.bounds.high:.1f})"
+            worth = f"as from {less.worth:.1f} times as many matches"
+            lines.append(f"  less luck: {less.points:.1f} % {within}, {worth}")
+        lines += self._verdict()
         own, shared = _by_owner(plan.simulation.figures, self)
         for player, name in enumerate((plan.first, plan.second) if own else ()):
             lines.append(self._line(name, own, player))
@@ -84,18 +127,18 @@ class Duel:
     @property
     def elo(self) -> tuple[float | None, float | None, float | None]:
         """The Elo difference and the ends of its 95 % interval, None for one without bound."""
-        bounds = self.interval
-        found = (elo_of(share / 100) for share in (self.points, bounds.low, bounds.high))
+        points, bounds = self.best
+        found = (elo_of(share / 100) for share in (points, bounds.low, bounds.high))
         elo, low, high = (one if isfinite(one) else None for one in found)
         return elo, low, high
 
     @property
     def stronger(self) -> str | None:
         """Who is shown to be stronger, None where nobody is."""
-        bounds = self.interval
+        points, bounds = self.best
         if bounds.low <= EVEN <= bounds.high:
             return None
-        return self.plan.first if self.points > EVEN else self.plan.second
+        return self.plan.first if points > EVEN else self.plan.second
 
     def _told_of_two(self) -> dict[str, object]:
         """The verdict as JSON."""
@@ -115,7 +158,7 @@ class Duel:
 
     def as_json(self) -> dict[str, object]:
         """All that was measured; `counts` are sums, each player's or the matches'."""
-        plan, bounds = self.plan, self.interval
+        plan, bounds, less = self.plan, self.interval, self.less_luck
         counted = self.matches[0].counts
         return {
             "game": plan.game,
@@ -129,6 +172,7 @@ class Duel:
             "lower": round(bounds.low, 3),
             "upper": round(bounds.high, 3),
             "margin": round(bounds.margin, 3),
+            **({} if less is None else {"lessLuck": less.document}),
             **(self._told_of_two() if self.is_of_two else {}),
             "bySide": [round(100 * share, 3) for share in self.by_side],
             "counts": {

@@ -141,6 +141,21 @@ class Extras:
         del name, position
         return None
 
+    tells_luck = False
+    """Whether `is_late` and `luck` know the luck of its matches."""
+
+    def is_late(self, state: Any) -> bool:  # noqa: ANN401
+        """Whether only the last cards are left, which can be dealt anew from there."""
+        raise NotImplementedError
+
+    def luck(self, before: Any, after: Any) -> float:  # noqa: ANN401
+        """What chance brought who acted between two states; its mean is 0."""
+        raise NotImplementedError
+
+    def dice_again(self, seed: int, number: int, time: int) -> tuple[Random, Random]:
+        """The dice of another end of a pair's matches: of what is hidden, and of what comes."""
+        raise NotImplementedError
+
     keeps = False
     """Whether `kept` can tell its matches."""
 

@@ -21,7 +21,7 @@ from cardsharp.game import Game
 from cardsharp.games import game as game_named
 from cardsharp.games import games
 from cardsharp.ratings import Rating, Score, rating_of, ratings_of
-from workbench.lab.duel import Duel, share_of
+from workbench.lab.duel import Duel
 from workbench.lab.plan import Plan
 from workbench.lab.players import fingerprint
 from workbench.lab.runs import run
@@ -94,7 +94,7 @@ def measured(plan: Plan, pool: Executor | None, tell: Callable[[Duel], None]) ->
     for place, first in enumerate(names):
         for second in names[place + 1 : place + 1 + REACH]:
             duel = run(replace(plan, first=first, second=second), pool)
-            scores[first, second] = Score.of(map(share_of, duel.pairs))
+            scores[first, second] = Score.of(duel.shares)
             tell(duel)
     found = ratings_of(scores)
     players = {name: found[name].rounded for name in names}
@@ -216,7 +216,7 @@ class Climb:
 
 
 def _rung(duel: Duel, tested: Sequential) -> Rung:
-    plan, score = duel.plan, Score.of(map(share_of, duel.pairs))
+    plan, score = duel.plan, Score.of(duel.shares)
     decided: Verdict = "beaten" if tested.ratio > 0 else "not beaten"
     return Rung(
         game=plan.game,

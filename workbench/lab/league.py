@@ -23,12 +23,12 @@ class League:
     def points(self, row: int, column: int) -> float:
         """What the player of `row` made of the one of `column`, in per cent."""
         if row < column:
-            return self.duels[row, column].points
-        return 100 - self.duels[column, row].points
+            return self.duels[row, column].best[0]
+        return 100 - self.duels[column, row].best[0]
 
     def interval(self, row: int, column: int) -> Interval:
         """The 95 % interval of it."""
-        found = self.duels[min(row, column), max(row, column)].interval
+        found = self.duels[min(row, column), max(row, column)].best[1]
         return found if row < column else Interval(100 - found.high, 100 - found.low)
 
     def mean(self, row: int) -> float:

@@ -12,7 +12,7 @@ from workbench.lab.duel import share_of
 from workbench.lab.interval import Interval, interval
 from workbench.lab.plan import Plan
 from workbench.lab.players import fingerprint
-from workbench.lab.results import Pair, Result
+from workbench.lab.results import Luck, Pair, Result
 from workbench.lab.runs import Numbered
 
 
@@ -29,11 +29,13 @@ class _Head(_Line):
     copies: int
     series: int
     fingerprint: str
+    less_luck: bool = False
 
 
 class _Match(_Line):
     points: float
     counts: dict[str, tuple[float, ...]]
+    luck: Luck | None = None
 
 
 class _Pair(_Line):
@@ -125,12 +127,14 @@ def _parsed(file: Path, text: str) -> tuple[_Head, dict[int, Pair]]:
 
 
 def _recorded(number: int, pair: Pair) -> _Pair:
-    matches = (_Match(points=match.points, counts=dict(match.counts)) for match in pair)
-    return _Pair(number=number, matches=tuple(matches))
+    matches = tuple(
+        _Match(points=match.points, counts=dict(match.counts), luck=match.luck) for match in pair
+    )
+    return _Pair(number=number, matches=matches)
 
 
 def _pair(line: _Pair) -> Pair:
-    return tuple(Result(match.points, match.counts) for match in line.matches)
+    return tuple(Result(match.points, match.counts, luck=match.luck) for match in line.matches)
 
 
 def _differences(found: _Line, wanted: _Head) -> str:

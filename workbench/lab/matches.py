@@ -5,20 +5,23 @@ A strategy sees what it would see at a real table: the position of its seat, nev
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from random import Random
 from time import process_time
 from typing import Any
 
 from cardsharp.deciding import Decided
 from cardsharp.errors import RulesError, StrategyFault
-from cardsharp.simulation import S, Simulation
+from cardsharp.simulation import Simulation
 from cardsharp.strategy import Decision
 from workbench.lab.extras import Extras, Guest, LabPlayer, extras_of
 from workbench.lab.guard import Guarded
 from workbench.lab.plan import Plan
 from workbench.lab.players import strategy_of
-from workbench.lab.results import Pair, Result
+from workbench.lab.results import Luck, Pair, Result
+from workbench.lab.tempered import Tempered, play
 
 Past = list[tuple[int, Any]]
 """The matches of a series so far as one of the two knows them, each with its seat."""
@@ -86,16 +89,6 @@ class Thinking:
         """Nothing is to be told."""
 
 
-def play(
-    simulation: Simulation[S, Any, Any], state: S, players: Sequence[LabPlayer], chance: Random
-) -> S:
-    """The end of a match that stands so, played by `players`, seat by seat."""
-    to_act, act = simulation.to_act, simulation.act
-    while (seat := to_act(state)) is not None:
-        state = act(state, players[seat].decide(state), chance)
-    return state
-
-
 def play_series(plan: Plan, numbers: Sequence[int]) -> list[Pair]:
     """The pairs of those numbers, in which each player may learn from the matches before."""
     with ExitStack() as stack:
@@ -138,12 +131,25 @@ class PairSeries:
                 players |= dict.fromkeys(other, self._seat(second))
             opening = self.simulation.deal(dice.deal)
             seated = [players[seat] for seat in sorted(players)]
-            state = play(self.simulation, opening, seated, dice.chance)
+            state, luck = self._played(number, seats, opening, seated, dice.chance)
             for player in {id(one): one for one in seated}.values():
                 player.ended(state)
             self.past[0].append((seats[0], state))
             self.past[1].append((others[0][0], state))
-            yield self._result(state, side)
+            yield replace(self._result(state, side), luck=luck)
+
+    def _played(
+        self,
+        number: int,
+        seats: tuple[int, ...],
+        opening: Any,  # noqa: ANN401 - any game's
+        seated: Sequence[LabPlayer],
+        chance: Random,
+    ) -> tuple[Any, Luck | None]:
+        if not self.plan.less_luck:
+            return play(self.simulation, opening, seated, chance), None
+        again = partial(self.extras.dice_again, self.plan.seed, number)
+        return Tempered(self.simulation, self.extras, seats).play(opening, seated, chance, again)
 
     def _player(self, which: int, seats: tuple[int, ...], dice: Random, number: int) -> LabPlayer:
         guest = self.guests[which]

@@ -36,6 +36,9 @@ Workers = Annotated[int | None, Parameter(validator=Positive, help="Processes; e
 Cluster = Annotated[
     str | None, Parameter(help="A Dask scheduler, tcp://HOST:PORT, whose workers play instead.")
 ]
+LessLuckToo = Annotated[
+    bool, Parameter(negative=(), help="Take luck out of the results: fewer matches do.")
+]
 GameName = Annotated[str, Parameter(help="Whose strategies they are.")]
 
 
@@ -63,6 +66,7 @@ class RunOptions:
     plain: Annotated[
         bool, Parameter(negative=(), help="Plain Python even where compiled code is there.")
     ] = False
+    less_luck: LessLuckToo = False
     as_json: Json = False
 
     @property
@@ -83,6 +87,7 @@ class RunOptions:
             copies=self.copies,
             series=self.series,
             plain=self.plain,
+            less_luck=self.less_luck,
         )
 
 

@@ -22,7 +22,8 @@ class Plan:
 
     Each deal is played once for each side that `first` can have: twice with the seats swapped,
     or once from each seat against `copies` of `second`. Its matches are a *pair*. In a series of
-    `series` pairs a strategy that learns knows the matches before.
+    `series` pairs a strategy that learns knows the matches before. With `less_luck` each match is
+    played so that its luck can be told.
     """
 
     first: str
@@ -33,6 +34,7 @@ class Plan:
     copies: int = 1
     series: int = SERIES
     plain: bool = False
+    less_luck: bool = False
 
     @property
     def title(self) -> str:

@@ -38,7 +38,15 @@ def bare_strategy_of(
 
 
 def check_players(plan: Plan) -> None:
-    """Make both players once; raises `ConfigError` where one cannot be made."""
+    """Make both players once.
+
+    Raises:
+        ConfigError: one cannot be made, or nobody knows the game's luck and it is asked for.
+    """
+    if plan.less_luck and not extras_of(plan.game).tells_luck:
+        raise ConfigError(
+            f"Nobody tells the luck of {game(plan.game).title}; leave --less-luck out."
+        )
     if not plan.plain and extras_of(plan.game).series(plan) is not None:
         return
     for name in (plan.first, plan.second):

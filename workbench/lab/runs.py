@@ -7,8 +7,9 @@ from contextlib import closing
 from dataclasses import replace
 from itertools import count, takewhile
 
-from workbench.lab.duel import Duel, share_of
+from workbench.lab.duel import Duel
 from workbench.lab.extras import PlaySeries, extras_of
+from workbench.lab.less_luck import LessLuck
 from workbench.lab.matches import play_series
 from workbench.lab.plan import Plan
 from workbench.lab.players import check_players
@@ -50,15 +51,15 @@ def run(
         ConfigError: a player of the plan does not exist.
     """
     check_players(plan)
-    done = dict(kept or {})
-    if not _decided(tested, done):
+    done, less = dict(kept or {}), LessLuck()
+    if not _decided(tested, done, less):
         tasks = _TASKS if tested is None else _TASKS_TESTED
         with closing(_play_missing(plan, plan.missing(done), pool, tasks)) as batches:
             for played in batches:
                 fresh = [(number, pair) for number, pair in played if number not in done]
                 done |= fresh
                 tell(fresh)
-                if _decided(tested, done):
+                if _decided(tested, done, less):
                     break
     pairs = plan.pairs if tested is None else tested.number
     return Duel(replace(plan, pairs=pairs), tuple(done[number] for number in range(pairs)))
@@ -76,12 +77,12 @@ def unsteady(played: Duel) -> tuple[str, ...]:
     return () if again == played.pairs[0] else tuple(dict.fromkeys(files))
 
 
-def _decided(tested: Sequential | None, done: dict[int, Pair]) -> bool:
+def _decided(tested: Sequential | None, done: dict[int, Pair], less: LessLuck) -> bool:
     """Whether the pairs that are there without a gap decide the test."""
     if tested is None:
         return False
     there = takewhile(done.__contains__, count(tested.number))
-    return tested.take(share_of(done[number]) for number in there)
+    return tested.take(less.share(done[number]) for number in there)
 
 
 def _play_missing(

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 static const double SLIP = 0.02, MISS = 0.05, MOST_MISSES = 0.05, SURE = 0.9, STRANGER = 0.5;
 
@@ -100,30 +101,92 @@ static void count_move(Result *result, const Match *match, int side, int turn_be
     result->busts[side] += match->busted;
 }
 
-static Result one_match(Player players[2], uint64_t seed, uint64_t number, int seats) {
-    Rng rngs[2] = {rng_for(seed, number, PURPOSE_FIRST), rng_for(seed, number, PURPOSE_SECOND)};
-    Result result = {0};
+typedef struct {
     Match match;
-    match_deal(&match, rng_for(seed, number, PURPOSE_DECK), rng_for(seed, number, PURPOSE_CHANCE));
-    while (!match.table.over) {
-        int side = match.table.player ^ seats, turn = match.table.turn;
-        Action action = decide(&players[side], &match.table, &rngs[side]);
-        if (players[1 - side].belief.book) {
-            belief_see(&players[1 - side].belief, &match.table, action);
-        }
-        match_play(&match, action);
-        count_move(&result, &match, side, turn);
+    Player players[2]; /* the first player's side, the second's */
+    Rng rngs[2];
+    int seats; /* the seat of the first player */
+} Game;
+
+static Action next_action(Game *game) {
+    const Table *table = &game->match.table;
+    int side = table->player ^ game->seats;
+    Action action = decide(&game->players[side], table, &game->rngs[side]);
+    if (game->players[1 - side].belief.book) {
+        belief_see(&game->players[1 - side].belief, table, action);
     }
+    return action;
+}
+
+/* The first player's share of the points. */
+static double share_of(const Game *game, int32_t scores[2]) {
     for (int side = 0; side < 2; side++) {
-        result.scores[side] = bank_value(match.table.bank[side ^ seats]);
+        scores[side] = bank_value(game->match.table.bank[side ^ game->seats]);
     }
-    int ahead = result.scores[0] - result.scores[1];
-    result.points = ahead > 0 ? 1 : ahead == 0 ? 0.5 : 0;
+    return scores[0] > scores[1] ? 1 : scores[0] == scores[1] ? 0.5 : 0;
+}
+
+/* The order of the draw pile anew, but for a card that an Oracle has shown. */
+static void shuffle_rest(Match *match, Rng dice) {
+    int from = match->next + (match->table.known_top != NO_CARD);
+    int number = match->next + count(match->table.pile) - from;
+    Card rest[DECK], *order = match->order + from;
+    memcpy(rest, order, (size_t)number);
+    for (int i = 0; i < number; i++) {
+        int at = rng_below(&dice, number - i);
+        order[i] = rest[at];
+        memmove(rest + at, rest + at + 1, (size_t)(number - i - at - 1));
+    }
+}
+
+/* The sum of the first player's shares over so many other ends of the match. */
+static double play_again(const Game *game, int times, uint64_t seed, uint64_t number) {
+    double sum = 0.0;
+    int32_t scores[2];
+    for (int i = 0; i < times; i++) {
+        Game again = *game;
+        uint64_t purpose = PURPOSE_AGAIN + 2 * (uint64_t)i;
+        shuffle_rest(&again.match, rng_for(seed, number, purpose));
+        again.match.chance = rng_for(seed, number, purpose + 1);
+        while (!again.match.table.over) match_play(&again.match, next_action(&again));
+        sum += share_of(&again, scores);
+    }
+    return sum;
+}
+
+static Result one_match(Player players[2], uint64_t seed, uint64_t number, int seats,
+                        const Tempering *tempering) {
+    Game game = {.players = {players[0], players[1]}, .seats = seats};
+    Result result = {0};
+    Match *match = &game.match;
+    bool early = tempering;
+    double others = 0.0;
+    game.rngs[0] = rng_for(seed, number, PURPOSE_FIRST);
+    game.rngs[1] = rng_for(seed, number, PURPOSE_SECOND);
+    match_deal(match, rng_for(seed, number, PURPOSE_DECK), rng_for(seed, number, PURPOSE_CHANCE));
+    while (!match->table.over) {
+        Table before = match->table;
+        Card drawn = match->order[match->next];
+        int side = before.player ^ seats;
+        Action action = next_action(&game);
+        match_play(match, action);
+        count_move(&result, match, side, before.turn);
+        if (!early) continue;
+        double luck = luck_of(tempering->judge, &before, action, drawn, match);
+        result.luck += side ? -luck : luck;
+        early = count(match->table.pile) > tempering->last;
+        if (!early) others = play_again(&game, tempering->times, seed, number);
+    }
+    players[0] = game.players[0];
+    players[1] = game.players[1];
+    result.points = share_of(&game, result.scores);
+    if (tempering) result.again = (result.points + others) / (1 + tempering->times);
     return result;
 }
 
 void play_series(const Policy *const players[2], const Book *const books[2], uint64_t seed,
-                 uint64_t from, int64_t pairs, int64_t series, Result *results) {
+                 uint64_t from, int64_t pairs, int64_t series, const Tempering *tempering,
+                 Result *results) {
     Player both[2];
     for (int64_t i = 0; i < pairs; i++) {
         if (i % series == 0) {
@@ -132,7 +195,7 @@ void play_series(const Policy *const players[2], const Book *const books[2], uin
             }
         }
         for (int seats = 0; seats < 2; seats++) {
-            results[2 * i + seats] = one_match(both, seed, from + (uint64_t)i, seats);
+            results[2 * i + seats] = one_match(both, seed, from + (uint64_t)i, seats, tempering);
         }
     }
 }

@@ -2,7 +2,7 @@
 #ifndef CARDSHARP_BELIEF_H
 #define CARDSHARP_BELIEF_H
 
-#include "core.h"
+#include "luck.h"
 
 enum { MOST_ENTRIES = 32, MOST_WEIGHTS = 16, MOST_LYING = 7 };
 
@@ -33,8 +33,10 @@ typedef struct {
 void belief_see(Belief *belief, const Table *table, Action action); /* before it is played */
 int belief_weights(const Belief *belief);
 
-/* Pairs of matches in series of `series` pairs; a player with a book keeps its belief in one. */
+/* Pairs of matches in series of `series` pairs; a player with a book keeps its belief in one.
+ * With a `tempering` the results say what it takes to tell the luck. */
 void play_series(const Policy *const players[2], const Book *const books[2], uint64_t seed,
-                 uint64_t from, int64_t pairs, int64_t series, Result *results);
+                 uint64_t from, int64_t pairs, int64_t series, const Tempering *tempering,
+                 Result *results);
 
 #endif

@@ -41,8 +41,12 @@ const Policy *captain_new(const Model *model, const Limits *limits) {
     return policy;
 }
 
-int weigh_table(const Policy *policy, const Table *table, Option options[MOST_OPTIONS]) {
+Search *search_of(const Policy *policy) {
     Search *search = search_for(policy->own);
     search_begin(search, ~(Cards)0 >> 4);
-    return weigh(search, table, options);
+    return search;
+}
+
+int weigh_table(const Policy *policy, const Table *table, Option options[MOST_OPTIONS]) {
+    return weigh(search_of(policy), table, options);
 }

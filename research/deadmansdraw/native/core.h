@@ -50,7 +50,7 @@ static inline int top_value(Cards cards, Suit suit) {
 /* --- randomness: splitmix64, easy to repeat in Python (workbench/lab/dice.py) --- */
 
 typedef struct { uint64_t state; } Rng;
-enum { PURPOSE_DECK, PURPOSE_CHANCE, PURPOSE_FIRST, PURPOSE_SECOND }; /* of a pair's dice */
+enum { PURPOSE_DECK, PURPOSE_CHANCE, PURPOSE_FIRST, PURPOSE_SECOND, PURPOSE_AGAIN }; /* of a pair's dice */
 Rng rng_for(uint64_t seed, uint64_t number, uint64_t purpose);
 uint64_t rng_next(Rng *rng);
 int rng_below(Rng *rng, int n);      /* 0 .. n-1, by multiplication */
@@ -125,6 +125,8 @@ typedef struct {
     int32_t turns[2];
     int32_t actions[2];
     int32_t busts[2];
+    double again; /* the mean of `points` over all ends of the match that were played */
+    double luck;  /* what chance brought the first player before them */
 } Result;
 
 #endif

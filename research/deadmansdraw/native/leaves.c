@@ -95,6 +95,17 @@ static Worth stop_worth(Search *search, const Turn *turn, int samples, unsigned 
     return worth_with_bonus(search, &end, bonus, lying, sums);
 }
 
+double end_value(Search *search, Cards own, const Table *next) {
+    int16_t keys[SUITS];
+    Cards mover = next->bank[next->player];
+    for (Suit suit = 0; suit < SUITS; suit++) {
+        keys[suit] = (int16_t)suit_key(suit, mover, own, next->pile);
+    }
+    End end = {keys, mover, own, next->pile, next->known_top};
+    Sums sums;
+    return worth(search, &end, 0, &sums).chance;
+}
+
 double stop_value(Search *search, const Turn *turn, int samples) {
     Sums sums;
     return stop_worth(search, turn, samples, 0, &sums).chance;

@@ -4,6 +4,8 @@
 
 #include "search.h"
 
+/* The value of a turn that has ended with the bank `own`, where `next` begins another. */
+double end_value(Search *search, Cards own, const Table *next);
 /* The value after `card`, already taken from its place, has busted the turn. */
 double bust_value(Search *search, const Turn *turn, Card card);
 /* The same after `card` was drawn. */

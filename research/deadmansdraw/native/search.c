@@ -109,7 +109,7 @@ static int by_value(const void *a, const void *b) {
 }
 
 /* The mean, over all offers of three, of the best of `values`. */
-static double best_of_offer(double values[], int number) {
+double best_of_offer(double values[], int number) {
     int offered = number < MAP_OFFER ? number : MAP_OFFER;
     double sum = 0.0, all = offered == 3   ? number * (number - 1) * (number - 2) / 6
                             : offered == 2 ? number * (number - 1) / 2
@@ -228,6 +228,48 @@ double draw_value(Search *search, const Turn *turn, int owed, int level) {
         }
     }
     return sum / turn->left;
+}
+
+/* --- every outcome of a chance --- */
+
+/* The cards of one suit, each with the value of the card that stands for it; `from` the draw pile
+ * or, of a Map, the discard pile. */
+static void weigh_suit(Search *search, const Turn *turn, Cards from, Suit suit, int owed,
+                       double values[DECK]) {
+    Cards cards = from & SUIT_MASK(suit);
+    Group groups[RANKS] = {{cards ? lowest(cards) : NO_CARD, count(cards)}};
+    int number = !cards ? 0 : turn->suits >> suit & 1 ? 1 : group_suit(turn, suit, cards, true, groups);
+    for (int i = 0; i < number; i++) {
+        Card card = groups[i].card;
+        double value = from == turn->pile ? next_value(search, turn, card, owed, 0)
+                                          : map(search, turn, card, 0);
+        for (int same = 0; same < groups[i].number; same++, cards &= cards - 1) {
+            values[lowest(cards)] = value;
+        }
+    }
+}
+
+void weigh_drawn(Search *search, const Turn *turn, int owed, double values[DECK]) {
+    for (Suit suit = 0; suit < SUITS; suit++) {
+        weigh_suit(search, turn, turn->pile, suit, owed, values);
+    }
+}
+
+void weigh_offered(Search *search, const Turn *turn, double values[DECK]) {
+    for (Suit suit = 0; suit < SUITS; suit++) {
+        weigh_suit(search, turn, turn->discard, suit, 0, values);
+    }
+}
+
+void weigh_shown(Search *search, const Turn *turn, int owed, double values[DECK]) {
+    Turn shown = *turn;
+    weigh_drawn(search, turn, owed > 0 ? owed - 1 : 0, values);
+    for (Cards rest = turn->pile; rest; rest &= rest - 1) {
+        Card card = lowest(rest);
+        shown.known = card;
+        double stop = stop_value(search, &shown, search->limits.samples);
+        if (stop > values[card]) values[card] = stop;
+    }
 }
 
 /* --- decisions --- */

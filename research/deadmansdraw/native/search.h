@@ -28,6 +28,14 @@ typedef struct {
 typedef struct { Action action; double value; } Option;
 enum { MOST_OPTIONS = 12 };
 
+/* What each card that may come is worth to the player to act: drawn with `owed` more to draw after
+ * it; offered by a Map; shown by an Oracle, with `owed` draws for a Kraken. */
+void weigh_drawn(Search *search, const Turn *turn, int owed, double values[DECK]);
+void weigh_offered(Search *search, const Turn *turn, double values[DECK]);
+void weigh_shown(Search *search, const Turn *turn, int owed, double values[DECK]);
+/* The mean, over all offers of three, of the best of `values`, which are sorted. */
+double best_of_offer(double values[], int number);
+
 /* What drawing on is worth, taken apart for learning. */
 typedef struct { double value, bust, risk; int64_t stop_sum; Sums sums; } DrawingOn;
 
@@ -40,5 +48,6 @@ Action best_action(Search *search, const Table *table);
 
 /* The options of one table to a captain, for tests and tools; their number. */
 int weigh_table(const Policy *captain, const Table *table, Option options[MOST_OPTIONS]);
+Search *search_of(const Policy *captain); /* ready for a new table */
 
 #endif

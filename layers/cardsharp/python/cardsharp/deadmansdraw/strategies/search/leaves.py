@@ -125,6 +125,10 @@ class Leaves:
         """The value after `card` was drawn and busted the turn."""
         return self.bust(turn.drawn(card), card)
 
+    def end(self, turn: SimulatedTurn, keys: list[int], own: int) -> float:
+        """The value of a turn that has ended with these keys and bank."""
+        return self._worth(turn, keys, own).chance
+
     def _stopped(self, turn: SimulatedTurn, samples: int) -> Worth:
         own = turn.own | turn.area
         if not holds_treasure(turn.area):

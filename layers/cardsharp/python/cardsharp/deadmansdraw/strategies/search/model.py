@@ -98,6 +98,11 @@ class Model:
         self.parts = tuple(SuitParts(self, left) for left in range(LEFTS + 10))
         self.frames = tuple(ValueFrame(self, left) for left in range(LEFTS + 10))
 
+    def __deepcopy__(self, memo: object) -> "Model":
+        """Itself: its numbers never change."""
+        del memo
+        return self
+
     def knots(self, part: str, at: int, left: int) -> int:
         """A number of a part that V has for each knot, interpolated; in units of `ONE`."""
         knot, share = knot_of(left)

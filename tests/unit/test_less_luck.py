@@ -1,0 +1,207 @@
+"""Results without luck: nothing is shifted, whatever the judge thinks, and less is left over."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import combinations, permutations
+from pathlib import Path
+from random import Random
+from statistics import fmean, pvariance
+
+import pytest
+
+from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, respond
+from cardsharp.deadmansdraw.bank import bank_of
+from cardsharp.deadmansdraw.cards import Card, Suit
+from cardsharp.deadmansdraw.luck import luck_of
+from cardsharp.deadmansdraw.rules import start
+from cardsharp.deadmansdraw.simulation import Match, match_from
+from cardsharp.errors import ConfigError
+from workbench.lab.duel import Duel
+from workbench.lab.ledger import RunLedger
+from workbench.lab.less_luck import LessLuck
+from workbench.lab.plan import Plan
+from workbench.lab.results import Luck, Pair, Result
+from workbench.lab.runs import run
+from workbench.lab.sprt import Sequential, Sprt
+
+
+def cards(names: str) -> tuple[Card, ...]:
+    return tuple(Card(Suit(name[:-1]), int(name[-1])) for name in names.split())
+
+
+BANKS = (bank_of(cards("Hook4 Sword5")), bank_of(cards("Oracle3 Mermaid6 Key7")))
+DISCARD = "Anchor2 Cannon4 Mermaid8 Hook6"
+
+
+def matches(pile: str, area: str, discard: str = DISCARD) -> Iterator[Match]:
+    """A match with each order of the pile."""
+    for order in permutations(cards(pile)):
+        yield match_from(start(order, cards(discard), 0, BANKS, cards(area)))
+
+
+def lucks(match: Match, action: Action) -> Iterator[tuple[float, frozenset[str]]]:
+    """The luck of that action with each pick from the discard pile, and what happened."""
+    asked: list[tuple[tuple[Card, ...], int]] = []
+
+    def first(pile: tuple[Card, ...], number: int) -> tuple[Card, ...]:
+        asked.append((pile, number))
+        return pile[:number]
+
+    ends = [match.after(action, first)]
+    for pile, number in asked:
+        picks = combinations(pile, number)
+        ends = [match.after(action, lambda _pile, _number, pick=pick: pick) for pick in picks]
+    for end in ends:
+        events = end.history[-1].events
+        luck = luck_of(match.position, events)
+        assert luck is not None
+        yield luck, frozenset(type(event).__name__ for event in events)
+
+
+@pytest.mark.parametrize(
+    ("pile", "area", "action"),
+    [
+        ("Map4 Oracle5 Kraken3 Key4 Chest6", "Key5", DRAW),
+        ("Map4 Chest6 Key4 Hook7 Cannon5", "Chest3 Key5 Anchor4", DRAW),
+        ("Map4 Kraken3", "Chest3 Key5 Anchor4", END_TURN),
+        ("Oracle5 Sword4 Mermaid4", "Kraken3", DRAW),
+        ("Map5 Key4 Sword4", "Hook7", DRAW),
+    ],
+)
+def test_over_all_that_could_have_come_luck_is_nothing(
+    pile: str, area: str, action: Action
+) -> None:
+    """Draws, an Oracle's card, the three of a Map, the bonus of a bank and that of a bust."""
+    by_match = [list(lucks(match, action)) for match in matches(pile, area)]
+    means = [fmean(luck for luck, _ in found) for found in by_match]
+    assert fmean(means) == pytest.approx(0, abs=1e-12)
+    assert max(luck for found in by_match for luck, _ in found) > 0.001
+
+
+def test_a_card_that_an_oracle_has_shown_is_no_luck_when_it_is_drawn() -> None:
+    [match, *_] = matches("Oracle5 Sword4 Mermaid4", "Kraken3")
+    shown = match.after(DRAW, lambda pile, number: pile[:number])
+    [(luck, _)] = lucks(shown, respond(EffectType.ORACLE, *cards("Sword4")))
+    assert luck == 0
+
+
+def test_a_strange_table_is_not_judged() -> None:
+    [match, *_] = matches("Key4", "Key5", discard="Key4 Anchor2")
+    assert luck_of(match.position, ()) is None
+
+
+# --- the statistics ------------------------------------------------------------------------------
+
+
+def pairs(number: int, worth: float, dice: Random) -> list[Pair]:
+    """Pairs of 60 % whose luck the judge tells with `worth` of the truth, and noise."""
+    found = []
+    for _ in range(number):
+        luck = dice.gauss(0, 0.2)
+        share = 0.6 + luck + dice.gauss(0, 0.05)
+        told = worth * luck + dice.gauss(0, 0.05)
+        found.append((Result(share, {}, luck=Luck(share, told)),))
+    return found
+
+
+@pytest.mark.parametrize("worth", [1.0, 0.4, 0.0, -0.5])
+def test_a_judge_who_is_wrong_shifts_nothing(worth: float) -> None:
+    """Not even one who takes good luck for bad; one who knows nothing helps nothing."""
+    dice, means = Random(4), []
+    for _ in range(200):
+        shares = list(map(LessLuck().share, pairs(50, worth, dice)))
+        means.append(fmean(shares))
+    error = (pvariance(means) / len(means)) ** 0.5
+    assert fmean(means) == pytest.approx(0.6, abs=3 * error)
+    long = pairs(2000, worth, dice)
+    left = pvariance(map(LessLuck().share, long)) / pvariance(one.points for (one,) in long)
+    assert left < 1.02 if worth == 0 else left < 0.35 / abs(worth)
+
+
+def test_a_pair_has_no_say_in_what_is_taken_from_it() -> None:
+    """Two pairs that differ in their result alone differ by that after it, too."""
+    for luck in (-0.3, 0.0, 0.2):
+        before = pairs(20, 1.0, Random(1))
+        less, other = LessLuck(), LessLuck()
+        for pair in before:
+            assert less.share(pair) == other.share(pair)
+        won, lost = ((Result(share, {}, luck=Luck(share, luck)),) for share in (1.0, 0.0))
+        assert less.share(won) - other.share(lost) == pytest.approx(1.0)
+
+
+def test_without_luck_told_the_share_is_the_plain_one() -> None:
+    assert LessLuck().share((Result(1.0, {}), Result(0.5, {}))) == 0.75
+
+
+# --- in the lab ----------------------------------------------------------------------------------
+
+PLAN = Plan(first="champion", second="draw-2", pairs=12, seed=3, plain=True, less_luck=True)
+
+
+def test_it_changes_no_match_and_tells_less_spread(tmp_path: Path) -> None:
+    """Also when the run is taken up from its file."""
+    played, plain = run(PLAN), run(replace(PLAN, less_luck=False))
+    assert [match.points for match in played.matches] == [match.points for match in plain.matches]
+    assert played.less_luck is not None
+    assert played.less_luck.bounds.margin < plain.interval.margin
+    assert "less luck: " in str(played)
+    assert plain.less_luck is None
+    assert plain.shares == tuple(fmean(match.points for match in pair) for pair in plain.pairs)
+    file = tmp_path / "run.jsonl"
+    RunLedger(file, PLAN).add(list(enumerate(played.pairs)))
+    assert run(PLAN, kept=RunLedger(file, PLAN).kept) == played
+
+
+def test_a_mirrored_match_has_no_luck_in_the_mean() -> None:
+    """Whoever sits where: what one side's cards bring it they take from the other."""
+    played = run(replace(PLAN, second="champion", pairs=3))
+    for one, two in played.pairs:
+        assert one.luck is not None
+        assert two.luck is not None
+        assert one.luck.cards == pytest.approx(-two.luck.cards)
+        assert one.luck.again + two.luck.again == pytest.approx(1)
+
+
+def test_a_sequential_test_ends_sooner() -> None:
+    """Of each the pairs that it took."""
+    number = []
+    for less_luck in (True, False):
+        tested = Sequential(Sprt(elo1=50))
+        run(replace(PLAN, second="draw-3", pairs=100, less_luck=less_luck), tested=tested)
+        assert tested.ended
+        number.append(tested.number)
+    assert number[0] < number[1]
+
+
+def test_who_cannot_be_copied_plays_the_last_cards_once(tmp_path: Path) -> None:
+    """Such as a strategy with a generator; what the judge tells is there all the same."""
+    file = tmp_path / "once.py"
+    file.write_text(
+        "from cardsharp.deadmansdraw.strategies import strategy\n"
+        "from cardsharp.deadmansdraw.strategies.champion import Champion\n"
+        "@strategy('once')\n"
+        "class Once(Champion):\n"
+        "    def __init__(self, rng):\n"
+        "        super().__init__(rng)\n"
+        "        self.numbers = (one for one in range(3))\n",
+        encoding="utf-8",
+    )
+    played = run(replace(PLAN, first=str(file), pairs=1))
+    for match in played.matches:
+        assert match.luck is not None
+        assert match.luck.again == match.points
+        assert match.luck.cards
+
+
+def test_of_a_game_whose_luck_nobody_knows_that_is_said() -> None:
+    with pytest.raises(ConfigError, match="Nobody tells the luck of Euchre"):
+        run(Plan(game="euchre", first="rules", second="random", pairs=1, less_luck=True))
+
+
+def test_the_interval_is_of_the_shares_without_luck() -> None:
+    """As from how many times as many matches it is: the ratio of the variances."""
+    played = Duel(replace(PLAN, pairs=40), tuple((a, a) for (a,) in pairs(40, 1.0, Random(2))))
+    less = played.less_luck
+    assert less is not None
+    assert less.worth > 4
+    assert less.document["lower"] < less.document["points"] < less.document["upper"]
