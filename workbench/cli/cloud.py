@@ -19,7 +19,7 @@ from cardsharp.errors import ConfigError
 from workbench.cli.cloud_letters import letters
 from workbench.cli.cloud_where import USUAL, StackOptions
 from workbench.cli.commands import command
-from workbench.cli.switching import NOTHING, SwitchesWanted, listening, settings
+from workbench.cli.switching import NOTHING, SwitchesWanted, look_lines, settings
 from workbench.operate import story
 from workbench.operate.export import export
 from workbench.operate.leaving import forget
@@ -36,14 +36,14 @@ from workbench.operate.outdated import outdated
 from workbench.operate.pausing import pause, resume
 from workbench.operate.preflight import planned, preflight
 from workbench.operate.stack import account_clients
-from workbench.operate.status import BotStatus, StackLook, look_at, spend
+from workbench.operate.status import look_at, spend
 from workbench.operate.story import LogLine, lines_about, problem_lines
 from workbench.operate.switching import change, held
 from workbench.show.checks import attempt, report
 from workbench.show.exits import Exit
 from workbench.show.lookup import find_match
 from workbench.show.options import span
-from workbench.show.output import print_error, print_json, print_lines, results
+from workbench.show.output import print_error
 
 cloud = cyclopts.App(name="cloud", help_epilogue=command("cloud").epilogue)
 cloud.command(letters)
@@ -109,20 +109,19 @@ def status(
     stack = options.find()
     look = look_at(stack)
     spent = {"spent": spend(stack.client, datetime.now(UTC))} if costs else {}
-    if options.as_json:
-        print_json(look.document() | spent)
-    else:
-        _print_look(look)
-        for text in spent.values():
-            results().print(f"spent     {text}")
+    money = [f"spent     {text}" for text in spent.values()]
+    options.tell(look.document() | spent, [*look_lines(look), *money])
+    if not options.as_json:
+        for problem in look.problems:
+            print_error(problem)
     return Exit.FAILED if look.problems else Exit.OK
 
 
 @cloud.command(name="test-alarm")
-def alarm(*, options: StackOptions = USUAL) -> int:
+def alarm(*, options: StackOptions = USUAL) -> None:
     """Set off an alarm for some minutes, to see that its mail arrives."""
     name = ring(options.find(), datetime.now(UTC))
-    return _done(options, f"the alarm {name} is on for some minutes; its mail should arrive now")
+    options.done(f"the alarm {name} is on for some minutes; its mail should arrive now")
 
 
 @cloud.command(name="pause")
@@ -132,20 +131,20 @@ def pause_(
         bool, Parameter(negative=(), help="Stop listening altogether, which costs nothing.")
     ] = False,
     options: StackOptions = USUAL,
-) -> int:
+) -> None:
     """Take up no new matches; those that run are played to their ends."""
     pause(options.find(), stop_schedule=stop_schedule)
     told = "paused: no new matches are taken up, running ones are played on"
     if stop_schedule:
         told = "paused, and nobody listens any more until `cardsharp cloud resume`"
-    return _done(options, told)
+    options.done(told)
 
 
 @cloud.command(name="resume")
-def resume_(*, options: StackOptions = USUAL) -> int:
+def resume_(*, options: StackOptions = USUAL) -> None:
     """Take up new matches again."""
     resume(options.find())
-    return _done(options, "resumed: new matches are taken up")
+    options.done("resumed: new matches are taken up")
 
 
 @cloud.command(name="forget")
@@ -155,14 +154,14 @@ def forget_(
         bool, Parameter(negative=(), help="Also the match log, which cannot be had again.")
     ] = False,
     options: StackOptions = USUAL,
-) -> int:
+) -> None:
     """Before `sam delete`: delete the passwords that a deleted stack would leave."""
     gone = forget(options.find(), matches=matches)
-    return _done(options, f"Deleted: {', '.join(gone) or 'nothing, for nothing was there'}.")
+    options.done(f"Deleted: {', '.join(gone) or 'nothing, for nothing was there'}.")
 
 
 @cloud.command(name="set")
-def set_(*, wanted: SwitchesWanted = NOTHING, options: StackOptions = USUAL) -> int:
+def set_(*, wanted: SwitchesWanted = NOTHING, options: StackOptions = USUAL) -> None:
     """Set who plays, which matches and how many, within seconds and without a deployment.
 
     Without options, say what holds. What runs is played on, whatever is set.
@@ -171,11 +170,7 @@ def set_(*, wanted: SwitchesWanted = NOTHING, options: StackOptions = USUAL) -> 
     if changes:
         change(stack, **changes)
     now = held(stack)
-    if options.as_json:
-        print_json(now.document())
-    else:
-        results().print(settings(now))
-    return Exit.OK
+    options.tell(now.document(), [settings(now)])
 
 
 @cloud.command
@@ -185,11 +180,11 @@ def listen(
         timedelta, Parameter(name="--for", converter=span, help="How long, e.g. 4h or 2d.")
     ],
     options: StackOptions = USUAL,
-) -> int:
+) -> None:
     """Have a stack that does not always listen do so at all times for a while."""
     until = datetime.now(UTC) + time
     change(options.find(), awake_until=until)
-    return _done(options, f"it listens until {until:%Y-%m-%d %H:%M} UTC")
+    options.done(f"it listens until {until:%Y-%m-%d %H:%M} UTC")
 
 
 @cloud.command
@@ -201,16 +196,11 @@ def practice(
     opponent: Annotated[str, Parameter(help="self or dummy.")] = "self",
     tag: Annotated[tuple[str, ...], Parameter(negative=(), help="Tags of the matches.")] = (),
     options: StackOptions = USUAL,
-) -> int:
+) -> None:
     """Have the practice function create matches, which the stack then plays."""
     order: dict[str, object] = {"matches": matches, "opponent": opponent, "tags": list(tag)}
     ids = practise(options.find(), order)
-    if options.as_json:
-        print_json({"match_ids": ids})
-    else:
-        for match_id in ids:
-            results().print(f"created match {match_id}")
-    return Exit.OK
+    options.tell({"match_ids": ids}, (f"created match {match_id}" for match_id in ids))
 
 
 @cloud.command
@@ -218,17 +208,10 @@ def matches(
     *,
     limit: Annotated[int, Parameter(validator=validators.Number(gte=1), help="At most.")] = 20,
     options: StackOptions = USUAL,
-) -> int:
+) -> None:
     """List the stack's matches, the last started first."""
     records = options.find().log.matches(limit=limit)
-    if options.as_json:
-        print_json([_match_document(record) for record in records])
-        return Exit.OK
-    for record in records:
-        told = record.outcome or {}
-        result = told.get("result", record.status)
-        results().print(f"{record.match_id}  {record.started:%Y-%m-%d %H:%M:%S}  {result}")
-    return Exit.OK
+    options.tell(list(map(_match_document, records)), map(_match_line, records))
 
 
 @cloud.command(name="export")
@@ -236,9 +219,9 @@ def export_(
     file: Annotated[Path, Parameter(help="A match log on this machine, made where there is none.")],
     *,
     options: StackOptions = USUAL,
-) -> int:
+) -> None:
     """Copy the stack's finished matches into a match log here, for `show`, `why` and `try`."""
-    return _done(options, f"{export(options.find().log, file)} matches copied to {file}")
+    options.done(f"{export(options.find().log, file)} matches copied to {file}")
 
 
 @cloud.command
@@ -250,18 +233,14 @@ def link(
         float, Parameter(validator=validators.Number(gt=0), help="How long it opens the page.")
     ] = 24,
     options: StackOptions = USUAL,
-) -> int:
+) -> None:
     """Print a link to the page of one match, where the stack has pages (DeployWeb=yes).
 
     Whoever has it sees what a spectator may know, and our thoughts when the match is over.
     """
     stack, until = options.find(), datetime.now(UTC) + timedelta(hours=hours)
     url = link_to(stack, find_match(stack.log, match).match_id, until)
-    if options.as_json:
-        print_json({"url": url, "until": until.isoformat()})
-    else:
-        print_lines(url)
-    return Exit.OK
+    options.tell({"url": url, "until": until.isoformat()}, [url])
 
 
 @cloud.command
@@ -277,7 +256,7 @@ def logs(
         bool, Parameter(negative=(), help="Go on with what is logged from now on, until Ctrl-C.")
     ] = False,
     options: StackOptions = USUAL,
-) -> int:
+) -> None:
     """Print what all functions logged about a match, or their problems, in the order of time."""
     if (match is None) is not problems:
         raise ConfigError("Give a match's id, or --problems.")
@@ -293,10 +272,10 @@ def logs(
                 f"Within {hours:g} hours no function logged anything about {match}; see "
                 "`cardsharp cloud matches`, or look further back with --hours."
             )
-        return _print_lines(lines, options)
+        options.tell([line.document() for line in lines], lines)
+        return
     for line in story.follow(look, since, SystemClock()):
-        _print_lines([line], options)
-    return Exit.OK
+        options.tell([line.document()], [line])
 
 
 @cloud.command(name="rotate-secret")
@@ -312,11 +291,12 @@ def rotate_secret_(
     ] = None,
     check: Annotated[bool, Parameter(help="First ask the arena whether it knows them.")] = True,
     options: StackOptions = USUAL,
-) -> int:
+) -> None:
     """Set user and password at the arena; the password is asked for, or read from stdin."""
     if service is not None and user is None:
         rotate_service_secret(options.find(), service, _password(f"the service {service}"))
-        return _done(options, "the service knows the new password within five minutes")
+        options.done("the service knows the new password within five minutes")
+        return
     if user is None or service is not None:
         raise ConfigError("Give --user ID for the bot's password, or --service NAME for another.")
     stack = options.find()
@@ -330,15 +310,7 @@ def rotate_secret_(
                 client.whoami()
 
     rotate_secret(stack, user, password, ask_arena)
-    return _done(options, "the functions use the new password within a few minutes")
-
-
-def _done(options: StackOptions, sentence: str) -> int:
-    if options.as_json:
-        print_json({"stack": options.stack, "done": sentence})
-    else:
-        results().print(sentence)
-    return Exit.OK
+    options.done("the functions use the new password within a few minutes")
 
 
 def _password(whose: str) -> str:
@@ -346,50 +318,6 @@ def _password(whose: str) -> str:
     if sys.stdin.isatty():
         return getpass.getpass(f"New password of {whose}: ")
     return sys.stdin.readline().rstrip("\n")
-
-
-def _print_look(look: StackLook) -> None:
-    console = results()
-    paused = ", paused" if look.bot is not None and look.bot.held.paused else ""
-    console.print(f"stack     {look.stack}{paused}")
-    if look.bot is not None:
-        _print_bot(look.bot)
-    if look.director is not None:
-        told = look.director
-        console.print(
-            f"director  {told.waiting} ticks waiting, {told.dead_letters} dead; within an hour "
-            f"{told.errors} errors, {told.throttles} refused for want of concurrency"
-        )
-    console.print(f"quota     {look.quota} executions at once")
-    console.print(f"build     {look.build}")
-    for problem in look.problems:
-        print_error(problem)
-
-
-def _print_bot(bot: BotStatus) -> None:
-    console = results()
-    last = "never" if bot.last_poll is None else f"{bot.last_poll:%H:%M} UTC"
-    console.print(f"settings  {settings(bot.held)}")
-    console.print(
-        f"listening {listening(bot.held)}, schedule {bot.schedule.lower()}, "
-        f"last successful poll {last}"
-    )
-    console.print(
-        f"playing   {', '.join(bot.running) or 'nothing'}; {bot.waiting} waiting, "
-        f"{bot.in_flight} in flight"
-    )
-    counted = ", ".join(f"{number} {result}" for result, number in bot.results.items())
-    console.print(f"results   {counted or 'none yet'}")
-    console.print(f"match log dynamodb:{bot.table}")
-
-
-def _print_lines(lines: list[LogLine], options: StackOptions) -> int:
-    if options.as_json:
-        print_json([line.document() for line in lines])
-    else:
-        for line in lines:
-            print_lines(str(line))
-    return Exit.OK
 
 
 def _match_document(record: MatchRecord) -> dict[str, object]:
@@ -400,6 +328,11 @@ def _match_document(record: MatchRecord) -> dict[str, object]:
         "header": record.header,
         "outcome": record.outcome,
     }
+
+
+def _match_line(record: MatchRecord) -> str:
+    result = (record.outcome or {}).get("result", record.status)
+    return f"{record.match_id}  {record.started:%Y-%m-%d %H:%M:%S}  {result}"
 
 
 for _name in (one for one in cloud if not one.startswith("-")):

@@ -13,8 +13,6 @@ from workbench.cli.cloud_where import StackOptions
 from workbench.operate.letters import Letter, LetterBox, drop, find_letter, list_letters, replay
 from workbench.operate.stack import Stack
 from workbench.operate.story import lines_about
-from workbench.show.exits import Exit
-from workbench.show.output import print_json, print_lines, results
 
 letters = cyclopts.App(name="dlq", help="Look at dead letters, send them once more, or drop them.")
 
@@ -42,17 +40,12 @@ class _Letters:
 
 
 @letters.command(name="list")
-def list_(*, which: Annotated[_Letters, Parameter(name="*")] = _Letters()) -> int:
+def list_(*, which: Annotated[_Letters, Parameter(name="*")] = _Letters()) -> None:
     """List dead letters, the oldest first."""
     found = list_letters(*which.found())
-    if which.options.as_json:
-        print_json([letter.document() for letter in found])
-        return Exit.OK
-    if not found:
-        results().print("no dead letters")
-    for letter in found:
-        results().print(f"{letter.letter_id}  {letter.sent_at:%Y-%m-%d %H:%M:%S}  {letter}")
-    return Exit.OK
+    lines = [f"{one.letter_id}  {one.sent_at:%Y-%m-%d %H:%M:%S}  {one}" for one in found]
+    told = [letter.document() for letter in found]
+    which.options.tell(told, lines or ["no dead letters"])
 
 
 @letters.command
@@ -61,19 +54,14 @@ def show(
     /,
     *,
     which: Annotated[_Letters, Parameter(name="*")] = _Letters(),
-) -> int:
+) -> None:
     """Show a dead letter, and what the functions logged about its match."""
     stack, box = which.found()
     found = find_letter(stack, letter, box)
     since = datetime.now(UTC) - timedelta(days=14)
     about = lines_about(stack, found.match_id, since) if found.match_id else []
-    if which.options.as_json:
-        print_json({**found.document(), "story": [line.document() for line in about]})
-        return Exit.OK
-    print_lines(json.dumps(found.document(), indent=2))
-    for line in about:
-        print_lines(str(line))
-    return Exit.OK
+    told = {**found.document(), "story": [line.document() for line in about]}
+    which.options.tell(told, [json.dumps(found.document(), indent=2), *about])
 
 
 @letters.command(name="replay")
@@ -83,11 +71,11 @@ def replay_(
     *,
     everything: Annotated[bool, Parameter(name="--all", negative=(), help="All letters.")] = False,
     which: Annotated[_Letters, Parameter(name="*")] = _Letters(),
-) -> int:
+) -> None:
     """Send dead letters to the worker or the director once more, which is safe at any time."""
     _check_choice(letter, everything=everything)
     stack, box = which.found()
-    return _counted("sent", replay(stack, letter, box), which.options)
+    _counted("sent", replay(stack, letter, box), which.options)
 
 
 @letters.command(name="drop")
@@ -97,12 +85,12 @@ def drop_(
     *,
     everything: Annotated[bool, Parameter(name="--all", negative=(), help="All letters.")] = False,
     which: Annotated[_Letters, Parameter(name="*")] = _Letters(),
-) -> int:
+) -> None:
     """Delete dead letters whose cause is gone; of --ticks all, unless one is named."""
     if not which.ticks:
         _check_choice(letter, everything=everything)
     stack, box = which.found()
-    return _counted("dropped", drop(stack, letter, box), which.options)
+    _counted("dropped", drop(stack, letter, box), which.options)
 
 
 def _check_choice(letter: str | None, *, everything: bool) -> None:
@@ -110,10 +98,6 @@ def _check_choice(letter: str | None, *, everything: bool) -> None:
         raise ConfigError("Give a letter's id, or --all.")
 
 
-def _counted(done: str, found: list[Letter], options: StackOptions) -> int:
-    if options.as_json:
-        print_json([one.document() for one in found])
-    else:
-        letters_told = "1 letter" if len(found) == 1 else f"{len(found)} letters"
-        results().print(f"{done} {letters_told}")
-    return Exit.OK
+def _counted(done: str, found: list[Letter], options: StackOptions) -> None:
+    letters_told = "1 letter" if len(found) == 1 else f"{len(found)} letters"
+    options.tell([one.document() for one in found], [f"{done} {letters_told}"])

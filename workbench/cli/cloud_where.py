@@ -1,5 +1,6 @@
 """Which deployed stack a command of `cardsharp cloud` is about."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -7,6 +8,7 @@ from cyclopts import Parameter
 
 from workbench.operate.stack import DEFAULT_NAME, Stack, account_clients, find_stack
 from workbench.show.options import Json
+from workbench.show.output import print_json, print_lines
 
 
 @Parameter(name="*")
@@ -21,6 +23,18 @@ class StackOptions:
     def find(self) -> Stack:
         """The stack."""
         return find_stack(self.stack, account_clients(self.region))
+
+    def tell(self, document: object, lines: Iterable[object]) -> None:
+        """Print the document where JSON is asked for, else the lines."""
+        if self.as_json:
+            print_json(document)
+        else:
+            for line in lines:
+                print_lines(str(line))
+
+    def done(self, sentence: str) -> None:
+        """Say what was done."""
+        self.tell({"stack": self.stack, "done": sentence}, [sentence])
 
 
 USUAL = StackOptions()

@@ -1,5 +1,6 @@
-"""What `cardsharp cloud set` takes, and how it and `status` say what holds."""
+"""What `cardsharp cloud set` takes, and what it and `status` say."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Literal
@@ -7,6 +8,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter, validators
 
 from cardsharp.errors import ConfigError
+from workbench.operate.status import BotStatus, StackLook
 from workbench.operate.switching import Held
 
 Switch = Literal["strategy", "tags", "at-once"]
@@ -73,3 +75,35 @@ def listening(held: Held) -> str:
     awake = until is not None and until > datetime.now(UTC)
     told = [held.listening, *filter(None, [held.windows])]
     return ", ".join([*told, f"always until {until:%Y-%m-%d %H:%M} UTC"] if awake else told)
+
+
+def look_lines(look: StackLook) -> Iterator[str]:
+    """What a look at a stack found, but for its problems."""
+    paused = ", paused" if look.bot is not None and look.bot.held.paused else ""
+    yield f"stack     {look.stack}{paused}"
+    if look.bot is not None:
+        yield from _bot_lines(look.bot)
+    if look.director is not None:
+        told = look.director
+        yield (
+            f"director  {told.waiting} ticks waiting, {told.dead_letters} dead; within an hour "
+            f"{told.errors} errors, {told.throttles} refused for want of concurrency"
+        )
+    yield f"quota     {look.quota} executions at once"
+    yield f"build     {look.build}"
+
+
+def _bot_lines(bot: BotStatus) -> Iterator[str]:
+    last = "never" if bot.last_poll is None else f"{bot.last_poll:%H:%M} UTC"
+    yield f"settings  {settings(bot.held)}"
+    yield (
+        f"listening {listening(bot.held)}, schedule {bot.schedule.lower()}, "
+        f"last successful poll {last}"
+    )
+    yield (
+        f"playing   {', '.join(bot.running) or 'nothing'}; {bot.waiting} waiting, "
+        f"{bot.in_flight} in flight"
+    )
+    counted = ", ".join(f"{number} {result}" for result, number in bot.results.items())
+    yield f"results   {counted or 'none yet'}"
+    yield f"match log dynamodb:{bot.table}"
