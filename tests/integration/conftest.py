@@ -1,9 +1,10 @@
 """What several tests of this room run against."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
-from support.cloud_benches import moto_client
+from support.cloud_benches import LogBench, dynamo_log, moto_client, sqlite_log
 
 
 @pytest.fixture(scope="module")
@@ -11,3 +12,14 @@ def moto() -> Iterator[object]:
     """DynamoDB in this process."""
     with moto_client() as client:
         yield client
+
+
+@pytest.fixture(params=["sqlite", "ministack"])
+def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[LogBench]:
+    """A match log at each of its homes."""
+    if request.param == "sqlite":
+        opened = sqlite_log(tmp_path)
+    else:
+        opened = dynamo_log(request.getfixturevalue("emulator").client("dynamodb"))
+    with opened as ready:
+        yield ready

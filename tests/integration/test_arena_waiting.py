@@ -1,4 +1,4 @@
-"""Long polls: woken by what they wait for, ended by time, hang-up or the arena's stop."""
+"""Long polls: woken by what they wait for, ended by time or hang-up; and who is there."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -11,6 +11,7 @@ from support.arena import (
     BOB,
     DUMMY,
     Client,
+    HandClock,
     Poll,
     running_arena,
     until,
@@ -146,3 +147,41 @@ def test_a_move_wakes_spectators_for_whom_there_is_room(
         again = Poll(arena, "GET", f"/matches/{match}/steps?from=2&wait=1", None)
         client.ask("DELETE", f"/api/matches/{match}/terminate", ADMIN, {})
         assert again.answer().json()["over"]
+
+
+# --- who is there: how long ago the arena heard of each player's client ----------------------
+
+
+def idle(client: Client) -> dict[str, float | None]:
+    """The seconds of all that are known."""
+    found = client.get("/api/players?idle=1", ADMIN).json()
+    return {player["_id"]: player["idleSeconds"] for player in found}
+
+
+def test_a_player_is_there_who_asks_for_a_match_or_acts(tmp_path: Path) -> None:
+    """At first nobody is; a list of old matches, such as a page asks for, is no sign of a bot."""
+    clock = HandClock()
+    with running_arena(tmp_path, clock=clock) as (arena, client):
+        assert set(idle(client).values()) == {None}
+        assert all("idleSeconds" not in one for one in client.get("/api/players", ADMIN).json())
+        for path in ("/api/matches", "/api/whoami", "/api/matches?at=today&condensed=1"):
+            client.get(path, ALICE)
+        assert idle(client)[ALICE] is None
+        client.get("/api/matches?active=1", ALICE)
+        clock.turn(timedelta(seconds=9))
+        assert (idle(client)[ALICE], idle(client)[BOB]) == (9.0, None)
+        match = arena.create_match([ALICE, BOB], seed="norandom")
+        client.post(f"/api/matches/{match}", BOB, {"etype": "Draw"})
+        assert idle(client)[BOB] == 0.0
+
+
+def test_who_waits_is_heard_of_again_when_the_wait_is_over(tmp_path: Path) -> None:
+    """However long it was."""
+    clock = HandClock()
+    with running_arena(tmp_path, clock=clock, poll_timeout=timedelta(minutes=5)) as (arena, client):
+        poll = Poll(arena, "GET", "/api/matches?active=1&wait=1", ALICE)
+        clock.turn(timedelta(seconds=25))
+        assert idle(client)[ALICE] == 25.0
+        new_match(arena)
+        assert poll.answer().status == 200
+        assert idle(client)[ALICE] == 0.0

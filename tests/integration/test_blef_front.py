@@ -1,7 +1,6 @@
 """The local HTTP front does between a client and the function what API Gateway does."""
 
 import asyncio
-import http.client
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -38,19 +37,6 @@ def echoing() -> Iterator[HttpFront]:
         yield front
 
 
-def raw(front: HttpFront, method: str, target: str) -> tuple[int, dict[str, str], bytes]:
-    """Send a target exactly as it is."""
-    host = front.url.removeprefix("http://")
-    connection = http.client.HTTPConnection(host, timeout=10)
-    try:
-        connection.request(method, target)
-        response = connection.getresponse()
-        headers = {name.lower(): value for name, value in response.getheaders()}
-        return response.status, headers, response.read()
-    finally:
-        connection.close()
-
-
 def test_a_request_becomes_the_event_that_api_gateway_sends(echoing: HttpFront) -> None:
     answer = requests.post(
         f"{echoing.url}/a%2Fb?x=1&y=%20a+b&x=2&z&bad=%FF",
@@ -85,18 +71,6 @@ def test_a_function_that_fails_is_a_500_without_its_reason(echoing: HttpFront) -
 )
 def test_an_answer_that_cannot_be_read_is_a_failure(answer: Event) -> None:
     assert read_answer(answer) == FAILED
-
-
-def test_only_headers_of_the_function_are_sent(blef: HttpFront) -> None:
-    status, headers, body = raw(blef, "GET", "/v2/version")
-    assert (status, body) == (200, b'{"version":"2.3.0"}')
-    assert headers == {
-        "content-type": "application/json",
-        "content-length": "19",
-        "cache-control": "no-store",
-        "referrer-policy": "no-referrer",
-        "x-content-type-options": "nosniff",
-    }
 
 
 async def asked_from(gateway: HttpGateway, source: str) -> int:

@@ -13,13 +13,10 @@ from support.cloud_clock import START, FakeClock
 from support.game_stores import Bench, dynamo_games, sqlite_games
 
 from cardsharp.blef.records import (
-    IDLE_LIFE,
     RECENT,
-    UNJOINED_LIFE,
     WHOLE_LIFE,
     GameRecord,
     Player,
-    Status,
 )
 from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.blef.store import GameStore, Saved
@@ -58,27 +55,6 @@ def change(store: GameStore, uuid: str = UUIDS[0], **facts: Any) -> GameRecord: 
     game = replace(saved.game, **facts)
     store.write(saved, game)
     return game
-
-
-@pytest.mark.parametrize("status", list(Status))
-def test_an_idle_game_expires_and_counts_as_absent(bench: Bench, status: Status) -> None:
-    live = random_round(Random(5), 2)
-    rounds = {
-        Status.NOT_STARTED: None,
-        Status.RUNNING: live,
-        Status.FINISHED: replace(live, n_cards=(live.n_cards[0], 0), turn=None),
-    }
-    bench.store.create(new())
-    game = change(bench.store, round=rounds[status])
-    assert game.status is status
-    bench.clock.advance(IDLE_LIFE[status] - timedelta(seconds=2))
-    saved = read(bench.store)
-    bench.store.write(saved, saved.game)
-    bench.clock.advance(IDLE_LIFE[status] - timedelta(seconds=2))
-    assert bench.store.read(UUIDS[0]) is not None, "a change begins its life anew"
-    bench.clock.advance(timedelta(seconds=2))
-    assert bench.store.read(UUIDS[0]) is None
-    assert bench.store.listed() == []
 
 
 def test_no_game_outlives_its_rounds(bench: Bench) -> None:
@@ -130,30 +106,6 @@ def test_counts_are_right_after_any_changes_at_any_times(bench: Bench) -> None:
             assert bench.store.count_all() == len(changed)
             read(bench.store, uuid)  # which is no change
         bench.clock.advance(timedelta(seconds=random.randrange(200)))
-
-
-def test_a_game_that_nobody_joins_is_gone_and_no_longer_counted_after_an_hour(
-    bench: Bench,
-) -> None:
-    """Counted in the hour in which it expires; the first to join gives it a day."""
-    for number in range(3):
-        bench.store.create(GameRecord(UUIDS[number], bench.clock.now()))
-    change(bench.store, UUIDS[0], players=new().players, admin="p0")
-    bench.clock.advance(UNJOINED_LIFE)
-    assert bench.store.read(UUIDS[0]) is not None
-    assert [bench.store.read(UUIDS[number]) for number in (1, 2)] == [None, None]
-    bench.clock.advance(UNJOINED_LIFE)
-    assert bench.store.count_all() == 1
-
-
-def test_a_caller_is_admitted_so_often_a_day_and_others_are_not_counted_with_it(
-    bench: Bench,
-) -> None:
-    assert [bench.store.admit("192.0.2.1", 2) for _ in range(4)] == [True, True, False, False]
-    assert bench.reopen().admit("192.0.2.1", 2) is False
-    assert bench.store.admit("192.0.2.2", 2) is True
-    bench.clock.advance(timedelta(days=1))
-    assert bench.store.admit("192.0.2.1", 2) is True
 
 
 def test_a_stored_game_that_cannot_be_read_is_not_quoted(tmp_path: Path) -> None:

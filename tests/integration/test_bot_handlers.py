@@ -1,16 +1,16 @@
-"""Poller and worker as Lambda calls them, with every sample event."""
+"""Poller, worker and practice function as Lambda calls them, with every sample event."""
 
 import io
 import json
 import os
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from support.arena import ADMIN_PASSWORD, ALICE, write_players
+from support.arena import ALICE, DUMMY, running_arena
 from support.bot_events import EVENTS, context, event_of, message
 from support.bot_stage import ours
 from support.cloud_clock import FakeClock
@@ -20,13 +20,14 @@ import practice.app
 import worker.app
 from cardsharp.cloud.memory import MemoryQueue, register
 from cardsharp.cloud.messages import LookMessage, parse_message
+from cardsharp.cloud.ports import Status
 from cardsharp.cloud.switches import NoSwitchboard, Switches
 from cardsharp.cloud.telemetry import redirect
-from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.deadmansdraw.scout import Scout
 from cardsharp.errors import ConfigError, StoreError
 from workbench.arena.server import ArenaServer
+from workbench.bench.judge import intent_faults, log_faults
 from workbench.cloud.events import sqs_event
 from workbench.stage.clouds import embedded_in
 from workbench.stage.side import assembled
@@ -50,19 +51,21 @@ class Place:
     said: io.StringIO
 
 
-@pytest.fixture
-def place(tmp_path: Path) -> Iterator[Place]:
+@contextmanager
+def placed(folder: Path, *, slow_down: bool = False, **settings: str) -> Iterator[Place]:
     said = io.StringIO()
     redirect(said)
-    config = ArenaConfig(
-        players=write_players(tmp_path),
-        admin_password=ADMIN_PASSWORD,
-        poll_timeout=timedelta(seconds=0.1),
-    )
-    with ArenaServer(config) as arena:
-        variables = {**ours(arena.url), **embedded_in(tmp_path / "matches.db").settings}
-        with assembled({**variables, **QUICK}) as assembly:
+    wait = timedelta(seconds=0.1)
+    with running_arena(folder, poll_timeout=wait, slow_down=slow_down) as (arena, _):
+        variables = {**ours(arena.url), **embedded_in(folder / "matches.db").settings, **settings}
+        with assembled(variables) as assembly:
             yield Place(arena, assembly, said)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    with placed(tmp_path, **QUICK) as made:
+        yield made
 
 
 def samples(function: str) -> list[str]:
@@ -175,3 +178,47 @@ def test_a_look_that_fails_is_not_repeated(place: Place, monkeypatch: pytest.Mon
     answer = worker.app.handler(event_of(LookMessage(look=0).body), context())
     assert answer == {"batchItemFailures": []}
     assert "a look failed: The table is throttled." in place.said.getvalue()
+
+
+# --- practice orders ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", samples("practice"))
+def test_an_ordered_match_is_created_as_ordered_and_played_on_both_sides(
+    tmp_path: Path, name: str
+) -> None:
+    event = json.loads((EVENTS / f"{name}.json").read_text())
+    with placed(tmp_path, CARDSHARP_DUMMY_STRATEGY="draw-3") as place:
+        arena, assembly = place.arena, place.assembly
+        ids = practice.app.handler(event, context())["match_ids"]
+        while message := assembly.queue.receive(timedelta(0)):
+            worker.app.handler(event_of(message.body), context())
+            assembly.queue.delete(message)
+        wholes = [arena.look(match_id) for match_id in ids]
+        for whole in wholes:
+            assert log_faults(whole, assembly.log) == []
+            assert intent_faults(whole, assembly.log, [ALICE, DUMMY]) == []
+        finished = assembly.log.matches(status=Status.FINISHED)
+    assert len(ids) == event.get("matches", 1)
+    other = DUMMY if event.get("opponent") == "dummy" else ALICE
+    for whole in wholes:
+        given = whole["creationParams"]
+        assert whole["playerids"] == [ALICE, other]
+        assert given.get("tags", []) == event.get("tags", [])
+        assert given.get("timeout") == event.get("timeout_seconds")
+        assert given.get("drawPile") == event.get("draw_pile")
+        assert given.get("banks") == event.get("banks")
+        assert "seed" not in event or given["randomSeed"] == event["seed"]
+    assert {record.outcome["result"] for record in finished if record.outcome} == {"both seats"}
+
+
+def test_no_more_matches_are_created_than_the_limit_of_requests_feeds(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """100 requests a minute feed six matches with turns of 7 s, without a limit any number."""
+    event = {"matches": 8, "timeout_seconds": 7}
+    with placed(tmp_path, slow_down=True):
+        first = practice.app.handler(event, context())["match_ids"]
+        free = practice.app.handler({"matches": 8}, context())["match_ids"]
+    assert [len(first), len(free)] == [6, 8]
+    assert "created 6 of 8 matches: the limit of requests feeds 6 at once" in caplog.text

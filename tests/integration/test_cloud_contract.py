@@ -1,13 +1,12 @@
 """One contract for every match log: leases, fences, moves, and what a repeat does."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from support.cloud_benches import LogBench, dynamo_log, known, sqlite_log
+from support.cloud_benches import LogBench, dynamo_log, known
 from support.cloud_clock import FakeClock
 
 from cardsharp.cloud.dynamodb import DynamoLog
@@ -18,16 +17,6 @@ if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
 
 TTL = timedelta(seconds=3)
-
-
-@pytest.fixture(params=["sqlite", "ministack"])
-def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[LogBench]:
-    if request.param == "sqlite":
-        opened = sqlite_log(tmp_path)
-    else:
-        opened = dynamo_log(request.getfixturevalue("emulator").client("dynamodb"))
-    with opened as ready:
-        yield ready
 
 
 @pytest.fixture
@@ -171,16 +160,6 @@ def test_an_intent_may_change_until_the_move_has_facts(log: MatchLog) -> None:
     with pytest.raises(Conflict, match="Move 7 of match m was already played"):
         log.intend(lease, 7, {"draw": True})
     assert log.moves("m") == [MoveRecord(7, {"draw": False}, {"ended": True})]
-
-
-def test_recording_a_move_again_changes_nothing(log: MatchLog) -> None:
-    lease = taken(log)
-    log.record(lease, {1: {"drew": "Key"}})
-    log.record(lease, {1: {"drew": "Map"}, 2: {"drew": "Sword"}})
-    assert log.moves("m") == [
-        MoveRecord(1, None, {"drew": "Key"}),
-        MoveRecord(2, None, {"drew": "Sword"}),
-    ]
 
 
 def test_moves_that_are_withdrawn_stay_as_notes_and_may_be_played_anew(bench: LogBench) -> None:

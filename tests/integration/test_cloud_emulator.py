@@ -6,18 +6,23 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.cloud_benches import environment, known
 
+from cardsharp.cloud import dynamodb_items as items
 from cardsharp.cloud import secrets
 from cardsharp.cloud.adapters import build_log
 from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.dynamodb_relay import DynamoRelay
+from cardsharp.cloud.dynamodb_switches import DynamoSwitchboard
+from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.cloud.ports import MoveRecord
 from cardsharp.cloud.secrets import credentials
+from cardsharp.cloud.switches import Switches
 from cardsharp.deadmansdraw.settings import Settings
 from cardsharp.errors import ConfigError
 from workbench.cloud.emulator import EmulatedStack, Emulator
@@ -154,3 +159,41 @@ def test_an_emulator_does_not_outlive_a_parent_that_was_killed() -> None:
         assert select.select([watched], [], [], 20)[0], "it still runs"
         os.close(watched)
     assert not Path(folder).exists()
+
+
+# --- the pollers' generations, and what an operator sets --------------------------------------
+
+
+@pytest.fixture
+def table(stack: EmulatedStack, emulator: Emulator) -> DynamoTable:
+    return DynamoTable(stack.tables["Matches"], emulator.client("dynamodb"))
+
+
+def test_r28_each_poller_begins_the_next_generation_and_all_see_it(table: DynamoTable) -> None:
+    one, other = DynamoRelay(table), DynamoRelay(table)
+    assert one.newest() == 0
+    assert [one.begin(), other.begin(), one.begin()] == [1, 2, 3]
+    assert one.newest() == other.newest() == 3
+
+
+@pytest.mark.parametrize(
+    "switches",
+    [
+        Switches(),
+        Switches(paused=True, awake_until=datetime(2026, 11, 22, tzinfo=UTC)),
+        Switches(strategy="captain", tags=("a", "b:c"), at_once=4),
+        Switches(tags=()),
+    ],
+)
+def test_what_an_operator_sets_is_what_the_functions_read(
+    table: DynamoTable, switches: Switches
+) -> None:
+    DynamoSwitchboard(table).set(Switches(strategy="set before", at_once=9))
+    DynamoSwitchboard(table).set(switches)
+    assert DynamoSwitchboard(table).read() == switches
+
+
+def test_a_pause_of_version_0_2_holds_when_a_stack_is_updated(table: DynamoTable) -> None:
+    item = {"paused": {"BOOL": True}, "turned_at": items.moment(SystemClock().now())}
+    table.put({**items.key("control", "pause"), **item})
+    assert DynamoSwitchboard(table).read() == Switches(paused=True)

@@ -2,61 +2,23 @@
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from support.blef_watching import NotedSockets
+from support.blef_watching import SOON, NotedSockets, heard, served
 from support.bot_events import context
-from support.cloud_clock import START, FakeClock
+from support.cloud_clock import FakeClock
+from websockets.exceptions import ConnectionClosed
 
-from cardsharp.cloud.dynamodb_watchers import DynamoWatchers
-from cardsharp.cloud.gateway_sockets import GatewaySockets
-from cardsharp.cloud.memory_sockets import MemorySockets, MemoryWatchers
-from cardsharp.cloud.sockets import LIFE, SETTLING, Feed, Gone, Watcher, Watchers
-from cardsharp.errors import StoreError
+from cardsharp.cloud.memory_sockets import MemorySockets, MemoryWatchers, named
+from cardsharp.cloud.sockets import SETTLING, Feed, Gone, Watcher
 from cardsharp.web import gate
-from workbench.cloud.emulator import Emulator
 from workbench.cloud.http_events import Answered
 from workbench.cloud.socket_front import MOST_WAITING, TRY_AGAIN, SocketGateway
-from workbench.cloud.tables import create_table
 
 FRAME = '{"body": "1"}'
-
-
-@pytest.fixture(params=["memory", "ministack"])
-def watchers(request: pytest.FixtureRequest) -> Iterator[Watchers]:
-    if request.param == "memory":
-        yield MemoryWatchers()
-        return
-    emulator: Emulator = request.getfixturevalue("emulator")
-    client = emulator.client("dynamodb")
-    yield DynamoWatchers(create_table(client, "blefTable"), FakeClock(), client)
-
-
-def test_who_watches_is_known_until_it_goes(watchers: Watchers) -> None:
-    ann, bob = (Watcher(name, f"key of {name}", START) for name in ("ann", "bob"))
-    cid = Watcher("cid", "", START, "a network")
-    watchers.add("one", ann)
-    watchers.add("one", bob)
-    watchers.add("two", cid)
-    assert sorted(one.connection for one in watchers.of("one")) == ["ann", "bob"]
-    assert list(watchers.of("two")) == [cid]
-    watchers.remove("ann")
-    watchers.remove("ann")
-    watchers.remove("nobody")
-    assert list(watchers.of("one")) == [bob]
-    watchers.remove("bob")
-    assert list(watchers.of("one")) == []
-
-
-def test_a_watcher_is_forgotten_when_its_connection_must_have_ended(emulator: Emulator) -> None:
-    client, clock = emulator.client("dynamodb"), FakeClock()
-    watchers = DynamoWatchers(create_table(client, "blefTable"), clock, client)
-    watchers.add("one", Watcher("ann", "", clock.now()))
-    clock.advance(LIFE)
-    assert list(watchers.of("one")) == []
 
 
 def fed(*connections: str, dead: tuple[str, ...] = ()) -> tuple[Feed, NotedSockets, FakeClock]:
@@ -86,20 +48,6 @@ def test_each_is_told_its_own() -> None:
     feed.leave("ann")
     feed.tell("game", lambda _: [FRAME])
     assert sockets.sent == {"ann": ["for ann"], "bob": ["for bob", 1]}
-
-
-def test_no_failure_reaches_whoever_made_the_change() -> None:
-    class Failing(MemoryWatchers):
-        def of(self, topic: str) -> Any:  # noqa: ANN401 - never returns
-            raise StoreError(topic)
-
-    def wrong(_watcher: Watcher) -> list[str]:
-        raise ValueError("a fault of ours")
-
-    Feed(Failing(), NotedSockets(), FakeClock()).tell("game", lambda _: [FRAME])
-    feed, sockets, _ = fed("ann")
-    feed.tell("game", wrong)
-    assert sockets.sent == {}
 
 
 def test_all_are_told_when_it_is_over_also_after_a_fault_of_ours() -> None:
@@ -141,17 +89,6 @@ def test_a_handshake_says_where_it_comes_from() -> None:
     assert callers["2"] == callers["3"]
     assert len({*callers.values()}) == 4
     assert not any(source in callers.values() for source in sources if source)
-
-
-def test_a_gateway_that_is_not_there_is_a_dead_connection(
-    emulator: Emulator, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name, value in emulator.environment.items():
-        monkeypatch.setenv(name, value)
-    nowhere = GatewaySockets("http://127.0.0.1:9")
-    nowhere.close("x")
-    with pytest.raises(Gone):
-        nowhere.send("x", "text")
 
 
 class StuckClient:
@@ -200,3 +137,17 @@ def test_a_slow_client_is_let_go_and_whoever_tells_it_never_waits() -> None:
     client = asyncio.run(slow())
     assert client.code == TRY_AGAIN
     assert asked == ["$connect", "$disconnect"]
+
+
+def test_a_watcher_that_sends_much_is_let_go_and_no_other() -> None:
+    """Nobody reads what watchers send, so nothing of it is to fill the memory."""
+    with ExitStack() as stack:
+        place = stack.enter_context(served(named("flooded"), "flooded"))
+        game, (ann, _) = place.joined("ann", "bob")
+        quiet, loud = (stack.enter_context(place.watch(game_uuid=game)) for _ in range(2))
+        with suppress(ConnectionClosed):  # it may hear why only later
+            loud.send(["x" * 1000] * 200)  # one message in many frames
+        with pytest.raises(ConnectionClosed):
+            loud.recv(timeout=SOON)
+        place.get(f"/games/{game}/start", admin_uuid=ann)
+        assert heard(quiet)["status"] == "Running"

@@ -5,12 +5,11 @@ import sqlite3
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from support.cloud_benches import LogBench, dynamo_log, known, sqlite_log
+from support.cloud_benches import LogBench, known
 from support.cloud_processes import take_all
 from support.cloud_threads import at_once
 
@@ -21,16 +20,6 @@ from cardsharp.errors import Conflict
 
 TTL = timedelta(seconds=3)
 ROUNDS = 3
-
-
-@pytest.fixture(params=["sqlite", "ministack"])
-def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[LogBench]:
-    if request.param == "sqlite":
-        opened = sqlite_log(tmp_path)
-    else:
-        opened = dynamo_log(request.getfixturevalue("emulator").client("dynamodb"))
-    with opened as ready:
-        yield ready
 
 
 @pytest.fixture

@@ -142,19 +142,6 @@ def test_every_pairing_leads_to_its_matches_and_rulings_have_their_reasons(cup: 
     assert all(address[1:] in known for address in addresses if address.startswith("#"))
 
 
-def test_statistics_are_sums_of_the_matches(cup: Records) -> None:
-    """Of every round, and of the contest."""
-    (line,) = re.findall(r'cup">All rounds</a></th>\n(.*?)</tr>', page(SITE, cup), re.DOTALL)
-    cells = re.findall('<td class="num">(.*?)</td>', line)
-    facts = [facts for result in cup.results() for facts in result.facts]
-    points = sum(sum(one.points) for one in facts) / (2 * len(facts))
-    busts = sum(sum(one.busts) for one in facts) / len(facts)
-    late = sum(sum(one.late) for one in facts)
-    assert cells[:2] == [f"36 of {len(cup.results())}", str(len(facts))]
-    assert cells[2:5] == [f"{points:.1f}", f"{busts:.1f}", str(late)]
-    assert cells[5].endswith(" s")
-
-
 @pytest.mark.parametrize("made", ["page", "file"])
 def test_hostile_names_stay_names(tmp_path: Path, made: str) -> None:
     """No element, no attribute and no address comes from a name or a reason."""

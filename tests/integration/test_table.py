@@ -203,19 +203,6 @@ def test_a_bot_may_play_for_who_does_not_come(two: Any) -> None:  # noqa: ANN401
     assert room.chairs[1].stand_in is None
 
 
-def test_a_match_that_all_have_left_is_over_and_lost() -> None:
-    """Of Dead Man's Draw, where that is an end; and it can be played again."""
-    room = Room(setting("deadmansdraw"), "Ann")
-    with playing(room) as (seat,):
-        seat.until('id="moves"')
-        seat.do("leave")
-        assert "You have left the table." in seat.until("Play again")
-        assert room.last is not None
-        assert (room.last.left, room.last.kept is None) == (True, False)
-        seat.tell("again", number=1)
-        assert 'id="moves"' in seat.until('id="moves"')
-
-
 # --- what a seat may not know --------------------------------------------------------------------
 
 
