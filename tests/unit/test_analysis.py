@@ -1,6 +1,5 @@
 """What a decision cost, what the cards brought, and who decided how well."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from math import inf
 from random import Random
@@ -116,11 +115,8 @@ def test_a_turn_that_ran_out_of_time_costs_its_player_what_was_lost_by_it() -> N
     )
 
 
-def side(result: float, luck: float = 0.0, cost: float = 0.0, busts: int = 0) -> AnalysedSide:
-    counts: Mapping[str, int] = {"busts": busts}
-    return AnalysedSide(
-        "us", "them", "", "2026-11-22", (), result, luck, cost, 1.0, {"blunder": 1}, counts
-    )
+def side(result: float, luck: float = 0.0, cost: float = 0.0) -> AnalysedSide:
+    return AnalysedSide("us", "them", "", "2026-11-22", (), result, luck, cost, 1.0, {}, {})
 
 
 def test_results_less_luck_lie_closer_together_than_results() -> None:

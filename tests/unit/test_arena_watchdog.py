@@ -1,4 +1,4 @@
-"""The arena's own watchdog: late turns end by themselves, and so do matches of nobody."""
+"""The arena against time: late turns end by themselves, and who asks too much is slowed down."""
 
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -10,6 +10,7 @@ from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.home import HomeArena
 from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.deadmansdraw.arena.players import User
+from cardsharp.deadmansdraw.arena.slowdown import PER_USER, SlowDown
 from cardsharp.deadmansdraw.arena.watchdog import Watchdog
 from workbench.arena.server import ADMIN_USER
 
@@ -103,3 +104,34 @@ def test_an_arena_that_stands_still_while_it_starts_goes_on(tmp_path: Path) -> N
 
     config = ArenaConfig(players=write_players(tmp_path), clock=much_later, watchdog=GRACE)
     HomeArena(config).close()
+
+
+def test_the_measured_delays() -> None:
+    """docs/spec/arena.md section 2: request 101 waits 0.1 s, 106 0.6 s, 121 2.1 s, at most 10 s."""
+    slow = SlowDown(PER_USER, HandClock())
+    delays = [slow.count("key").delay.total_seconds() for _ in range(400)]
+    assert delays[:100] == [0] * 100
+    assert [delays[n - 1] for n in (101, 106, 111, 121)] == pytest.approx([0.1, 0.6, 1.1, 2.1])
+    assert delays[-1] == 10
+
+
+def test_a_window_is_fixed_and_ends() -> None:
+    """60 s after its first request the count begins again, however many came in between."""
+    clock = HandClock()
+    slow = SlowDown(1, clock)
+    slow.count("key")
+    clock.turn(timedelta(seconds=59))
+    assert slow.count("key").delay > timedelta(0)
+    clock.turn(timedelta(seconds=1))
+    assert slow.count("key").delay == timedelta(0)
+
+
+def test_ended_windows_are_forgotten() -> None:
+    """Ten thousand addresses that came once do not stay in memory."""
+    clock = HandClock()
+    slow = SlowDown(1, clock)
+    for number in range(10_000):
+        slow.count(str(number))
+    clock.turn(timedelta(minutes=1))
+    slow.count("another")
+    assert len(slow._counts) == 1

@@ -404,25 +404,14 @@ def test_r38_a_match_that_no_poller_is_told_of_is_held(desk: Desk) -> None:
 
 
 class Kept(NoMeter):
-    """Keeps how late turns were picked up, how many matches ran, and the actions at each flush."""
+    """Keeps how late turns were picked up."""
 
     def __init__(self) -> None:
         self.late: list[timedelta] = []
-        self.running: dict[tuple[str, ...], int] = {}
-        self.actions = 0
-        self.flushed: list[int] = []
 
     def time(self, metric: Metric, duration: timedelta, **_: str) -> None:
         if metric is Metric.PICK_UP:
             self.late.append(duration)
-
-    def count(self, metric: Metric, amount: int = 1, **dimensions: str) -> None:
-        self.actions += amount if metric is Metric.ACTIONS else 0
-        if metric is Metric.RUNNING:
-            self.running[tuple(dimensions.values())] = amount
-
-    def flush(self) -> None:
-        self.flushed.append(self.actions)
 
 
 @pytest.mark.parametrize("attended", [True, False])
@@ -443,14 +432,6 @@ def test_a_turn_that_waits_for_a_worker_is_measured_at_its_first_look(
         desk.log.release(lease)
     assert desk.attend(Ours(counted=1), meter=meter) is Attended.FINISHED
     assert meter.late == [timedelta(seconds=4)] * attended
-
-
-def test_running_matches_are_counted_in_all_and_by_game(desk: Desk) -> None:
-    desk.attend(Still(wants=9, header={"game": "count"}))
-    desk.log.take("another", "worker", TIMING.lease)
-    meter = Kept()
-    replace(desk.offering, meter=meter).offer()
-    assert meter.running == {(): 2, ("count",): 1}
 
 
 def test_r32_each_action_is_decided_with_a_place_in_the_line_of_its_process(desk: Desk) -> None:

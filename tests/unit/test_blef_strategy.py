@@ -12,7 +12,6 @@ from cardsharp.blef.position import Position
 from cardsharp.blef.state import Move
 from cardsharp.blef.strategies import build
 from cardsharp.blef.strategies.odds import bits_of, odds
-from cardsharp.errors import ConfigError
 
 
 def hand_of(text: str) -> Hand:
@@ -35,14 +34,6 @@ def seen(text: str, others: int, *bets: str, max_cards: int = 11) -> Position:
 
 def choice(name: str, position: Position) -> str:
     return name_of(build(name, Random(1)).decide(position).action)
-
-
-@pytest.mark.parametrize(
-    "name", ["greedy(0.5)", "threshold(2,0.5)", "threshold(0.1,0.2,0.3)", "threshold(.,.)"]
-)
-def test_wrong_numbers_of_a_strategy_are_named(name: str) -> None:
-    with pytest.raises(ConfigError, match="are not what"):
-        build(name, Random(1))
 
 
 @pytest.mark.parametrize(("text", "hidden"), [("9c", 1), ("9c 9d", 2), ("Ac Kc Qc Jc", 3), ("", 2)])

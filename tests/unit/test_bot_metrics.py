@@ -3,11 +3,10 @@
 from collections import Counter
 from contextlib import closing
 from datetime import timedelta
-from functools import partial
 from pathlib import Path
 
 import pytest
-from world.arena import TABLE, BenchArena
+from world.arena import BenchArena
 from world.bench import Bench, bot_of
 from world.bench import played as finished
 from world.faults import Kind
@@ -39,17 +38,14 @@ def counts() -> Counts:
     return Counts()
 
 
-def played(
-    folder: Path, counts: Counts, faults: dict[int, Kind], lost: int = 0, **table: object
-) -> Bench:
-    """A match under faults, whose workers count; so many turns are lost by them."""
+def played(folder: Path, counts: Counts, faults: dict[int, Kind]) -> Bench:
+    """A match under faults that lose no turn, whose workers count."""
 
     def counting(bench: Bench, tools: Tools) -> Bot:
         return bot_of(bench, tools, counts)
 
-    place = partial(BenchArena, table={**TABLE, **table})
-    made = finished(Bench(place, folder, faults, make=counting, timing=Timing()))
-    assert len(made.found) == lost, made.found
+    made = finished(Bench(BenchArena, folder, faults, make=counting, timing=Timing()))
+    assert made.found == []
     return made
 
 

@@ -70,22 +70,6 @@ def test_a_lease_lasts_as_long_as_its_keeper(bench: LogBench) -> None:
         assert bench.log.take("m", "bob", TTL) is None
 
 
-def test_a_worker_that_is_done_gives_its_lease_back(bench: LogBench) -> None:
-    with kept(bench):
-        pass
-    match = known(bench.log)
-    assert match.lease is None
-    assert bench.log.take("m", "bob", TTL) is not None
-
-
-def test_a_worker_that_fails_lets_its_lease_run_out(bench: LogBench) -> None:
-    with pytest.raises(ZeroDivisionError), kept(bench):
-        raise ZeroDivisionError
-    assert bench.log.take("m", "bob", TTL) is None
-    match = known(bench.log)
-    assert match.ttl == TTL
-
-
 def test_a_worker_learns_that_its_match_was_taken(bench: LogBench) -> None:
     with kept(bench) as keeper:
         bench.clock.until_waiting()

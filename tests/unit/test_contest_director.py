@@ -81,20 +81,6 @@ def test_a_match_that_a_team_has_tagged_counts_for_nothing(records: Records) -> 
     assert again["_id"] not in first.matches
 
 
-def test_a_ruling_decides_a_pairing_and_ends_its_match(records: Records) -> None:
-    """The reason is kept; what was played stays to be seen."""
-    arena = FakeArena()
-    director = Director(records, arena)
-    director.step()
-    records.rule("1", "Five", "the other side left")
-    director.step()
-    (ruled,) = (result for result in records.results() if result.pairing == "1")
-    five = records.team("Five")
-    assert (ruled.decided, ruled.winner, ruled.ruled) == (True, five.id, "the other side left")
-    assert arena.made[0]["activePlayerIndex"] is None
-    assert len(ruled.matches) == 1
-
-
 def test_a_paused_contest_begins_nothing(records: Records) -> None:
     """What runs is played to its end."""
     arena = FakeArena()

@@ -132,7 +132,7 @@ def test_a_drawn_match_counts_for_nobody_and_is_replayed_while_it_matters() -> N
     assert Rules(5).decision(PAIRING, [*level, DRAW, SECOND]) == Decision((2, 3), "other")
 
 
-def test_what_stays_level_is_decided_by_points_and_then_by_the_seed() -> None:
+def test_what_stays_level_is_decided_by_points_then_by_the_seed_where_somebody_must_win() -> None:
     """Two teams that are both absent would draw for ever."""
     rules = Rules(matches=3, most=5)
     absent = [Score((0, 0), None)] * 5
@@ -140,9 +140,6 @@ def test_what_stays_level_is_decided_by_points_and_then_by_the_seed() -> None:
     assert rules.decision(PAIRING, absent) == Decision((0, 0), "better")
     more = [*absent[:4], Score((3, 5), None)]
     assert rules.decision(PAIRING, more) == Decision((0, 0), "other")
-
-
-def test_where_half_points_are_awarded_a_level_pairing_stays_level() -> None:
-    """Round robin, Swiss and ladder."""
-    rules = Rules(matches=3, level=True)
-    assert rules.decision(PAIRING, [FIRST, SECOND, DRAW]) == Decision((1, 1), None)
+    # But where half points are awarded: round robin, Swiss and ladder.
+    level = Rules(matches=3, level=True).decision(PAIRING, [FIRST, SECOND, DRAW])
+    assert level == Decision((1, 1), None)

@@ -124,11 +124,3 @@ def test_as_a_format_everybody_plays_in_every_round(number: int, seed: int) -> N
     assert max(counts.values()) - min(counts.values()) <= number % 2
     table = Ladder().table(teams, contest.decided)
     assert sorted(team for place in table for team in place) == sorted(teams)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("number", [32, 63, 64])
-def test_many_teams_are_paired(number: int) -> None:
-    """Sixty-four teams in some seconds."""
-    contest = held(Ladder(rounds=12), named(number), lambda one: Decision((2, 1), one.teams[0]))
-    assert len(contest.known) == 12 * (number // 2)

@@ -1,18 +1,27 @@
-"""Practice may be stopped at any moment; who is not there is not waited for; ratings are kept."""
+"""Practice may be stopped at any moment, who is gone is not waited for, and what came of matches."""
 
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from support.arena import ALICE, BOB, HandClock
 from support.cloud_clock import FakeClock
 from support.contest_arena import FakeArena, Killed
 
+from cardsharp.deadmansdraw.actions import DRAW, END_TURN
+from cardsharp.deadmansdraw.arena.creation import parse_wish
+from cardsharp.deadmansdraw.arena.match import Origin, Pairing, act, begin, end_turn_by_force
+from cardsharp.deadmansdraw.arena.players import ADMIN, Book, User
+from cardsharp.deadmansdraw.arena.randomness import Randomness
+from cardsharp.deadmansdraw.arena.views import Look, full_view
+from cardsharp.deadmansdraw.contest import pairing
 from cardsharp.deadmansdraw.contest.director import Director
 from cardsharp.deadmansdraw.contest.entries import Settings
-from cardsharp.deadmansdraw.contest.facts import Facts
+from cardsharp.deadmansdraw.contest.facts import Facts, facts_of
 from cardsharp.deadmansdraw.contest.meetings import Meeting
 from cardsharp.deadmansdraw.contest.practice import LONGEST_REST, REST, Practice, ladder, rests_of
 from cardsharp.deadmansdraw.contest.records import ContestsKept, Records
+from cardsharp.deadmansdraw.wire import parse_view
 from cardsharp.errors import Unreachable
 from cardsharp.keep.memory import MemoryKeep
 
@@ -133,3 +142,34 @@ def test_the_ladder_seeds_the_contest(records: Records) -> None:
     assert order != ids(records)
     records.seed(order)
     assert ids(records) == order
+
+
+@pytest.mark.parametrize("order", [(ALICE, BOB), (BOB, ALICE)])
+def test_busts_and_late_turns_are_counted_for_the_team_that_had_them(
+    order: tuple[str, str],
+) -> None:
+    """In the order of the pairing's teams, whoever sat where."""
+    clock = HandClock()
+    pile = [["Mermaid", value] for value in range(4, 9)]
+    body = {"drawPile": pile, "randomSeed": "norandom", "timeout": 7, "discardPile": []}
+    params = parse_wish(body, "1").params
+    match, move = begin(
+        "0" * 24, Pairing((ALICE, BOB), None), params, Randomness.FAIR, Origin(clock.now)
+    )
+    moves = [move]
+    starts = match.active_player
+    for action in (DRAW, DRAW, DRAW, END_TURN, None, None, None):
+        clock.turn(timedelta(seconds=9))
+        at = Origin(clock.now)
+        match, move = end_turn_by_force(match, at) if action is None else act(match, action, at)
+        moves.append(move)
+    look = Look(User(ADMIN, None, ADMIN), events=True)
+    view = parse_view(full_view(match, look, moves, Book({})))
+    facts = facts_of(view, pairing.Pairing("1", 1, "winners", order))
+    first = order.index(str(starts))
+    assert facts.busts[first] == 1
+    assert facts.busts[1 - first] == 0
+    assert (facts.late[first], facts.late[1 - first]) == (2, 1)
+    assert facts.points[1 - first] == 6
+    assert facts.seconds == 7 * 9
+    assert facts.turns == match.turn

@@ -256,45 +256,6 @@ def test_a_message_with_other_content_replaces_the_first(deal: Messages, scribe:
     assert view.table.trick == ((0, 4),)
 
 
-@pytest.mark.parametrize(
-    ("ask", "legal"),
-    [
-        (lambda deal: deal.ask_bid(1, 2), {"suit": [-1], "alone": [False]}),
-        (lambda deal: deal.ask_swap(0, [3, 7, 23]), {"card": [3, 7, 23]}),
-        (lambda deal: deal.ask_play(2, 1, 1, [9, 13]), {"card": [9, 13]}),
-        (
-            lambda deal: deal.get("/defense", declarerPos=0, trumpSuit=1, pos=1),
-            {"alone": [False, True]},
-        ),
-    ],
-)
-def test_a_question_about_a_deal_that_is_not_stored_is_answered_legally(
-    service: Service, ask: Callable[[Messages], dict[str, object]], legal: dict[str, list[object]]
-) -> None:
-    answer = ask(Messages(service, token="nobody"))
-    for name, values in legal.items():
-        assert answer[name] in values
-    assert service.diary.faults == ["no stored deal leads to this question"]
-
-
-@pytest.mark.parametrize(
-    "ask",
-    [
-        lambda deal: deal.ask_bid(2, 0),  # a second round without a first
-        lambda deal: deal.ask_play(0, 0, 0, [0, 4]),  # a card without a call
-        lambda deal: deal.ask_play(0, 0, 0, [1, 5]),  # somebody else's cards
-        lambda deal: deal.ask_play(3, 0, 0, [0, 4]),  # a fourth trick without three
-        lambda deal: deal.get("/bid", round=1, turnCard=5, pos=0),  # another turn card
-    ],
-)
-def test_a_question_that_does_not_fit_the_stored_deal_is_answered_legally(
-    deal: Messages, scribe: Scribe, ask: Callable[[Messages], dict[str, object]]
-) -> None:
-    answer = ask(deal)
-    assert answer.get("suit", -1) == -1
-    assert scribe.views == []
-
-
 def test_a_missing_play_is_noticed_and_answered_legally(deal: Messages, scribe: Scribe) -> None:
     deal.tell_bid(1, 0, SPADES)
     deal.tell_play(0, 0, 0, 0)

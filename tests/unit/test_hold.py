@@ -11,7 +11,6 @@ from world.clock import StillClock
 from cardsharp.cloud.hold import Hold
 from cardsharp.cloud.lease import Keeping, LeaseKeeper
 from cardsharp.cloud.metrics import NoMeter
-from cardsharp.cloud.ports import Body, Lease, MoveRecord
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.cloud.timing import Timing
 from cardsharp.errors import ArenaError, RateLimited, Rejected, Unreachable
@@ -91,49 +90,3 @@ def test_an_action_without_an_answer_is_let_arrive(
     began = clock.now()
     hold(log, clock, timedelta(hours=1)).let_arrive(error, sent, timedelta(seconds=3))
     assert clock.now() - began == slept
-
-
-@pytest.mark.parametrize(
-    ("moves", "waits"),
-    [
-        ([MoveRecord(4, {"action": 1}, None)], False),
-        ([MoveRecord(5, {"action": 1}, None)], True),
-        ([MoveRecord(6, {"action": 1}, None)], True),
-        ([MoveRecord(5, None, {"drew": 1})], False),
-        ([], False),
-    ],
-    ids=["before", "at", "after", "no intent", "nothing"],
-)
-def test_a_successor_waits_for_what_was_meant_for_this_move_or_a_later_one(
-    log: SqliteLog, clock: StillClock, moves: list[MoveRecord], waits: bool
-) -> None:
-    """Until an action that was sent under the last lease can no longer be under way."""
-    held = hold(log, clock, TIMING.handover)
-    assert held.outwait(moves, 5, clock.monotonic()) is waits
-    assert clock.slept == (TIMING.renew + TIMING.act if waits else timedelta(0))
-
-
-class SlowLog(SqliteLog):
-    """Takes so long to store an intent."""
-
-    def __init__(self, clock: StillClock, takes: timedelta) -> None:
-        super().__init__(Path(":memory:"), clock)
-        self.pass_time = lambda: clock.advance(takes)
-
-    def intend(self, lease: Lease, sequence: int, intent: Body) -> None:
-        super().intend(lease, sequence, intent)
-        self.pass_time()
-
-
-@pytest.mark.parametrize(
-    ("late", "said"), [(timedelta(0), []), (INSTANT, [("an intent took too long", "m")])]
-)
-def test_an_intent_is_in_time_to_the_last_moment_and_a_late_one_is_said(
-    clock: StillClock,
-    caplog: pytest.LogCaptureFixture,
-    late: timedelta,
-    said: list[tuple[str, str]],
-) -> None:
-    with closing(SlowLog(clock, TIMING.renew + late)) as log:
-        assert hold(log, clock, TIMING.handover).intend(1, {}) is not bool(late)
-    assert [(one.getMessage(), vars(one)["match_id"]) for one in caplog.records] == said

@@ -20,8 +20,6 @@ from workbench.lines import HEAD_LIMIT, UNREAD_LIMIT, Lines
 from workbench.listening import Background, Server, listen
 
 MOST = 8
-SHARE = 6
-"""Of one address."""
 
 LARGE = 32_000_000
 
@@ -188,15 +186,6 @@ def test_who_asks_nothing_goes_first_and_who_waits_having_signed_in_never(site: 
     site.release()
     for player in players:
         assert answered(player)
-
-
-def test_where_all_have_signed_in_a_new_one_is_closed_at_once(site: Site) -> None:
-    players = [site.wait("/player") for _ in range(SHARE)]
-    assert is_closed(site.call("/"))
-    for player in players:
-        player.close()
-    until(lambda: not len(site.lines))
-    assert still_open(site.call())
 
 
 def test_an_answer_that_nobody_reads_ends_after_a_while(site: Site) -> None:

@@ -3,16 +3,9 @@
 import pytest
 
 from cardsharp.blef.actions import CHECK, name_of
-from cardsharp.euchre.actions import Play
-from cardsharp.euchre.cards import DECK, JACK, card
-from workbench.euchre.terminal import described, other_words
 from workbench.show.screen import Choice, matching
 
 EVERY = [Choice(str(action), name_of(action), action) for action in range(CHECK + 1)]
-CARDS = [
-    Choice(str(number), described(Play(one)), Play(one), other_words(Play(one)))
-    for number, one in enumerate(DECK, 1)
-]
 
 
 @pytest.mark.parametrize(
@@ -36,8 +29,3 @@ CARDS = [
 )
 def test_a_move_is_known_by_its_number_its_name_or_words_of_it(text: str, means: list[str]) -> None:
     assert [one.name for one in matching(text, EVERY)] == means
-
-
-@pytest.mark.parametrize("text", ["jh", "JH", "J♥", "jack hearts", "jack of hearts", "j hearts"])
-def test_a_card_has_several_names(text: str) -> None:
-    assert [one.action for one in matching(text, CARDS)] == [Play(card(JACK, 2))]
