@@ -1,6 +1,6 @@
 """The arena against time: late turns end by themselves, and who asks too much is slowed down."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -92,18 +92,6 @@ def test_time_in_which_the_arena_stood_still_does_not_count(tmp_path: Path, firs
         drawn = hall.arena.referee.act(hall.player(match), match, {"etype": "Draw"}, None)
         assert "Forceful" not in drawn.events_text
     assert [sum(hall.after(1) for _ in range(12)), hall.after(1)] == [0, 1]
-
-
-def test_an_arena_that_stands_still_while_it_starts_goes_on(tmp_path: Path) -> None:
-    """Seen in a contest whose process was frozen in that moment: it ended with a traceback."""
-    clock = HandClock()
-
-    def much_later() -> datetime:
-        clock.turn(timedelta(hours=1))
-        return clock()
-
-    config = ArenaConfig(players=write_players(tmp_path), clock=much_later, watchdog=GRACE)
-    HomeArena(config).close()
 
 
 def test_the_measured_delays() -> None:

@@ -1,4 +1,4 @@
-"""Practice may be stopped at any moment, who is gone is not waited for, and what came of matches."""
+"""Practice may be stopped at any moment; who is gone is not waited for; what came of a match."""
 
 from collections import Counter
 from datetime import UTC, datetime, timedelta

@@ -79,14 +79,3 @@ def test_what_is_known_is_not_played_again_until_the_file_changes_or_anew(
     assert climbed(replace(climb, anew=True))[0] == ("random", "beaten", True)
     mine.write_text(mine.read_text() + "# better\n")
     assert climbed(climb)[0] == ("random", "beaten", True)
-
-
-def test_a_line_that_was_cut_is_passed_over(memory: Memory, tmp_path: Path) -> None:
-    climb = Climb(
-        Plan(first="champion", second="", pairs=100), memory, Played(dict.fromkeys(RUNGS, LOSES))
-    )
-    climbed(climb)
-    file = tmp_path / "ladder.jsonl"
-    file.write_text(file.read_text()[:-9])
-    assert climbed(climb) == [("random", "not beaten", True)]
-    assert climbed(climb) == [("random", "not beaten", False)]

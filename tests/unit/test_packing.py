@@ -45,15 +45,6 @@ def test_what_was_packed_before_bodies_named_their_words_is_read() -> None:
     assert unpack(kept) == '{"actions":[{"etype":"EndTurn"}],"kraken":3}'
 
 
-@pytest.mark.usefixtures("_mounted_too")
-def test_without_words_bodies_are_packed_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    theirs = pack(MOVE)
-    monkeypatch.setattr(games, "MOUNTED", ("bare",))
-    assert unpack(pack(MOVE)) == MOVE
-    with pytest.raises(ValueError, match="words that no game here brings: 79509473"):
-        unpack(theirs)
-
-
 @pytest.mark.parametrize("cut", [0, 1, 2, 5, 6, 20])
 def test_what_is_cut_short_is_refused(cut: int) -> None:
     with pytest.raises(ValueError, match=r"cut short|no game here brings"):

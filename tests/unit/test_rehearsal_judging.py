@@ -20,12 +20,10 @@ from cardsharp.deadmansdraw.arena.randomness import Randomness
 from cardsharp.deadmansdraw.contest.entries import Result, Settings
 from cardsharp.deadmansdraw.contest.pairing import Decision
 from workbench.bench.rehearsal.judging import (
-    PAUSED,
     Excuses,
     Played,
     Trouble,
     faults_of,
-    faults_of_pauses,
     forced_turns,
     longest_standstill,
 )
@@ -129,11 +127,3 @@ def test_a_turn_ended_by_force_needs_an_excuse_of_its_own_team() -> None:
     assert Excuses({}, [replace(killed, end=killed.begin)]).of(forced) is None
     assert Excuses({}, [replace(killed, begin=move.at + timedelta(seconds=1))]).of(forced) is None
     assert longest_standstill(cup) == (NOON, move.at)
-
-
-def test_no_match_may_begin_in_a_pause_but_one_that_was_on_its_way() -> None:
-    def told(before: float, after: float) -> list[str]:
-        begin, end = NOON - timedelta(seconds=before), NOON + timedelta(seconds=after)
-        return list(faults_of_pauses(a_cup(), [Trouble(PAUSED, None, begin, end)]))
-
-    assert [len(told(3, 1)), len(told(1, 1)), len(told(3, -1))] == [len(a_cup().matches), 0, 0]

@@ -47,14 +47,6 @@ def built(folder: Path, body: str, name: str) -> Strategy:
     return build(strategy_named(str(folder / f"{name}.py")), Random(0))
 
 
-def test_an_error_points_at_the_line_of_the_users_file(tmp_path: Path) -> None:
-    found = decided(built(tmp_path, "        return position.draw()\n", "points"))
-    assert found.fault == (
-        "the strategy failed: AttributeError: 'Position' object has no attribute 'draw' "
-        "(points.py, line 9, in decide: return position.draw())"
-    )
-
-
 def test_an_error_in_a_module_beside_it_is_traced_through_both(tmp_path: Path) -> None:
     found = decided(built(tmp_path, "        return best(position)\n", "beside"))
     assert found.fault is not None
