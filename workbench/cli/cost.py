@@ -2,103 +2,32 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from cyclopts import Parameter, validators
 from rich.table import Table
 
 from workbench.cost.bill import Bill, make_bill, read_bill
 from workbench.cost.day import Contest, contest_usage
+from workbench.cost.load import Load, NotNegative
 from workbench.cost.prices import Prices, load_prices, usual_region
-from workbench.cost.usage import MEASURED, Load, Measured, load_measured, usage
+from workbench.cost.usage import MEASURED, Measured, load_measured, usage
 from workbench.show.exits import Exit
 from workbench.show.options import Json
 from workbench.show.output import messages, print_json, results
 
-Positive = validators.Number(gt=0)
-
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class CostOptions:
-    """What is planned; the defaults are those of template.yaml."""
+class CostOptions(Load):
+    """What is planned, and how the bill is told."""
 
-    matches_per_day: Annotated[
-        float, Parameter(validator=validators.Number(gte=0), help="Matches a day.")
-    ] = 100
-    hours_listening: Annotated[
-        float, Parameter(validator=validators.Number(gte=0, lte=24), help="Hours a day.")
-    ] = 24
-    days: Annotated[float, Parameter(validator=Positive, help="Days that are paid for.")] = 31
-    days_before: Annotated[
-        float,
-        Parameter(
-            validator=validators.Number(gte=0),
-            help="Days that were like these before, whose matches are stored.",
-        ),
-    ] = 2 * 365 - 31
-    keep_days: Annotated[
-        float,
-        Parameter(
-            validator=validators.Number(gte=0),
-            help="The template's KeepDays: how long a match is kept, 0 for ever.",
-        ),
-    ] = 60
     region: Annotated[
         str | None,
         Parameter(
             help="Whose prices; else that of the environment or the profile, else Frankfurt."
         ),
     ] = None
-    match_seconds: Annotated[
-        float, Parameter(validator=Positive, help="How long a match takes, mostly their thinking.")
-    ] = 60
-    pollers: Annotated[
-        int, Parameter(validator=validators.Number(gte=1, lte=2), help="How many listen at a time.")
-    ] = 1
-    memory: Annotated[int, Parameter(validator=Positive, help="Megabytes of the worker.")] = 384
-    poller_memory: Annotated[
-        int, Parameter(validator=Positive, help="Megabytes of the poller.")
-    ] = 128
-    architecture: Annotated[
-        Literal["arm64", "x86_64"], Parameter(help="Processor of the functions.")
-    ] = "arm64"
-    watch: Annotated[
-        Literal["all", "alarms"], Parameter(help="The template's parameter Watch.")
-    ] = "alarms"
-    listening: Annotated[
-        Literal["looks", "always", "quiet"], Parameter(help="The template's parameter Listening.")
-    ] = "looks"
-    hours_awake: Annotated[
-        float,
-        Parameter(
-            validator=validators.Number(gte=0, lte=24),
-            help="Unless it always listens, hours a day in which it does all the same.",
-        ),
-    ] = 0
-    table: Annotated[
-        Literal["on-demand", "provisioned"], Parameter(help="The template's TableBilling.")
-    ] = "on-demand"
-    page_views: Annotated[
-        float,
-        Parameter(
-            validator=validators.Number(gte=0),
-            help="With DeployWeb=yes, how often a match is opened.",
-        ),
-    ] = 0
-    watched_hours: Annotated[
-        float,
-        Parameter(
-            validator=validators.Number(gte=0),
-            help="With DeployWeb=yes, hours for which a match that runs is watched.",
-        ),
-    ] = 0
-    cost_queries: Annotated[
-        float,
-        Parameter(
-            validator=validators.Number(gte=0), help="How often `cloud status --costs` is asked."
-        ),
-    ] = 0
     against: Annotated[
         Path | None,
         Parameter(help="Line by line beside an earlier bill: what --json printed, in a file."),
@@ -115,7 +44,7 @@ class CostOptions:
     ] = 20
     practice_hours: Annotated[
         float,
-        Parameter(validator=validators.Number(gte=0), help="With --contest: hours before it."),
+        Parameter(validator=NotNegative, help="With --contest: hours before it."),
     ] = 8
     measure: Annotated[
         bool,
@@ -125,35 +54,14 @@ class CostOptions:
     ] = False
     as_json: Json = False
 
-    def load(self) -> Load:
-        """The load that the bill is for."""
-        return Load(
-            matches_per_day=self.matches_per_day,
-            hours_listening=self.hours_listening,
-            days=self.days,
-            days_before=self.days_before,
-            keep_days=self.keep_days,
-            match_seconds=self.match_seconds,
-            pollers=self.pollers,
-            poller_memory=self.poller_memory,
-            worker_memory=self.memory,
-            architecture=self.architecture,
-            watch_all=self.watch == "all",
-            listening=self.listening,
-            cost_queries=self.cost_queries,
-            hours_awake=self.hours_awake,
-            provisioned=self.table == "provisioned",
-            page_views=self.page_views,
-            watched_hours=self.watched_hours,
-        )
-
 
 def cost(*, options: CostOptions = CostOptions()) -> int:
     """Print the bill of a load."""
     if options.measure:
         _measure_anew()
     prices = load_prices(options.region or usual_region())
-    measured, load = load_measured(), options.load()
+    measured = load_measured()
+    load: Load = options
     if options.contest:
         day = Contest(teams=options.teams, practice_hours=options.practice_hours)
         load, used = Load(matches_per_day=day.matches, days=1), contest_usage(day, measured)

@@ -32,9 +32,10 @@ from workbench.cloud.emulator import Emulator
 from workbench.cloud.events import sqs_event
 from workbench.cloud.samples import read_emf
 from workbench.cloud.template import TEMPLATE, load_template
+from workbench.cost.load import TIMING
 from workbench.cost.meter import WRITES, UseMeter
 from workbench.cost.request import PLATFORM_BYTES
-from workbench.cost.usage import TIMING, LookUse, Measured
+from workbench.cost.usage import LookUse, Measured
 from workbench.stage.opponent import Order
 from workbench.stage.opponent_process import opponent_at_play
 from workbench.stage.side import assembled

@@ -1,7 +1,6 @@
 """How much of everything a load uses: what was measured, times what is planned."""
 
 import tomllib
-from dataclasses import dataclass
 from datetime import date
 from math import exp
 from pathlib import Path
@@ -10,10 +9,10 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from cardsharp.cloud.secrets import MAX_AGE
-from cardsharp.deadmansdraw.scout import ScoutTiming
 from cardsharp.errors import ConfigError
 from cardsharp.viewer.assembly import PAUSE
 from workbench.cloud.template import TEMPLATE, WATCHING, all_resources, load_template
+from workbench.cost.load import Load
 from workbench.cost.request import ACCESS_BYTES, PLATFORM_BYTES, TABLE_SECONDS, WHOLE_PROCESSOR
 
 MEASURED = Path(__file__).with_name("measured.toml")
@@ -40,14 +39,10 @@ ARENA_SECONDS = 0.1
 TLS_SECONDS = 0.005
 """Of a whole processor, assumed, for that connection's keys."""
 
-POLL_TAIL = 30
-"""Seconds for which a poller may go on listening in a long poll when a match has ended."""
-
 COLD_STARTS = 0.1
 """Part of the worker's invocations that begin with an init."""
 
 Amount = Annotated[float, Field(ge=0)]
-TIMING = ScoutTiming()
 
 
 class RequestUse(BaseModel):
@@ -155,83 +150,6 @@ class Measured(BaseModel):
     requests: dict[str, RequestUse] = {}
     contest: ContestUse | None = None
     pages: PagesUse | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Load:
-    """What is wanted of a stack.
-
-    `match_seconds` is how long a match takes, nearly all of it the opponents' thinking, which
-    the worker waits through.
-    """
-
-    matches_per_day: float
-    hours_listening: float = 24
-    days: float = 31
-    days_before: float = 2 * 365 - 31
-    """For how many days it has been so before: with these two years of matches have been played."""
-    keep_days: float = 60
-    """How long a match is kept, as `KeepDays`; 0 for ever."""
-    match_seconds: float = 60
-    pollers: int = 1
-    poller_memory: int = 128
-    worker_memory: int = 384
-    architecture: str = "arm64"
-    watch_all: bool = False
-    listening: str = "looks"
-    """As the template's parameter: looks, always or quiet."""
-    hours_awake: float = 0
-    """Of a stack that does not always listen: how many hours a day it listens all the same."""
-    cost_queries: float = 0
-    """How often `status --costs` is asked, in all days together."""
-    provisioned: bool = False
-    page_views: float = 0
-    """How often a match is opened on the pages (`DeployWeb`), in all days together."""
-    watched_hours: float = 0
-    """For how many hours a running match is watched there, each browser by itself."""
-
-    @property
-    def matches(self) -> float:
-        """All matches."""
-        return self.matches_per_day * self.days
-
-    @property
-    def ticks(self) -> float:
-        """All starts of the poller."""
-        return self.hours_listening * _MINUTES * self.days
-
-    @property
-    def waking(self) -> float:
-        """The starts of the poller after which it listens: while matches run, one by one."""
-        minutes = self.guarded + self.matches * POLL_TAIL / _MINUTES
-        minutes += self.hours_awake * _MINUTES * self.days
-        return self.ticks if self.listening == "always" else min(minutes, self.ticks)
-
-    @property
-    def guarded(self) -> float:
-        """The minutes in which a match runs and the poller listens.
-
-        What a look finds, it learns of at its next start: half a minute later, in the mean.
-        """
-        late = TIMING.tick.total_seconds() / 2 if self.listening == "looks" else 0
-        return min(self.matches * max(0, self.match_seconds - late) / _MINUTES, self.ticks)
-
-    @property
-    def looks(self) -> float:
-        """The looks that workers take between the starts of a poller that rests."""
-        each = TIMING.tick / TIMING.between
-        return (self.ticks - self.waking) * each if self.listening == "looks" else 0
-
-    @property
-    def stored(self) -> float:
-        """The matches in the table when the days are over."""
-        days = self.days + self.days_before
-        return self.matches_per_day * (min(days, self.keep_days) if self.keep_days else days)
-
-    @property
-    def share(self) -> float:
-        """The part of a month for which things that are paid by the month exist."""
-        return min(self.days / 31, 1)
 
 
 def load_measured(path: Path = MEASURED) -> Measured:

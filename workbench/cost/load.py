@@ -1,0 +1,148 @@
+"""What is wanted of a stack, which its bill is for: the options of `cardsharp cost`."""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from cyclopts import Parameter, validators
+
+from cardsharp.deadmansdraw.scout import ScoutTiming
+
+TIMING = ScoutTiming()
+
+POLL_TAIL = 30
+"""Seconds for which a poller may go on listening in a long poll when a match has ended."""
+
+_MINUTES = 60
+
+Positive = validators.Number(gt=0)
+NotNegative = validators.Number(gte=0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Load:
+    """What is wanted of a stack; the defaults are those of template.yaml.
+
+    The worker waits through a match, which takes so long nearly all for the opponents' thinking.
+    """
+
+    matches_per_day: Annotated[float, Parameter(validator=NotNegative, help="Matches a day.")] = 100
+    hours_listening: Annotated[
+        float, Parameter(validator=validators.Number(gte=0, lte=24), help="Hours a day.")
+    ] = 24
+    days: Annotated[float, Parameter(validator=Positive, help="Days that are paid for.")] = 31
+    days_before: Annotated[
+        float,
+        Parameter(
+            validator=NotNegative,
+            help="Days that were like these before, whose matches are stored.",
+        ),
+    ] = 2 * 365 - 31
+    keep_days: Annotated[
+        float,
+        Parameter(
+            validator=NotNegative,
+            help="The template's KeepDays: how long a match is kept, 0 for ever.",
+        ),
+    ] = 60
+    match_seconds: Annotated[
+        float, Parameter(validator=Positive, help="How long a match takes, mostly their thinking.")
+    ] = 60
+    pollers: Annotated[
+        int, Parameter(validator=validators.Number(gte=1, lte=2), help="How many listen at a time.")
+    ] = 1
+    worker_memory: Annotated[
+        int, Parameter(name="--memory", validator=Positive, help="Megabytes of the worker.")
+    ] = 384
+    poller_memory: Annotated[
+        int, Parameter(validator=Positive, help="Megabytes of the poller.")
+    ] = 128
+    architecture: Annotated[
+        Literal["arm64", "x86_64"], Parameter(help="Processor of the functions.")
+    ] = "arm64"
+    watch: Annotated[
+        Literal["all", "alarms"], Parameter(help="The template's parameter Watch.")
+    ] = "alarms"
+    listening: Annotated[
+        Literal["looks", "always", "quiet"], Parameter(help="The template's parameter Listening.")
+    ] = "looks"
+    hours_awake: Annotated[
+        float,
+        Parameter(
+            validator=validators.Number(gte=0, lte=24),
+            help="Unless it always listens, hours a day in which it does all the same.",
+        ),
+    ] = 0
+    table: Annotated[
+        Literal["on-demand", "provisioned"], Parameter(help="The template's TableBilling.")
+    ] = "on-demand"
+    page_views: Annotated[
+        float,
+        Parameter(
+            validator=NotNegative,
+            help="With DeployWeb=yes, how often a match is opened.",
+        ),
+    ] = 0
+    watched_hours: Annotated[
+        float,
+        Parameter(
+            validator=NotNegative,
+            help="With DeployWeb=yes, hours for which a match that runs is watched.",
+        ),
+    ] = 0
+    cost_queries: Annotated[
+        float,
+        Parameter(validator=NotNegative, help="How often `cloud status --costs` is asked."),
+    ] = 0
+
+    @property
+    def watch_all(self) -> bool:
+        """Whether everything is watched."""
+        return self.watch == "all"
+
+    @property
+    def provisioned(self) -> bool:
+        """Whether the table's units are paid by the hour."""
+        return self.table == "provisioned"
+
+    @property
+    def matches(self) -> float:
+        """All matches."""
+        return self.matches_per_day * self.days
+
+    @property
+    def ticks(self) -> float:
+        """All starts of the poller."""
+        return self.hours_listening * _MINUTES * self.days
+
+    @property
+    def waking(self) -> float:
+        """The starts of the poller after which it listens: while matches run, one by one."""
+        minutes = self.guarded + self.matches * POLL_TAIL / _MINUTES
+        minutes += self.hours_awake * _MINUTES * self.days
+        return self.ticks if self.listening == "always" else min(minutes, self.ticks)
+
+    @property
+    def guarded(self) -> float:
+        """The minutes in which a match runs and the poller listens.
+
+        What a look finds, it learns of at its next start: half a minute later, in the mean.
+        """
+        late = TIMING.tick.total_seconds() / 2 if self.listening == "looks" else 0
+        return min(self.matches * max(0, self.match_seconds - late) / _MINUTES, self.ticks)
+
+    @property
+    def looks(self) -> float:
+        """The looks that workers take between the starts of a poller that rests."""
+        each = TIMING.tick / TIMING.between
+        return (self.ticks - self.waking) * each if self.listening == "looks" else 0
+
+    @property
+    def stored(self) -> float:
+        """The matches in the table when the days are over."""
+        days = self.days + self.days_before
+        return self.matches_per_day * (min(days, self.keep_days) if self.keep_days else days)
+
+    @property
+    def share(self) -> float:
+        """The part of a month for which things that are paid by the month exist."""
+        return min(self.days / 31, 1)
