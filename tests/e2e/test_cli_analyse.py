@@ -88,20 +88,6 @@ def test_every_game_is_analysed_on_80_columns(cli: Cli, tmp_path: Path, name: st
     assert all(line.startswith(("    ", "match ")) or " by the cards, " in line for line in long)
 
 
-def test_the_figures_add_up_in_json(cli: Cli, tmp_path: Path) -> None:
-    """Those of every game: tests/property/test_analysis.py."""
-    game = next(one for one in GAMES if one.name == "blef")
-    store = logged(tmp_path, played(game, [Decides(game, one) for one in STRATEGIES["blef"]]))
-    whole = cli("analyse", "last", "--store", store, "--json").json()
-    found = whole["analysis"]
-    one, two = found["players"]
-    total = found["start"] + found["luck"] + one["skill"] - two["skill"]
-    assert total == pytest.approx(found["result"])
-    assert found["curve"][-1]["worth"] == found["result"]
-    assert len(whole["swings"]) == 5
-    assert {"options", "best", "cost", "mark", "risk"} <= found["decisions"][0].keys()
-
-
 def test_a_match_that_somebody_else_recorded_is_analysed_from_a_file(
     cli: Cli, tmp_path: Path
 ) -> None:
@@ -146,14 +132,6 @@ def test_an_answer_that_tells_no_whole_match_says_what_to_ask(
     assert "showevents=true" in said.err
 
 
-def test_a_judge_that_is_a_player_says_so(cli: Cli, tmp_path: Path) -> None:
-    game = next(one for one in GAMES if one.name == "deadmansdraw")
-    record, moves = played(game, [Decides(game, "draw-3"), Decides(game, "random")])
-    record = replace(record, header={**record.header, "seats": {"0": "captain"}})
-    said = cli("analyse", record.match_id, "--store", logged(tmp_path, (record, moves))).out
-    assert "it finds no fault with captain's own choices" in said
-
-
 def test_who_is_ours_is_told_first(cli: Cli, tmp_path: Path) -> None:
     game = next(one for one in GAMES if one.name == "deadmansdraw")
     record, moves = played(game, [Decides(game, "third"), Decides(game, "random")])
@@ -162,13 +140,6 @@ def test_who_is_ours_is_told_first(cli: Cli, tmp_path: Path) -> None:
     said = cli("analyse", "ours", "--store", log).out
     assert said.startswith("match ours: two v one\n")
     assert "chance to win, two" in said
-
-
-def test_what_cannot_be_analysed_is_said_in_a_sentence(cli: Cli, tmp_path: Path) -> None:
-    record = MatchRecord("nim-2", Status.RUNNING, AT, nim()[0].header)
-    said = cli("analyse", "nim-2", "--store", logged(tmp_path, (record, [])))
-    assert said.code == 2
-    assert "Match nim-2 has no decision that perfect can judge." in said.err
 
 
 def test_many_matches_are_told_by_opponent_and_by_strategy(cli: Cli, tmp_path: Path) -> None:

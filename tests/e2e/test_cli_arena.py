@@ -75,13 +75,6 @@ def test_an_arena_says_where_it_is_and_no_password_and_ends_on_request(cli: Cli)
         assert process.returncode == 0
 
 
-def test_a_port_in_use_is_one_sentence(cli: Cli, arena: ArenaServer) -> None:
-    refused = cli("arena", "--port", arena.url.rpartition(":")[2])
-    assert refused.code == 2
-    assert "Address already in use" in refused.err
-    assert len(refused.err.splitlines()) == 1
-
-
 def test_the_organiser_creates_matches_by_the_players_names(
     cli: Cli, arena: ArenaServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

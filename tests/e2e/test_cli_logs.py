@@ -12,8 +12,6 @@ from support.cli import Cli, clean, program
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.sqlite import SqliteLog
-from cardsharp.deadmansdraw.replay import replay
-from cardsharp.replay import document
 
 
 @pytest.fixture(scope="module")
@@ -94,36 +92,6 @@ def test_show_says_which_moves_the_arena_lost(cli: Cli, home: Path) -> None:
     assert cli("show", second).err == ""
 
 
-def test_the_gains_of_all_turns_add_up_to_the_score(cli: Cli) -> None:
-    """A turn's gain is its player's; what it costs the other shows in the scores."""
-    match = cli("show", "last", "--json").json()
-    scores = [0, 0]
-    for turn in match["turns"]:
-        assert turn["gain"] == turn["scores"][turn["player"]] - scores[turn["player"]]
-        scores = turn["scores"]
-
-
-def test_the_replay_tells_every_move_with_the_table_after_it(cli: Cli, home: Path) -> None:
-    """What pages read: the library's steps, which end with the scores of the match."""
-    log = SqliteLog(home / "cardsharp" / "matches.db", SystemClock())
-    for match in listed(cli):
-        record, moves = log.match(match["match"]), log.moves(match["match"])
-        assert record is not None
-        steps = list(replay(record, moves))
-        assert [step.sequence for step in steps] == [move.sequence for move in moves]
-        assert all(step.happened for step in steps)
-        assert steps[-1].state["scores"] == match["outcome"]["scores"]
-        decided = [step for step in steps if step.ours is not None]
-        assert len(decided) == sum(move.intent is not None for move in moves)
-        assert json.loads(json.dumps([document(step) for step in steps]))
-    log.close()
-
-
-def test_one_turn_can_be_shown(cli: Cli) -> None:
-    match = cli("show", "last", "--turn", "3", "--json").json()
-    assert [turn["turn"] for turn in match["turns"]] == [3]
-
-
 def test_why_explains_each_decision_of_a_turn(cli: Cli) -> None:
     number = our_turns(cli("show", "last", "--json").json())[-1]
     decisions = cli("why", "last", str(number), "--json").json()
@@ -158,12 +126,7 @@ def test_what_could_be_two_matches_is_refused(cli: Cli) -> None:
     ("arguments", "sentence"),
     [
         (("show", "zzz"), "No match 'zzz' is in the log; `cardsharp matches` lists them."),
-        (("show", "last", "--turn", "99"), "There is no turn 99; the log has turns 1 to "),
         (("why", "last", "99"), "There is no turn 99"),
-        (("why", "last"), "parameter TURN requires an argument"),
-        (("show", "last", "--store", "sqlite:/nowhere/m.db"), "There is no match log /nowhere"),
-        (("matches", "--store", "paper:m.db"), "sqlite:FILE or dynamodb:TABLE"),
-        (("matches", "--day", "yesterday"), "Invalid value for --day"),
     ],
 )
 def test_wrong_questions_get_one_sentence(
@@ -251,23 +214,3 @@ def test_prune_deletes_all_that_is_old_and_gives_the_room_back(cli: Cli, aged: P
     assert kept(aged) == (1, 0)
     assert aged.stat().st_size < before / 2
     assert cli("matches", "--store", f"sqlite:{aged}").out.count("runs") == 1
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (("--older-than", "soon"), "30d or 12h"),
-        (("--older-than", "3 days"), "30d or 12h"),
-        ((), "older-than"),
-        (("--older-than", "3d", "--store", "dynamodb:t"), "is no sqlite:FILE"),
-        (("--older-than", "3d", "--store", "sqlite:/nowhere/m.db"), "There is no match log"),
-    ],
-)
-def test_a_prune_that_is_not_clear_deletes_nothing(
-    cli: Cli, arguments: tuple[str, ...], sentence: str
-) -> None:
-    refused = cli("matches", "prune", "--yes", *arguments)
-    assert refused.code == 2
-    assert sentence in refused.err
-    assert len(refused.err.splitlines()) == 1
-    assert len(listed(cli)) == 2

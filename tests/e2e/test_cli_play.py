@@ -54,16 +54,6 @@ def test_one_match_is_shown_turn_by_turn_checked_and_kept(cli: Cli) -> None:
     assert "chosen  " in why.out
 
 
-@pytest.mark.slow
-def test_three_matches_make_a_table_and_are_all_kept(cli: Cli) -> None:
-    played = cli("play", "--matches", "3", "--opponent", "draw-3", "--at-once", "3")
-    assert played.code == 0, played.err
-    assert played.out.count("complete\n") + played.out.count("complete ") >= 3
-    assert re.search(r"points +\d+\.\d % \(95 %: \d+\.\d to \d+\.\d\)", played.out)
-    assert re.search(r"requests a match +\d+\.\d: ", played.out)
-    assert len(cli("matches", "--json").json()) == 3
-
-
 @pytest.mark.timed
 def test_json_is_one_document_of_all_matches_whatever_the_users_settings_say(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
@@ -97,15 +87,6 @@ def test_the_same_seed_plays_the_same_match_even_where_nothing_can_be_kept(
     assert matches[0] == matches[1]
 
 
-def test_a_strategy_file_plays_for_us_and_another_against_us(cli: Cli, tmp_path: Path) -> None:
-    ours = strategy_file(tmp_path, "ours-in-a-file")
-    theirs = strategy_file(tmp_path, "theirs-in-a-file")
-    played = cli("play", "--strategy", str(ours), "--opponent", str(theirs))
-    assert played.code == 0, played.err
-    assert "ours-in-a-file (us) v theirs_in_a_file.py" in played.out
-    assert "I take what comes." in played.out
-
-
 def test_a_strategy_that_fails_is_named_and_keep_takes_everything_into_a_folder(
     cli: Cli, tmp_path: Path
 ) -> None:
@@ -135,26 +116,3 @@ def test_the_emulator_plays_the_same_match_through_sqs_and_dynamodb(cli: Cli) ->
     assert played.code == 0, played.err
     assert played.json()["logComplete"] is True
     assert cli("show", "last").code == 0, "the match outlives the emulator"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (("play", "--strategy", "grand-master"), "No strategy is called 'grand-master'"),
-        (("play", "--opponent", "nobody"), "No strategy is called 'nobody'"),
-        (("play", "--strategy", "nowhere.py"), "There is no strategy file"),
-        (("play", "--opponent", "nowhere.py"), "There is no strategy file"),
-        (("play", "--matches", "0"), 'Invalid value "0" for --matches'),
-        (("play", "--matchs", "3"), "Did you mean --matches?"),
-        (("play", "--cloud", "rain"), 'Invalid value "rain"'),
-        (("plai",), 'Did you mean "play"?'),
-    ],
-)
-def test_wrong_usage_is_one_sentence_and_exit_code_2(
-    cli: Cli, arguments: tuple[str, ...], sentence: str
-) -> None:
-    refused = cli(*arguments)
-    assert refused.code == 2
-    assert sentence in refused.err
-    assert len(refused.err.splitlines()) == 1
-    assert refused.out == ""

@@ -2,7 +2,6 @@
 
 import json
 import shlex
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,6 @@ import pytest
 from support.cli import Cli, clean
 
 from cardsharp.games import game, games
-from workbench.lab import guard
 from workbench.strategy_file import version_of
 
 OPPONENTS = {"deadmansdraw": "third", "blef": "greedy", "euchre": "rules"}
@@ -96,13 +94,6 @@ def test_another_strategy_differs_and_the_games_judge_says_what_that_costs(
     assert any(one["cost"] is not None for one in differ)
 
 
-def test_what_the_judge_itself_would_do_costs_nothing(cli: Cli) -> None:
-    [match] = tried(cli, "captain", "--match", kept(cli, "deadmansdraw"))
-    costs = [one["cost"] for one in match["decisions"] if one["cost"] is not None]
-    assert costs
-    assert max(costs) <= 0
-
-
 @pytest.mark.parametrize("game", [one.name for one in games()])
 def test_a_kept_match_is_shown_and_explained(cli: Cli, home: Path, game: str) -> None:
     match_id = kept(cli, game)
@@ -150,21 +141,6 @@ def test_one_turn_shows_options_output_and_time(cli: Cli, home: Path) -> None:
         assert words in shown.out
 
 
-def test_a_fault_is_named_with_its_line_and_ends_with_1(
-    cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(guard, "LIMIT", timedelta(seconds=0.05))
-    for name, body, said in (
-        ("trips", "return position.nosuch", "trips.py, line 13, in decide: return position.nosuch"),
-        ("turns", "while True: pass", "no decision within 0.05 s of processor time (turns.py"),
-        ("none", "return None", "the strategy returned None, which is no Decision"),
-    ):
-        found = cli("try", mine(home, name, body), "--turn", "1", "--json")
-        found = found if found.code == 1 else cli("try", str(home / f"{name}.py"), "--turn", "2")
-        assert found.code == 1
-        assert said in " ".join(found.out.split())
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -172,25 +148,12 @@ def test_a_fault_is_named_with_its_line_and_ends_with_1(
         (("--turn", "1", "--all"), "--turn is of one match"),
         (("--match", "nosuch"), "No match 'nosuch' is in the log"),
         (("--match", "nosuch.json"), "nosuch.json cannot be read: No such file"),
-        (("--store", "sqlite:/nosuch.db"), "There is no match log /nosuch.db"),
     ],
 )
 def test_what_cannot_be_tried_says_why(cli: Cli, arguments: tuple[str, ...], said: str) -> None:
     found = cli("try", "steady", *arguments)
     assert found.code == 2
     assert said in found.err
-
-
-def test_a_strategy_of_another_game_says_so(cli: Cli) -> None:
-    found = cli("try", "captain", "--match", kept(cli, "blef"))
-    assert found.code == 2
-    assert "No strategy is called 'captain'" in found.err
-
-
-def test_an_empty_log_of_a_game_says_so(cli: Cli, tmp_path: Path) -> None:
-    found = cli("blef", "try", "bayes", "--all", "--store", f"sqlite:{tmp_path / 'none.db'}")
-    assert found.code == 2
-    assert "There is no match log" in found.err
 
 
 def test_losses_are_kept_first(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -2,17 +2,14 @@
 
 import json
 import signal
+import socket
 import subprocess
 import sys
-import threading
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
 from support.cli import ONE, Cli, clean
 
-from cardsharp.errors import ConfigError
-from cardsharp.registry import Registry
 from workbench.show.exits import Exit
 
 
@@ -50,6 +47,34 @@ def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp
         ("lab league captain nosuch steady -n 1", 2, "No strategy is called 'nosuch'."),
         ("ladder mine.js", 2, "or a command in quotes such as 'node bot.js'."),
         ("lab league captain", 2, "A league needs two strategies or more"),
+        ("play --opponent nowhere.py", 2, "There is no strategy file"),
+        ("play --matchs 3", 2, "Did you mean --matches?"),
+        ("play --matches 0", 2, 'Invalid value "0" for --matches'),
+        ("play --cloud rain", 2, 'Invalid value "rain"'),
+        ("plai", 2, 'Did you mean "play"?'),
+        ("ladder champion --to nobody", 2, "--to nobody is no rung of this ladder: random, "),
+        ("ladder champion --from third --to random", 2, "--from third is above --to random: "),
+        ("ladder nowhere.json", 2, "nowhere.json cannot be read: No such file or directory; check"),
+        ("versus --bots 2", 2, "Dead Man's Draw is played by two, not by 3."),
+        ("versus --url http://127.0.0.1:9 --game x", 2, "can be joined from a terminal"),
+        ("versus --invite 1", 2, "add --browser"),
+        ("versus --browser --host no.such.host.invalid", 2, "cannot listen"),
+        ("blef versus --partner greedy", 2, "Blef has no partners"),
+        ("blef versus --game x", 2, "give both"),
+        ("blef versus greedy --game x", 2, "is decided there"),
+        ("blef versus --browser --url http://x --game y", 2, "leave --browser out"),
+        ("euchre probe --url http://127.0.0.1:9", 3, "euchre serve` running"),
+        ("euchre probe --deals 0", 2, "Must be >= 1"),
+        ("euchre serve --strategy me", 2, "No strategy is called 'me'"),
+        ("euchre serve --store oracle:1", 2, "--store must be sqlite:FILE or emulator"),
+        ("euchre serve --log /dev/null/x", 2, "Name another with --log."),
+        ("matches --store paper:m.db", 2, "sqlite:FILE or dynamodb:TABLE"),
+        ("matches --day yesterday", 2, "Invalid value for --day"),
+        ("matches prune --older-than soon", 2, "30d or 12h"),
+        ("matches prune --older-than 3d --store dynamodb:t", 2, "is no sqlite:FILE"),
+        ("try steady --store sqlite:/nosuch.db", 2, "There is no match log /nosuch.db"),
+        ("new mine.txt", 2, "must end in .py or .java or .js"),
+        ("new _.py", 2, "gives the strategy no name"),
     ],
 )
 def test_an_error_is_a_sentence_that_says_what_to_do(
@@ -62,6 +87,13 @@ def test_an_error_is_a_sentence_that_says_what_to_do(
     assert "fixed sample size" not in told.err, "something was begun before the names were read"
 
 
+def test_a_port_that_is_taken_is_told(cli: Cli) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        told = cli("euchre", "serve", "--port", str(taken.getsockname()[1]))
+    assert told.code == 2
+    assert "or --port 0 for any free one" in told.err
+
+
 @pytest.mark.parametrize("command", ["show nosuch", "lab duel", "play --strategy nosuch", "nosuch"])
 def test_a_program_reads_the_error_from_stdout(cli: Cli, command: str) -> None:
     told = cli(*command.split(), "--json")
@@ -69,27 +101,6 @@ def test_a_program_reads_the_error_from_stdout(cli: Cli, command: str) -> None:
     assert told.err == "".join(
         f"cardsharp: {line}\n" for line in json.loads(told.out)["error"].splitlines()
     )
-
-
-class Elsewhere(BaseHTTPRequestHandler):
-    """A service that knows none of the arena's paths, and speaks JSON as it does."""
-
-    def do_GET(self) -> None:
-        self.send_response(404)
-        self.send_header("Content-Type", "application/json")
-        self.end_headers()
-        self.wfile.write(b'{"error": "no such path"}')
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-def test_another_service_is_no_arena(cli: Cli) -> None:
-    with HTTPServer(("127.0.0.1", 0), Elsewhere) as other:
-        threading.Thread(target=other.handle_request, daemon=True).start()
-        told = cli("practice", "--url", f"http://127.0.0.1:{other.server_port}", "--user", ONE)
-    assert told.code == Exit.UNREACHABLE
-    assert "Something answers, but it is no arena; check the address." in told.err
 
 
 INTERRUPTED = """
@@ -120,24 +131,6 @@ def test_ctrl_c_while_modules_are_imported_shows_no_traceback(
         [sys.executable, "-c", INTERRUPTED, module], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stderr) == (code, said)
-
-
-def test_a_broken_file_among_the_strategies_is_named_and_the_others_play(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    package = tmp_path / "some_strategies"
-    package.mkdir()
-    (package / "__init__.py").touch()
-    (package / "broken.py").write_text("1 / 0\n")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    registry: Registry[None, str] = Registry("some_strategies")
-    registry.strategy("good")(lambda _given: "plays")
-    assert registry.build("good", None) == "plays"
-    with pytest.raises(ConfigError, match="There are: good"):
-        registry.build("bad", None)
-    assert [record.getMessage() for record in caplog.records] == [
-        "some_strategies.broken is left out: ZeroDivisionError: division by zero"
-    ]
 
 
 def test_why_shows_its_whole_table(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

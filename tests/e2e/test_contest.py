@@ -16,8 +16,7 @@ from typing import Any
 import pytest
 import requests
 from support.arena import until
-from support.cli import Cli, clean, line_with, program
-from support.contests import held, teams
+from support.cli import Cli, line_with, program
 
 from cardsharp.deadmansdraw.contest.facts import Facts
 from cardsharp.deadmansdraw.contest.meetings import Meeting
@@ -26,12 +25,6 @@ from cardsharp.deadmansdraw.contest.sqlite import kept_in
 
 STEADY = ("draw-2", "draw-3", "champion", "third")
 """Strategies that do the same in the same position."""
-
-
-@pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
-    clean(monkeypatch, tmp_path / "data")
-    return Cli(capsys)
 
 
 def cup(cli: Cli, folder: Path, *options: str) -> str:
@@ -83,21 +76,6 @@ def test_teams_are_entered_and_told_their_passwords_once(cli: Cli, tmp_path: Pat
     assert cli("contest", "resume", folder).out == "Matches begin again.\n"
 
 
-def test_while_a_cup_goes_on_status_tells_who_is_out(cli: Cli, tmp_path: Path) -> None:
-    folder = tmp_path / "cup"
-    records, _ = held(folder, teams(4), decided=5)
-    records.close()
-    told = cli("contest", "status", str(folder), "--json").json()["standings"]
-    assert [(one["place"], one["state"]) for one in told] == [
-        ("1 to 2", "no loss"),
-        ("1 to 2", "one loss"),
-        ("3", "out"),
-        ("4", "out"),
-    ]
-    lines = cli("contest", "status", str(folder)).out.splitlines()
-    assert lines[-1].split()[:2] == ["4", told[-1]["team"].split()[0]]
-
-
 def test_a_new_password_counts_at_once_and_the_old_one_no_more(cli: Cli, tmp_path: Path) -> None:
     """While the contest goes on: the old one may be the one that leaked."""
     folder = str(tmp_path / "cup")
@@ -141,24 +119,6 @@ def test_a_cup_is_played_to_its_end_and_its_page_stays(cli: Cli, tmp_path: Path)
     again = cli("contest", "run", folder, "--port", "0").out
     assert again.splitlines()[-1] == f"won by {champion}"
     assert "has begun" in cli("contest", "teams", "add", folder, "Late").err
-
-
-@pytest.mark.slow
-def test_a_team_from_outside_plays_and_one_that_is_gone_loses(cli: Cli, tmp_path: Path) -> None:
-    """The bot enters with its id and password, and waits for nobody longer than the limits."""
-    folder = str(tmp_path / "cup")
-    cli("contest", "new", folder, "-n", "1", "--timeout", "0.5")
-    told = cli("contest", "teams", "add", folder, "Outside").out
-    cli("contest", "teams", "add", folder, "Gone")
-    user, password = told.split("id ")[1].split(", password ")
-    with program("contest", "run", folder, "--port", "0", "--public") as contest:
-        url = line_with(contest.stderr, "arena at").split("arena at ")[1].split(";")[0]
-        assert requests.get(f"{url}/matches", timeout=5).status_code == 200
-        ours = ("--url", url, "--user", user, "--strategy", "champion")
-        with program("bot", *ours, environment={"CARDSHARP_PASSWORD": password.strip()}):
-            contest.communicate(timeout=100)
-    first, *_ = results(cli, folder)
-    assert first["winner"] == "Outside"
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from contextlib import ExitStack, chdir, contextmanager
 from pathlib import Path
 
 import pytest
-from support.cli import Cli, clean, line_with, program
+from support.cli import Cli, line_with, program
 from support.starters import BOTS, Bot, missing, start
 
 from cardsharp.deadmansdraw.contest.entries import Result, Stage
@@ -18,12 +18,6 @@ from workbench.stage.clouds import Cloud, CloudKind, opened
 from workbench.stage.side import HomeRhythm, assembled, attending
 
 PROGRAM = Path(__file__).parents[2] / "starters/programs/deadmansdraw/mine.js"
-
-
-@pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
-    clean(monkeypatch, tmp_path / "data")
-    return Cli(capsys)
 
 
 def entered(cli: Cli, folder: Path, name: str) -> tuple[str, str]:

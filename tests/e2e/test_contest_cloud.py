@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from support.aws_build import native_build
-from support.cli import Cli, clean, line_with, program
+from support.cli import Cli, line_with, program
 from support.contest_stores import contests_in
 
 from cardsharp.access import Address, Credentials
@@ -31,12 +31,6 @@ TEAMS = ("draw-2", "draw-3", "third")
 
 SETTINGS = Settings("cup", matches=1, most=3, timeout=60, seed="a secret of this test")
 LONG = 1200
-
-
-@pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
-    clean(monkeypatch, tmp_path / "data")
-    return Cli(capsys)
 
 
 def stack(emulator: Emulator, built: Build, log_level: str = "INFO") -> Stack:

@@ -3,13 +3,7 @@
 from pathlib import Path
 
 import pytest
-from support.cli import Cli, clean
-
-
-@pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
-    clean(monkeypatch, tmp_path)
-    return Cli(capsys)
+from support.cli import Cli
 
 
 def test_the_final_is_shown_without_any_log(cli: Cli) -> None:

@@ -4,7 +4,6 @@ import json
 import os
 import pty
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -121,46 +120,6 @@ def test_a_killed_server_goes_on_where_it_was_and_explains_each_decision(
     assert not any(one["differs"] for one in again["decisions"])
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "says"),
-    [
-        (("duel", "rules", "random", "--games", "0"), Exit.USAGE, "Must be >= 1"),
-        (("probe", "--url", NOBODY), Exit.UNREACHABLE, "euchre serve` running"),
-        (("probe", "--deals", "0"), Exit.USAGE, "Must be >= 1"),
-        (("play", "--partner", "me"), Exit.USAGE, "No strategy is called 'me'"),
-        (("serve", "--strategy", "me"), Exit.USAGE, "No strategy is called 'me'"),
-        (("serve", "--store", "oracle:1"), Exit.USAGE, "--store must be sqlite:FILE or emulator"),
-        (("serve", "--log", "/dev/null/x"), Exit.USAGE, "Name another with --log."),
-        (("serve", "--port", "70000"), Exit.USAGE, "Must be <= 65535"),
-    ],
-)
-def test_an_error_is_a_sentence_that_says_what_to_do(
-    cli: Cli, words: tuple[str, ...], code: Exit, says: str
-) -> None:
-    said = cli("euchre", *words)
-    assert said.code == code
-    assert says in said.err
-    assert said.err.startswith("cardsharp: ")
-    assert said.out == ""
-
-
-def test_a_port_that_is_taken_is_told(cli: Cli) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        said = cli("euchre", "serve", "--port", str(taken.getsockname()[1]))
-    assert said.code == Exit.USAGE
-    assert "or --port 0 for any free one" in said.err
-
-
-def test_duel_tells_who_won(cli: Cli) -> None:
-    said = cli("euchre", "duel", "rules", "random", "--games", "10")
-    assert said.code == Exit.OK
-    assert "rules v random: 100.0 % of the points in 10 matches" in said.out
-    assert said.err.count("\n") == 1, "no bar where nobody looks"
-    report = cli("euchre", "duel", "rules", "random", "-n", "2", "--json").json()
-    assert report["matches"] == 4
-    assert report["counts"]["calls"][0] > 0
-
-
 @pytest.mark.slow
 def test_duel_plays_a_service_too(cli: Cli, tmp_path: Path) -> None:
     duel, options = ("euchre", "duel"), ("random", "-n", "1", "--workers", "1", "--json")
@@ -198,15 +157,6 @@ def test_probe_finds_nothing_in_a_fair_player(cli: Cli) -> None:
     assert [one["changed"] for one in said.json()] == [0] * 5
     said = cli("euchre", "probe", "--strategy", "rules", "--deals", "1")
     assert said.out.count(": 0 of 1 deals changed\n") == 5
-
-
-def test_a_duel_of_blef_prints_a_share_with_its_interval(cli: Cli) -> None:
-    said = cli("blef", "duel", "greedy", "random", "--games", "10", "--seed", "2")
-    assert said.code == Exit.OK
-    assert "of the points in 10 matches (95 %: " in said.out
-    figures = cli("blef", "duel", "greedy", "random", "-n", "5", "--seed", "2", "--json").json()
-    assert figures["lower"] <= figures["points"] <= figures["upper"]
-    assert cli("blef", "duel", "greedy", "gready").code == Exit.USAGE
 
 
 @pytest.mark.parametrize("game", LEFT)

@@ -64,16 +64,6 @@ def test_what_is_there_already_is_not_written_over(cli: Cli, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("file", "said"),
-    [("mine.txt", "must end in .py or .java or .js"), ("_.py", "gives the strategy no name")],
-)
-def test_a_name_that_is_none_says_so(cli: Cli, tmp_path: Path, file: str, said: str) -> None:
-    made = cli("new", str(tmp_path / file))
-    assert made.code == 2
-    assert said in made.err
-
-
-@pytest.mark.parametrize(
     ("name", "body", "said"),
     [
         ("errs", "return position.nosuch", "errs.py, line 13, in decide: return position.nosuch"),

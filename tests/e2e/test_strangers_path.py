@@ -5,15 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.cli import Cli, clean
+from support.cli import Cli
 
 PAGE = (Path(__file__).parents[2] / "docs" / "your-own-bot.md").read_text("utf-8")
-
-
-@pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
-    clean(monkeypatch, tmp_path / "data")
-    return Cli(capsys)
 
 
 def mended(text: str) -> str:

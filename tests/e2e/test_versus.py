@@ -108,28 +108,6 @@ def read_until(terminal: int, words: str) -> str:
     return seen
 
 
-def test_ctrl_c_stops_it_without_a_traceback(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    def pressed(_prompt: str) -> str:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("builtins.input", pressed)
-    said = cli("blef", "versus", "--seed", "1")
-    assert (said.code, said.err) == (Exit.INTERRUPTED, "cardsharp: stopped.\n")
-
-
-def test_what_a_table_cannot_have_is_refused(cli: Cli) -> None:
-    for words, why in (
-        (("versus", "nobody"), "No strategy is called 'nobody'"),
-        (("versus", "--bots", "2"), "Dead Man's Draw is played by two, not by 3."),
-        (("blef", "versus", "--partner", "greedy"), "Blef has no partners"),
-        (("versus", "--url", "http://127.0.0.1:9", "--game", "x"), "can be joined from a terminal"),
-        (("blef", "versus", "--game", "x"), "give both"),
-        (("blef", "versus", "greedy", "--game", "x"), "is decided there"),
-    ):
-        said = cli(*words)
-        assert (said.code, why in said.err) == (Exit.USAGE, True), said.err
-
-
 # --- Dead Man's Draw -----------------------------------------------------------------------------
 
 
@@ -153,15 +131,6 @@ def test_a_match_is_kept_and_show_and_why_tell_it(
     assert "by      draw-3" in cli("why", "last", str(theirs)).out
 
 
-def test_the_choice_is_kept_beside_the_hint(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    typed(monkeypatch, "hint", "draw", "quit")
-    cli("versus", "draw-3", "--seed", "2")
-    turns = cli("show", "last", "--json").json()["turns"]
-    decisions = [move["decision"] for turn in turns for move in turn["moves"] if move["decision"]]
-    hinted = [one for one in decisions if "captain would: " in one["reason"]]
-    assert [len(one["options"]) > 1 for one in hinted] == [True]
-
-
 def test_who_leaves_has_lost(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     typed(monkeypatch, "quit")
     left = cli("versus", "draw-3", "--seed", "4", "--json").json()
@@ -169,20 +138,6 @@ def test_who_leaves_has_lost(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = cli("show", left["match"], "--json").json()
     assert (shown["outcome"]["result"], shown["outcome"]["terminated"]) == ("lost", True)
     assert shown["status"] == "finished"
-
-
-def test_a_fault_of_an_own_strategy_is_told_by_its_line(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    written = tmp_path / "mine.py"
-    assert cli("new", str(written)).code == Exit.OK
-    text = written.read_text().replace("risk = bust", "risk = position.nosuch; bust")
-    file = tmp_path / "faulty.py"
-    file.write_text(text.replace('"mine"', '"faulty"'))
-    typed(monkeypatch, *DRAW_TWICE)
-    said = cli("versus", str(file), "--seed", "3", "--json")
-    assert said.code == Exit.FAILED
-    assert "faulty.py, line" in said.err
 
 
 # --- in a browser --------------------------------------------------------------------------------
@@ -222,24 +177,6 @@ def test_a_fault_of_an_own_strategy_ends_the_table(cli: Cli, tmp_path: Path) -> 
         assert "seated.py, line" in process.stderr.read()
 
 
-@pytest.mark.parametrize(
-    ("words", "why"),
-    [
-        (("versus", "--invite", "1"), "add --browser"),
-        (("versus", "--port", "0"), "add --browser"),
-        (("versus", "--browser", "--invite", "2"), "played by two, not by 3"),
-        (
-            ("blef", "versus", "--browser", "--url", "http://x", "--game", "y"),
-            "leave --browser out",
-        ),
-        (("versus", "--browser", "--host", "no.such.host.invalid"), "cannot listen"),
-    ],
-)
-def test_what_a_page_cannot_have_is_refused(cli: Cli, words: tuple[str, ...], why: str) -> None:
-    said = cli(*words)
-    assert (said.code, why in said.err) == (Exit.USAGE, True), said.err
-
-
 # --- Blef ----------------------------------------------------------------------------------------
 
 
@@ -269,26 +206,6 @@ def test_the_old_name_and_options_still_work(cli: Cli, monkeypatch: pytest.Monke
     assert said.code == Exit.OK
 
 
-def test_a_seed_deals_the_same_whatever_is_said(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where the bot rolls dice; here it does, in a round that is solved."""
-    deals = []
-    for said in ("check", "great straight flush spades"):
-        typed(monkeypatch, said, "quit")
-        out = cli("blef", "versus", "--seed", "2").out
-        deals.append([line for line in out.splitlines() if line.startswith("   solved: ")])
-    assert deals[0] == deals[1] != []
-
-
-def test_a_game_can_be_played_by_a_program(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With --json stdout has the result alone."""
-    typed(monkeypatch, *BLUNT)
-    said = cli("blef", "versus", "greedy", "--seed", "1", "--json")
-    result = said.json()
-    assert result["left"] is False
-    assert result["won"] is (result["winner"] == "you")
-    assert "Your hand: " in said.err
-
-
 def test_what_cannot_hold_is_not_suggested(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """With two cards in play there are high cards and pairs; the rest is legal, and in the list."""
     typed(monkeypatch, "?", "quit")
@@ -298,15 +215,6 @@ def test_what_cannot_hold_is_not_suggested(cli: Cli, monkeypatch: pytest.MonkeyP
     assert "Full house" not in before
     assert "Other bets cannot hold with 2 cards in play; ? lists them too." in before
     assert "Full house" in every
-
-
-def test_a_bet_that_cannot_be_made_is_explained(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    """We lose the first round by a bet that cannot hold, and so begin the second."""
-    typed(monkeypatch, "great straight flush spades", "check", "pair", "quit")
-    said = cli("blef", "versus", "greedy", "--seed", "1").out
-    assert "You lost the round." in said
-    assert "There is nothing to check yet; bet something." in said
-    assert "That can be 6 Pair of 9s; " in said
 
 
 def test_no_hand_of_another_is_shown_while_a_round_runs(
@@ -331,24 +239,3 @@ def test_euchre_is_played_by_number_to_its_end(cli: Cli, monkeypatch: pytest.Mon
     assert "Typed at the terminal." in cli("show", "last").out
     for words in (" goes to ", "-- trick for ", "Tricks: you ", "-- The score: you ", "Your card:"):
         assert words in said.out, words
-
-
-def test_a_card_is_known_by_its_letters(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    typed(monkeypatch, "pass", "xx", "1", "quit")
-    said = cli("euchre", "versus", "rules", "--partner", "rules", "--seed", "3").out
-    hand = said.split("Your hand: ")[2].splitlines()[0].split()
-    letters = {"♣": "c", "♦": "d", "♥": "h", "♠": "s"}
-    legal = said.split("Your card: ")[1].splitlines()[0]
-    card = next(one for one in hand if one in legal)
-    typed(monkeypatch, "pass", card[:-1].lower() + letters[card[-1]], "quit")
-    again = cli("euchre", "versus", "rules", "--partner", "rules", "--seed", "3").out
-    assert f"you: {card}" in again
-
-
-def test_nobody_is_shown_what_the_seat_cannot_see(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Before the first card, only the own hand and the turn card are on the screen."""
-    typed(monkeypatch, "quit")
-    said = cli("euchre", "versus", "rules", "--partner", "rules", "--seed", "3").out
-    assert len(set(re.findall(r"(?:9|10|J|Q|K|A)[♣♦♥♠]", said))) == 6
