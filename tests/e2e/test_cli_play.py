@@ -5,32 +5,7 @@ import time
 from pathlib import Path
 
 import pytest
-from support.cli import Cli
-
-TINY_STRATEGY = '''
-from cardsharp.deadmansdraw.actions import END_TURN
-from cardsharp.deadmansdraw.strategies import Decision, strategy
-
-
-@strategy("{name}")
-class Mine:
-    """Takes what comes."""
-
-    def __init__(self, rng):
-        self.rng = rng
-
-    def decide(self, position):
-        {body}
-        actions = position.legal_actions()
-        action = END_TURN if END_TURN in actions else actions[0]
-        return Decision(action, "I take what comes.")
-'''
-
-
-def strategy_file(folder: Path, name: str, body: str = "pass") -> Path:
-    path = folder / f"{name.replace('-', '_')}.py"
-    path.write_text(TINY_STRATEGY.format(name=name, body=body))
-    return path
+from support.cli import Cli, written
 
 
 def test_one_match_is_shown_turn_by_turn_checked_and_kept(cli: Cli) -> None:
@@ -90,9 +65,9 @@ def test_the_same_seed_plays_the_same_match_even_where_nothing_can_be_kept(
 def test_a_strategy_that_fails_is_named_and_keep_takes_everything_into_a_folder(
     cli: Cli, tmp_path: Path
 ) -> None:
-    failing = strategy_file(tmp_path, "failing-in-a-file", body="raise ValueError('no idea')")
+    failing = written(tmp_path, "failing_in_a_file", "raise ValueError('no idea')")
     folder = tmp_path / "kept"
-    played = cli("play", "--strategy", str(failing), "--keep", str(folder))
+    played = cli("play", "--strategy", failing, "--keep", str(folder))
     assert played.code == 1, "it decided nothing"
     assert "log complete" in played.out
     assert played.err.count("the strategy failed: ValueError: no idea") == 1
@@ -104,10 +79,10 @@ def test_a_strategy_that_fails_is_named_and_keep_takes_everything_into_a_folder(
 
 
 def test_an_opponent_that_fails_ends_the_run_with_its_last_words(cli: Cli, tmp_path: Path) -> None:
-    failing = strategy_file(tmp_path, "bad-opponent-in-a-file", body="raise ValueError('no idea')")
-    played = cli("play", "--opponent", str(failing))
+    failing = written(tmp_path, "bad_opponent", "raise ValueError('no idea')")
+    played = cli("play", "--opponent", failing)
     assert played.code == 1
-    assert "cannot play: the strategy failed: ValueError: no idea (bad_opponent" in played.err
+    assert "cannot play: the strategy failed: ValueError: no idea (bad_opponent.py" in played.err
     assert "Traceback" not in played.err
 
 

@@ -6,28 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.cli import Cli, clean
+from support.cli import Cli, clean, written
 
 from cardsharp.games import game, games
 from workbench.strategy_file import version_of
 
 OPPONENTS = {"deadmansdraw": "third", "blef": "greedy", "euchre": "rules"}
 JUDGES = {"deadmansdraw": "captain", "blef": "bayes", "euchre": "pimc"}
-
-MINE = """
-from cardsharp.deadmansdraw.strategies import Decision, Option, strategy
-
-
-@strategy("{name}")
-class Mine:
-    'Tried.'
-
-    def __init__(self, rng):
-        pass
-
-    def decide(self, position):
-        {body}
-"""
 
 
 @pytest.fixture(scope="session")  # a process may come back to this module: names are taken once
@@ -56,12 +41,6 @@ def kept(cli: Cli, game: str) -> str:
     """A kept match of that game: in Euchre the match's first deal."""
     found = [one for one in cli("matches", "--json").json() if one["header"]["game"] == game]
     return str(found[-1]["match"])
-
-
-def mine(folder: Path, name: str, body: str) -> str:
-    path = folder / f"{name}.py"
-    path.write_text(MINE.format(name=name, body=body))
-    return str(path)
 
 
 def tried(cli: Cli, *arguments: str) -> list[dict[str, Any]]:
@@ -115,7 +94,7 @@ def test_the_version_of_a_users_file_is_kept_with_its_matches(cli: Cli, home: Pa
 def test_all_matches_of_a_log_are_tried_and_the_worst_difference_can_be_opened(
     cli: Cli, home: Path
 ) -> None:
-    draws = mine(home, "draws", "return Decision(position.legal_actions()[0], 'The first.')")
+    draws = written(home, "draws", "return Decision(position.legal_actions()[0], 'The first.')")
     found = cli("try", draws, "--all")
     assert found.code == 0, found.err
     assert "draws.py decides otherwise in " in found.out
@@ -135,7 +114,7 @@ def test_one_turn_shows_options_output_and_time(cli: Cli, home: Path) -> None:
     )
     match_id = kept(cli, "deadmansdraw")
     turn = tried(cli, str(home / "deadmansdraw.py"), "--match", match_id)[0]["decisions"][0]["turn"]
-    shown = cli("try", mine(home, "says", body), "--match", match_id, "--turn", str(turn))
+    shown = cli("try", written(home, "says", body), "--match", match_id, "--turn", str(turn))
     assert shown.code == 0, shown.err
     for words in ("printed I see ", "my note", "says.py, ", "then deadmansdraw.py", "play area"):
         assert words in shown.out

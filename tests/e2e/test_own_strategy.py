@@ -8,25 +8,10 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from support.cli import Cli, clean
+from support.cli import Cli, clean, written
 
 from cardsharp.games import games
 from workbench.lab import guard
-
-FAILING = """
-from cardsharp.deadmansdraw.strategies import Decision, strategy
-
-
-@strategy("{name}")
-class Mine:
-    'Fails.'
-
-    def __init__(self, rng):
-        pass
-
-    def decide(self, position):
-        {body}
-"""
 
 
 @pytest.fixture
@@ -34,12 +19,6 @@ def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp
     clean(monkeypatch, tmp_path / "data")
     monkeypatch.setattr(guard, "LIMIT", timedelta(seconds=0.2))
     return Cli(capsys)
-
-
-def failing(folder: Path, name: str, body: str) -> str:
-    path = folder / f"{name}.py"
-    path.write_text(FAILING.format(name=name, body=body))
-    return str(path)
 
 
 @pytest.mark.parametrize("game", [one.name for one in games()])
@@ -80,7 +59,7 @@ def test_what_is_there_already_is_not_written_over(cli: Cli, tmp_path: Path) -> 
 def test_the_lab_stops_at_a_fault_and_says_whose_it_is(
     cli: Cli, tmp_path: Path, name: str, body: str, said: str
 ) -> None:
-    duel = cli("lab", "duel", failing(tmp_path, name, body), "draw-2", "-n", "1", "--seed", "1")
+    duel = cli("lab", "duel", written(tmp_path, name, body), "draw-2", "-n", "1", "--seed", "1")
     assert duel.code == 1
     assert said in duel.err
     assert "decision 1 of pair 0, seed 1, on Position(turn=" in duel.err
@@ -89,7 +68,7 @@ def test_the_lab_stops_at_a_fault_and_says_whose_it_is(
 
 
 def test_a_fault_in_a_match_is_counted_placed_and_can_be_opened(cli: Cli, tmp_path: Path) -> None:
-    played = cli("play", "--strategy", failing(tmp_path, "counts", "return position.nosuch"))
+    played = cli("play", "--strategy", written(tmp_path, "counts", "return position.nosuch"))
     assert played.code == 1, "nothing was decided by it"
     assert "Every decision of " in played.err
     assert "decisions: the strategy failed: AttributeError:" in played.err
@@ -113,12 +92,11 @@ def test_a_file_that_ends_or_holds_up_the_process_is_told(  # noqa: PLR0913, PLR
     tmp_path: Path, command: list[str], before: str, body: str, code: int, said: str
 ) -> None:
     """Whatever status it gives: a grader must not take `_exit(0)` for a match that was played."""
-    file = tmp_path / "ends.py"
-    file.write_text(before + FAILING.format(name="ends", body=body or "pass"))
+    file = written(tmp_path, "ends", body or "pass", before)
     hurried = (
         "import sys; from datetime import timedelta; from workbench import last_words; "
         "from workbench.cli import main; last_words.IMPORT_LIMIT = timedelta(seconds=0.5); "
-        f"sys.exit(main({[*command, str(file)]!r}))"
+        f"sys.exit(main({[*command, file]!r}))"
     )
     ended = subprocess.run(  # noqa: S603 - our own command
         [sys.executable, "-c", hurried],
@@ -133,15 +111,15 @@ def test_a_file_that_ends_or_holds_up_the_process_is_told(  # noqa: PLR0913, PLR
 
 
 def test_an_action_that_the_rules_refuse_is_told_in_a_sentence(cli: Cli, tmp_path: Path) -> None:
-    body = "from cardsharp.deadmansdraw.actions import END_TURN; return Decision(END_TURN, '')"
-    played = cli("play", "--strategy", failing(tmp_path, "refused", body))
+    body = "return Decision(END_TURN, '')"
+    played = cli("play", "--strategy", written(tmp_path, "refused", body))
     said = "the rules refuse 'EndTurn': Cannot end turn with empty playarea.\n"
     assert said in played.err
 
 
 @pytest.mark.slow
 def test_strict_stops_at_the_first_fault(cli: Cli, tmp_path: Path) -> None:
-    played = cli("play", "--strict", "--strategy", failing(tmp_path, "strict", "return 1 / 0"))
+    played = cli("play", "--strict", "--strategy", written(tmp_path, "strict", "return 1 / 0"))
     assert played.code == 1
     assert "strict.py, line 13, in decide: return 1 / 0" in played.err
 
@@ -150,7 +128,7 @@ def test_what_it_prints_is_kept_with_the_decision_and_out_of_the_output(
     cli: Cli, tmp_path: Path
 ) -> None:
     body = "print('I see', len(position.unseen)); return Decision(position.legal_actions()[0], '')"
-    file = failing(tmp_path, "talks", body)
+    file = written(tmp_path, "talks", body)
     assert cli("lab", "duel", file, "draw-2", "--pairs", "1", "--json").json()["matches"] == 2
     assert cli("play", "--strategy", file, "--json").json()["logComplete"] is True
     shown = cli("show", "last", "--json").json()

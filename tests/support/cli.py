@@ -19,6 +19,28 @@ from workbench.cli import main
 ONE, TWO = "1" * 24, "2" * 24
 ONE_PASSWORD = "teamonepass"
 
+STRATEGY = """{before}
+from cardsharp.deadmansdraw.actions import END_TURN
+from cardsharp.deadmansdraw.strategies import Decision, Option, strategy
+
+@strategy("{name}")
+class Mine:
+    'Made for a test.'
+
+    def __init__(self, rng):
+        pass
+
+    def decide(self, position):
+        {body}
+"""
+
+
+def written(folder: Path, name: str, body: str, before: str = "") -> str:
+    """The path of a strategy file that decides so: `body` is its line 13, `before` its first."""
+    path = folder / f"{name}.py"
+    path.write_text(STRATEGY.format(before=before, name=name, body=body))
+    return str(path)
+
 
 @dataclass(frozen=True)
 class Outcome:
