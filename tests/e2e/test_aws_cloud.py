@@ -27,7 +27,6 @@ from cardsharp.cloud.ports import MatchRecord, Status
 from cardsharp.cloud.switches import KEPT
 from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.errors import CardsharpError, ConfigError, Unauthorized
-from workbench.build.deploy import stack_tags
 from workbench.build.target import ROOT
 from workbench.cli import main
 from workbench.operate import letters
@@ -35,13 +34,10 @@ from workbench.operate.leaving import forget
 from workbench.operate.letters import drop, list_letters
 from workbench.operate.onlooking import entered, watch
 from workbench.operate.orders import (
-    VIEWER,
     arena_url,
-    link_to,
     practise,
     ring,
     rotate_secret,
-    rotate_service_secret,
 )
 from workbench.operate.pausing import pause, resume
 from workbench.operate.publish import publish
@@ -175,16 +171,6 @@ def test_an_alarm_goes_on_for_a_test(cloud: CloudTrial) -> None:
     assert "A test by cardsharp cloud" in told[0]["StateReason"]
 
 
-def test_a_message_that_a_worker_has_is_in_flight_and_not_waiting(cloud: CloudTrial) -> None:
-    sqs, url = cloud.emulator.client("sqs"), cloud.stack.output("DeadLetterUrl")
-    sqs.send_message(QueueUrl=url, MessageBody=STRANGE)
-    held = sqs.receive_message(QueueUrl=url, VisibilityTimeout=60)["Messages"]
-    stack = replace(cloud.stack, outputs={**cloud.stack.outputs, "MatchQueueUrl": url})
-    bot = bot_of(stack)
-    assert (bot.waiting, bot.in_flight) == (0, 1)
-    sqs.delete_message(QueueUrl=url, ReceiptHandle=held[0]["ReceiptHandle"])
-
-
 def test_a_production_stack_that_can_be_deleted_is_a_problem(cloud: CloudTrial) -> None:
     prod = replace(cloud.stack, parameters={**cloud.stack.parameters, "Stage": "prod"})
     assert any("update-termination-protection" in one for one in look_at(prod).problems)
@@ -197,11 +183,6 @@ def test_the_deployed_functions_say_whether_they_could_play(
 ) -> None:
     assert run_cli(cloud, "doctor") == 0
     assert "strategy and password can be used" in capsys.readouterr().out
-
-
-def test_an_order_that_cannot_be_used_is_refused_with_its_fault(cloud: CloudTrial) -> None:
-    with pytest.raises(CardsharpError, match="practice order cannot be used"):
-        practise(cloud.stack, {"matches": -1})
 
 
 def test_r19_a_pause_takes_up_no_new_match_and_leaves_running_ones_be(cloud: CloudTrial) -> None:
@@ -261,17 +242,6 @@ def test_dead_letters_are_listed_and_replayed_and_change_nothing(
             choose(cloud.stack, "nothing")
 
 
-@pytest.mark.slow
-def test_letters_are_dropped_one_or_all_whatever_they_are(cloud: CloudTrial) -> None:
-    sqs, url = cloud.emulator.client("sqs"), cloud.stack.output("DeadLetterUrl")
-    for body in (STRANGE, "another"):
-        sqs.send_message(QueueUrl=url, MessageBody=body)
-    first, second = list_letters(cloud.stack)
-    assert [one.letter_id for one in drop(cloud.stack, first.letter_id)] == [first.letter_id]
-    assert [one.letter_id for one in drop(cloud.stack, None)] == [second.letter_id]
-    assert list_letters(cloud.stack) == []
-
-
 def test_s15_a_rotated_secret_is_used_without_a_deploy(cloud: CloudTrial) -> None:
     store, name = cloud.emulator.client("ssm"), cloud.stack.output("SecretName")
 
@@ -323,21 +293,6 @@ def test_what_a_deleted_stack_would_leave_is_forgotten_when_nothing_runs(cloud: 
     while cloud.stack.log.running():
         pass
     assert forget(leaving, matches=False) == []
-
-
-def test_the_stacks_tags_are_on_what_is_in_it(cloud: CloudTrial) -> None:
-    """So that the template says no tags, and a bill is sorted by them."""
-    client, ids = cloud.emulator.client, cloud.stack.ids
-    dynamodb = client("dynamodb")
-    for table in ("Matches", "blefTable"):
-        arn = dynamodb.describe_table(TableName=ids[table])["Table"]["TableArn"]
-        told = dynamodb.list_tags_of_resource(ResourceArn=arn)["Tags"]
-        assert stack_tags().items() <= {one["Key"]: one["Value"] for one in told}.items()
-    for told in (
-        client("sqs").list_queue_tags(QueueUrl=ids["MatchQueue"])["Tags"],
-        client("logs").list_tags_log_group(logGroupName=ids["PollerLogs"])["tags"],
-    ):
-        assert stack_tags().items() <= told.items()
 
 
 def test_blef_is_played_through_its_http_api(cloud: CloudTrial) -> None:
@@ -419,18 +374,6 @@ def test_a_match_is_watched_while_it_is_played(cloud: CloudTrial) -> None:
     watched = watch(cloud.visit, cookie, cloud.stack.log, match_id, SystemClock())
     assert len(watched.delays) == len(cloud.stack.log.moves(match_id))
     assert watched.answers > 2, "not all of it at the end"
-
-
-def test_a_link_to_pages_that_there_are_not_says_what_to_do(cloud: CloudTrial) -> None:
-    bare = replace(cloud.stack, outputs={})
-    with pytest.raises(ConfigError, match="deploy it with DeployWeb=yes"):
-        link_to(bare, "m", datetime.now(UTC))
-    with pytest.raises(ConfigError, match="deploy it with DeployWeb=yes"):
-        rotate_service_secret(bare, VIEWER, "word")
-    public = replace(cloud.stack, parameters={"WebPublic": "yes"})
-    assert link_to(public, "m", datetime.now(UTC)).endswith("/matches/m")
-    with pytest.raises(ConfigError, match="have no password yet"):
-        link_to(replace(cloud.stack, name="other"), "m", datetime.now(UTC))
 
 
 def test_a_stack_that_is_not_there_is_named_with_what_to_check(cloud: CloudTrial) -> None:

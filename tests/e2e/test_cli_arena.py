@@ -228,33 +228,20 @@ def test_the_organiser_is_no_player(cli: Cli, arena: ArenaServer) -> None:
 # --- practice --------------------------------------------------------------------------------
 
 
-def test_practice_against_ourselves_is_shown_checked_and_kept(cli: Cli, arena: ArenaServer) -> None:
-    played = cli("practice", *here(arena), "--draw-pile", "Key3, map5,Mermaid9")
+def test_practice_in_both_seats_is_shown_checked_and_kept(cli: Cli, arena: ArenaServer) -> None:
+    """Against ourselves, begun in the middle, and against the dummy, whose seat is ours too."""
+    piles = ("--draw-pile", "Key3, map5,Sword4", "--banks", "Hook7/Kraken6", "--discard-pile", "")
+    played = cli("practice", *here(arena), *piles)
     assert played.code == 0, played.err
-    assert "both seats, " in played.out
-    assert "log complete" in played.out
-    assert "Key3" in played.out
-    assert cli("show", "last").code == 0
-
-
-def test_practice_against_the_dummy_plays_both_seats(cli: Cli, arena: ArenaServer) -> None:
-    options = ("-n", "2", "--opponent", "dummy", "--against", "draw-2", "--draw-pile", "Key3,Map5")
-    played = cli("practice", *here(arena), *options, "--json")
-    assert played.code == 0, played.err
-    assert [match["logComplete"] for match in played.json()] == [True, True]
-    assert set(cli("show", "last", "--json").json()["header"]["seats"].values()) == {
-        "captain",
-        "draw-2",
-    }
-
-
-def test_practice_can_begin_in_the_middle_and_the_score_is_right(
-    cli: Cli, arena: ArenaServer
-) -> None:
-    piles = ("--draw-pile", "Key3,Map5,Sword4", "--banks", "Hook7/Kraken6", "--discard-pile", "")
-    assert cli("practice", *here(arena), *piles).code == 0
+    for words in ("both seats, ", "log complete", "Key3"):
+        assert words in played.out
     match = cli("show", "last", "--json").json()
     assert match["turns"][-1]["scores"] == match["outcome"]["scores"]
+    options = ("-n", "2", "--opponent", "dummy", "--against", "draw-2", "--draw-pile", "Key3,Map5")
+    found = cli("practice", *here(arena), *options, "--json").json()
+    assert [match["logComplete"] for match in found] == [True, True]
+    seats = cli("show", "last", "--json").json()["header"]["seats"]
+    assert set(seats.values()) == {"captain", "draw-2"}
 
 
 def test_practice_matches_can_be_left_to_others(cli: Cli, arena: ArenaServer) -> None:
