@@ -5,14 +5,15 @@ clock's grid, the last N periods are compared, M of them must breach, and a peri
 is treated as the alarm says.
 """
 
+import math
 import operator
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from statistics import fmean
 
 from cardsharp.errors import ConfigError
 from support.alarms import Alarm, Composite, Series
-from support.metric_math import compute, holds
-from support.metric_statistics import statistic
 from workbench.cloud.samples import Sample
 
 _COMPARISONS = {
@@ -20,6 +21,13 @@ _COMPARISONS = {
     "GreaterThanOrEqualToThreshold": operator.ge,
     "LessThanThreshold": operator.lt,
     "LessThanOrEqualToThreshold": operator.le,
+}
+_STATISTICS: Mapping[str, Callable[[Sequence[float]], float]] = {
+    "Sum": sum,
+    "Maximum": max,
+    "Minimum": min,
+    "Average": fmean,
+    "SampleCount": len,
 }
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -52,7 +60,7 @@ def fired(
 
 def composite_is_on(composite: Composite, states: Mapping[str, bool]) -> bool:
     """Whether a composite alarm is on while these alarms are on or off."""
-    return holds(composite.rule, states)
+    return bool(_computed(composite.rule, {"ALARM": lambda name: states[name]}))
 
 
 def minutes(samples: Sequence[Sample], tail: timedelta = timedelta(minutes=1)) -> list[datetime]:
@@ -69,7 +77,7 @@ def minutes(samples: Sequence[Sample], tail: timedelta = timedelta(minutes=1)) -
 def _breaches(alarm: Alarm, samples: Sequence[Sample], start: datetime) -> bool:
     """Whether the period that begins at `start` counts against the alarm."""
     values = {name: _value(series, samples, start) for name, series in alarm.series.items()}
-    value = compute(alarm.expression, values)
+    value = _computed(alarm.expression, {**values, **_FUNCTIONS})
     if value is not None:
         return bool(_COMPARISONS[alarm.comparison](value, alarm.threshold))
     if alarm.missing not in {"breaching", "notBreaching"}:
@@ -80,4 +88,29 @@ def _breaches(alarm: Alarm, samples: Sequence[Sample], start: datetime) -> bool:
 def _value(series: Series, samples: Sequence[Sample], start: datetime) -> float | None:
     end = start + series.period
     values = [one.value for one in samples if one.metric == series.metric and start <= one.at < end]
-    return statistic(series.statistic, values)
+    if not values:
+        return None
+    if series.statistic.startswith("p"):
+        rank = math.ceil(float(series.statistic[1:]) / 100 * len(values))
+        return sorted(values)[max(rank, 1) - 1]
+    return _STATISTICS[series.statistic](values)
+
+
+_FUNCTIONS: Mapping[str, object] = {
+    "FILL": lambda value, other: other if value is None else value,
+    "IF": lambda condition, then, other: then if condition else other,
+}
+
+
+def _computed(expression: str, known: Mapping[str, object]) -> float | None:
+    """What metric math or an alarm's rule of our template comes to.
+
+    Read as Python, with what is known; a missing value makes a result missing, unless FILL
+    replaces it.
+    """
+    spoken = re.sub(r"\b(AND|OR|NOT)\b", lambda word: word[0].lower(), expression)
+    try:
+        found: float | None = eval(spoken.strip(), {"__builtins__": {}}, dict(known))  # noqa: S307 - our own template's
+    except TypeError:  # None is no number
+        return None
+    return found
