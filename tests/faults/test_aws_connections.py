@@ -1,10 +1,6 @@
 """A connection to AWS that does not come about: nothing was sent, so it is tried again."""
 
-import os
 import socket
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -17,8 +13,6 @@ from botocore.exceptions import (
     ParamValidationError,
     SSLError,
 )
-from support.cloud_benches import environment
-from support.fault_server import FaultServer, hang
 
 from cardsharp.cloud import aws
 from cardsharp.cloud.aws import call, config, connect
@@ -90,40 +84,6 @@ def test_the_region_is_taken_from_the_variable_that_the_error_names(
     named = next(word for word in str(caught.value).replace(",", "").split() if "REGION" in word)
     monkeypatch.setenv(named, "eu-west-3")
     assert connect(lambda: Session("none", "none").client("sqs")).meta.region_name == "eu-west-3"
-
-
-def test_an_operator_is_told_in_one_sentence() -> None:
-    environment = {
-        **os.environ,
-        "AWS_ENDPOINT_URL": URL,
-        "AWS_DEFAULT_REGION": "eu-central-1",
-        "AWS_ACCESS_KEY_ID": "none",
-        "AWS_SECRET_ACCESS_KEY": "none",
-    }
-    told = subprocess.run(
-        [sys.executable, "-m", "workbench.cli", "cloud", "status"],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert told.returncode == 1
-    assert told.stdout == ""
-    (sentence,) = told.stderr.splitlines()
-    assert sentence.startswith("cardsharp: The stack cardsharp-dev cannot be reached")
-
-
-@pytest.mark.slow
-def test_a_message_that_is_not_taken_keeps_its_sender_for_some_seconds() -> None:
-    """A receive may wait for 20 s; a poller that waits so long to send offers no other match."""
-    region = {"AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "x"}
-    with FaultServer(hang()) as aws, stamina.set_testing(True, attempts=1):
-        there = {**region, "AWS_ENDPOINT_URL": aws.url, "AWS_DEFAULT_REGION": "eu-central-1"}
-        began = time.monotonic()
-        with environment(there), pytest.raises(StoreError, match="Read timeout"):
-            SqsQueue(f"{aws.url}/queue").send("{}")
-        assert time.monotonic() - began < 20
-        assert len(aws.seen) == 1
 
 
 def test_a_process_keeps_what_it_knows_of_aws_only_once(monkeypatch: pytest.MonkeyPatch) -> None:

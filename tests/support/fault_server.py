@@ -17,7 +17,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Self, cast
 
 JSON = "application/json; charset=utf-8"
-_BLOCK = b" " * 65536
 
 
 @dataclass(frozen=True)
@@ -148,34 +147,74 @@ def html(status: int = 200) -> Fault:
     return answer(status, page, content_type="text/html; charset=utf-8")
 
 
-def hang() -> Fault:
-    """No answer before the test ends."""
+def sent(*pieces: bytes, pause: float = 0.0, stays: bool = False, again: bytes = b"") -> Fault:
+    """These bytes, `pause` seconds after each, and the end of the connection.
+
+    It stays as long as the test does, with `again` and again this.
+    """
 
     def fault(handler: Handler) -> None:
-        handler.arena.over.wait()
         handler.close_connection = True
+        for piece in pieces:
+            handler.wfile.write(piece)
+            if handler.arena.over.wait(pause):
+                return
+        while again and not handler.arena.over.wait(pause):
+            handler.wfile.write(again)
+        if stays:
+            handler.arena.over.wait()
 
     return fault
+
+
+def _head(
+    length: int | None = None, status: int = 200, headers: Mapping[str, str] | None = None
+) -> bytes:
+    told = {"Content-Type": JSON, **(headers or {})}
+    told |= {} if length is None else {"Content-Length": str(length)}
+    lines = [f"HTTP/1.1 {status} Said", *(f"{name}: {value}" for name, value in told.items())]
+    return "\r\n".join([*lines, "", ""]).encode()
+
+
+def hang() -> Fault:
+    """No answer before the test ends."""
+    return sent(stays=True)
 
 
 def hint() -> Fault:
     """An early hint, and no answer after it before the test ends."""
-
-    def fault(handler: Handler) -> None:
-        handler.begin(103, {"Link": "</style.css>"})
-        handler.arena.over.wait()
-        handler.close_connection = True
-
-    return fault
+    return sent(_head(status=103), stays=True)
 
 
 def close() -> Fault:
     """The connection ends after the request was read, without an answer."""
+    return sent()
 
-    def fault(handler: Handler) -> None:
-        handler.close_connection = True
 
-    return fault
+def babble() -> Fault:
+    """Something that is not HTTP."""
+    return sent(b"220 mail.example.org ESMTP\r\n")
+
+
+def cut(body: bytes) -> Fault:
+    """An answer whose last bytes never come, for the connection closes."""
+    return sent(_head(len(body) + 10) + body)
+
+
+def drip(body: bytes, pause: float) -> Fault:
+    """An answer of which one byte comes every `pause` seconds."""
+    return sent(_head(len(body)), *(bytes([byte]) for byte in body), pause=pause)
+
+
+def stall(body: bytes) -> Fault:
+    """Half an answer, and then silence before the test ends."""
+    return sent(_head(len(body)) + body[: len(body) // 2], stays=True)
+
+
+def flood(size: int, status: int = 200, headers: Mapping[str, str] | None = None) -> Fault:
+    """A body of `size` bytes of blanks, which JSON would allow, of unannounced length."""
+    head = _head(status=status, headers={"Connection": "close", **(headers or {})})
+    return sent(head, *[b" " * 65536] * (size // 65536))
 
 
 def reset() -> Fault:
@@ -201,88 +240,18 @@ def then_close(fault: Fault) -> Fault:
     return closing
 
 
-def cut(body: bytes, missing: int = 10) -> Fault:
-    """An answer whose last bytes never come, for the connection closes."""
-
-    def fault(handler: Handler) -> None:
-        handler.begin(200, {"Content-Type": JSON, "Content-Length": str(len(body) + missing)})
-        handler.wfile.write(body)
-        handler.close_connection = True
-
-    return fault
-
-
-def drip(body: bytes, pause: float) -> Fault:
-    """An answer of which one byte comes every `pause` seconds."""
-
-    def fault(handler: Handler) -> None:
-        handler.begin(200, {"Content-Type": JSON, "Content-Length": str(len(body))})
-        for byte in body:
-            handler.wfile.write(bytes([byte]))
-            if handler.arena.over.wait(pause):
-                break
-        handler.close_connection = True
-
-    return fault
-
-
-def stall(body: bytes) -> Fault:
-    """Half an answer, and then silence before the test ends."""
-
-    def fault(handler: Handler) -> None:
-        handler.begin(200, {"Content-Type": JSON, "Content-Length": str(len(body))})
-        handler.wfile.write(body[: len(body) // 2])
-        handler.arena.over.wait()
-        handler.close_connection = True
-
-    return fault
-
-
-def flood(size: int, status: int = 200, headers: Mapping[str, str] | None = None) -> Fault:
-    """A body of `size` bytes of blanks, which JSON would allow, of unannounced length."""
-
-    def fault(handler: Handler) -> None:
-        handler.close_connection = True
-        handler.begin(status, {"Content-Type": JSON, "Connection": "close", **(headers or {})})
-        for _ in range(size // len(_BLOCK)):
-            handler.wfile.write(_BLOCK)
-
-    return fault
-
-
-def endless(begin: bytes, piece: bytes, pause: float = 0.0) -> Fault:
-    """Bytes of our own, and then the same again and again before the test ends."""
-
-    def fault(handler: Handler) -> None:
-        handler.close_connection = True
-        handler.wfile.write(begin)
-        while not handler.arena.over.wait(pause):
-            handler.wfile.write(piece)
-
-    return fault
-
-
 _OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 
+
 ENDLESS: Mapping[str, Fault] = {
-    "hints": endless(b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 100),
-    "a header that drips": endless(_OK + b"X: ", b"x", 0.005),
-    "trailers": endless(
-        _OK + b"Transfer-Encoding: chunked\r\n\r\n2\r\n[]\r\n0\r\n", b"X: y\r\n" * 100
+    "hints": sent(again=b"HTTP/1.1 100 Continue\r\n\r\n" * 100),
+    "a header that drips": sent(_OK + b"X: ", again=b"x", pause=0.005),
+    "trailers": sent(
+        _OK + b"Transfer-Encoding: chunked\r\n\r\n2\r\n[]\r\n0\r\n", again=b"X: y\r\n" * 100
     ),
-    "a body without a length": endless(_OK + b"\r\n", b" ", 0.005),
+    "a body without a length": sent(_OK + b"\r\n", again=b" ", pause=0.005),
 }
 """Answers that never end and are never silent."""
-
-
-def babble() -> Fault:
-    """Something that is not HTTP."""
-
-    def fault(handler: Handler) -> None:
-        handler.wfile.write(b"220 mail.example.org ESMTP\r\n")
-        handler.close_connection = True
-
-    return fault
 
 
 def closed_port() -> str:
