@@ -6,9 +6,9 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.blef_positions import position, positions
+from support.blef_positions import positions
 
-from cardsharp.blef.actions import BETS, CHECK, name_of
+from cardsharp.blef.actions import BETS, name_of
 from cardsharp.blef.cards import DECK, sort_hand
 from cardsharp.blef.position import Position
 from cardsharp.blef.rules import max_cards
@@ -21,7 +21,6 @@ from cardsharp.blef.strategies.trained import Rows, read, trained, write
 from cardsharp.errors import ConfigError
 
 TRAINED = sorted(trained().rounds)
-FLUSH = next(number for number, bet in enumerate(BETS) if bet.colours)
 
 
 @given(positions(TRAINED), st.integers())
@@ -45,11 +44,6 @@ def test_where_nothing_is_trained_it_plays_as_bayes(n_cards: tuple[int, ...]) ->
     assert looked_up(trained(), opening) is None
     decisions = [build(name, Random(3)).decide(opening) for name in ("solved", "bayes")]
     assert decisions[0] == decisions[1]
-
-
-def test_a_bet_on_colours_is_checked_where_so_few_cards_are_in_play() -> None:
-    seen = position((3, 3), sort_hand(DECK[:3]), FLUSH)
-    assert looked_up(trained(), seen) == ((CHECK, 1.0),)
 
 
 def test_the_shipped_file_is_whole_and_small() -> None:

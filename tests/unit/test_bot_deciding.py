@@ -1,4 +1,4 @@
-"""R06, R07: a decision in its time, or a safe one that says why."""
+"""R06, R07: a decision in its time, or a safe one that says why; and what a message may name."""
 
 import threading
 from collections.abc import Callable
@@ -7,13 +7,14 @@ from datetime import timedelta
 import pytest
 from support.bot_positions import effect_pending, opening, position_with
 
+from cardsharp.cloud.messages import parse_message
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, EffectType, respond
 from cardsharp.deadmansdraw.cards import Card, Suit
 from cardsharp.deadmansdraw.fallback import decide
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.strategies import Decision
 from cardsharp.deciding import Decided
-from cardsharp.errors import CardsharpError
+from cardsharp.errors import CardsharpError, Malformed
 
 LIMIT = timedelta(seconds=5)
 
@@ -109,3 +110,33 @@ def test_a_strategy_that_can_be_hurried_is_when_four_fifths_of_its_time_are_over
 
     decide(Thinks(lambda _: END_TURN), opening(), LIMIT, lambda: clock[0])
     assert asked == [False, False, True]
+
+
+MATCH = "6b006509d06c4dfa5a8e02ca"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "",
+        "this is no match message",
+        "[]",
+        "{}",
+        "null",
+        '{"match_id":null}',
+        '{"match_id":7}',
+        '{"match_id":""}',
+        '{"match_id":"../whoami"}',
+        f'{{"match_id":"{MATCH}\\n"}}',
+        f'{{"match_id":"{"a" * 65}"}}',
+        f'{{"match_id":"{MATCH}","turn":3}}',
+    ],
+)
+def test_anything_else_is_refused_in_one_sentence_that_does_not_repeat_it(body: str) -> None:
+    with pytest.raises(Malformed) as refused:
+        parse_message(body)
+    sentence = str(refused.value)
+    assert sentence.startswith("Not a match message: ")
+    assert "\n" not in sentence
+    assert "input_value" not in sentence
+    assert "this is no" not in sentence

@@ -1,4 +1,4 @@
-"""The published document of the Euchre service, its sample events, and its entry point."""
+"""The published document of the Euchre service, its entry point, and when a deal is over."""
 
 import json
 import os
@@ -12,6 +12,9 @@ from support.recorded import recording
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.euchre.assembly import SERVICE
+from cardsharp.euchre.cards import DECK
+from cardsharp.euchre.records import BidEvent, DealKey, Event, PlayEvent, Record
+from cardsharp.euchre.replay import is_over
 from web.app import GAME, api, handler
 from workbench.cloud.context import Function
 
@@ -48,3 +51,32 @@ def test_the_entry_point_answers_every_sample_event(environment: Json) -> None:
             assert answer["statusCode"] == 200, (file.name, answer)
     api.cache_clear()
     assert len(EVENTS) >= 6
+
+
+HEARTS = 2
+PASSES = [BidEvent(ours=False, round=n // 4, pos=n % 4, suit=-1, alone=False) for n in range(8)]
+
+
+def called(plays: int, players: int = 4) -> list[Event]:
+    """A first call, alone where three play, and so many plays."""
+    call = BidEvent(ours=True, round=0, pos=0, suit=HEARTS, alone=players == 3)
+    cards = zip(range(plays), DECK, strict=False)
+    told = [PlayEvent(n // players, n % players, n % players, card) for n, card in cards]
+    return [call, *told]
+
+
+@pytest.mark.parametrize(
+    ("events", "over"),
+    [
+        ([], False),
+        (PASSES[:7], False),
+        (PASSES, True),
+        (called(0), False),
+        (called(19), False),
+        (called(20), True),
+        (called(14, players=3), False),
+        (called(15, players=3), True),
+    ],
+)
+def test_a_deal_is_over_when_all_was_told(events: list[Event], *, over: bool) -> None:
+    assert is_over(Record(DealKey("t", 0, 0), DECK, tuple(events))) is over

@@ -19,15 +19,6 @@ def document(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:  # noq
     return json.loads(capsys.readouterr().out)
 
 
-def test_a_duel_prints_points_with_their_interval(capsys: pytest.CaptureFixture[str]) -> None:
-    told = document(capsys, "duel", "champion", "draw-4", "--pairs", "40", "--workers", "1")
-    assert told["matches"] == 80
-    assert 50 < told["lower"] < told["points"] < told["upper"]
-    assert 0 < told["eloLower"] < told["elo"] < told["eloUpper"]
-    assert told["stronger"] == "champion"
-    assert told["margin"] == pytest.approx((told["upper"] - told["lower"]) / 2, abs=0.01)
-
-
 @pytest.mark.parametrize(("game", "name"), [("blef", "greedy"), ("euchre", "rules")])
 def test_every_game_duels_and_is_looked_at(
     capsys: pytest.CaptureFixture[str], game: str, name: str

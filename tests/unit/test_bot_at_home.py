@@ -1,12 +1,16 @@
-"""A log that a stranger cannot fill."""
+"""A bot at home: a log that a stranger cannot fill, and a place for one at a time."""
 
 import logging
+from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from workbench.sparing import PAUSE, Sparing
 from workbench.stage import surroundings
+from workbench.stage.standby import place_at
 from workbench.stage.surroundings import LogFile, telemetry_in
 
 
@@ -50,3 +54,30 @@ def test_a_long_log_begins_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert text.endswith("".join(f"line {n:04} {'x' * 40}\n" for n in range(80, 100)))
     assert all(one.stat().st_size <= 1000 for one in files)
     assert {one.stat().st_mode & 0o777 for one in files} == {0o600}
+
+
+def assembly(store: str, user: str = "us", look: Any = None) -> Any:  # noqa: ANN401 - a stand-in
+    settings = SimpleNamespace(store=store, arena_url="http://a", watch=timedelta(seconds=1))
+    return SimpleNamespace(settings=settings, player_id=user, offering=SimpleNamespace(watch=look))
+
+
+def test_one_has_the_place_until_it_ends(tmp_path: Path) -> None:
+    here = assembly(f"sqlite:{tmp_path / 'm.db'}")
+    with place_at(here) as mine:
+        with place_at(here) as other:
+            assert other.take()
+            assert not mine.take()
+            assert other.take()
+        assert mine.take()
+
+
+def test_other_players_and_other_logs_have_places_of_their_own(tmp_path: Path) -> None:
+    with place_at(assembly(f"sqlite:{tmp_path / 'm.db'}")) as mine:
+        assert mine.take()
+        for other in (
+            assembly(f"sqlite:{tmp_path / 'm.db'}", "them"),
+            assembly(f"sqlite:{tmp_path / 'other.db'}"),
+            assembly("dynamodb:table"),
+        ):
+            with place_at(other) as theirs:
+                assert theirs.take()
