@@ -9,7 +9,7 @@ from support.browser import overflows, serious, visited
 from support.contest_shown import Show, contest_shown
 from support.contests import teams
 
-from cardsharp.deadmansdraw.contest.pages import file_page
+from cardsharp.contest.pages import file_page
 
 HOSTILE = (
     "<script>alert(1)</script>",

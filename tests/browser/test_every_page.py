@@ -26,7 +26,7 @@ from support.stored import PLAYERS, any_match, named
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.sqlite import SqliteLog
-from cardsharp.deadmansdraw.contest.pages import file_page
+from cardsharp.contest.pages import file_page
 from cardsharp.viewer.explained import explained
 from cardsharp.viewer.pages import match_file
 from cardsharp.viewer.shown import shown

@@ -18,10 +18,10 @@ import requests
 from support.arena import until
 from support.cli import Cli, line_with, program
 
-from cardsharp.deadmansdraw.contest.facts import Facts
-from cardsharp.deadmansdraw.contest.meetings import Meeting
-from cardsharp.deadmansdraw.contest.practice import ladder
-from cardsharp.deadmansdraw.contest.sqlite import kept_in
+from cardsharp.contest.facts import Facts
+from cardsharp.contest.meetings import Meeting
+from cardsharp.contest.practice import ladder
+from cardsharp.contest.sqlite import kept_in
 
 STEADY = ("draw-2", "draw-3", "champion", "third")
 """Strategies that do the same in the same position."""

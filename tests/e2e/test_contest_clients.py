@@ -12,8 +12,8 @@ import pytest
 from support.cli import Cli, line_with, program
 from support.starters import BOTS, Bot, missing, start
 
-from cardsharp.deadmansdraw.contest.entries import Result, Stage
-from cardsharp.deadmansdraw.contest.sqlite import kept_in
+from cardsharp.contest.entries import Result, Stage
+from cardsharp.contest.sqlite import kept_in
 from workbench.stage.clouds import Cloud, CloudKind, opened
 from workbench.stage.side import HomeRhythm, assembled, attending
 

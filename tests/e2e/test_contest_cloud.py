@@ -14,8 +14,8 @@ from support.contest_stores import contests_in
 
 from cardsharp.access import Address, Credentials
 from cardsharp.cloud.dynamodb_table import DynamoTable
-from cardsharp.deadmansdraw.contest.entries import Settings
-from cardsharp.deadmansdraw.contest.sqlite import found_in
+from cardsharp.contest.entries import Settings
+from cardsharp.contest.sqlite import found_in
 from workbench.build.artifacts import Build
 from workbench.build.deploy import STACK_SERVICES, deploy
 from workbench.build.target import native_architecture

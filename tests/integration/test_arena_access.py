@@ -17,8 +17,8 @@ import pytest
 from support.arena import ADMIN, ALICE, BOB, DUMMY, OUTSIDER, PASSWORDS, Answer, Client
 from support.arena_homes import HOMES, Home
 
+from cardsharp.access import ha1
 from cardsharp.deadmansdraw.arena import guesses
-from cardsharp.deadmansdraw.arena.players import ha1
 
 OTHER = "636438380ee778617e6e5c00"
 ASKERS = {

@@ -28,11 +28,11 @@ from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.cloud.feeds import watched
 from cardsharp.cloud.messages import LookMessage
 from cardsharp.cloud.sqs import SqsQueue
+from cardsharp.contest.entries import Settings, Stage
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.ticks import Tick, wake
 from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.deadmansdraw.contest.assembly import ticking
-from cardsharp.deadmansdraw.contest.entries import Settings, Stage
 from cardsharp.deadmansdraw.contest.site import SERVICE as ARENA
 from cardsharp.deadmansdraw.practice import PracticeOrder, create
 from cardsharp.errors import Conflict

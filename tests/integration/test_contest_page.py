@@ -14,11 +14,11 @@ import pytest
 from support.arena import Client, running_arena
 from support.contests import held, teams
 
+from cardsharp.contest.entries import Settings
+from cardsharp.contest.pages import file_page, page, running_part
+from cardsharp.contest.records import ContestsKept, Records
 from cardsharp.deadmansdraw.arena.match import Match
-from cardsharp.deadmansdraw.contest.entries import Settings
-from cardsharp.deadmansdraw.contest.page_routes import ContestPages
-from cardsharp.deadmansdraw.contest.pages import file_page, page, running_part
-from cardsharp.deadmansdraw.contest.records import ContestsKept, Records
+from cardsharp.deadmansdraw.contest.page_routes import ContestPages, playing
 from cardsharp.viewer.base import Site
 
 HOSTILE = (
@@ -98,7 +98,7 @@ def test_any_number_of_teams_is_drawn_without_two_boxes_on_one_place(
 ) -> None:
     """At the start, in the middle and at the end."""
     records, running = held(tmp_path / "cup", teams(number), int(share * (2 * number - 2)))
-    parsed = Parsed(page(SITE, records, running.values()))
+    parsed = Parsed(page(SITE, records, map(playing, running.values())))
     places = [
         (float(str(one["x"])), float(str(one["y"])))
         for tag, one in parsed.elements
@@ -171,7 +171,7 @@ def test_what_is_hidden_changes_no_byte(tmp_path: Path) -> None:
         assert running
         if seed == "another":
             running = {name: with_other_secrets(match) for name, match in running.items()}
-        now = list(running.values())
+        now = list(map(playing, running.values()))
         pages.add(page(SITE, records, now) + running_part(SITE, records, now) + file_page(records))
         assert not any(team.ha1 in text for team in records.teams() for text in pages)
         records.close()

@@ -14,10 +14,10 @@ from support.contest_stores import contests_in
 
 from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.cloud.sqs import SqsQueue
+from cardsharp.contest.entries import Result, Stage
+from cardsharp.contest.facts import Facts
+from cardsharp.contest.records import Records
 from cardsharp.deadmansdraw.arena.ticks import Ticks
-from cardsharp.deadmansdraw.contest.entries import Result, Stage
-from cardsharp.deadmansdraw.contest.facts import Facts
-from cardsharp.deadmansdraw.contest.records import Records
 from workbench.cloud.template import all_resources
 
 NOW = timedelta()

@@ -11,11 +11,11 @@ import pytest
 from pydantic import TypeAdapter
 from support.cloud_clock import FakeClock
 
-from cardsharp.deadmansdraw.contest.entries import Entrant, Result, Ruling, Settings, Stage
-from cardsharp.deadmansdraw.contest.facts import Facts
-from cardsharp.deadmansdraw.contest.meetings import Meeting, Standing
-from cardsharp.deadmansdraw.contest.records import ContestsKept, Records
-from cardsharp.deadmansdraw.contest.sqlite import _CONTENTS, FILE, kept_in
+from cardsharp.contest.entries import Entrant, Result, Ruling, Settings, Stage
+from cardsharp.contest.facts import Facts
+from cardsharp.contest.meetings import Meeting, Standing
+from cardsharp.contest.records import ContestsKept, Records
+from cardsharp.contest.sqlite import _CONTENTS, FILE, kept_in
 from cardsharp.errors import Conflict
 from cardsharp.keep.memory import MemoryKeep
 from cardsharp.keep.port import Change

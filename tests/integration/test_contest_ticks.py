@@ -14,6 +14,7 @@ from support.size import cases
 from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.cloud.memory import MemoryQueue
 from cardsharp.cloud.ports import Message
+from cardsharp.contest.entries import Settings, Stage
 from cardsharp.deadmansdraw.arena.home import MemoryLobby
 from cardsharp.deadmansdraw.arena.players import ADMIN, Book, Player, User
 from cardsharp.deadmansdraw.arena.randomness import Randomness
@@ -21,8 +22,8 @@ from cardsharp.deadmansdraw.arena.referee import Referee
 from cardsharp.deadmansdraw.arena.storage import MemoryStorage
 from cardsharp.deadmansdraw.arena.ticks import PAUSE, Tick, Ticks, wake
 from cardsharp.deadmansdraw.arena.waiting import Signals
-from cardsharp.deadmansdraw.contest.entries import Settings, Stage
 from cardsharp.deadmansdraw.contest.office import Office
+from cardsharp.deadmansdraw.contest.tables import ArenaTables
 from cardsharp.deadmansdraw.contest.ticking import Ticking
 from cardsharp.deadmansdraw.wire import MatchParams
 
@@ -94,7 +95,7 @@ class Cloud:
         return Ticking(
             Ticks(table, self.queue, URL),
             referee,
-            Office(referee, table),
+            ArenaTables(Office(referee, table)),
             contests_in(table, self.fragile).under_way,  # type: ignore[arg-type]
         )
 

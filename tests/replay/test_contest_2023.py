@@ -5,7 +5,7 @@ As it was drawn by hand: which games a winner and a loser came from, and what wa
 
 from collections import Counter
 
-from cardsharp.deadmansdraw.contest.elimination import (
+from cardsharp.contest.elimination import (
     DoubleElimination,
     Game,
     Part,
@@ -14,7 +14,7 @@ from cardsharp.deadmansdraw.contest.elimination import (
     halves,
     straight,
 )
-from cardsharp.deadmansdraw.contest.pairing import Decision
+from cardsharp.contest.pairing import Decision
 
 ROUNDS = [
     range(1, 5), range(5, 13), [*range(13, 17), *range(21, 25)], [*range(17, 21), 29, 30],

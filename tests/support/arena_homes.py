@@ -10,11 +10,11 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 from cardsharp.cloud.dynamodb_items import key
+from cardsharp.contest.entries import Entrant, Settings
+from cardsharp.contest.records import ContestsKept, Records
+from cardsharp.contest.sqlite import found_in
 from cardsharp.deadmansdraw.arena.teams import PLAYERS
-from cardsharp.deadmansdraw.contest.entries import Entrant, Settings
 from cardsharp.deadmansdraw.contest.page_routes import ContestPages
-from cardsharp.deadmansdraw.contest.records import ContestsKept, Records
-from cardsharp.deadmansdraw.contest.sqlite import found_in
 from support.arena import ALICE, OUTSIDER, HandClock, running_arena, write_players
 from support.arena_cloud import in_cloud
 from support.contest_stores import contests_in

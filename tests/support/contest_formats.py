@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from cardsharp.deadmansdraw.contest.pairing import Decision, Format, Pairing
+from cardsharp.contest.pairing import Decision, Format, Pairing
 
 
 def named(number: int) -> list[str]:

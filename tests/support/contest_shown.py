@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 
+from cardsharp.contest.facts import Facts
+from cardsharp.contest.records import ContestsKept, Records
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
-from cardsharp.deadmansdraw.contest.facts import Facts
 from cardsharp.deadmansdraw.contest.page_routes import ContestPages
-from cardsharp.deadmansdraw.contest.records import ContestsKept, Records
 from support.arena import ADMIN_PASSWORD, HandClock
 from support.contests import held, practised
 from workbench.arena.server import ArenaServer

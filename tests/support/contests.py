@@ -6,19 +6,19 @@ from pathlib import Path
 from random import Random
 from secrets import token_hex
 
+from cardsharp.contest import pairing as contest_pairing
+from cardsharp.contest.entries import Entrant, Settings, result_of
+from cardsharp.contest.facts import Facts
+from cardsharp.contest.ladder import next_pairings
+from cardsharp.contest.meetings import Meeting, Standing
+from cardsharp.contest.pairing import Decision, Score
+from cardsharp.contest.practice import ratings_of_meetings
+from cardsharp.contest.records import Records
+from cardsharp.contest.sqlite import found_in
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, respond
 from cardsharp.deadmansdraw.arena.creation import parse_wish
 from cardsharp.deadmansdraw.arena.match import Match, Origin, Pairing, act, begin
 from cardsharp.deadmansdraw.arena.randomness import Randomness
-from cardsharp.deadmansdraw.contest import pairing as contest_pairing
-from cardsharp.deadmansdraw.contest.entries import Entrant, Settings, result_of
-from cardsharp.deadmansdraw.contest.facts import Facts
-from cardsharp.deadmansdraw.contest.ladder import next_pairings
-from cardsharp.deadmansdraw.contest.meetings import Meeting, Standing
-from cardsharp.deadmansdraw.contest.pairing import Decision, Score
-from cardsharp.deadmansdraw.contest.practice import ratings_of_meetings
-from cardsharp.deadmansdraw.contest.records import Records
-from cardsharp.deadmansdraw.contest.sqlite import found_in
 from support.arena import HandClock
 
 NAMES = (

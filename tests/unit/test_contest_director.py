@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from support.cloud_clock import FakeClock
 from support.contest_arena import FakeArena, Killed
 
-from cardsharp.deadmansdraw.contest.director import Director
-from cardsharp.deadmansdraw.contest.entries import Entrant, Result, Settings
-from cardsharp.deadmansdraw.contest.records import ContestsKept, Records
-from cardsharp.deadmansdraw.contest.sqlite import found_in
+from cardsharp.contest.director import Director
+from cardsharp.contest.entries import Entrant, Result, Settings
+from cardsharp.contest.records import ContestsKept, Records
+from cardsharp.contest.sqlite import found_in
+from cardsharp.deadmansdraw.contest.tables import ArenaTables
 from cardsharp.errors import ConfigError, Unreachable
 from cardsharp.keep.memory import MemoryKeep
 
@@ -33,13 +34,13 @@ def records(tmp_path: Path) -> Iterator[Records]:
 def held(records: Records, arena: FakeArena) -> list[Result]:
     """The results of a contest whose director is started again whenever it dies."""
     records.keep([])
-    director = Director(records, arena)
+    director = Director(records, ArenaTables(arena))
     for _ in range(500):
         try:
             if director.step():
                 break
         except Killed:
-            director = Director(records, arena)
+            director = Director(records, ArenaTables(arena))
         except Unreachable:
             pass
     else:
@@ -72,10 +73,10 @@ def test_a_match_that_a_team_has_tagged_counts_for_nothing(records: Records) -> 
     teams = [team.id for team in records.teams()]
     own = arena.add("0" * 24, (teams[3], teams[3]), ("x", "cup", "cup:1:0"), "1")
     own["createdByPlayerId"] = teams[3]
-    Director(records, arena).step()
+    Director(records, ArenaTables(arena)).step()
     assert [one["creationParams"]["tags"][2] for one in arena.made].count("cup:1:0") == 2
     again = arena.add("f" * 24, (teams[3], teams[4]), ("x", "cup", "cup:1:0"), "2")
-    Director(records, arena).step()
+    Director(records, ArenaTables(arena)).step()
     (first,) = (result for result in records.results() if result.pairing == "1")
     assert first.matches == (arena.made[1]["_id"],)
     assert again["_id"] not in first.matches
@@ -84,7 +85,7 @@ def test_a_match_that_a_team_has_tagged_counts_for_nothing(records: Records) -> 
 def test_a_paused_contest_begins_nothing(records: Records) -> None:
     """What runs is played to its end."""
     arena = FakeArena()
-    director = Director(records, arena)
+    director = Director(records, ArenaTables(arena))
     director.step()
     begun = len(arena.made)
     records.pause(on=True)
@@ -124,7 +125,7 @@ def test_once_begun_the_teams_stay_as_they_are(records: Records) -> None:
         with pytest.raises(ConfigError, match=told):
             records.enter(name) if name == "One" else records.remove(name)
     records.remove("Five")
-    Director(records, FakeArena()).step()
+    Director(records, ArenaTables(FakeArena())).step()
     for change in (lambda: records.enter("Six"), lambda: records.remove("Four")):
         with pytest.raises(ConfigError, match="has begun"):
             change()
@@ -141,14 +142,14 @@ def test_a_contest_goes_on_to_its_end_whatever_is_ruled(
     for number in range(teams):
         records.add(Entrant(f"{number:024x}", f"Team {number}", "ha1"))
     arena = FakeArena()
-    director = Director(records, arena)
+    director = Director(records, ArenaTables(arena))
     for _ in range(late):
         director.step()
     for _ in range(2):
         known = data.draw(st.sampled_from(records.results() or [None]))
         if known is not None:
             records.rule(known.pairing, data.draw(st.sampled_from(known.teams)), "appeal")
-        director = Director(records, arena)
+        director = Director(records, ArenaTables(arena))
         assert any(director.step() for _ in range(200)), "the contest does not end"
     rulings = records.rulings()
     teams_of = {one["_id"]: set(one["playerids"]) for one in arena.made}

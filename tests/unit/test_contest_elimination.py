@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.contest_formats import held, named
 
-from cardsharp.deadmansdraw.contest.elimination import (
+from cardsharp.contest.elimination import (
     DROPS,
     DoubleElimination,
     Drop,
@@ -26,7 +26,7 @@ from cardsharp.deadmansdraw.contest.elimination import (
     seeded,
     straight,
 )
-from cardsharp.deadmansdraw.contest.pairing import Decision
+from cardsharp.contest.pairing import Decision
 
 WAYS = (straight, backwards, halves, each_half_backwards)
 

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.contest_formats import held, named
 
-from cardsharp.deadmansdraw.contest.entries import Settings
-from cardsharp.deadmansdraw.contest.pairing import FORMATS, Decision, Pairing, Rules, Score
-from cardsharp.deadmansdraw.contest.round_robin import RoundRobin
-from cardsharp.deadmansdraw.contest.swiss import Swiss
+from cardsharp.contest.entries import Settings
+from cardsharp.contest.pairing import FORMATS, Decision, Pairing, Rules, Score
+from cardsharp.contest.round_robin import RoundRobin
+from cardsharp.contest.swiss import Swiss
 
 
 def by_chance(chance: Random) -> Callable[[Pairing], Decision]:

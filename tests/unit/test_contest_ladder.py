@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.contest_formats import held, named
 
-from cardsharp.deadmansdraw.contest.ladder import AHEAD, Ladder, next_pairings, ratings
-from cardsharp.deadmansdraw.contest.pairing import Decision, Pairing
+from cardsharp.contest.ladder import AHEAD, Ladder, next_pairings, ratings
+from cardsharp.contest.pairing import Decision, Pairing
 
 
 class Day:

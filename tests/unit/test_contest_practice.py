@@ -8,19 +8,19 @@ from support.arena import ALICE, BOB, HandClock
 from support.cloud_clock import FakeClock
 from support.contest_arena import FakeArena, Killed
 
+from cardsharp.contest.director import Director
+from cardsharp.contest.entries import Settings
+from cardsharp.contest.facts import Facts
+from cardsharp.contest.meetings import Meeting
+from cardsharp.contest.practice import LONGEST_REST, REST, Practice, ladder, rests_of
+from cardsharp.contest.records import ContestsKept, Records
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN
 from cardsharp.deadmansdraw.arena.creation import parse_wish
 from cardsharp.deadmansdraw.arena.match import Origin, Pairing, act, begin, end_turn_by_force
 from cardsharp.deadmansdraw.arena.players import ADMIN, Book, User
 from cardsharp.deadmansdraw.arena.randomness import Randomness
 from cardsharp.deadmansdraw.arena.views import Look, full_view
-from cardsharp.deadmansdraw.contest import pairing
-from cardsharp.deadmansdraw.contest.director import Director
-from cardsharp.deadmansdraw.contest.entries import Settings
-from cardsharp.deadmansdraw.contest.facts import Facts, facts_of
-from cardsharp.deadmansdraw.contest.meetings import Meeting
-from cardsharp.deadmansdraw.contest.practice import LONGEST_REST, REST, Practice, ladder, rests_of
-from cardsharp.deadmansdraw.contest.records import ContestsKept, Records
+from cardsharp.deadmansdraw.contest.tables import ArenaTables, AttendedTables, facts_of
 from cardsharp.deadmansdraw.wire import parse_view
 from cardsharp.errors import Unreachable
 from cardsharp.keep.memory import MemoryKeep
@@ -46,12 +46,12 @@ def everybody(records: Records, arena: FakeArena) -> FakeArena:
 
 def practised(records: Records, arena: FakeArena, steps: int) -> None:
     """So many steps of practice, by a director that is started again whenever it dies; its end."""
-    practice = Practice(records, arena, lambda: arena.now)
+    practice = Practice(records, AttendedTables(arena), lambda: arena.now)
     for _ in range(steps):
         try:
             practice.step()
         except Killed:
-            practice = Practice(records, arena, lambda: arena.now)
+            practice = Practice(records, AttendedTables(arena), lambda: arena.now)
         except Unreachable:
             pass
     assert any(practice.step(begin=False) for _ in range(20)), "practice does not end"
@@ -61,7 +61,7 @@ def test_the_seeds_are_not_those_of_the_contest(records: Records) -> None:
     """Who has practised would know the cards of the final."""
     cup, practice = everybody(records, FakeArena()), everybody(records, FakeArena())
     practised(records, practice, 40)
-    director = Director(records, cup)
+    director = Director(records, ArenaTables(cup))
     assert any(director.step() for _ in range(200))
     seeds = [{one["seed"] for one in arena.made} for arena in (cup, practice)]
     assert seeds[0].isdisjoint(seeds[1])
@@ -165,7 +165,7 @@ def test_busts_and_late_turns_are_counted_for_the_team_that_had_them(
         moves.append(move)
     look = Look(User(ADMIN, None, ADMIN), events=True)
     view = parse_view(full_view(match, look, moves, Book({})))
-    facts = facts_of(view, pairing.Pairing("1", 1, "winners", order))
+    facts = facts_of(view) if view.player_ids == order else facts_of(view).turned
     first = order.index(str(starts))
     assert facts.busts[first] == 1
     assert facts.busts[1 - first] == 0

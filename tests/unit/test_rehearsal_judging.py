@@ -6,6 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from cardsharp.contest.entries import Result, Settings
+from cardsharp.contest.pairing import Decision
 from cardsharp.deadmansdraw.arena.creation import CreationParams
 from cardsharp.deadmansdraw.arena.match import (
     Match,
@@ -17,8 +19,6 @@ from cardsharp.deadmansdraw.arena.match import (
     end_turn_by_force,
 )
 from cardsharp.deadmansdraw.arena.randomness import Randomness
-from cardsharp.deadmansdraw.contest.entries import Result, Settings
-from cardsharp.deadmansdraw.contest.pairing import Decision
 from workbench.bench.rehearsal.judging import (
     Excuses,
     Played,

@@ -7,11 +7,11 @@ from typing import Annotated
 import cyclopts
 from cyclopts import Parameter, validators
 
-from cardsharp.deadmansdraw.contest.entries import Settings, Stage
-from cardsharp.deadmansdraw.contest.pages import file_page
-from cardsharp.deadmansdraw.contest.pairing import FORMATS
-from cardsharp.deadmansdraw.contest.sqlite import found_in
-from cardsharp.deadmansdraw.contest.status import Status
+from cardsharp.contest.entries import Settings, Stage
+from cardsharp.contest.pages import file_page
+from cardsharp.contest.pairing import FORMATS
+from cardsharp.contest.sqlite import found_in
+from cardsharp.contest.status import Status
 from cardsharp.errors import ConfigError
 from workbench.cli.commands import command
 from workbench.cli.contest_play import practice, run_

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter, validators
 
+from cardsharp.contest.director import Director
+from cardsharp.contest.entries import Stage
+from cardsharp.contest.practice import Practice, ladder
+from cardsharp.contest.records import Records
+from cardsharp.contest.sqlite import kept_in
 from cardsharp.deadmansdraw.arena.config import utc_now
 from cardsharp.deadmansdraw.client import ArenaClient
-from cardsharp.deadmansdraw.contest.director import Director
-from cardsharp.deadmansdraw.contest.entries import Stage
-from cardsharp.deadmansdraw.contest.practice import Practice, ladder
-from cardsharp.deadmansdraw.contest.records import Records
-from cardsharp.deadmansdraw.contest.sqlite import kept_in
+from cardsharp.deadmansdraw.contest.tables import ArenaTables, AttendedTables
 from cardsharp.errors import ConfigError
 from workbench.cli.contest_where import HERE, Folder, Where, name_of
 from workbench.contest.home import PAUSE, Place, opened, run
@@ -125,11 +126,11 @@ def run_(
         return Exit.OK
     with _played(folder, options) as (records, client):
         names = {team.id: team.name for team in records.teams()}
-        left = Practice(records, client, utc_now)
+        left = Practice(records, AttendedTables(client), utc_now)
         run(lambda: left.step(begin=False), lambda: None, _wait)
         if seed_by_practice and records.stage is Stage.OPEN:
             _seed_by_practice(records)
-        run(Director(records, client).step, _teller(records, names), _wait)
+        run(Director(records, ArenaTables(client)).step, _teller(records, names), _wait)
         results().print(f"won by {joined(records.table()[0], names)}", markup=False)
         with suppress(KeyboardInterrupt):
             while stay:
@@ -195,7 +196,7 @@ def practice(
     end = _end_of(hours, until)
     with _played(folder, options) as (records, client):
         names = {team.id: team.name for team in records.teams()}
-        practised = Practice(records, client, utc_now)
+        practised = Practice(records, AttendedTables(client), utc_now)
         told = {meeting.number for meeting in practised.meetings}
 
         def goes_on() -> bool:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from cardsharp.deadmansdraw.contest.records import Records
-from cardsharp.deadmansdraw.contest.sqlite import kept_in
+from cardsharp.contest.records import Records
+from cardsharp.contest.sqlite import kept_in
 from cardsharp.errors import ConfigError
 
 if TYPE_CHECKING:

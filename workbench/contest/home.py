@@ -13,16 +13,16 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 
-from cardsharp.access import Address, Credentials
+from cardsharp.access import Address, Credentials, ha1
 from cardsharp.cloud.private import make_private
+from cardsharp.contest.entries import Entrant
+from cardsharp.contest.records import ContestsKept, Records
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
-from cardsharp.deadmansdraw.arena.players import ADMIN, ha1
+from cardsharp.deadmansdraw.arena.players import ADMIN
 from cardsharp.deadmansdraw.arena.quotas import OF_A_TEAM
 from cardsharp.deadmansdraw.arena.slowdown import PER_ADDRESS
 from cardsharp.deadmansdraw.client import ArenaClient
-from cardsharp.deadmansdraw.contest.entries import Entrant
 from cardsharp.deadmansdraw.contest.page_routes import ContestPages
-from cardsharp.deadmansdraw.contest.records import ContestsKept, Records
 from cardsharp.errors import ArenaError, CardsharpError, ConfigError, StoreError
 from workbench.arena.server import ArenaServer
 from workbench.stage.opponent import Opponent, Order

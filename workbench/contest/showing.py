@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from rich.markup import escape
 from rich.table import Table
 
-from cardsharp.deadmansdraw.contest.entries import Result
-from cardsharp.deadmansdraw.contest.facts import Facts
-from cardsharp.deadmansdraw.contest.meetings import Meeting
-from cardsharp.deadmansdraw.contest.practice import Row, ladder
-from cardsharp.deadmansdraw.contest.records import Records
-from cardsharp.deadmansdraw.contest.status import TeamLine
+from cardsharp.contest.entries import Result
+from cardsharp.contest.facts import Facts
+from cardsharp.contest.meetings import Meeting
+from cardsharp.contest.practice import Row, ladder
+from cardsharp.contest.records import Records
+from cardsharp.contest.status import TeamLine
 from workbench.show.output import results
 
 Names = dict[str, str]

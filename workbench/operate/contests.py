@@ -6,9 +6,9 @@ from functools import cached_property
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.cloud.sqs import SqsQueue
+from cardsharp.contest.entries import Settings
+from cardsharp.contest.records import ContestsKept, Records
 from cardsharp.deadmansdraw.arena.ticks import wake
-from cardsharp.deadmansdraw.contest.entries import Settings
-from cardsharp.deadmansdraw.contest.records import ContestsKept, Records
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.errors import ConfigError
 from cardsharp.keep.dynamodb import DynamoKeep

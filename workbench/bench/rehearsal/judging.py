@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import pairwise
 
+from cardsharp.contest.entries import Result, Settings
+from cardsharp.contest.meetings import Meeting
+from cardsharp.contest.pairing import Decision, Pairing, Score, Team
 from cardsharp.deadmansdraw.arena.match import Match, Move
-from cardsharp.deadmansdraw.contest.entries import Result, Settings
-from cardsharp.deadmansdraw.contest.meetings import Meeting
-from cardsharp.deadmansdraw.contest.pairing import Decision, Pairing, Score, Team
 
 PRACTICE = "-practice"
 """What the tag of practice matches ends with."""

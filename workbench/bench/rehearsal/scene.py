@@ -16,8 +16,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
 
-from cardsharp.deadmansdraw.contest.records import Records
-from cardsharp.deadmansdraw.contest.sqlite import kept_in
+from cardsharp.contest.records import Records
+from cardsharp.contest.sqlite import kept_in
 from cardsharp.errors import CardsharpError
 from workbench.bench.rehearsal.entrants import Kind, Program, entering
 from workbench.bench.rehearsal.judging import PAUSED, PRACTICE, Excuses, Trouble

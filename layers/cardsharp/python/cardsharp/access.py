@@ -1,5 +1,6 @@
 """Where an arena or a service is, as whom it is asked, and within which limits."""
 
+import hashlib
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -9,7 +10,22 @@ from urllib.parse import urlsplit
 
 from cardsharp.errors import ConfigError
 
+REALM = "SLCEE-2023-PC"
+"""The realm of the competition's Digest authentication."""
+
+LONGEST_NAME = 100
+"""Characters that a player's name may have."""
+
 _LOCAL_NAMES = (".local", ".lan", ".internal", ".home.arpa")
+
+
+def ha1(user: str, password: str) -> str:
+    """What Digest authentication calls HA1; who has it can play as the user.
+
+    Digest is defined with MD5; generated passwords are too long to be tried out.
+    """
+    text = f"{user}:{REALM}:{password}"
+    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

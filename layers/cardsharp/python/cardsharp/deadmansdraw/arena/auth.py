@@ -10,7 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from cardsharp.deadmansdraw.arena.players import REALM, Book, User, ha1
+from cardsharp.access import REALM, ha1
+from cardsharp.deadmansdraw.arena.players import Book, User
 
 NONCE_LIFE = timedelta(minutes=10)
 _STAMP_BYTES = 5

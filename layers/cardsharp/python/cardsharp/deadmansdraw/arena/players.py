@@ -1,6 +1,5 @@
 """Who may enter the arena: players from a JSON file, and the admin if there is a password."""
 
-import hashlib
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from pydantic import (
     model_validator,
 )
 
+from cardsharp.access import LONGEST_NAME, ha1
 from cardsharp.deadmansdraw.arena.dto import Json
 from cardsharp.errors import ConfigError
 
@@ -31,21 +31,6 @@ ADMIN = "admin"
 
 PLAYER = "player"
 """The role of whoever may sit at a table."""
-
-
-REALM = "SLCEE-2023-PC"
-
-LONGEST_NAME = 100
-"""Characters that a player's name may have."""
-
-
-def ha1(user: str, password: str) -> str:
-    """What Digest authentication calls HA1; who has it can play as the user.
-
-    Digest is defined with MD5; generated passwords are too long to be tried out.
-    """
-    text = f"{user}:{REALM}:{password}"
-    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
 
 
 class Player(BaseModel):

@@ -1,1 +1,1 @@
-"""Contests: who meets whom next, and the director who sees that it is played."""
+"""Contests at the arena: it as their tables, its pages, and the director in the cloud."""

@@ -13,10 +13,11 @@ from functools import cache
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.cloud.sqs import SqsQueue
+from cardsharp.contest.records import ContestsKept
 from cardsharp.deadmansdraw.arena.assembly import KEEP_DAYS, STORE, referee_of
 from cardsharp.deadmansdraw.arena.ticks import Tick, Ticks
 from cardsharp.deadmansdraw.contest.office import Office
-from cardsharp.deadmansdraw.contest.records import ContestsKept
+from cardsharp.deadmansdraw.contest.tables import ArenaTables
 from cardsharp.deadmansdraw.contest.ticking import Ticking
 from cardsharp.keep.dynamodb import DynamoKeep
 
@@ -41,4 +42,4 @@ def ticking(store: str, queue: str, keep_days: str) -> Ticking:
     table = DynamoTable(store.partition(":")[2])
     contests = ContestsKept(DynamoKeep(table.name, SystemClock()))
     ticks = Ticks(table, SqsQueue(queue), queue)
-    return Ticking(ticks, referee, Office(referee, table), contests.under_way)
+    return Ticking(ticks, referee, ArenaTables(Office(referee, table)), contests.under_way)

@@ -23,7 +23,7 @@ _LOOK = Look(_ORGANISER, events=True)
 
 
 class Office:
-    """An `Arena` over a referee."""
+    """An `OrganisedArena` over a referee."""
 
     def __init__(self, referee: Referee, table: DynamoTable) -> None:
         self._referee = referee

@@ -1,7 +1,7 @@
 """The pages of contests at their arena: where they are, and who may see them."""
 
 from collections.abc import Callable
-from pathlib import Path
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from starlette.concurrency import run_in_threadpool
@@ -9,6 +9,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
+from cardsharp import contest
+from cardsharp.contest.tables import Playing
 from cardsharp.deadmansdraw.arena.http import Endpoint, Guard, not_found, tagged
 from cardsharp.deadmansdraw.arena.lobby import Lobby
 from cardsharp.deadmansdraw.arena.match import Match
@@ -17,10 +19,9 @@ from cardsharp.deadmansdraw.arena.players import User
 from cardsharp.viewer.assets import HEADERS
 
 if TYPE_CHECKING:
-    from cardsharp.deadmansdraw.contest.records import ContestsKept
+    from cardsharp.contest.records import ContestsKept
     from cardsharp.viewer.base import Site
 
-FOLDER = Path(__file__).with_name("page")
 ASSETS = {"contest.css": "text/css", "contest.js": "text/javascript"}
 
 
@@ -39,7 +40,7 @@ class ContestPages:
         """The routes of the pages and of what they load."""
 
         def shown(*, whole: bool) -> Endpoint:
-            def made(request: Request, running: list[Match]) -> Response:
+            def made(request: Request, running: list[Playing]) -> Response:
                 contests = self._contests()
                 names = contests.names()
                 name = request.query_params.get("name", *names[:1])
@@ -47,7 +48,7 @@ class ContestPages:
                     return not_found(request)
                 others = [other for other in names if other != name]
                 # What draws is loaded for the first page: see the arena's page_routes.
-                from cardsharp.deadmansdraw.contest.pages import page, running_part  # noqa: PLC0415
+                from cardsharp.contest.pages import page, running_part  # noqa: PLC0415
 
                 draw = page if whole else running_part
                 text = draw(site(), contests.named(name), running, others)
@@ -55,7 +56,7 @@ class ContestPages:
 
             async def endpoint(request: Request, _user: User) -> Response:
                 # Beside the loop, so that no player waits for it.
-                return await run_in_threadpool(made, request, list(lobby.running()))
+                return await run_in_threadpool(made, request, list(map(playing, lobby.running())))
 
             return guard.shown(endpoint)
 
@@ -66,9 +67,26 @@ class ContestPages:
         ]
 
 
+def playing(match: Match) -> Playing:
+    """A match as a spectator may see it."""
+    first, second = (bank.score for bank in match.state.banks)
+    state = match.state
+    return Playing(
+        id=match.id,
+        teams=match.pairing.players,
+        tags=match.params.tags or (),
+        points=(first, second),
+        active=match.active_player,
+        turn=match.turn,
+        note=f"{len(state.play_area)} in play · {len(state.draw_pile)} left to draw",
+        # Teams may give their own practice matches any tag.
+        foreign=match.pairing.creator is not None,
+    )
+
+
 def _asset(name: str) -> Endpoint:
     async def endpoint(_request: Request) -> Response:
-        text = (FOLDER / name).read_bytes()
+        text = (files(contest) / "page" / name).read_bytes()
         return tagged(Response(text, headers=HEADERS, media_type=ASSETS[name]))
 
     return endpoint

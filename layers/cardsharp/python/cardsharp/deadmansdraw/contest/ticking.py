@@ -3,12 +3,12 @@
 import logging
 from collections.abc import Callable, Iterable
 
+from cardsharp.contest.director import Director
+from cardsharp.contest.records import Records
+from cardsharp.contest.tables import TableHost
 from cardsharp.deadmansdraw.arena.referee import Referee
 from cardsharp.deadmansdraw.arena.ticks import Ticks
 from cardsharp.deadmansdraw.arena.watchdog import Watchdog
-from cardsharp.deadmansdraw.contest.director import Director
-from cardsharp.deadmansdraw.contest.matches import Arena
-from cardsharp.deadmansdraw.contest.records import Records
 from cardsharp.errors import CardsharpError
 
 _log = logging.getLogger(__name__)
@@ -21,13 +21,13 @@ class Ticking:
         self,
         ticks: Ticks,
         referee: Referee,
-        arena: Arena,
+        tables: TableHost,
         under_way: Callable[[], Iterable[Records]],
     ) -> None:
         self._ticks = ticks
         self._referee = referee
         self._watchdog = Watchdog(referee)
-        self._arena = arena
+        self._tables = tables
         self._under_way = under_way
 
     def tick(self, ticket: int, holder: str) -> bool:
@@ -54,7 +54,7 @@ class Ticking:
     def _direct(self, records: Records) -> bool:
         """Let a contest take a step; whether it may begin matches after it."""
         try:
-            is_over = Director(records, self._arena).step()
+            is_over = Director(records, self._tables).step()
         except CardsharpError:
             _log.exception("The contest %s could not take a step", records.settings.name)
             return True

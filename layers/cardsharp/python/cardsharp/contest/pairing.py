@@ -30,6 +30,11 @@ class Score:
     points: tuple[int, int]
     winner: int | None
 
+    @property
+    def turned(self) -> "Score":
+        """The same for the teams in the other order."""
+        return Score(self.points[::-1], None if self.winner is None else 1 - self.winner)
+
 
 @dataclass(frozen=True, slots=True)
 class Decision:

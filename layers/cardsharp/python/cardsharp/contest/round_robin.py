@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from cardsharp.deadmansdraw.contest.pairing import Decision, Pairing, Team, contest_format
-from cardsharp.deadmansdraw.contest.scoring import decided_of, places, points
+from cardsharp.contest.pairing import Decision, Pairing, Team, contest_format
+from cardsharp.contest.scoring import decided_of, places, points
 
 
 @contest_format("round-robin")

@@ -6,7 +6,7 @@ A column is a round, a row a box; the page turns them into lengths.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from cardsharp.deadmansdraw.contest.elimination import (
+from cardsharp.contest.elimination import (
     DoubleElimination,
     Game,
     Loser,
@@ -17,9 +17,9 @@ from cardsharp.deadmansdraw.contest.elimination import (
     ended,
     team_of,
 )
-from cardsharp.deadmansdraw.contest.entries import Result
-from cardsharp.deadmansdraw.contest.figures import wins_so_far
-from cardsharp.deadmansdraw.contest.pairing import Team
+from cardsharp.contest.entries import Result
+from cardsharp.contest.figures import wins_so_far
+from cardsharp.contest.pairing import Team
 
 BETWEEN = 0.7
 """Rows between the winners' half and the losers': room for its rounds' names."""

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, floor
 
-from cardsharp.deadmansdraw.contest.meetings import Standing
-from cardsharp.deadmansdraw.contest.pairing import Team
+from cardsharp.contest.meetings import Standing
+from cardsharp.contest.pairing import Team
 
 WIDTH, HEIGHT = 960, 340
 LEFT, RIGHT, TOP, BOTTOM = 48, 190, 12, 28

@@ -6,24 +6,25 @@ again, and no match is lost or counted twice.
 
 from datetime import timedelta
 
-from cardsharp.deadmansdraw.contest.entries import Result, Ruling, result_of
-from cardsharp.deadmansdraw.contest.facts import Facts, facts_of
-from cardsharp.deadmansdraw.contest.matches import Arena, Matches, Played
-from cardsharp.deadmansdraw.contest.pairing import Decision, Pairing, Team
-from cardsharp.deadmansdraw.contest.records import Records
+from cardsharp.contest.entries import Result, Ruling, result_of
+from cardsharp.contest.facts import Facts
+from cardsharp.contest.matches import Matches
+from cardsharp.contest.pairing import Decision, Pairing, Team
+from cardsharp.contest.records import Records
+from cardsharp.contest.tables import Tabled, TableHost
 from cardsharp.errors import ArenaError
 
 
 class Director:
     """Brings a contest to its end, step by step."""
 
-    def __init__(self, records: Records, arena: Arena) -> None:
+    def __init__(self, records: Records, tables: TableHost) -> None:
         self._records = records
-        self._arena = arena
+        self._tables = tables
         self._settings = records.settings
         self._teams: list[Team] = []
         limit = timedelta(seconds=self._settings.timeout)
-        self._matches = Matches(arena, self._settings.name, self._settings.seed, limit)
+        self._matches = Matches(tables, self._settings.name, self._settings.seed, limit)
         self._kept: list[Result] | None = None
         self._facts: dict[str, Facts] = {
             match: facts for result in records.results() for match, facts in result.ended
@@ -35,7 +36,7 @@ class Director:
         From the first step on the teams stay as they are.
 
         Raises:
-            ArenaError: the arena failed. Whether a match has begun is looked up in the next step.
+            ArenaError: the host failed. Whether a match has begun is looked up in the next step.
         """
         if not self._teams:
             self._records.begin()
@@ -101,25 +102,26 @@ class Director:
         for pairing in pairings:
             played = self._matches.of(pairing)
             facts = tuple(self._facts_of(one, pairing) for one in played if one.score is not None)
-            ids = tuple(one.match for one in played)
+            ids = tuple(one.id for one in played)
             ruling, decision = rulings.get(pairing.key), decided.get(pairing.key)
             results.append(result_of(pairing, decision, facts, ids, ruling))
             if decision is not None:
                 self._end_what_runs(played)
         for match in list(self._matches.idle(pairings)):
-            self._arena.terminate(match, comment="A ruling has brought other teams here.")
+            self._tables.end(match, None, "A ruling has brought other teams here.")
         if results != self._kept:
             self._records.keep(results)
             self._kept = results
 
-    def _facts_of(self, ended: Played, pairing: Pairing) -> Facts:
+    def _facts_of(self, ended: Tabled, pairing: Pairing) -> Facts:
         """What a match came to; its moves are read once."""
-        if ended.match not in self._facts:
-            self._facts[ended.match] = facts_of(self._arena.view(ended.match), pairing)
-        return self._facts[ended.match]
+        if ended.id not in self._facts:
+            account = self._tables.account(ended.id)
+            self._facts[ended.id] = account.facts_of(pairing.teams)
+        return self._facts[ended.id]
 
-    def _end_what_runs(self, played: list[Played]) -> None:
+    def _end_what_runs(self, played: list[Tabled]) -> None:
         """End the matches of a pairing that an organiser has decided meanwhile."""
         for one in played:
             if one.score is None:
-                self._arena.terminate(one.match, comment="The organiser has decided the pairing.")
+                self._tables.end(one.id, None, "The organiser has decided the pairing.")

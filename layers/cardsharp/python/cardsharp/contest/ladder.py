@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
-from cardsharp.deadmansdraw.contest.matching import pairs
-from cardsharp.deadmansdraw.contest.pairing import Decision, Pairing, Team, contest_format
+from cardsharp.contest.matching import pairs
+from cardsharp.contest.pairing import Decision, Pairing, Team, contest_format
 from cardsharp.ratings import MEAN, Rating, Score, ratings_of
 
 AHEAD = 2

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.sqlite_file import Contents
-from cardsharp.deadmansdraw.contest.entries import Settings
-from cardsharp.deadmansdraw.contest.records import ContestsKept, Records
+from cardsharp.contest.entries import Settings
+from cardsharp.contest.records import ContestsKept, Records
 from cardsharp.errors import ConfigError
 from cardsharp.keep.sqlite import TABLE, SqliteKeep
 

@@ -1,4 +1,4 @@
-"""The matches of a contest at its arena: each is known by its pairing and number, from its tags.
+"""The matches of a contest at its tables: each is known by its pairing and number, from its tags.
 
 Who begins one looks first whether it is there, and its seed follows from the contest's own: so
 nothing has to be remembered, and no match is lost or counted twice whoever dies when. Where a
@@ -10,38 +10,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 from hashlib import sha256
-from itertools import count
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
-from cardsharp.deadmansdraw.contest.facts import score_of
-from cardsharp.deadmansdraw.contest.pairing import Pairing, Score
-from cardsharp.deadmansdraw.wire import MatchCreated, MatchParams, MatchView
-
-
-class Arena(Protocol):
-    """What a director asks of an arena, as its organiser; `ArenaClient` does it."""
-
-    def matches(self, tags: tuple[str, ...] = ..., ids: tuple[str, ...] = ...) -> list[MatchView]:
-        """Matches with any of these tags, or of these ids, without their moves."""
-
-    def view(self, match_id: str) -> MatchView:
-        """A match with all its moves."""
-
-    def create_match(self, params: MatchParams) -> MatchCreated:
-        """A new match."""
-
-    def terminate(
-        self, match_id: str, winner_id: str | None = None, comment: str | None = None
-    ) -> MatchView:
-        """The match after it was ended by decision."""
-
-
-@dataclass(frozen=True, slots=True)
-class Played:
-    """A match of a pairing; its score is None while it runs."""
-
-    match: str
-    score: Score | None
+from cardsharp.contest.pairing import Pairing
+from cardsharp.contest.tables import Tabled, TableHost, TableOrder
 
 
 class _Which(NamedTuple):
@@ -56,11 +28,11 @@ class _Which(NamedTuple):
 class Matches:
     """The matches under the tag `name`; `secret` is what their seeds follow from."""
 
-    arena: Arena
+    tables: TableHost
     name: str
     secret: str
     timeout: timedelta
-    _views: dict[_Which, MatchView] = field(default_factory=dict, init=False)
+    _views: dict[_Which, Tabled] = field(default_factory=dict, init=False)
     _read: set[int] = field(default_factory=set, init=False)
 
     def forget(self) -> None:
@@ -70,9 +42,9 @@ class Matches:
 
     def follow(self) -> None:
         """Read again what ran."""
-        running = tuple(view.id for view in self._views.values() if not view.finished)
+        running = tuple(view.id for view in self._views.values() if view.score is None)
         if running:
-            self._take(self.arena.matches(ids=running))
+            self._take(self.tables.matches(ids=running))
 
     def read(self, rounds: Iterable[int]) -> None:
         """Read the matches of these rounds, those that were not read before.
@@ -81,26 +53,18 @@ class Matches:
         """
         for number in rounds:
             if number not in self._read:
-                self._take(self.arena.matches(tags=(f"{self.name}_Round{number}",)))
+                self._take(self.tables.matches(tags=(f"{self.name}_Round{number}",)))
                 self._read.add(number)
 
-    def of(self, pairing: Pairing) -> list[Played]:
-        """The matches of a pairing in their order."""
-        return [
-            Played(view.id, score_of(view, pairing) if view.finished else None)
-            for view in self.views(pairing)
-        ]
-
-    def views(self, pairing: Pairing) -> Iterator[MatchView]:
-        """The matches of a pairing in their order, as they were seen last."""
+    def of(self, pairing: Pairing) -> list[Tabled]:
+        """The matches of a pairing in their order, their scores in that of its teams."""
         teams = frozenset(pairing.teams)
-        for number in count():
-            view = self._views.get(_Which(pairing.key, number, teams))
-            if view is None:
-                return
-            yield view
+        found: list[Tabled] = []
+        while (seen := self._views.get(_Which(pairing.key, len(found), teams))) is not None:
+            found.append(seen if seen.teams == pairing.teams else seen.turned)
+        return found
 
-    def known(self) -> Iterator[tuple[str, MatchView]]:
+    def known(self) -> Iterator[tuple[str, Tabled]]:
         """Yield every match as it was seen last, each with its pairing's key."""
         return ((which.key, view) for which, view in self._views.items())
 
@@ -108,25 +72,23 @@ class Matches:
         """Yield the matches that run though none of the pairings is between their teams."""
         wanted = {(pairing.key, frozenset(pairing.teams)) for pairing in pairings}
         for which, view in self._views.items():
-            if not view.finished and (which.key, which.teams) not in wanted:
+            if view.score is None and (which.key, which.teams) not in wanted:
                 yield view.id
 
     def begin(self, pairing: Pairing) -> None:
         """Begin the next match of a pairing."""
         number = len(self.of(pairing))
-        params = MatchParams(
-            player_ids=pairing.seats(number),
+        order = TableOrder(
+            teams=pairing.seats(number),
             tags=(f"{self.name}_Round{pairing.round}", self.name, _tag(self, pairing, number)),
-            random_seed=_seed(self.secret, pairing.key, number),
+            seed=_seed(self.secret, pairing.key, number),
             timeout=self.timeout,
         )
-        created = self.arena.create_match(params)
-        self._take(self.arena.matches(ids=(created.id,)))
+        self._take(self.tables.matches(ids=(self.tables.begin(order),)))
 
-    def _take(self, found: Iterable[MatchView]) -> None:
+    def _take(self, found: Iterable[Tabled]) -> None:
         for view in sorted(found, key=lambda view: view.id):
-            # Teams may give their own practice matches any tag.
-            which = None if view.created_by_player_id else _number_of(self.name, view)
+            which = None if view.foreign else _number_of(self.name, view)
             if which is not None and self._views.setdefault(which, view).id == view.id:
                 self._views[which] = view
 
@@ -135,14 +97,14 @@ def _tag(matches: Matches, pairing: Pairing, number: int) -> str:
     return f"{matches.name}:{pairing.key}:{number}"
 
 
-def _number_of(name: str, view: MatchView) -> _Which | None:
+def _number_of(name: str, view: Tabled) -> _Which | None:
     """Which match of which pairing it is, by its tags."""
-    tags = defaultdict(str, enumerate(view.creation_params.tags))
+    tags = defaultdict(str, enumerate(view.tags))
     prefix, _, rest = tags[2].partition(":")
     key, _, number = rest.rpartition(":")
     if prefix != name or not key or not number.isdecimal():
         return None
-    return _Which(key, int(number), frozenset(view.player_ids))
+    return _Which(key, int(number), frozenset(view.teams))
 
 
 def _seed(secret: str, key: str, number: int) -> str:

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from cardsharp.deadmansdraw.contest import elimination, ladder, round_robin, swiss  # noqa: F401 - formats
-from cardsharp.deadmansdraw.contest.facts import Facts
-from cardsharp.deadmansdraw.contest.pairing import FORMATS, Decision, Format, Pairing, Rules, Team
+from cardsharp.contest import elimination, ladder, round_robin, swiss  # noqa: F401 - formats
+from cardsharp.contest.facts import Facts
+from cardsharp.contest.pairing import FORMATS, Decision, Format, Pairing, Rules, Team
 
 
 class Stage(StrEnum):

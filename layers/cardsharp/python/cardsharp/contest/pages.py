@@ -3,26 +3,29 @@
 import unicodedata
 from collections.abc import Iterable, Sequence
 from itertools import groupby
+from pathlib import Path
 from urllib.parse import quote
 
 from jinja2 import FileSystemLoader
 from markupsafe import Markup
 
-from cardsharp.deadmansdraw.arena.match import Match
-from cardsharp.deadmansdraw.contest.drawing import Drawing
-from cardsharp.deadmansdraw.contest.facts import Facts
-from cardsharp.deadmansdraw.contest.figures import wins_so_far
-from cardsharp.deadmansdraw.contest.page_routes import FOLDER
-from cardsharp.deadmansdraw.contest.records import Records
-from cardsharp.deadmansdraw.contest.status import Status
+from cardsharp.contest.drawing import Drawing
+from cardsharp.contest.facts import Facts
+from cardsharp.contest.figures import wins_so_far
+from cardsharp.contest.records import Records
+from cardsharp.contest.status import Status
+from cardsharp.contest.tables import Playing
 from cardsharp.viewer.base import Site, alone, templates
+
+FOLDER = Path(__file__).with_name("page")
+"""Where the templates lie, with what they load."""
 
 EM = 12.0
 """The size of letters in the bracket, in its own units."""
 
 
 def page(
-    site: Site, records: Records, running: Iterable[Match] = (), others: Sequence[str] = ()
+    site: Site, records: Records, running: Iterable[Playing] = (), others: Sequence[str] = ()
 ) -> str:
     """The page as the arena serves it that has these matches running, and `others` as contests."""
     content = _content(Status(records, running))
@@ -32,7 +35,7 @@ def page(
 
 
 def running_part(
-    _site: Site, records: Records, running: Iterable[Match] = (), _others: Sequence[str] = ()
+    _site: Site, records: Records, running: Iterable[Playing] = (), _others: Sequence[str] = ()
 ) -> str:
     """The part of the page that changes with every move, and the version of all the rest."""
     status = Status(records, running)

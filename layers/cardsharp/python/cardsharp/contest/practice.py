@@ -11,17 +11,15 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
-from itertools import count, takewhile
+from itertools import count
 from math import inf
-from typing import Protocol
 
-from cardsharp.deadmansdraw.contest.facts import facts_of, late_player
-from cardsharp.deadmansdraw.contest.ladder import next_pairings, ratings, round_of
-from cardsharp.deadmansdraw.contest.matches import Arena, Matches
-from cardsharp.deadmansdraw.contest.meetings import Meeting, Standing
-from cardsharp.deadmansdraw.contest.pairing import Pairing, Team
-from cardsharp.deadmansdraw.contest.records import Records
-from cardsharp.deadmansdraw.wire import MatchView, MoveView, PlayerRecord, instant
+from cardsharp.contest.ladder import next_pairings, ratings, round_of
+from cardsharp.contest.matches import Matches
+from cardsharp.contest.meetings import Meeting, Standing
+from cardsharp.contest.pairing import Pairing, Team
+from cardsharp.contest.records import Records
+from cardsharp.contest.tables import PracticeHost, Tabled
 from cardsharp.errors import ArenaError, Garbled
 from cardsharp.ratings import Rating
 
@@ -29,7 +27,7 @@ HERE = timedelta(seconds=40)
 """How long ago somebody was heard of who is there: a long poll lasts 30 s."""
 
 GONE = 2
-"""Turns in a row that a player may leave to the clock until a match of practice is ended."""
+"""Turns in a row that may run out of time until a match of practice is looked at whole."""
 
 REST = timedelta(minutes=1)
 """How long a team rests that was there and did not play; twice as long each time it happens."""
@@ -37,25 +35,18 @@ REST = timedelta(minutes=1)
 LONGEST_REST = timedelta(minutes=16)
 
 
-class PracticeArena(Arena, Protocol):
-    """What practice asks of an arena; `ArenaClient` does it."""
-
-    def players(self) -> list[PlayerRecord]:
-        """All players, each with how long ago the arena heard of it."""
-
-
 class Practice:
     """Has teams play each other, step by step; everybody as often, near ones more often."""
 
     def __init__(
-        self, records: Records, arena: PracticeArena, clock: Callable[[], datetime]
+        self, records: Records, tables: PracticeHost, clock: Callable[[], datetime]
     ) -> None:
         settings = records.settings
         self._records = records
-        self._arena = arena
+        self._tables = tables
         self._clock = clock
         self._matches = Matches(
-            arena,
+            tables,
             settings.practice,
             f"{settings.seed}:practice",
             timedelta(seconds=settings.timeout),
@@ -95,29 +86,26 @@ class Practice:
             self._matches.read((number,))
             if not any(round_of(int(key)) == number for key, _ in self._matches.known()):
                 break
-        ended = [(key, view) for key, view in self._matches.known() if view.finished]
-        for key, view in sorted(ended, key=lambda one: (one[1].last_move_at, one[1].id)):
+        ended = [(key, view) for key, view in self._matches.known() if view.score is not None]
+        for key, view in sorted(ended, key=lambda one: (one[1].last, one[1].id)):
             if int(key) not in self._meetings:
                 self._keep(int(key), view)
 
-    def _running(self) -> Iterator[tuple[int, MatchView]]:
-        return ((int(key), view) for key, view in self._matches.known() if not view.finished)
+    def _running(self) -> Iterator[tuple[int, Tabled]]:
+        return ((int(key), view) for key, view in self._matches.known() if view.score is None)
 
-    def _keep(self, number: int, ended: MatchView) -> None:
-        view = self._arena.view(ended.id)
-        pairing = _pairing(number, view)
-        at = instant(view.last_move_at)
-        if at is None:
+    def _keep(self, number: int, ended: Tabled) -> None:
+        account = self._tables.account(ended.id)
+        if account.at is None:
             raise Garbled("The arena tells no time of a match's last move.")
-        meeting = Meeting(
-            number, pairing.teams, view.id, at, facts_of(view, pairing), gone_from(view)
-        )
+        facts, gone = account.facts_of(ended.teams), account.gone
+        meeting = Meeting(number, ended.teams, ended.id, account.at, facts, gone)
         self._records.add_meeting(meeting)
         self._meetings[number] = meeting
         before = self._records.standings()
         played = len(self._meetings)
         if played - (before[-1].played if before else 0) >= len(self._records.teams()):
-            self._records.add_standing(Standing(played, at, self._ratings()))
+            self._records.add_standing(Standing(played, account.at, self._ratings()))
 
     def _ratings(self) -> dict[Team, Rating]:
         played = len(self._meetings)
@@ -125,16 +113,15 @@ class Practice:
             self._rated = played, ratings_of_meetings(self._meetings.values())
         return self._rated[1]
 
-    def _end_if_left(self, number: int, running: MatchView) -> None:
+    def _end_if_left(self, number: int, running: Tabled) -> None:
         """End a match that somebody has left, for whoever has not."""
-        if running.state.timeout_count < GONE:
+        if running.late < GONE:
             return
-        view = self._arena.view(running.id)
-        gone = gone_from(view)
-        if gone and not view.finished:
-            there = [team for team in view.player_ids if team not in gone]
+        account = self._tables.account(running.id)
+        if account.gone and not account.over:
+            there = [team for team in account.teams if team not in account.gone]
             comment = f"Match {number} of practice was left."
-            self._arena.terminate(view.id, there[0] if there else None, comment)
+            self._tables.end(running.id, there[0] if there else None, comment)
 
     # --- what is to be played --------------------------------------------------------------
 
@@ -152,7 +139,7 @@ class Practice:
 
     def _present(self, busy: set[Team]) -> list[Team]:
         """The teams that are there, also those at play."""
-        idle = {player.id: player.idle_seconds for player in self._arena.players()}
+        idle = self._tables.idle()
         rests = rests_of(self._meetings.values())
         now = self._clock()
         return [
@@ -165,26 +152,6 @@ class Practice:
                 and rests.get(team.id, now) <= now
             )
         ]
-
-
-def gone_from(view: MatchView) -> tuple[Team, ...]:
-    """Who has left the last turns of a match to the clock; `view` has all its moves."""
-
-    def left(player: Team) -> int:
-        ours = [move for move in reversed(view.moves) if _whose(move, view) == player]
-        return sum(1 for _ in takewhile(lambda move: _was_late(move, player), ours))
-
-    return tuple(player for player in view.player_ids if left(player) >= GONE)
-
-
-def _was_late(move: MoveView, player: Team) -> bool:
-    return any(late_player(event) == player for event in move.events)
-
-
-def _whose(move: MoveView, view: MatchView) -> Team | None:
-    """Who made a move or left it to the clock; nobody opens a match or ends it by decision."""
-    index = next((one.player_index for one in move.events if one.player_index is not None), None)
-    return None if index is None or move.sequence_id == 0 else view.player_ids[index]
 
 
 def rests_of(meetings: Iterable[Meeting]) -> dict[Team, datetime]:
@@ -249,5 +216,5 @@ def _outcome(meeting: Meeting, team: Team) -> str:
     return "drawn" if meeting.winner is None else "won" if meeting.winner == team else "lost"
 
 
-def _pairing(number: int, view: MatchView) -> Pairing:
-    return Pairing(str(number), round_of(number), "practice", view.player_ids)
+def _pairing(number: int, view: Tabled) -> Pairing:
+    return Pairing(str(number), round_of(number), "practice", view.teams)

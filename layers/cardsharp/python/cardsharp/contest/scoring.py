@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from cardsharp.deadmansdraw.contest.pairing import Decision, Pairing, Team
+from cardsharp.contest.pairing import Decision, Pairing, Team
 
 
 def points(teams: Sequence[Team], played: Iterable[tuple[Pairing, Decision]]) -> dict[Team, float]:

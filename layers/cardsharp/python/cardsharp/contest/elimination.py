@@ -11,7 +11,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import ClassVar
 
-from cardsharp.deadmansdraw.contest.pairing import Decision, Pairing, Team, contest_format
+from cardsharp.contest.pairing import Decision, Pairing, Team, contest_format
 
 
 class Part(StrEnum):

@@ -8,16 +8,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from cardsharp.deadmansdraw.arena.match import Match
-from cardsharp.deadmansdraw.contest import figures
-from cardsharp.deadmansdraw.contest.chart import Chart, chart
-from cardsharp.deadmansdraw.contest.drawing import Drawing, bracket, rounds
-from cardsharp.deadmansdraw.contest.elimination import DoubleElimination
-from cardsharp.deadmansdraw.contest.entries import Result, places
-from cardsharp.deadmansdraw.contest.facts import Facts
-from cardsharp.deadmansdraw.contest.pairing import Team
-from cardsharp.deadmansdraw.contest.practice import Row, ladder
-from cardsharp.deadmansdraw.contest.records import Records
+from cardsharp.contest import figures
+from cardsharp.contest.chart import Chart, chart
+from cardsharp.contest.drawing import Drawing, bracket, rounds
+from cardsharp.contest.elimination import DoubleElimination
+from cardsharp.contest.entries import Result, places
+from cardsharp.contest.facts import Facts
+from cardsharp.contest.pairing import Team
+from cardsharp.contest.practice import Row, ladder
+from cardsharp.contest.records import Records
+from cardsharp.contest.tables import Playing
 
 LEAST = 2
 """Teams of a contest that can be drawn."""
@@ -44,20 +44,25 @@ class RoundLine:
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A match that is being played; pairs are in the order of `teams`.
+    """A match that is being played, of the contest or, without a `result`, of practice.
 
-    `result` and `number` say which match of which pairing it is, None in practice.
+    `number` says which match of its pairing it is; pairs are in the order of `teams`.
     """
 
-    teams: tuple[Team, Team]
-    match: str
-    points: tuple[int, int]
-    active: Team | None
-    turn: int
-    in_play: int
-    draw_pile: int
+    table: Playing
     result: Result | None = None
     number: int = 1
+
+    @property
+    def teams(self) -> tuple[Team, Team]:
+        """The two, as their pairing has them."""
+        return self.table.teams if self.result is None else self.result.teams
+
+    @property
+    def points(self) -> tuple[int, int]:
+        """What each has by now."""
+        points = self.table.points
+        return points if self.teams == self.table.teams else points[::-1]
 
     @property
     def wins(self) -> tuple[int, int] | None:
@@ -68,7 +73,7 @@ class Running:
 class Status:
     """How a contest stands at one moment, while its arena has these matches `running`."""
 
-    def __init__(self, records: Records, running: Iterable[Match] = ()) -> None:
+    def __init__(self, records: Records, running: Iterable[Playing] = ()) -> None:
         self.settings = records.settings
         self.paused = records.paused
         self._entrants = records.teams()
@@ -166,7 +171,7 @@ class Status:
     def running(self) -> list[Running]:
         """The matches that are being played: the contest's, then those of practice."""
         found = [
-            _running(self._played[match], result.teams, result, number)
+            Running(self._played[match], result, number)
             for result in self.results
             if not result.decided
             for number, match in enumerate(result.matches, 1)
@@ -174,31 +179,12 @@ class Status:
         ]
         tag = self.settings.practice
         return found + [
-            _running(match, match.pairing.players)
+            Running(match)
             for match in self._played.values()
-            # Teams may give their own practice matches any tag.
-            if match.pairing.creator is None and tag in (match.params.tags or ())
+            if not match.foreign and tag in match.tags
         ]
 
     def matches(self, result: Result) -> list[tuple[str, Facts | None]]:
         """The matches of a pairing, with what they came to that have ended."""
         missing: Sequence[Facts | None] = [None] * (len(result.matches) - len(result.facts))
         return list(zip(result.matches, [*result.facts, *missing], strict=False))
-
-
-def _running(
-    match: Match, teams: tuple[Team, Team], result: Result | None = None, number: int = 1
-) -> Running:
-    players, banks = match.pairing.players, match.state.banks
-    points = {player: bank.score for player, bank in zip(players, banks, strict=True)}
-    return Running(
-        teams=teams,
-        match=match.id,
-        points=(points[teams[0]], points[teams[1]]),
-        active=match.active_player,
-        turn=match.turn,
-        in_play=len(match.state.play_area),
-        draw_pile=len(match.state.draw_pile),
-        result=result,
-        number=number,
-    )

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from cardsharp.deadmansdraw.contest.entries import Result
-from cardsharp.deadmansdraw.contest.facts import Facts
-from cardsharp.deadmansdraw.contest.pairing import Team
+from cardsharp.contest.entries import Result
+from cardsharp.contest.facts import Facts
+from cardsharp.contest.pairing import Team
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,8 +24,8 @@ from typing import Any, Self
 
 from pydantic import TypeAdapter
 
-from cardsharp.deadmansdraw.arena.players import LONGEST_NAME, ha1
-from cardsharp.deadmansdraw.contest.entries import (
+from cardsharp.access import LONGEST_NAME, ha1
+from cardsharp.contest.entries import (
     Entrant,
     Result,
     Ruling,
@@ -33,8 +33,8 @@ from cardsharp.deadmansdraw.contest.entries import (
     Stage,
     places,
 )
-from cardsharp.deadmansdraw.contest.meetings import Meeting, Standing
-from cardsharp.deadmansdraw.contest.pairing import Team
+from cardsharp.contest.meetings import Meeting, Standing
+from cardsharp.contest.pairing import Team
 from cardsharp.errors import ConfigError, Conflict
 from cardsharp.keep.port import MOST_CHANGES, Change, Delete, Document, Keep, Key, Put
 

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from cardsharp.deadmansdraw.contest.facts import Facts
-from cardsharp.deadmansdraw.contest.ladder import round_of
-from cardsharp.deadmansdraw.contest.pairing import Pairing, Team
+from cardsharp.contest.facts import Facts
+from cardsharp.contest.ladder import round_of
+from cardsharp.contest.pairing import Pairing, Team
 from cardsharp.ratings import Rating
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
-from cardsharp.deadmansdraw.contest.matching import pairs
-from cardsharp.deadmansdraw.contest.pairing import Decision, Pairing, Team, contest_format
-from cardsharp.deadmansdraw.contest.scoring import decided_of, places, points
+from cardsharp.contest.matching import pairs
+from cardsharp.contest.pairing import Decision, Pairing, Team, contest_format
+from cardsharp.contest.scoring import decided_of, places, points
 
 NOBODY = -1
 """Stands for the opponent of whoever sits out."""

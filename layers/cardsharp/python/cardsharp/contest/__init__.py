@@ -1,0 +1,1 @@
+"""Contests of any game: formats, their director, practice, what they keep, and their page."""

@@ -1,0 +1,153 @@
+"""The arena as the tables of a contest: its matches as a director and practice know them."""
+
+from collections.abc import Mapping
+from itertools import takewhile
+from typing import Protocol
+
+from cardsharp.contest.facts import Facts
+from cardsharp.contest.pairing import Score, Team
+from cardsharp.contest.tables import Account, Tabled, TableOrder
+from cardsharp.deadmansdraw.wire import (
+    EventType,
+    EventView,
+    MatchCreated,
+    MatchParams,
+    MatchView,
+    MoveView,
+    PlayerRecord,
+    instant,
+)
+
+GONE = 2
+"""Turns in a row that a player may leave to the clock until it counts as gone."""
+
+_LATE = "Forceful turn ending due to player "
+"""How the arena's comment on a turn that ran out of time begins; the player's id follows."""
+
+
+class OrganisedArena(Protocol):
+    """What an arena does for its organiser; `Office` and `ArenaClient` do it."""
+
+    def matches(self, tags: tuple[str, ...] = ..., ids: tuple[str, ...] = ...) -> list[MatchView]:
+        """Matches with any of these tags, or of these ids, without their moves."""
+
+    def view(self, match_id: str) -> MatchView:
+        """A match with all its moves."""
+
+    def create_match(self, params: MatchParams) -> MatchCreated:
+        """A new match."""
+
+    def terminate(
+        self, match_id: str, winner_id: str | None = None, comment: str | None = None
+    ) -> MatchView:
+        """The match after it was ended by decision."""
+
+
+class AttendedArena(OrganisedArena, Protocol):
+    """An arena that tells of its players; `ArenaClient` does."""
+
+    def players(self) -> list[PlayerRecord]:
+        """All players, each with how long ago the arena heard of it."""
+
+
+class ArenaTables:
+    """An arena as `TableHost`."""
+
+    def __init__(self, arena: OrganisedArena) -> None:
+        self._arena = arena
+
+    def matches(self, tags: tuple[str, ...] = (), ids: tuple[str, ...] = ()) -> list[Tabled]:
+        """Matches with any of these tags, or of these ids."""
+        return [_tabled(view) for view in self._arena.matches(tags=tags, ids=ids)]
+
+    def account(self, match: str) -> Account:
+        """A match read whole."""
+        view = self._arena.view(match)
+        gone = tuple(player for player in view.player_ids if _left(view, player) >= GONE)
+        at = instant(view.last_move_at)
+        return Account(view.player_ids, facts_of(view), at, view.finished, gone)
+
+    def begin(self, order: TableOrder) -> str:
+        """The id of a new match."""
+        params = MatchParams(
+            player_ids=order.teams,
+            tags=order.tags,
+            random_seed=order.seed,
+            timeout=order.timeout,
+        )
+        return self._arena.create_match(params).id
+
+    def end(self, match: str, winner: Team | None, comment: str) -> None:
+        """End a match by decision."""
+        self._arena.terminate(match, winner, comment)
+
+
+class AttendedTables(ArenaTables):
+    """An arena as `PracticeHost`."""
+
+    def __init__(self, arena: AttendedArena) -> None:
+        super().__init__(arena)
+        self._players = arena.players
+
+    def idle(self) -> Mapping[Team, float | None]:
+        """How many seconds ago each player was heard of."""
+        return {player.id: player.idle_seconds for player in self._players()}
+
+
+def _tabled(view: MatchView) -> Tabled:
+    return Tabled(
+        id=view.id,
+        teams=view.player_ids,
+        tags=view.creation_params.tags,
+        last=view.last_move_at,
+        score=Score(_points(view), view.state.winner_idx) if view.finished else None,
+        late=view.state.timeout_count,
+        foreign=bool(view.created_by_player_id),
+    )
+
+
+def _points(view: MatchView) -> tuple[int, int]:
+    first, second = (sum(max(values) for values in bank.values()) for bank in view.state.banks)
+    return first, second
+
+
+def facts_of(view: MatchView) -> Facts:
+    """What a match came to, in the order of its seats; `view` has all its moves."""
+    events = [event for move in view.moves for event in move.events]
+    busts = [event.player_index for event in events if event.turn_ended_is_successful is False]
+    late = [_late_player(event) for event in events]
+    first, second = view.player_ids
+    return Facts(
+        points=_points(view),
+        winner=view.state.winner_idx,
+        seconds=_seconds(view),
+        turns=view.turn_count,
+        busts=(busts.count(0), busts.count(1)),
+        late=(late.count(first), late.count(second)),
+    )
+
+
+def _seconds(view: MatchView) -> float:
+    """From the match's start to its last move; 0 where the arena's times cannot be read."""
+    start, end = instant(view.started_at), instant(view.last_move_at)
+    return 0.0 if start is None or end is None else (end - start).total_seconds()
+
+
+def _late_player(event: EventView) -> str | None:
+    """The player whose turn the event says to have been ended, None where it says no such thing."""
+    if event.event_type != EventType.COMMENT or not (event.comment or "").startswith(_LATE):
+        return None
+    return (event.comment or "").removeprefix(_LATE).partition(" ")[0]
+
+
+def _left(view: MatchView, player: Team) -> int:
+    """Turns in a row that a player has left to the clock, up to the last one of its own."""
+    own = (move for move in reversed(view.moves) if _whose(move, view) == player)
+    late = takewhile(lambda move: any(_late_player(event) == player for event in move.events), own)
+    return sum(1 for _ in late)
+
+
+def _whose(move: MoveView, view: MatchView) -> Team | None:
+    """Who made a move or left it to the clock; nobody opens a match or ends it by decision."""
+    index = next((one.player_index for one in move.events if one.player_index is not None), None)
+    return None if index is None or move.sequence_id == 0 else view.player_ids[index]
