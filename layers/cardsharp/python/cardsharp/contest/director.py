@@ -72,6 +72,7 @@ class Director:
                 and (decision := self._decision(pairing, rulings.get(pairing.key))) is not None
             }
             if not news:
+                self._matches.read_on(max(pairing.round for pairing in pairings))
                 return pairings, decided
             decided |= news
 

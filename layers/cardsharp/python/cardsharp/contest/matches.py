@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 from hashlib import sha256
+from itertools import count
 from typing import NamedTuple
 
 from cardsharp.contest.pairing import Pairing
@@ -55,6 +56,14 @@ class Matches:
             if number not in self._read:
                 self._take(self.tables.matches(tags=(f"{self.name}_Round{number}",)))
                 self._read.add(number)
+
+    def read_on(self, last: int) -> None:
+        """Read the rounds after the last that is known: a ruling may have taken them away."""
+        for number in count(last + 1):
+            before = len(self._views)
+            self.read((number,))
+            if len(self._views) == before:
+                return
 
     def of(self, pairing: Pairing) -> list[Tabled]:
         """The matches of a pairing in their order, their scores in that of its teams."""
