@@ -2,16 +2,16 @@
 
 import io
 import json
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
-from support.arena import ADMIN_PASSWORD, ALICE, PASSWORDS, write_players
-from support.bot_events import context, event_of, message
-from support.bot_stage import SEATS, Casting, ours, stage
+from support.arena import ADMIN_PASSWORD, ALICE, BOB, OUTSIDER, PASSWORDS, write_players
+from support.bot_events import context, event_of, message, ours
 
 import worker.app
 from cardsharp.cloud.clock import SystemClock
@@ -21,9 +21,12 @@ from cardsharp.cloud.telemetry import redirect
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.errors import Malformed
 from workbench.arena.server import ArenaServer
+from workbench.bench.judge import log_faults
+from workbench.cloud.context import Invocation
 from workbench.cloud.events import Event
 from workbench.stage.clouds import embedded_in
-from workbench.stage.side import assembled
+from workbench.stage.following import Follower
+from workbench.stage.side import HomeRhythm, assembled, attending
 
 BELIEVED_SOON = {"CARDSHARP_DENIAL_SECONDS": "0.1"}
 """For matches that the arena really has not: a denial need not stay for 3 s."""
@@ -58,7 +61,7 @@ def arena(tmp_path: Path) -> Iterator[ArenaServer]:
 def test_a_wrong_password_fails_the_message_and_leaves_the_match_alone_for_a_while(
     tmp_path: Path, arena: ArenaServer, lines: io.StringIO
 ) -> None:
-    match_id = arena.create_match([ALICE, SEATS[0]])
+    match_id = arena.create_match([ALICE, BOB])
     with settings(tmp_path, arena.url, CARDSHARP_PASSWORD="not-alices") as assembly:
         answer = worker.app.handler(event_of(message(match_id)), context())
         record = assembly.log.match(match_id)
@@ -87,7 +90,7 @@ def test_an_id_that_is_none_is_set_aside(
 def test_the_match_of_others_is_set_aside(
     tmp_path: Path, arena: ArenaServer, lines: io.StringIO
 ) -> None:
-    match_id = arena.create_match([SEATS[0], SEATS[1]])
+    match_id = arena.create_match([BOB, OUTSIDER])
     with settings(tmp_path, arena.url) as assembly:
         answer = worker.app.handler(event_of(message(match_id)), context())
         assert not assembly.log.announce(match_id, timedelta(seconds=3))
@@ -106,19 +109,29 @@ def test_an_event_of_another_shape_is_refused_in_a_sentence(
 
 
 def test_r10_a_poison_message_becomes_a_dead_letter_after_its_last_receive_while_others_go_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, arena: ArenaServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worker.app, "AGAIN", timedelta(seconds=0.2))
-    clock, poison = SystemClock(), "this is no match message"
+    clock, poison, received = SystemClock(), "this is no match message", Counter[str]()
     dead = MemoryQueue(clock)
     register("poisoned", MemoryQueue(clock, timedelta(seconds=0.2), Redrive(MAX_RECEIVES, dead)))
-    more = {"CARDSHARP_QUEUE": "memory:poisoned"}
-    with stage(Casting(opponents=("draw-3",), settings=more), tmp_path) as scene:
-        scene.queue.send(poison)
-        accounts = scene.play(each=2)
+
+    def observe(invocation: Invocation) -> None:
+        received.update(
+            record["body"] for record in cast("Any", invocation.event).get("Records", ())
+        )
+
+    matches = [arena.create_match([ALICE, ALICE]) for _ in range(2)]
+    given = {"CARDSHARP_QUEUE": "memory:poisoned", "CARDSHARP_STRATEGY": "steady"}
+    with (
+        settings(tmp_path, arena.url, **given) as assembly,
+        attending(assembly, HomeRhythm(observe=observe), arena.stop),
+    ):
+        assembly.queue.send(poison)
+        [*Follower(assembly.log, clock, timedelta(seconds=60)).as_they_end(matches, 2)]
         letter = dead.receive(timedelta(seconds=10))
+        assert [log_faults(arena.look(match), assembly.log) for match in matches] == [[], []]
     assert letter is not None
     assert letter.body == poison
     assert len(dead) == 1
-    assert scene.received[poison] == MAX_RECEIVES
-    assert [account for account in accounts if not account.well] == []
+    assert received[poison] == MAX_RECEIVES

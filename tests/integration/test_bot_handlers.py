@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 from support.arena import ALICE, DUMMY, running_arena
-from support.bot_events import EVENTS, context, event_of, message
-from support.bot_stage import ours
+from support.bot_events import EVENTS, context, event_of, message, ours
 from support.cloud_clock import FakeClock
 
 import poller.app

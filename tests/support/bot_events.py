@@ -1,4 +1,4 @@
-"""Events and contexts for calling the handlers directly."""
+"""Events, contexts and settings for calling the handlers directly."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.messages import MatchMessage
 from cardsharp.cloud.ports import Message
+from support.arena import ALICE, PASSWORDS
 from workbench.cloud.context import LambdaContext
 from workbench.cloud.events import Event, sqs_event
 
@@ -28,3 +29,14 @@ def event_of(*bodies: str) -> Event:
 def message(match_id: str) -> str:
     """The body of a message that names a match."""
     return MatchMessage(match_id=match_id).body
+
+
+def ours(url: str) -> dict[str, str]:
+    """The settings with which we are Alice at the arena of this address."""
+    return {
+        "CARDSHARP_ARENA_URL": url,
+        "CARDSHARP_USER": ALICE,
+        "CARDSHARP_PASSWORD": PASSWORDS[ALICE],
+        "CARDSHARP_PACE_SECONDS": "0.2",
+        "CARDSHARP_WATCH_SECONDS": "0.1",
+    }

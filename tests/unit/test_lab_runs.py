@@ -4,10 +4,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from support.lab_solver import Solver
 
 from cardsharp.errors import ConfigError
-from workbench.deadmansdraw.lab import probes
 from workbench.lab.dice import PairDice
 from workbench.lab.ledger import RunLedger, difference
 from workbench.lab.plan import Plan
@@ -94,11 +92,3 @@ def test_many_versions_of_a_file_on_one_seed_are_warned_of(tmp_path: Path) -> No
     assert tried(file, range(MANY - 1), seed=8) is None
     assert tried(tmp_path / "v.json", range(MANY - 1)) is None
     assert f"{MANY} versions of {file} have been tried on seed 7" in str(tried(file, range(MANY)))
-
-
-def test_the_right_answers_are_right() -> None:
-    """By perfect play over every order of the unseen cards and every pick: the only best ones."""
-    for probe in probes():
-        values = Solver().values(probe.position())
-        best = max(values.values())
-        assert {a for a, value in values.items() if best - value < 1e-9} == set(probe.right), probe
