@@ -9,19 +9,25 @@ from random import Random
 
 import pytest
 
-from cardsharp.blef.actions import BETS
+from cardsharp.blef.actions import BETS, CHECK, LOST
 from cardsharp.blef.cards import DECK
 from cardsharp.blef.position import Position
-from cardsharp.blef.state import Move
+from cardsharp.blef.state import Move, Round
 from cardsharp.blef.strategies.bayes import Foresight, weighed
 from cardsharp.blef.strategies.minds import HABITS, OPENING, mind_of
 from cardsharp.blef.strategies.odds import bits_of
+from cardsharp.blef.strategies.reading import Reading, reading_of
+from cardsharp.blef.strategies.taste import traits_of
 from cardsharp.blef.strategies.worlds import World, worlds_of
 from research.blef.checking import Measured, lacking
 from research.blef.compiled import CPlayer, Knowing, library, player
+from research.blef.games import compiled
 from research.compiling import why_not
 
 pytestmark = pytest.mark.skipif(why_not() is not None, reason="needs a C compiler")
+
+SAID = (0, 1, 0, 1, 0), (2, 7, 14, 19, CHECK)
+"""Who said what."""
 
 _KEPT, _BETS = 90, len(BETS)
 _LOW = (1 << 64) - 1
@@ -33,6 +39,9 @@ class CMind(ctypes.Structure):
         ("above", ctypes.c_double * (_BETS + 1)),
         ("careful", ctypes.c_uint8 * (_BETS + 1)),
         ("bold", ctypes.c_int8),
+        ("level", ctypes.c_uint8 * _BETS),
+        ("high", ctypes.c_bool * _BETS),
+        ("before", ctypes.c_int8 * _BETS),
     )
 
 
@@ -52,6 +61,7 @@ class CView(ctypes.Structure):
         ("said", ctypes.c_int),
         ("bet", ctypes.c_uint8 * _BETS),
         ("dice", ctypes.c_uint64),
+        ("reading", ctypes.c_void_p * 2),
     )
 
 
@@ -65,7 +75,7 @@ def view_of(position: Position) -> CView:
 
 def world_of(world: World) -> CWorld:
     made = CWorld(world.truth & _LOW, world.truth >> 64)
-    made.replies[:] = world.replies[0][:_BETS]
+    made.replies[:] = [world.replies[0][last] for last in range(_BETS)]
     return made
 
 
@@ -99,6 +109,9 @@ def test_minds_are_the_same() -> None:
             above = _BETS if last == OPENING else last
             explained = [explains(given, n, above, bet) for n in habits]
             assert explained == pytest.approx(mind.explains(last, bet))
+        traits = traits_of(hand, hidden)
+        assert [made.level[:], made.before[:]] == [traits.levels, traits.before]
+        assert [int(high) for high in made.high] == traits.high
 
 
 def test_decisions_in_the_same_worlds_are_the_same() -> None:
@@ -111,12 +124,47 @@ def test_decisions_in_the_same_worlds_are_the_same() -> None:
         assert action == weighed(position, Foresight(worlds, chances)).action, position
 
 
-def test_worlds_are_drawn_alike() -> None:
+OVER = Round(1, 11, (3, 3), (DECK[:3], DECK[10:13]), None, (*map(Move, *SAID), Move(0, LOST)))
+"""A round in which both bet and one checked, as it is seen when it is over."""
+
+
+def read(rounds: int) -> tuple[Reading, ctypes.Array[ctypes.c_char]]:
+    """Whoever sat second in so many rounds of that kind, as Python and as C read it."""
+    made, view = ctypes.create_string_buffer(4096), CView(cards=OVER.n_cards)
+    view.said = len(SAID[1]) - 1
+    view.bet[: view.said] = SAID[1][:-1]
+    library().begin_reading(made)
+    tables = ctypes.byref(compiled("reader"))
+    for _ in range(rounds):
+        library().read_round(made, tables, ctypes.byref(view), 1, bits_of(OVER.hands[1]))
+    return reading_of((OVER,) * rounds, 1), made
+
+
+def test_what_was_read_foretells_the_same() -> None:
+    foretold = library().foretold
+    foretold.restype, made = ctypes.c_double, CMind()
+    found, as_c = read(5)
+    for last, action in ((OPENING, 4), (4, 12), (12, 30), (12, CHECK)):
+        hand = bits_of(DECK[4:8])
+        library().mind_of(hand, 3, ctypes.byref(made))
+        told = foretold(as_c, ctypes.byref(made), last, action)
+        assert told == pytest.approx(found.explains(traits_of(hand, 3), last, action))
+
+
+@pytest.mark.parametrize("rounds", [0, 4])
+def test_worlds_are_drawn_alike(rounds: int) -> None:
     """How often each bet holds in them, and is checked, within 0.15 at 720 worlds each."""
+    found, as_c = read(rounds)
     for number, position in enumerate(positions(seed=11, many=4, highest=30)):
-        drawn_here = (worlds_of(position, Random(8 * number + n)) for n in range(8))
-        ours = [world_of(one) for worlds in drawn_here for one in worlds]
+        known = {1 - (position.me or 0): found} if rounds else {}
+        ours = [
+            world_of(one)
+            for n in range(8)
+            for one in worlds_of(position, Random(8 * number + n), known)
+        ]
         kept, view, theirs = (CWorld * _KEPT)(), view_of(position), []
+        if rounds:
+            view.reading[view.role] = ctypes.addressof(as_c)
         for n in range(40):
             rng = ctypes.c_uint64(n)
             drawn = library().draw_worlds(ctypes.byref(view), ctypes.byref(rng), kept)

@@ -66,4 +66,4 @@ def test_a_quick_game_with_two_bots_is_played_to_its_end(place: Place) -> None:
             state = heard(feed)
     assert {"Dazhbog_(AI)", "Porevit_(AI)"} <= movers
     kinds = {one["nickname"]: one.get("ai_agent") for one in state["players"]}
-    assert kinds == {"ann": None, "Dazhbog_(AI)": "solved", "Porevit_(AI)": "threshold"}
+    assert kinds == {"ann": None, "Dazhbog_(AI)": "reader", "Porevit_(AI)": "threshold"}

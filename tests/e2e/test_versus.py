@@ -61,7 +61,7 @@ def test_the_words_are_answered_and_the_end_of_the_input_leaves(
 def test_a_hint_is_what_the_best_player_weighs(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, table: tuple[str, ...]
 ) -> None:
-    best = {"versus": "captain", "blef": "solved", "euchre": "pimc"}[table[0]]
+    best = {"versus": "captain", "blef": "reader", "euchre": "pimc"}[table[0]]
     typed(monkeypatch, "hint", "quit")
     said = cli(*table, "--seed", "2", "--hints").out
     assert said.count(f"{best} would: ") == 1

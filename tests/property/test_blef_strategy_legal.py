@@ -35,7 +35,7 @@ def test_without_hidden_cards_odds_are_verdicts(pool: tuple[object, ...]) -> Non
     seed=st.integers(0, 2**32),
     players=st.integers(2, 8),
     out=st.integers(0, 6),
-    name=st.sampled_from(["bayes", "greedy", "random", "solved", "threshold(0.1,0.7)"]),
+    name=st.sampled_from(["bayes", "greedy", "random", "reader", "solved", "threshold(0.1,0.7)"]),
 )
 def test_every_decision_is_legal_explained_and_repeatable(
     seed: int, players: int, out: int, name: str
@@ -47,7 +47,7 @@ def test_every_decision_is_legal_explained_and_repeatable(
     assert decision.action in position.legal_actions()
     assert decision.reason.endswith(".")
     assert decision == build(name, Random(seed)).decide(position)
-    if name not in {"random", "solved"}:
+    if name not in {"random", "reader", "solved"}:
         assert decision == build(name, Random(seed + 1)).decide(position), "it rolls no dice"
     for option in decision.options:
         assert option.action in position.legal_actions()

@@ -16,7 +16,7 @@ from cardsharp.blef.strategies import build
 from cardsharp.blef.strategies.large import BONDS, CLASSES, KINDS, bond, known, mixture
 from cardsharp.blef.strategies.odds import bits_of
 from cardsharp.blef.strategies.sight import OPENING, Shape
-from cardsharp.blef.strategies.solved import looked_up
+from cardsharp.blef.strategies.tabled import looked_up
 from cardsharp.blef.strategies.trained import Rows, read, trained, write
 from cardsharp.errors import ConfigError
 

@@ -2,7 +2,7 @@
  *
  * As there, the dice are seeded by what it sees: the same position, the same decision.
  */
-#include "blef.h"
+#include "reading.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,7 +11,7 @@ enum { DRAWS = 240, DEEP = 8, ANSWERS = 6, NONE = -1, MINDS = 8192 };
 
 const double WEIGHT[HABITS] = {0.5, 0.3, 0.2};
 static const double DOUBT[HABITS] = {-1, 0.2, 0.4};
-static const double DARE = 0.5, SLIP = 0.1, TEMPERATURE = 0.12, SURPRISE = 0.1;
+static const double DARE = 0.5, SLIP = 0.1, SPREAD_OF = 0.12, SURPRISE = 0.1;
 
 /* How plausible a bet of that chance looks, beside all others. */
 static double plausible(double chance) {
@@ -23,7 +23,7 @@ static double plausible(double chance) {
     size_t at = bits * 0x9E3779B97F4A7C15u >> 54;
     if (known[at].chance != chance || known[at].found == 0) {
         known[at].chance = chance;
-        known[at].found = exp((chance - 1) / TEMPERATURE);
+        known[at].found = exp((chance - 1) / SPREAD_OF);
     }
     return known[at].found;
 }
@@ -42,6 +42,7 @@ void mind_of(Cards hand, int hidden, Mind *mind) {
     }
     mind->careful[BETS] = (uint8_t)best;
     mind->above[BETS] = total;
+    see_traits(mind);
 }
 
 /* What a habit says to the last bet; BETS where there is none. */
@@ -58,7 +59,12 @@ double explains(const Mind *mind, int habit, int last, int bet) {
            (1 - SLIP) * (reply(mind, habit, last) == bet);
 }
 
-/* The same, from the last ones made where it is among them. */
+double foretold_by(const Mind *mind, int habit, int last, int action) {
+    if (action != CHECK) return explains(mind, habit, last, action);
+    return reply(mind, habit, last) == CHECK ? 1 - SLIP : SLIP / 2;
+}
+
+/* A mind, from the last ones made where it is among them. */
 static const Mind *remembered(Cards hand, int hidden) {
     static _Thread_local struct {
         Cards hand;
@@ -85,23 +91,30 @@ static double draw(const View *view, Rng *rng, Other *other) {
     const Cards unseen = ((1u << CARDS) - 1) & ~view->hand;
     other->hand = rng_hand(rng, unseen, view->cards[1 - role]);
     const Mind *mind = remembered(other->hand, view->cards[role]);
-    double scores[HABITS], total = 0;
-    for (int habit = 0; habit < HABITS; habit++) {
-        double score = WEIGHT[habit];
+    const Reading *read = view->reading[role];
+    const double *weights = read ? read->weights : WEIGHT;
+    const int models = read ? MODELS : HABITS;
+    double scores[MODELS], total = 0;
+    for (int habit = 0; habit < models; habit++) {
+        double score = weights[habit];
         for (int n = 1 - role; n < view->said; n += 2)
-            score *= explains(mind, habit, n ? view->bet[n - 1] : BETS, view->bet[n]);
+            score *= habit < HABITS
+                ? explains(mind, habit, n ? view->bet[n - 1] : BETS, view->bet[n])
+                : foretold(read, mind, n ? view->bet[n - 1] : OPENING, view->bet[n]);
         total += scores[habit] = score;
     }
     double at = rng_unit(rng) * total;
     other->habit = 0;
-    while (other->habit < HABITS - 1 && (at -= scores[other->habit]) >= 0) other->habit++;
+    while (other->habit < models - 1 && (at -= scores[other->habit]) >= 0) other->habit++;
     return total;
 }
 
-static void imagine(const View *view, const Other *other, World *world) {
+static void imagine(const View *view, const Other *other, Rng *rng, World *world) {
     const Mind *mind = remembered(other->hand, view->cards[view->role]);
     world->truth = truths(view->hand | other->hand);
-    for (int b = 0; b < BETS; b++) world->replies[b] = (uint8_t)reply(mind, other->habit, b);
+    if (other->habit == HABITS) draw_replies(view->reading[view->role], mind, rng, world->replies);
+    else
+        for (int b = 0; b < BETS; b++) world->replies[b] = (uint8_t)reply(mind, other->habit, b);
 }
 
 int draw_worlds(const View *view, Rng *rng, World kept[KEPT]) {
@@ -111,7 +124,7 @@ int draw_worlds(const View *view, Rng *rng, World kept[KEPT]) {
     if (!told) {
         for (; number < KEPT; number++) {
             draw(view, rng, &drawn[0]);
-            imagine(view, &drawn[0], &kept[number]);
+            imagine(view, &drawn[0], rng, &kept[number]);
         }
         return number;
     }
@@ -120,7 +133,7 @@ int draw_worlds(const View *view, Rng *rng, World kept[KEPT]) {
     double step = total / KEPT, mark = rng_unit(rng) * step;
     for (int n = 0; n < DRAWS; n++) {
         gone += weights[n];
-        for (; mark < gone && number < KEPT; mark += step) imagine(view, &drawn[n], &kept[number++]);
+        for (; mark < gone && number < KEPT; mark += step) imagine(view, &drawn[n], rng, &kept[number++]);
     }
     return number;
 }

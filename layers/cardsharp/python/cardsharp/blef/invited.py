@@ -20,7 +20,7 @@ from cardsharp.web.refusals import Refused
 from cardsharp.web.service import BOT_QUEUE, BOT_STORE, BOT_URL
 
 NAMES = "BLEF_AGENTS"
-DEFAULT_NAMES = "Dazhbog=solved; Porevit=threshold"
+DEFAULT_NAMES = "Dazhbog=reader; Porevit=threshold"
 """The names that the clients know."""
 
 _NAMED = re.compile(r"\s*([A-Za-z][A-Za-z0-9]*)\s*=\s*(.+?)\s*")

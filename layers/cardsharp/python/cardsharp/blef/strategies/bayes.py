@@ -14,7 +14,7 @@ from cardsharp.blef.actions import BETS, CHECK, name_of
 from cardsharp.blef.position import Position
 from cardsharp.blef.strategies.base import Decision, Option, choices
 from cardsharp.blef.strategies.equilibrium import Mixture, mixture
-from cardsharp.blef.strategies.minds import Weights
+from cardsharp.blef.strategies.reading import Reading
 from cardsharp.blef.strategies.registry import strategy
 from cardsharp.blef.strategies.worlds import NOBODY, World, worlds_of
 from cardsharp.strategy import percent
@@ -79,10 +79,10 @@ def _end(world: World, bet: int) -> int:
     return last
 
 
-def foresee(position: Position, known: Mapping[int, Weights] = NOBODY) -> Foresight:
+def foresee(position: Position, known: Mapping[int, Reading] = NOBODY) -> Foresight:
     """What may be, drawn with dice that the position itself decides.
 
-    `known` are the weights of the habits of who has one, by seat.
+    `known` says how who was read decides, by seat.
     """
     worlds = worlds_of(position, Random(repr(position)), known)
     chances = [
@@ -101,7 +101,7 @@ class Bayes:
     def __init__(self, rng: Random) -> None:
         self._rng = rng
 
-    def decide(self, position: Position, known: Mapping[int, Weights] = NOBODY) -> Decision:
+    def decide(self, position: Position, known: Mapping[int, Reading] = NOBODY) -> Decision:
         """The check or the bet with the best chance not to lose the round."""
         choices(position)
         solved = mixture(position)

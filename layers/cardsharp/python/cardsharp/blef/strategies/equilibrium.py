@@ -51,18 +51,31 @@ def mixture(position: Position) -> Mixture | None:
     It has none with more than two players or three cards, and where the viewer's own bets were
     not such as it would make.
     """
-    cards = cards_of(position)
-    if cards not in SOLVED:
+    if cards_of(position) not in SOLVED:
         return None
-    plan = table(*cards).plans[len(position.history) % 2]
+    plan, bets, own = _asked(position)
+    if not _cannot_hold(position):
+        for made in range(len(bets) % 2, len(bets), 2):
+            if bets[made] not in dict(_looked_up(plan, bets[:made], own)):
+                return None
+    return planned(position)
+
+
+def planned(position: Position) -> Mixture:
+    """What the plan of a solved round has, whatever the viewer bet before."""
+    return _CHECK_ONLY if _cannot_hold(position) else _looked_up(*_asked(position))
+
+
+def _cannot_hold(position: Position) -> bool:
+    last = position.last_bet
+    return last is not None and BETS[last].size > sum(position.n_cards)
+
+
+def _asked(position: Position) -> tuple[Plan, tuple[int, ...], str]:
+    """The viewer's plan, what was bet, and the viewer's hand."""
+    plan = table(*cards_of(position)).plans[len(position.history) % 2]
     bets = tuple(move.action for move in position.history)
-    if bets and BETS[bets[-1]].size > sum(cards):
-        return _CHECK_ONLY
-    own = hand_key(card.value for card in position.hand)
-    for made in range(len(bets) % 2, len(bets), 2):
-        if bets[made] not in dict(_looked_up(plan, bets[:made], own)):
-            return None
-    return _looked_up(plan, bets, own)
+    return plan, bets, hand_key(card.value for card in position.hand)
 
 
 @cache

@@ -15,8 +15,8 @@ from cardsharp.blef.strategies.odds import Odds, odds
 OPENING = -1
 """The last bet where there is none: as an index it is the end of `Mind.replies`."""
 
-Replies = Sequence[int]
-"""What is said to each last bet, and at the end what opens a round."""
+Replies = Sequence[int] | dict[int, int]
+"""What is said to each last bet; of a habit at the end what opens a round."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +54,14 @@ class Mind:
 
     replies: tuple[Replies, ...]
     plausible: Odds
+    chances: Odds
+
+    def foretells(self, last: int, action: int) -> list[float]:
+        """By habit, how likely it makes this decision after `last`."""
+        if action != CHECK:
+            return self.explains(last, action)
+        said = (replies[last] for replies in self.replies)
+        return [1 - _SLIP if reply == CHECK else _SLIP / 2 for reply in said]
 
     def explains(self, last: int, bet: int) -> list[float]:
         """By habit, how likely it makes this bet above `last`."""
@@ -69,6 +77,7 @@ def mind_of(pool: int, hidden: int) -> Mind:
     return Mind(
         tuple(_replies(habit, chances, careful) for habit in HABITS),
         [exp((chance - 1) / _TEMPERATURE) for chance in chances],
+        chances,
     )
 
 

@@ -7,8 +7,10 @@ from random import Random
 
 from cardsharp.blef.cards import DECK
 from cardsharp.blef.position import Position
-from cardsharp.blef.strategies.minds import HABITS, OPENING, WEIGHTS, Replies, Weights, mind_of
+from cardsharp.blef.strategies.minds import HABITS, OPENING, WEIGHTS, Replies, mind_of
 from cardsharp.blef.strategies.odds import bit_of, bits_of, truths
+from cardsharp.blef.strategies.reading import Reading
+from cardsharp.blef.strategies.taste import Drawing, traits_of
 
 _DRAWS = 240
 """Hands that are drawn for one player who has bet."""
@@ -19,8 +21,8 @@ _TRIES = 3
 _KEPT = 90
 """Worlds that are looked ahead in."""
 
-NOBODY: Mapping[int, Weights] = {}
-"""Nobody is known to have a habit."""
+NOBODY: Mapping[int, Reading] = {}
+"""Nobody was read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,18 +40,18 @@ class World:
 class _Other:
     """Another player: cards held, cards not seen, the bets with what each of them was above."""
 
-    weights: Weights
+    reading: Reading | None
     cards: int
     hidden: int
     said: tuple[tuple[int, int], ...]
 
 
 def worlds_of(
-    position: Position, rng: Random, known: Mapping[int, Weights] = NOBODY
+    position: Position, rng: Random, known: Mapping[int, Reading] = NOBODY
 ) -> list[World]:
     """Draw worlds as likely as the cards and the bets make them; all count the same.
 
-    `known` are the weights of the habits of who has one, by seat.
+    `known` says how who was read decides, by seat.
     """
     others = _others(position, known)
     mine = bits_of(position.hand)
@@ -63,7 +65,7 @@ def worlds_of(
     return _resampled(drawn, weights, rng)
 
 
-def _others(position: Position, known: Mapping[int, Weights]) -> list[_Other]:
+def _others(position: Position, known: Mapping[int, Reading]) -> list[_Other]:
     """The other players who are in the game, in the order in which they move after us."""
     me, total = position.me or 0, sum(position.n_cards)
     seats = [(me + step) % len(position.n_cards) for step in range(1, len(position.n_cards))]
@@ -74,7 +76,7 @@ def _others(position: Position, known: Mapping[int, Weights]) -> list[_Other]:
             said[seat].append((last, bet))
         last = bet
     return [
-        _Other(known.get(seat, WEIGHTS), cards, total - cards, tuple(said[seat]))
+        _Other(known.get(seat), cards, total - cards, tuple(said[seat]))
         for seat in seats
         if (cards := position.n_cards[seat])
     ]
@@ -97,21 +99,33 @@ def _drawn(
         scores = [_scores(hand, other) for hand in hands]
         flat = [score for one in scores for score in one]
         pick = rng.choices(range(len(flat)), flat)[0]
-        hand = hands[pick // len(HABITS)]
-        replies[place] = mind_of(hand, other.hidden).replies[pick % len(HABITS)]
+        which, model = divmod(pick, len(scores[0]))
+        hand = hands[which]
+        replies[place] = _replies(hand, other, model, rng)
         weight *= sum(flat) / len(hands)
         pool |= hand
         left = [card for card in left if not card & hand]
     return World(truths(pool), tuple(replies)), weight
 
 
+def _replies(hand: int, other: _Other, model: int, rng: Random) -> Replies:
+    """What a player with this hand says by a habit, or by the taste that was read."""
+    if other.reading is None or model < len(HABITS):
+        return mind_of(hand, other.hidden).replies[model]
+    return Drawing(other.reading.drawn, traits_of(hand, other.hidden), rng)
+
+
 def _scores(hand: int, other: _Other) -> list[float]:
-    """By habit, how likely it is and how likely it makes the player's bets with this hand."""
-    mind = mind_of(hand, other.hidden)
+    """By model, how likely it is and how likely it makes the player's bets with this hand."""
+    mind, reading = mind_of(hand, other.hidden), other.reading
     explained = [mind.explains(last, bet) for last, bet in other.said]
+    if reading is not None:
+        traits = traits_of(hand, other.hidden)
+        for by_habit, (last, bet) in zip(explained, other.said, strict=True):
+            by_habit.append(reading.explains(traits, last, bet))
     return [
-        weight * prod(by_habit[number] for by_habit in explained)
-        for number, weight in enumerate(other.weights)
+        weight * prod(by_model[number] for by_model in explained)
+        for number, weight in enumerate(WEIGHTS if reading is None else reading.weights)
     ]
 
 

@@ -1,0 +1,194 @@
+"""How a player decides, as it is learned from decisions whose cards were seen later.
+
+A taste knows no habits. It has how often a last bet is checked, by how likely that is by the
+player's own cards; and how much each trait of a higher bet draws the player: how likely it is by
+these cards, whether a lower or a higher one is as likely, how far it is above the last bet, and
+how many of its cards that claims too. Compiled players learn the same:
+research/blef/native/taste.c.
+"""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from itertools import accumulate
+from math import exp
+from random import Random
+
+from cardsharp.blef.actions import BETS, CHECK
+from cardsharp.blef.strategies.large import BONDS, bond
+from cardsharp.blef.strategies.minds import OPENING, mind_of
+
+_MARKS = (0.02, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 0.9999)
+"""Where a level of chances ends and the next one begins."""
+
+_MIDDLES = [(low + high) / 2 for low, high in zip((0, *_MARKS), (*_MARKS, 1), strict=True)]
+_STEPS = (2, 4, 7, 13, 25)
+_STEP_OF = tuple(bisect_right(_STEPS, step) for step in range(1, len(BETS) + 1))
+_EDGES = 4
+_TOP = len(BETS) - 1
+
+_DRAWN, _DOUBTED = 0.15, 5.0
+"""At first: a bet is drawn e times as often by so much of a chance; the same of a check's odds."""
+
+_BESIDE = 0.3
+"""How much of what is learned of a level is learned of the two beside it."""
+
+_NEAR = (1.0, 0.6, 0.3)
+_FAR = 0.1
+"""The same of a check, by how far a level is off."""
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What certain cards make of each bet.
+
+    Its level; 1 where no higher bet is as likely; and the last lower bet that is, or -1.
+    """
+
+    levels: Sequence[int]
+    high: Sequence[int]
+    before: Sequence[int]
+
+
+@lru_cache(maxsize=8192)
+def traits_of(pool: int, hidden: int) -> Traits:
+    """The traits for somebody with these cards who does not see `hidden` others."""
+    chances = mind_of(pool, hidden).chances
+    tops = list(accumulate(reversed(chances), max, initial=-1.0))[-2::-1]
+    before: list[int] = []
+    for bet, chance in enumerate(chances):
+        lower = bet - 1
+        while lower >= 0 and chances[lower] < chance:
+            lower = before[lower]
+        before.append(lower)
+    return Traits(
+        [bisect_right(_MARKS, chance) for chance in chances],
+        [int(chance > top) for chance, top in zip(chances, tops, strict=True)],
+        before,
+    )
+
+
+@cache
+def _bonds(last: int) -> tuple[int, ...]:
+    return tuple(bond(last, bet) for bet in range(last + 1, len(BETS)))
+
+
+def _start() -> tuple[float, ...]:
+    return tuple((middle - 1) / _DRAWN for middle in _MIDDLES)
+
+
+def _doubts() -> tuple[float, ...]:
+    return tuple(_DOUBTED * (0.3 - middle) for middle in _MIDDLES)
+
+
+@dataclass(frozen=True, slots=True)
+class Taste:
+    """Logarithms: how much each trait draws, and of the odds of a check by level."""
+
+    levels: Sequence[float] = field(default_factory=_start)
+    edges: Sequence[float] = (0.0,) * _EDGES
+    steps: Sequence[float] = (0.0,) * (len(_STEPS) + 1)
+    bonds: Sequence[float] = (0.0,) * BONDS
+    checks: Sequence[float] = field(default_factory=_doubts)
+
+    def learned(self, traits: Traits, last: int, action: int, rate: float) -> "Taste":
+        """The taste once a decision was seen, the better foretold, the less it changes."""
+        drawn = Drawn(self)
+        checked = drawn.check(traits, last)
+        checks = self.checks
+        if last != OPENING:
+            off, at = (action == CHECK) - checked, traits.levels[last]
+            far = [abs(level - at) for level in range(len(checks))]
+            learned = (_NEAR[n] if n < len(_NEAR) else _FAR for n in far)
+            checks = [old + off * part for old, part in zip(checks, learned, strict=True)]
+        if action == CHECK:
+            return Taste(self.levels, self.edges, self.steps, self.bonds, checks)
+        weights = drawn.weights(traits, last)
+        total = sum(weights)
+        levels, edges = [0.0] * len(self.levels), [0.0] * _EDGES
+        steps, bonds = [0.0] * len(self.steps), [0.0] * BONDS
+        shared = _bonds(last)
+        for place, weight in enumerate(weights):
+            bet = last + 1 + place
+            off = (bet == action) - weight / total
+            levels[traits.levels[bet]] += off
+            edges[2 * (traits.before[bet] <= last) + traits.high[bet]] += off
+            steps[_STEP_OF[place]] += off
+            bonds[shared[place]] += off
+        beside = zip((0.0, *levels), levels, (*levels[1:], 0.0), strict=False)
+        spread = [own + _BESIDE * (one + two) for one, own, two in beside]
+        return Taste(
+            _moved(self.levels, spread, rate),
+            _moved(self.edges, edges, rate),
+            _moved(self.steps, steps, rate),
+            _moved(self.bonds, bonds, rate),
+            checks,
+        )
+
+
+def _moved(old: Sequence[float], by: Sequence[float], rate: float) -> list[float]:
+    return [one + rate * more for one, more in zip(old, by, strict=True)]
+
+
+class Drawn:
+    """A taste as it is asked: no logarithms."""
+
+    def __init__(self, taste: Taste) -> None:
+        self._taste = taste
+        self._checks = [1 / (1 + exp(-odds)) for odds in taste.checks]
+        edges = [exp(edge) for edge in taste.edges]
+        self._looks = [[exp(level) * edge for level in taste.levels] for edge in edges]
+        self._steps = [exp(step) for step in taste.steps]
+        self._bonds = [exp(bond_) for bond_ in taste.bonds]
+        self._near: dict[int, list[float]] = {}
+
+    def check(self, traits: Traits, last: int) -> float:
+        """The chance of the check."""
+        if last in {OPENING, _TOP}:
+            return float(last == _TOP)
+        return self._checks[traits.levels[last]]
+
+    def weights(self, traits: Traits, last: int) -> list[float]:
+        """How often each bet above the last one is made, up to a factor."""
+        near = self._near.get(last)
+        if near is None:
+            near = self._near[last] = [
+                self._steps[step] * self._bonds[shared]
+                for step, shared in zip(_STEP_OF, _bonds(last), strict=False)
+            ]
+        begin, looks = last + 1, self._looks
+        return [
+            looks[2 * (lower <= last) + high][level] * by
+            for level, high, lower, by in zip(
+                traits.levels[begin:], traits.high[begin:], traits.before[begin:], near, strict=True
+            )
+        ]
+
+    def chance(self, traits: Traits, last: int, action: int) -> float:
+        """How often the action is taken."""
+        check = self.check(traits, last)
+        if action == CHECK:
+            return check
+        weights = self.weights(traits, last)
+        return (1 - check) * weights[action - last - 1] / sum(weights)
+
+
+class Drawing(dict[int, int]):
+    """What somebody with these cards says to each last bet, drawn when it is first asked.
+
+    One number decides all checks: whoever doubts a bet doubts any that is less likely.
+    """
+
+    def __init__(self, drawn: Drawn, traits: Traits, rng: Random) -> None:
+        super().__init__()
+        self._ask, self._doubt = (drawn, traits, rng), rng.random()
+
+    def __missing__(self, last: int) -> int:
+        drawn, traits, rng = self._ask
+        said = CHECK
+        if self._doubt >= drawn.check(traits, last):
+            bets = range(last + 1, len(BETS))
+            (said,) = rng.choices(bets, drawn.weights(traits, last))
+        self[last] = said
+        return said

@@ -1,0 +1,105 @@
+"""How the others decide is read from the rounds before, and the default plays by it."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from random import Random
+
+import pytest
+from support.games import GAMES
+from support.played import Decides, taken
+
+from cardsharp.blef.actions import BETS, CHECK, LOST
+from cardsharp.blef.cards import DECK, VALUES
+from cardsharp.blef.position import Position
+from cardsharp.blef.state import Move, Round
+from cardsharp.blef.strategies import build
+from cardsharp.blef.strategies.bayes import Bayes
+from cardsharp.blef.strategies.minds import OPENING
+from cardsharp.blef.strategies.odds import bits_of
+from cardsharp.blef.strategies.reading import Reading, reading_of, readings, unlike_tables
+from cardsharp.blef.strategies.taste import traits_of
+
+BLEF = next(game for game in GAMES if game.name == "blef")
+
+
+def seen(first: str, second: str, seed: int, seats: int | None = None) -> Iterator[Position]:
+    """What whoever sits first sees where it is to act, in a game between those strategies."""
+    players = [Decides(BLEF, name, seed, seats) for name in (first, second)]
+    for note in taken(players[0].simulation.deal(Random(seed)), players, Random(seed))[:-1]:
+        if players[0].simulation.to_act(note.state) == 0:
+            yield players[0].simulation.position(note.state)
+
+
+def over(hands: tuple[str, str], *said: int) -> Round:
+    """A round of two cards each that seat 0 begins, which ends with a check."""
+    cards = [tuple(c for c in DECK if VALUES[c.value] in hand)[:2] for hand in hands]
+    moves = [Move(place % 2, action) for place, action in enumerate((*said, CHECK))]
+    return Round(1, 11, (2, 2), tuple(cards), None, (*moves, Move(0, LOST)))
+
+
+def chance(reading: Reading, bet: int) -> float:
+    """How likely whoever holds two kings opens so."""
+    kings = bits_of([card for card in DECK if VALUES[card.value] == "K"][:2])
+    return reading.explains(traits_of(kings, 2), OPENING, bet)
+
+
+def named(name: str) -> int:
+    return next(number for number, bet in enumerate(BETS) if bet.name == name)
+
+
+def test_who_was_seen_to_lie_is_expected_to_lie_and_who_was_honest_is_not() -> None:
+    lied = over(("9", "A"), named("High card, ace"), named("Pair of aces"))
+    honest = over(("A", "9"), named("High card, ace"), named("Pair of aces"))
+    before, liar, true = (
+        reading_of((one,) * n, 0) for one, n in ((lied, 0), (lied, 4), (honest, 4))
+    )
+    own, other = named("High card, king"), named("High card, queen")
+    assert chance(liar, own) < chance(before, own)
+    assert chance(liar, other) > chance(before, other)
+    assert chance(true, other) < chance(liar, other)
+
+
+def test_who_never_checks_is_expected_to_bet_on() -> None:
+    bets_on = over(("9", "A"), 0, named("Pair of 9s"), named("Pair of aces"))
+    pair = named("Pair of queens")
+    nines = traits_of(bits_of(DECK[:1]), 2)
+    before, later = (reading_of((bets_on,) * n, 0) for n in (0, 3))
+    assert later.explains(nines, pair, CHECK) < before.explains(nines, pair, CHECK)
+    assert later.weights != before.weights
+    assert sum(later.weights) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("name", "least", "most"), [("greedy", 0.6, 1), ("solved", 0, 0.2)])
+def test_who_plays_by_the_tables_is_not_read_and_others_are(
+    name: str, least: float, most: float
+) -> None:
+    positions = [one for seed in range(3) for one in seen("greedy", name, seed)]
+    found = [unlike_tables(one, readings(one)) for one in positions]
+    assert least <= sum(found) / len(found) <= most
+
+
+def test_of_several_each_is_known_for_itself_and_whoever_is_out_is_nobody() -> None:
+    """With three at the table no table of ours says how to play."""
+    for position in seen("random", "greedy", 5, seats=3):
+        read = readings(position)
+        assert read.keys() == {*position.round().active} - {0}
+        assert unlike_tables(position, read)
+    assert all(one.decisions > 0 for one in read.values())
+
+
+def test_the_default_plays_the_table_or_as_bayes_who_knows_what_was_read() -> None:
+    as_bayes = 0
+    for position in [*seen("greedy", "threshold(0.2,0.5)", 7)][::3]:
+        decision, read = build("reader", Random(1)).decide(position), readings(position)
+        if unlike_tables(position, read):
+            knowing = Bayes(Random(1)).decide(position, read)
+            assert (decision.action, decision.options) == (knowing.action, knowing.options)
+            assert decision.reason == f"From what the rounds before showed: {knowing.reason}"
+            as_bayes += 1
+        else:
+            assert decision == build("solved", Random(1)).decide(position)
+        unread = replace(position, earlier=())
+        assert build("reader", Random(1)).decide(unread) == build("solved", Random(1)).decide(
+            unread
+        )
+    assert as_bayes > 3
