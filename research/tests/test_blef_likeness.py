@@ -16,7 +16,7 @@ from cardsharp.blef.state import Move, Round
 from cardsharp.blef.strategies.bayes import Foresight, weighed
 from cardsharp.blef.strategies.minds import HABITS, OPENING, mind_of
 from cardsharp.blef.strategies.odds import bits_of
-from cardsharp.blef.strategies.reading import Reading, reading_of
+from cardsharp.blef.strategies.reading import Insight, reading_of
 from cardsharp.blef.strategies.taste import traits_of
 from cardsharp.blef.strategies.worlds import World, worlds_of
 from research.blef.checking import Measured, lacking
@@ -128,7 +128,7 @@ OVER = Round(1, 11, (3, 3), (DECK[:3], DECK[10:13]), None, (*map(Move, *SAID), M
 """A round in which both bet and one checked, as it is seen when it is over."""
 
 
-def read(rounds: int) -> tuple[Reading, ctypes.Array[ctypes.c_char]]:
+def read(rounds: int) -> tuple[Insight, ctypes.Array[ctypes.c_char]]:
     """Whoever sat second in so many rounds of that kind, as Python and as C read it."""
     made, view = ctypes.create_string_buffer(4096), CView(cards=OVER.n_cards)
     view.said = len(SAID[1]) - 1

@@ -16,7 +16,7 @@ from cardsharp.blef.strategies import build
 from cardsharp.blef.strategies.bayes import Bayes
 from cardsharp.blef.strategies.minds import OPENING
 from cardsharp.blef.strategies.odds import bits_of
-from cardsharp.blef.strategies.reading import Reading, reading_of, readings, unlike_tables
+from cardsharp.blef.strategies.reading import Insight, reading_of, readings, unlike_tables
 from cardsharp.blef.strategies.taste import traits_of
 
 BLEF = next(game for game in GAMES if game.name == "blef")
@@ -37,7 +37,7 @@ def over(hands: tuple[str, str], *said: int) -> Round:
     return Round(1, 11, (2, 2), tuple(cards), None, (*moves, Move(0, LOST)))
 
 
-def chance(reading: Reading, bet: int) -> float:
+def chance(reading: Insight, bet: int) -> float:
     """How likely whoever holds two kings opens so."""
     kings = bits_of([card for card in DECK if VALUES[card.value] == "K"][:2])
     return reading.explains(traits_of(kings, 2), OPENING, bet)

@@ -1,4 +1,4 @@
-"""Reading the parameters of a request: uuids, numbers, nicknames (docs/spec/blef.md section 5)."""
+"""Insight the parameters of a request: uuids, numbers, nicknames (docs/spec/blef.md section 5)."""
 
 import math
 import re

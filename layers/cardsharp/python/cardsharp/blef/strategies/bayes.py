@@ -14,7 +14,7 @@ from cardsharp.blef.actions import BETS, CHECK, name_of
 from cardsharp.blef.position import Position
 from cardsharp.blef.strategies.base import Decision, Option, choices
 from cardsharp.blef.strategies.equilibrium import Mixture, mixture
-from cardsharp.blef.strategies.reading import Reading
+from cardsharp.blef.strategies.reading import Insight
 from cardsharp.blef.strategies.registry import strategy
 from cardsharp.blef.strategies.worlds import NOBODY, World, worlds_of
 from cardsharp.strategy import percent
@@ -79,7 +79,7 @@ def _end(world: World, bet: int) -> int:
     return last
 
 
-def foresee(position: Position, known: Mapping[int, Reading] = NOBODY) -> Foresight:
+def foresee(position: Position, known: Mapping[int, Insight] = NOBODY) -> Foresight:
     """What may be, drawn with dice that the position itself decides.
 
     `known` says how who was read decides, by seat.
@@ -101,7 +101,7 @@ class Bayes:
     def __init__(self, rng: Random) -> None:
         self._rng = rng
 
-    def decide(self, position: Position, known: Mapping[int, Reading] = NOBODY) -> Decision:
+    def decide(self, position: Position, known: Mapping[int, Insight] = NOBODY) -> Decision:
         """The check or the bet with the best chance not to lose the round."""
         choices(position)
         solved = mixture(position)

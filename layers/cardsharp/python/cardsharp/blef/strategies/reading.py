@@ -19,7 +19,7 @@ from cardsharp.blef.strategies.equilibrium import Mixture
 from cardsharp.blef.strategies.minds import OPENING, WEIGHTS, Weights, mind_of
 from cardsharp.blef.strategies.odds import bits_of
 from cardsharp.blef.strategies.tabled import tabled
-from cardsharp.blef.strategies.taste import Drawn, Taste, Traits, traits_of
+from cardsharp.blef.strategies.taste import Taste, Tasting, Traits, traits_of
 
 _FADES = 0.95
 """What a decision counts once the next one was seen."""
@@ -47,7 +47,7 @@ PRIOR: Weights = (*((1 - _TASTE) * weight for weight in WEIGHTS), _TASTE)
 
 
 @dataclass(frozen=True)
-class Reading:
+class Insight:
     """How somebody decides: logarithms of how well each model foretold it, and our tables."""
 
     taste: Taste
@@ -56,9 +56,9 @@ class Reading:
     decisions: int = 0
 
     @cached_property
-    def drawn(self) -> Drawn:
+    def drawn(self) -> Tasting:
         """The taste as it is asked."""
-        return Drawn(self.taste)
+        return Tasting(self.taste)
 
     @cached_property
     def weights(self) -> Weights:
@@ -93,16 +93,16 @@ def _even(last: int) -> float:
     return 1 / (len(BETS) - last - (last == OPENING))
 
 
-_UNKNOWN = Reading(Taste())
+_UNKNOWN = Insight(Taste())
 
 
-def readings(position: Position) -> Mapping[int, Reading]:
+def readings(position: Position) -> Mapping[int, Insight]:
     """How the others decide who are in the game, by seat."""
     others = (seat for seat in position.round().active if seat != position.me)
     return {seat: reading_of(position.earlier, seat) for seat in others}
 
 
-def unlike_tables(position: Position, read: Mapping[int, Reading]) -> bool:
+def unlike_tables(position: Position, read: Mapping[int, Insight]) -> bool:
     """Whether the others are better played against as they were read than by our tables."""
     if len(position.n_cards) > MIN_PLAYERS:
         return True
@@ -110,7 +110,7 @@ def unlike_tables(position: Position, read: Mapping[int, Reading]) -> bool:
 
 
 @lru_cache(maxsize=512)
-def reading_of(earlier: Sequence[Round], seat: int) -> Reading:
+def reading_of(earlier: Sequence[Round], seat: int) -> Insight:
     """What these rounds show of a player."""
     if not earlier:
         return _UNKNOWN
@@ -118,7 +118,7 @@ def reading_of(earlier: Sequence[Round], seat: int) -> Reading:
     return _after(reading_of(tuple(before), seat), over, seat)
 
 
-def _after(reading: Reading, over: Round, seat: int) -> Reading:
+def _after(reading: Insight, over: Round, seat: int) -> Insight:
     """What is known once a round is over."""
     if seat not in over.active or not over.hands[seat]:
         return reading
@@ -137,12 +137,12 @@ def _after(reading: Reading, over: Round, seat: int) -> Reading:
 
 
 def _seen(
-    reading: Reading,
+    reading: Insight,
     traits: Traits,
     decision: tuple[int, int],
     foretold: Sequence[float],
     mixed: Mixture | None,
-) -> Reading:
+) -> Insight:
     """What is known after a decision; where no table has an answer, it says nothing of that."""
     last, action = decision
     told = [log(one) for one in foretold]
@@ -151,7 +151,7 @@ def _seen(
         often = (1 - _CHANCE_OF_TABLE) * dict(mixed).get(action, 0.0)
         table = log(often + _CHANCE_OF_TABLE * _even(last))
     pace = max(_STEADY, 1 / (1 + reading.decisions / _HALF))
-    return Reading(
+    return Insight(
         reading.taste.learned(traits, last, action, _RATE * pace),
         tuple(_FADES * old + new for old, new in zip(reading.explained, told, strict=True)),
         _FADES * reading.table + table,

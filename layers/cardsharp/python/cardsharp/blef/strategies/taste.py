@@ -94,7 +94,7 @@ class Taste:
 
     def learned(self, traits: Traits, last: int, action: int, rate: float) -> "Taste":
         """The taste once a decision was seen, the better foretold, the less it changes."""
-        drawn = Drawn(self)
+        drawn = Tasting(self)
         checked = drawn.check(traits, last)
         checks = self.checks
         if last != OPENING:
@@ -131,7 +131,7 @@ def _moved(old: Sequence[float], by: Sequence[float], rate: float) -> list[float
     return [one + rate * more for one, more in zip(old, by, strict=True)]
 
 
-class Drawn:
+class Tasting:
     """A taste as it is asked: no logarithms."""
 
     def __init__(self, taste: Taste) -> None:
@@ -174,13 +174,13 @@ class Drawn:
         return (1 - check) * weights[action - last - 1] / sum(weights)
 
 
-class Drawing(dict[int, int]):
+class TastedReplies(dict[int, int]):
     """What somebody with these cards says to each last bet, drawn when it is first asked.
 
     One number decides all checks: whoever doubts a bet doubts any that is less likely.
     """
 
-    def __init__(self, drawn: Drawn, traits: Traits, rng: Random) -> None:
+    def __init__(self, drawn: Tasting, traits: Traits, rng: Random) -> None:
         super().__init__()
         self._ask, self._doubt = (drawn, traits, rng), rng.random()
 

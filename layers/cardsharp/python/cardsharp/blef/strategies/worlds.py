@@ -9,8 +9,8 @@ from cardsharp.blef.cards import DECK
 from cardsharp.blef.position import Position
 from cardsharp.blef.strategies.minds import HABITS, OPENING, WEIGHTS, Replies, mind_of
 from cardsharp.blef.strategies.odds import bit_of, bits_of, truths
-from cardsharp.blef.strategies.reading import Reading
-from cardsharp.blef.strategies.taste import Drawing, traits_of
+from cardsharp.blef.strategies.reading import Insight
+from cardsharp.blef.strategies.taste import TastedReplies, traits_of
 
 _DRAWS = 240
 """Hands that are drawn for one player who has bet."""
@@ -21,7 +21,7 @@ _TRIES = 3
 _KEPT = 90
 """Worlds that are looked ahead in."""
 
-NOBODY: Mapping[int, Reading] = {}
+NOBODY: Mapping[int, Insight] = {}
 """Nobody was read."""
 
 
@@ -40,14 +40,14 @@ class World:
 class _Other:
     """Another player: cards held, cards not seen, the bets with what each of them was above."""
 
-    reading: Reading | None
+    reading: Insight | None
     cards: int
     hidden: int
     said: tuple[tuple[int, int], ...]
 
 
 def worlds_of(
-    position: Position, rng: Random, known: Mapping[int, Reading] = NOBODY
+    position: Position, rng: Random, known: Mapping[int, Insight] = NOBODY
 ) -> list[World]:
     """Draw worlds as likely as the cards and the bets make them; all count the same.
 
@@ -65,7 +65,7 @@ def worlds_of(
     return _resampled(drawn, weights, rng)
 
 
-def _others(position: Position, known: Mapping[int, Reading]) -> list[_Other]:
+def _others(position: Position, known: Mapping[int, Insight]) -> list[_Other]:
     """The other players who are in the game, in the order in which they move after us."""
     me, total = position.me or 0, sum(position.n_cards)
     seats = [(me + step) % len(position.n_cards) for step in range(1, len(position.n_cards))]
@@ -112,7 +112,7 @@ def _replies(hand: int, other: _Other, model: int, rng: Random) -> Replies:
     """What a player with this hand says by a habit, or by the taste that was read."""
     if other.reading is None or model < len(HABITS):
         return mind_of(hand, other.hidden).replies[model]
-    return Drawing(other.reading.drawn, traits_of(hand, other.hidden), rng)
+    return TastedReplies(other.reading.drawn, traits_of(hand, other.hidden), rng)
 
 
 def _scores(hand: int, other: _Other) -> list[float]:
