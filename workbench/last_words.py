@@ -3,23 +3,36 @@
 Nobody can be told afterwards: the process is gone, or stands still for ever.
 """
 
+import atexit
 import faulthandler
 import inspect
 import os
+import resource
+import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
+from functools import cache
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn
+from typing import IO, NoReturn
+
+from workbench import companion
 
 PATIENCE = timedelta(seconds=2)
 """So long a file is imported without a word."""
 
 IMPORT_LIMIT = timedelta(seconds=20)
 """So long it is imported at all."""
+
+STILL = companion.SILENCE
+"""Seconds after which a process in which nothing moves is ended."""
+
+LEAST_MEMORY = 1 << 30
+"""Bytes that one process may have in any case."""
 
 FAILED, USAGE = 1, 2
 """Exit codes, as of all commands."""
@@ -32,8 +45,54 @@ def listen(file: Path) -> None:
     """From now on say where code that lies beside a strategy file ends the process."""
     _folders.add(file.parent)
     os._exit = _exit
-    if not faulthandler.is_enabled() and sys.__stderr__ is not None:
-        faulthandler.enable(sys.__stderr__)
+    _bound_memory()
+    with suppress(BrokenPipeError):
+        _companion().write(f"{companion.FOLDER}{file.parent}\n".encode())
+
+
+@cache
+def _bound_memory() -> None:
+    """Let a strategy that takes ever more memory meet a MemoryError before the machine is full."""
+    everything = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    share = max(LEAST_MEMORY, everything // 2 // (os.cpu_count() or 1))
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    if hard == resource.RLIM_INFINITY or hard > share:
+        resource.setrlimit(resource.RLIMIT_DATA, (share, hard))
+
+
+@cache
+def _companion() -> IO[bytes]:
+    """What the companion reads that tells where a strategy crashes this process or holds it up."""
+    interrupt = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # it outlives a Ctrl-C
+    process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
+        [sys.executable, "-IS", companion.__file__, str(os.getpid()), str(STILL)],
+        stdin=subprocess.PIPE,
+        bufsize=0,
+    )
+    signal.pthread_sigmask(signal.SIG_SETMASK, interrupt)
+    pipe = process.stdin
+    if pipe is None:
+        raise TypeError("The pipe was not asked for.")
+    atexit.register(_dismiss, process)
+    faulthandler.enable(pipe)
+    faulthandler.register(companion.ASK, pipe)
+    threading.Thread(target=_beat, args=(pipe,), daemon=True).start()
+    return pipe
+
+
+def _dismiss(process: subprocess.Popen[bytes]) -> None:
+    """Let the companion end with us."""
+    faulthandler.disable()
+    faulthandler.unregister(companion.ASK)
+    process.communicate()
+
+
+def _beat(pipe: IO[bytes]) -> None:
+    """Say once a second that threads still move."""
+    pause = threading.Event()
+    with suppress(OSError, ValueError):  # it has ended, or this process ends
+        while not pause.wait(1):
+            pipe.write(companion.BEAT)
 
 
 @contextmanager

@@ -275,11 +275,13 @@ class _Process:
         alarm.daemon = True
         alarm.start()
         line = b""
-        with suppress(BrokenPipeError):
-            self._stdin.write(question)
-            self._stdin.flush()
-            line = self._stdout.readline(LONGEST)
-        alarm.cancel()
+        try:
+            with suppress(BrokenPipeError):
+                self._stdin.write(question)
+                self._stdin.flush()
+                line = self._stdout.readline(LONGEST)
+        finally:  # also where this thread is told to end
+            alarm.cancel()
         if not line.endswith(b"\n") or self._is_late:
             raise Unfit(self._fault(line), self._last_words())
         self._limit = LIMIT

@@ -46,7 +46,7 @@ def test_what_is_there_already_is_not_written_over(cli: Cli, tmp_path: Path) -> 
     ("name", "body", "said"),
     [
         ("errs", "return position.nosuch", "errs.py, line 13, in decide: return position.nosuch"),
-        ("empty", "return None", "the strategy returned None, which is no Decision"),
+        ("empty", "return None", '(action, "why")` (empty.py, line 12, in decide).'),
         ("wrong", "return Decision('Draw', '')", "the strategy chose 'Draw', which is no action"),
         (
             "sleepy",
@@ -79,24 +79,40 @@ def test_a_fault_in_a_match_is_counted_placed_and_can_be_opened(cli: Cli, tmp_pa
     assert "counts.py, line 13" in "".join(why.out.split("\n        "))
 
 
+DUEL = "lab duel draw-2 -n 1"
+NATIVE = "import ctypes; ctypes.PyDLL(None).pause()"
+FULL = "x = []\n        while True: x.append(bytearray(1 << 26))"
+
+
 @pytest.mark.parametrize(
-    ("before", "body", "code", "said"),
+    ("command", "before", "body", "code", "said"),
     [
-        ("", "__import__('os')._exit(0)", 1, "ends.py, line 13, in decide: the strategy ended"),
-        ("import os; os._exit(9)", "", 1, "ends.py, line 1, in <module>: the strategy ended"),
-        ("while True: pass", "", 2, "ends.py, line 1, in <module>: not imported within 0.5 s"),
+        (DUEL, "", "__import__('os')._exit(0)", 1, "13, in decide: the strategy ended the process"),
+        ("ladder", "import os; os._exit(9)", "", 1, "1, in <module>: the strategy ended the proc"),
+        ("play --strategy", "while True: pass", "", 2, "in <module>: not imported within 0.5 s"),
+        ("play --strategy", "", "import ctypes; ctypes.string_at(0)", -11, "(Segmentation fault)."),
+        ("play --strategy", "", NATIVE, -9, "13, in decide: nothing moved for 3 s, so the process"),
+        (DUEL, "", FULL, 1, "MemoryError (ends.py, line 14, in decide: while True: x.app"),
+        pytest.param(
+            "play --strategy",
+            "",
+            "while True: pass",
+            1,
+            "no decision within 2 s (ends.py, line 13, in decide: while True: pass).",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
-@pytest.mark.parametrize("command", [["play", "--strategy"], ["lab", "duel", "draw-2"]])
-def test_a_file_that_ends_or_holds_up_the_process_is_told(  # noqa: PLR0913, PLR0917 - a table
-    tmp_path: Path, command: list[str], before: str, body: str, code: int, said: str
+def test_a_file_that_ends_or_holds_up_or_fills_the_process_is_told(  # noqa: PLR0913, PLR0917 - a table
+    tmp_path: Path, command: str, before: str, body: str, code: int, said: str
 ) -> None:
     """Whatever status it gives: a grader must not take `_exit(0)` for a match that was played."""
     file = written(tmp_path, "ends", body or "pass", before)
     hurried = (
-        "import sys; from datetime import timedelta; from workbench import last_words; "
+        "import os, sys; from datetime import timedelta; from workbench import last_words; "
         "from workbench.cli import main; last_words.IMPORT_LIMIT = timedelta(seconds=0.5); "
-        f"sys.exit(main({[*command, file]!r}))"
+        "last_words.STILL = 3; os.cpu_count = lambda: 1000; "
+        f"sys.exit(main({[*command.split(), file]!r}))"
     )
     ended = subprocess.run(  # noqa: S603 - our own command
         [sys.executable, "-c", hurried],
@@ -107,13 +123,13 @@ def test_a_file_that_ends_or_holds_up_the_process_is_told(  # noqa: PLR0913, PLR
         timeout=60,
     )
     assert ended.returncode == code, ended.stderr
-    assert said in ended.stderr
+    assert f"ends.py, line {said}" in ended.stderr or said in ended.stderr
 
 
 def test_an_action_that_the_rules_refuse_is_told_in_a_sentence(cli: Cli, tmp_path: Path) -> None:
     body = "return Decision(END_TURN, '')"
     played = cli("play", "--strategy", written(tmp_path, "refused", body))
-    said = "the rules refuse 'EndTurn': Cannot end turn with empty playarea.\n"
+    said = "the rules refuse 'EndTurn': Cannot end turn with empty playarea (refused.py, line 12, "
     assert said in played.err
 
 

@@ -7,10 +7,11 @@ from typing import Annotated
 from cyclopts import Parameter, validators
 
 from cardsharp.cloud.ports import MatchRecord, MoveRecord
-from cardsharp.errors import ConfigError
+from cardsharp.errors import ConfigError, StrategyFault
 from cardsharp.game import Game
 from cardsharp.games import game as game_named
 from cardsharp.replay import Asked, fault_of
+from cardsharp.trying import LATE
 from workbench.cli.each import for_each_game
 from workbench.cli.opening import opened
 from workbench.cli.tried import MatchTried, document, print_all, print_turn
@@ -20,6 +21,9 @@ from workbench.show.lookup import LAST, game_of, open_to_read
 from workbench.show.options import Json, Store
 from workbench.show.output import print_json, results
 from workbench.show.progress import Bar
+
+MOST_LATE = 3
+"""So many late decisions stop the trial: the next ones may be late, too."""
 
 Player = Annotated[str, Parameter(help="FILE.py, FILE.json, a strategy or a 'command'.")]
 
@@ -75,13 +79,19 @@ def _try(player: str, options: TryOptions, game: Game | None) -> int:
         trial = trials.setdefault(of.name, TrialPlayer(of, player))
         asked = trial.asked(record, moves)
         found.append((record, trial, asked if turn is None else _in_turn(asked, turn)))
-    tried = []
+    tried: list[MatchTried] = []
+    late = 0
     with Bar(sum(len(asked) for _, _, asked in found), "deciding") as bar:
         for record, trial, asked in found:
             tried.append(MatchTried(record, trial.game, player, []))
             for one in trial.again(asked):
                 tried[-1].decisions.append(one)
                 bar.advance()
+                late += (one.decided.fault or "").startswith(LATE)
+                if late == MOST_LATE:
+                    raise StrategyFault(
+                        f"{player}: {late} decisions were late: {one.decided.fault}."
+                    )
     if options.as_json:
         print_json([document(one, whole=turn is not None) for one in tried])
     elif turn is not None:

@@ -26,6 +26,7 @@ from workbench.deadmansdraw.report import (
     print_table,
     requests_text,
     stop_at_fault,
+    stop_where_late,
 )
 from workbench.deadmansdraw.watching import Printed, Watch, watch_many
 from workbench.show.exits import Exit
@@ -35,7 +36,7 @@ from workbench.stage.archive import copy_match
 from workbench.stage.clouds import CloudKind
 from workbench.stage.stage import Script, Stage, set_up
 from workbench.stage.surroundings import telemetry_in
-from workbench.strategy_file import called, is_file, strategy_named, version_of
+from workbench.strategy_file import called, is_file, is_own, strategy_named, version_of
 
 DEFAULT_OPPONENT = "example-java"
 """The organisers' own example client: a real opponent, and one that a newcomer's bot beats."""
@@ -175,6 +176,8 @@ def _play_matches(stage: Stage, options: PlayOptions) -> list[str]:
             watch.glance(running)
         if options.strict:
             stop_at_fault(stage.log, running)
+        elif is_own(options.strategy):
+            stop_where_late(stage.log, running)
 
     ended = stage.look_on(options.matches, glance)
     alone = one or options.as_json

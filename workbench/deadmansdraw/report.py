@@ -14,6 +14,7 @@ from cardsharp.deadmansdraw.replay import Turn, turns_of
 from cardsharp.deadmansdraw.wire_views import MoveView
 from cardsharp.errors import StoreError, StrategyFault
 from cardsharp.replay import Outcome, header_of, outcome_of
+from cardsharp.trying import LATE
 from workbench.deadmansdraw.drawing import Labels
 from workbench.lab.interval import interval
 from workbench.show.output import print_error, program
@@ -172,6 +173,18 @@ def stop_at_fault(log: MatchReader, matches: Sequence[str]) -> None:
         for fault in faults_of(match_id, turns_of(log.moves(match_id))):
             where = f"In turn {fault.turn} of match {match_id}"
             raise StrategyFault(f"{where}: {fault.text}.\n{fault.trace}".rstrip())
+
+
+def stop_where_late(log: MatchReader, matches: Sequence[str], most: int = 3) -> None:
+    """Raise `StrategyFault` where so many decisions in one of these were late: it may never end."""
+    for match_id in matches:
+        faults = faults_of(match_id, turns_of(log.moves(match_id)))
+        late = [fault for fault in faults if fault.text.startswith(LATE)]
+        if len(late) >= most:
+            raise StrategyFault(
+                f"{late[0].text}.\n{most} decisions were late, so the match was stopped in turn "
+                f"{late[-1].turn}; a decision has 2 s, and less where a turn has many."
+            )
 
 
 def print_faults(played: Sequence[MatchReport], store: str) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 from cardsharp.deciding import Decided, Decider, shaped
 from cardsharp.errors import StrategyFault
 from cardsharp.strategy import Decision, Strategy
-from cardsharp.trying import own_lines, tried
+from cardsharp.trying import LATE, own_lines, tried
 from workbench.program import Program
 from workbench.strategy_file import is_own
 
@@ -88,7 +88,7 @@ def _late(late: DecisionTooLong, strategy: object) -> str:
     lines = own_lines(late, strategy)
     place = f" ({lines[-1]})" if lines else ""
     how = "while it slept or waited" if late.slept else "of processor time"
-    return f"no decision within {LIMIT.total_seconds():g} s {how}{place}"
+    return f"{LATE} {LIMIT.total_seconds():g} s {how}{place}"
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -31,16 +31,18 @@ def pool_of(processes: int, cluster: str | None = None) -> Iterator[Executor | N
     elif processes == 1:
         yield None
     else:
-        local = ProcessPoolExecutor(processes, get_context("spawn"))
+        before, local = active_children(), ProcessPoolExecutor(processes, get_context("spawn"))
         try:
             yield local
         except BrokenProcessPool:
             raise StrategyFault(
                 "A process that played has died: a strategy ended it, or the memory ran out. "
-                "--workers 1 plays in this process."
+                "Find out where with --workers 1, which plays in this process."
             ) from None
         except BaseException:
             local.shutdown(wait=False, cancel_futures=True)
+            for worker in set(active_children()) - set(before):
+                worker.kill()  # whatever a strategy of its own does there for ever
             raise
         local.shutdown(cancel_futures=True)
 

@@ -8,6 +8,7 @@ however that dies.
 import json
 import sys
 from dataclasses import asdict, dataclass, field
+from datetime import timedelta
 from random import Random
 
 from cardsharp.access import Credentials
@@ -22,6 +23,9 @@ from cardsharp.errors import CardsharpError, MatchOver, NotYourTurn, StrategyFau
 from cardsharp.trying import tried
 from workbench.child import read_orders, say_ready
 from workbench.strategy_file import strategy_named
+
+LIMIT = timedelta(seconds=20)
+"""After so long an opponent's decision is its end; the arena has ended its turn long since."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +86,7 @@ class Opponent:
 
     def _action(self, strategy: Strategy, position: Position) -> Action:
         """What it decides; what it prints is not for our parent, who reads our stdout."""
-        found = tried(lambda: strategy.decide(position), strategy)
+        found = tried(lambda: strategy.decide(position), strategy, LIMIT)
         if found.result is None:
             raise StrategyFault(found.fault)
         return found.result.action

@@ -21,6 +21,9 @@ T = TypeVar("T")
 MOST_PRINTED = 4_000
 """Characters that are kept of what one decision prints."""
 
+LATE = "no decision within"
+"""How the fault of every late decision begins."""
+
 _MOST_SAID = 300
 
 _LINES = 6
@@ -55,21 +58,33 @@ class Tried(Generic[T]):
 def tried(work: Callable[[], T], owner: object, limit: timedelta | None = None) -> Tried[T]:
     """What came of `work`, which is code of the `owner`; after `limit` it is not waited for.
 
-    With a limit it runs in a thread of its own, which is left behind if it is late: a thread
-    cannot be stopped, and as a daemon it keeps no process from ending.
+    With a limit it runs in a thread of its own. One that is late is told to end where it is now;
+    code that is no Python hears of it when it returns, and a daemon keeps no process from ending.
     """
     page = _Page()
     if limit is None:
         return _tried(work, owner, page)
     answers: SimpleQueue[Tried[T]] = SimpleQueue()
-    threading.Thread(
+    thread = threading.Thread(
         target=lambda: answers.put(_tried(work, owner, page)), name="decision", daemon=True
-    ).start()
+    )
+    thread.start()
     try:
         return answers.get(timeout=limit.total_seconds())
     except Empty:
-        late = f"no decision within {limit.total_seconds():g} s"
-        return Tried(fault=late, printed=page.text)
+        place = _stop(thread, owner)
+        return Tried(fault=f"{LATE} {limit.total_seconds():g} s{place}", printed=page.text)
+
+
+def _stop(thread: threading.Thread, owner: object) -> str:
+    """Have a thread end, as by `SystemExit`; in brackets, which line of the owner's it was in."""
+    import ctypes  # noqa: PLC0415 - slow to import, and seldom needed
+
+    frame = sys._current_frames().get(thread.ident or 0)  # noqa: SLF001 - the documented way
+    lines = [] if frame is None else _own(traceback.extract_stack(frame), owner)
+    known = ctypes.c_ulong(thread.ident or 0)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(known, ctypes.py_object(SystemExit))
+    return _placed(lines)
 
 
 def _tried(work: Callable[[], T], owner: object, page: "_Page") -> Tried[T]:
@@ -77,13 +92,13 @@ def _tried(work: Callable[[], T], owner: object, page: "_Page") -> Tried[T]:
         try:
             return Tried(work(), printed=page.text)
         except Unfit as unfit:
-            return Tried(fault=str(unfit), trace=unfit.trace, printed=page.text)
+            place = "" if own_lines(unfit, owner) else _defined(owner)
+            return Tried(fault=f"{unfit}{place}", trace=unfit.trace, printed=page.text)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - anybody's code; the turn must go on
             lines = own_lines(error, owner)
             fault = f"the strategy failed: {_said(error)}"
-            place = f" ({lines[-1]})" if lines else ""
             trace = "\n".join(ends(lines)) if len(lines) > 1 else ""
-            return Tried(fault=fault + place, trace=trace, printed=page.text)
+            return Tried(fault=fault + _placed(lines), trace=trace, printed=page.text)
 
 
 def own_lines(error: BaseException, owner: object) -> list[str]:
@@ -91,18 +106,35 @@ def own_lines(error: BaseException, owner: object) -> list[str]:
 
     Each as `mine.py, line 14, in decide: legal = position.nosuch`, the outermost first.
     """
+    return _own(traceback.extract_tb(_after_this_house(error.__traceback__)), owner)
+
+
+def _own(frames: traceback.StackSummary, owner: object) -> list[str]:
+    """Those frames that are the owner's, each in a line."""
     module = sys.modules.get(type(owner).__module__)
     file = getattr(module, "__file__", None)
     if file is None:
         return []
     home = Path(file).parent
-    frames = traceback.extract_tb(_after_this_house(error.__traceback__))
     return [
         f"{Path(frame.filename).relative_to(home)}, line {frame.lineno}, "
         f"in {frame.name}: {frame.line}"
         for frame in frames
         if Path(frame.filename).is_relative_to(home)
     ]
+
+
+def _placed(lines: list[str]) -> str:
+    """The innermost of those lines, in brackets."""
+    return f" ({lines[-1]})" if lines else ""
+
+
+def _defined(owner: object) -> str:
+    """Where the owner's `decide` is written, in brackets."""
+    code = getattr(getattr(type(owner), "decide", None), "__code__", None)
+    if code is None:
+        return ""
+    return f" ({Path(code.co_filename).name}, line {code.co_firstlineno}, in decide)"
 
 
 def _after_this_house(trace: TracebackType | None) -> TracebackType | None:

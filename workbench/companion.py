@@ -1,0 +1,75 @@
+"""A small process beside one that runs a user's code: it tells where that one stands still or dies.
+
+Native code that never returns stops every thread of a process, and nobody in it can speak any
+more. So the process writes a byte a second to this one's stdin. Where the bytes stay away it is
+asked for its stack, the line is told, and it is ended. Of a crash the stack comes by itself.
+"""
+
+import os
+import re
+import select
+import signal
+import sys
+from pathlib import Path
+
+BEAT = b"\0"
+"""What is written once a second; no stack has it."""
+
+FOLDER = "Folder "
+"""Begins a line that names a folder with a user's code."""
+
+ASK = signal.SIGUSR2
+"""At this signal a process writes its stacks to its companion."""
+
+SILENCE = 10
+"""Seconds without a byte after which a process stands still."""
+
+_FRAME = re.compile(r'File "(.*)", line (\d+) in (.*)')
+_CRASH = re.compile(r"Fatal Python error: (.*)")
+
+
+def main(process: int, silence: int) -> None:
+    """Listen until the process has ended, or end it."""
+    told, quiet = "", 0
+    while quiet < silence:
+        # A second at a time: who is stopped with us, as by Ctrl-Z, has missed one at most.
+        if not select.select([0], [], [], 1)[0]:
+            quiet += not _is_stopped(process)
+            continue
+        heard, quiet = os.read(0, 1 << 16), 0
+        if not heard:
+            crash = _CRASH.search(told)
+            if crash:
+                _say(f"{_place(told)}: the strategy ended the process ({crash[1]}).")
+            return
+        told += heard.replace(BEAT, b"").decode(errors="replace")
+    os.kill(process, ASK)
+    while select.select([0], [], [], 1)[0] and (heard := os.read(0, 1 << 16)):
+        told += heard.decode(errors="replace")
+    _say(f"{_place(told)}: nothing moved for {silence} s, so the process was ended.")
+    os.kill(process, signal.SIGKILL)
+
+
+def _place(told: str) -> str:
+    """The innermost line of those stacks that lies in one of the folders."""
+    folders = [line.removeprefix(FOLDER) for line in told.splitlines() if line.startswith(FOLDER)]
+    for file, line, function in _FRAME.findall(told):
+        if str(Path(file).parent) in folders:
+            return f"{Path(file).name}, line {line}, in {function}"
+    return f"A strategy of {' or '.join(folders)}"
+
+
+def _is_stopped(process: int) -> bool:
+    """Whether somebody has stopped the process, as a debugger does."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] in "tT"
+    except OSError:
+        return False
+
+
+def _say(sentence: str) -> None:
+    os.write(2, f"cardsharp: {sentence}\n".encode())
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]))
