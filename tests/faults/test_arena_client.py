@@ -45,7 +45,8 @@ from cardsharp.access import Credentials, Limits
 from cardsharp.deadmansdraw.actions import DRAW, EffectType, respond
 from cardsharp.deadmansdraw.cards import Card, Suit
 from cardsharp.deadmansdraw.client import ArenaClient, MatchClosed
-from cardsharp.deadmansdraw.wire import EventType, MatchParams
+from cardsharp.deadmansdraw.wire import MatchParams
+from cardsharp.deadmansdraw.wire_views import EventType
 from cardsharp.errors import (
     ArenaError,
     Foreign,

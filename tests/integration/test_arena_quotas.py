@@ -14,7 +14,7 @@ from cardsharp.deadmansdraw.arena import guesses
 from cardsharp.deadmansdraw.arena.counts import MemoryCounts
 from cardsharp.deadmansdraw.arena.guesses import FREE, MOST, Guesses
 from cardsharp.deadmansdraw.arena.quotas import Quotas
-from cardsharp.deadmansdraw.arena.refusals import Refused
+from cardsharp.web.refusals import Refused
 
 FEW = Quotas(matches=2, at_once=3)
 

@@ -19,7 +19,6 @@ from cardsharp.deadmansdraw.arena.home import MemoryLobby
 from cardsharp.deadmansdraw.arena.players import ADMIN, Book, Player, User
 from cardsharp.deadmansdraw.arena.randomness import Randomness
 from cardsharp.deadmansdraw.arena.referee import Referee
-from cardsharp.deadmansdraw.arena.storage import MemoryStorage
 from cardsharp.deadmansdraw.arena.ticks import PAUSE, Tick, Ticks, wake
 from cardsharp.deadmansdraw.arena.waiting import Signals
 from cardsharp.deadmansdraw.contest.office import Office
@@ -73,7 +72,7 @@ class Cloud:
 
     def __post_init__(self) -> None:
         self.queue = MemoryQueue(self.clock, VISIBILITY)
-        self.lobby = MemoryLobby(MemoryStorage(), Signals())
+        self.lobby = MemoryLobby(None, Signals())
         self.fragile = Fragile(self.client)
         self.records = contests_in(self.table, self.client).found(SETTINGS)
         for name in ("One", "Two", "Three"):

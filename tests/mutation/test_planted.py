@@ -146,9 +146,9 @@ FAULTS = (
     ),
     Fault(
         "a refused Oracle's card is sent as null",
-        "deadmansdraw/wire.py",
-        '"card": None if card is None else card_body(card)',
-        '**({} if card is None else {"card": card_body(card)})',
+        "deadmansdraw/actions.py",
+        '"card": None if card is None else card._asdict()',
+        '**({} if card is None else {"card": card._asdict()})',
         WIRE,
     ),
     Fault(

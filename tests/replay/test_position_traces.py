@@ -7,7 +7,7 @@ from support.recorded import SAMPLE, Look, Matches, looks, recorded_action, samp
 
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.reading import follow, rebuild
-from cardsharp.deadmansdraw.wire import EventView, MatchView
+from cardsharp.deadmansdraw.wire_views import EventView, MatchView
 
 
 def position_of(look: Look) -> Position | None:

@@ -5,13 +5,8 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any
 
-from cardsharp.deadmansdraw.wire import (
-    MatchCreated,
-    MatchParams,
-    MatchView,
-    PlayerRecord,
-    parse_view,
-)
+from cardsharp.deadmansdraw.wire import MatchParams, parse_view
+from cardsharp.deadmansdraw.wire_views import MatchCreated, MatchView, PlayerRecord
 from cardsharp.errors import Unreachable
 
 

@@ -15,7 +15,8 @@ from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.logbook import outcome_body
 from cardsharp.deadmansdraw.seats import Players, Seat
 from cardsharp.deadmansdraw.strategies import Strategy
-from cardsharp.deadmansdraw.wire import MatchView, parse_view
+from cardsharp.deadmansdraw.wire import parse_view
+from cardsharp.deadmansdraw.wire_views import MatchView
 
 
 def seat(player_id: str) -> Seat:

@@ -62,7 +62,6 @@ APART = {
     "Player": 3,
     "Program": 2,
     "Prompt": 2,
-    "Refused": 2,
     "Result": 3,
     "Row": 2,
     "Rules": 3,

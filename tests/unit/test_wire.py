@@ -6,8 +6,8 @@ import pytest
 from support import arena_bodies as bodies
 from support.recorded import recording
 
-from cardsharp.deadmansdraw import wire
-from cardsharp.deadmansdraw.actions import DRAW, Action, EffectType, Verb, respond
+from cardsharp.deadmansdraw import wire, wire_views
+from cardsharp.deadmansdraw.actions import DRAW, Action, EffectType, Verb, action_body, respond
 from cardsharp.deadmansdraw.cards import Card, Suit
 from cardsharp.errors import Garbled
 
@@ -32,7 +32,7 @@ def with_event(**fields: object) -> bytes:
 def test_a_debug_start_is_read_without_the_order_of_its_draw_pile() -> None:
     pile = [{"suit": "Mermaid", "value": 5}, {"suit": "Key", "value": 3}]
     nulls = wire.parse_view(changed(creationParams={"tags": None, "banks": None, "timeout": 0}))
-    assert nulls.creation_params == wire.CreationView()
+    assert nulls.creation_params == wire_views.CreationView()
     one = wire.parse_view(changed(creationParams={"drawPile": pile, "timeout": 600}))
     other = wire.parse_view(changed(creationParams={"drawPile": pile[::-1], "timeout": 600}))
     assert one == other
@@ -114,7 +114,7 @@ def test_a_garbled_answer_is_not_quoted() -> None:
 def test_actions_are_written_as_the_arena_reads_them(
     action: Action, body: dict[str, object]
 ) -> None:
-    assert json.loads(json.dumps(wire.action_body(action))) == body
+    assert json.loads(json.dumps(action_body(action))) == body
 
 
 def test_every_recorded_example_is_read() -> None:

@@ -20,6 +20,7 @@ from cardsharp.cloud.attended import Meet
 from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.ports import Body, MatchLog
 from cardsharp.contact import Contact
+from cardsharp.deadmansdraw.actions import action_body
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.home import HomeArena
 from cardsharp.deadmansdraw.arena.match import Match
@@ -32,7 +33,7 @@ from cardsharp.deadmansdraw.game import GAME
 from cardsharp.deadmansdraw.reading import rebuild
 from cardsharp.deadmansdraw.seats import Players, Seat
 from cardsharp.deadmansdraw.strategies import Strategy, build
-from cardsharp.deadmansdraw.wire import action_body, parse_view
+from cardsharp.deadmansdraw.wire import parse_view
 from workbench.bench.judge import actions_of, is_same_action, log_faults, shown
 from workbench.cloud.http_events import Answered
 from world.clock import StillClock

@@ -33,6 +33,7 @@ from cardsharp.cloud.ports import MatchLog
 from cardsharp.cloud.settings import Workplace
 from cardsharp.cloud.timing import Timing, limits_of
 from cardsharp.contact import Contact
+from cardsharp.deadmansdraw.actions import action_body
 from cardsharp.deadmansdraw.arena.players import User
 from cardsharp.deadmansdraw.arena.slowdown import PER_USER, SlowDown
 from cardsharp.deadmansdraw.bot import meeting
@@ -42,7 +43,7 @@ from cardsharp.deadmansdraw.reading import rebuild
 from cardsharp.deadmansdraw.scout import Scout, ScoutTiming
 from cardsharp.deadmansdraw.seats import Players, Seat
 from cardsharp.deadmansdraw.strategies import build
-from cardsharp.deadmansdraw.wire import action_body, parse_view
+from cardsharp.deadmansdraw.wire import parse_view
 from cardsharp.errors import ArenaError, StoreError, Unreachable
 from workbench.stage.tally import kind_of
 from world.arena import URL, BenchArena

@@ -18,7 +18,7 @@ from cardsharp.cloud.secrets import credentials
 from cardsharp.cloud.settings import PREFIX
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.settings import Settings
-from cardsharp.deadmansdraw.wire import WhoAmI
+from cardsharp.deadmansdraw.wire_views import WhoAmI
 from cardsharp.errors import ConfigError, RateLimited, Unreachable
 from cardsharp.games import settings_names
 from workbench.show.lookup import own_store

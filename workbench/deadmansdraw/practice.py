@@ -16,7 +16,6 @@ from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.deadmansdraw.practice import MOST
-from cardsharp.deadmansdraw.wire import card_body
 from cardsharp.errors import CardsharpError
 from practice.app import handler as create_matches
 from workbench.cloud.context import Function
@@ -71,7 +70,7 @@ class StartOptions:
 
 
 def _pile(text: str) -> list[Body]:
-    return [card_body(card) for card in parse_cards(text)]
+    return [card._asdict() for card in parse_cards(text)]
 
 
 @Parameter(name="*")

@@ -3,10 +3,10 @@
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
+from cardsharp.deadmansdraw.actions import action_body
 from cardsharp.deadmansdraw.bank import Bank
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.strategies import Decision, Option
-from cardsharp.deadmansdraw.wire import action_body
 from cardsharp.deadmansdraw.wire_views import BankView, Cards, CardView, PendingEffect
 from workbench.program import Translation
 

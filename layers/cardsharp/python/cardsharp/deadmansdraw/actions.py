@@ -69,3 +69,17 @@ END_TURN = Action(Verb.END_TURN)
 def respond(effect_type: EffectType, card: Card | None = None) -> Action:
     """The action that answers a pending effect with `card`."""
     return Action(Verb.RESPOND, Response(effect_type, card))
+
+
+def action_body(action: Action) -> dict[str, object]:
+    """An action as the arena reads it; an answer without a card says `null` (Oracle refused)."""
+    body: dict[str, object] = {"etype": action.verb.value}
+    if action.response is not None:
+        card = action.response.card
+        body["effect"] = {
+            "effectType": str(action.response.effect_type),
+            "card": None if card is None else card._asdict(),
+        }
+    if action.autopick:
+        body["autopick"] = True
+    return body

@@ -9,8 +9,8 @@ from typing import TypeVar
 from cardsharp.access import Address, Credentials, Limits
 from cardsharp.budget import Purpose
 from cardsharp.contact import Contact
-from cardsharp.deadmansdraw import wire
-from cardsharp.deadmansdraw.actions import Action
+from cardsharp.deadmansdraw import wire, wire_views
+from cardsharp.deadmansdraw.actions import Action, action_body
 from cardsharp.errors import Garbled, MatchOver, NotFound, NotYourTurn, TooLong, Unreachable
 from cardsharp.exchange import Call, Client, Exchange
 
@@ -29,9 +29,9 @@ DUMMY_ID = "000000000000000000000000"
 class MatchClosed(MatchOver):
     """The match has ended; `closing` tells how."""
 
-    closing: wire.Closing
+    closing: wire_views.Closing
 
-    def __init__(self, closing: wire.Closing) -> None:
+    def __init__(self, closing: wire_views.Closing) -> None:
         super().__init__(closing)
 
 
@@ -81,7 +81,7 @@ class ArenaClient(Client):
         call = Call(kind="hello", path="/api/hello", limit=self._limits.read)
         return self._ask(call, wire.parse_hello).message
 
-    def whoami(self) -> wire.WhoAmI:
+    def whoami(self) -> wire_views.WhoAmI:
         """Who the arena takes us for.
 
         Raises:
@@ -95,13 +95,13 @@ class ArenaClient(Client):
         except NotFound:
             raise Garbled("Something answers, but it is no arena; check the address.") from None
 
-    def players(self) -> list[wire.PlayerRecord]:
+    def players(self) -> list[wire_views.PlayerRecord]:
         """All players of the arena, each with how long it has been idle; only the admin is told."""
         params = {"idle": "true"}
         call = Call(kind="players", path="/api/players", params=params, limit=self._limits.read)
         return self._ask(call, wire.parse_players)
 
-    def waiting_matches(self, tags: Iterable[str] = ()) -> list[wire.MatchView]:
+    def waiting_matches(self, tags: Iterable[str] = ()) -> list[wire_views.MatchView]:
         """Matches in which we are to move, without their moves; a long poll, [] at its end.
 
         It returns at once for as long as any match waits, so a caller that attends them all
@@ -117,7 +117,7 @@ class ArenaClient(Client):
         active: bool = False,
         wait: bool = False,
         **more: str,
-    ) -> list[wire.MatchView]:
+    ) -> list[wire_views.MatchView]:
         """Our matches (the admin's: all), newest first, without their moves.
 
         `tags` are alternatives; no tags or ids mean any. `active` keeps those in which we are to
@@ -145,15 +145,15 @@ class ArenaClient(Client):
         newest = replace(call, params={**params, "limit": _NEWEST})
         return self._ask(newest, wire.parse_views)
 
-    def latest(self, tags: Iterable[str] = ()) -> list[wire.MatchView]:
+    def latest(self, tags: Iterable[str] = ()) -> list[wire_views.MatchView]:
         """Our latest matches, a hundred or fewer, also those that have ended."""
         return self.matches(tags, limit="10")  # eleven times as many, by the arena's own fault
 
-    def newer(self, match_id: str, tags: Iterable[str] = ()) -> list[wire.MatchView]:
+    def newer(self, match_id: str, tags: Iterable[str] = ()) -> list[wire_views.MatchView]:
         """Our matches that were created after that one, once there are any; [] at a poll's end."""
         return self.matches(tags, wait=True, offset=match_id, limit="10", sortasc="true")
 
-    def view(self, match_id: str, events: bool = True) -> wire.MatchView:
+    def view(self, match_id: str, events: bool = True) -> wire_views.MatchView:
         """The match as it is now, with all its moves if `events`."""
         params = {"showevents": "true"} if events else {}
         path, limit = _match_path(match_id), self._limits.read
@@ -162,7 +162,7 @@ class ArenaClient(Client):
 
     def wait_for_turn(
         self, match_id: str, patience: timedelta = timedelta(seconds=2)
-    ) -> wire.MatchView | None:
+    ) -> wire_views.MatchView | None:
         """The match with all its moves once we are to move; None if that took too long.
 
         A long poll of up to the server's 30 s, which begins within our own `patience`.
@@ -190,7 +190,7 @@ class ArenaClient(Client):
 
     def act(
         self, match_id: str, action: Action, within: timedelta | None = None
-    ) -> list[wire.EventView]:
+    ) -> list[wire_views.EventView]:
         """What `action` of ours caused, in order; sent exactly once, whatever happens.
 
         It arrives `within` that time or not at all, as far as our side of the network goes.
@@ -206,7 +206,7 @@ class ArenaClient(Client):
             kind="act",
             method="POST",
             path=_match_path(match_id),
-            body=wire.action_body(action),
+            body=action_body(action),
             limit=limit,
             purpose=Purpose.ACT,
             most=timedelta.max if within is None else within,
@@ -216,7 +216,7 @@ class ArenaClient(Client):
             raise Unreachable(f"{call}: not sent, for it would arrive too late.")
         return self._ask(call, wire.parse_events)
 
-    def create_match(self, params: wire.MatchParams) -> wire.MatchCreated:
+    def create_match(self, params: wire.MatchParams) -> wire_views.MatchCreated:
         """The id of a new match; sent once, as a second one would be a second match."""
         call = Call(
             kind="create",
@@ -229,7 +229,7 @@ class ArenaClient(Client):
 
     def terminate(
         self, match_id: str, winner_id: str | None = None, comment: str | None = None
-    ) -> wire.MatchView:
+    ) -> wire_views.MatchView:
         """The match after it was ended by decision; without `winner_id` it is a tie."""
         said = {"winnerId": winner_id, "comment": comment}
         call = Call(

@@ -9,11 +9,10 @@ from datetime import datetime
 
 from cardsharp import logbook
 from cardsharp.cloud.ports import Body
-from cardsharp.deadmansdraw.actions import Action
+from cardsharp.deadmansdraw.actions import Action, action_body
 from cardsharp.deadmansdraw.cards import Card
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.deadmansdraw.position import Position
-from cardsharp.deadmansdraw.wire import action_body
 from cardsharp.deadmansdraw.wire_views import EventType, EventView, MatchView, MoveView
 from cardsharp.deciding import Decided
 from cardsharp.strategy import Decision

@@ -2,7 +2,7 @@
 
 Every `parse_*` takes the bytes of a body (or JSON already loaded) and raises `Garbled` with one
 short sentence, never the body, where it is not what it should be. The views and what they leave
-out on purpose (the random seed!) are in `views.py`; they are offered here as well.
+out on purpose (the random seed!) are in `wire_views`.
 """
 
 import json
@@ -14,61 +14,21 @@ from typing import NamedTuple, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from cardsharp.deadmansdraw.actions import Action
 from cardsharp.deadmansdraw.cards import Card
 from cardsharp.deadmansdraw.wire_views import (
     Closing,
-    CreationView,
-    DeltaView,
     Ending,
-    EventType,
     EventView,
     Hello,
     MatchCreated,
     MatchView,
-    MoveView,
-    PendingEffect,
     PlayerRecord,
-    StackDeltaView,
-    StateView,
     WhoAmI,
 )
 from cardsharp.errors import Garbled
 
 _log = logging.getLogger("cardsharp.arena")
 _ID = re.compile(r"[0-9A-Za-z]{1,64}\Z")
-
-__all__ = [
-    "Closing",
-    "CreationView",
-    "DeltaView",
-    "EventType",
-    "EventView",
-    "Hello",
-    "MatchCreated",
-    "MatchParams",
-    "MatchView",
-    "MoveView",
-    "PendingEffect",
-    "PlayerRecord",
-    "StackDeltaView",
-    "StateView",
-    "WhoAmI",
-    "action_body",
-    "card_body",
-    "instant",
-    "params_body",
-    "parse_closing_events",
-    "parse_closing_view",
-    "parse_created",
-    "parse_events",
-    "parse_hello",
-    "parse_players",
-    "parse_view",
-    "parse_views",
-    "parse_whoami",
-    "parse_whole_view",
-]
 
 
 class MatchParams(NamedTuple):
@@ -239,25 +199,6 @@ def instant(text: str) -> datetime | None:
     return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 
 
-def card_body(card: Card) -> dict[str, object]:
-    """A card as the arena reads it."""
-    return {"suit": str(card.suit), "value": card.value}
-
-
-def action_body(action: Action) -> dict[str, object]:
-    """An action as the arena reads it; an answer without a card says `null` (Oracle refused)."""
-    body: dict[str, object] = {"etype": action.verb.value}
-    if action.response is not None:
-        card = action.response.card
-        body["effect"] = {
-            "effectType": str(action.response.effect_type),
-            "card": None if card is None else card_body(card),
-        }
-    if action.autopick:
-        body["autopick"] = True
-    return body
-
-
 def params_body(params: MatchParams) -> dict[str, object]:
     """The body that creates a match; what is None is left out."""
     piles = {
@@ -266,14 +207,14 @@ def params_body(params: MatchParams) -> dict[str, object]:
         "discardPile": params.discard_pile,
     }
     body: dict[str, object] = {
-        key: [card_body(card) for card in pile] for key, pile in piles.items() if pile is not None
+        key: [card._asdict() for card in pile] for key, pile in piles.items() if pile is not None
     }
     if params.player_ids is not None:
         body["playerids"] = list(params.player_ids)
     if params.tags:
         body["tags"] = list(params.tags)
     if params.banks is not None:
-        body["banks"] = [[card_body(card) for card in bank] for bank in params.banks]
+        body["banks"] = [[card._asdict() for card in bank] for bank in params.banks]
     if params.random_seed is not None:
         body["randomSeed"] = params.random_seed
     if params.timeout is not None:

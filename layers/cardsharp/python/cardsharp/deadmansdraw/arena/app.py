@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -27,7 +27,6 @@ from cardsharp.deadmansdraw.arena.openness import PrivateOnly
 from cardsharp.deadmansdraw.arena.page_routes import AllPages, MorePages, page_routes
 from cardsharp.deadmansdraw.arena.paths import LooseRoute, PathAsSent, allowed_methods
 from cardsharp.deadmansdraw.arena.players import Book
-from cardsharp.deadmansdraw.arena.presence import Heard, Presence
 from cardsharp.deadmansdraw.arena.quotas import Shares
 from cardsharp.deadmansdraw.arena.referee import Referee
 from cardsharp.deadmansdraw.arena.slowdown import SlowDown
@@ -61,7 +60,6 @@ class Place:
     seal: Callable[[], bytes]
     since: datetime
     name: str
-    presence: Presence = field(default_factory=Heard)
     waits_cost: bool = False
     audience: int = 0
 
@@ -87,7 +85,7 @@ class Arena:
         guard = Guard(gatekeeper, limits, spectators=spectators)
         late = config.watchdog
         self._watchdog = None if late is None else Watchdog(self.referee, late)
-        api = Api(self.referee, place.waiting, config, place.name, place.presence)
+        api = Api(self.referee, place.waiting, config, place.name)
         layers = (PrivateOnly, PathAsSent) if config.insecure else (PathAsSent,)
         self._links = list(_LINKS)
         self._guard = guard

@@ -22,8 +22,8 @@ from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.players import ADMIN, Book
 from cardsharp.deadmansdraw.arena.quotas import OF_A_TEAM
 from cardsharp.deadmansdraw.arena.referee import Referee
-from cardsharp.deadmansdraw.arena.refusals import Refused
 from cardsharp.errors import ConfigError
+from cardsharp.web.refusals import Refused
 
 if TYPE_CHECKING:
     from cardsharp.cloud.dynamodb_table import DynamoTable

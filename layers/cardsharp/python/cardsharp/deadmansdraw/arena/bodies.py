@@ -7,8 +7,8 @@ from typing import Any
 from starlette.requests import Request
 
 from cardsharp.deadmansdraw.arena.inputs import parse_body
-from cardsharp.deadmansdraw.arena.refusals import Refused
 from cardsharp.errors import Malformed
+from cardsharp.web.refusals import Refused
 
 MAX_BODY = 100 * 1024
 """Bytes of the largest request body that is read, compressed or not."""

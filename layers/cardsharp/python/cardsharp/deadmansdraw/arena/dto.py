@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from functools import singledispatch
 from typing import Any
 
-from cardsharp.deadmansdraw.actions import Action, Effect, EffectType
+from cardsharp.deadmansdraw.actions import Effect, EffectType
 from cardsharp.deadmansdraw.bank import Bank
 from cardsharp.deadmansdraw.cards import Card
 from cardsharp.deadmansdraw.events import (
@@ -25,14 +25,9 @@ from cardsharp.deadmansdraw.events import (
 Json = dict[str, Any]
 
 
-def card_json(card: Card) -> Json:
-    """`{"suit": "Key", "value": 3}`."""
-    return {"suit": card.suit, "value": card.value}
-
-
 def cards_json(cards: Iterable[Card]) -> list[Json]:
     """A list of cards in their order."""
-    return [card_json(card) for card in cards]
+    return [card._asdict() for card in cards]
 
 
 def bank_json(bank: Bank) -> dict[str, list[int]]:
@@ -49,20 +44,6 @@ def effect_json(effect: Effect) -> Json:
         body["cards"] = cards_json(effect.cards)
     if effect.kraken_count:
         body["krakenCount"] = effect.kraken_count
-    return body
-
-
-def action_json(action: Action) -> Json:
-    """An action as it was posted, as far as it was understood."""
-    body: Json = {"etype": action.verb.value}
-    if action.response is not None:
-        card = action.response.card
-        body["effect"] = {
-            "effectType": action.response.effect_type,
-            "card": None if card is None else card_json(card),
-        }
-    if action.autopick:
-        body["autopick"] = True
     return body
 
 
@@ -99,14 +80,14 @@ def _(event: TurnStarted) -> Json:
 
 @event_json.register
 def _(event: Drawn) -> Json:
-    return {"eventType": "Draw", "drawCard": card_json(event.card)}
+    return {"eventType": "Draw", "drawCard": event.card._asdict()}
 
 
 @event_json.register
 def _(event: CardPlaced) -> Json:
     return {
         "eventType": "CardPlacedToPlayArea",
-        "cardPlacedToPlayAreaCard": card_json(event.card),
+        "cardPlacedToPlayAreaCard": event.card._asdict(),
     }
 
 
@@ -120,7 +101,7 @@ def _(event: EffectAnswered) -> Json:
     return {
         "eventType": "ResponseToEffect",
         "responseToEffectType": event.effect_type,
-        "responseToEffectCard": None if event.card is None else card_json(event.card),
+        "responseToEffectCard": None if event.card is None else event.card._asdict(),
     }
 
 
@@ -128,7 +109,7 @@ def _(event: EffectAnswered) -> Json:
 def _(event: CardRemoved) -> Json:
     return {
         "eventType": "CardRemovedFromBank",
-        "cardRemovedFromBankCard": card_json(event.card),
+        "cardRemovedFromBankCard": event.card._asdict(),
         "cardRemovedFromBankIndex": event.bank_index,
     }
 

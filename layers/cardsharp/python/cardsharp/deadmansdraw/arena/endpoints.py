@@ -1,5 +1,7 @@
 """The endpoints of the REST API, one method each (docs/spec/arena.md sections 3 and 4)."""
 
+from datetime import datetime
+
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -32,12 +34,12 @@ from cardsharp.deadmansdraw.arena.lobby import (
 )
 from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.deadmansdraw.arena.players import User
-from cardsharp.deadmansdraw.arena.presence import Presence
 from cardsharp.deadmansdraw.arena.referee import Referee
-from cardsharp.deadmansdraw.arena.refusals import NO_SUCH_MATCH, NOT_YOUR_TURN, Over, Refused
+from cardsharp.deadmansdraw.arena.refusals import NO_SUCH_MATCH, NOT_YOUR_TURN, Over
 from cardsharp.deadmansdraw.arena.views import Look, closing_json, full_view, header_view, list_view
 from cardsharp.deadmansdraw.arena.waiting import Waiting
 from cardsharp.errors import Malformed
+from cardsharp.web.refusals import Refused
 
 HELLO = "Hello World. I am the SAP Labs CEE Hub Programming Competition 2023 Arena server."
 MAX_REPEATS = 60
@@ -52,13 +54,12 @@ class Api:
         waiting: Waiting,
         config: ArenaConfig,
         store_name: str,
-        presence: Presence,
     ) -> None:
         self._referee = referee
         self._lobby = referee.lobby
         self._book = referee.book
         self._waiting = waiting
-        self._presence = presence
+        self._heard: dict[str, datetime] = {}
         self._poll_timeout = config.poll_timeout
         self._watchdog_pause = config.watchdog_pause
         self._store_name = store_name
@@ -90,7 +91,7 @@ class Api:
         records = [player.json_record() for player in players]
         if flag(request.query_params, "idle"):
             for record, player in zip(records, players, strict=True):
-                last = self._presence.last(player.id)
+                last = self._heard.get(player.id)
                 idle = None if last is None else self._referee.origin(None).at - last
                 record["idleSeconds"] = None if idle is None else idle.total_seconds()
         return json_answer(records)
@@ -198,7 +199,7 @@ class Api:
 
     def _heard_of(self, user: User) -> None:
         if user.plays:
-            self._presence.note(user.id, self._referee.origin(None).at)
+            self._heard[user.id] = self._referee.origin(None).at
 
     def _select(self, user: User, wanted: Filter) -> list[Match]:
         now = self._referee.origin(None).at

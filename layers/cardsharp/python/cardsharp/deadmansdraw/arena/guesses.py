@@ -9,8 +9,8 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from cardsharp.deadmansdraw.arena.counts import Counts
-from cardsharp.deadmansdraw.arena.refusals import Refused
 from cardsharp.deadmansdraw.arena.slowdown import WINDOW, delay_for
+from cardsharp.web.refusals import Refused
 
 FREE = 10
 """Wrong passwords a minute, of an address or for a user, that are answered at once."""

@@ -20,12 +20,7 @@ from cardsharp.deadmansdraw.arena.lobby import (
 )
 from cardsharp.deadmansdraw.arena.match import Match, Move
 from cardsharp.deadmansdraw.arena.players import Book, PlayersFile
-from cardsharp.deadmansdraw.arena.storage import (
-    MemoryStorage,
-    SqliteStorage,
-    Storage,
-    Unreadable,
-)
+from cardsharp.deadmansdraw.arena.storage import SqliteStorage, Unreadable
 from cardsharp.deadmansdraw.arena.waiting import Signals
 from cardsharp.deadmansdraw.arena.watchdog import Awake
 from cardsharp.errors import Conflict, StoreError
@@ -49,7 +44,7 @@ class HomeArena(Arena):
         since = config.clock()  # before it is watched: there is nobody yet to resume anything
         if config.watchdog is not None:  # without it nobody looks at the clock all the time
             config = replace(config, clock=Awake(config.clock, self._resume))
-        self._storage = MemoryStorage() if config.data is None else SqliteStorage(config.data)
+        self._storage = None if config.data is None else SqliteStorage(config.data)
         place = Place(
             lobby=MemoryLobby(self._storage, self.signals),
             waiting=self.signals,
@@ -68,13 +63,17 @@ class HomeArena(Arena):
     def close(self) -> None:
         """End every long poll and let go of the data file."""
         super().close()
-        self._storage.close()
+        if self._storage is not None:
+            self._storage.close()
 
 
 class MemoryLobby:
-    """The matches of one arena; everything happens in the server's one thread."""
+    """The matches of one arena; everything happens in the server's one thread.
 
-    def __init__(self, storage: Storage, signals: Signals) -> None:
+    Without `storage` they end with the process.
+    """
+
+    def __init__(self, storage: SqliteStorage | None, signals: Signals) -> None:
         self._storage = storage
         self._signals = signals
         self._matches: dict[str, Match] = {}
@@ -83,7 +82,7 @@ class MemoryLobby:
         self._of_player: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self._running_of: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self._unreadable: set[str] = set()
-        for match in storage.matches():
+        for match in () if storage is None else storage.matches():
             if isinstance(match, Unreadable):
                 self._unreadable.add(match.id)
             else:
@@ -98,6 +97,8 @@ class MemoryLobby:
     def history(self, match_id: str) -> list[Move]:
         """All moves of a match, read back from the storage where it is an old one."""
         if match_id not in self._histories:
+            if self._storage is None:
+                raise KeyError(match_id)
             self._histories[match_id] = self._storage.history(match_id)
         return self._histories[match_id]
 
@@ -129,7 +130,8 @@ class MemoryLobby:
         history = [] if before is None else self.history(match.id)
         if move.sequence != len(history):
             raise Conflict(f"Match {match.id} has gone on meanwhile.")
-        self._storage.save(match, move)
+        if self._storage is not None:
+            self._storage.save(match, move)
         history.append(move)
         self._histories[match.id] = history
         self._keep(match)

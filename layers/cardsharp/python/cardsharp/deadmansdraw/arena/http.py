@@ -21,11 +21,11 @@ from cardsharp.deadmansdraw.arena.guesses import Guesses
 from cardsharp.deadmansdraw.arena.paths import decode_parameters
 from cardsharp.deadmansdraw.arena.players import User
 from cardsharp.deadmansdraw.arena.quotas import Shares
-from cardsharp.deadmansdraw.arena.refusals import Refused
 from cardsharp.deadmansdraw.arena.slowdown import WINDOW, Pace, SlowDown
 from cardsharp.deadmansdraw.arena.spectators import SPECTATOR, Spectators
 from cardsharp.deadmansdraw.arena.waiting import ClientGone
 from cardsharp.errors import Malformed, RulesError, StoreError
+from cardsharp.web.refusals import Refused
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 Handler = Callable[[Request, User], Awaitable[Response]]

@@ -8,9 +8,9 @@ import json
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from cardsharp.deadmansdraw.actions import Action
+from cardsharp.deadmansdraw.actions import Action, action_body
 from cardsharp.deadmansdraw.arena.creation import CreationParams, lay_table
-from cardsharp.deadmansdraw.arena.dto import Json, action_json, event_json
+from cardsharp.deadmansdraw.arena.dto import Json, event_json
 from cardsharp.deadmansdraw.arena.randomness import (
     Draws,
     Randomness,
@@ -121,7 +121,7 @@ def act(match: Match, action: Action, origin: Origin) -> tuple[Match, Move]:
     draws = _draws(match)
     state, events = apply(match.state, action, draws)
     after, move = _moved(match, state, events, draws.used, origin)
-    return after, replace(move, user_action=action_json(action))
+    return after, replace(move, user_action=action_body(action))
 
 
 def end_turn_by_force(match: Match, origin: Origin) -> tuple[Match, Move]:

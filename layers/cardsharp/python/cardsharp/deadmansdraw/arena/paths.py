@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from cardsharp.deadmansdraw.arena.refusals import Refused
+from cardsharp.web.refusals import Refused
 
 _BROKEN_ESCAPE = re.compile("%(?![0-9a-fA-F]{2})")
 

@@ -12,7 +12,7 @@ from datetime import timedelta
 
 from cardsharp.deadmansdraw.arena.counts import Counts
 from cardsharp.deadmansdraw.arena.players import User
-from cardsharp.deadmansdraw.arena.refusals import Refused
+from cardsharp.web.refusals import Refused
 
 DAY = timedelta(days=1)
 

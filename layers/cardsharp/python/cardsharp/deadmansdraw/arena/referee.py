@@ -29,9 +29,9 @@ from cardsharp.deadmansdraw.arena.refusals import (
     NOT_VISIBLE,
     NOT_YOUR_TURN,
     Over,
-    Refused,
 )
 from cardsharp.errors import Conflict, Malformed
+from cardsharp.web.refusals import Refused
 
 P = ParamSpec("P")
 T = TypeVar("T")

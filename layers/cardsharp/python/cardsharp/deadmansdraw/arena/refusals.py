@@ -1,4 +1,4 @@
-"""Answers that say no, as exceptions that the HTTP edge turns into statuses and bodies."""
+"""What is said where a request is refused, and the exception where its match is over."""
 
 from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.errors import CardsharpError
@@ -6,14 +6,6 @@ from cardsharp.errors import CardsharpError
 NOT_VISIBLE = "Match is visible only to participating players."
 NOT_YOUR_TURN = "Authenticated user is not the current player."
 NO_SUCH_MATCH = "Match does not exist."
-
-
-class Refused(CardsharpError):
-    """A request that is answered with an error status and a sentence."""
-
-    def __init__(self, status: int, message: str) -> None:
-        super().__init__(message)
-        self.status = status
 
 
 class Over(CardsharpError):

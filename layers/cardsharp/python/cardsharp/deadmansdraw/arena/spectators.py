@@ -14,8 +14,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from cardsharp.deadmansdraw.arena.players import User
-from cardsharp.deadmansdraw.arena.refusals import Refused
 from cardsharp.deadmansdraw.arena.slowdown import SlowDown
+from cardsharp.web.refusals import Refused
 
 SPECTATOR = User("spectator", None, "spectator")
 

@@ -9,7 +9,6 @@ import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -38,40 +37,6 @@ class Unreadable:
     """A stored match of which only the id can be told."""
 
     id: str
-
-
-class Storage(Protocol):
-    """Where matches are kept."""
-
-    def matches(self) -> Iterable[Match | Unreadable]:
-        """All stored matches."""
-
-    def history(self, match_id: str) -> list[Move]:
-        """The moves of a stored match, in order."""
-
-    def save(self, match: Match, move: Move) -> None:
-        """Store a match and its newest move together; they are safe when this returns."""
-
-    def close(self) -> None:
-        """Let go of the file."""
-
-
-class MemoryStorage:
-    """Keeps nothing: the matches end with the process."""
-
-    def matches(self) -> Iterable[Match]:
-        """No match outlives its process here."""
-        return ()
-
-    def history(self, match_id: str) -> list[Move]:
-        """No history outlives its process here."""
-        raise KeyError(match_id)
-
-    def save(self, match: Match, move: Move) -> None:
-        """Do nothing: the lobby holds the match."""
-
-    def close(self) -> None:
-        """Do nothing."""
 
 
 class SqliteStorage:

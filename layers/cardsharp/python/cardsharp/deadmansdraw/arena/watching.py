@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 from datetime import timedelta
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -10,14 +10,12 @@ from starlette.responses import HTMLResponse, Response
 
 from cardsharp.deadmansdraw.arena.dto import Json
 from cardsharp.deadmansdraw.arena.http import hung_up, json_answer, tagged, time_left
-from cardsharp.deadmansdraw.arena.lobby import Lobby, moves_of
+from cardsharp.deadmansdraw.arena.lobby import moves_of
 from cardsharp.deadmansdraw.arena.match import Match
-from cardsharp.deadmansdraw.arena.players import Book, User
+from cardsharp.deadmansdraw.arena.players import User
 from cardsharp.deadmansdraw.arena.referee import Referee
-from cardsharp.deadmansdraw.arena.refusals import Refused
 from cardsharp.deadmansdraw.arena.spectators import SPECTATOR
 from cardsharp.deadmansdraw.arena.views import Look, full_view
-from cardsharp.deadmansdraw.arena.waiting import Waiting
 from cardsharp.deadmansdraw.recorded import told
 from cardsharp.deadmansdraw.wire_views import MatchView
 from cardsharp.errors import Malformed
@@ -25,36 +23,20 @@ from cardsharp.viewer.assets import HEADERS
 from cardsharp.viewer.base import Site
 from cardsharp.viewer.pages import match_page, message_page, steps_document
 from cardsharp.viewer.shown import DrawnMatch, shown
+from cardsharp.web.refusals import Refused
+
+if TYPE_CHECKING:
+    from cardsharp.deadmansdraw.arena.app import Place
 
 _KEPT = 32
 """Matches that are kept as they were drawn last."""
-
-
-class MatchPlace(Protocol):
-    """Where the matches are, who plays them, and how a client waits there."""
-
-    @property
-    def lobby(self) -> Lobby:
-        """The matches."""
-
-    @property
-    def book(self) -> Book:
-        """The players."""
-
-    @property
-    def waiting(self) -> Waiting:
-        """How a client waits."""
-
-    @property
-    def audience(self) -> int:
-        """How many spectators may wait at a time."""
 
 
 class MatchPages:
     """The pages of single matches."""
 
     def __init__(
-        self, site: Site, referee: Referee, place: MatchPlace, poll_timeout: timedelta
+        self, site: Site, referee: Referee, place: "Place", poll_timeout: timedelta
     ) -> None:
         self._site, self._referee, self._poll_timeout = site, referee, poll_timeout
         self._lobby, self._book, self._waiting = place.lobby, place.book, place.waiting

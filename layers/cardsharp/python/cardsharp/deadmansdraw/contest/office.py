@@ -15,7 +15,8 @@ from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.deadmansdraw.arena.players import ADMIN, User
 from cardsharp.deadmansdraw.arena.referee import Referee
 from cardsharp.deadmansdraw.arena.views import Look, full_view, list_view
-from cardsharp.deadmansdraw.wire import MatchCreated, MatchParams, MatchView
+from cardsharp.deadmansdraw.wire import MatchParams
+from cardsharp.deadmansdraw.wire_views import MatchCreated, MatchView
 from cardsharp.errors import Conflict
 
 _ORGANISER = User(ADMIN, None, ADMIN)

@@ -7,15 +7,14 @@ from typing import Protocol
 from cardsharp.contest.facts import Facts
 from cardsharp.contest.pairing import Score, Team
 from cardsharp.contest.tables import Account, Tabled, TableOrder
-from cardsharp.deadmansdraw.wire import (
+from cardsharp.deadmansdraw.wire import MatchParams, instant
+from cardsharp.deadmansdraw.wire_views import (
     EventType,
     EventView,
     MatchCreated,
-    MatchParams,
     MatchView,
     MoveView,
     PlayerRecord,
-    instant,
 )
 
 GONE = 2
