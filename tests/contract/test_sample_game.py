@@ -21,12 +21,13 @@ from support.games import HOSTED, SAMPLES
 import cardsharp.games
 import web.app
 from cardsharp.access import Limits
+from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.host.client import HostClient
 from cardsharp.host.house import house
 from cardsharp.host.records import Tables
 from cardsharp.host.service import Host
 from cardsharp.host.wire import CreateAsked, JoinAsked, LookAsked
-from cardsharp.keep.memory import MemoryKeep
+from cardsharp.keep.sqlite import SqliteKeep
 from workbench.cloud.context import Function
 from workbench.cloud.http_front import HttpFront
 
@@ -193,7 +194,7 @@ def test_who_waits_is_told_that_the_game_has_begun_with_their_turn(name: str) ->
             host.join(coming.pop())
 
     clock = Coming()
-    host = Host(house(name), Tables(MemoryKeep(clock), clock), clock)
+    host = Host(house(name), Tables(SqliteKeep(MEMORY, clock), clock), clock)
     game = host.create(CreateAsked(), None)
     host.join(JoinAsked(game=game, name="ann", secret=SECRET))
     coming = [JoinAsked(game=game, name="bob", secret=SECRET.replace("cafe", "beef"))]

@@ -12,6 +12,7 @@ from support.euchre_api import Service
 from support.euchre_direct import Died, direct_player
 
 from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.errors import Conflict, StoreError
 from cardsharp.euchre.cards import Card
 from cardsharp.euchre.records import DealKey, Event, Record
@@ -19,7 +20,7 @@ from cardsharp.euchre.simulation import shuffled
 from cardsharp.euchre.state import Deal
 from cardsharp.euchre.store import Deals
 from cardsharp.euchre.strategies import build
-from cardsharp.keep.memory import MemoryKeep
+from cardsharp.keep.sqlite import SqliteKeep
 from workbench.euchre.coordinator import StrategyPlayer, play_deal
 
 Disturbance = Callable[[int, bool], None]
@@ -67,7 +68,7 @@ class Watched(Deals):
 
 def watched(disturb: Disturbance) -> Watched:
     clock = SystemClock()
-    return Watched(MemoryKeep(clock), clock, disturb)
+    return Watched(SqliteKeep(MEMORY, clock), clock, disturb)
 
 
 def play(seed: int, disturb: Disturbance) -> tuple[Deal, Service, Watched, int]:

@@ -11,14 +11,15 @@ import pytest
 from pydantic import TypeAdapter
 from support.cloud_clock import FakeClock
 
+from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.contest.entries import Entrant, Result, Ruling, Settings, Stage
 from cardsharp.contest.facts import Facts
 from cardsharp.contest.meetings import Meeting, Standing
 from cardsharp.contest.records import ContestsKept, Records
 from cardsharp.contest.sqlite import _CONTENTS, FILE, kept_in
 from cardsharp.errors import Conflict
-from cardsharp.keep.memory import MemoryKeep
 from cardsharp.keep.port import Change
+from cardsharp.keep.sqlite import SqliteKeep
 from cardsharp.ratings import Rating
 
 SETTINGS = Settings("cup", matches=3, most=9, seed="secret")
@@ -32,7 +33,7 @@ NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 @pytest.fixture
 def contests() -> ContestsKept:
-    return ContestsKept(MemoryKeep(FakeClock()))
+    return ContestsKept(SqliteKeep(MEMORY, FakeClock()))
 
 
 @pytest.fixture
@@ -58,7 +59,7 @@ def test_teams_stand_in_the_order_of_their_entries_until_they_are_seeded(records
     assert records.teams()[2] == changed != THREE
 
 
-class Overtaken(MemoryKeep):
+class Overtaken(SqliteKeep):
     """A keep whose next commit comes after somebody else's."""
 
     def commit(self, *changes: Change) -> None:
@@ -72,7 +73,7 @@ OVERTAKING: list[Callable[[], None]] = []
 
 def test_of_two_who_change_a_contest_at_once_neither_undoes_the_other() -> None:
     """Teams are changed by the first alone; what else is said of a contest is said by both."""
-    records = ContestsKept(Overtaken(FakeClock())).found(SETTINGS)
+    records = ContestsKept(Overtaken(MEMORY, FakeClock())).found(SETTINGS)
     changes: tuple[Callable[[], None], ...] = (
         lambda: records.add(ONE),
         lambda: records.seed([ONE.id]),

@@ -11,10 +11,11 @@ from support.euchre_peeker import Peeker, Window
 from support.size import cases
 
 from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.euchre.simulation import shuffled
 from cardsharp.euchre.state import Deal
 from cardsharp.euchre.strategies import Strategy, build
-from cardsharp.keep.memory import MemoryKeep
+from cardsharp.keep.sqlite import SqliteKeep
 from workbench.cloud.http_front import HttpFront
 from workbench.euchre.coordinator import Player, StrategyPlayer, play_deal, play_game
 from workbench.euchre.probe import KINDS, Probed, probe
@@ -85,7 +86,7 @@ def test_the_probe_finds_no_answer_that_changes_with_hidden_cards(
 def test_the_probe_catches_a_player_that_peeks() -> None:
     """The positive control: without it the test above would prove nothing."""
     clock = SystemClock()
-    window = Window(MemoryKeep(clock), clock)
+    window = Window(SqliteKeep(MEMORY, clock), clock)
     with euchre_front(Peeker(window), Diary(), window) as front:
         findings = {one.kind: one.changed for one in probe(front.url, Probed(DEALS))}
     assert all(findings.values()), findings

@@ -7,6 +7,7 @@ from support.cloud_benches import moto_client
 from support.cloud_clock import FakeClock
 
 from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.errors import Conflict
 from cardsharp.euchre.cards import DECK
 from cardsharp.euchre.records import (
@@ -20,7 +21,7 @@ from cardsharp.euchre.records import (
     encode_event,
 )
 from cardsharp.euchre.store import LIFE, Deals, dynamo_deals, key_at
-from cardsharp.keep.memory import MemoryKeep
+from cardsharp.keep.sqlite import SqliteKeep
 from workbench.cloud.tables import create_table
 
 KEY = DealKey("7f0e", 0, 12)
@@ -50,7 +51,7 @@ def clock() -> FakeClock:
 
 @pytest.fixture
 def deals(clock: FakeClock) -> Deals:
-    return Deals(MemoryKeep(clock), clock)
+    return Deals(SqliteKeep(MEMORY, clock), clock)
 
 
 def read(deals: Deals, key: DealKey = KEY) -> Record:
@@ -62,7 +63,7 @@ def read(deals: Deals, key: DealKey = KEY) -> Record:
 
 @given(st.lists(events, max_size=4))
 def test_a_deal_is_read_as_it_was_told(told: list[Event]) -> None:
-    deals = Deals(MemoryKeep(SystemClock()), SystemClock())
+    deals = Deals(SqliteKeep(MEMORY, SystemClock()), SystemClock())
     assert deals.read(KEY) is None
     deals.begin(KEY, CARDS)
     for event in told:
@@ -92,14 +93,14 @@ def test_who_read_a_deal_that_changed_began_anew_or_is_gone_cannot_append(
 
 @given(st.lists(st.builds(DealKey, st.text(min_size=1), small, small), unique=True, max_size=5))
 def test_any_token_and_any_numbers_are_a_key_of_their_own(keys: list[DealKey]) -> None:
-    keep = MemoryKeep(SystemClock())
+    keep = SqliteKeep(MEMORY, SystemClock())
     deals = Deals(keep, SystemClock())
     keys += [DealKey("a", 1, 2**31 - 1), DealKey("a#deal#1", 1, 11), DealKey("a", 11, 1)]
     for number, key in enumerate(keys):
         deals.begin(key, (*CARDS[number:], *CARDS[:number]))
     for number, key in enumerate(keys):
         assert read(deals, key).cards[0] == CARDS[number]
-    assert {key_at(place) for place in keep._kept} == {*keys}
+    assert {key_at(place) for place, _ in keep.listed()} == {*keys}
 
 
 def test_an_item_of_version_02_is_played_on(clock: FakeClock) -> None:

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from support.cloud_clock import FakeClock
 from support.cloud_threads import at_once
 
+from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.errors import Conflict
 from cardsharp.keep.dynamodb import DynamoKeep
-from cardsharp.keep.memory import MemoryKeep
 from cardsharp.keep.port import Check, Delete, Keep, Key, Put
 from cardsharp.keep.sqlite import SqliteKeep
 from workbench.cloud.tables import create_table
@@ -33,14 +33,11 @@ class Bench:
         self.keep, self.numbers = reopen(), count()
 
 
-@pytest.fixture(params=["memory", "sqlite", "ministack"])
+@pytest.fixture(params=["sqlite", "ministack"])
 def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
     clock = FakeClock()
     with ExitStack() as stack:
-        if request.param == "memory":
-            keep = MemoryKeep(clock)
-            yield Bench(clock, lambda: keep)
-        elif request.param == "sqlite":
+        if request.param == "sqlite":
             path = tmp_path / "deep" / "store.db"
             make = partial(SqliteKeep, path, clock)
             yield Bench(clock, lambda: stack.enter_context(closing(make())))
@@ -158,9 +155,9 @@ def test_of_writers_that_begin_a_document_one_is_first(bench: Bench) -> None:
 
 @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 3), st.booleans()), max_size=12))
-def test_every_home_is_as_memory(bench: Bench, done: list[tuple[str, int, bool]]) -> None:
+def test_every_home_is_as_a_file_in_memory(bench: Bench, done: list[tuple[str, int, bool]]) -> None:
     """Any sequence of writes and removals, right or wrong about the versions."""
-    model = MemoryKeep(bench.clock)
+    model = SqliteKeep(MEMORY, bench.clock)
     partition = f"partition {next(bench.numbers)}"
     for sort, expected, removed in done:
         key = Key(partition, sort)

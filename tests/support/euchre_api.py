@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.deciding import Decided
 from cardsharp.euchre.asks import Ask
 from cardsharp.euchre.journal import Journal
@@ -14,7 +15,7 @@ from cardsharp.euchre.routes import API
 from cardsharp.euchre.service import EuchreService
 from cardsharp.euchre.store import Deals
 from cardsharp.euchre.strategies import Decision, Strategy, build
-from cardsharp.keep.memory import MemoryKeep
+from cardsharp.keep.sqlite import SqliteKeep
 from cardsharp.web import edge
 from workbench.cloud.context import LambdaContext
 from workbench.cloud.http_front import HttpFront
@@ -47,7 +48,7 @@ class Diary(Journal):
 
 
 def memory_store() -> Deals:
-    return Deals(MemoryKeep(SystemClock()), SystemClock())
+    return Deals(SqliteKeep(MEMORY, SystemClock()), SystemClock())
 
 
 def event(method: str, target: str, body: str | None = None) -> Json:

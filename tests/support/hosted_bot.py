@@ -14,6 +14,7 @@ from world.network import LIMITS, Place, Tools, asked_of
 from cardsharp.cloud.attended import Meet
 from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.ports import Body, MatchLog
+from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.host.bot import seat_match
 from cardsharp.host.client import HostClient
 from cardsharp.host.house import House
@@ -21,7 +22,7 @@ from cardsharp.host.records import Table, Tables
 from cardsharp.host.routes import api_of
 from cardsharp.host.service import Host
 from cardsharp.host.wire import NO_GAME, JoinAsked, LookAsked
-from cardsharp.keep.memory import MemoryKeep
+from cardsharp.keep.sqlite import SqliteKeep
 from cardsharp.seats import SeatOrder, find_seat, order_seat
 from cardsharp.web import edge
 from workbench.cloud.http_events import Answered
@@ -51,7 +52,7 @@ class HostedPlace:
         del folder
         self.clock, house = clock, self.house
         self.rules = house.rules()
-        self.host = Host(house, Tables(MemoryKeep(clock), clock), clock)
+        self.host = Host(house, Tables(SqliteKeep(MEMORY, clock), clock), clock)
         self.api = edge.build(api_of(house), self.host)
         start = dict(self.rules.dump(self._worth_it()))
         self.host.tables.write(Table(TABLE, self.rules.seats, start, start))

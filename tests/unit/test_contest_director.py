@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 from support.cloud_clock import FakeClock
 from support.contest_arena import FakeArena, Killed
 
+from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.contest.director import Director
 from cardsharp.contest.entries import Entrant, Result, Settings
 from cardsharp.contest.records import ContestsKept, Records
 from cardsharp.contest.sqlite import found_in
 from cardsharp.deadmansdraw.contest.tables import ArenaTables
 from cardsharp.errors import ConfigError, Unreachable
-from cardsharp.keep.memory import MemoryKeep
+from cardsharp.keep.sqlite import SqliteKeep
 
 SETTINGS = Settings("cup", matches=3, most=9, seed="secret")
 
@@ -52,7 +53,7 @@ def held(records: Records, arena: FakeArena) -> list[Result]:
 @pytest.mark.parametrize("lost", [False, True], ids=["before", "after"])
 def test_a_director_that_dies_at_any_call_changes_nothing(lost: bool, error: bool) -> None:
     """At each call to the arena, before and after its effect: the same results and matches."""
-    contests = ContestsKept(MemoryKeep(FakeClock()))
+    contests = ContestsKept(SqliteKeep(MEMORY, FakeClock()))
     small = contests.found(replace(SETTINGS, matches=1, most=3))
     for name in ("One", "Two", "Three"):
         small.enter(name)

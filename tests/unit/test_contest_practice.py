@@ -8,6 +8,7 @@ from support.arena import ALICE, BOB, HandClock
 from support.cloud_clock import FakeClock
 from support.contest_arena import FakeArena, Killed
 
+from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.contest.director import Director
 from cardsharp.contest.entries import Settings
 from cardsharp.contest.facts import Facts
@@ -23,12 +24,12 @@ from cardsharp.deadmansdraw.arena.views import Look, full_view
 from cardsharp.deadmansdraw.contest.tables import ArenaTables, AttendedTables, facts_of
 from cardsharp.deadmansdraw.wire import parse_view
 from cardsharp.errors import Unreachable
-from cardsharp.keep.memory import MemoryKeep
+from cardsharp.keep.sqlite import SqliteKeep
 
 
 @pytest.fixture
 def records() -> Records:
-    made = ContestsKept(MemoryKeep(FakeClock())).found(Settings("cup", seed="secret"))
+    made = ContestsKept(SqliteKeep(MEMORY, FakeClock())).found(Settings("cup", seed="secret"))
     for name in ("One", "Two", "Three", "Four", "Five"):
         made.enter(name)
     return made

@@ -1,4 +1,4 @@
-"""Documents in one table of a SQLite file, which several processes may use at once."""
+"""Documents in one table of a SQLite file, for several processes at once, or of this memory."""
 
 import sqlite3
 from collections.abc import Sequence
