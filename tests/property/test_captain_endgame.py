@@ -11,8 +11,9 @@ from cardsharp.deadmansdraw.actions import DRAW, END_TURN
 from cardsharp.deadmansdraw.bank import bank_of
 from cardsharp.deadmansdraw.cards import SERVER_DECK, Card, Suit
 from cardsharp.deadmansdraw.position import Position
-from cardsharp.deadmansdraw.rules import State, apply, start
+from cardsharp.deadmansdraw.rules import apply, start
 from cardsharp.deadmansdraw.simulation import fair_chance
+from cardsharp.deadmansdraw.state import State
 from cardsharp.deadmansdraw.strategies import build
 
 CALM = (Suit.ANCHOR, Suit.KEY, Suit.MERMAID)

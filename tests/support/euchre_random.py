@@ -5,9 +5,10 @@ from random import Random
 
 from cardsharp.euchre.actions import PASS, Question
 from cardsharp.euchre.position import Position, project
-from cardsharp.euchre.rules import apply, legal_actions, start, turn
+from cardsharp.euchre.rules import apply, legal_actions, start
 from cardsharp.euchre.simulation import shuffled
 from cardsharp.euchre.state import Deal
+from cardsharp.euchre.table import turn
 
 
 def stations(seed: int | str, *, passing: float = 0.6) -> Iterator[Deal]:

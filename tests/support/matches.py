@@ -6,8 +6,8 @@ from random import Random
 from cardsharp.deadmansdraw.actions import Action
 from cardsharp.deadmansdraw.events import Event
 from cardsharp.deadmansdraw.position import PastMove, Position
-from cardsharp.deadmansdraw.rules import Chance, State
 from cardsharp.deadmansdraw.simulation import DeadMansDraw, match_from
+from cardsharp.deadmansdraw.state import Chance, State
 from cardsharp.deadmansdraw.strategies import Strategy
 
 Maker = Callable[[Random], Strategy]

@@ -6,8 +6,9 @@ from cardsharp.deadmansdraw.actions import Effect, EffectType
 from cardsharp.deadmansdraw.bank import bank_of
 from cardsharp.deadmansdraw.cards import RULEBOOK_DECK, SERVER_DECK, Card, Suit
 from cardsharp.deadmansdraw.position import Position
-from cardsharp.deadmansdraw.rules import State, start
+from cardsharp.deadmansdraw.rules import start
 from cardsharp.deadmansdraw.simulation import deal
+from cardsharp.deadmansdraw.state import State
 
 SUITS = {suit.value: suit for suit in Suit}
 

@@ -13,10 +13,9 @@ from cardsharp.euchre.fallback import decide
 from cardsharp.euchre.journal import decision_entry
 from cardsharp.euchre.position import Position
 from cardsharp.euchre.records import DealKey
-from cardsharp.euchre.rules import turn
 from cardsharp.euchre.state import HAND, TURN, Deal
 from cardsharp.euchre.strategies import build, names
-from cardsharp.euchre.table import DEALER
+from cardsharp.euchre.table import DEALER, turn
 
 DEALS = {"pimc": 2}
 """Deals that a strategy is asked about, 60 of those that are quick."""

@@ -8,12 +8,12 @@ from support.euchre_random import decisions
 from cardsharp.euchre.actions import Question
 from cardsharp.euchre.cards import DECK, parse
 from cardsharp.euchre.position import project
-from cardsharp.euchre.rules import apply, score, turn
+from cardsharp.euchre.rules import apply, score
 from cardsharp.euchre.state import Deal
 from cardsharp.euchre.strategies.layout import layout
 from cardsharp.euchre.strategies.playout import ALL, PlayStage, Seating, played_out
 from cardsharp.euchre.strategies.sound import Rules, discard_first
-from cardsharp.euchre.table import DEALER, SEATS
+from cardsharp.euchre.table import DEALER, SEATS, turn
 
 
 def test_the_spare_card_is_the_first_that_the_rules_discard() -> None:

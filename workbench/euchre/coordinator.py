@@ -11,10 +11,11 @@ from typing import Protocol
 from cardsharp.euchre.actions import Action
 from cardsharp.euchre.cards import Card
 from cardsharp.euchre.position import project
-from cardsharp.euchre.rules import Result, apply, score, start, turn
+from cardsharp.euchre.rules import Result, apply, score, start
 from cardsharp.euchre.simulation import CHAIRS, Euchre, Match
 from cardsharp.euchre.state import Deal
 from cardsharp.euchre.strategies import Strategy
+from cardsharp.euchre.table import turn
 
 Players = Sequence["Player"]
 """Four by chair, clockwise; partners sit opposite and may be one and the same object."""

@@ -19,9 +19,9 @@ from cardsharp.euchre.records import (
     encode_event,
 )
 from cardsharp.euchre.replay import header_body
-from cardsharp.euchre.rules import score, turn
+from cardsharp.euchre.rules import score
 from cardsharp.euchre.simulation import Dealt
-from cardsharp.euchre.table import SEATS, Table
+from cardsharp.euchre.table import SEATS, Table, turn
 from workbench.lab.extras import LabMatch, Taken
 
 

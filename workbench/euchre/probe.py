@@ -12,11 +12,11 @@ from random import Random
 from cardsharp.euchre.actions import PASS, Action, Bid, Defend, Discard, Question
 from cardsharp.euchre.cards import SUITS
 from cardsharp.euchre.position import project
-from cardsharp.euchre.rules import apply, start, turn
+from cardsharp.euchre.rules import apply, start
 from cardsharp.euchre.simulation import exchanged, shuffled
 from cardsharp.euchre.state import Deal
 from cardsharp.euchre.strategies import build
-from cardsharp.euchre.table import DEALER
+from cardsharp.euchre.table import DEALER, turn
 from workbench.euchre.remote import RemotePlayer
 
 LONE = 0.15

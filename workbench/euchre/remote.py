@@ -14,10 +14,10 @@ import requests
 
 from cardsharp.errors import CardsharpError, ConfigError, Unreachable
 from cardsharp.euchre.actions import Action, Bid, Defend, Discard, Play, Question
-from cardsharp.euchre.rules import choices, turn
+from cardsharp.euchre.rules import choices
 from cardsharp.euchre.simulation import CHAIRS, Dealt, Match
 from cardsharp.euchre.state import Deal
-from cardsharp.euchre.table import DEALER, Table
+from cardsharp.euchre.table import DEALER, Table, turn
 
 TIMEOUT = 30
 """Seconds; the real client waits for ever."""

@@ -11,19 +11,6 @@ from cardsharp.blef.cards import DECK, Hand, sort_hand
 from cardsharp.blef.state import Deal, Move, Round
 from cardsharp.errors import Illegal
 
-__all__ = [
-    "MAX_PLAYERS",
-    "MIN_PLAYERS",
-    "Applied",
-    "Deal",
-    "Move",
-    "Round",
-    "apply",
-    "legal_actions",
-    "max_cards",
-    "start",
-]
-
 MIN_PLAYERS = 2
 MAX_PLAYERS = 8
 

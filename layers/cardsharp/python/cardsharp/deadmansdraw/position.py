@@ -27,7 +27,8 @@ from cardsharp.deadmansdraw.events import (
     Event,
     TurnEnded,
 )
-from cardsharp.deadmansdraw.rules import State, TurnStart, legal_actions
+from cardsharp.deadmansdraw.rules import legal_actions
+from cardsharp.deadmansdraw.state import State, TurnStart
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,24 +11,9 @@ from dataclasses import replace
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, Effect, EffectType, respond
 from cardsharp.deadmansdraw.bank import Bank
 from cardsharp.deadmansdraw.cards import Card
-from cardsharp.deadmansdraw.draft import KRAKEN_DRAWS, MAP_OFFER, Draft, sword_targets
+from cardsharp.deadmansdraw.draft import Draft, sword_targets
 from cardsharp.deadmansdraw.events import Comment, Event, MatchEnded
 from cardsharp.deadmansdraw.state import Chance, State, TurnStart
-
-__all__ = [
-    "KRAKEN_DRAWS",
-    "MAP_OFFER",
-    "MAX_TIMEOUTS",
-    "Chance",
-    "State",
-    "TurnStart",
-    "apply",
-    "force_turn_end",
-    "legal_actions",
-    "start",
-    "sword_targets",
-    "terminate",
-]
 
 MAX_TIMEOUTS = 5
 """The turn that times out for the fifth time ends the match (docs/spec/arena.md section 5)."""

@@ -18,7 +18,8 @@ from cardsharp.deadmansdraw.cards import (
 )
 from cardsharp.deadmansdraw.events import Event, MatchEnded, TurnEnded, TurnStarted
 from cardsharp.deadmansdraw.position import Observer, PastMove, Position
-from cardsharp.deadmansdraw.rules import Chance, State, apply, legal_actions, start
+from cardsharp.deadmansdraw.rules import apply, legal_actions, start
+from cardsharp.deadmansdraw.state import Chance, State
 from cardsharp.deadmansdraw.strategies import Strategy, build
 from cardsharp.deadmansdraw.strategies.dossier import PastMatch, briefed
 from cardsharp.errors import ConfigError, Illegal, Malformed

@@ -10,22 +10,7 @@ from cardsharp.errors import Illegal, Malformed
 from cardsharp.euchre.actions import PASS, Action, Bid, Defend, Discard, Play, Question
 from cardsharp.euchre.cards import DECK, SUITS, Card, Suit, suit_of
 from cardsharp.euchre.state import TURN, Deal
-from cardsharp.euchre.table import TRICKS, Table, ToAct, turn
-
-__all__ = [
-    "MADE",
-    "Deal",
-    "Result",
-    "ToAct",
-    "apply",
-    "choices",
-    "legal_actions",
-    "legal_bids",
-    "legal_cards",
-    "score",
-    "start",
-    "turn",
-]
+from cardsharp.euchre.table import TRICKS, Table, turn
 
 MADE = 3
 """Tricks that the caller's side must win."""

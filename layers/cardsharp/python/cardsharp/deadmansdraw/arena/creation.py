@@ -16,7 +16,8 @@ from cardsharp.deadmansdraw.arena.inspect import js_string, plain_number
 from cardsharp.deadmansdraw.arena.randomness import Draws
 from cardsharp.deadmansdraw.bank import bank_of
 from cardsharp.deadmansdraw.cards import SERVER_DECK, Card, lowest_of_each_suit, without
-from cardsharp.deadmansdraw.rules import State, start
+from cardsharp.deadmansdraw.rules import start
+from cardsharp.deadmansdraw.state import State
 from cardsharp.errors import Malformed
 
 Cards = tuple[Card, ...]

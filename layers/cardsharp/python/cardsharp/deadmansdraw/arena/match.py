@@ -18,7 +18,8 @@ from cardsharp.deadmansdraw.arena.randomness import (
     draws_for_start,
 )
 from cardsharp.deadmansdraw.events import Comment, Event, MatchEnded, TurnStarted
-from cardsharp.deadmansdraw.rules import State, apply, force_turn_end, terminate
+from cardsharp.deadmansdraw.rules import apply, force_turn_end, terminate
+from cardsharp.deadmansdraw.state import State
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from cardsharp.deadmansdraw.arena.creation import creation_json
 from cardsharp.deadmansdraw.arena.dto import Json, bank_json, cards_json, effect_json
 from cardsharp.deadmansdraw.arena.match import Match, Move
 from cardsharp.deadmansdraw.arena.players import Book, User
-from cardsharp.deadmansdraw.rules import State
+from cardsharp.deadmansdraw.state import State
 
 BETWEEN_TURNS = "\u25b7"
 

@@ -5,9 +5,9 @@ from collections.abc import Collection, Iterable, Sequence
 from cardsharp.deadmansdraw.actions import Action, Effect, EffectType, respond
 from cardsharp.deadmansdraw.bank import Bank
 from cardsharp.deadmansdraw.cards import Card, Suit
+from cardsharp.deadmansdraw.draft import sword_targets
 from cardsharp.deadmansdraw.events import CardPlaced, Drawn, EffectPlayed
 from cardsharp.deadmansdraw.position import Position
-from cardsharp.deadmansdraw.rules import sword_targets
 
 
 def lying(position: Position) -> frozenset[str]:

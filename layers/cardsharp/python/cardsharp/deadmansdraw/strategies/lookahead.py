@@ -22,8 +22,8 @@ from typing import NamedTuple
 from cardsharp.deadmansdraw.actions import Effect, EffectType
 from cardsharp.deadmansdraw.bank import Bank
 from cardsharp.deadmansdraw.cards import Card, Suit
+from cardsharp.deadmansdraw.draft import KRAKEN_DRAWS, MAP_OFFER
 from cardsharp.deadmansdraw.position import Position
-from cardsharp.deadmansdraw.rules import KRAKEN_DRAWS, MAP_OFFER
 
 TREASURE = frozenset({Suit.CHEST, Suit.KEY})
 """The suits that bring a bonus from the discard pile when they are collected together."""

@@ -5,8 +5,8 @@ from random import Random
 
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Effect, EffectType, respond
 from cardsharp.deadmansdraw.cards import Card, Suit
+from cardsharp.deadmansdraw.draft import sword_targets
 from cardsharp.deadmansdraw.position import Position
-from cardsharp.deadmansdraw.rules import sword_targets
 from cardsharp.deadmansdraw.strategies.base import Decision
 from cardsharp.deadmansdraw.strategies.choices import (
     dearest,
