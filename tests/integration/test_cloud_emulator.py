@@ -17,8 +17,7 @@ from cardsharp.cloud import dynamodb_items as items
 from cardsharp.cloud import secrets
 from cardsharp.cloud.adapters import build_log
 from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.dynamodb_relay import DynamoRelay
-from cardsharp.cloud.dynamodb_switches import DynamoSwitchboard
+from cardsharp.cloud.dynamodb_control import DynamoRelay, DynamoSwitchboard
 from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.cloud.ports import MoveRecord
 from cardsharp.cloud.secrets import credentials

@@ -11,7 +11,7 @@ from boto3.session import Session
 from cardsharp.cloud.aws import call, config, connect
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.dynamodb import DynamoLog
-from cardsharp.cloud.dynamodb_switches import DynamoSwitchboard
+from cardsharp.cloud.dynamodb_control import DynamoSwitchboard
 from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.errors import ConfigError, StoreError
 from workbench.cloud.nested import prefix_of

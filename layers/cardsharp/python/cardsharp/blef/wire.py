@@ -220,35 +220,30 @@ class StateBody(Body):
 
 def state_body(game: GameRecord, position: Position | None) -> StateBody:
     """A game as seen in a position of it; None before the start."""
-    names = game.nicknames
-    if position is None:
-        return StateBody(
-            admin_nickname=game.admin,
-            public=game.public,
-            status=Status.NOT_STARTED,
-            round_number=0,
-            max_cards=0,
-            players=[PlayerBody(nickname=name, n_cards=0) for name in names],
-            hands=[],
-            cp_nickname=None,
-            history=[],
-        )
+    names, seen = game.nicknames, position or before_start(game)
+    # The last round of a finished game, closed before the loser's cards were taken, is still
+    # "Running", as it is in the original.
+    over = Status.RUNNING if seen.round().winner is None else Status.FINISHED
     return StateBody(
         admin_nickname=game.admin,
         public=game.public,
-        # The last round of a finished game, closed before the loser's cards were taken, is
-        # still "Running", as it is in the original.
-        status=Status.RUNNING if position.round().winner is None else Status.FINISHED,
-        round_number=position.number,
-        max_cards=position.max_cards,
+        status=Status.NOT_STARTED if position is None else over,
+        round_number=seen.number,
+        max_cards=seen.max_cards,
         players=[
             PlayerBody(nickname=name, n_cards=cards)
-            for name, cards in zip(names, position.n_cards, strict=True)
+            for name, cards in zip(names, seen.n_cards, strict=True)
         ],
-        hands=hands_of(names, position),
-        cp_nickname=None if position.turn is None else names[position.turn],
-        history=moves_of(names, position),
+        hands=hands_of(names, seen),
+        cp_nickname=None if seen.turn is None else names[seen.turn],
+        history=moves_of(names, seen),
     )
+
+
+def before_start(game: GameRecord) -> Position:
+    """A game that has not started, as anybody sees it."""
+    nobody = (0,) * len(game.players)
+    return Position(None, 0, 0, nobody, ((),) * len(nobody), None)
 
 
 def hands_of(names: Sequence[str], position: Position) -> list[HandBody]:

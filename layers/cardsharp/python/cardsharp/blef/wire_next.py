@@ -7,8 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, RootModel
 
-from cardsharp.blef.position import Position
-from cardsharp.blef.records import GameRecord, Player, Status
+from cardsharp.blef.records import Player, Status
 from cardsharp.blef.sight import Sight
 from cardsharp.blef.store import Listing, Saved
 from cardsharp.blef.wire import (
@@ -18,6 +17,7 @@ from cardsharp.blef.wire import (
     MoveBody,
     PlayerBody,
     Uuid,
+    before_start,
     hands_of,
     moves_of,
 )
@@ -94,7 +94,7 @@ class ListNewsBody(NextListedBody):
 
 def state_body(sight: Sight) -> NextStateBody:
     """A game as it is seen."""
-    game, seen = sight.game, sight.position or _before(sight.game)
+    game, seen = sight.game, sight.position or before_start(sight.game)
     names = game.nicknames
     over = seen.round().winner is not None
     return NextStateBody(
@@ -142,12 +142,6 @@ def list_news(saved: Saved) -> ListNewsBody:
         players=list(game.nicknames),
         last_modified=saved.changed.timestamp(),
     )
-
-
-def _before(game: GameRecord) -> Position:
-    """A game that has not started, as anybody sees it."""
-    nobody = (0,) * len(game.players)
-    return Position(None, 0, 0, nobody, ((),) * len(nobody), None)
 
 
 def _text(*, public: bool) -> Literal["true", "false"]:

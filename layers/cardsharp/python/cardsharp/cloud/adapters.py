@@ -104,7 +104,7 @@ def build_relay(store: str) -> Relay:
     kind, _, place = store.partition(":")
     if kind != "dynamodb":
         return Alone()
-    from cardsharp.cloud.dynamodb_relay import DynamoRelay  # noqa: PLC0415 - boto3 is slow to import
+    from cardsharp.cloud.dynamodb_control import DynamoRelay  # noqa: PLC0415 - boto3 is slow to import
     from cardsharp.cloud.dynamodb_table import DynamoTable  # noqa: PLC0415 - as above
 
     return DynamoRelay(DynamoTable(place))
@@ -115,7 +115,7 @@ def build_switchboard(store: str, clock: Clock) -> Switchboard:
     kind, _, place = store.partition(":")
     if kind != "dynamodb":
         return NoSwitchboard()
-    from cardsharp.cloud.dynamodb_switches import (  # noqa: PLC0415 - boto3 is slow to import
+    from cardsharp.cloud.dynamodb_control import (  # noqa: PLC0415 - boto3 is slow to import
         DynamoSwitchboard,
     )
     from cardsharp.cloud.dynamodb_table import DynamoTable  # noqa: PLC0415 - as above

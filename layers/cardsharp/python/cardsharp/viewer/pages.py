@@ -47,21 +47,17 @@ def list_page(
 ) -> str:
     """A list of matches, the newest first; `older` leads to those that did not fit."""
     told = {"columns": columns, "rows": list(rows), "filters": filters, "older": older}
-    return _environment().get_template("list.html").render(told, site=site, alone=None)
+    return _page("list.html", **told, site=site, alone=None)
 
 
 def message_page(site: Site, message: str) -> str:
     """A page that says why there is nothing else."""
-    return (
-        _environment().get_template("message.html").render(message=message, site=site, alone=None)
-    )
+    return _page("message.html", message=message, site=site, alone=None)
 
 
 def door_page(site: Site, path: str, why: str = "") -> str:
     """A page that asks for the password, which is sent to `path`, and says why it is asked for."""
-    return (
-        _environment().get_template("door.html").render(site=site, path=path, why=why, alone=None)
-    )
+    return _page("door.html", site=site, path=path, why=why, alone=None)
 
 
 def match_page(
@@ -71,7 +67,7 @@ def match_page(
 
     Without script the analysis is there only where it is given.
     """
-    return _environment().get_template("match.html").render(_context(site, match, number, analysis))
+    return _page("match.html", **_context(site, match, number, analysis))
 
 
 def steps_document(match: DrawnMatch, start: int = 0) -> dict[str, object]:
@@ -106,14 +102,9 @@ def match_file(match: DrawnMatch, analysis: Explained | None = None) -> str:
     document = {**steps_document(match), "analysis": analysis_document(match, analysis)}
     data = gzip.compress(json.dumps(document, separators=(",", ":")).encode(), mtime=0)
     packed = base64.b64encode(data).decode()
-    return (
-        _environment()
-        .get_template("match.html")
-        .render(
-            _context(Site("Cardsharp"), match, None, analysis, "#"),
-            alone=alone(asset("viewer.css"), asset("match.js"), packed),
-        )
-    )
+    page = alone(asset("viewer.css"), asset("match.js"), packed)
+    told = _context(Site("Cardsharp"), match, None, analysis, "#")
+    return _page("match.html", **{**told, "alone": page})
 
 
 def _context(
@@ -130,7 +121,7 @@ def _context(
         "site": site,
         "match": match,
         "at": at,
-        "frame": _shown_at(match, at),
+        "frame": match.frames[at - 1] if total else None,
         "table": match.table(at - 1),
         "thought": _thought(match.frames[at - 1]) if total else "",
         "turns": _turns(match),
@@ -170,11 +161,11 @@ def _judged(match: DrawnMatch, analysis: Explained, number: int) -> Markup:
 
 def _made(template: str, **values: object) -> Markup:
     """A piece of a page; what is put into it is escaped there."""
-    return Markup(_environment().get_template(template).render(values))  # noqa: S704
+    return Markup(_page(template, **values))  # noqa: S704
 
 
-def _shown_at(match: DrawnMatch, at: int) -> Frame | None:
-    return match.frames[at - 1] if match.frames else None
+def _page(template: str, **values: object) -> str:
+    return _environment().get_template(template).render(values)
 
 
 def _turns(match: DrawnMatch) -> list[tuple[int, str, list[tuple[int, Frame]]]]:
@@ -204,17 +195,17 @@ def _jumps(match: DrawnMatch, at: int) -> dict[str, int]:
 
 def _facts(match: DrawnMatch) -> str:
     """What there is to say of a match in one line."""
-    header, outcome = match.header, match.outcome
+    header = match.header
     facts = [match.game.title, f"{match.record.started:%Y-%m-%d %H:%M} UTC"]
     if header.tags:
         facts.append(" ".join(header.tags))
-    facts.append(_ended(match, outcome) if match.over else "live")
+    facts.append(_ended(match) if match.over else "live")
     return " · ".join(facts)
 
 
-def _ended(match: DrawnMatch, outcome: object) -> str:
+def _ended(match: DrawnMatch) -> str:
     found = match.outcome
-    if found is None or outcome is None:
+    if found is None:
         return "over"
     score = "" if found.scores is None else f" {' : '.join(map(str, found.scores))}"
     if found.winner is None:

@@ -1,4 +1,4 @@
-"""The switches in the match log's DynamoDB table: one item that no index lists."""
+"""The poller's generations and the switches in the match log's table: items that no index lists."""
 
 from typing import TYPE_CHECKING
 
@@ -9,8 +9,27 @@ from cardsharp.cloud.switches import Switches, usable
 if TYPE_CHECKING:
     from cardsharp.cloud.dynamodb_items import Value
 
-_KEY = items.key("control", "pause")
+_RELAY = items.key("control", "poller")
+_SWITCHES = items.key("control", "pause")
 """A pause was all that it had at first; so one stays in force when a stack is updated."""
+
+
+class DynamoRelay:
+    """A `Relay` in the table of a match log."""
+
+    def __init__(self, table: DynamoTable) -> None:
+        self._table = table
+
+    def begin(self) -> int:
+        """A new generation's number; a repeat after a lost answer leaves one out."""
+        always = "attribute_not_exists(pk) OR generation >= :one"
+        item = self._table.update(_RELAY, "ADD generation :one", always, {":one": items.number(1)})
+        return int(item["generation"]["N"])
+
+    def newest(self) -> int:
+        """The number of the generation that began last, a moment late at the most."""
+        item = self._table.get(_RELAY, of_now=False)
+        return 0 if item is None else int(item["generation"]["N"])
 
 
 class DynamoSwitchboard:
@@ -25,13 +44,13 @@ class DynamoSwitchboard:
 
     def read(self) -> Switches:
         """What is set."""
-        item = self._table.get(_KEY, of_now=self._of_now) or {}
+        item = self._table.get(_SWITCHES, of_now=self._of_now) or {}
         return usable({name: next(iter(value.values())) for name, value in item.items()})
 
     def set(self, switches: Switches) -> None:
         """Write all of them; functions see it within seconds."""
         told = {name: _attribute(value) for name, value in switches if value is not None}
-        self._table.put({**_KEY, **told})
+        self._table.put({**_SWITCHES, **told})
 
 
 def _attribute(value: object) -> "Value":
