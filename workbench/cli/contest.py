@@ -12,7 +12,7 @@ from cardsharp.contest.pages import file_page
 from cardsharp.contest.pairing import FORMATS
 from cardsharp.contest.sqlite import found_in
 from cardsharp.contest.status import Status
-from cardsharp.errors import ConfigError
+from cardsharp.errors import ConfigError, Malformed
 from workbench.cli.commands import command
 from workbench.cli.contest_play import practice, run_
 from workbench.cli.contest_teams import teams
@@ -29,6 +29,8 @@ from workbench.contest.showing import (
     result_row,
     standing_row,
 )
+from workbench.contest.tables import check_game
+from workbench.lab.plan import DEFAULT_GAME
 from workbench.show.options import Json
 from workbench.show.output import print_json, results
 
@@ -45,11 +47,22 @@ def _is_known(_kind: object, name: str) -> None:
         raise ValueError(f"It must be one of {', '.join(FORMATS)}.")
 
 
+def _has_two_sides(_kind: object, name: str) -> None:
+    try:
+        check_game(name)
+    except (ConfigError, Malformed) as error:
+        raise ValueError(str(error)) from None
+
+
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class NewOptions:
     """What a contest is founded with."""
 
+    game: Annotated[
+        str,
+        Parameter(validator=_has_two_sides, help="Which game is played; the first has an arena."),
+    ] = DEFAULT_GAME
     format: Annotated[
         str,
         Parameter(validator=_is_known, help=f"Who meets whom: {', '.join(FORMATS)}."),
@@ -73,14 +86,24 @@ def new(folder: Folder, /, *, options: NewOptions = NewOptions(), where: Where =
     name = name_of(folder)
     if options.matches % 2 == 0:
         raise ConfigError("An odd number of matches decides a pairing, such as --matches 5.")
-    settings = Settings(name, options.format, options.matches, 3 * options.matches, options.timeout)
+    settings = Settings(
+        name=name,
+        format=options.format,
+        matches=options.matches,
+        most=3 * options.matches,
+        timeout=options.timeout,
+        game=options.game,
+    )
     there = where.contests()
     if there is None:
         found_in(folder, settings).close()
+    elif not settings.has_arena:
+        raise ConfigError(f"A stack has no arena of {options.game}; hold the contest in a folder.")
     else:
         there.found(settings)
     results().print(f"contest {name}: {options.format}, {options.matches} matches a pairing")
-    command = f"cardsharp contest teams add {where.arguments(folder)} NAME"
+    played = "" if settings.has_arena else " --strategy STRATEGY"
+    command = f"cardsharp contest teams add {where.arguments(folder)} NAME{played}"
     results().print(f"Enter teams by: {command}", style="dim", soft_wrap=True)
 
 

@@ -17,9 +17,9 @@ from cardsharp.contest.entries import Stage
 from cardsharp.contest.practice import Practice, ladder
 from cardsharp.contest.records import Records
 from cardsharp.contest.sqlite import kept_in
+from cardsharp.contest.tables import PracticeHost
 from cardsharp.deadmansdraw.arena.config import utc_now
-from cardsharp.deadmansdraw.client import ArenaClient
-from cardsharp.deadmansdraw.contest.tables import ArenaTables, AttendedTables
+from cardsharp.deadmansdraw.contest.tables import AttendedTables
 from cardsharp.errors import ConfigError
 from workbench.cli.contest_where import HERE, Folder, Where, name_of
 from workbench.contest.home import PAUSE, Place, opened, run
@@ -31,6 +31,7 @@ from workbench.contest.showing import (
     practice_line,
     print_table,
 )
+from workbench.contest.tables import HomeTables
 from workbench.show.exits import Exit
 from workbench.show.output import messages, results
 from workbench.sparing import Sparing
@@ -69,35 +70,47 @@ class _Aloud(logging.Handler):
         messages().print(record.getMessage(), markup=False)
 
 
+Pause = Callable[[], None]
+"""Waits between two steps of a director."""
+
+_TOLD = ("cardsharp.deadmansdraw.arena", "workbench.contest")
+
+
 @contextmanager
 def _told_aloud() -> Iterator[None]:
-    """Say warnings of the arena at the terminal, too, each once a minute."""
-    source, handler = logging.getLogger("cardsharp.deadmansdraw.arena"), _Aloud(logging.WARNING)
+    """Say warnings of arena and teams at the terminal, too, each once a minute."""
+    handler = _Aloud(logging.WARNING)
     handler.addFilter(Sparing())
-    source.addHandler(handler)
+    sources = [logging.getLogger(name) for name in _TOLD]
+    for source in sources:
+        source.addHandler(handler)
     try:
         yield
     finally:
-        source.removeHandler(handler)
-
-
-@contextmanager
-def _played(folder: Path, options: ContestOptions) -> Iterator[tuple[Records, ArenaClient]]:
-    """The contest with its arena running, and its organiser there."""
-    place = Place(**asdict(options))
-    organiser = secrets.token_urlsafe(18)
-    with (
-        kept_in(folder) as records,
-        telemetry_in(folder / "contest.log"),
-        _told_aloud(),
-        opened(records, folder, place, organiser) as (url, client),
-    ):
-        messages().print(f"contest {records.settings.name}: arena at {url}; Ctrl-C stops it.")
-        yield records, client
+        for source in sources:
+            source.removeHandler(handler)
 
 
 def _wait() -> None:
     time.sleep(PAUSE.total_seconds())
+
+
+@contextmanager
+def _played(folder: Path, options: ContestOptions) -> Iterator[tuple[Records, PracticeHost, Pause]]:
+    """The contest with its arena running and its organiser there, or at tables of its own."""
+    with kept_in(folder) as records, telemetry_in(folder / "contest.log"), _told_aloud():
+        name, game = records.settings.name, records.settings.game
+        if records.settings.has_arena:
+            organiser = secrets.token_urlsafe(18)
+            with opened(records, folder, Place(**asdict(options)), organiser) as (url, client):
+                messages().print(f"contest {name}: arena at {url}; Ctrl-C stops it.")
+                yield records, AttendedTables(client), _wait
+            return
+        if options != ContestOptions():
+            raise ConfigError(f"A contest of {game} has no arena: leave its options out.")
+        with HomeTables(records, folder, utc_now) as tables:
+            messages().print(f"contest {name}: {game}, played here; Ctrl-C stops it.")
+            yield records, tables, tables.pause
 
 
 def run_(
@@ -124,13 +137,13 @@ def run_(
             raise ConfigError("With --stack the arena is there already; give --region at the most.")
         _show(there, name_of(folder))
         return Exit.OK
-    with _played(folder, options) as (records, client):
+    with _played(folder, options) as (records, tables, pause):
         names = {team.id: team.name for team in records.teams()}
-        left = Practice(records, AttendedTables(client), utc_now)
-        run(lambda: left.step(begin=False), lambda: None, _wait)
+        left = Practice(records, tables, utc_now)
+        run(lambda: left.step(begin=False), lambda: None, pause)
         if seed_by_practice and records.stage is Stage.OPEN:
             _seed_by_practice(records)
-        run(Director(records, ArenaTables(client)).step, _teller(records, names), _wait)
+        run(Director(records, tables).step, _teller(records, names), pause)
         results().print(f"won by {joined(records.table()[0], names)}", markup=False)
         with suppress(KeyboardInterrupt):
             while stay:
@@ -194,9 +207,9 @@ def practice(
     After Ctrl-C, or whatever else stopped it, the same command goes on.
     """
     end = _end_of(hours, until)
-    with _played(folder, options) as (records, client):
+    with _played(folder, options) as (records, tables, pause):
         names = {team.id: team.name for team in records.teams()}
-        practised = Practice(records, AttendedTables(client), utc_now)
+        practised = Practice(records, tables, utc_now)
         told = {meeting.number for meeting in practised.meetings}
 
         def goes_on() -> bool:
@@ -208,7 +221,7 @@ def practice(
                     told.add(meeting.number)
                     results().print(practice_line(meeting, names), markup=False)
 
-        run(lambda: practised.step(begin=goes_on()) and not goes_on(), tell, _wait)
+        run(lambda: practised.step(begin=goes_on()) and not goes_on(), tell, pause)
         print_table(ladder_rows(records, names))
     return Exit.OK
 

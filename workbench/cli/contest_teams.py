@@ -9,6 +9,7 @@ import cyclopts
 from cyclopts import Parameter
 
 from cardsharp.errors import ConfigError
+from cardsharp.games import game
 from workbench.cli.contest_where import HERE, Folder, Where
 from workbench.show.options import Json
 from workbench.show.output import print_json, results
@@ -57,14 +58,22 @@ def import_(folder: Folder, file: Path, /, *, where: Where = HERE) -> None:
 
 def _enter(folder: Path, wanted: list[tuple[str, str | None]], where: Where) -> None:
     """Enter teams, each with its strategy where it is played here; all of them or none."""
+    with where.records(folder) as records:
+        of = game(records.settings.game)
+        has_arena = records.settings.has_arena
     for name, strategy in wanted:
+        if strategy is None and not has_arena:
+            raise ConfigError(
+                f"{of.title} has no arena where {name} could play: give its --strategy, a name of "
+                "ours, a FILE.py or a 'command'."
+            )
         if strategy is not None:
             if where.stack is not None:
                 raise ConfigError(
                     f"A stack plays no team itself. Enter {name} without a strategy, and play it "
                     f"on any machine: cardsharp bot --url URL --user ID --strategy {strategy}"
                 )
-            strategy_named(strategy)
+            strategy_named(strategy, of)
     with where.records(folder) as records:
         taken = Counter([team.name for team in records.teams()] + [name for name, _ in wanted])
         twice = next((name for name, times in taken.items() if times > 1), None)

@@ -49,7 +49,7 @@ def keep(plan: Plan, wanted: Collection[Which], run: str, at: datetime, log: Mat
     return ids
 
 
-class _Noting:
+class Noting:
     """A player whose actions are taken down."""
 
     def __init__(self, player: LabPlayer, notes: list[Taken]) -> None:
@@ -74,7 +74,7 @@ def _replayed(plan: Plan, wanted: Collection[Which], run: str, at: datetime) -> 
     pairs = {pair for pair, _ in wanted}
     for numbers in (series for series in plan.missing({}) if pairs & {*series}):
         with ExitStack() as stack:
-            series = PairSeries(plan, stack, lambda player: _Noting(player, notes))
+            series = PairSeries(plan, stack, lambda player: Noting(player, notes))
             for number in numbers:
                 for side, _ in enumerate(series.pair(number)):
                     if (number, side) in wanted:

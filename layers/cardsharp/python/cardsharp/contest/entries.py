@@ -8,6 +8,7 @@ from enum import StrEnum
 from cardsharp.contest import elimination, ladder, round_robin, swiss  # noqa: F401 - formats
 from cardsharp.contest.facts import Facts
 from cardsharp.contest.pairing import FORMATS, Decision, Format, Pairing, Rules, Team
+from cardsharp.games import game
 
 
 class Stage(StrEnum):
@@ -28,11 +29,17 @@ class Settings:
     most: int = 15
     timeout: float = 7.0
     seed: str = field(default_factory=lambda: secrets.token_hex(16), repr=False)
+    game: str = field(default_factory=lambda: game(None).name)
 
     @property
     def practice(self) -> str:
         """The tag of its practice."""
         return f"{self.name}-practice"
+
+    @property
+    def has_arena(self) -> bool:
+        """Whether its matches are played at an arena, where any client can sit down."""
+        return self.game == game(None).name
 
     @property
     def form(self) -> Format:

@@ -1,0 +1,158 @@
+"""A match of a contest in a process of its own, so that no team can end or hold up the contest.
+
+Its orders are a `TableTask` in JSON. Before each decision of a team's own code it prints `turn` and
+whose it is, and at the end a `TableEnd`; both are numbers of the task's teams.
+"""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from cardsharp.errors import CardsharpError, ConfigError, StrategyFault
+from cardsharp.games import game
+from workbench.child import read_orders, say_ready
+from workbench.lab.extras import LabMatch, LabPlayer, Taken, extras_of
+from workbench.lab.keeping import Noting
+from workbench.lab.matches import Thinking
+from workbench.lab.plan import Plan
+from workbench.lab.players import strategy_of
+from workbench.lab.tempered import play
+from workbench.show.keeping import keep_match
+from workbench.show.lookup import open_log
+from workbench.strategy_file import is_own, version_of
+
+TURN = "turn"
+
+
+@dataclass(frozen=True, slots=True)
+class TableTask:
+    """A match to be played; `names` and `strategies` are in the order of its sides."""
+
+    match: str
+    game: str
+    seed: int
+    names: tuple[str, str]
+    strategies: tuple[str, str]
+    at: datetime
+    tag: str
+    log: Path
+
+
+@dataclass(frozen=True, slots=True)
+class TableEnd:
+    """How it ended: per cent of the points of each side, decisions, and who failed, if anybody."""
+
+    points: tuple[int, int]
+    turns: int
+    failed: int | None = None
+    fault: str = ""
+
+
+TASK, END = TypeAdapter(TableTask), TypeAdapter(TableEnd)
+
+
+class _Failed(Exception):
+    """The code of one side has failed."""
+
+    def __init__(self, side: int, fault: CardsharpError) -> None:
+        super().__init__(str(fault))
+        self.side = side
+
+
+class _Announced:
+    """A team's own code, which is said to decide before it does."""
+
+    def __init__(self, side: int, player: LabPlayer, say: Callable[[str], None]) -> None:
+        self._side, self._player, self._say = side, player, say
+
+    def decide(self, state: Any) -> Any:  # noqa: ANN401 - any game's state and action
+        """The player's action."""
+        self._say(f"{TURN} {self._side}")
+        try:
+            return self._player.decide(state)
+        except StrategyFault as fault:
+            raise _Failed(self._side, fault) from None
+
+    def ended(self, state: Any) -> None:  # noqa: ANN401
+        """Tell the player that the match is over."""
+        self._player.ended(state)
+
+
+def played(task: TableTask, say: Callable[[str], None]) -> TableEnd:
+    """Play a match and keep it in its log; whose code fails has lost."""
+    plan = Plan(first=task.strategies[0], second=task.strategies[1], pairs=1, game=task.game)
+    simulation, dice = plan.simulation, extras_of(task.game).dice(task.seed, 0)
+    notes: list[Taken] = []
+    seated: dict[int, LabPlayer] = {}
+    try:
+        for side, seats in enumerate(simulation.sides):
+            player = _player(plan, side, (dice.first, dice.second)[side], notes, say)
+            seated |= dict.fromkeys(seats, player)
+        opening = simulation.deal(dice.deal)
+        end = play(simulation, opening, [seated[seat] for seat in sorted(seated)], dice.chance)
+    except _Failed as failed:
+        points = (0, 100) if failed.side == 0 else (100, 0)
+        return TableEnd(points, len(notes), failed.side, str(failed))
+    made = simulation.points(end)
+    first, second = (round(100 * sum(made[seat] for seat in side)) for side in simulation.sides)
+    _keep(task, simulation.sides, notes, end)
+    return TableEnd((first, second), len(notes))
+
+
+def _player(
+    plan: Plan, side: int, dice: Random, notes: list[Taken], say: Callable[[str], None]
+) -> LabPlayer:
+    """The player of a side; a team's own code is announced before it is imported, too."""
+    name = (plan.first, plan.second)[side]
+    if is_own(name):
+        say(f"{TURN} {side}")
+    try:
+        strategy = strategy_of(plan, name, dice)
+    except ConfigError as error:
+        raise _Failed(side, error) from None
+    player = Noting(Thinking(plan.simulation, strategy), notes)
+    return _Announced(side, player, say) if is_own(name) else player
+
+
+def _keep(task: TableTask, sides: Any, notes: list[Taken], end: object) -> None:  # noqa: ANN401
+    """Write the match into the contest's log, where `watch`, `show` and `analyse` find it."""
+    extras = extras_of(task.game)
+    if not extras.keeps:
+        return
+    names = dict.fromkeys(sides[0], task.names[0]) | dict.fromkeys(sides[1], task.names[1])
+    version = version_of(task.strategies[0], game(task.game))
+    told = LabMatch(
+        match_id=task.match,
+        at=task.at,
+        seats=sides[0],
+        names=tuple(names[seat] for seat in sorted(names)),
+        taken=tuple(notes),
+        end=end,
+        tag=task.tag,
+        version=version,
+    )
+    with open_log(f"sqlite:{task.log}") as log:
+        for record, moves in extras.kept(told):
+            keep_match(record, moves, log)
+
+
+def main() -> None:
+    """Play the match that was ordered."""
+    logging.disable()
+    task = TASK.validate_json(read_orders())
+    say_ready()
+    print(END.dump_json(played(task, _say)).decode(), flush=True)  # noqa: T201 - to the parent
+
+
+def _say(line: str) -> None:
+    print(line, flush=True)  # noqa: T201 - what the parent reads
+
+
+if __name__ == "__main__":
+    main()

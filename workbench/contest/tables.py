@@ -1,0 +1,254 @@
+"""Tables of a contest's own, for games that no arena hosts: each match in a process of its own.
+
+A match is written down before it begins and its seed decides how it ends, so whatever kills the
+contest, the next start plays what had begun, to the same end.
+"""
+
+import logging
+import os
+import queue
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Self
+
+from pydantic import TypeAdapter, ValidationError
+
+from cardsharp.contest.entries import Entrant
+from cardsharp.contest.facts import Facts
+from cardsharp.contest.pairing import Score, Team
+from cardsharp.contest.records import Records
+from cardsharp.contest.tables import Account, Tabled, TableOrder
+from cardsharp.errors import ConfigError, Conflict
+from cardsharp.games import game
+from cardsharp.keep.port import Document, Key, Put
+from workbench.child import Child
+from workbench.contest.table import END, TASK, TURN, TableEnd, TableTask
+from workbench.lab.plan import simulation_of
+
+LOG = "matches.db"
+"""The match log in the contest's folder."""
+
+STARTING = 30.0
+"""Seconds in which a process must say its first word; after that a turn has the contest's limit."""
+
+PAUSE = 0.5
+"""Seconds between two steps of the director, unless a match ends before."""
+
+SIDES = 2
+
+_PAGE = 1000
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class TableKept:
+    """A match as it is kept; `end` is None until it has ended, and `winner` a side's number."""
+
+    teams: tuple[Team, Team]
+    tags: tuple[str, ...]
+    seed: int
+    began: datetime
+    ended: datetime | None = None
+    end: TableEnd | None = None
+    winner: int | None = None
+
+
+_KEPT = TypeAdapter(TableKept)
+
+
+def check_game(name: str) -> None:
+    """Raise `ConfigError` where no contest of that game can be held: it has not two sides."""
+    sides = simulation_of(name).sides
+    if len(sides) != SIDES:
+        raise ConfigError(f"{game(name).title} has {len(sides)} sides; a contest is between two.")
+
+
+class HomeTables:
+    """Tables as `PracticeHost`, in a `with`; its teams are all played here."""
+
+    def __init__(self, records: Records, folder: Path, clock: Callable[[], datetime]) -> None:
+        self._records, self._clock, self._folder = records, clock, folder
+        self._settings = records.settings
+        self._partition = f"contest#{self._settings.name}#table"
+        self._playing: dict[str, Future[TableEnd]] = {}
+        self._pool = ThreadPoolExecutor(os.cpu_count() or 1)
+        self._over = threading.Event()
+
+    def __enter__(self) -> Self:
+        teams = self._teams()
+        if len(teams) < SIDES:
+            raise ConfigError("A contest has two teams at least; `cardsharp contest teams add`.")
+        for team in teams.values():
+            _strategy(team)  # but none is imported in this process
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._pool.shutdown(cancel_futures=True)
+
+    def matches(self, tags: tuple[str, ...] = (), ids: tuple[str, ...] = ()) -> list[Tabled]:
+        """Matches with any of these tags, or of these ids; those that had begun go on."""
+        for match in [match for match, future in self._playing.items() if future.done()]:
+            self._take(match, self._playing.pop(match))
+        found = [one for one in self._kept() if _is_asked(one, tags, ids)]
+        for document, kept in found:
+            if kept.ended is None and document.key.sort not in self._playing:
+                self._start(document.key.sort, kept)
+        return [_tabled(document.key.sort, kept) for document, kept in found]
+
+    def account(self, match: str) -> Account:
+        """A match read whole."""
+        kept = self._one(match)[1]
+        end = kept.end or TableEnd((0, 0), 0)
+        seconds = ((kept.ended or self._clock()) - kept.began).total_seconds()
+        late = (int(end.failed == 0), int(end.failed == 1))
+        facts = Facts(end.points, kept.winner, seconds, end.turns, late=late)
+        return Account(kept.teams, facts, kept.ended, kept.ended is not None)
+
+    def begin(self, order: TableOrder) -> str:
+        """The id of a new match."""
+        match = sha256("\n".join((*order.tags, order.seed)).encode()).hexdigest()[:24]
+        kept = TableKept(order.teams, order.tags, int(order.seed), self._clock())
+        with suppress(Conflict):  # it had begun before
+            self._write(match, kept, 0)
+        return match
+
+    def end(self, match: str, winner: Team | None, comment: str) -> None:
+        """End a match by decision."""
+        del comment
+        document, kept = self._one(match)
+        side = None if winner is None else kept.teams.index(winner)
+        ended = replace(kept, ended=self._clock(), end=TableEnd((0, 0), 0), winner=side)
+        self._write(match, ended, document.version)
+
+    def idle(self) -> Mapping[Team, float | None]:
+        """Everybody is here."""
+        return dict.fromkeys(self._teams(), 0.0)
+
+    def pause(self) -> None:
+        """Wait until a match has ended, or for a moment where none is played."""
+        wait(self._playing.values(), timeout=PAUSE, return_when=FIRST_COMPLETED)
+        if not self._playing:
+            self._over.wait(PAUSE)
+
+    # --- a match ---------------------------------------------------------------------------
+
+    def _start(self, match: str, kept: TableKept) -> None:
+        teams = self._teams()
+        names = [teams[team].name for team in kept.teams]
+        strategies = [_strategy(teams[team]) for team in kept.teams]
+        task = TableTask(
+            match=match,
+            game=self._settings.game,
+            seed=kept.seed,
+            names=(names[0], names[1]),
+            strategies=(strategies[0], strategies[1]),
+            at=kept.began,
+            tag=kept.tags[-1],
+            log=self._folder.absolute() / LOG,
+        )
+        self._playing[match] = self._pool.submit(self._play, task)
+
+    def _play(self, task: TableTask) -> TableEnd:
+        """Have a process play a match; who falls silent, or ends the process, has lost."""
+        with (self._folder / "contest.log").open("ab") as errors:
+            child = Child("workbench.contest.table", TASK.dump_json(task).decode(), errors)
+        turn: int | None = None
+        try:
+            for line in self._lines(child):
+                word, _, number = line.partition(" ")
+                if word != TURN:
+                    return END.validate_json(line)
+                turn = int(number)
+            fault = "has ended the process that played it, or took too long"
+        except (ValueError, ValidationError) as error:
+            fault = f"has printed what is no end of a match: {error}"
+        finally:
+            child.kill()
+        if turn is None or self._over.is_set():
+            return TableEnd((0, 0), 0, fault="The match was stopped before anybody decided.")
+        return TableEnd((0, 100) if turn == 0 else (100, 0), 0, turn, fault)
+
+    def _lines(self, child: Child) -> Iterator[str]:
+        """Yield what a process says, until it ends or is silent for too long."""
+        said: queue.Queue[str | None] = queue.Queue()
+        pipe = child.process.stdout
+        if pipe is None or not child.gets_ready():
+            return
+
+        def read() -> None:
+            with suppress(ValueError, OSError):  # the pipe is closed
+                for line in pipe:
+                    said.put(line.strip())
+            said.put(None)
+
+        threading.Thread(target=read, daemon=True).start()
+        limit = STARTING
+        with suppress(queue.Empty):
+            while (line := said.get(timeout=limit)) is not None and not self._over.is_set():
+                yield line
+                limit = self._settings.timeout if line.startswith(TURN) else STARTING
+
+    def _take(self, match: str, future: "Future[TableEnd]") -> None:
+        """Keep how a match has ended, unless it was ended by decision meanwhile."""
+        document, kept = self._one(match)
+        if kept.ended is not None:
+            return
+        end = future.result()
+        if end.fault:
+            names = [self._teams()[team].name for team in kept.teams]
+            who = "Nobody" if end.failed is None else names[end.failed]
+            _log.warning("%s failed in match %s: %s", who, match, end.fault.splitlines()[0])
+        first, second = end.points
+        winner = None if first == second else int(second > first)
+        ended = replace(kept, ended=self._clock(), end=end, winner=winner)
+        self._write(match, ended, document.version)
+
+    # --- what is kept ----------------------------------------------------------------------
+
+    def _teams(self) -> dict[Team, Entrant]:
+        return {team.id: team for team in self._records.teams()}
+
+    def _write(self, match: str, kept: TableKept, version: int) -> None:
+        body = _KEPT.dump_python(kept, mode="json")
+        self._records.documents.commit(Put(Key(self._partition, match), body, version))
+
+    def _kept(self) -> Iterator[tuple[Document, TableKept]]:
+        keep = self._records.documents
+        found = keep.range(self._partition, most=_PAGE)
+        while found:
+            yield from ((one, _KEPT.validate_python(one.body)) for one in found)
+            found = keep.range(self._partition, found[-1].key.sort, _PAGE)
+
+    def _one(self, match: str) -> tuple[Document, TableKept]:
+        document = self._records.documents.get(Key(self._partition, match))
+        if document is None:
+            raise ConfigError(f"The contest has no match {match}.")
+        return document, _KEPT.validate_python(document.body)
+
+
+def _strategy(team: Entrant) -> str:
+    if team.strategy is None:
+        raise ConfigError(
+            f"{team.name} has no strategy, and the game no arena where it could play: remove it, "
+            "and enter it again with --strategy."
+        )
+    return team.strategy
+
+
+def _is_asked(one: tuple[Document, TableKept], tags: tuple[str, ...], ids: tuple[str, ...]) -> bool:
+    document, kept = one
+    return document.key.sort in ids or not set(tags).isdisjoint(kept.tags)
+
+
+def _tabled(match: str, kept: TableKept) -> Tabled:
+    last = (kept.ended or kept.began).isoformat()
+    points = kept.end.points if kept.end else (0, 0)
+    score = None if kept.ended is None else Score(points, kept.winner)
+    return Tabled(match, kept.teams, kept.tags, last, score)
