@@ -23,7 +23,6 @@ from world import kit
 from world.bench import Bench, played
 from world.faults import REQUESTS, STORE_KINDS, FaultPlan, Kind, kinds_for, suffering
 from world.kit import HOMES, PLACES, Faults, Kit, counted, pairs, singles
-from world.network import ACT
 from world.schedule import Process, Schedule
 
 from cardsharp.cloud.attended import Attended
@@ -183,45 +182,6 @@ def test_r01_two_faults_harm_nothing(game: str, folder: Path, steps: list[str]) 
         if bench.found:
             harmed[tuple(hit[1:] for hit in bench.plan.hits)] = bench.found
     assert harmed == {}
-
-
-@every_game
-def test_r01_a_late_action_of_a_dead_worker_is_waited_for_by_its_successor(
-    game: str, folder: Path, steps: list[str]
-) -> None:
-    """And by its successor's successor, where that one dies in the meantime."""
-    harmed = {}
-    for at in suffering(steps, Kind.CRASH_LATE)[:: cases(5, every=1)]:
-        look = run(game, folder, {at: Kind.CRASH_LATE}).plan.steps.index("view", at)
-        for later in (look, look + 1):  # in the successor's first look, and after it
-            faults = {at: Kind.CRASH_LATE, later: Kind.CRASH_AFTER}
-            if found := run(game, folder, faults).found:
-                harmed[at, later] = found
-    assert harmed == {}
-
-
-@every_game
-def test_r01_a_late_action_is_waited_for_by_whoever_looked_at_the_log_before_it(
-    game: str, folder: Path, steps: list[str]
-) -> None:
-    """What the log said before the lease was taken is old: a whole worker may have come between."""
-    bench = Bench(PLACES[game], folder)
-    ordering = steps.index("match")
-    dies = FaultPlan(bench.clock, {steps.index("act") - ordering: Kind.CRASH_LATE})
-
-    def come_between(step: str) -> None:
-        if step == "take" and not dies.steps:
-            bench.attend(bench.match_id, dies)
-            bench.outwait(ACT * 0.9)  # the lease is out, the action nearly there
-
-    try:
-        bench.order()
-        bench.attend(bench.match_id, FaultPlan(bench.clock, before_step=come_between))
-        assert dies.hits != []
-        bench.play()
-        assert bench.faults_found() == []
-    finally:
-        bench.close()
 
 
 @every_game

@@ -1,0 +1,49 @@
+"""Any strategy plays any table by the rules; what decides is tested in each game's contract."""
+
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.matches import RunningMatch
+from support.positions import KINDS, opening
+
+from cardsharp.deadmansdraw.actions import Action, EffectType, Verb
+from cardsharp.deadmansdraw.rules import apply
+from cardsharp.deadmansdraw.simulation import fair_chance
+from cardsharp.deadmansdraw.strategies import build, names
+from cardsharp.deadmansdraw.strategies.choices import autopick
+
+SEEDS = st.integers(0, 10**9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", [name for name in names() if "-" not in name])
+def test_every_action_is_legal_and_decided_by_the_strategy_itself(name: str, kind: str) -> None:
+    """In matches of random moves, on both decks and debug tables."""
+    rng = Random(3)
+    match = RunningMatch(opening(kind, rng), fair_chance(rng))
+    player = build(name, Random(3))
+    while match.state.active is not None:
+        position = match.position()
+        action = player.decide(position).action
+        assert action in position.legal_actions(), (position, action)
+        assert not action.autopick
+        match.play(rng.choice((action, *position.legal_actions())))
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(SEEDS, st.sampled_from(KINDS))
+def test_our_autopick_is_the_servers(seed: int, kind: str) -> None:
+    """Where the rules answer an effect by themselves, they answer it as `autopick` does."""
+    rng = Random(seed)
+    match = RunningMatch(opening(kind, rng), fair_chance(rng))
+    while match.state.active is not None:
+        position = match.position()
+        pending = position.pending
+        if pending is not None and pending.effect_type is not EffectType.KRAKEN:
+            by_server = Action(Verb.END_TURN, autopick=True)
+            _, events = apply(match.state, by_server, fair_chance(Random(seed)))
+            _, ours = apply(match.state, autopick(position), fair_chance(Random(seed)))
+            assert events[: len(ours)] == ours, position
+        match.play(rng.choice(position.legal_actions()))
