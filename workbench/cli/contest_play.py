@@ -1,6 +1,5 @@
 """`cardsharp contest run` and `practice`: the arena, and what is played on it."""
 
-import logging
 import secrets
 import time
 from collections.abc import Callable, Iterator
@@ -34,8 +33,7 @@ from workbench.contest.showing import (
 from workbench.contest.tables import HomeTables
 from workbench.show.exits import Exit
 from workbench.show.output import messages, results
-from workbench.sparing import Sparing
-from workbench.stage.surroundings import telemetry_in
+from workbench.stage.surroundings import telemetry_in, warnings_to
 
 if TYPE_CHECKING:
     from workbench.operate.contests import Contests
@@ -62,33 +60,10 @@ class ContestOptions:
     ] = False
 
 
-class _Aloud(logging.Handler):
-    """Says at the terminal what the arena warns the organiser of."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Print one line."""
-        messages().print(record.getMessage(), markup=False)
-
-
 Pause = Callable[[], None]
 """Waits between two steps of a director."""
 
 _TOLD = ("cardsharp.deadmansdraw.arena", "workbench.contest")
-
-
-@contextmanager
-def _told_aloud() -> Iterator[None]:
-    """Say warnings of arena and teams at the terminal, too, each once a minute."""
-    handler = _Aloud(logging.WARNING)
-    handler.addFilter(Sparing())
-    sources = [logging.getLogger(name) for name in _TOLD]
-    for source in sources:
-        source.addHandler(handler)
-    try:
-        yield
-    finally:
-        for source in sources:
-            source.removeHandler(handler)
 
 
 def _wait() -> None:
@@ -98,7 +73,11 @@ def _wait() -> None:
 @contextmanager
 def _played(folder: Path, options: ContestOptions) -> Iterator[tuple[Records, PracticeHost, Pause]]:
     """The contest with its arena running and its organiser there, or at tables of its own."""
-    with kept_in(folder) as records, telemetry_in(folder / "contest.log"), _told_aloud():
+    with (
+        kept_in(folder) as records,
+        telemetry_in(folder / "contest.log"),
+        warnings_to(messages().print, *_TOLD),
+    ):
         name, game = records.settings.name, records.settings.game
         if records.settings.has_arena:
             organiser = secrets.token_urlsafe(18)

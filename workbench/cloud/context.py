@@ -75,6 +75,16 @@ class Invocation:
 Observer = Callable[[Invocation], None]
 
 
+def failures_to(say: Callable[[str], None]) -> Observer:
+    """Says of each invocation that failed that it did."""
+
+    def observe(invocation: Invocation) -> None:
+        if invocation.error is not None:
+            say(f"The {invocation.function} failed and will be tried again: {invocation.error}")
+
+    return observe
+
+
 def invoke(function: Function, event: Event, context: LambdaContext, clock: Clock) -> Invocation:
     """What became of one invocation; whatever the handler raises is in the result.
 

@@ -10,7 +10,7 @@ from cardsharp.cloud.memory import MemoryQueue
 from cardsharp.cloud.ports import Clock, MatchLog, Queue
 from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.replay import UNKNOWN, outcome_of
-from workbench.cloud.context import Invocation
+from workbench.cloud.context import failures_to
 from workbench.deadmansdraw.bot import BotOptions, log_file
 from workbench.deadmansdraw.watching import AsJson, Printed, Watch
 from workbench.show.output import results
@@ -46,7 +46,7 @@ def attend(assembly: Assembly, name: str, options: BotOptions, say: Callable[[st
         rhythm = HomeRhythm(
             at_once=options.at_once,
             worker_time=WORKER_TIME,
-            observe=_failures_to(say),
+            observe=failures_to(say),
             left=left_to(say, assembly.queue, options.at_once),
         )
         if options.standby and not first:
@@ -117,14 +117,6 @@ class _News:
             if record.match_id not in self._known:
                 self._known.append(record.match_id)
         self._watch.glance([i for i in self._known if not self._watch.ended(i)])
-
-
-def _failures_to(say: Callable[[str], None]) -> Callable[[Invocation], None]:
-    def observe(invocation: Invocation) -> None:
-        if invocation.error is not None:
-            say(f"The {invocation.function} failed and will be tried again: {invocation.error}")
-
-    return observe
 
 
 def left_to(say: Callable[[str], None], queue: Queue, at_once: int) -> Callable[[int], None]:

@@ -1,6 +1,5 @@
 """`cardsharp bot`: attend a real arena from a laptop, with the handlers of the cloud."""
 
-import logging
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -19,7 +18,7 @@ from workbench.show.exits import Exit
 from workbench.show.lookup import data_folder
 from workbench.show.output import messages
 from workbench.stage.side import assembled
-from workbench.stage.surroundings import telemetry_in
+from workbench.stage.surroundings import telemetry_in, warnings_to
 from workbench.strategy_file import strategy_named, version_of
 
 REPEAT = timedelta(seconds=30)
@@ -70,7 +69,7 @@ def bot(*, options: BotOptions = BotOptions()) -> int:
         store=None if options.data is None else f"sqlite:{options.data}",
     )
     say = _Speaker()
-    with _terminated_like_interrupted(), telemetry_in(log_file()), _warnings_to(say):
+    with _terminated_like_interrupted(), telemetry_in(log_file()), warnings_to(say):
         _stay(variables, options, say)
     return Exit.OK
 
@@ -106,30 +105,6 @@ class _Speaker:
         self._said[sentence] = now
         at = datetime.now().astimezone().strftime("%H:%M:%S")
         self._console.print(f"{at} {redact(sentence)}", style="dim", soft_wrap=True)
-
-
-class _Warnings(logging.Handler):
-    """Passes the bot's own warnings on, such as that the arena cannot be reached."""
-
-    def __init__(self, say: Callable[[str], None]) -> None:
-        super().__init__(logging.WARNING)
-        self._say = say
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Say the message."""
-        match_id = getattr(record, "match_id", None)
-        where = "" if match_id is None else f"match {match_id}: "
-        self._say(f"{where}{record.getMessage()}")
-
-
-@contextmanager
-def _warnings_to(say: Callable[[str], None]) -> Iterator[None]:
-    source, handler = logging.getLogger("cardsharp"), _Warnings(say)
-    source.addHandler(handler)
-    try:
-        yield
-    finally:
-        source.removeHandler(handler)
 
 
 @contextmanager

@@ -1,6 +1,5 @@
 """A match that was ordered by hand, played from this machine by the handlers of the cloud."""
 
-import logging
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -16,10 +15,10 @@ from cardsharp.cloud.settings import Workplace
 from cardsharp.cloud.telemetry import meter
 from cardsharp.game import Game
 from cardsharp.seats import Places, assemble
-from workbench.cloud.context import Function, Invocation, LambdaContext
+from workbench.cloud.context import Function, LambdaContext, failures_to
 from workbench.cloud.events import Event
 from workbench.cloud.home import Home, HomeOptions
-from workbench.stage.surroundings import environment
+from workbench.stage.surroundings import Say, environment, warnings_to
 
 WORKER_TIME = timedelta(days=1)
 """Nothing limits a worker at home, so it stays with its match."""
@@ -27,39 +26,7 @@ WORKER_TIME = timedelta(days=1)
 GLANCE = timedelta(milliseconds=200)
 """How often the match log is looked at."""
 
-REPEAT = timedelta(seconds=30)
-"""For how long a warning is not said again."""
-
 _BREATH = timedelta(milliseconds=200)
-
-Say = Callable[[str], None]
-
-
-class Warnings(logging.Handler):
-    """Passes on what the bot warns of, such as a service out of reach; nothing again and again."""
-
-    def __init__(self, say: Say) -> None:
-        super().__init__(logging.WARNING)
-        self._say = say
-        self._said: dict[str, float] = {}
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Say the message."""
-        sentence = record.getMessage()
-        now = record.created
-        if now - self._said.get(sentence, 0) >= REPEAT.total_seconds():
-            self._said[sentence] = now
-            self._say(sentence)
-
-    @contextmanager
-    def listening(self) -> Iterator[None]:
-        """Listen as long as the block runs."""
-        source = logging.getLogger("cardsharp")
-        source.addHandler(self)
-        try:
-            yield
-        finally:
-            source.removeHandler(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,16 +70,11 @@ def workers(store: Path, say: Say, at_once: int) -> Iterator[Places]:
     Raises:
         ConfigError: a setting cannot be used.
     """
-
-    def observe(invocation: Invocation) -> None:
-        if invocation.error is not None:
-            say(f"The {invocation.function} failed and will be tried again: {invocation.error}")
-
     variables = {"CARDSHARP_STORE": f"sqlite:{store}", "CARDSHARP_QUEUE": f"memory:{uuid4().hex}"}
     with environment(variables), ExitStack() as stack:
         places = assemble(Workplace.load(os.environ), meter)
         stack.callback(assemble.cache_clear)
-        stack.enter_context(Warnings(say).listening())
+        stack.enter_context(warnings_to(say))
         stack.callback(places.offering.log.close)
         stack.callback(places.vault.close)
         home = Home(
@@ -120,7 +82,7 @@ def workers(store: Path, say: Say, at_once: int) -> Iterator[Places]:
             Function("worker", worker.app.handler, WORKER_TIME),
             places.offering.queue,
             places.offering.clock,
-            HomeOptions(concurrency=at_once, breath=_BREATH, observe=observe),
+            HomeOptions(concurrency=at_once, breath=_BREATH, observe=failures_to(say)),
         )
         home.start()
         stack.callback(home.wind_down)

@@ -10,7 +10,7 @@ from pathlib import Path
 from cardsharp.cloud.private import make_private
 from cardsharp.cloud.redaction import redact
 from cardsharp.cloud.settings import PREFIX
-from cardsharp.cloud.telemetry import logger, redirect
+from cardsharp.cloud.telemetry import LOGGER, logger, redirect
 from workbench.show.output import picture, print_error
 from workbench.sparing import Sparing
 
@@ -64,6 +64,37 @@ def telemetry_in(path: Path) -> Iterator[None]:
             root.removeHandler(handler)
             # A thread that is left behind must not meet a closed file, nor write to the terminal.
             redirect(io.StringIO())
+
+
+Say = Callable[[str], None]
+
+
+class _Saying(logging.Handler):
+    """Says what is warned of, with the match that it is about."""
+
+    def __init__(self, say: Say) -> None:
+        super().__init__(logging.WARNING)
+        self._say = say
+        self.addFilter(Sparing())
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Say the message."""
+        match_id = getattr(record, "match_id", None)
+        where = "" if match_id is None else f"match {match_id}: "
+        self._say(f"{where}{record.getMessage()}")
+
+
+@contextmanager
+def warnings_to(say: Say, *names: str) -> Iterator[None]:
+    """Have `say` told what loggers of these names, or all of ours, warn of, each once a minute."""
+    handler, sources = _Saying(say), [logging.getLogger(name) for name in names or (LOGGER,)]
+    for source in sources:
+        source.addHandler(handler)
+    try:
+        yield
+    finally:
+        for source in sources:
+            source.removeHandler(handler)
 
 
 class LogFile(io.TextIOWrapper):
