@@ -60,8 +60,7 @@ from cardsharp.errors import (
     Unreachable,
 )
 from cardsharp.far_clock import NEVER
-from cardsharp.patience import Patience
-from cardsharp.refusal import LONGEST_WAIT, retry_after
+from cardsharp.refusal import LONGEST_WAIT, Patience, retry_after
 
 CANARY = "cänary-7f3a-☠"
 CREDENTIALS = Credentials("636438380ee778617e6e5be8", CANARY)

@@ -14,7 +14,7 @@ from support.cloud_clock import FakeClock
 
 from cardsharp.blef import dynamodb
 from cardsharp.blef.cards import DECK, Hand
-from cardsharp.blef.chance import SecretChance
+from cardsharp.blef.changes import SecretChance
 from cardsharp.blef.dynamodb import DynamoGames
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.tables import create_table

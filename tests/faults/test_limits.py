@@ -7,7 +7,7 @@ from world.hall import Hall, Outcome, Wish
 
 from cardsharp.budget import Purpose
 from cardsharp.contact import Contact
-from cardsharp.deadmansdraw.arena.slowdown import PER_USER
+from cardsharp.deadmansdraw.arena.limits import PER_USER
 
 
 def played(folder: Path, matches: int, at_once: int, **more: object) -> Outcome:

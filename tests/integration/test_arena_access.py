@@ -18,7 +18,7 @@ from support.arena import ADMIN, ALICE, BOB, DUMMY, OUTSIDER, PASSWORDS, Answer,
 from support.arena_homes import HOMES, Home
 
 from cardsharp.access import ha1
-from cardsharp.deadmansdraw.arena import guesses
+from cardsharp.deadmansdraw.arena import limits
 
 OTHER = "636438380ee778617e6e5c00"
 ASKERS = {
@@ -231,8 +231,8 @@ def world(
     name, public = request.param
     # Hundreds of wrong passwords, one after the other, are not to be slowed here.
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(guesses, "delay_for", lambda _over: timedelta())
-        patch.setattr(guesses, "MOST_AT_ONCE", 10**6)
+        patch.setattr(limits, "delay_for", lambda _over: timedelta())
+        patch.setattr(limits, "MOST_AT_ONCE", 10**6)
         yield from _opened(tmp_path_factory, name, public=public)
 
 

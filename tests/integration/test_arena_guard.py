@@ -21,12 +21,9 @@ from support.arena import (
 )
 
 from cardsharp.deadmansdraw.arena.auth import Gatekeeper
-from cardsharp.deadmansdraw.arena.counts import MemoryCounts
-from cardsharp.deadmansdraw.arena.guesses import Guesses
 from cardsharp.deadmansdraw.arena.http import Guard, Limits, json_answer
+from cardsharp.deadmansdraw.arena.limits import Guesses, MemoryCounts, Quotas, Shares, SlowDown
 from cardsharp.deadmansdraw.arena.players import Book, User, load_players
-from cardsharp.deadmansdraw.arena.quotas import Quotas, Shares
-from cardsharp.deadmansdraw.arena.slowdown import SlowDown
 
 
 class Door:

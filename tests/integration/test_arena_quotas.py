@@ -10,10 +10,8 @@ import pytest
 from support.arena import ADMIN, ALICE, BOB, Answer, Client, HandClock, Poll, running_arena
 from support.arena_cloud import Opened
 
-from cardsharp.deadmansdraw.arena import guesses
-from cardsharp.deadmansdraw.arena.counts import MemoryCounts
-from cardsharp.deadmansdraw.arena.guesses import FREE, MOST, Guesses
-from cardsharp.deadmansdraw.arena.quotas import Quotas
+from cardsharp.deadmansdraw.arena import limits
+from cardsharp.deadmansdraw.arena.limits import FREE, MOST, Guesses, MemoryCounts, Quotas
 from cardsharp.web.refusals import Refused
 
 FEW = Quotas(matches=2, at_once=3)
@@ -23,8 +21,8 @@ FEW = Quotas(matches=2, at_once=3)
 def home(
     opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[tuple[Client, HandClock]]:
-    monkeypatch.setattr(guesses, "MOST", FREE + 1)
-    monkeypatch.setattr(guesses, "MOST_AT_ONCE", FREE + 1)
+    monkeypatch.setattr(limits, "MOST", FREE + 1)
+    monkeypatch.setattr(limits, "MOST_AT_ONCE", FREE + 1)
     clock = HandClock()
     with opened(tmp_path, clock=clock, quotas=FEW) as (_, client):
         yield client, clock

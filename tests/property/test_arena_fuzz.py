@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from support.arena import ADMIN, ALICE, BOB, DUMMY, OUTSIDER, Answer, Client, running_arena
 from support.size import cases
 
-from cardsharp.deadmansdraw.arena.bodies import MAX_BODY
+from cardsharp.deadmansdraw.arena.inputs import MAX_BODY
 from cardsharp.deadmansdraw.cards import SERVER_DECK
 
 STATUSES = {200, 302, 400, 401, 403, 404, 409, 410}

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 from cardsharp.blef import routes_next
 from cardsharp.blef.agents import NO_AGENTS, Agents
 from cardsharp.blef.cards import DECK, Card, Hand
-from cardsharp.blef.chance import SecretChance
+from cardsharp.blef.changes import SecretChance
 from cardsharp.blef.routes import API
 from cardsharp.blef.service import Blef
 from cardsharp.blef.sqlite import SqliteGames

@@ -14,7 +14,7 @@ from world.network import LIMITS, Tools, asked_of
 from cardsharp.blef.actions import CHECK, LOST, name_of
 from cardsharp.blef.bot import Seats
 from cardsharp.blef.cards import DECK, Hand, sort_hand
-from cardsharp.blef.chance import SecretChance
+from cardsharp.blef.changes import SecretChance
 from cardsharp.blef.client import BlefClient
 from cardsharp.blef.game import GAME
 from cardsharp.blef.logbook import SPAN

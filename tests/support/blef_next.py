@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from cardsharp.blef.agents import IdleAgents
-from cardsharp.blef.chance import SecretChance
+from cardsharp.blef.changes import SecretChance
 from cardsharp.blef.feed import announce, subscribe
 from cardsharp.blef.records import room_of
 from cardsharp.blef.sqlite import SqliteGames

@@ -8,9 +8,9 @@ from support.arena import ALICE, BOB, HandClock, write_players
 
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.home import HomeArena
+from cardsharp.deadmansdraw.arena.limits import PER_USER, SlowDown
 from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.deadmansdraw.arena.players import User
-from cardsharp.deadmansdraw.arena.slowdown import PER_USER, SlowDown
 from cardsharp.deadmansdraw.arena.watchdog import Watchdog
 from workbench.arena.server import ADMIN_USER
 

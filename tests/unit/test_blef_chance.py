@@ -8,7 +8,7 @@ import pytest
 from support.cloud_clock import START
 
 from cardsharp.blef.cards import DECK
-from cardsharp.blef.chance import SecretChance
+from cardsharp.blef.changes import SecretChance
 from cardsharp.blef.params import is_random
 from cardsharp.blef.records import GameRecord
 

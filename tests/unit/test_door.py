@@ -19,8 +19,7 @@ from support.stored import any_match
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
 from cardsharp.viewer.assets import ASSETS
-from cardsharp.viewer.door import ADMISSION, LIFE, OWNER, Door
-from cardsharp.viewer.passes import EVERYTHING, admits, pass_to
+from cardsharp.viewer.door import ADMISSION, EVERYTHING, LIFE, OWNER, Door, admits, pass_to
 from cardsharp.viewer.site import Manner, Pages, application
 from cardsharp.web.asgi import handler_of
 from workbench.cloud.context import Function

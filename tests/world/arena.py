@@ -23,9 +23,9 @@ from cardsharp.contact import Contact
 from cardsharp.deadmansdraw.actions import action_body
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.home import HomeArena
+from cardsharp.deadmansdraw.arena.limits import PER_USER
 from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.deadmansdraw.arena.players import User
-from cardsharp.deadmansdraw.arena.slowdown import PER_USER
 from cardsharp.deadmansdraw.arena.views import Look, full_view
 from cardsharp.deadmansdraw.bot import NO_SUCH_MATCH, meeting
 from cardsharp.deadmansdraw.client import ArenaClient

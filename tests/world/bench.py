@@ -11,8 +11,7 @@ from typing import Protocol, cast
 from cardsharp.cloud.attend import Bot
 from cardsharp.cloud.messages import parse_message
 from cardsharp.cloud.metrics import Meter, NoMeter
-from cardsharp.cloud.offering import Offering
-from cardsharp.cloud.onlooker import Onlooker
+from cardsharp.cloud.offering import Offering, Onlooker
 from cardsharp.cloud.ports import MatchLog, MoveRecord
 from cardsharp.cloud.timing import Timing
 from cardsharp.errors import ArenaError, StoreError

@@ -34,8 +34,8 @@ from cardsharp.cloud.settings import Workplace
 from cardsharp.cloud.timing import Timing, limits_of
 from cardsharp.contact import Contact
 from cardsharp.deadmansdraw.actions import action_body
+from cardsharp.deadmansdraw.arena.limits import PER_USER, SlowDown
 from cardsharp.deadmansdraw.arena.players import User
-from cardsharp.deadmansdraw.arena.slowdown import PER_USER, SlowDown
 from cardsharp.deadmansdraw.bot import meeting
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.game import GAME

@@ -18,9 +18,8 @@ from cardsharp.cloud.private import make_private
 from cardsharp.contest.entries import Entrant
 from cardsharp.contest.records import ContestsKept, Records
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.deadmansdraw.arena.limits import OF_A_TEAM, PER_ADDRESS
 from cardsharp.deadmansdraw.arena.players import ADMIN
-from cardsharp.deadmansdraw.arena.quotas import OF_A_TEAM
-from cardsharp.deadmansdraw.arena.slowdown import PER_ADDRESS
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.contest.page_routes import ContestPages
 from cardsharp.errors import ArenaError, CardsharpError, ConfigError, StoreError

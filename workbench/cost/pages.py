@@ -21,8 +21,7 @@ from cardsharp.cloud.packing import pack
 from cardsharp.cloud.ports import MoveRecord
 from cardsharp.errors import CardsharpError
 from cardsharp.viewer.assembly import PARAMETER, STORE, viewer_of
-from cardsharp.viewer.door import OWNER
-from cardsharp.viewer.passes import EVERYTHING, pass_to
+from cardsharp.viewer.door import EVERYTHING, OWNER, pass_to
 from cardsharp.web.asgi import handler_of
 from cardsharp.web.events import Handler
 from workbench.cloud.context import Function

@@ -9,8 +9,7 @@ from cardsharp.cloud.aws import call
 from cardsharp.cloud.redaction import register
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.errors import CardsharpError, ConfigError
-from cardsharp.viewer.door import ADMISSION
-from cardsharp.viewer.passes import pass_to
+from cardsharp.viewer.door import ADMISSION, pass_to
 from workbench.operate.letters import LetterBox, drop
 from workbench.operate.stack import Stack
 

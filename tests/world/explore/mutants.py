@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 from unittest import mock
 
-from cardsharp.cloud import attendance, hold, onlooker, sqlite
+from cardsharp.cloud import attendance, hold, offering, sqlite
 from cardsharp.cloud.ports import MatchRecord, Outwaited
 from cardsharp.cloud.trouble import Denied, is_final
 from cardsharp.errors import ArenaError
@@ -35,7 +35,7 @@ def _too_late(self: hold.Hold, sequence: int, intent: Any) -> bool:  # noqa: ANN
     return True
 
 
-def _an_hour(_self: onlooker.Onlooker, _match: object, _now: float) -> timedelta:
+def _an_hour(_self: offering.Onlooker, _match: object, _now: float) -> timedelta:
     return timedelta(hours=1)
 
 
@@ -56,7 +56,7 @@ class _Believed(Denied):
         return timedelta(hours=1) if is_final(error) else super().lasts(error, now)
 
 
-def _for_ever(_self: onlooker.Onlooker, match: MatchRecord, _now: float) -> Outwaited | None:
+def _for_ever(_self: offering.Onlooker, match: MatchRecord, _now: float) -> Outwaited | None:
     return Outwaited(match.beat, timedelta(0)) if match.ttl is None else None
 
 
@@ -94,11 +94,11 @@ MUTANTS = (
     Mutant("a page counts as a refusal", attendance, "is_refusal", lambda _error: True, ONE_WORKER),
     Mutant(
         "another's word is taken for how long nobody was there",
-        onlooker.Onlooker,
+        offering.Onlooker,
         "idle",
         _an_hour,
         ONE_WORKER,
     ),
     Mutant("one denial closes a match", hold, "Denied", _Believed, ONE_WORKER),
-    Mutant("a lease never runs out", onlooker.Onlooker, "outwaited", _for_ever, WATCHED),
+    Mutant("a lease never runs out", offering.Onlooker, "outwaited", _for_ever, WATCHED),
 )

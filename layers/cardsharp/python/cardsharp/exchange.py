@@ -32,12 +32,10 @@ from requests.utils import parse_dict_header
 
 from cardsharp.access import Address, Credentials, Limits, checked_address
 from cardsharp.budget import Purpose
-from cardsharp.connections import Connections, Prompt
+from cardsharp.connections import Connections, Cutter, Prompt
 from cardsharp.contact import Contact
-from cardsharp.cutting import Cutter
 from cardsharp.errors import ArenaError, ConfigError, TooLong, Unreachable
-from cardsharp.patience import Patience
-from cardsharp.refusal import refusal
+from cardsharp.refusal import Patience, refusal
 
 _log = logging.getLogger("cardsharp.arena")
 

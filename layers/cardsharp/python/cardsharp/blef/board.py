@@ -7,8 +7,7 @@ from markupsafe import Markup
 from cardsharp.blef.actions import name_of
 from cardsharp.blef.position import Position
 from cardsharp.replay import Header, Step, Thought
-from cardsharp.viewer.board import NOTHING, Board, Parts, row, texts, titled
-from cardsharp.viewer.french import SYMBOLS, french
+from cardsharp.viewer.board import NOTHING, SYMBOLS, Board, Parts, french, row, texts, titled
 
 
 def _parts(header: Header, step: Step) -> Parts:

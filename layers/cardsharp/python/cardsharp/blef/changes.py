@@ -3,17 +3,38 @@
 Pure functions from a game to the changed game. A parameter that was not sent is None.
 """
 
+import secrets
+import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 
 from cardsharp.blef import params, rules
-from cardsharp.blef.chance import SecretChance
+from cardsharp.blef.cards import DECK, Hand
 from cardsharp.blef.records import GameRecord, Player, Status
 from cardsharp.blef.refusals import NO_PLAYER, Denied
 from cardsharp.blef.state import Round
 from cardsharp.errors import Illegal
 from cardsharp.web.refusals import bad_request, forbidden
+
+_GENERATOR = secrets.SystemRandom()
+
+
+class SecretChance:
+    """The chance of real games: nobody can foretell it."""
+
+    def deal(self, number: int) -> Hand:
+        """So many different cards, each choice and order equally likely."""
+        return tuple(_GENERATOR.sample(DECK, number))
+
+    def seats(self, players: int) -> tuple[int, ...]:
+        """Who of the players in order of joining sits where, each order equally likely."""
+        return tuple(_GENERATOR.sample(range(players), players))
+
+    def uuid(self) -> str:
+        """A new random uuid of version 4, in lower case."""
+        return str(uuid.uuid4())
+
 
 ReadAction = Callable[[], int]
 """Reads the action that was sent, when it is its turn to be checked; raises `Refused`."""

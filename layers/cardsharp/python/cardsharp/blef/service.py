@@ -14,8 +14,7 @@ from http import HTTPStatus
 
 from cardsharp.blef import changes, params
 from cardsharp.blef.agents import NO_AGENTS, Agents
-from cardsharp.blef.chance import SecretChance
-from cardsharp.blef.changes import Change
+from cardsharp.blef.changes import Change, SecretChance
 from cardsharp.blef.records import GameRecord, Status
 from cardsharp.blef.refusals import NO_GAME, NO_PLAYER, Denied
 from cardsharp.blef.sight import Changed, Sight, past, present

@@ -1,10 +1,11 @@
 """The four questions of the protocol: how each is read against a stored deal, and is answered."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cardsharp.euchre.actions import PASS, Action, Bid, Defend, Discard, Play, Question
 from cardsharp.euchre.cards import Card, Suit
 from cardsharp.euchre.fallback import lowest
+from cardsharp.euchre.position import Position, project
 from cardsharp.euchre.records import (
     BidEvent,
     DefenseEvent,
@@ -13,9 +14,9 @@ from cardsharp.euchre.records import (
     Record,
     SwapEvent,
 )
-from cardsharp.euchre.state import TURN
+from cardsharp.euchre.state import FACE_DOWN, TURN, Deal
 from cardsharp.euchre.story import bids_of, bids_with, table_before
-from cardsharp.euchre.table import DEALER, MAX_BIDS, SEATS, Table
+from cardsharp.euchre.table import DEALER, MAX_BIDS, SEATS, Table, ToAct, turn
 
 NO_CARD: Card = -1
 
@@ -155,3 +156,51 @@ def recalled(ask: Ask, record: Record) -> Event | None:
     if isinstance(found, SwapEvent | PlayEvent) and ask.offered is not None:
         return found if found.card in ask.offered else None
     return found
+
+
+def position_of(record: Record, ask: Ask) -> Position | None:
+    """What the seat that is asked knows, None where the record cannot have led to the question.
+
+    The choices are what the client offers, as far as the rules allow it: it is the authority on
+    what is legal, but an offer may hold a card that is not.
+    """
+    table = ask.table(record)
+    if table is None or turn(table) != ToAct(ask.seat, ask.question):
+        return None
+    discard = _discard(record, table, ask)
+    if table.swapped and discard is None:
+        return None
+    position = project(Deal(record.cards, table, discard), ask.seat)
+    if _contradicts(position):
+        return None
+    if ask.offered is None:
+        return position
+    choices = tuple(action for action in position.choices if _card(action) in ask.offered)
+    return replace(position, choices=choices) if choices else None
+
+
+def is_about(ask: Ask, record: Record) -> bool:
+    """Whether the turn card of the question, where it names one, is that of the record."""
+    return ask.turn_card in {NO_CARD, record.cards[TURN]}
+
+
+def _discard(record: Record, table: Table, ask: Ask) -> int | None:
+    """The dealer's own discard for the dealer, a card face down for everybody else."""
+    if not table.swapped:
+        return None
+    if ask.seat != DEALER:
+        return FACE_DOWN
+    swap = record.find(("swap",))
+    return swap.card if isinstance(swap, SwapEvent) else None
+
+
+def _contradicts(position: Position) -> bool:
+    """Whether a card that the seat sees would be in two places at once."""
+    others = [
+        card for trick in position.table.tricks for seat, card in trick if seat != position.seat
+    ]
+    return len(set(others)) < len(others) or not set(others).isdisjoint(position.dealt)
+
+
+def _card(action: Action) -> int | None:
+    return action.card if isinstance(action, Discard | Play) else None

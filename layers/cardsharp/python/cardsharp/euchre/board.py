@@ -9,8 +9,7 @@ from cardsharp.euchre.cards import name
 from cardsharp.euchre.position import Position
 from cardsharp.euchre.replay import open_state
 from cardsharp.replay import Header, Step, Thought
-from cardsharp.viewer.board import NOTHING, Board, Parts, row, shape, texts, titled
-from cardsharp.viewer.french import SYMBOLS, french
+from cardsharp.viewer.board import NOTHING, SYMBOLS, Board, Parts, french, row, shape, texts, titled
 
 _SEATS = range(4)
 

@@ -12,10 +12,19 @@ from cardsharp.deciding import Decided
 from cardsharp.errors import StoreError
 from cardsharp.euchre import wire
 from cardsharp.euchre.actions import Action
-from cardsharp.euchre.asks import Ask, BidAsk, DefenseAsk, PlayAsk, SwapAsk, event_of, recalled
+from cardsharp.euchre.asks import (
+    Ask,
+    BidAsk,
+    DefenseAsk,
+    PlayAsk,
+    SwapAsk,
+    event_of,
+    is_about,
+    position_of,
+    recalled,
+)
 from cardsharp.euchre.fallback import decide
 from cardsharp.euchre.journal import Journal
-from cardsharp.euchre.knowing import is_about, position_of
 from cardsharp.euchre.position import Position
 from cardsharp.euchre.records import (
     BidEvent,

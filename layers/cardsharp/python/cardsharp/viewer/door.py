@@ -2,10 +2,18 @@
 
 The password is taken at the address of any page, so that the form leads back there. It brings a
 cookie for all pages; the address with a pass in it, `?pass=`, one for the page of that match.
+
+Passes are signed texts that say until when they admit to what. Whoever has one could try out
+passwords on it, so the key is made of the password by scrypt. With another password all passes end.
 """
 
+import base64
+import hashlib
+import hmac
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from http import HTTPStatus
 from urllib.parse import parse_qs
 
@@ -18,7 +26,43 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from cardsharp.viewer.assets import HEADERS
 from cardsharp.viewer.base import Site
 from cardsharp.viewer.pages import door_page
-from cardsharp.viewer.passes import EVERYTHING, admits, is_password, pass_to
+
+EVERYTHING = "*"
+"""What a password admits to; a pass may name a match instead."""
+
+_PASS = re.compile(r"(\d{1,11})\.([\w-]{43})", re.ASCII)
+
+
+def pass_to(what: str, until: datetime, password: str) -> str:
+    """A pass to one match, or to everything."""
+    end = int(until.timestamp())
+    return f"{end}.{_seal(what, end, password)}"
+
+
+def admits(given: str, what: str, now: datetime, password: str) -> bool:
+    """Whether a pass admits to this; told in the same time whatever is wrong with its seal."""
+    found = _PASS.fullmatch(given)
+    if found is None:
+        return False
+    end = int(found[1])
+    same = hmac.compare_digest(found[2], _seal(what, end, password))
+    return same and now < datetime.fromtimestamp(end, UTC)
+
+
+def is_password(given: str, password: str) -> bool:
+    """Whether this is the password; told in the same time whatever is wrong with it."""
+    return hmac.compare_digest(given.encode(), password.encode())
+
+
+def _seal(what: str, end: int, password: str) -> str:
+    signed = hmac.digest(_key(password), f"{end} {what}".encode(), "sha256")
+    return base64.urlsafe_b64encode(signed).decode().rstrip("=")
+
+
+@lru_cache(maxsize=2)
+def _key(password: str) -> bytes:
+    return hashlib.scrypt(password.encode(), salt=b"cardsharp viewer", n=2**14, r=8, p=1)
+
 
 LIFE = timedelta(days=14)
 """How long a browser that was told the password need not be told it again."""

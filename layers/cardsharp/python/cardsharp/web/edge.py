@@ -6,18 +6,53 @@ wait in a long poll (docs/decisions/0008-one-http-edge.md).
 
 import re
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from http import HTTPStatus
 from typing import Generic
 
+from pydantic import RootModel
+
 from cardsharp.cloud.telemetry import logger
 from cardsharp.errors import ConfigError
-from cardsharp.web import itself
-from cardsharp.web.api import Api
+from cardsharp.web.api import DOCUMENT, OLDER_DOCUMENT, PAGE, Api
 from cardsharp.web.events import Context, Event, Handler, Response
+from cardsharp.web.openapi import document
+from cardsharp.web.openapi30 import older
+from cardsharp.web.page import HEADERS, page
+from cardsharp.web.reading import Json
 from cardsharp.web.refusals import NoSuchMethod, NoSuchPath, Refused
 from cardsharp.web.request import Request, time_left
 from cardsharp.web.route import Answer, Call, Route, S
+
+_LINKS = {"OpenAPI 3.1": DOCUMENT[1:], "OpenAPI 3.0": OLDER_DOCUMENT[1:]}
+"""From the page, and so behind any prefix."""
+
+
+def _itself(api: Api[S]) -> Iterator[Route[S]]:
+    """Yield the routes; what they answer is made when it is first asked for."""
+    yield _route(DOCUMENT, "The API in OpenAPI 3.1", lambda: _json(document(api)))
+    yield _route(OLDER_DOCUMENT, "The API in OpenAPI 3.0", lambda: _json(older(document(api))))
+    yield _route(
+        PAGE, "The API as a page", lambda: Answer(page(document(api), _LINKS), headers=HEADERS)
+    )
+
+
+def _json(told: Json) -> Answer:
+    return Answer(RootModel[Json](told))
+
+
+def _route(path: str, summary: str, make: Callable[[], Answer]) -> Route[S]:
+    made = cache(make)
+    return Route(
+        methods=("GET",),
+        path=path,
+        name=path.removeprefix("/"),
+        summary=summary,
+        act=lambda _, __: made(),
+        answers={},
+    )
+
 
 _PREFLIGHT = "OPTIONS"
 _CROSS_ORIGIN = {
@@ -55,7 +90,7 @@ class _Edge(Generic[S]):
         self._service = service
         self._fixed: dict[str, _Methods[S]] = {}
         self._patterns: dict[re.Pattern[str], _Methods[S]] = {}
-        for route in (*api.routes, *itself.routes(api)):
+        for route in (*api.routes, *_itself(api)):
             self._add(f"{api.base}{route.path}", route)
 
     def answer(self, event: Event, context: Context) -> Response:

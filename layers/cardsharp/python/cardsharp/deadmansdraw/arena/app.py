@@ -17,19 +17,16 @@ from starlette.routing import Route
 
 from cardsharp.deadmansdraw.arena.auth import Gatekeeper
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
-from cardsharp.deadmansdraw.arena.counts import Counts
 from cardsharp.deadmansdraw.arena.endpoints import Api
-from cardsharp.deadmansdraw.arena.guesses import Guesses
 from cardsharp.deadmansdraw.arena.http import Guard, Limits, error_answer, not_found, tagged
+from cardsharp.deadmansdraw.arena.limits import Counts, Guesses, Shares, SlowDown
 from cardsharp.deadmansdraw.arena.listing import lists_own, looks_as_player
 from cardsharp.deadmansdraw.arena.lobby import Lobby
 from cardsharp.deadmansdraw.arena.openness import PrivateOnly
 from cardsharp.deadmansdraw.arena.page_routes import AllPages, MorePages, page_routes
 from cardsharp.deadmansdraw.arena.paths import LooseRoute, PathAsSent, allowed_methods
 from cardsharp.deadmansdraw.arena.players import Book
-from cardsharp.deadmansdraw.arena.quotas import Shares
 from cardsharp.deadmansdraw.arena.referee import Referee
-from cardsharp.deadmansdraw.arena.slowdown import SlowDown
 from cardsharp.deadmansdraw.arena.spectators import Spectators
 from cardsharp.deadmansdraw.arena.waiting import Waiting
 from cardsharp.deadmansdraw.arena.watchdog import LOOK, Watchdog

@@ -19,8 +19,8 @@ from pydantic import SecretStr
 
 from cardsharp.cloud.secrets import Unset, credentials
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.deadmansdraw.arena.limits import OF_A_TEAM
 from cardsharp.deadmansdraw.arena.players import ADMIN, Book
-from cardsharp.deadmansdraw.arena.quotas import OF_A_TEAM
 from cardsharp.deadmansdraw.arena.referee import Referee
 from cardsharp.errors import ConfigError
 from cardsharp.web.refusals import Refused

@@ -12,11 +12,10 @@ from cardsharp.deadmansdraw.arena.app import Arena, Place
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.lobby import Moved, nobody_told
 from cardsharp.deadmansdraw.arena.players import Book
-from cardsharp.deadmansdraw.arena.polling import Polling
 from cardsharp.deadmansdraw.arena.referee import ALWAYS
-from cardsharp.deadmansdraw.arena.table import TableLobby
-from cardsharp.deadmansdraw.arena.table_counts import TableCounts
+from cardsharp.deadmansdraw.arena.table import TableCounts, TableLobby
 from cardsharp.deadmansdraw.arena.teams import Teams
+from cardsharp.deadmansdraw.arena.waiting import Polling
 
 
 class CloudArena(Arena):

@@ -5,10 +5,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from cardsharp.deadmansdraw.arena.limits import AT_HOME, PER_ADDRESS, PER_USER, Quotas
 from cardsharp.deadmansdraw.arena.players import DEFAULT_FILE
-from cardsharp.deadmansdraw.arena.quotas import AT_HOME, Quotas
 from cardsharp.deadmansdraw.arena.randomness import Randomness
-from cardsharp.deadmansdraw.arena.slowdown import PER_ADDRESS, PER_USER
 
 
 def utc_now() -> datetime:

@@ -10,7 +10,7 @@ from pydantic import SecretStr
 
 from cardsharp.deadmansdraw.arena.app import Arena, Place
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
-from cardsharp.deadmansdraw.arena.counts import MemoryCounts
+from cardsharp.deadmansdraw.arena.limits import MemoryCounts
 from cardsharp.deadmansdraw.arena.lobby import (
     ANY_MATCH,
     match_signal,

@@ -16,12 +16,10 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 from cardsharp.deadmansdraw.arena.auth import Asked, Gatekeeper
-from cardsharp.deadmansdraw.arena.bodies import read_json
-from cardsharp.deadmansdraw.arena.guesses import Guesses
+from cardsharp.deadmansdraw.arena.inputs import read_json
+from cardsharp.deadmansdraw.arena.limits import WINDOW, Guesses, Pace, Shares, SlowDown
 from cardsharp.deadmansdraw.arena.paths import decode_parameters
 from cardsharp.deadmansdraw.arena.players import User
-from cardsharp.deadmansdraw.arena.quotas import Shares
-from cardsharp.deadmansdraw.arena.slowdown import WINDOW, Pace, SlowDown
 from cardsharp.deadmansdraw.arena.spectators import SPECTATOR, Spectators
 from cardsharp.deadmansdraw.arena.waiting import ClientGone
 from cardsharp.errors import Malformed, RulesError, StoreError

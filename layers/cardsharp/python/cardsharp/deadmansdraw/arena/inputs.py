@@ -1,4 +1,4 @@
-"""What players post, parsed once: actions in every form that the original accepts.
+"""What players post, parsed once: bodies of at most 100 kB, actions in every form of the original.
 
 A card may be written `{"suit","value"}`, `["Hook",3]` or `{"Hook":3}`; it
 must exist in the deck; flags follow JavaScript's idea of truth
@@ -7,12 +7,17 @@ must exist in the deck; flags follow JavaScript's idea of truth
 
 import json
 import math
+import zlib
+from email.message import Message
 from typing import Any
+
+from starlette.requests import Request
 
 from cardsharp.deadmansdraw.actions import Response, Verb
 from cardsharp.deadmansdraw.arena.inspect import inspect, js_text
 from cardsharp.deadmansdraw.cards import Card, Suit, values_of
 from cardsharp.errors import Malformed
+from cardsharp.web.refusals import Refused
 
 NO_VALUE = 0
 """The value of a card that is readable and that nobody can hold."""
@@ -128,3 +133,64 @@ def parse_verb(body: dict[str, Any]) -> Verb:
 def truthy(value: object) -> bool:
     """JavaScript's truth of a JSON value: empty lists and objects are true, `"false"` as well."""
     return isinstance(value, list | dict) or bool(value)
+
+
+MAX_BODY = 100 * 1024
+"""Bytes of the largest request body that is read, compressed or not."""
+
+MAX_DISCARDED = 32 * 1024 * 1024
+"""Bytes that are let pass unread, so that the client hears why before the line is cut."""
+
+_ZLIB_WINDOWS = {"gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
+
+
+async def read_json(request: Request) -> dict[str, Any]:
+    """The JSON object of a body, `{}` where there is none or where it is of another type.
+
+    Raises:
+        Refused: it is too large, or in an encoding or charset that is not known.
+        Malformed: it is not JSON, or not compressed as it says.
+    """
+    raw = await _read(request)
+    kind = Message()
+    kind["Content-Type"] = request.headers.get("content-type", "")
+    is_json = kind.get_content_type() == "application/json"
+    if is_json and raw:
+        charset = kind.get_content_charset("utf-8")
+        if not charset.startswith("utf-"):
+            raise Refused(415, f'unsupported charset "{charset.upper()}"')
+        raw = _unpacked(raw, request.headers.get("content-encoding", "identity").lower())
+    return parse_body(raw, is_json=is_json)
+
+
+async def _read(request: Request) -> bytes:
+    raw = bytearray()
+    size = 0
+    async for chunk in request.stream():
+        size += len(chunk)
+        if size <= MAX_BODY:
+            raw += chunk
+        elif size > MAX_DISCARDED:
+            break
+    if size > MAX_BODY:
+        raise _too_large()
+    return bytes(raw)
+
+
+def _unpacked(raw: bytes, encoding: str) -> bytes:
+    if encoding == "identity":
+        return raw
+    if encoding not in _ZLIB_WINDOWS:
+        raise Refused(415, f'unsupported content encoding "{encoding}"')
+    inflater = zlib.decompressobj(_ZLIB_WINDOWS[encoding])
+    try:
+        plain = inflater.decompress(raw, MAX_BODY + 1)
+    except zlib.error:
+        raise Malformed(f"The body is not compressed with {encoding}.") from None
+    if len(plain) > MAX_BODY:
+        raise _too_large()
+    return plain
+
+
+def _too_large() -> Refused:
+    return Refused(413, f"The body is larger than {MAX_BODY} bytes.")

@@ -13,8 +13,8 @@ from datetime import datetime, timedelta
 from starlette.requests import Request
 from starlette.responses import Response
 
+from cardsharp.deadmansdraw.arena.limits import SlowDown
 from cardsharp.deadmansdraw.arena.players import User
-from cardsharp.deadmansdraw.arena.slowdown import SlowDown
 from cardsharp.web.refusals import Refused
 
 SPECTATOR = User("spectator", None, "spectator")

@@ -12,14 +12,18 @@
 The index by-change (listed_as, changed_at) names the matches that wait for a player. The bodies
 are JSON, compressed: a match takes 0.6 kB in place of 2.5. A move is written together with the
 match after it, on condition that nobody has moved since: one of two who act at once is first.
-Actions used: GetItem, BatchGetItem, Query, PutItem, DeleteItem.
+
+The counts that all processes of an arena share are an item each: pk `count#DIGEST` of a key, which
+may name an address, sk when it BEGINS, and many, expires_at.
+Actions used: GetItem, BatchGetItem, Query, PutItem, UpdateItem, DeleteItem.
 """
 
+import hashlib
 import logging
 import secrets
 import zlib
-from collections.abc import Iterable, Iterator
-from datetime import timedelta
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -27,7 +31,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from cardsharp.cloud.aws import Unmet
 from cardsharp.cloud.dynamodb_items import key, moment, number, text
+from cardsharp.cloud.dynamodb_items import key as key_of
 from cardsharp.cloud.dynamodb_table import DynamoTable
+from cardsharp.deadmansdraw.arena.limits import Counted
 from cardsharp.deadmansdraw.arena.lobby import (
     ANY_MATCH,
     MATCH,
@@ -234,3 +240,23 @@ def _zipped(raw: bytes) -> "Value":
 
 def _unzipped(value: "Value") -> bytes:
     return zlib.decompress(value["B"])
+
+
+class TableCounts:
+    """Counts in a table; a stretch begins at a multiple of its length."""
+
+    def __init__(self, table: DynamoTable, clock: Callable[[], datetime]) -> None:
+        self._table, self._clock = table, clock
+
+    def count(self, key: str, length: timedelta) -> Counted:
+        """Count one more; raises `StoreError`."""
+        seconds = int(length.total_seconds())
+        begins = int(self._clock().timestamp()) // seconds * seconds
+        ends = begins + seconds
+        item = self._table.update(
+            key_of(f"count#{hashlib.sha256(key.encode()).hexdigest()}", str(begins)),
+            "SET expires_at = :end ADD many :one",
+            "attribute_not_exists(pk) OR many > :none",
+            {":end": number(ends + seconds), ":one": number(1), ":none": number(0)},
+        )
+        return Counted(int(item["many"]["N"]), datetime.fromtimestamp(ends, UTC))
