@@ -1,21 +1,20 @@
 """Clients unlike ours: each plays with one habit that a team's own program may have.
 
-A contest promises to any client that speaks the arena's API that it can enter. These speak it over
-plain sockets, without any of our code, as `python strangers.py HABIT URL ID TAGS` too, with the
-password in ARENA_PASSWORD.
+A contest promises to any client that speaks the arena's API that it can enter. These speak it
+without any of our code, as `python strangers.py HABIT URL ID TAGS` with the password in
+ARENA_PASSWORD.
 """
 
 import json
 import os
 import re
-import socket
 import sys
 import time
 from base64 import b64encode
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import md5
+from http.client import HTTPConnection, HTTPException
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -25,189 +24,137 @@ CARDS = 2
 PAUSE = 0.5
 """Seconds after a failure until the next try."""
 
+FAILURES = (OSError, HTTPException, ValueError)
+
 
 @dataclass(frozen=True)
 class Habit:
     """How a client asks; by default as most do."""
 
     signs_in: str = "at once"
-    """With Basic; or, only when it is asked to, by "basic" or "digest"."""
+    """With Basic; or, only when it is asked to, by "Basic" or "Digest"."""
 
-    version: str = "1.1"
+    version: str = "HTTP/1.1"
     keeps: bool = True
     """Uses a connection again."""
-
-    expects: bool = False
-    """Sends a body only after a 100."""
 
     upper: bool = False
     """Writes paths in capitals."""
 
+    hurries: bool = False
+    """Never waits, and tries again without a pause."""
+
+    guesses: bool = False
+    """Has a wrong password."""
+
 
 HABITS = {
-    "basic": Habit(),
-    "basic-asked": Habit(signs_in="basic"),
-    "digest": Habit(signs_in="digest"),
+    "basic-asked": Habit(signs_in="Basic"),
+    "digest": Habit(signs_in="Digest"),
     "new-connection": Habit(keeps=False),
-    "http10": Habit(version="1.0", keeps=False),
-    "expect": Habit(expects=True),
+    "http10": Habit(version="HTTP/1.0", keeps=False),
     "capitals": Habit(upper=True),
+    "hurry": Habit(hurries=True),
+    "wrong": Habit(signs_in="Basic", hurries=True, guesses=True),
 }
-
-
-@dataclass(frozen=True)
-class Heard:
-    """An answer."""
-
-    status: int
-    headers: list[tuple[str, str]]
-    body: bytes
-
-    def all(self, name: str) -> list[str]:
-        """The values of a header."""
-        return [value for known, value in self.headers if known == name]
-
-    def json(self) -> Any:  # noqa: ANN401 - whatever the arena says
-        """The body."""
-        return json.loads(self.body)
 
 
 class Stranger:
     """A client with a habit."""
 
     def __init__(self, url: str, user: str, password: str, habit: Habit) -> None:
-        parts = urlsplit(url)
-        self._address = str(parts.hostname), parts.port or 80
-        self._user, self._habit = user, habit
-        self._password = password
-        self._socket: socket.socket | None = None
+        self._habit, self._user = habit, user
+        self._password = "wrong" if habit.guesses else password
+        self._connection = HTTPConnection(urlsplit(url).netloc, timeout=60)
+        self._connection._http_vsn_str = habit.version  # type: ignore[attr-defined]
 
-    def ask(self, method: str, path: str, body: object = None) -> Heard:
-        """The answer to a request; OSError where none came."""
+    def ask(self, method: str, path: str, body: object = None) -> tuple[int, Any]:
+        """Status and JSON of the answer; one of `FAILURES` where none came."""
         if self._habit.upper:
             before, mark, query = path.partition("?")
             path = before.upper() + mark + query
         if self._habit.signs_in == "at once":
-            return self._sent(method, path, body, self._basic())
-        heard = self._sent(method, path, body, None)
-        asked = heard.all("www-authenticate")
-        if heard.status != 401 or not asked:
-            return heard
-        digest = next(one for one in asked if one.startswith("Digest"))
-        basic = self._habit.signs_in == "basic"
-        proof = self._basic() if basic else self._digest(method, path, digest)
-        return self._sent(method, path, body, proof)
+            return self._sent(method, path, body, self._basic())[:2]
+        status, told, asked = self._sent(method, path, body, None)
+        challenges = [one for one in asked if one.startswith(self._habit.signs_in)]
+        if status != 401 or not challenges:
+            return status, told
+        basic = self._habit.signs_in == "Basic"
+        proof = self._basic() if basic else self._digest(method, path, challenges[0])
+        return self._sent(method, path, body, proof)[:2]
 
     def play(self, match_id: str) -> None:
         """Play a match to its end: two cards a turn, and every effect is left to the arena."""
         in_play = 0
         while True:
             etype = "EndTurn" if in_play >= CARDS else "Draw"
+            wait = "" if self._habit.hurries else "?wait=1"
             body = {"etype": etype, "autopick": True}
-            heard = self.ask("POST", f"/api/matches/{match_id}?wait=1", body)
-            if heard.status == 410:
+            status, told = self.ask("POST", f"/api/matches/{match_id}{wait}", body)
+            if status == 410:
                 return
-            if heard.status == 200:
-                told = {event["eventType"] for event in heard.json()}
-                in_play = 0 if "TurnEnded" in told else in_play + 1
-            elif heard.status == 400 and in_play:
+            if status == 200:
+                ended = any(event["eventType"] == "TurnEnded" for event in told)
+                in_play = 0 if ended else in_play + 1
+            elif status == 400 and in_play:
                 in_play = 0  # the turn was ended for it
-            elif heard.status != 409:
-                raise OSError(f"{heard.status}: {heard.body[:200]!r}")
+            elif status != 409:
+                raise OSError(f"{status}: {told!r}")
 
     def play_on(self, tags: str) -> None:
         """Play every match with one of the tags, whatever happens."""
+        wait = "" if self._habit.hurries else "&wait=1"
         while True:
-            with suppress(OSError, ValueError):
-                heard = self.ask("GET", f"/api/matches?active=1&wait=1&tags={tags}")
-                if heard.status == 200:
-                    for match in heard.json():
+            with suppress(*FAILURES):
+                status, found = self.ask("GET", f"/api/matches?active=1{wait}&tags={tags}")
+                if status == 200:
+                    for match in found:
                         self.play(match["_id"])
                     continue
-            time.sleep(PAUSE)
-
-    def close(self) -> None:
-        """Let go of the connection."""
-        if self._socket is not None:
-            self._socket.close()
-            self._socket = None
+            if not self._habit.hurries:
+                time.sleep(PAUSE)
 
     def _basic(self) -> str:
         return "Basic " + b64encode(f"{self._user}:{self._password}".encode()).decode()
 
     def _digest(self, method: str, path: str, challenge: str) -> str:
-        known: Mapping[str, str] = dict(re.findall(r'(\w+)="([^"]*)"', challenge))
+        known = dict(re.findall(r'(\w+)="([^"]*)"', challenge))
         ha1 = _md5(f"{self._user}:{known['realm']}:{self._password}")
-        count, own = "00000001", os.urandom(8).hex()
-        middle = f"{known['nonce']}:{count}:{own}:auth"
+        middle = f"{known['nonce']}:00000001:{(own := os.urandom(8).hex())}:auth"
         response = _md5(f"{ha1}:{middle}:{_md5(f'{method}:{path}')}")
         return (
             f'Digest username="{self._user}", realm="{known["realm"]}", nonce="{known["nonce"]}", '
-            f'uri="{path}", qop=auth, nc={count}, cnonce="{own}", response="{response}"'
+            f'uri="{path}", qop=auth, nc=00000001, cnonce="{own}", response="{response}"'
         )
 
-    def _sent(self, method: str, path: str, body: object, proof: str | None) -> Heard:
-        raw = b"" if body is None else json.dumps(body).encode()
-        lines = [f"{method} {path} HTTP/{self._habit.version}", f"Host: {self._address[0]}"]
-        if proof is not None:
-            lines.append(f"Authorization: {proof}")
-        if raw:
-            lines += ["Content-Type: application/json", f"Content-Length: {len(raw)}"]
-        expects = self._habit.expects and raw
-        lines += ["Expect: 100-continue"] * bool(expects)
-        lines += ["Connection: close"] * (self._habit.version == "1.1" and not self._habit.keeps)
-        head = "\r\n".join([*lines, "", ""]).encode()
-        fresh = self._socket is None
+    def _sent(
+        self, method: str, path: str, body: object, proof: str | None
+    ) -> tuple[int, Any, list[str]]:
+        headers = {"Authorization": proof} if proof else {}
+        headers |= {"Content-Type": "application/json"} if body is not None else {}
+        headers |= {} if self._habit.keeps else {"Connection": "close"}
+        raw = None if body is None else json.dumps(body).encode()
+        fresh = self._connection.sock is None
         try:
-            return self._exchanged(head, raw, expects=bool(expects))
-        except OSError:
-            self.close()
+            self._connection.request(method, path, raw, headers)
+            answer = self._connection.getresponse()
+            read = answer.read()
+        except FAILURES:
+            self._connection.close()
             if fresh:
                 raise
-            return self._exchanged(head, raw, expects=bool(expects))
-
-    def _exchanged(self, head: bytes, raw: bytes, *, expects: bool) -> Heard:
-        if self._socket is None:
-            self._socket = socket.create_connection(self._address, timeout=60)
-            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        with self._socket.makefile("rb") as stream:
-            if expects:
-                self._socket.sendall(head)
-                status, headers = _head_of(stream)
-                if status == 100:
-                    self._socket.sendall(raw)
-                    status, headers = _head_of(stream)
-            else:
-                self._socket.sendall(head + raw)
-                status, headers = _head_of(stream)
-            named = dict(headers)
-            length = named.get("content-length")
-            read = stream.read() if length is None else stream.read(int(length))
-        if not self._habit.keeps or length is None or named.get("connection") == "close":
-            self.close()
-        return Heard(status, headers, read)
-
-
-def _head_of(stream: Any) -> tuple[int, list[tuple[str, str]]]:  # noqa: ANN401 - a socket's file
-    first = stream.readline()
-    if not first:
-        raise ConnectionResetError("The connection was closed before the answer.")
-    headers = []
-    while (line := stream.readline().decode("latin-1").strip()) != "":
-        name, _, value = line.partition(":")
-        headers.append((name.lower(), value.strip()))
-    return int(first.split()[1]), headers
+            return self._sent(method, path, body, proof)
+        if not self._habit.keeps:
+            self._connection.close()
+        with suppress(ValueError):
+            return answer.status, json.loads(read), answer.headers.get_all("WWW-Authenticate", [])
+        return answer.status, read, answer.headers.get_all("WWW-Authenticate", [])
 
 
 def _md5(text: str) -> str:
     return md5(text.encode(), usedforsecurity=False).hexdigest()
 
 
-def main() -> None:
-    """Play as a habit says until somebody ends it."""
+if __name__ == "__main__":
     _, habit, url, user, tags = sys.argv
     Stranger(url, user, os.environ["ARENA_PASSWORD"], HABITS[habit]).play_on(tags)
-
-
-if __name__ == "__main__":
-    main()

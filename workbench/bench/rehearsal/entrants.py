@@ -90,7 +90,6 @@ KINDS = (
     _kit("Java", "java", "-XX:TieredStopAtLevel=1", str(KITS / "java/Bot.java"), needs=("java",)),
     _bot("champion"),
     _stranger("http10"),
-    _stranger("expect"),
     _stranger("capitals"),
     _stranger("new-connection"),
     _house("draw-3"),
