@@ -1,17 +1,11 @@
-"""A contest as anybody would hold it: founded, played, looked at, and killed again and again."""
+"""A contest as anybody would hold it: founded, played and looked at; `make contest` kills it."""
 
 import csv
 import io
 import re
-import shutil
 import signal
-import subprocess
-from collections import Counter
-from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from random import Random
-from typing import Any
 
 import pytest
 import requests
@@ -20,7 +14,6 @@ from support.cli import Cli, line_with, program
 
 from cardsharp.contest.facts import Facts
 from cardsharp.contest.meetings import Meeting
-from cardsharp.contest.practice import ladder
 from cardsharp.contest.sqlite import kept_in
 
 STEADY = ("draw-2", "draw-3", "champion", "third")
@@ -35,12 +28,6 @@ def cup(cli: Cli, folder: Path, *options: str) -> str:
             cli("contest", "teams", "add", str(folder), strategy, "--strategy", strategy).code == 0
         )
     return str(folder)
-
-
-def results(cli: Cli, folder: str) -> list[dict[str, Any]]:
-    """The results without the ids of the matches."""
-    found = cli("contest", "results", folder, "--json").json()
-    return [{**row, "matches": len(row["matches"])} for row in found]
 
 
 def test_teams_are_entered_and_told_their_passwords_once(cli: Cli, tmp_path: Path) -> None:
@@ -121,29 +108,6 @@ def test_a_cup_is_played_to_its_end_and_its_page_stays(cli: Cli, tmp_path: Path)
     assert "has begun" in cli("contest", "teams", "add", folder, "Late").err
 
 
-@pytest.mark.slow
-def test_a_cup_that_is_killed_again_and_again_has_the_same_results(
-    cli: Cli, tmp_path: Path
-) -> None:
-    """No match is lost and none counts twice."""
-    folder = cup(cli, tmp_path / "cup", "-n", "3")
-    twin = tmp_path / "twin"
-    twin.mkdir()
-    undisturbed = str(twin / "cup")
-    shutil.copytree(folder, undisturbed)
-    assert cli("contest", "run", undisturbed, "--port", "0").code == 0
-    chance, kills, code = Random(1), 0, None
-    while code is None:
-        with program("contest", "run", folder, "--port", "0") as contest:
-            line_with(contest.stderr, "arena at")
-            with suppress(subprocess.TimeoutExpired):
-                code = contest.wait(chance.uniform(0, 1.5) if kills < 10 else 120)
-        kills += code is None
-    assert code == 0
-    assert kills > 3  # a fast machine is at the end before the tenth
-    assert results(cli, folder) == results(cli, undisturbed)
-
-
 def test_practice_can_be_looked_at(cli: Cli, tmp_path: Path) -> None:
     """As a ladder and match by match, for reading, as JSON and as CSV."""
     folder = tmp_path / "cup"
@@ -174,32 +138,3 @@ def test_practice_can_be_looked_at(cli: Cli, tmp_path: Path) -> None:
     assert rows[2]["rating"] is None
     assert "ladder of practice" in cli("contest", "status", str(folder)).out
     assert "16:30, not noon" in cli("contest", "practice", str(folder), "--until", "noon").err
-
-
-@pytest.mark.slow
-def test_practice_that_is_killed_again_and_again_loses_no_match(cli: Cli, tmp_path: Path) -> None:
-    """Each match is on record once, and everybody has played as often; then the cup is seeded."""
-    folder = cup(cli, tmp_path / "cup", "-n", "1")
-    chance = Random(2)
-    for _ in range(6):
-        with program("contest", "practice", folder, "--port", "0") as practice:
-            line_with(practice.stdout, "practice")
-            with suppress(subprocess.TimeoutExpired):
-                practice.wait(chance.uniform(0, 1))
-    ended = cli("contest", "practice", folder, "--port", "0", "--hours", "0.00001")
-    assert ended.code == 0, ended.err
-    assert "matches" in ended.out
-    with kept_in(Path(folder)) as records:
-        meetings = records.meetings()
-        order = [row.team for row in ladder(records)]
-    assert sorted(one.number for one in meetings) == list(range(1, len(meetings) + 1))
-    assert len({one.match for one in meetings}) == len(meetings) >= 6
-    counts = Counter(team for one in meetings for team in one.teams)
-    assert max(counts.values()) - min(counts.values()) <= 2
-    assert {one.gone for one in meetings} == {()}
-    assert cli("contest", "run", folder, "--port", "0", "--seed-by-practice").code == 0
-    assert [
-        team["id"] for team in cli("contest", "teams", "list", folder, "--json").json()
-    ] == order
-    with kept_in(Path(folder)) as records:
-        assert records.results()[0].teams == (order[0], order[3])
