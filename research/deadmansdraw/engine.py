@@ -32,7 +32,7 @@ from cardsharp.deadmansdraw.strategies.captain import WEIGHTS
 from cardsharp.deadmansdraw.strategies.search.leaves import SearchLimits
 from cardsharp.deadmansdraw.strategies.search.weights import model, read_weights
 from research.compiling import load as load_library
-from workbench.deadmansdraw.lab import LAST, LESS
+from workbench.deadmansdraw.lab import LAST
 from workbench.lab.tempered import TIMES
 from workbench.strategy_file import is_trained, strategy_named
 
@@ -126,8 +126,8 @@ class Engine:
         Raises:
             KeyError: there is none.
         """
-        if name == WEIGHTS or name in LESS:
-            return self.captain(model(WEIGHTS).numbers, LESS.get(name))
+        if name == WEIGHTS:
+            return self.captain(model(WEIGHTS).numbers)
         if is_trained(name):
             strategy_named(name)  # says what is wrong with the file, if anything is
             return self.captain(read_weights(Path(name).read_text("utf-8")))

@@ -10,8 +10,8 @@ from support.policies import ACCOUNT, BOUND, REGION, Policy, Request, allowed, m
 from workbench.build.expressions import largest, of_kind
 from workbench.build.refused_rights import policy_sizes, statements
 from workbench.build.target import ROOT
-from workbench.build.whole import roots, whole
-from workbench.cloud.template import load_template
+from workbench.build.translate import whole
+from workbench.cloud.template import ROOTS, load_template
 from workbench.operate.preflight import RIGHTS
 
 HANDLERS = Path(__file__).parents[1] / "samples" / "cloudformation_handlers.json"
@@ -72,7 +72,7 @@ def bounded(action: str, resource: str = ROLE) -> bool:
     return may(action, resource, iam__PermissionsBoundary=BOUND)
 
 
-KINDS = sorted({one["Type"] for path in roots() for one in whole(path)["Resources"].values()})
+KINDS = sorted({one["Type"] for path in ROOTS for one in whole(path)["Resources"].values()})
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -182,7 +182,7 @@ def test_the_boundary_leaves_of_an_administrators_role_what_the_stacks_need_and_
         assert not left(action, FUNCTION)
 
 
-@pytest.mark.parametrize("path", roots(), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", ROOTS, ids=lambda path: path.name)
 def test_the_boundary_takes_nothing_from_the_roles_of_the_templates(path: Path) -> None:
     template = whole(path)
     for role, _ in of_kind(template, "AWS::IAM::Role"):

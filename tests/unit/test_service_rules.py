@@ -14,9 +14,8 @@ from support.planting import alone, planted
 from workbench.build.sam import SAM
 from workbench.build.service_models import modelled
 from workbench.build.service_rules import BY_LINT, BY_MODEL, BY_US, checks, findings, rules
-from workbench.build.translate import Template
-from workbench.build.whole import roots, whole
-from workbench.cloud.template import TEMPLATE
+from workbench.build.translate import Template, whole
+from workbench.cloud.template import ROOTS, TEMPLATE
 
 Mutation = Callable[[dict[str, Any]], object]
 """Breaks a rule in the resources of a template, by their logical names."""
@@ -27,7 +26,7 @@ def deployed() -> Template:
     return whole(TEMPLATE)
 
 
-@pytest.mark.parametrize("path", roots(), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", ROOTS, ids=lambda path: path.name)
 def test_aws_refuses_nothing_of_a_template_and_of_what_it_nests(path: Path) -> None:
     assert list(findings(path)) == []
 

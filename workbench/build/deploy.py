@@ -1,7 +1,6 @@
 """A stack in the emulator, by `sam deploy` as one types it."""
 
 import os
-import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -76,9 +75,3 @@ def deployment(emulator: Emulator) -> Iterator[dict[str, str]]:
     """What `sam deploy` must find in its environment to deploy into the emulator, meanwhile."""
     with TransformingCloudFormation(emulator) as formation:
         yield {**formation.environment, "SAM_CLI_TELEMETRY": "0", "SAM_CLI_POLL_DELAY": "0.5"}
-
-
-def stack_tags(environment: str = "default") -> dict[str, str]:
-    """The tags of a stack and all of its resources, as `sam deploy` takes them from samconfig."""
-    told = tomllib.loads(CONFIG.read_text())[environment]["deploy"]["parameters"]["tags"]
-    return dict(one.split("=", 1) for one in told.split())

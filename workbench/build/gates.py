@@ -27,8 +27,7 @@ from workbench.build.say import say
 from workbench.build.service_rules import findings
 from workbench.build.target import ROOT, RUNTIME_PYTHON
 from workbench.build.translate import translated
-from workbench.build.whole import roots
-from workbench.cloud.template import templates
+from workbench.cloud.template import ROOTS, templates
 
 CHECKS = ROOT / ".venv-checks" / "bin"
 SAM_TOOLS = ROOT / ".venv-sam" / "bin"
@@ -106,7 +105,7 @@ def cfn_lint() -> Iterable[str]:
 
 def service_rules() -> Iterable[str]:
     """What AWS's services refuse of the templates, or never do, though all linters let it pass."""
-    for path in roots():
+    for path in ROOTS:
         yield from findings(path)
 
 

@@ -1,7 +1,7 @@
 """What AWS's services refuse of a template: each function is a rule of `service_rules.toml`.
 
 The table says what each means and where AWS says so. A function looks at a whole template
-(`workbench.build.whole`) and yields a sentence for each breach. Here: queues, functions, tables,
+(`translate.whole`) and yields a sentence for each breach. Here: queues, functions, tables,
 names and accounts.
 """
 

@@ -17,8 +17,7 @@ from cardsharp.errors import ConfigError
 from workbench.build import refused, refused_apis, refused_rights, refused_watching
 from workbench.build.expressions import Part
 from workbench.build.service_models import modelled
-from workbench.build.translate import Template
-from workbench.build.whole import whole
+from workbench.build.translate import Template, whole
 
 TABLE = Path(__file__).with_suffix(".toml")
 

@@ -16,6 +16,7 @@ from samtranslator.translator.translator import Translator  # type: ignore[impor
 
 from cardsharp.errors import ConfigError
 from workbench.build.artifacts import CODE
+from workbench.cloud.nested import flattened
 from workbench.cloud.template import TEMPLATE, load_template
 
 Template = dict[str, Any]
@@ -56,3 +57,8 @@ def translate(template: Template) -> Template:
 def translated(path: Path = TEMPLATE) -> Template:
     """The translation of the template in a file."""
     return translate(load_template(path))
+
+
+def whole(path: Path) -> Template:
+    """The translation of a template with that of everything it nests, as one."""
+    return flattened(path, translated)

@@ -18,7 +18,6 @@ from cardsharp.deadmansdraw.simulation import Match
 from cardsharp.deadmansdraw.strategies import Strategy
 from cardsharp.deadmansdraw.strategies.captain import (
     WEIGHTS,
-    Captain,
     Weighing,
     deck_of,
 )
@@ -31,12 +30,6 @@ from workbench.lab.dice import AGAIN, DicePurpose, PairDice, dice
 from workbench.lab.extras import Extras, LabMatch, MatchDice, PlaySeries, ProbeAnswer
 from workbench.lab.plan import Plan
 from workbench.twins import twin_function
-
-LESS = {
-    "captain-without-endgame": SearchLimits(endgame=0, whole_turns=0),
-    "captain-without-second-draws": SearchLimits(second_draws=-1),
-}
-"""How far the captain searches without a part of its search, by that player's name."""
 
 LAST = 10
 """So many cards left are the last ones: their play is repeated, not judged."""
@@ -56,10 +49,8 @@ class DeadMansDrawExtras(Extras):
         return MatchDice(deal, chance, first, second)
 
     def strategy(self, name: str, *, plain: bool) -> Strategy | None:
-        """A variant of the captain or of the champion."""
+        """A variant of the champion."""
         del plain
-        if name in LESS:
-            return Captain(model(WEIGHTS), LESS[name])
         return Champion(PairDice(0), enough=ENOUGH[name]) if name in ENOUGH else None
 
     def series(self, plan: Plan) -> PlaySeries | None:

@@ -71,11 +71,6 @@ app = cyclopts.App(
 )
 
 app.command(
-    "research.deadmansdraw.train:main",
-    name="train",
-    help="Train the captain's weights from scratch.",
-)
-app.command(
     "workbench.lab.rating:ratings",
     name="ratings",
     help="Measure the players of a ladder, each against the next few: ratings in Elo points.",

@@ -235,7 +235,6 @@ def rehearse(  # noqa: PLR0913 - a command's options
     practice: float = 60,
     every: float = 8,
     seed: str | None = None,
-    private: bool = False,
 ) -> int:
     """Rehearse a contest with everything that goes wrong in one.
 
@@ -247,10 +246,9 @@ def rehearse(  # noqa: PLR0913 - a command's options
         practice: seconds of practice before the cup; 0 for none.
         every: mean seconds between a recovery and the next kill or freeze.
         seed: of seeding and troubles; printed where none is given.
-        private: spectators need a password, too, so a team looks at the pages.
     """
     seed = seed or str(secrets.randbelow(10**6))
-    setting = Setting(teams, matches, timeout, practice, every, seed, private)
+    setting = Setting(teams, matches, timeout, practice, every, seed)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     folder = Path(tempfile.mkdtemp(prefix="cardsharp-contest-"))
     faults = _rehearsed(setting, folder)

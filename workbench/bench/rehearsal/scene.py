@@ -7,7 +7,6 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -38,18 +37,16 @@ class Setting:
     practice: float
     every: float
     seed: str
-    private: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Team:
-    """A team that was entered, and if it comes from outside its program and proof of identity."""
+    """A team that was entered, and if it comes from outside its program."""
 
     id: str
     name: str
     kind: Kind
     program: Program | None
-    proof: str = field(repr=False)
 
 
 @dataclass
@@ -84,8 +81,7 @@ class Scene:
 
     def start(self) -> None:
         """Start what is to be done now, or start it again."""
-        where = ["--port", self.url.rpartition(":")[2]]
-        where += [] if self.setting.private else ["--public"]
+        where = "--port", self.url.rpartition(":")[2], "--public"
         self.hall.kill()
         self.hall.command = (*COMMAND, *self._command(), *where)
         self.hall.start()
@@ -97,15 +93,10 @@ class Scene:
                 team.program.check()
 
     def ask(self, path: str) -> float | None:
-        """Seconds until the arena answered a spectator; None where it did not, or with an error.
-
-        Where the arena is private a team asks, which is not slowed as it does not play by itself.
-        """
-        headers = {"Authorization": self._reader.proof} if self.setting.private else {}
-        asked = urllib.request.Request(self.url + path, headers=headers)  # noqa: S310 - ours
+        """Seconds until the arena answered a spectator; None where it did not, or with an error."""
         began = time.monotonic()
         try:
-            with urllib.request.urlopen(asked, timeout=5) as answer:  # noqa: S310 - ours
+            with urllib.request.urlopen(self.url + path, timeout=5) as answer:  # noqa: S310 - ours
                 answer.read()
         except (OSError, urllib.error.URLError):
             return None
@@ -152,12 +143,6 @@ class Scene:
         if healthy:
             deeds += [lambda: troubled(freezing=False), lambda: troubled(freezing=True)]
         return Nemesis(killed, deeds, self.setting.every, chance)
-
-    @property
-    def _reader(self) -> Team:
-        """Who looks at a private arena's pages: one from outside, best of all one that is away."""
-        outside = [team for team in self.teams if team.kind.strategy is None]
-        return min(outside, key=lambda team: bool(team.kind.command))
 
     def befall(self, what: str, team: str | None, begin: datetime, end: datetime) -> None:
         """Note a trouble."""
@@ -243,8 +228,7 @@ def _entered(setting: Setting, folder: Path, contest: Path, url: str) -> Iterato
                 },
                 folder / f"{user}.log",
             )
-        proof = "Basic " + b64encode(f"{user}:{password}".encode()).decode()
-        yield Team(user, name, kind, program, proof)
+        yield Team(user, name, kind, program)
 
 
 def _contest(*arguments: str) -> str:
