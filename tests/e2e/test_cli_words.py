@@ -1,6 +1,7 @@
 """What the command says when something is wrong, and how it looks on a narrow terminal."""
 
 import json
+import shutil
 import signal
 import socket
 import subprocess
@@ -26,7 +27,10 @@ def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp
 @pytest.mark.parametrize(
     ("command", "code", "said"),
     [
-        ("lab duel", 2, "parameter --first requires an argument. Try `cardsharp lab duel --help`."),
+        ("lab duel", 2, "needs FIRST (A strategy, FILE.py, FILE.json or 'command'). Try `cardsh"),
+        ("arena --tls", 2, "--tls needs 2 values (Serve https: the files CERT and KEY, in PEM)."),
+        ("play draw-3", 2, "has no place for 'draw-3'. Is it for --opponent or --strategy or"),
+        ("show last 7", 2, "`cardsharp show` has no place for '7'. Is it for --turn or"),
         ("lab leage", 2, 'Did you mean "league"?'),
         ("blef play --x", 2, "Unknown option: --x. Try `cardsharp blef play --help`."),
         ("nosuch", 2, "Try `cardsharp --help`."),
@@ -145,6 +149,62 @@ def test_why_shows_its_whole_table(cli: Cli, monkeypatch: pytest.MonkeyPatch) ->
         unseen = next(line for line in lines if line.startswith("unseen"))
         assert unseen.rstrip().endswith(f"98765   {cards}")
         assert any(line.split()[:4] == [">", "Draw", "50.4", "%"] for line in lines)
+
+
+def test_what_is_piped_fits_into_its_columns_without_spaces_at_the_ends(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert cli("play", "--seed", "4").code == 0
+    for columns in ("60", ""):
+        monkeypatch.setenv("COLUMNS", columns)
+        if not columns:
+            monkeypatch.delenv("COLUMNS")
+        for command in ("matches", "show last", "why last 1", "strategies"):
+            lines = cli(*command.split()).out.splitlines()
+            assert max(map(len, lines)) <= int(columns or 80), command
+            assert [line for line in lines if line.endswith(" ")] == [], command
+
+
+def test_a_file_of_settings_has_options_that_need_not_be_typed(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    settings = tmp_path / "cardsharp.toml"
+    settings.write_text("[lab.duel]\npairs = 2\n")
+    duel = ("lab", "duel", "draw-2", "draw-3", "--workers", "1", "--json")
+    assert cli(*duel).json()["pairs"] == 2
+    assert cli(*duel, "--pairs", "3").json()["pairs"] == 3, "what is typed counts"
+    settings.write_text("[lab.duel]\npair = 2\n")
+    assert "cardsharp.toml. Did you mean --pairs?" in cli(*duel[:-1]).err
+    settings.write_text("pairs =")
+    assert "cardsharp.toml cannot be read" in cli(*duel[:-1]).err
+
+
+def test_a_shell_completes_commands_and_options(cli: Cli) -> None:
+    script = cli("completion", "bash").out
+    asked = "COMP_WORDS=(cardsharp lab du); COMP_CWORD=2; _cardsharp; echo ${COMPREPLY[@]}"
+    bash = shutil.which("bash") or "bash"
+    told = subprocess.run(  # noqa: S603 - our own script
+        [bash], input=f"{script}\n{asked}", capture_output=True, text=True, check=False
+    )
+    assert told.stdout == "duel\n"
+    assert "#compdef cardsharp" in cli("completion", "zsh").out
+    assert "complete -c cardsharp" in cli("completion", "fish").out
+
+
+@pytest.mark.parametrize(
+    ("command", "own"),
+    [
+        ("lab probe", 1),
+        ("contest run", 1),
+        ("blef duel", 1),
+        ("cloud logs", 2),
+        ("lab coverage", 0),
+    ],
+)
+def test_the_help_of_a_sub_command_has_its_own_examples(cli: Cli, command: str, own: int) -> None:
+    examples = cli(*command.split(), "--help").out.partition("Examples:")[2]
+    assert examples.count("cardsharp ") == examples.count(f"cardsharp {command}") == own
 
 
 @pytest.mark.parametrize(

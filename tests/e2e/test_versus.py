@@ -12,6 +12,7 @@ import subprocess
 import sys
 import termios
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -114,9 +115,19 @@ def read_until(terminal: int, words: str) -> str:
 def test_a_match_is_kept_and_show_and_why_tell_it(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    typed(monkeypatch, *DRAW_TWICE)
+    read: list[datetime] = []
+
+    class Keyboard(io.StringIO):
+        def readline(self, size: int | None = -1, /) -> str:
+            read.append(datetime.now(UTC))
+            return super().readline(size or -1)
+
+    monkeypatch.setattr("sys.stdin", Keyboard("\n".join(DRAW_TWICE)))
     played = cli("versus", "draw-3", "--seed", "4")
     assert played.code == Exit.OK
+    [listed] = cli("matches", "--json").json()
+    started, finished = (datetime.fromisoformat(listed[at]) for at in ("started", "finished"))
+    assert started < read[0] < read[-1] < finished
     assert re.search(r"(You have won!|draw-3 has won\.|A tie\.)\n", played.out)
     shown = cli("show", "last", "--json").json()
     assert shown["header"]["names"] in (["you", "draw-3"], ["draw-3", "you"])

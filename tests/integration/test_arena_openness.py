@@ -21,12 +21,14 @@ from support.arena import (
 )
 
 from cardsharp.access import Address, Credentials, Limits
+from cardsharp.cloud.clock import SystemClock
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.openness import PrivateOnly
 from cardsharp.deadmansdraw.arena.spectators import MOST_KEPT, PER_ADDRESS
 from cardsharp.deadmansdraw.client import ArenaClient
-from cardsharp.errors import ConfigError, Unreachable
+from cardsharp.errors import ConfigError, Untrusted
 from workbench.arena.server import ArenaServer
+from workbench.deadmansdraw.connection import await_arena
 
 OPENSSL = shutil.which("openssl")
 AS_ALICE = Credentials(ALICE, PASSWORDS[ALICE])
@@ -54,8 +56,11 @@ def test_over_tls_it_is_believed_by_its_certificate_alone(
         assert arena.url.startswith("https://")
         with ArenaClient(Address(arena.url, certificate[0]), AS_ALICE, ONCE) as client:
             assert client.whoami().name == "Alice"
-        with ArenaClient(arena.url, AS_ALICE, ONCE) as client, pytest.raises(Unreachable):
-            client.whoami()
+        tries: list[str] = []
+        asked = ArenaClient(arena.url, AS_ALICE, ONCE)
+        with asked as client, pytest.raises(Untrusted, match="name its CA file, with --ca FILE"):
+            await_arena(client, SystemClock(), tries.append)
+        assert not tries, "the same certificate is not looked at again"
 
 
 def test_other_machines_are_listened_to_by_tls_or_in_a_private_network(tmp_path: Path) -> None:

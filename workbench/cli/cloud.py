@@ -333,7 +333,3 @@ def _match_document(record: MatchRecord) -> dict[str, object]:
 def _match_line(record: MatchRecord) -> str:
     result = (record.outcome or {}).get("result", record.status)
     return f"{record.match_id}  {record.started:%Y-%m-%d %H:%M:%S}  {result}"
-
-
-for _name in (one for one in cloud if not one.startswith("-")):
-    cloud[_name].help_epilogue = command("cloud").epilogue_of(_name)

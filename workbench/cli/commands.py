@@ -3,15 +3,17 @@
 The texts stand here rather than in the modules so that `cardsharp --help` imports none of them.
 """
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
-from typing import Annotated
+from typing import Annotated, Literal
 
 import cyclopts
 from cyclopts import Parameter
 
 from cardsharp.errors import ConfigError
 from cardsharp.games import games
+from workbench.cli.usage import SETTINGS
 from workbench.deadmansdraw.commands import COMMANDS as OF_THE_FIRST_GAME
 from workbench.show.command import Command, mount
 
@@ -252,15 +254,30 @@ def build_app() -> cyclopts.App:
         help_epilogue=EXIT_CODES,
         version=_version,
         suppress_keyboard_interrupt=False,
+        config=cyclopts.config.Toml(SETTINGS, must_exist=False),
     )
     app["--help"].show = False
     app["--version"].show = False
     mount(app, all_commands())
     for place, (name, target, summary) in enumerate(rooms(), len(all_commands())):
         app.command(target, name=name, help=summary, sort_key=place)
+    app.command(_completion(app), name="completion", sort_key=place + 1)
     if not find_spec(RESEARCH[0]):
         app.command(_elsewhere, name=RESEARCH[0], show=False)
     return app
+
+
+def _completion(app: cyclopts.App) -> Callable[[Literal["bash", "zsh", "fish"]], None]:
+    def completion(shell: Literal["bash", "zsh", "fish"]) -> None:
+        """Print a script with which a shell completes commands and options.
+
+        In ~/.bashrc: eval "$(cardsharp completion bash)". For zsh and fish write it
+        to a file: _cardsharp in a folder of $fpath, or cardsharp.fish in
+        ~/.config/fish/completions.
+        """
+        sys.stdout.write(app.generate_completion(prog_name="cardsharp", shell=shell))
+
+    return completion
 
 
 def _elsewhere(*_asked: Annotated[str, Parameter(allow_leading_hyphen=True)]) -> None:

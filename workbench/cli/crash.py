@@ -6,6 +6,9 @@ from pathlib import Path
 
 from cardsharp.cloud.redaction import redact
 
+ADDRESS = "under Issues on the project's GitHub page"
+"""Where faults are told."""
+
 
 def keep_traceback(error: Exception) -> str:
     """One sentence about a bug of ours, which says where its traceback lies."""
@@ -15,6 +18,6 @@ def keep_traceback(error: Exception) -> str:
     ) as file:
         file.write(text)
     return (
-        f"This is a fault of Cardsharp itself ({type(error).__name__}); "
-        f"please report it with {Path(file.name)}."
+        f"This is a fault of Cardsharp itself ({type(error).__name__}). "
+        f"Please report it {ADDRESS}, with {Path(file.name)}."
     )

@@ -12,6 +12,7 @@ import cyclopts
 from cardsharp.errors import CardsharpError
 from workbench.cli.commands import build_app
 from workbench.cli.crash import keep_traceback
+from workbench.cli.usage import misused, narrow_examples
 from workbench.show.exits import Exit, exit_for
 from workbench.show.output import print_error, print_json
 
@@ -32,13 +33,13 @@ def run(given: list[str]) -> int:
 
 def _run(given: list[str]) -> int:
     try:
-        code = build_app()(
-            given, exit_on_error=False, print_error=False, result_action="return_value"
-        )
+        app = build_app()
+        if not {"--help", "-h"}.isdisjoint(given):
+            narrow_examples(app, given)
+        code = app(given, exit_on_error=False, print_error=False, result_action="return_value")
     except cyclopts.CycloptsError as error:
-        error.verbose = False
         command = " ".join(("cardsharp", *(error.command_chain or ())))
-        return _failed(f"{error} Try `{command} --help`.", Exit.USAGE, given)
+        return _failed(f"{misused(error)} Try `{command} --help`.", Exit.USAGE, given)
     except CardsharpError as error:
         return _failed(str(error), exit_for(error), given)
     except KeyboardInterrupt:

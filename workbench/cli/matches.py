@@ -19,6 +19,9 @@ from workbench.show.lookup import open_file, open_to_read, store_or_default
 from workbench.show.options import Json, Store, span
 from workbench.show.output import messages, print_json, results
 
+_NARROW = 100
+"""Columns that a line with everything takes."""
+
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
@@ -53,11 +56,16 @@ def listed(*, options: MatchesOptions = MatchesOptions()) -> None:
     if not found:
         console.print(f"no such match in {store_or_default(options.store)}")
         return
-    table = Table(box=None, padding=(0, 2), pad_edge=False)
-    for name in ("match", "started (UTC)", "players", "result", "score", "turns"):
-        table.add_column(name, justify="right" if name in {"score", "turns"} else "left")
+    narrow = console.width < _NARROW
+    table = Table(box=None, padding=(0, 2 - narrow), pad_edge=False)
+    for name in ("match", "started (UTC)", "players", "result", "score", "turns")[: 6 - narrow]:
+        right, whole = name in {"score", "turns"}, name != "players"
+        table.add_column(name, justify="right" if right else "left", no_wrap=whole, overflow="fold")
     for record in found:
-        table.add_row(*_cells(record))
+        match_id, started, *others = _cells(record)
+        if narrow:  # the end of an id is enough for show and why, the year and seconds for nobody
+            match_id, started, others = match_id[-12:], started[5:16], others[:-1]
+        table.add_row(match_id, started, *others)
     console.print(table)
 
 

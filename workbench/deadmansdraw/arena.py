@@ -150,7 +150,7 @@ class MatchOptions:
     as_json: Json = False
 
 
-@arena.command(help_epilogue=_COMMAND.epilogue_of("match"))
+@arena.command
 def match(first: str, second: str, /, *, options: MatchOptions = MatchOptions()) -> None:
     """Create matches between two players of a running arena, as its organiser.
 

@@ -16,6 +16,7 @@ from cardsharp.deadmansdraw.game import GAME
 from workbench.deadmansdraw.connection import ArenaOptions, await_arena, client_for, variables_for
 from workbench.show.exits import Exit
 from workbench.show.lookup import data_folder
+from workbench.show.options import StoreFile
 from workbench.show.output import messages
 from workbench.stage.side import assembled
 from workbench.stage.surroundings import telemetry_in, warnings_to
@@ -38,10 +39,7 @@ class BotOptions:
         str | None,
         Parameter(help="A strategy, a file or a 'command'; else CARDSHARP_STRATEGY."),
     ] = None
-    data: Annotated[
-        Path | None,
-        Parameter(help="SQLite file of the match log; else our own, or CARDSHARP_STORE."),
-    ] = None
+    store: StoreFile = None
     once: Annotated[bool, Parameter(negative=(), help="Leave when the first match has ended.")] = (
         False
     )
@@ -66,7 +64,7 @@ def bot(*, options: BotOptions = BotOptions()) -> int:
         strategy=strategy,
         version=None if options.strategy is None else version_of(options.strategy, GAME),
         tags=",".join(options.tag) or None,
-        store=None if options.data is None else f"sqlite:{options.data}",
+        store=None if options.store is None else f"sqlite:{options.store}",
     )
     say = _Speaker()
     with _terminated_like_interrupted(), telemetry_in(log_file()), warnings_to(say):

@@ -19,7 +19,7 @@ from cardsharp.cloud.settings import PREFIX
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.settings import Settings
 from cardsharp.deadmansdraw.wire_views import WhoAmI
-from cardsharp.errors import ConfigError, RateLimited, Unreachable
+from cardsharp.errors import ConfigError, RateLimited, Unreachable, Untrusted
 from cardsharp.games import settings_names
 from workbench.show.lookup import own_store
 
@@ -29,7 +29,7 @@ ORGANISER = "admin"
 _FLAGS = {
     "CARDSHARP_ARENA_URL": "--url",
     "CARDSHARP_USER": "--user",
-    "CARDSHARP_STORE": "--data",
+    "CARDSHARP_STORE": "--store",
     "CARDSHARP_TAGS": "--tag",
 }
 """The options that set a variable."""
@@ -120,12 +120,15 @@ def await_arena(client: ArenaClient, clock: Clock, say: Callable[[str], None]) -
 
     Raises:
         Unauthorized: it does not accept our credentials.
+        Untrusted: its certificate is not trusted.
         ArenaError: it answers, but not as an arena.
     """
     wait = timedelta(seconds=1)
     while True:
         try:
             return client.whoami()
+        except Untrusted:
+            raise
         except (Unreachable, RateLimited) as error:
             say(f"{error} Trying again in {wait.total_seconds():g} s; Ctrl-C stops.")
         clock.sleep(wait)

@@ -31,6 +31,7 @@ from workbench.deadmansdraw.report import (
 from workbench.deadmansdraw.watching import Printed, Watch, watch_many
 from workbench.show.exits import Exit
 from workbench.show.lookup import data_folder, open_log, own_store
+from workbench.show.options import StoreFile
 from workbench.show.output import messages, print_error, print_json, program, results
 from workbench.stage.archive import copy_match
 from workbench.stage.clouds import CloudKind
@@ -72,9 +73,10 @@ class PlayOptions:
         int,
         Parameter(validator=validators.Number(gte=1, lte=200), help="Matches played in parallel."),
     ] = 4
+    store: StoreFile = None
     keep: Annotated[
         Path | None,
-        Parameter(help="Folder for the match log and the program's own log."),
+        Parameter(show=False, help="Folder for matches.db and the program's own log."),
     ] = None
     strict: Annotated[
         bool, Parameter(negative=(), help="Stop with exit code 1 at our strategy's first fault.")
@@ -82,6 +84,12 @@ class PlayOptions:
     as_json: Annotated[
         bool, Parameter(name="--json", negative=(), help="Print one JSON document.")
     ] = False
+
+    @property
+    def log(self) -> str:
+        """The match log that is written."""
+        file = None if self.keep is None else self.keep / "matches.db"
+        return own_store() if (self.store or file) is None else f"sqlite:{self.store or file}"
 
     @property
     def opponent_name(self) -> str:
@@ -95,10 +103,9 @@ def play(*, options: PlayOptions = PlayOptions()) -> int:
     A strategy of which every decision failed has not played: that is 1.
     """
     script = _script(options)
-    folder = options.keep or data_folder()
-    store = own_store() if options.keep is None else f"sqlite:{options.keep / 'matches.db'}"
-    if options.keep is not None:
-        with open_log(store):  # what is wrong with the folder is said before the match
+    folder, store = options.keep or data_folder(), options.log
+    if store != own_store():
+        with open_log(store):  # what is wrong with the place is said before the match
             pass
     with _work_folder(folder) as work, telemetry_in(work / "play.log"):
         report = _perform(script, options, work, store)
@@ -215,7 +222,7 @@ def _print_end(report: RunReport, options: PlayOptions) -> None:
         print_table(console, report)
         whole = "every log complete, equal to the arena's" if report.complete else "LOGS DIFFER"
         console.print(f"{whole}: {sum(m.verdict.moves for m in report.played)} moves")
-    store = "" if options.keep is None else f" --store {shlex.quote(report.store)}"
+    store = "" if options.log == own_store() else f" --store {shlex.quote(report.store)}"
     print_faults(report.played, store)
     if report.store:
         _print_next_steps(console, report, options)
@@ -234,7 +241,7 @@ def _print_match(console: Console, report: RunReport) -> None:
 
 def _print_next_steps(console: Console, report: RunReport, options: PlayOptions) -> None:
     """Commands that go on from here, ready to be copied."""
-    store = "" if options.keep is None else f" --store {shlex.quote(report.store)}"
+    store = "" if options.log == own_store() else f" --store {shlex.quote(report.store)}"
     match = report.played[-1]
     match_id, turn = "last" if len(report.played) == 1 else match.match_id, match.longest_turn
     console.print()

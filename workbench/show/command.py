@@ -41,11 +41,6 @@ class Command:
         """The examples, one a line, explained."""
         return _explained(self.examples)
 
-    def epilogue_of(self, name: str) -> str:
-        """Those of its examples that are of its own sub-command `name`; nothing if none is."""
-        start = f"cardsharp {self.name} {name}"
-        return _explained([one for one in self.examples if f"{one[0]} ".startswith(f"{start} ")])
-
 
 _WIDTH = 80
 """Columns that a line of help may take, so that no terminal breaks it."""

@@ -10,6 +10,7 @@ from cardsharp.errors import (
     RulesError,
     Unauthorized,
     Unreachable,
+    Untrusted,
 )
 
 
@@ -26,7 +27,7 @@ class Exit(IntEnum):
 
 def exit_for(error: CardsharpError) -> Exit:
     """The exit code that tells of an error."""
-    if isinstance(error, ConfigError | RulesError | Unauthorized):
+    if isinstance(error, ConfigError | RulesError | Unauthorized | Untrusted):
         return Exit.USAGE
     if isinstance(error, Unreachable | Garbled | RateLimited):
         return Exit.UNREACHABLE

@@ -16,6 +16,7 @@ from cardsharp.errors import ConfigError, StoreError
 from cardsharp.game import Game
 from cardsharp.games import game as game_called
 from cardsharp.replay import fault_of, header_of
+from workbench.show.keeping import KeepersClock
 from workbench.show.output import print_error
 
 LAST = "last"
@@ -57,7 +58,7 @@ def store_or_default(store: str | None) -> str:
 @contextmanager
 def open_log(store: str) -> Iterator[MatchLog]:
     """The match log `sqlite:FILE` or `dynamodb:TABLE`, closed at the end."""
-    with closing(build_log(store, SystemClock())) as log:
+    with closing(build_log(store, KeepersClock())) as log:
         yield log
 
 

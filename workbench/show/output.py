@@ -2,19 +2,20 @@
 
 import json
 import os
+import re
 import shutil
 import sys
 import unicodedata
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
-PLAIN_WIDTH = 110
+PLAIN_WIDTH = 80
 """Columns where the output is no terminal and nothing says how wide it is."""
 
 MOST_WIDTH = 120
@@ -99,8 +100,27 @@ class _Shown(Console):
         raise BrokenPipeError
 
 
+class _Trimmed:
+    """A stream that is no terminal: tables' lines reach it without the spaces at their ends."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write the text; how many characters it has."""
+        self._stream.write(_AT_END.sub("\n", text))
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - as the stream has it
+        return getattr(self._stream, name)
+
+
+_AT_END = re.compile(" +\n")
+
+
 def _console(stream: IO[str]) -> Console:
-    console = _Shown(file=stream, highlight=False, markup=False, emoji=False)
+    file = stream if stream.isatty() else cast("IO[str]", _Trimmed(stream))
+    console = _Shown(file=file, highlight=False, markup=False, emoji=False)
     if "COLUMNS" not in os.environ:
         width = console.width if console.is_terminal else PLAIN_WIDTH
         console.width = min(width, MOST_WIDTH)

@@ -64,6 +64,10 @@ class Unreachable(ArenaError):
     """No answer came, or it broke off: refused, reset, timed out."""
 
 
+class Untrusted(Unreachable):
+    """The server's certificate is none that is trusted here; asking again changes nothing."""
+
+
 class Garbled(ArenaError):
     """An answer came that is not the protocol: HTML, cut JSON, wrong types, too long."""
 

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from pathlib import Path
+from ssl import SSLCertVerificationError
 from typing import Self
 
 import requests
@@ -34,7 +35,7 @@ from cardsharp.access import Address, Credentials, Limits, checked_address
 from cardsharp.budget import Purpose
 from cardsharp.connections import Connections, Cutter, Prompt
 from cardsharp.contact import Contact
-from cardsharp.errors import ArenaError, ConfigError, TooLong, Unreachable
+from cardsharp.errors import ArenaError, ConfigError, TooLong, Unreachable, Untrusted
 from cardsharp.refusal import Patience, refusal
 
 _log = logging.getLogger("cardsharp.arena")
@@ -312,6 +313,10 @@ def _unreachable(call: Call, error: Exception, limit: timedelta) -> ArenaError:
     elif isinstance(error, requests.Timeout | urllib3.exceptions.TimeoutError):
         what = f"no answer within {limit.total_seconds():g} s."
     elif isinstance(error, requests.exceptions.SSLError):
+        reason = getattr(error.args[0] if error.args else None, "reason", None)
+        if any(isinstance(one, SSLCertVerificationError) for one in getattr(reason, "args", ())):
+            said = f"{call}: its certificate is not trusted here; name its CA file, with --ca FILE."
+            return Untrusted(said, doubtful=doubtful)
         what = "no trusted connection; check the certificate and the address."
     else:
         what = "the connection broke before the whole answer was there."
