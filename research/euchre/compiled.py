@@ -19,10 +19,7 @@ _DEAL = 20
 _CHOICES = 8
 _ALONE = 8
 
-ANSWER = "answer"
-"""For measuring only: bids as `pimc`, and answers others who play by the rules, see answer.h."""
-
-PLAYERS = ("rules", "pimc", ANSWER)
+PLAYERS = ("rules", "pimc")
 """Who can play whole games, by the number that the engine knows them by."""
 
 FIGURES = (

@@ -5,23 +5,15 @@ from collections.abc import Sequence
 
 from cardsharp.euchre.actions import Action
 from cardsharp.euchre.position import Position
-from cardsharp.euchre.strategies import Decision
 from cardsharp.euchre.strategies.layout import Mask, layout
 from cardsharp.euchre.strategies.playout import PlayStage, Seating
 from cardsharp.euchre.strategies.thumb import CALLER
-from research.euchre.compiled import Answer, action_of, decision_of, opened, told_of
+from research.euchre.compiled import action_of, opened, told_of
 
 
 def ruled(view: Position) -> Action:
     """What the compiled `rules` decides."""
     return action_of(view.question, opened().euchre_rules(*told_of(view)))
-
-
-def answered(view: Position, worlds: int) -> Decision:
-    """The best answer to others who play by the rules, over so many worlds; of a card only."""
-    answer = Answer()
-    opened().euchre_answer(*told_of(view), worlds, ctypes.byref(answer))
-    return decision_of(view.question, answer, "The best answer to `rules`.")
 
 
 def makes(table: Seating, hands: Sequence[Mask], stage: PlayStage, need: int) -> tuple[bool, int]:

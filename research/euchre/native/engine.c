@@ -3,13 +3,13 @@
  * The twin of cardsharp/euchre/strategies/{worlds,contracts,race,pimc,sound}.py and of
  * workbench/euchre/coordinator.py. Every function that Python calls stands at the end.
  */
-#include "answer.h"
+#include "play.h"
 
 enum { DRAWS = 3, TRIES = 40, SURE = 3, MOST_CHOICES = 8, MOST_WORLDS = 8192, MOST_BATCH = 1024 };
 enum { HOPELESS = 900, NEAR = 1000, BOLD = 2800, DEAL = 20, DRAW = 10 };
 enum { POINT = 40, CAUTION = 3, OPEN = 1, SEARCH = 6 };
 enum { BID, DISCARD, DEFEND, PLAY };
-enum { RULES, PIMC, ANSWER };
+enum { RULES, PIMC };
 
 typedef struct { int worlds, batch, work; } Effort;
 
@@ -460,44 +460,9 @@ static Answer weighed(const View *view, const Effort *effort) {
     return answer;
 }
 
-/* --- the best answer to the rules -------------------------------------------------------- */
-
-/* What each card gains in one batch of worlds, see answer.h. */
-static Answer answered(const View *view, int number) {
-    static World worlds[DRAWS * MOST_BATCH];
-    static int times[DRAWS * MOST_BATCH];
-    static Mask hidden[DRAWS * MOST_BATCH][SEATS];
-    static Line lines[DRAWS * MOST_BATCH];
-    const Seating *table = &view->table;
-    Choices choices = choices_of(view);
-    Answer answer = {.action = choices.action[0], .choices = choices.number};
-    Sampler sampler = sampler_of(view, seed_of(view));
-    int found = sample(&sampler, number < MOST_BATCH ? number : MOST_BATCH, worlds, times);
-    for (int world = 0; world < found; world++) {
-        Line line = {.stage = view->stage, .world = world};
-        for (int seat = 0; seat < SEATS; seat++)
-            line.held[seat] = laid_out(table->cards, worlds[world].hands[seat]);
-        hidden_from(view, table, &worlds[world], picks_up(view), hidden[world]);
-        lines[world] = line;
-        answer.worlds += times[world];
-    }
-    Asker asker = {table, view->asked, hidden, times};
-    int sign = ours(table, view->asked) ? 1 : -1, best = 0;
-    for (int one = 0; one < choices.number && found; one++) {
-        Mask card = 1u << table->cards->place[choices.action[one]];
-        answer.actions[one] = choices.action[one];
-        answer.tried[one] = answer.worlds;
-        answer.totals[one] = (int32_t)(sign * POINT * worth_of_card(&asker, lines, found, card));
-        if (answer.totals[one] > answer.totals[best]) best = one;
-        answer.action = choices.action[best];
-    }
-    return answer;
-}
-
 static int decided(const View *view, int player, const Effort *effort) {
     if (player == RULES) return ruled(view);
     if (view->question == PLAY && COUNT(legal_cards(view)) == 1) return LOWEST(legal_cards(view));
-    if (player == ANSWER && view->question == PLAY) return answered(view, effort->worlds).action;
     return weighed(view, effort).action;
 }
 
@@ -583,12 +548,6 @@ void euchre_decide(const Open *open, int asked, int question, int hand, int disc
 }
 
 /* The same by the best answer to the rules; of a card only. */
-void euchre_answer(const Open *open, int asked, int question, int hand, int discard, int worlds,
-                   Answer *answer) {
-    View view = look(open, asked, question, (Set)hand, discard);
-    *answer = answered(&view, worlds);
-}
-
 int euchre_rules(const Open *open, int asked, int question, int hand, int discard) {
     View view = look(open, asked, question, (Set)hand, discard);
     return ruled(&view);
