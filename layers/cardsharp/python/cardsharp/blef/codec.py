@@ -6,7 +6,7 @@ A card is one letter and a hand a word, so a game of eight players fits into one
 import json
 from typing import NotRequired, TypedDict
 
-from cardsharp.blef.cards import DECK, Hand
+from cardsharp.blef.cards import DECK
 from cardsharp.blef.records import ClosedRound, GameRecord, Player
 from cardsharp.blef.state import Move, Round
 from cardsharp.cloud.codec import from_micros, to_micros
@@ -100,14 +100,10 @@ def _round(body: _RoundBody) -> Round:
         number=body["number"],
         max_cards=body["max"],
         n_cards=tuple(body["cards"]),
-        hands=tuple(_hand(word) for word in body["hands"]),
+        hands=tuple(tuple(DECK[ord(letter) - _FIRST] for letter in word) for word in body["hands"]),
         turn=body["turn"],
         history=tuple(Move(seat, action) for seat, action in body["history"]),
     )
-
-
-def _hand(word: str) -> Hand:
-    return tuple(DECK[ord(letter) - _FIRST] for letter in word)
 
 
 def _dump(body: _GameBody | _ClosedBody) -> str:

@@ -1,7 +1,7 @@
 """The tables of the match log in SQLite, and their rows as records."""
 
 import sqlite3
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from cardsharp.cloud.codec import from_micros, readable
 from cardsharp.cloud.ports import Lease, MatchRecord, MoveRecord, Status
@@ -82,7 +82,7 @@ def _understood(row: sqlite3.Row) -> MatchRecord:
         lease=lease,
         announced=row["announced"] is not None,
         outcome=bodies["outcome"],
-        finished=_moment(row["finished"]),
+        finished=None if row["finished"] is None else from_micros(row["finished"]),
         fault=fault,
     )
 
@@ -91,7 +91,3 @@ def move_of(row: sqlite3.Row) -> MoveRecord:
     """A row of the moves table as its record."""
     bodies, fault = readable(intent=row["intent"], facts=row["facts"])
     return MoveRecord(row["sequence"], **bodies, fault=fault)
-
-
-def _moment(micros: int | None) -> datetime | None:
-    return None if micros is None else from_micros(micros)

@@ -84,7 +84,11 @@ def follow(position: Position, action: Action, answer: Sequence[EventView]) -> P
     peeked = _peeked(events)
     front = dict.fromkeys((*drawn, *([peeked] if peeked else ())))
     rest = (card for card in position.state().draw_pile if card not in front)
-    offers = iter(_offers(events))
+    offers = (
+        event.effect.cards
+        for event in events
+        if isinstance(event, EffectPlayed) and event.effect.effect_type is EffectType.MAP
+    )
     try:
         state, expected = apply(
             position.state((*front, *rest)), action, lambda _pile, number: next(offers)[:number]
@@ -215,11 +219,3 @@ def _peeked(events: tuple[Event, ...]) -> Card | None:
     if isinstance(last, EffectPlayed) and last.effect.effect_type is EffectType.ORACLE:
         return next(iter(last.effect.cards), None)
     return None
-
-
-def _offers(events: tuple[Event, ...]) -> list[tuple[Card, ...]]:
-    return [
-        event.effect.cards
-        for event in events
-        if isinstance(event, EffectPlayed) and event.effect.effect_type is EffectType.MAP
-    ]

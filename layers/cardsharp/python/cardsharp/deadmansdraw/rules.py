@@ -95,11 +95,11 @@ def legal_actions(state: State) -> tuple[Action, ...]:
         case EffectType.ORACLE:
             oracle = EffectType.ORACLE
             return (respond(oracle, pending.cards[0]), respond(oracle), END_TURN)
-    cards = _answers(pending, state.banks[state.player], state.banks[1 - state.player])
+    cards = answers(pending, state.banks[state.player], state.banks[1 - state.player])
     return tuple(respond(pending.effect_type, card) for card in cards)
 
 
-def _answers(pending: Effect, own: Bank, other: Bank) -> tuple[Card, ...]:
+def answers(pending: Effect, own: Bank, other: Bank) -> tuple[Card, ...]:
     """The cards with which a Hook, Cannon, Sword or Map may be answered."""
     match pending.effect_type:
         case EffectType.HOOK:

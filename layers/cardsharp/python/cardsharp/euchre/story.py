@@ -57,16 +57,14 @@ def table_before(record: Record, trick: int, seq: int, seat: int) -> Table | Non
     told once with nobody defending alone, and if the seats do not come out, with either.
     """
     plays = [event for event in record.events if isinstance(event, PlayEvent)]
-    earlier = sorted((e for e in plays if (e.trick, e.seq) < (trick, seq)), key=_place)
+    earlier = sorted(
+        (e for e in plays if (e.trick, e.seq) < (trick, seq)), key=lambda e: (e.trick, e.seq)
+    )
     for opening in _openings(record):
         table = _with_plays(opening, earlier)
         if table is not None and turn(table) == ToAct(seat, Question.PLAY):
             return table if len(table.complete_tricks) == trick else None
     return None
-
-
-def _place(event: PlayEvent) -> tuple[int, int]:
-    return event.trick, event.seq
 
 
 def _openings(record: Record) -> Iterator[Table]:

@@ -33,7 +33,11 @@ _REFUSED = (
 def service(folder: str) -> Service[Host]:
     """The service of the game in a folder."""
     game = house(folder)
-    stores = _stores(f"{game.name.upper()}_STORE")
+    stores: Stores[Keep] = Stores(
+        f"{game.name.upper()}_STORE",
+        Part("cardsharp.keep.sqlite:SqliteKeep"),
+        Part("cardsharp.keep.dynamodb:DynamoKeep"),
+    )
     return Service(
         api=api_of(game), store=stores.variable, assemble=partial(_assemble, game, stores)
     )
@@ -91,14 +95,6 @@ def _route(  # noqa: PLR0913, PLR0917 - a line of the table
         request=request,
         answers={HTTPStatus.OK: (body,)},
         refusals=_REFUSED,
-    )
-
-
-def _stores(variable: str) -> Stores[Keep]:
-    return Stores(
-        variable,
-        Part("cardsharp.keep.sqlite:SqliteKeep"),
-        Part("cardsharp.keep.dynamodb:DynamoKeep"),
     )
 
 

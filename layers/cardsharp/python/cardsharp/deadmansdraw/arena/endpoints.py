@@ -177,7 +177,9 @@ class Api:
         """POST /api/matches/watchdog."""
         tags = tag_set(request.query_params)
         ended: dict[str, Match] = {}
-        for left in reversed(range(_repeats(request.query_params.get("repeat", "1")))):
+        asked = request.query_params.get("repeat", "1")
+        repeats = max(1, min(int(asked), MAX_REPEATS)) if asked.isdecimal() else 1
+        for left in reversed(range(repeats)):
             for match in self._referee.end_overdue_turns(tags, client_ip(request)):
                 ended[match.id] = match
             if not left or given_time(request)() <= self._watchdog_pause:
@@ -243,7 +245,3 @@ def _awaited(user: User, wanted: Filter) -> Signal:
     if not user.plays:
         return ANY_MATCH
     return turn_of(user.id) if wanted.active else new_match_of(user.id)
-
-
-def _repeats(text: str) -> int:
-    return max(1, min(int(text), MAX_REPEATS)) if text.isdecimal() else 1

@@ -87,7 +87,9 @@ def _row(match: Match, book: Book) -> Row:
             " : ".join(str(bank.score) for bank in state.banks),
             str(match.turn),
             str(len(state.draw_pile)),
-            Markup("").join(_tag(tag) for tag in match.params.tags or ()),
+            Markup("").join(
+                _TAG.format(quote(tag, safe=""), tag) for tag in match.params.tags or ()
+            ),
             f"{match.started_at.astimezone():%Y-%m-%d %H:%M}",
         ),
     )
@@ -102,7 +104,3 @@ def _named(match: Match, seat: int, book: Book) -> Markup:
     if match.state.active == seat:
         return Markup('<span class="mover">{}</span>').format(name)
     return name
-
-
-def _tag(tag: str) -> Markup:
-    return _TAG.format(quote(tag, safe=""), tag)

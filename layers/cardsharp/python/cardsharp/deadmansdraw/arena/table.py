@@ -142,7 +142,7 @@ class TableLobby:
         receipt = secrets.token_hex(8)
         expires: Item = {"expires_at": number(int((match.last_move_at + self._life).timestamp()))}
         moved: Item = {"move_zip": _zipped(_MOVE.dump_json(move)), "receipt": text(receipt)}
-        moved_key = _move(match.id, move.sequence)
+        moved_key = key(_of_match(match.id), f"move#{move.sequence:06}")
         writes = [self._head(match, expires), self._put({**moved_key, **moved, **expires})]
         if move.sequence == 0:
             entries = (_MATCHES, _RUNNING, *map(_of_player, sorted(set(match.pairing.players))))
@@ -224,10 +224,6 @@ def _of_player(player_id: str) -> str:
 
 def _head(match_id: str) -> "dict[str, Value]":
     return key(_of_match(match_id), "head")
-
-
-def _move(match_id: str, sequence: int) -> "dict[str, Value]":
-    return key(_of_match(match_id), f"move#{sequence:06}")
 
 
 def _turn(player_id: str) -> "dict[str, Value]":

@@ -5,9 +5,9 @@ from collections.abc import Collection, Iterable, Sequence
 from cardsharp.deadmansdraw.actions import Action, Effect, EffectType, respond
 from cardsharp.deadmansdraw.bank import Bank
 from cardsharp.deadmansdraw.cards import Card, Suit
-from cardsharp.deadmansdraw.draft import sword_targets
 from cardsharp.deadmansdraw.events import CardPlaced, Drawn, EffectPlayed
 from cardsharp.deadmansdraw.position import Position
+from cardsharp.deadmansdraw.rules import answers
 
 
 def lying(position: Position) -> frozenset[str]:
@@ -33,17 +33,9 @@ def dearest(bank: Bank, tops: Iterable[Card]) -> Card:
 def choices(position: Position) -> tuple[Card, ...]:
     """The cards with which the pending Hook, Sword, Cannon or Map may be answered."""
     pending = position.pending
-    match pending.effect_type if pending else None:
-        case EffectType.HOOK:
-            return position.own.tops()
-        case EffectType.SWORD:
-            return sword_targets(position.own, position.other)
-        case EffectType.CANNON:
-            return position.other.tops()
-        case EffectType.MAP:
-            return pending.cards if pending else ()
-        case _:
-            return ()
+    if pending is None or pending.effect_type is EffectType.ORACLE:
+        return ()
+    return answers(pending, position.own, position.other)
 
 
 def autopick(position: Position) -> Action:

@@ -151,7 +151,7 @@ def _follow(play: _Play) -> tuple[Card, str]:
     position, trick = play.position, play.position.table.trick
     led = suit_of(trick[0].card, play.trump)
     best = max(trick, key=lambda played: strength(played.card, play.trump, led))
-    last = _is_last(position, trick)
+    last = len(trick) == 3 - len(position.table.sitting_out)
     if best.seat == position.partner and (last or _safe(play, best, led)):
         return play.lowest(), "The partner wins the trick."
     beating = [c for c in play.cards if play.height(c, led) > play.height(best.card, led)]
@@ -166,10 +166,6 @@ def _follow(play: _Play) -> tuple[Card, str]:
     if best.seat == position.partner:
         return play.lowest(), "The partner leads so far."
     return cheapest, "The cheapest card that leads so far."
-
-
-def _is_last(position: Position, trick: tuple[PlayedCard, ...]) -> bool:
-    return len(trick) == 3 - len(position.table.sitting_out)
 
 
 def _safe(play: _Play, best: PlayedCard, led: Suit) -> bool:
