@@ -20,8 +20,7 @@ from websockets.sync.client import connect
 from cardsharp.blef.assembly import SERVICE, build_feed
 from cardsharp.cloud import secrets
 from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.dynamodb_watchers import DynamoWatchers
-from cardsharp.cloud.feeds import FEED
+from cardsharp.cloud.feeds import FEED, dynamo_watchers
 from cardsharp.cloud.lease import Keeping, LeaseKeeper
 from cardsharp.cloud.ports import MatchRecord, Status
 from cardsharp.cloud.switches import KEPT
@@ -325,7 +324,7 @@ def test_who_watches_a_game_of_blef_is_let_in_by_its_function_and_told(cloud: Cl
         build_feed(blef, told)
         game = blef.create()
         ann, bob = blef.join(game, "ann"), blef.join(game, "bob")
-        watchers, topic = DynamoWatchers(table, SystemClock()), f"game#{game}"
+        watchers, topic = dynamo_watchers(table, SystemClock()), f"game#{game}"
         asked = f"{address}?game_uuid={game}&player_uuid={bob}"
         with connect(asked, open_timeout=30, proxy=None) as watcher:
             assert len(watchers.of(topic)) == 1

@@ -9,21 +9,24 @@ from typing import Any
 import pytest
 from support.blef_watching import SOON, NotedSockets, heard, served
 from support.bot_events import context
+from support.cloud_benches import moto_client
 from support.cloud_clock import FakeClock
 from websockets.exceptions import ConnectionClosed
 
-from cardsharp.cloud.memory_sockets import MemorySockets, MemoryWatchers, named
+from cardsharp.cloud.feeds import dynamo_watchers, memory_watchers
+from cardsharp.cloud.memory_sockets import MemorySockets, named
 from cardsharp.cloud.sockets import SETTLING, Feed, Gone, Watcher
 from cardsharp.web import gate
 from workbench.cloud.http_events import Answered
 from workbench.cloud.socket_front import MOST_WAITING, TRY_AGAIN, SocketGateway
+from workbench.cloud.tables import create_table
 
 FRAME = '{"body": "1"}'
 
 
 def fed(*connections: str, dead: tuple[str, ...] = ()) -> tuple[Feed, NotedSockets, FakeClock]:
     clock, sockets = FakeClock(), NotedSockets(dead)
-    feed = Feed(MemoryWatchers(), sockets, clock)
+    feed = Feed(memory_watchers(clock), sockets, clock)
     for one in connections:
         assert feed.watch("game", one, one)
     return feed, sockets, clock
@@ -67,7 +70,7 @@ def test_all_are_told_when_it_is_over_also_after_a_fault_of_ours() -> None:
 
 
 def test_one_caller_cannot_keep_others_from_watching() -> None:
-    feed = Feed(MemoryWatchers(), NotedSockets(), FakeClock(), most=9, most_of_one=2)
+    feed = Feed(memory_watchers(FakeClock()), NotedSockets(), FakeClock(), most=9, most_of_one=2)
     assert [feed.watch("game", name, "", "mallory") for name in "abc"] == [True, True, False]
     assert feed.watch("another", "c", "", "mallory")
     assert feed.watch("game", "d", "", "ann")
@@ -77,7 +80,7 @@ def test_one_caller_cannot_keep_others_from_watching() -> None:
 
 
 def test_a_handshake_says_where_it_comes_from() -> None:
-    feed = Feed(MemoryWatchers(), NotedSockets(), FakeClock())
+    feed = Feed(memory_watchers(FakeClock()), NotedSockets(), FakeClock())
     handler = gate.build(feed, lambda _: ("game", ""))
     sources = ("192.0.2.1", "192.0.2.2", "2001:db8::1", "2001:db8::2", "127.0.0.1", "")
     for number, source in enumerate(sources):
@@ -151,3 +154,22 @@ def test_a_watcher_that_sends_much_is_let_go_and_no_other() -> None:
             loud.recv(timeout=SOON)
         place.get(f"/games/{game}/start", admin_uuid=ann)
         assert heard(quiet)["status"] == "Running"
+
+
+def test_who_watched_before_an_update_is_told_and_forgotten() -> None:
+    """Version 0.2 had an attribute for each part."""
+    clock = FakeClock()
+    with moto_client() as client:
+        table = create_table(client, "euchreTable")
+        end = str(int(clock.now().timestamp()) + 60)
+        topic = {"pk": "socket#ann", "sk": "topic", "topic_name": "game"}
+        watch = {"pk": "watch#game", "sk": "ann", "watcher_key": "key", "since_at": 5}
+        for item in (topic, watch):
+            told = {name: {"N" if isinstance(v, int) else "S": str(v)} for name, v in item.items()}
+            client.put_item(TableName=table, Item={**told, "expires_at": {"N": end}})
+        watchers = dynamo_watchers(table, clock, client)
+        assert [(one.connection, one.key, one.caller) for one in watchers.of("game")] == [
+            ("ann", "key", "")
+        ]
+        watchers.remove("ann")
+        assert not client.scan(TableName=table)["Items"]

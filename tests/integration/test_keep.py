@@ -172,3 +172,10 @@ def test_every_home_is_as_a_file_in_memory(bench: Bench, done: list[tuple[str, i
                 ends.append(True)
         assert ends[0] is ends[1]
     assert list(bench.keep.range(partition)) == list(model.range(partition))
+
+
+def test_a_document_is_removed_unread_whatever_is_there(bench: Bench) -> None:
+    bench.keep.commit(Put(ONE, {}))
+    for _ in range(2):
+        bench.keep.commit(Delete(ONE, None))
+        assert bench.reopen().get(ONE) is None

@@ -24,7 +24,7 @@ from cardsharp.blef.feed import announce, subscribe
 from cardsharp.blef.records import GameRecord, Player, key_of
 from cardsharp.blef.sqlite import SqliteGames
 from cardsharp.blef.state import Round
-from cardsharp.cloud.memory_sockets import MemoryWatchers
+from cardsharp.cloud.feeds import memory_watchers
 from cardsharp.cloud.sockets import Feed
 from cardsharp.cloud.sqlite_file import MEMORY
 
@@ -80,7 +80,7 @@ def everything_said(client: Client, live: Round, viewer: int | None) -> Iterator
         ("/play", {**mine, "action_id": 87}),
     ]
     sockets = NotedSockets()
-    feed = Feed(MemoryWatchers(), sockets, client.clock)
+    feed = Feed(memory_watchers(client.clock), sockets, client.clock)
     client.blef.hear = partial(announce, feed)
     for about in (mine, {}):
         topic, key = subscribe(client.blef, {"game_uuid": GAME, **about})

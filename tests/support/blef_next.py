@@ -15,7 +15,7 @@ from cardsharp.blef.changes import SecretChance
 from cardsharp.blef.feed import announce, subscribe
 from cardsharp.blef.records import room_of
 from cardsharp.blef.sqlite import SqliteGames
-from cardsharp.cloud.memory_sockets import MemoryWatchers
+from cardsharp.cloud.feeds import memory_watchers
 from cardsharp.cloud.sockets import Feed
 from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.web import gate
@@ -73,7 +73,7 @@ class NextRecording:
         self.store = SqliteGames(MEMORY, clock)
         self.client = Client(self.store, clock, self.chance, "", AGENTS)
         self.sockets = NotedSockets()
-        feed = Feed(MemoryWatchers(), self.sockets, clock)
+        feed = Feed(memory_watchers(clock), self.sockets, clock)
         self.client.blef.hear = partial(announce, feed)
         self._gate = gate.build(feed, partial(subscribe, self.client.blef))
         self._game = ""

@@ -1,9 +1,15 @@
 """Which sockets a feed's name means: `memory:NAME`, or the address of a WebSocket API's stage."""
 
+from typing import TYPE_CHECKING
+
 from cardsharp.cloud import memory_sockets
 from cardsharp.cloud.ports import Clock
 from cardsharp.cloud.sockets import Feed
+from cardsharp.cloud.watchers import Watchers, earlier
 from cardsharp.errors import ConfigError
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb.client import DynamoDBClient
 
 FEED = "CARDSHARP_FEED"
 
@@ -16,15 +22,29 @@ def watched(place: str, store: str, clock: Clock) -> Feed:
     """
     kind, _, name = place.partition(":")
     if kind == "memory" and name:
-        return Feed(memory_sockets.MemoryWatchers(), memory_sockets.named(name), clock)
+        return Feed(memory_watchers(clock), memory_sockets.named(name), clock)
     where, _, table = store.partition(":")
     if kind in {"http", "https"} and where == "dynamodb":
         # boto3 is slow to import, and not needed at home.
-        from cardsharp.cloud.dynamodb_watchers import DynamoWatchers  # noqa: PLC0415
         from cardsharp.cloud.gateway_sockets import GatewaySockets  # noqa: PLC0415
 
-        return Feed(DynamoWatchers(table, clock), GatewaySockets(place), clock)
+        return Feed(dynamo_watchers(table, clock), GatewaySockets(place), clock)
     raise ConfigError(
         f"{FEED} must be memory:NAME, or with a store in DynamoDB the address of a WebSocket "
         f"API's stage, not {place!r}."
     )
+
+
+def memory_watchers(clock: Clock) -> Watchers:
+    """Those of this process."""
+    from cardsharp.cloud.sqlite_file import MEMORY  # noqa: PLC0415 - not needed in the cloud
+    from cardsharp.keep.sqlite import SqliteKeep  # noqa: PLC0415 - as above
+
+    return Watchers(SqliteKeep(MEMORY, clock))
+
+
+def dynamo_watchers(table: str, clock: Clock, client: "DynamoDBClient | None" = None) -> Watchers:
+    """Those in the table of that name, which has other things too."""
+    from cardsharp.keep.dynamodb import DynamoKeep  # noqa: PLC0415 - boto3 is slow to import
+
+    return Watchers(DynamoKeep(table, clock, client, earlier=earlier))

@@ -1,10 +1,9 @@
-"""Sockets that end in this process, and who watches through them; both go with it."""
+"""Sockets that end in this process."""
 
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 
-from cardsharp.cloud.sockets import Gone, Watcher
+from cardsharp.cloud.sockets import Gone
 
 
 class MemorySockets:
@@ -34,31 +33,6 @@ class MemorySockets:
         there = self._open.pop(connection, None)
         if there is not None:
             there[1]()
-
-
-class MemoryWatchers:
-    """`Watchers` in this process."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._topics: dict[str, dict[str, Watcher]] = {}
-
-    def add(self, topic: str, watcher: Watcher) -> None:
-        """Have a connection watch a topic, its only one."""
-        with self._lock:
-            self._topics.setdefault(topic, {})[watcher.connection] = watcher
-
-    def of(self, topic: str) -> Sequence[Watcher]:
-        """Those who watch a topic."""
-        with self._lock:
-            return tuple(self._topics.get(topic, {}).values())
-
-    def remove(self, connection: str) -> None:
-        """Forget a connection."""
-        with self._lock:
-            for topic, watchers in list(self._topics.items()):
-                if watchers.pop(connection, None) is not None and not watchers:
-                    del self._topics[topic]
 
 
 @cache

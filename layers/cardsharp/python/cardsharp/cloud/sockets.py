@@ -6,10 +6,13 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from cardsharp.cloud.ports import Clock
 from cardsharp.errors import CardsharpError
+
+if TYPE_CHECKING:
+    from cardsharp.cloud.watchers import Watchers
 
 LIFE = timedelta(hours=2, minutes=10)
 """How long a watcher is kept: API Gateway ends a connection after two hours."""
@@ -44,22 +47,6 @@ class Watcher:
     caller: str = ""
 
 
-class Watchers(Protocol):
-    """Who watches what; every method raises `StoreError` if it fails. None is kept for ever."""
-
-    def add(self, topic: str, watcher: Watcher) -> None:
-        """Have a connection watch a topic, its only one."""
-        ...
-
-    def of(self, topic: str) -> Sequence[Watcher]:
-        """Those who watch a topic as of now."""
-        ...
-
-    def remove(self, connection: str) -> None:
-        """Forget a connection; quiet if it is not known."""
-        ...
-
-
 class Sockets(Protocol):
     """Open connections, wherever they end."""
 
@@ -76,7 +63,7 @@ class Sockets(Protocol):
 class Feed:
     """Tells those who watch what happens; whoever cannot be told is dropped, and nobody waits."""
 
-    watchers: Watchers
+    watchers: "Watchers"
     sockets: Sockets
     clock: Clock
     most: int = field(default=MOST_WATCHERS)

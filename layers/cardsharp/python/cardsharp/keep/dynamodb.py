@@ -88,6 +88,9 @@ class DynamoKeep:
     def _write(self, changes: Sequence[Change], receipt: str) -> None:
         """One document by a plain write, which costs half of one in a transaction."""
         first, *others = changes
+        if isinstance(first, Delete) and first.expected is None:
+            self._table.delete(item_key(*first.key))
+            return
         if not others and isinstance(first, Put):
             told = self._update(first, receipt)
             condition, values = told["ConditionExpression"], told["ExpressionAttributeValues"]

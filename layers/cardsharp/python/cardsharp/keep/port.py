@@ -42,10 +42,13 @@ class Put(NamedTuple):
 
 
 class Delete(NamedTuple):
-    """Remove a document that has the `expected` version."""
+    """Remove a document that has the `expected` version; with None unread, if it is there.
+
+    Unread it is removed by itself, in a commit of nothing else.
+    """
 
     key: Key
-    expected: int
+    expected: int | None
 
 
 class Check(NamedTuple):
