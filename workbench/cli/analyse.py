@@ -15,6 +15,8 @@ from workbench.show.options import Json, Match, Store
 from workbench.show.output import print_json, results
 from workbench.show.progress import Bar
 
+_SWING = ("sequence", "turn", "seat", "happened", "change", "luck")
+
 
 def document(shown: Analysed) -> dict[str, object]:
     """An analysis for programs: worth is the first seat's side's, `players` are in that order."""
@@ -22,7 +24,7 @@ def document(shown: Analysed) -> dict[str, object]:
     return {
         "names": shown.names,
         "analysis": analysis.model_dump(mode="json", by_alias=True),
-        "swings": [one.model_dump(mode="json", by_alias=True) for one in analysis.swings()],
+        "swings": [{name: getattr(one, name) for name in _SWING} for one in analysis.swings()],
     }
 
 

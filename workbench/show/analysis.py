@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cardsharp.analysis import Analysis, Judged, Mark, Swing, side_names, side_of
+from cardsharp.analysis import Analysis, Judged, Mark, side_names, side_of
 from cardsharp.replay import Header
 from workbench.show.decisions import amount
 
@@ -171,7 +171,7 @@ def _rather(one: Judged) -> Text:
     return Text.assemble(" rather than ", (one.best, "bold")) if one.best != one.action else Text()
 
 
-def _swings(shown: Analysed, swings: Sequence[Swing]) -> Table:
+def _swings(shown: Analysed, swings: Sequence[Judged]) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     table.add_column("turn", justify="right")
     table.add_column("who", max_width=20, no_wrap=True, overflow="ellipsis")

@@ -70,16 +70,10 @@ class Judged(Stored):
     stake: float
     mark: Mark | None = None
 
-
-class Swing(Stored):
-    """A step in which the worth changed: by how much, and how much of it was the cards."""
-
-    sequence: int
-    turn: int
-    seat: int
-    happened: str
-    change: float
-    luck: float
+    @property
+    def change(self) -> float:
+        """By how much the worth of the match changed with it."""
+        return self.after - self.before
 
 
 class PlayerFigures(Stored):
@@ -125,20 +119,9 @@ class Analysis(Stored):
         """The decisions that have a mark, in order."""
         return tuple(one for one in self.decisions if one.mark is not None)
 
-    def swings(self, number: int = 5) -> tuple[Swing, ...]:
-        """So many steps in which the worth changed most, the biggest change first."""
-        found = sorted(self.decisions, key=lambda one: -abs(one.after - one.before))
-        return tuple(
-            Swing(
-                sequence=one.sequence,
-                turn=one.turn,
-                seat=one.seat,
-                happened=one.happened,
-                change=one.after - one.before,
-                luck=one.luck,
-            )
-            for one in found[:number]
-        )
+    def swings(self, number: int = 5) -> tuple[Judged, ...]:
+        """So many decisions with which the worth changed most, the biggest change first."""
+        return tuple(sorted(self.decisions, key=lambda one: -abs(one.change))[:number])
 
 
 def side_of(seat: int) -> int:

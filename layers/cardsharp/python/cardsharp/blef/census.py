@@ -92,17 +92,11 @@ class Census:
         return sum(int(b["game_count"]["N"]) for b in buckets if int(b["expires_at"]["N"]) > past)
 
     def _add(self, bucket: _Bucket, by: int) -> "TransactWriteItemTypeDef":
-        return {
-            "Update": {
-                "TableName": self._table.name,
-                "Key": key(bucket.partition, bucket.name),
-                "UpdateExpression": "SET expires_at = :end ADD game_count :by",
-                "ExpressionAttributeValues": {
-                    ":end": number(int((bucket.end + _KEPT).timestamp())),
-                    ":by": number(by),
-                },
-            }
-        }
+        return self._table.updating(
+            key(bucket.partition, bucket.name),
+            "SET expires_at = :end ADD game_count :by",
+            {":end": number(int((bucket.end + _KEPT).timestamp())), ":by": number(by)},
+        )
 
 
 def _minute_bucket(changed: datetime, share: int) -> _Bucket:

@@ -145,31 +145,17 @@ class DynamoGames:
         if not others:
             self._table.update(put.key, put.update, put.condition, put.values)
             return
-        update: TransactWriteItemTypeDef = {
-            "Update": {
-                "TableName": self._table.name,
-                "Key": put.key,
-                "UpdateExpression": put.update,
-                "ConditionExpression": put.condition,
-                "ExpressionAttributeValues": put.values,
-            }
-        }
+        update = self._table.updating(put.key, put.update, put.values, put.condition)
         self._table.write([update, *others])
 
     def _round(self, game: GameRecord, closed: ClosedRound) -> "TransactWriteItemTypeDef":
         """The write of a closed round, which outlives the game."""
-        expires = game.created + WHOLE_LIFE
-        return {
-            "Put": {
-                "TableName": self._table.name,
-                "Item": {
-                    **_round_key(game.uuid, closed.round.number),
-                    "round_json": text(encode_round(closed)),
-                    "expires_at": number(int(expires.timestamp())),
-                },
-                "ConditionExpression": "attribute_not_exists(pk)",
-            }
+        item = {
+            **_round_key(game.uuid, closed.round.number),
+            "round_json": text(encode_round(closed)),
+            "expires_at": number(int((game.created + WHOLE_LIFE).timestamp())),
         }
+        return self._table.putting(item, "attribute_not_exists(pk)")
 
 
 @dataclass(frozen=True, slots=True)

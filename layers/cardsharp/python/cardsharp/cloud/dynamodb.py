@@ -210,20 +210,16 @@ class DynamoLog(DynamoReader):
         note = items.note_item(
             match.match_id, reopened(match, self._clock.now()), unique=str(uuid.uuid4())
         )
-        opened: TransactWriteItemTypeDef = {
-            "Update": {
-                "TableName": self._table.name,
-                "Key": items.header_key(match.match_id),
-                "UpdateExpression": f"SET {_BEAT}, match_status = :running "
-                "REMOVE outcome_json, finished_at",
-                "ConditionExpression": "finished_at = :finished",
-                "ExpressionAttributeValues": {
-                    **_ONE,
-                    ":running": items.text(Status.RUNNING),
-                    ":finished": items.moment(match.finished),
-                },
-            }
-        }
+        opened = self._table.updating(
+            items.header_key(match.match_id),
+            f"SET {_BEAT}, match_status = :running REMOVE outcome_json, finished_at",
+            {
+                **_ONE,
+                ":running": items.text(Status.RUNNING),
+                ":finished": items.moment(match.finished),
+            },
+            "finished_at = :finished",
+        )
         try:
             self._table.write([opened, self._noting(note)])
         except Unmet:
@@ -284,15 +280,8 @@ class DynamoLog(DynamoReader):
             Conflict: the lease is lost.
             Unmet: a condition of one of `writes` does not hold.
         """
-        beat: TransactWriteItemTypeDef = {
-            "Update": {
-                "TableName": self._table.name,
-                "Key": items.header_key(lease.match_id),
-                "UpdateExpression": f"SET {_BEAT}",
-                "ConditionExpression": _OURS,
-                "ExpressionAttributeValues": {**_ONE, **_ours(lease)},
-            }
-        }
+        key, values = items.header_key(lease.match_id), {**_ONE, **_ours(lease)}
+        beat = self._table.updating(key, f"SET {_BEAT}", values, _OURS)
         try:
             self._table.write([beat, *writes])
         except Unmet as unmet:
@@ -314,28 +303,22 @@ class DynamoLog(DynamoReader):
     def _withdrawing(self, lease: Lease, move: MoveRecord) -> "list[TransactWriteItemTypeDef]":
         """The emptying of a move, without the right to delete, and the keeping of what it was."""
         note = withdrawn(move, self._clock.now())
-        emptied: TransactWriteItemTypeDef = {
-            "Update": {
-                "TableName": self._table.name,
-                "Key": items.move_key(lease.match_id, move.sequence),
-                "UpdateExpression": "SET fence = :fence REMOVE intent_json, facts_json",
-                "ExpressionAttributeValues": {":fence": items.number(lease.fence)},
-            }
-        }
+        emptied = self._table.updating(
+            items.move_key(lease.match_id, move.sequence),
+            "SET fence = :fence REMOVE intent_json, facts_json",
+            {":fence": items.number(lease.fence)},
+        )
         kept = items.note_item(lease.match_id, note, unique=str(uuid.uuid4()))
         return [emptied, self._noting(kept)]
 
     def _noting(self, note: "Item") -> "TransactWriteItemTypeDef":
         """The writing of a note without the right to put, which the poller has not got."""
         names = ("kind", "body_json", "expires_at")
-        return {
-            "Update": {
-                "TableName": self._table.name,
-                "Key": {name: note[name] for name in ("pk", "sk")},
-                "UpdateExpression": "SET " + ", ".join(f"{name} = :{name}" for name in names),
-                "ExpressionAttributeValues": {f":{name}": note[name] for name in names},
-            }
-        }
+        return self._table.updating(
+            {name: note[name] for name in ("pk", "sk")},
+            "SET " + ", ".join(f"{name} = :{name}" for name in names),
+            {f":{name}": note[name] for name in names},
+        )
 
 
 def _ours(lease: Lease) -> "dict[str, Value]":

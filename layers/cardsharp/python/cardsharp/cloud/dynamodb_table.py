@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from types_boto3_dynamodb.type_defs import (
         GetItemInputTypeDef,
         KeysAndAttributesTypeDef,
+        PutTypeDef,
         QueryInputTypeDef,
         TransactWriteItemTypeDef,
+        UpdateTypeDef,
     )
 
     from cardsharp.cloud.dynamodb_items import Item, Value
@@ -75,6 +77,33 @@ class DynamoTable:
             ReturnValues="ALL_NEW",
         )
         return answer["Attributes"]
+
+    def updating(
+        self,
+        key: "Mapping[str, Value]",
+        update: str,
+        values: "Mapping[str, Value]",
+        condition: str = "",
+    ) -> "TransactWriteItemTypeDef":
+        """An update as one of the writes of `write`."""
+        told: UpdateTypeDef = {
+            "TableName": self.name,
+            "Key": key,
+            "UpdateExpression": update,
+            "ExpressionAttributeValues": values,
+        }
+        return {"Update": {**told, "ConditionExpression": condition} if condition else told}
+
+    def putting(
+        self, item: "Item", condition: str = "", values: "Item | None" = None
+    ) -> "TransactWriteItemTypeDef":
+        """The writing of a whole item as one of them."""
+        put: PutTypeDef = {"TableName": self.name, "Item": item}
+        if condition:
+            put["ConditionExpression"] = condition
+        if values is not None:
+            put["ExpressionAttributeValues"] = values
+        return {"Put": put}
 
     def write(self, writes: "Sequence[TransactWriteItemTypeDef]") -> None:
         """Write all or nothing; raises `Unmet` with the first whose condition does not hold."""

@@ -1,7 +1,6 @@
 """The table as the arena's JSON (openapi.json: MatchDTO and its parts)."""
 
-from collections.abc import Iterable
-from functools import singledispatch
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from cardsharp.deadmansdraw.actions import Effect, EffectType
@@ -67,74 +66,42 @@ def delta_json(delta: Delta | None) -> Json:
     }
 
 
-@singledispatch
-def event_json(event: Event) -> Json:
-    """One event as the answer to an action shows it, without `playerIndex`."""
-    raise TypeError(f"{event!r} is no event")
-
-
-@event_json.register
-def _(event: TurnStarted) -> Json:
-    return {"eventType": "TurnStarted", "turnStartedDelta": delta_json(event.delta)}
-
-
-@event_json.register
-def _(event: Drawn) -> Json:
-    return {"eventType": "Draw", "drawCard": event.card._asdict()}
-
-
-@event_json.register
-def _(event: CardPlaced) -> Json:
-    return {
-        "eventType": "CardPlacedToPlayArea",
-        "cardPlacedToPlayAreaCard": event.card._asdict(),
-    }
-
-
-@event_json.register
-def _(event: EffectPlayed) -> Json:
-    return {"eventType": "CardPlayedEffect", "cardPlayedEffect": effect_json(event.effect)}
-
-
-@event_json.register
-def _(event: EffectAnswered) -> Json:
-    return {
-        "eventType": "ResponseToEffect",
+_BODIES: dict[type[Event], Callable[[Any], Json]] = {
+    TurnStarted: lambda event: {"turnStartedDelta": delta_json(event.delta)},
+    Drawn: lambda event: {"drawCard": event.card._asdict()},
+    CardPlaced: lambda event: {"cardPlacedToPlayAreaCard": event.card._asdict()},
+    EffectPlayed: lambda event: {"cardPlayedEffect": effect_json(event.effect)},
+    EffectAnswered: lambda event: {
         "responseToEffectType": event.effect_type,
         "responseToEffectCard": None if event.card is None else event.card._asdict(),
-    }
-
-
-@event_json.register
-def _(event: CardRemoved) -> Json:
-    return {
-        "eventType": "CardRemovedFromBank",
+    },
+    CardRemoved: lambda event: {
         "cardRemovedFromBankCard": event.card._asdict(),
         "cardRemovedFromBankIndex": event.bank_index,
-    }
-
-
-@event_json.register
-def _(event: Comment) -> Json:
-    return {"eventType": "Comment", "comment": event.text}
-
-
-@event_json.register
-def _(event: TurnEnded) -> Json:
-    body: Json = {"eventType": "TurnEnded", "turnEndedIsSuccessful": event.successful}
-    if event.bonus is not None:
-        body["turnEndedBonusCards"] = cards_json(event.bonus)
-    body["turnEndedDelta"] = delta_json(event.delta)
-    return body
-
-
-@event_json.register
-def _(event: MatchEnded) -> Json:
-    body: Json = {
-        "eventType": "MatchEnded",
+    },
+    Comment: lambda event: {"comment": event.text},
+    TurnEnded: lambda event: {
+        "turnEndedIsSuccessful": event.successful,
+        **({} if event.bonus is None else {"turnEndedBonusCards": cards_json(event.bonus)}),
+        "turnEndedDelta": delta_json(event.delta),
+    },
+    MatchEnded: lambda event: {
         "matchEndedScores": list(event.scores),
         "matchEndedWinnerIdx": event.winner,
-    }
-    if event.terminated:
-        body["matchEndedTerminated"] = True
-    return body
+        **({"matchEndedTerminated": True} if event.terminated else {}),
+    },
+}
+_NAMES: dict[type[Event], str] = {
+    Drawn: "Draw",
+    CardPlaced: "CardPlacedToPlayArea",
+    EffectPlayed: "CardPlayedEffect",
+    EffectAnswered: "ResponseToEffect",
+    CardRemoved: "CardRemovedFromBank",
+}
+"""What the arena calls events otherwise than we."""
+
+
+def event_json(event: Event) -> Json:
+    """One event as the answer to an action shows it, without `playerIndex`."""
+    kind = type(event)
+    return {"eventType": _NAMES.get(kind, kind.__name__), **_BODIES[kind](event)}

@@ -143,10 +143,13 @@ class TableLobby:
         expires: Item = {"expires_at": number(int((match.last_move_at + self._life).timestamp()))}
         moved: Item = {"move_zip": _zipped(_MOVE.dump_json(move)), "receipt": text(receipt)}
         moved_key = key(_of_match(match.id), f"move#{move.sequence:06}")
-        writes = [self._head(match, expires), self._put({**moved_key, **moved, **expires})]
+        writes = [
+            self._head(match, expires),
+            self._table.putting({**moved_key, **moved, **expires}),
+        ]
         if move.sequence == 0:
             entries = (_MATCHES, _RUNNING, *map(_of_player, sorted(set(match.pairing.players))))
-            writes += [self._put({**key(one, match.id), **expires}) for one in entries]
+            writes += [self._table.putting({**key(one, match.id), **expires}) for one in entries]
         if match.finished:
             running = {"TableName": self._table.name, "Key": key(_RUNNING, match.id)}
             writes.append({"Delete": running})  # type: ignore[typeddict-item]
@@ -171,18 +174,10 @@ class TableLobby:
             item["listed_as"] = _turn(match.active_player)[":turn"]
             item["changed_at"] = moment(match.started_at)
         if match.moves == 1:
-            return self._put(item, "attribute_not_exists(pk)")
-        return self._put(item, "move_count = :before", {":before": number(match.moves - 1)})
-
-    def _put(
-        self, item: "Item", condition: str | None = None, values: "Item | None" = None
-    ) -> "TransactWriteItemTypeDef":
-        put = {"TableName": self._table.name, "Item": item}
-        if condition is not None:
-            put["ConditionExpression"] = condition
-        if values is not None:
-            put["ExpressionAttributeValues"] = values
-        return {"Put": put}  # type: ignore[typeddict-item]
+            return self._table.putting(item, "attribute_not_exists(pk)")
+        return self._table.putting(
+            item, "move_count = :before", {":before": number(match.moves - 1)}
+        )
 
     # --- reading ---------------------------------------------------------------------------
 
