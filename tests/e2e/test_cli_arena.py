@@ -175,31 +175,6 @@ def test_ctrl_c_lets_a_running_match_end_and_a_second_one_does_not(
 
 
 @pytest.mark.slow
-def test_a_match_of_another_arena_is_closed_instead_of_offered_for_ever(
-    cli: Cli, arena: ArenaServer
-) -> None:
-    with program("bot", *here(arena)) as process:
-        line_with(process.stderr, "attending")
-        left = arena.create_match([ONE, TWO], seed="norandom")
-        line_with(process.stdout, left)
-    config = ArenaConfig(admin_password=ADMIN_PASSWORD)
-    with ArenaServer(config) as other, program("bot", *here(other)) as process:
-        other.create_match([ONE, ONE], drawPile=SHORT)
-        line_with(process.stdout, f"match {left}: unknown")
-    assert cli("matches", "--status", "running", "--json").json() == []
-
-
-@pytest.mark.slow
-def test_a_match_that_finds_no_place_is_told_of_with_the_flag(cli: Cli, arena: ArenaServer) -> None:
-    del cli
-    with program("bot", *here(arena), "--at-once", "1") as process:
-        line_with(process.stderr, "attending")
-        for _ in range(2):
-            arena.create_match([ONE, TWO], seed="norandom")
-        line_with(process.stderr, "Matches wait for us, for 1 are played already: raise --at-once.")
-
-
-@pytest.mark.slow
 def test_who_stands_by_goes_on_when_the_bot_that_attends_is_killed(
     cli: Cli, arena: ArenaServer
 ) -> None:

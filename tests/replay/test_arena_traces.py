@@ -9,9 +9,8 @@ import pytest
 from support.arena import (
     ADMIN,
     Answer,
-    Ask,
+    Client,
     HandClock,
-    Pipeline,
     as_text,
     normalised,
     running_arena,
@@ -24,24 +23,22 @@ from cardsharp.deadmansdraw.arena.randomness import Randomness
 ENGINE_TEXTS = ("Unexpected token", "Expected ','", "The expression evaluated to a falsy value")
 """Texts of the original's JavaScript engine, which differ (docs/spec/arena.md section 10)."""
 
-Setting = tuple[Pipeline, HandClock]
+Setting = tuple[Client, HandClock]
 
 
 @pytest.fixture(scope="module")
 def setting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Setting]:
     clock = HandClock()
     folder = tmp_path_factory.mktemp("arena")
-    with running_arena(folder, randomness=Randomness.ORIGINAL, clock=clock) as (arena, _):
-        line = Pipeline(arena.url)
-        yield line, clock
-        line.close()
+    with running_arena(folder, randomness=Randomness.ORIGINAL, clock=clock) as (_, client):
+        yield client, clock
 
 
 class Replay:
     """One recorded match, played again request by request."""
 
     def __init__(self, setting: Setting, trace: dict[str, Any]) -> None:
-        self.line, self.clock = setting
+        self.client, self.clock = setting
         self.trace = trace
         self.creator = trace["create"]["as"]
         self.match_id = "no match"
@@ -56,7 +53,7 @@ class Replay:
         # Where the server made the seed itself, the replay asks for that seed.
         seed = create["response"].get("randomSeed")
         body = create["body"] if seed is None else {"randomSeed": seed, **create["body"]}
-        (answer,) = self.line.ask(Ask("POST", "/api/matches", self.creator, body))
+        answer = self.client.post("/api/matches", self.creator, body)
         if answer.status == 200:
             self.match_id = answer.json()["id"]
             self.path = f"/api/matches/{self.match_id}"
@@ -70,8 +67,7 @@ class Replay:
         return self.steps
 
     def get(self, query: str, user: str) -> Answer:
-        (answer,) = self.line.ask(Ask("GET", self.path + query, user))
-        return answer
+        return self.client.get(self.path + query, user)
 
     def same(self, answer: Answer, recorded: dict[str, Any]) -> None:
         """Equal status and body; of errors in the engine's words only the status."""
@@ -86,14 +82,13 @@ class Replay:
         assert normalised(as_text(view), self.match_id) == as_text(shown)
 
     def step(self, step: dict[str, Any]) -> None:
-        """The table before a step, and the step; they are sent together and answered in order."""
+        """The table before a step, and the step."""
         if "wait_s" in step:
             self.clock.turn(timedelta(seconds=step["wait_s"]))
             return
         self.steps += 1
-        request = self.request_of(step)
-        *looks, answer = self.line.ask(*self.look_requests(step), request)
-        self.compare_look(step, looks)
+        self.compare_look(step)
+        answer = self.request(step)
         if step.get("watchdog"):
             ours = [match for match in answer.json() if match["_id"] == self.match_id]
             # Not as text: here alone the original has timeoutCount and winnerIdx in turned order.
@@ -101,47 +96,41 @@ class Replay:
         else:
             self.same(answer, step)
 
-    def request_of(self, step: dict[str, Any]) -> Ask:
+    def request(self, step: dict[str, Any]) -> Answer:
         if step.get("watchdog"):
             tag = self.trace["create"]["body"]["tags"][-1]
-            return Ask("POST", f"/api/matches/watchdog?tags={tag}", ADMIN)
+            return self.client.post(f"/api/matches/watchdog?tags={tag}", ADMIN)
         raw = step.get("raw_body")
-        return Ask("POST", self.path, step["as"], step["action"] if raw is None else raw.encode())
-
-    def look_requests(self, look: dict[str, Any]) -> list[Ask]:
-        """The table for its creator, with the piles, and for the player to move."""
-        if look["view"] != "same":
-            self.view = look["view"]
-        requests = [Ask("GET", f"{self.path}?showdebug=1", self.creator)]
-        mover = self.mover(look)
-        # A player's view differs only by what is hidden: once a turn is enough, and in time.
-        if mover != self.creator and self.view["moveCountInTurn"] in (None, 1):
-            requests.append(Ask("GET", self.path, mover))
-        return requests
+        return self.client.post(
+            self.path, step["as"], step["action"] if raw is None else raw.encode()
+        )
 
     def mover(self, look: dict[str, Any]) -> str:
         active = look["active"]
         return str(self.creator if active is None else self.trace["players"][active])
 
-    def compare_look(self, look: dict[str, Any], answers: list[Answer]) -> None:
+    def compare_look(self, look: dict[str, Any]) -> None:
+        """The table for its creator, with the piles, and for the player to move."""
+        if look["view"] != "same":
+            self.view = look["view"]
         self.moves += look["new_moves"]
-        debug = answers[0].json()
+        debug = self.get("?showdebug=1", self.creator).json()
         pile = [f"{card['suit']}{card['value']}" for card in debug["state"].pop("discardPile")]
         assert pile == look["discardPile"]
         left = [f"{card['suit']}{card['value']}" for card in debug["state"].pop("drawPile")]
         assert left == self.trace["deck"][len(self.trace["deck"]) - look["drawPileLeft"] :]
         del debug["moves"]
         self.same_view(debug, self.view, self.creator)
-        for answer in answers[1:]:
-            view = answer.json()
+        mover = self.mover(look)
+        # A player's view differs only by what is hidden: once a turn is enough, and in time.
+        if mover != self.creator and self.view["moveCountInTurn"] in (None, 1):
+            view = self.get("", mover).json()
             del view["moves"]
-            self.same_view(view, self.view, self.mover(look))
+            self.same_view(view, self.view, mover)
 
     def compare_final(self) -> None:
         final, first = self.trace["final"], self.trace["players"][0]
-        self.compare_look(
-            final["last_look"], self.line.ask(*self.look_requests(final["last_look"]))
-        )
+        self.compare_look(final["last_look"])
         history = self.get("?showevents=1", first).json()["moves"]
         self.same_view({"moves": history}, {"moves": self.moves}, first)
         for number, player in enumerate(self.trace["players"]):
@@ -152,7 +141,7 @@ class Replay:
                     self.same_view(view.json(), final[name]["body"], player)
         self.same(self.get("?condensed=1", first), final["condensed"])
         if "post_after_end" in final:
-            (answer,) = self.line.ask(Ask("POST", self.path, first, {"etype": "Draw"}))
+            answer = self.client.post(self.path, first, {"etype": "Draw"})
             self.same(answer, final["post_after_end"])
 
 

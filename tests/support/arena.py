@@ -144,58 +144,6 @@ class Client:
         self._connection.close()
 
 
-@dataclass(frozen=True)
-class Ask:
-    """One request of a `Pipeline`."""
-
-    method: str
-    path: str
-    user: str
-    body: object = None
-
-
-class Pipeline:
-    """One kept-alive connection on which several requests are sent before the first answer.
-
-    Tens of thousands of requests go through it in the replays, where the standard library's
-    client would take most of the time.
-    """
-
-    def __init__(self, url: str) -> None:
-        parts = urlsplit(url)
-        self._socket = socket.create_connection((str(parts.hostname), int(parts.port or 0)), 30)
-        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._reader = self._socket.makefile("rb")
-        self._heads = {
-            user: f"Host: {parts.netloc}\r\nAuthorization: {basic(user)}\r\n" for user in PASSWORDS
-        }
-
-    def ask(self, *requests: Ask) -> list[Answer]:
-        """The answers to the requests, which the arena handles in their order."""
-        self._socket.sendall(b"".join(map(self._written, requests)))
-        return [self._read() for _ in requests]
-
-    def close(self) -> None:
-        self._reader.close()
-        self._socket.close()
-
-    def _written(self, request: Ask) -> bytes:
-        body = request.body
-        raw = body if isinstance(body, bytes) else b"" if body is None else as_text(body).encode()
-        typed = "" if body is None else "Content-Type: application/json\r\n"
-        head = f"{request.method} {request.path} HTTP/1.1\r\n{self._heads[request.user]}"
-        return f"{head}{typed}Content-Length: {len(raw)}\r\n\r\n".encode() + raw
-
-    def _read(self) -> Answer:
-        status = int(self._reader.readline()[9:12])
-        length = 0
-        while (line := self._reader.readline()) != b"\r\n":
-            assert line, "the arena closed the connection"
-            if line.lower().startswith(b"content-length:"):
-                length = int(line[15:])
-        return Answer(status, self._reader.read(length))
-
-
 @contextmanager
 def running_arena(
     folder: Path,
