@@ -116,9 +116,6 @@ def test_the_page_that_explains_it_shows_what_is_there() -> None:
         assert not re.search(r'^ *(import|from) nim|"nim', own, re.MULTILINE), path
 
 
-# --- what their players are worth --------------------------------------------------------------
-
-
 # --- what the house makes of them ----------------------------------------------------------------
 
 
