@@ -34,12 +34,7 @@ from workbench.cloud.events import Event, schedule_event, sqs_event
 from workbench.cloud.http_events import EVENTS, is_served, sample_requests
 from workbench.cloud.template import services
 from workbench.machine import slowness
-from workbench.stage.opponent import Order
-from workbench.stage.opponent_process import opponent_at_play
-
-US = ("111111111111111111111111", "teamonepass")
-OPPONENT = ("222222222222222222222222", "teamtwopass")
-"""Two players of the local arena, whose passwords are public."""
+from workbench.stage.opponent_process import OPPONENT, US, steady_at
 
 INIT_AIM = timedelta(milliseconds=400)
 """With the clients of AWS, for which a function has a whole processor then and only then."""
@@ -135,8 +130,7 @@ def scene(build: Build, python: Path) -> Iterator[BuiltScene]:
         arena = stack.enter_context(ArenaServer(ArenaConfig(poll_timeout=_POLL)))
         emulator = stack.enter_context(Emulator())
         made = emulator.create()
-        order = Order(arena.url, *OPPONENT, "steady")
-        stack.enter_context(opponent_at_play(order, folder / "opponent.log")).await_ready()
+        stack.enter_context(steady_at(arena.url, folder))
         yield BuiltScene(
             build=build,
             mounts=mount(build, python, folder),

@@ -16,12 +16,11 @@ from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.errors import CardsharpError
 from workbench.cloud.context import LambdaHandler
 from workbench.cost.games import Timed
-from workbench.cost.measure import OPPONENT, US
 from workbench.cost.meter import UseMeter
 from workbench.cost.usage import ContestUse
 from workbench.deadmansdraw.emulated import emulated
 from workbench.stage.opponent import Order
-from workbench.stage.opponent_process import opponent_at_play
+from workbench.stage.opponent_process import OPPONENT, US, opponent_at_play
 
 PATIENCE = 180
 """Seconds in which a match between two programs must be over."""

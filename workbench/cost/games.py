@@ -10,8 +10,6 @@ import io
 import os
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from random import Random
@@ -22,10 +20,8 @@ from cardsharp.game import Game
 from cardsharp.games import games
 from workbench.build.say import say
 from workbench.cloud.context import Function, LambdaContext, LambdaHandler
-from workbench.cloud.emulator import Emulator
 from workbench.cloud.events import Event
 from workbench.cloud.http_front import HttpFront
-from workbench.cloud.tables import create_table
 from workbench.cost.bill import make_bill
 from workbench.cost.meter import UseMeter
 from workbench.cost.prices import load_prices
@@ -38,7 +34,7 @@ from workbench.cost.request import (
     properties_of,
 )
 from workbench.cost.usage import RequestUse
-from workbench.stage.surroundings import environment
+from workbench.stage.serving import EMULATOR, kept
 
 THOUSAND = 1000
 
@@ -92,8 +88,8 @@ def measure(game: Game, matches: int) -> Used:
     logged = io.StringIO()
     redirect(logged)
     service, visit = game.service.load(), game.visit.load()
-    with _emulated(game.name) as (uses, store):
-        timed = Timed(service.build({**os.environ, service.store: store}))
+    with UseMeter() as uses, kept(game, EMULATOR) as variables:
+        timed = Timed(service.build({**os.environ, **variables}))
         function = Function(game.name, timed, _timeout(game.name))
         before = uses.counts
         with HttpFront(function) as front:
@@ -131,16 +127,6 @@ def units(game: Game, used: Used) -> dict[str, float]:
         "DynamoDB read units": used.counts["read units"],
         "Logs GB written": written / 1e9,
     }
-
-
-@contextmanager
-def _emulated(game: str) -> Iterator[tuple[UseMeter, str]]:
-    """A meter, and the game's table in an emulator, which its service finds in the environment."""
-    with ExitStack() as stack:
-        emulator = stack.enter_context(Emulator())
-        uses = stack.enter_context(UseMeter())
-        stack.enter_context(environment(emulator.environment))
-        yield uses, f"dynamodb:{create_table(emulator.client('dynamodb'), f'{game}Table')}"
 
 
 def _timeout(game: str) -> timedelta:

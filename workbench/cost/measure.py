@@ -36,13 +36,8 @@ from workbench.cost.load import TIMING
 from workbench.cost.meter import WRITES, UseMeter
 from workbench.cost.request import PLATFORM_BYTES
 from workbench.cost.usage import LookUse, Measured
-from workbench.stage.opponent import Order
-from workbench.stage.opponent_process import opponent_at_play
+from workbench.stage.opponent_process import OPPONENT, US, steady_at
 from workbench.stage.side import assembled
-
-US = ("111111111111111111111111", "teamonepass")
-OPPONENT = ("222222222222222222222222", "teamtwopass")
-"""Two players of the local arena, whose passwords are public."""
 
 _POLL = timedelta(seconds=3)
 """How long the arena holds a poll here; two of them stand for a tick's two of 30 s."""
@@ -208,8 +203,7 @@ def bench() -> Iterator[Bench]:
         uses = stack.enter_context(UseMeter())
         emulator = stack.enter_context(Emulator())
         made = emulator.create()
-        order = Order(arena.url, *OPPONENT, "steady")
-        stack.enter_context(opponent_at_play(order, folder / "opponent.log")).await_ready()
+        stack.enter_context(steady_at(arena.url, folder))
         variables = {
             **emulator.environment,
             "CARDSHARP_ARENA_URL": arena.url,

@@ -46,12 +46,7 @@ from workbench.operate.publish import go_on_publishing, publish
 from workbench.operate.stack import DEFAULT_NAME, Stack, find_stack
 from workbench.operate.status import look_at
 from workbench.show.checks import Finding
-from workbench.stage.opponent import Order
-from workbench.stage.opponent_process import opponent_at_play
-
-US = ("111111111111111111111111", "teamonepass")
-OPPONENT = ("222222222222222222222222", "teamtwopass")
-"""Two players of the local arena, whose passwords are public."""
+from workbench.stage.opponent_process import OPPONENT, US, steady_at
 
 WORD = "a password for the pages of the trial"
 
@@ -146,8 +141,7 @@ def trial(built: Build | None = None) -> Iterator[CloudTrial]:
             built = sam_build(folder, this_machine())
         arena = stack.enter_context(ArenaServer(ArenaConfig()))
         emulator = stack.enter_context(Emulator(STACK_SERVICES))
-        order = Order(arena.url, *OPPONENT, "steady")
-        stack.enter_context(opponent_at_play(order, folder / "opponent.log")).await_ready()
+        stack.enter_context(steady_at(arena.url, folder))
         _preflight(emulator)
         say("deploying template.yaml into the emulator ...")
         deploy(emulator, built, DEFAULT_NAME, parameters(arena.url))

@@ -8,6 +8,10 @@ from cardsharp.errors import CardsharpError, ConfigError
 from workbench.child import Child
 from workbench.stage.opponent import Order
 
+US = ("111111111111111111111111", "teamonepass")
+OPPONENT = ("222222222222222222222222", "teamtwopass")
+"""Two players of the local arena, whose passwords are public."""
+
 
 class OpponentProcess:
     """An opponent at play; `check` tells if it has ended although nobody asked it to."""
@@ -52,3 +56,11 @@ def opponent_at_play(order: Order, log: Path) -> Iterator[OpponentProcess]:
         yield process
     finally:
         process.end()
+
+
+@contextmanager
+def steady_at(url: str, folder: Path) -> Iterator[None]:
+    """Have the local arena's second team play `steady` there, ready; its log is in `folder`."""
+    with opponent_at_play(Order(url, *OPPONENT, "steady"), folder / "opponent.log") as opponent:
+        opponent.await_ready()
+        yield
