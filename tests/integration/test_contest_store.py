@@ -12,6 +12,7 @@ from pydantic import TypeAdapter
 from support.cloud_clock import FakeClock
 
 from cardsharp.cloud.sqlite_file import MEMORY
+from cardsharp.contest.acts import Desk
 from cardsharp.contest.entries import Entrant, Result, Ruling, Settings, Stage
 from cardsharp.contest.facts import Facts
 from cardsharp.contest.meetings import Meeting, Standing
@@ -101,12 +102,13 @@ def test_a_ruling_that_came_meanwhile_keeps_the_contest_going(records: Records) 
         records.add(team)
     records.begin()
     seen = records.ruled
-    records.rule("1", ONE.name, "left")
+    organiser = Desk(records, lambda: datetime(2026, 1, 1, tzinfo=UTC))
+    organiser.rule("1", ONE.name, "left")
     records.end(seen)
     assert records.stage is Stage.BEGUN
     records.end(records.ruled)
     assert records.stage is Stage.OVER
-    records.rule("1", TWO.name, "a mistake")
+    organiser.rule("1", TWO.name, "a mistake")
     assert records.stage is Stage.BEGUN
     assert records.rulings() == {"1": Ruling("1", TWO.id, "a mistake")}
 

@@ -13,6 +13,7 @@ from cardsharp.contest.entries import Result, Settings
 from cardsharp.contest.pages import file_page
 from cardsharp.contest.sqlite import found_in
 from cardsharp.errors import ConfigError, Malformed
+from workbench.contest.home import directed
 from workbench.contest.tables import LOG, HomeTables, check_game
 
 DIES = """
@@ -69,3 +70,12 @@ def test_a_team_without_a_strategy_and_a_game_without_two_sides_are_refused(tmp_
             HomeTables(records, tmp_path, lambda: datetime.now(UTC)).__enter__()
     with pytest.raises(Malformed, match="No game is called 'chess'"):
         check_game("chess")
+
+
+def test_a_folder_has_one_director_and_the_other_is_told_which(tmp_path: Path) -> None:
+    told = r"`contest practice` has run since \d\d:\d\d in process \d+: stop it there"
+    first, second = directed(tmp_path, "practice"), directed(tmp_path, "run")
+    with first, pytest.raises(ConfigError, match=told), second:
+        pass
+    with directed(tmp_path, "run"):
+        pass

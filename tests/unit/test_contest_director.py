@@ -1,8 +1,11 @@
 """The director may die at any moment: no match is lost, none begun or counted twice."""
 
+import os
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -12,13 +15,18 @@ from support.cloud_clock import FakeClock
 from support.contest_arena import FakeArena, Killed
 
 from cardsharp.cloud.sqlite_file import MEMORY
+from cardsharp.contest.acts import Desk
 from cardsharp.contest.director import Director
-from cardsharp.contest.entries import Entrant, Result, Settings
+from cardsharp.contest.entries import Entrant, Result, Settings, Stage
+from cardsharp.contest.pairing import FORMATS
 from cardsharp.contest.records import ContestsKept, Records
 from cardsharp.contest.sqlite import found_in
 from cardsharp.deadmansdraw.contest.tables import ArenaTables
 from cardsharp.errors import ConfigError, Unreachable
 from cardsharp.keep.sqlite import SqliteKeep
+
+DEEDS = ("step", "step", "crash", "rule", "withdraw", "rename", "undo")
+"""What may happen in a contest, most often that it goes on."""
 
 SETTINGS = Settings("cup", matches=3, most=9, seed="secret")
 
@@ -132,33 +140,85 @@ def test_once_begun_the_teams_stay_as_they_are(records: Records) -> None:
             change()
 
 
-@given(data=st.data(), teams=st.integers(2, 6), late=st.integers(0, 30))
-@settings(max_examples=25, deadline=None)
-def test_a_contest_goes_on_to_its_end_whatever_is_ruled(
-    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, teams: int, late: int
+def organised(deed: str, organiser: Desk, records: Records, data: st.DataObject) -> None:
+    """Something that an organiser does, to whomever it may be."""
+    team = data.draw(st.sampled_from(records.teams()))
+    match deed:
+        case "undo":
+            organiser.undo()
+        case "withdraw":
+            organiser.withdraw(team.name, "ill")
+        case "rename":
+            organiser.rename(team.name, f"{team.name}*")
+        case _ if known := records.results():
+            one = data.draw(st.sampled_from(known))
+            organiser.rule(one.pairing, data.draw(st.sampled_from(one.teams)), "appeal")
+
+
+@given(data=st.data(), form=st.sampled_from(sorted(FORMATS)), teams=st.integers(2, 12))
+@settings(max_examples=int(os.environ.get("CONTESTS", "40")), deadline=None)
+def test_a_contest_goes_on_to_its_end_whatever_its_organiser_does(
+    data: st.DataObject, form: str, teams: int
 ) -> None:
-    """After some steps, and again after its end: all that follows is worked out and played anew."""
-    folder = tmp_path_factory.mktemp("ruled") / "cup"
-    records = found_in(folder, replace(SETTINGS, matches=1, most=3))
+    """Rulings, withdrawals, renamings, undoing and crashes in any order, also after its end.
+
+    Its places follow from what is on record: a director that knows nothing finds the same.
+    """
+    records = ContestsKept(SqliteKeep(MEMORY, FakeClock())).found(
+        replace(SETTINGS, format=form, matches=1, most=3)
+    )
     for number in range(teams):
         records.add(Entrant(f"{number:024x}", f"Team {number}", "ha1"))
-    arena = FakeArena()
+    arena, organiser = FakeArena(), Desk(records, lambda: datetime(2026, 1, 1, tzinfo=UTC))
     director = Director(records, ArenaTables(arena))
-    for _ in range(late):
-        director.step()
-    for _ in range(2):
-        known = data.draw(st.sampled_from(records.results() or [None]))
-        if known is not None:
-            records.rule(known.pairing, data.draw(st.sampled_from(known.teams)), "appeal")
-        director = Director(records, ArenaTables(arena))
-        assert any(director.step() for _ in range(200)), "the contest does not end"
-    rulings = records.rulings()
+    for deed in data.draw(st.lists(st.sampled_from(DEEDS), max_size=12)):
+        if deed == "step":
+            any(director.step() for _ in range(data.draw(st.integers(1, 30))))
+        elif deed == "crash":
+            director = Director(records, ArenaTables(arena))
+        else:
+            with suppress(ConfigError):  # there is nothing to undo, or nobody to withdraw
+                organised(deed, organiser, records, data)
+    assert any(director.step() for _ in range(400)), "the contest does not end"
+    assert any(Director(records, ArenaTables(arena)).step() for _ in range(2))
+    results, table = records.results(), records.table()
+    gone, rulings = records.withdrawn(), records.rulings()
     teams_of = {one["_id"]: set(one["playerids"]) for one in arena.made}
-    for result in records.results():
+    for result in results:
         assert result.decided
         assert all(teams_of[match] == set(result.teams) for match in result.matches)
         ruling = rulings.get(result.pairing)
         if ruling is not None and ruling.winner in result.teams:
             assert result.winner == ruling.winner
+        elif result.ruled is not None:
+            assert {*result.teams} & gone.keys()
     assert not [one for one in arena.made if one["activePlayerIndex"] is not None]
-    records.close()
+    records.keep([])
+    again = Director(records, ArenaTables(arena))
+    assert any(again.step() for _ in range(400))
+    assert (records.results(), records.table()) == (results, table)
+
+
+def test_what_an_organiser_has_done_is_listed_and_taken_back_in_turn() -> None:
+    records = ContestsKept(SqliteKeep(MEMORY, FakeClock())).found(SETTINGS)
+    for name in ("One", "Two", "Three"):
+        records.enter(name)
+    organiser = Desk(records, lambda: datetime(2026, 1, 1, tzinfo=UTC))
+    with pytest.raises(ConfigError, match="remove One instead"):
+        organiser.withdraw("One", "ill")
+    director, arena = Director(records, ArenaTables(FakeArena())), FakeArena()
+    assert any(director.step() for _ in range(400))
+    champion = records.table()[0][0]
+    before = records.results()
+    organiser.rename(champion, "Ex")
+    organiser.withdraw("Ex", "cheated")
+    organiser.rule(before[-1].pairing, before[-1].teams[0], "appeal")
+    assert [act.what for act in organiser.history()][:2][1] == "Ex has withdrawn: cheated"
+    assert records.stage is Stage.BEGUN
+    for _ in range(3):
+        organiser.undo()
+    with pytest.raises(ConfigError, match="nothing to undo"):
+        organiser.undo()
+    assert any(director.step() for _ in range(400))
+    assert records.results() == before
+    assert not arena.made

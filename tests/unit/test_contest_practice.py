@@ -9,6 +9,7 @@ from support.cloud_clock import FakeClock
 from support.contest_arena import FakeArena, Killed
 
 from cardsharp.cloud.sqlite_file import MEMORY
+from cardsharp.contest.acts import Desk
 from cardsharp.contest.director import Director
 from cardsharp.contest.entries import Settings
 from cardsharp.contest.facts import Facts
@@ -56,6 +57,21 @@ def practised(records: Records, arena: FakeArena, steps: int) -> None:
         except Unreachable:
             pass
     assert any(practice.step(begin=False) for _ in range(20)), "practice does not end"
+
+
+def test_who_was_removed_keeps_its_name_and_who_has_withdrawn_rests(records: Records) -> None:
+    arena = everybody(records, FakeArena())
+    practised(records, arena, 10)
+    one = records.team("One").id
+    records.remove("One")
+    assert records.names()[one] == "One"
+    two = records.team("Two").id
+    Director(records, ArenaTables(FakeArena())).step()
+    Desk(records, lambda: arena.now).withdraw("Two", "ill")
+    before = len(arena.made)
+    practised(records, arena, 10)
+    assert len(arena.made) > before
+    assert two not in {team for match in arena.made[before:] for team in match["playerids"]}
 
 
 def test_the_seeds_are_not_those_of_the_contest(records: Records) -> None:

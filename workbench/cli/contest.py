@@ -7,11 +7,13 @@ from typing import Annotated
 import cyclopts
 from cyclopts import Parameter, validators
 
+from cardsharp.contest.acts import Desk
 from cardsharp.contest.entries import Settings, Stage
 from cardsharp.contest.pages import file_page
 from cardsharp.contest.pairing import FORMATS
 from cardsharp.contest.sqlite import found_in
 from cardsharp.contest.status import Status
+from cardsharp.deadmansdraw.arena.config import utc_now
 from cardsharp.errors import ConfigError, Malformed
 from workbench.cli.commands import command
 from workbench.cli.contest_play import practice, run_
@@ -116,7 +118,7 @@ def status(folder: Folder, /, *, as_json: Json = False, where: Where = HERE) -> 
     with where.records(folder) as records:
         found, table = records.results(), records.table()
         paused, settings, stage = records.paused, records.settings, records.stage
-        names = {team.id: team.name for team in records.teams()}
+        names = records.names()
         rows = ladder_rows(records, names) if records.meetings() else []
         standings = [standing_row(line, names) for line in Status(records).standings()]
     decided = sum(result.decided for result in found)
@@ -161,7 +163,7 @@ def results_(  # noqa: PLR0913 - each is a flag of its own
             _write(html, file_page(records))
             results().print(f"written to {html}", markup=False)
             return
-        names = {team.id: team.name for team in records.teams()}
+        names = records.names()
         if of_practice:
             rows = [meeting_row(meeting, names) for meeting in records.meetings()]
         elif as_csv and not as_json:
@@ -197,13 +199,38 @@ def rule(
             )
         if records.team(winner).id not in known[pairing].teams:
             raise ConfigError(f"{winner} does not take part in pairing {pairing}.")
-        records.rule(pairing, winner, reason)
         is_over = records.stage is Stage.OVER
+        Desk(records, utc_now).rule(pairing, winner, reason)
     where.go_on()
     results().print(f"pairing {pairing} goes to {winner}: {reason}", markup=False)
     if is_over:
         command = f"cardsharp contest run {where.arguments(folder)}"
         results().print(f"What follows is played anew by: {command}", style="dim", soft_wrap=True)
+
+
+@contest.command
+def history(folder: Folder, /, *, as_json: Json = False, where: Where = HERE) -> None:
+    """List what the organiser has done: rulings, withdrawals and renamings, the last one last."""
+    with where.records(folder) as records:
+        acts = Desk(records, utc_now).history()
+    rows = [
+        {"number": act.number, "at (UTC)": f"{act.at:%Y-%m-%d %H:%M:%S}", "what": act.what,
+         "undone": act.undone}
+        for act in acts
+    ]  # fmt: skip
+    if as_json:
+        print_json(rows)
+    else:
+        print_table([{**row, "undone": "undone" if row["undone"] else ""} for row in rows])
+
+
+@contest.command
+def undo(folder: Folder, /, *, where: Where = HERE) -> None:
+    """Take back the last ruling, withdrawal or renaming; what follows is worked out anew."""
+    with where.records(folder) as records:
+        act = Desk(records, utc_now).undo()
+    where.go_on()
+    results().print(f"Undone: {act.what}", markup=False)
 
 
 @contest.command

@@ -21,7 +21,7 @@ from cardsharp.deadmansdraw.arena.config import utc_now
 from cardsharp.deadmansdraw.contest.tables import AttendedTables
 from cardsharp.errors import ConfigError
 from workbench.cli.contest_where import HERE, Folder, Where, name_of
-from workbench.contest.home import PAUSE, Place, opened, run
+from workbench.contest.home import PAUSE, Place, directed, opened, run
 from workbench.contest.showing import (
     Names,
     joined,
@@ -71,10 +71,13 @@ def _wait() -> None:
 
 
 @contextmanager
-def _played(folder: Path, options: ContestOptions) -> Iterator[tuple[Records, PracticeHost, Pause]]:
+def _played(
+    folder: Path, command: str, options: ContestOptions
+) -> Iterator[tuple[Records, PracticeHost, Pause]]:
     """The contest with its arena running and its organiser there, or at tables of its own."""
     with (
         kept_in(folder) as records,
+        directed(folder, command),
         telemetry_in(folder / "contest.log"),
         warnings_to(messages().print, *_TOLD),
     ):
@@ -116,8 +119,8 @@ def run_(
             raise ConfigError("With --stack the arena is there already; give --region at the most.")
         _show(there, name_of(folder))
         return Exit.OK
-    with _played(folder, options) as (records, tables, pause):
-        names = {team.id: team.name for team in records.teams()}
+    with _played(folder, "run", options) as (records, tables, pause):
+        names = records.names()
         left = Practice(records, tables, utc_now)
         run(lambda: left.step(begin=False), lambda: None, pause)
         if seed_by_practice and records.stage is Stage.OPEN:
@@ -133,7 +136,7 @@ def run_(
 def _show(there: "Contests", name: str) -> None:
     """Let a stack's contest begin, and tell what is decided until it is over."""
     with there.records(name) as records:
-        names = {team.id: team.name for team in records.teams()}
+        names = records.names()
         if len(names) < 2:  # noqa: PLR2004 - nobody meets anybody
             raise ConfigError("A contest has two teams at least; `cardsharp contest teams add`.")
         records.begin()
@@ -186,8 +189,8 @@ def practice(
     After Ctrl-C, or whatever else stopped it, the same command goes on.
     """
     end = _end_of(hours, until)
-    with _played(folder, options) as (records, tables, pause):
-        names = {team.id: team.name for team in records.teams()}
+    with _played(folder, "practice", options) as (records, tables, pause):
+        names = records.names()
         practised = Practice(records, tables, utc_now)
         told = {meeting.number for meeting in practised.meetings}
 

@@ -8,6 +8,8 @@ from typing import Annotated
 import cyclopts
 from cyclopts import Parameter
 
+from cardsharp.contest.acts import Desk
+from cardsharp.deadmansdraw.arena.config import utc_now
 from cardsharp.errors import ConfigError
 from cardsharp.games import game
 from workbench.cli.contest_where import HERE, Folder, Where
@@ -28,6 +30,7 @@ def add(
         str | None,
         Parameter(help="Played here: a strategy's name, a FILE.py or a 'command'."),
     ] = None,
+    as_json: Json = False,
     where: Where = HERE,
 ) -> None:
     """Enter a team and print its id and password, which nobody can read again.
@@ -36,11 +39,11 @@ def add(
     played here; in a stack every team has a program of its own, such as `cardsharp
     bot` on any machine.
     """
-    _enter(folder, [(name, strategy)], where)
+    _enter(folder, [(name, strategy)], where, as_json=as_json)
 
 
 @teams.command(name="import")
-def import_(folder: Folder, file: Path, /, *, where: Where = HERE) -> None:
+def import_(folder: Folder, file: Path, /, *, as_json: Json = False, where: Where = HERE) -> None:
     """Enter the teams of a CSV file: its column name, and strategy where one is played here.
 
     All of them or, where something is wrong with one, none.
@@ -53,11 +56,32 @@ def import_(folder: Folder, file: Path, /, *, where: Where = HERE) -> None:
     if not rows or any(not (row.get("name") or "").strip() for row in rows):
         raise ConfigError(f"{file} needs a column `name` with a name in every row.")
     wanted = [(row["name"].strip(), (row.get("strategy") or "").strip() or None) for row in rows]
-    _enter(folder, wanted, where)
+    _enter(folder, wanted, where, as_json=as_json)
 
 
-def _enter(folder: Path, wanted: list[tuple[str, str | None]], where: Where) -> None:
+def _enter(
+    folder: Path, wanted: list[tuple[str, str | None]], where: Where, *, as_json: bool
+) -> None:
     """Enter teams, each with its strategy where it is played here; all of them or none."""
+    _check_strategies(folder, wanted, where)
+    with where.records(folder) as records:
+        taken = Counter([team.name for team in records.teams()] + [name for name, _ in wanted])
+        twice = next((name for name, times in taken.items() if times > 1), None)
+        if twice is not None:
+            raise ConfigError(f"There is a team called {twice} already.")
+        entered = []
+        for name, strategy in wanted:
+            team, password = records.enter(name, None if strategy is None else lasting(strategy))
+            shown = None if strategy else password
+            entered.append({"id": team.id, "name": name, "password": shown})
+            if not as_json:
+                _print_entered(team.id, name, shown)
+    if as_json:
+        print_json(entered)
+
+
+def _check_strategies(folder: Path, wanted: list[tuple[str, str | None]], where: Where) -> None:
+    """Raise `ConfigError` where a team cannot be played here, or must be and is not."""
     with where.records(folder) as records:
         of = game(records.settings.game)
         has_arena = records.settings.has_arena
@@ -74,14 +98,6 @@ def _enter(folder: Path, wanted: list[tuple[str, str | None]], where: Where) -> 
                     f"on any machine: cardsharp bot --url URL --user ID --strategy {strategy}"
                 )
             strategy_named(strategy, of)
-    with where.records(folder) as records:
-        taken = Counter([team.name for team in records.teams()] + [name for name, _ in wanted])
-        twice = next((name for name, times in taken.items() if times > 1), None)
-        if twice is not None:
-            raise ConfigError(f"There is a team called {twice} already.")
-        for name, strategy in wanted:
-            team, password = records.enter(name, None if strategy is None else lasting(strategy))
-            _print_entered(team.id, name, None if strategy else password)
 
 
 @teams.command(name="list")
@@ -105,6 +121,33 @@ def remove(folder: Folder, name: str, /, *, where: Where = HERE) -> None:
     with where.records(folder) as records:
         records.remove(name)
     results().print(f"Removed {name}.", markup=False)
+
+
+@teams.command
+def rename(folder: Folder, name: str, new: str, /, *, where: Where = HERE) -> None:
+    """Give a team another name, also in a running contest; its id and password stay."""
+    with where.records(folder) as records:
+        act = Desk(records, utc_now).rename(name, new)
+    results().print(act.what, markup=False)
+
+
+@teams.command
+def withdraw(
+    folder: Folder,
+    name: str,
+    /,
+    *,
+    reason: Annotated[str, Parameter(help="Why; shown with the pairings.")] = "has left",
+    where: Where = HERE,
+) -> None:
+    """Take a team out of a contest that has begun: it loses what is not decided.
+
+    `cardsharp contest undo` takes it back.
+    """
+    with where.records(folder) as records:
+        act = Desk(records, utc_now).withdraw(name, reason)
+    where.go_on()
+    results().print(act.what, markup=False)
 
 
 @teams.command

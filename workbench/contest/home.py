@@ -3,14 +3,16 @@
 All of it is one process. Whatever kills it, the next start goes on from the arena's file.
 """
 
+import fcntl
 import json
 import logging
+import os
 import secrets
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from cardsharp.access import Address, Credentials, ha1
@@ -48,6 +50,29 @@ class Place:
     tls: tuple[Path, Path] | None = None
     insecure: bool = False
     public: bool = False
+
+
+@contextmanager
+def directed(folder: Path, command: str) -> Iterator[None]:
+    """Have a contest's folder for this process alone; its death gives it free.
+
+    Raises:
+        ConfigError: another process has it; says which, and how to stop it.
+    """
+    path = folder / "director"
+    make_private(path)
+    with path.open("r+", encoding="utf-8") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ConfigError(
+                f"`{file.read() or 'Another command'}: stop it there with Ctrl-C, and try again."
+            ) from None
+        file.truncate()
+        now = datetime.now().astimezone()
+        file.write(f"contest {command}` has run since {now:%H:%M} in process {os.getpid()}")
+        file.flush()
+        yield
 
 
 @contextmanager

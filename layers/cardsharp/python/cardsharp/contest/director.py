@@ -9,7 +9,7 @@ from datetime import timedelta
 from cardsharp.contest.entries import Result, Ruling, result_of
 from cardsharp.contest.facts import Facts
 from cardsharp.contest.matches import Matches
-from cardsharp.contest.pairing import Decision, Pairing, Team
+from cardsharp.contest.pairing import Decision, Pairing, Score, Team
 from cardsharp.contest.records import Records
 from cardsharp.contest.tables import Tabled, TableHost
 from cardsharp.errors import ArenaError
@@ -25,6 +25,8 @@ class Director:
         self._teams: list[Team] = []
         limit = timedelta(seconds=self._settings.timeout)
         self._matches = Matches(tables, self._settings.name, self._settings.seed, limit)
+        self._rulings: dict[str, Ruling] = {}
+        self._withdrawn: dict[Team, str] = {}
         self._kept: list[Result] | None = None
         self._facts: dict[str, Facts] = {
             match: facts for result in records.results() for match, facts in result.ended
@@ -42,6 +44,7 @@ class Director:
             self._records.begin()
             self._teams = [team.id for team in self._records.teams()]
         ruled = self._records.ruled
+        self._rulings, self._withdrawn = self._records.rulings(), self._records.withdrawn()
         try:
             self._matches.follow()
             pairings, decided = self._known()
@@ -60,7 +63,7 @@ class Director:
 
     def _known(self) -> tuple[tuple[Pairing, ...], dict[str, Decision]]:
         """All pairings that are known, and how those ended that have."""
-        form, rulings = self._settings.form, self._records.rulings()
+        form = self._settings.form
         decided: dict[str, Decision] = {}
         while True:
             pairings = form.pairings(self._teams, decided)
@@ -68,21 +71,38 @@ class Director:
             news = {
                 pairing.key: decision
                 for pairing in pairings
-                if pairing.key not in decided
-                and (decision := self._decision(pairing, rulings.get(pairing.key))) is not None
+                if pairing.key not in decided and (decision := self._decision(pairing)) is not None
             }
             if not news:
                 self._matches.read_on(max(pairing.round for pairing in pairings))
                 return pairings, decided
             decided |= news
 
-    def _decision(self, pairing: Pairing, ruling: Ruling | None) -> Decision | None:
-        scores = [one.score for one in self._matches.of(pairing) if one.score is not None]
-        decision = self._settings.rules.decision(pairing, scores)
-        if ruling is None or ruling.winner not in pairing.teams:
-            return decision
-        won = [score.winner for score in scores]
+    def _decision(self, pairing: Pairing) -> Decision | None:
+        ruling = self._ruling(pairing)
+        if ruling is None:
+            return self._settings.rules.decision(pairing, self._scores(pairing))
+        won = [score.winner for score in self._scores(pairing)]
         return Decision((won.count(0), won.count(1)), ruling.winner)
+
+    def _scores(self, pairing: Pairing) -> list[Score]:
+        return [one.score for one in self._matches.of(pairing) if one.score is not None]
+
+    def _ruling(self, pairing: Pairing) -> Ruling | None:
+        """What decides a pairing beside its matches: an organiser, or that a team has withdrawn.
+
+        Who withdraws loses what its matches have not decided; of two the better seed goes on.
+        """
+        ruled = self._rulings.get(pairing.key)
+        if ruled is not None and ruled.winner in pairing.teams:
+            return ruled
+        first, second = pairing.teams
+        gone = first if first in self._withdrawn and second not in self._withdrawn else second
+        scores = self._scores(pairing)
+        if gone not in self._withdrawn or self._settings.rules.decision(pairing, scores):
+            return None
+        winner = second if gone == first else first
+        return Ruling(pairing.key, winner, f"withdrawn: {self._withdrawn[gone]}")
 
     # --- what is to be played --------------------------------------------------------------
 
@@ -98,13 +118,12 @@ class Director:
         return any(one.score is None for one in self._matches.of(pairing))
 
     def _keep(self, pairings: tuple[Pairing, ...], decided: dict[str, Decision]) -> None:
-        rulings = self._records.rulings()
         results: list[Result] = []
         for pairing in pairings:
             played = self._matches.of(pairing)
             facts = tuple(self._facts_of(one, pairing) for one in played if one.score is not None)
             ids = tuple(one.id for one in played)
-            ruling, decision = rulings.get(pairing.key), decided.get(pairing.key)
+            ruling, decision = self._ruling(pairing), decided.get(pairing.key)
             results.append(result_of(pairing, decision, facts, ids, ruling))
             if decision is not None:
                 self._end_what_runs(played)

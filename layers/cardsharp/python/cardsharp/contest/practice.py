@@ -141,7 +141,7 @@ class Practice:
         """The teams that are there, also those at play."""
         idle = self._tables.idle()
         rests = rests_of(self._meetings.values())
-        now = self._clock()
+        now, gone = self._clock(), self._records.withdrawn()
         return [
             team.id
             for team in self._records.teams()
@@ -150,6 +150,7 @@ class Practice:
                 (seconds := idle.get(team.id)) is not None
                 and seconds <= HERE.total_seconds()
                 and rests.get(team.id, now) <= now
+                and team.id not in gone
             )
         ]
 

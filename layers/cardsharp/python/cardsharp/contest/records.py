@@ -8,7 +8,10 @@ those who look while it runs. A file at home keeps it, or the arena's table in t
 |-----------------------|---------|---------------------------------------------------------------|
 | contests              | NAME    | `Progress`: its settings and how far it is                    |
 | contest#NAME#team     | ID      | an `Entrant`, and its seed                                    |
+| contest#NAME#gone     | ID      | the name of a team that was removed                           |
+| contest#NAME#withdrawn| ID      | the reason why a team has withdrawn                           |
 | contest#NAME#ruling   | PAIRING | a `Ruling`                                                    |
+| contest#NAME#act      | 00012   | an `Act` of an organiser, by its number                       |
 | contest#NAME#result   | 00012   | a `Result`, by its place                                      |
 | contest#NAME#meeting  | 0000012 | a `Meeting` of practice, by its number                        |
 | contest#NAME#standing | 0000012 | a `Standing` of practice, by how many matches made it         |
@@ -143,12 +146,23 @@ class Records:
 
     def teams(self) -> list[Entrant]:
         """The teams, the best seed first."""
-        found = sorted(self._under("team"), key=lambda one: int(str(one.body["seed"])))
+        found = sorted(self.under("team"), key=lambda one: int(str(one.body["seed"])))
         return [_TEAM.validate_python(one.body) for one in found]
 
     def enter(self, name: str, strategy: str | None = None) -> tuple[Entrant, str]:
         """A new team and its password, which nobody can read again."""
         self._refuse_once_begun()
+        self._check_name(name)
+        team_id, password = secrets.token_hex(12), _password()
+        team = Entrant(team_id, name, ha1(team_id, password), strategy)
+        try:
+            self.add(team)
+        except Conflict:
+            raise ConfigError(f"Somebody else is changing the teams; enter {name} again.") from None
+        return team, password
+
+    def _check_name(self, name: str, own: Team = "") -> None:
+        """Raise `ConfigError` where a team, or the one of the id `own`, cannot be called so."""
         if not name.strip() or len(name) > LONGEST_NAME:
             raise ConfigError(
                 f"A team's name has 1 to {LONGEST_NAME} characters, and is not empty."
@@ -158,16 +172,10 @@ class Records:
                 f"The team's name {name!r} has characters that nobody sees, or blanks around it; "
                 "leave them out, so that no two names look alike."
             )
-        alike = next((team.name for team in self.teams() if _seen(team.name) == _seen(name)), None)
+        others = [team.name for team in self.teams() if team.id != own]
+        alike = next((other for other in others if _seen(other) == _seen(name)), None)
         if alike is not None:
             raise ConfigError(f"There is a team called {alike} already.")
-        team_id, password = secrets.token_hex(12), secrets.token_urlsafe(18)
-        team = Entrant(team_id, name, ha1(team_id, password), strategy)
-        try:
-            self.add(team)
-        except Conflict:
-            raise ConfigError(f"Somebody else is changing the teams; enter {name} again.") from None
-        return team, password
 
     def add(self, team: Entrant) -> None:
         """Enter a team as the last seed.
@@ -183,7 +191,7 @@ class Records:
 
     def new_password(self, name: str) -> tuple[Entrant, str]:
         """A team and its new password, which counts within seconds in place of the old one."""
-        password = secrets.token_urlsafe(18)
+        password = _password()
         team, document = self._team(name)
         team = replace(team, ha1=ha1(team.id, password))
         seed = int(str(document.body["seed"]))
@@ -198,7 +206,14 @@ class Records:
         entered = _PROGRESS.validate_python(found.body).entered + 1
         player = self.documents.get(Key(PLAYERS, team.id))
         gone = [one for one in (document, player) if one is not None]
-        self._change_teams(found, entered, *(Delete(one.key, one.version) for one in gone))
+        changes: list[Change] = [Delete(one.key, one.version) for one in gone]
+        changes.append(Put(self.key("gone", team.id), {"name": team.name}, None))
+        self._change_teams(found, entered, *changes)
+
+    def names(self) -> dict[Team, str]:
+        """The names of all teams, also of those that were removed after they had practised."""
+        gone = {one.key.sort: str(one.body["name"]) for one in self.under("gone")}
+        return gone | {team.id: team.name for team in self.teams()}
 
     def seed(self, order: Sequence[Team]) -> None:
         """Let the teams be seeded in this order of all their ids, before the contest has begun."""
@@ -217,7 +232,7 @@ class Records:
         return self._team(name)[0]
 
     def _team(self, name: str) -> tuple[Entrant, Document]:
-        found = [(_TEAM.validate_python(one.body), one) for one in self._under("team")]
+        found = [(_TEAM.validate_python(one.body), one) for one in self.under("team")]
         named = next((one for one in found if name in (one[0].id, one[0].name)), None)
         if named is None:
             names = ", ".join(team.name for team in self.teams()) or "nobody yet"
@@ -225,7 +240,7 @@ class Records:
         return named
 
     def _put_team(self, team: Entrant, seed: int, expected: int | None) -> Put:
-        put = _put(self._key("team", team.id), _TEAM, team, expected)
+        put = _put(self.key("team", team.id), _TEAM, team, expected)
         return put._replace(body={**put.body, "seed": seed})
 
     def _change_teams(self, found: Document, entered: int, *changes: Change) -> None:
@@ -238,29 +253,52 @@ class Records:
 
     def _refuse_once_begun(self) -> None:
         if self.stage is not Stage.OPEN:
-            raise ConfigError("The contest has begun; its teams stay as they are.")
+            raise ConfigError(
+                "The contest has begun: its teams can be renamed and withdraw, but none is added "
+                "or removed. Whoever comes late can enter the next contest."
+            )
 
     # --- what organisers say ---------------------------------------------------------------
 
-    def rule(self, pairing: str, winner: str, reason: str) -> None:
-        """Decide a pairing, whatever its matches were; a later ruling replaces an earlier one.
+    def organise(self, changes: Callable[[int], Sequence[Change]]) -> None:
+        """Make the changes of an organiser's act, which is told its number; see `acts`.
 
-        A contest that was over goes on.
+        A contest that was over goes on. Raises `Conflict` where somebody else acts.
         """
-        ruling = Ruling(pairing, self.team(winner).id, reason)
-        self._change(
-            lambda one: replace(one, stage=Stage.BEGUN, ruled=one.ruled + 1),
-            _put(self._key("ruling", pairing), _RULING, ruling),
-        )
+        found = self._document()
+        before = _PROGRESS.validate_python(found.body)
+        number = before.ruled + 1
+        stage = Stage.BEGUN if before.stage is Stage.OVER else before.stage
+        after = replace(before, stage=stage, ruled=number)
+        self.documents.commit(_put(found.key, _PROGRESS, after, found.version), *changes(number))
+
+    def ruling_put(self, ruling: Ruling) -> Put:
+        """What a ruling writes."""
+        return _put(self.key("ruling", ruling.pairing), _RULING, ruling)
+
+    def withdrawn_put(self, team: Team, reason: str) -> Put:
+        """What a team's withdrawal writes."""
+        return Put(self.key("withdrawn", team), {"reason": reason}, None)
+
+    def withdrawn(self) -> dict[Team, str]:
+        """The teams that have withdrawn, each with its reason."""
+        return {one.key.sort: str(one.body["reason"]) for one in self.under("withdrawn")}
+
+    def renamed(self, name: str, new: str) -> tuple[Entrant, list[Put]]:
+        """The team, and what a new name of it writes."""
+        team, document = self._team(name)
+        self._check_name(new, team.id)
+        puts = [Put(document.key, {**document.body, "name": new}, None)]
+        return team, [*puts, _player(replace(team, name=new))]
 
     def rulings(self) -> dict[str, Ruling]:
         """The rulings by pairing."""
-        found = [_RULING.validate_python(one.body) for one in self._under("ruling")]
+        found = [_RULING.validate_python(one.body) for one in self.under("ruling")]
         return {ruling.pairing: ruling for ruling in found}
 
     @property
     def ruled(self) -> int:
-        """How often a ruling was made."""
+        """How many acts of organisers there were."""
         return self._progress().ruled
 
     @property
@@ -276,9 +314,9 @@ class Records:
 
     def keep(self, results: Iterable[Result]) -> None:
         """Keep how the contest stands, in place of how it stood; what has not changed is left."""
-        before = {one.key: one for one in self._under("result")}
+        before = {one.key: one for one in self.under("result")}
         after = [
-            _put(self._key("result", f"{place:05}"), _RESULT, result)
+            _put(self.key("result", f"{place:05}"), _RESULT, result)
             for place, result in enumerate(results)
         ]
         changes: list[Change] = [
@@ -291,7 +329,7 @@ class Records:
 
     def results(self) -> list[Result]:
         """How the contest stood last, the pairings in their order."""
-        return [_RESULT.validate_python(one.body) for one in self._under("result")]
+        return [_RESULT.validate_python(one.body) for one in self.under("result")]
 
     def table(self) -> list[list[Team]]:
         """The places so far, the best first."""
@@ -301,22 +339,22 @@ class Records:
 
     def add_meeting(self, meeting: Meeting) -> None:
         """Keep a match of practice that has ended, by its number."""
-        self.documents.commit(_put(self._key("meeting", f"{meeting.number:07}"), _MEETING, meeting))
+        self.documents.commit(_put(self.key("meeting", f"{meeting.number:07}"), _MEETING, meeting))
 
     def meetings(self) -> list[Meeting]:
         """The matches of practice that have ended, in the order in which they did."""
-        found = [_MEETING.validate_python(one.body) for one in self._under("meeting")]
+        found = [_MEETING.validate_python(one.body) for one in self.under("meeting")]
         return sorted(found, key=lambda meeting: (meeting.at, meeting.number))
 
     def add_standing(self, standing: Standing) -> None:
         """Keep ratings, by how many matches made them."""
         self.documents.commit(
-            _put(self._key("standing", f"{standing.played:07}"), _STANDING, standing)
+            _put(self.key("standing", f"{standing.played:07}"), _STANDING, standing)
         )
 
     def standings(self) -> list[Standing]:
         """The ratings of practice over time, the oldest first."""
-        return [_STANDING.validate_python(one.body) for one in self._under("standing")]
+        return [_STANDING.validate_python(one.body) for one in self.under("standing")]
 
     # --- documents -------------------------------------------------------------------------
 
@@ -343,10 +381,12 @@ class Records:
                 self.documents.commit(_put(found.key, _PROGRESS, after, found.version), *more)
                 return
 
-    def _key(self, kind: str, sort: str) -> Key:
+    def key(self, kind: str, sort: str) -> Key:
+        """Where a document of that kind lies."""
         return Key(f"contest#{self._name}#{kind}", sort)
 
-    def _under(self, kind: str) -> Iterator[Document]:
+    def under(self, kind: str) -> Iterator[Document]:
+        """Yield all documents of a kind in order."""
         return _under(self.documents, f"contest#{self._name}#{kind}")
 
 
@@ -361,6 +401,11 @@ def _under(keep: Keep, partition: str) -> Iterator[Document]:
 
 def _put(key: Key, kind: TypeAdapter[Any], value: object, expected: int | None = None) -> Put:
     return Put(key, kind.dump_python(value, mode="json"), expected)
+
+
+def _password() -> str:
+    """A new password: 128 bits, in characters that every command line takes."""
+    return secrets.token_hex(16)
 
 
 def _player(team: Entrant) -> Put:

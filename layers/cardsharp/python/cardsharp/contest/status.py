@@ -78,7 +78,8 @@ class Status:
         self.paused = records.paused
         self._entrants = records.teams()
         self.teams = [team.id for team in self._entrants]
-        self.names = {team.id: team.name for team in self._entrants}
+        self.names = records.names()
+        self._withdrawn = records.withdrawn()
         self.results = records.results()
         self._records = records
         self._played = {match.id: match for match in running}
@@ -147,6 +148,8 @@ class Status:
     def _fate(self, team: Team, lost: int) -> str:
         if team in self.champions:
             return "champion" if len(self.champions) == 1 else "first"
+        if team in self._withdrawn:
+            return "withdrawn"
         lives = self.settings.form.lives
         if lives is None or self.over:
             return ""

@@ -1,0 +1,118 @@
+"""What an organiser does in a contest: each act is on record, the last can be taken back."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from cardsharp.contest.entries import Ruling, Stage
+from cardsharp.contest.records import Records
+from cardsharp.errors import ConfigError, Conflict
+from cardsharp.keep.port import Change, Delete, Key, Put
+
+
+@dataclass(frozen=True, slots=True)
+class Altered:
+    """A document that an act changed: what it was, and what it is; None where there was none."""
+
+    partition: str
+    sort: str
+    before: dict[str, Any] | None
+    after: dict[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """Something that an organiser did at that moment, in words."""
+
+    number: int
+    at: datetime
+    what: str
+    changes: tuple[Altered, ...]
+    undone: bool = False
+
+
+_ACT = TypeAdapter(Act)
+
+
+class Desk:
+    """The organiser's desk, where acts are done and written down; `clock` tells their moments."""
+
+    def __init__(self, records: Records, clock: Callable[[], datetime]) -> None:
+        self._records, self._clock = records, clock
+
+    def rule(self, pairing: str, winner: str, reason: str) -> Act:
+        """Decide a pairing, whatever its matches were; a later ruling replaces an earlier one."""
+        team = self._records.team(winner)
+        put = self._records.ruling_put(Ruling(pairing, team.id, reason))
+        return self._act(f"pairing {pairing} goes to {team.name}: {reason}", put)
+
+    def withdraw(self, name: str, reason: str) -> Act:
+        """Take a team out: it loses every pairing that its matches have not decided.
+
+        Raises:
+            ConfigError: the contest has not begun, or the team has withdrawn already.
+        """
+        if self._records.stage is Stage.OPEN:
+            raise ConfigError(f"The contest has not begun: remove {name} instead.")
+        team = self._records.team(name)
+        if team.id in self._records.withdrawn():
+            raise ConfigError(f"{team.name} has withdrawn already.")
+        put = self._records.withdrawn_put(team.id, reason)
+        return self._act(f"{team.name} has withdrawn: {reason}", put)
+
+    def rename(self, name: str, new: str) -> Act:
+        """Give a team another name; its id, password and matches stay."""
+        team, puts = self._records.renamed(name, new)
+        return self._act(f"{team.name} is called {new}", *puts)
+
+    def history(self) -> list[Act]:
+        """All acts, the first one first."""
+        return [_ACT.validate_python(one.body) for one in self._records.under("act")]
+
+    def undo(self) -> Act:
+        """Take back the last act that stands; the contest goes on as if it had not been.
+
+        Raises:
+            ConfigError: there is none, or what it changed has been changed since.
+        """
+        last = next((act for act in reversed(self.history()) if not act.undone), None)
+        if last is None:
+            raise ConfigError("There is nothing to undo; `cardsharp contest history` lists it all.")
+        changes: list[Change] = []
+        for one in last.changes:
+            key = Key(one.partition, one.sort)
+            now = self._records.documents.get(key)
+            if now is None or now.body != one.after:
+                raise ConfigError(f"What it did has been changed since: {last.what}.")
+            gone = Delete(key, now.version)
+            changes.append(gone if one.before is None else Put(key, one.before, now.version))
+        undone = replace(last, undone=True)
+        self._records.organise(lambda _number: (self._put(undone, None), *changes))
+        return undone
+
+    def _act(self, what: str, *puts: Put) -> Act:
+        found = [(put, self._records.documents.get(put.key)) for put in puts]
+        altered = tuple(
+            Altered(put.key.partition, put.key.sort, then and dict(then.body), dict(put.body))
+            for put, then in found
+        )
+        expected = [put._replace(expected=then.version if then else 0) for put, then in found]
+        act = Act(0, self._clock(), what, altered)
+
+        def commit(number: int) -> tuple[Change, ...]:
+            nonlocal act
+            act = replace(act, number=number)
+            return (self._put(act, 0), *expected)
+
+        with suppress(Conflict):
+            self._records.organise(commit)
+            return act
+        raise ConfigError("Somebody else is organising just now; look again, and repeat it.")
+
+    def _put(self, act: Act, expected: int | None) -> Put:
+        key = self._records.key("act", f"{act.number:05}")
+        return Put(key, _ACT.dump_python(act, mode="json"), expected)
