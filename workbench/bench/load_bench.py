@@ -11,9 +11,13 @@ out of time and how many leases were lost, and what an action cost. Run one size
 import json
 import os
 import signal
+import subprocess
+import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated
@@ -26,7 +30,7 @@ from cardsharp.cloud.telemetry import meter
 from cardsharp.deadmansdraw.client import DUMMY_ID, ArenaClient
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.deadmansdraw.wire import MatchParams
-from workbench.bench.measuring import cpu_seconds, served
+from cardsharp.errors import CardsharpError
 from workbench.stage.clouds import embedded_in
 from workbench.stage.side import HomeRhythm, Side, assembled, attending
 from workbench.stage.stage import Teams, credentials_of, variables_of
@@ -36,6 +40,30 @@ GLANCE = 0.5
 """Seconds between two looks at how many have ended."""
 
 app = cyclopts.App(help=__doc__, help_format="plaintext")
+
+
+@contextmanager
+def arena_at_work() -> Iterator[tuple[str, int]]:
+    """The address of an arena in a process of its own, and the process's id."""
+    command = [sys.executable, "-m", "workbench.cli", "arena", "--port", "0", "--json"]
+    process = subprocess.Popen(  # noqa: S603 - our own command
+        command, stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    try:
+        line = "" if process.stdout is None else process.stdout.readline()
+        if not line:
+            raise CardsharpError("`cardsharp arena` did not start; run it to see why.")
+        yield str(json.loads(line)["url"]), process.pid
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def cpu_seconds(pid: int) -> float:
+    """CPU time that a living process has used so far, all its threads together."""
+    # The name in parentheses may hold spaces; user and system time are fields 14 and 15.
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def counted(log: Path) -> Counter[str]:
@@ -74,11 +102,11 @@ def load(
     with (
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name,
         telemetry_in(log := Path(name, "bench.log")),
-        served("arena") as arena,
-        ArenaClient(arena.url, credentials_of(us)) as client,
+        arena_at_work() as (url, arena),
+        ArenaClient(url, credentials_of(us)) as client,
         assembled(
             {
-                **variables_of(strategy, arena.url, us, embedded_in(Path(name, "bench.db"))),
+                **variables_of(strategy, url, us, embedded_in(Path(name, "bench.db"))),
                 "CARDSHARP_DUMMY_STRATEGY": "draw-3",
             }
         ) as assembly,
@@ -86,9 +114,9 @@ def load(
         ids = [client.create_match(params).id for _ in range(at_once)]
         for match_id in ids:
             assembly.offering.offer_one(match_id, GAME.name)
-        pids = (os.getpid(), arena.pid)
+        pids = (os.getpid(), arena)
         before = [cpu_seconds(pid) for pid in pids]
-        with attending(assembly, rhythm, lambda: os.kill(arena.pid, signal.SIGTERM)) as side:
+        with attending(assembly, rhythm, lambda: os.kill(arena, signal.SIGTERM)) as side:
             passed, sums = play(side, seconds, log, at_once)
             ours, theirs = (cpu_seconds(p) - t for p, t in zip(pids, before, strict=True))
             records = side.log.matches(limit=at_once)

@@ -1,5 +1,6 @@
 """`cardsharp practice`: matches against ourselves or the dummy player, at any arena."""
 
+import re
 import tempfile
 import uuid
 from collections.abc import Sequence
@@ -13,13 +14,13 @@ from cyclopts import Parameter, validators
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import Body, MatchLog
 from cardsharp.deadmansdraw.assembly import Assembly
+from cardsharp.deadmansdraw.cards import Card, Suit
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.deadmansdraw.practice import MOST
-from cardsharp.errors import CardsharpError
+from cardsharp.errors import CardsharpError, ConfigError
 from practice.app import handler as create_matches
 from workbench.cloud.context import Function
-from workbench.deadmansdraw.cards import parse_cards
 from workbench.deadmansdraw.connection import ArenaOptions, client_for, variables_for
 from workbench.deadmansdraw.report import MatchReport, played_of, print_faults, stop_at_fault
 from workbench.deadmansdraw.watching import Printed, Watch, watch_many
@@ -37,6 +38,9 @@ from workbench.strategy_file import strategy_named, version_of
 
 STALL = timedelta(minutes=2)
 """How long no move may be made before we give up."""
+
+_CARD = re.compile(r"([A-Za-z]+)([0-9]+)")
+_SUITS = {suit.value.lower(): suit for suit in Suit}
 
 CREATION_TIME = timedelta(minutes=5)
 
@@ -70,7 +74,17 @@ class StartOptions:
 
 
 def _pile(text: str) -> list[Body]:
-    return [card._asdict() for card in parse_cards(text)]
+    """The cards of a comma list such as Key3,Map5, in its order; an empty text is no card."""
+    return [_card(part.strip())._asdict() for part in text.split(",") if part.strip()]
+
+
+def _card(text: str) -> Card:
+    found = _CARD.fullmatch(text)
+    suit = _SUITS.get(found[1].lower()) if found else None
+    if found is None or suit is None:
+        suits = ", ".join(Suit)
+        raise ConfigError(f"'{text}' is no card; write e.g. Key3, with one of {suits}.")
+    return Card(suit, int(found[2]))
 
 
 @Parameter(name="*")
