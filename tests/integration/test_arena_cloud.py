@@ -18,7 +18,7 @@ from support.arena_cloud import LIFE, Opened, in_cloud
 from cardsharp.cloud.dynamodb_items import key, text
 from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.deadmansdraw.arena import creation
-from cardsharp.deadmansdraw.arena.lobby import match_signal, new_match_of, turn_of
+from cardsharp.deadmansdraw.arena.lobby import MATCH, NEW_MATCH, TURN, Signal
 from cardsharp.deadmansdraw.arena.match import Match, Origin, end_turn_by_force
 from cardsharp.deadmansdraw.arena.table import NEWEST, TableLobby
 from cardsharp.deadmansdraw.arena.teams import FRESH, PLAYERS
@@ -185,7 +185,12 @@ def test_a_look_reads_little_and_changes_with_what_it_is_for(two: Pair, table: D
     (one, client), _ = two
     lobby = TableLobby(table, LIFE)
     match = begun(lobby, one)
-    signals = [match_signal(match.id), turn_of(ALICE), turn_of(BOB), new_match_of(BOB)]
+    signals = [
+        Signal(MATCH, match.id),
+        Signal(TURN, ALICE),
+        Signal(TURN, BOB),
+        Signal(NEW_MATCH, BOB),
+    ]
     before = [lobby.look(signal) for signal in signals]
     assert before == [lobby.look(signal) for signal in signals]
     client.post(f"/api/matches/{match.id}", ALICE, {"etype": "Draw"})
@@ -194,7 +199,7 @@ def test_a_look_reads_little_and_changes_with_what_it_is_for(two: Pair, table: D
     assert [old != new for old, new in zip(before, after, strict=True)] == [True] * 3 + [False]
     for _ in range(NEWEST + 1):
         one.create_match([ALICE, BOB], seed="norandom")
-    assert lobby.look(new_match_of(BOB)) != after[3]
+    assert lobby.look(Signal(NEW_MATCH, BOB)) != after[3]
     reads = [lobby.look(signal) for signal in signals]
     assert max(len(json.dumps(list(map(str, read or ())))) for read in reads) < 4096
 

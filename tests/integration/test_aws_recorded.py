@@ -20,11 +20,11 @@ from support.aws_template import properties, template
 from support.cloud_clock import FakeClock
 
 from cardsharp.cloud.adapters import build_log
+from cardsharp.cloud.clock import utc_now
 from cardsharp.cloud.memory import MAX_RECEIVES, MemoryQueue, Redrive
 from cardsharp.cloud.metrics import Metric, NoMeter
 from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.telemetry import NAMESPACE, meter
-from cardsharp.deadmansdraw.arena.config import utc_now
 from cardsharp.deadmansdraw.fallback import decide
 from cardsharp.deadmansdraw.reading import rebuild
 from cardsharp.deadmansdraw.strategies import build

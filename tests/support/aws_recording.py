@@ -18,11 +18,11 @@ import viewer.app
 import web.app
 import worker.app
 from cardsharp.cloud import aws
-from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.clock import SystemClock, utc_now
 from cardsharp.cloud.memory import MemoryQueue
 from cardsharp.cloud.ports import Message
 from cardsharp.cloud.telemetry import SERVICE, meter, redirect
-from cardsharp.deadmansdraw.arena.config import ArenaConfig, utc_now
+from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.games import games
 from support.arena import ALICE, BOB, PASSWORDS, write_players

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter, validators
 
+from cardsharp.cloud.clock import utc_now
 from cardsharp.contest.director import Director
 from cardsharp.contest.entries import Stage
 from cardsharp.contest.practice import Practice, ladder
 from cardsharp.contest.records import Records
 from cardsharp.contest.sqlite import kept_in
 from cardsharp.contest.tables import PracticeHost
-from cardsharp.deadmansdraw.arena.config import utc_now
 from cardsharp.deadmansdraw.contest.tables import AttendedTables
 from cardsharp.errors import ConfigError
 from workbench.cli.contest_where import HERE, Folder, Where, name_of

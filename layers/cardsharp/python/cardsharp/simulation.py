@@ -3,7 +3,7 @@
 All randomness is an argument, so the same dice give the same match.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from random import Random
@@ -146,13 +146,8 @@ class Simulation(Protocol[S, P, A]):
         return TypeAdapter(self.kind)
 
 
-class Simulate(Protocol):
-    """Makes a game's simulation."""
+Simulate = Callable[..., Simulation[Any, Any, Any]]
+"""Makes a game's simulation for so many seats, or for as many as a match usually has.
 
-    def __call__(self, seats: int | None = None, /) -> Simulation[Any, Any, Any]:
-        """The simulation for so many seats, or for as many as a match usually has.
-
-        Raises:
-            ConfigError: the game is not played by so many.
-        """
-        ...
+Raises `ConfigError` where the game is not played by so many.
+"""

@@ -6,12 +6,17 @@ from datetime import UTC, datetime, timedelta
 from cardsharp.cloud.ports import Signal
 
 
+def utc_now() -> datetime:
+    """The machine's time."""
+    return datetime.now(UTC)
+
+
 class SystemClock:
     """The machine's time as a `Clock`."""
 
     def now(self) -> datetime:
         """The current time, aware and in UTC."""
-        return datetime.now(UTC)
+        return utc_now()
 
     def monotonic(self) -> float:
         """Seconds that never go back."""

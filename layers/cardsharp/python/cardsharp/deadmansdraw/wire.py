@@ -9,7 +9,7 @@ import json
 import logging
 import re
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
@@ -49,12 +49,7 @@ class MatchParams(NamedTuple):
 
 _VIEW = TypeAdapter(MatchView)
 _VIEWS = TypeAdapter(list[MatchView])
-_EVENTS = TypeAdapter(list[EventView])
 _ENDING = TypeAdapter(Ending)
-_CREATED = TypeAdapter(MatchCreated)
-_WHO = TypeAdapter(WhoAmI)
-_HELLO = TypeAdapter(Hello)
-_PLAYERS = TypeAdapter(list[PlayerRecord])
 
 
 _T = TypeVar("_T")
@@ -151,9 +146,8 @@ def _tell_once(line: str) -> None:
     _log.warning("%s", line)
 
 
-def parse_events(raw: object) -> list[EventView]:
-    """The events that an accepted action caused; raises Garbled."""
-    return _parse(_EVENTS, raw, "a list of events")
+parse_events = partial(_parse, TypeAdapter(list[EventView]), what="a list of events")
+"""The events that an accepted action caused; raises Garbled."""
 
 
 def parse_closing_view(raw: object) -> Closing:
@@ -167,24 +161,17 @@ def parse_closing_events(raw: object) -> Closing:
     return Closing(_parse(_ENDING, raw, "the end of a match").events)
 
 
-def parse_created(raw: object) -> MatchCreated:
-    """The answer of POST /api/matches; raises Garbled."""
-    return _parse(_CREATED, raw, "a created match")
+parse_created = partial(_parse, TypeAdapter(MatchCreated), what="a created match")
+"""The answer of POST /api/matches; raises Garbled."""
 
+parse_whoami = partial(_parse, TypeAdapter(WhoAmI), what="a user")
+"""The answer of GET /api/whoami; raises Garbled."""
 
-def parse_whoami(raw: object) -> WhoAmI:
-    """The answer of GET /api/whoami; raises Garbled."""
-    return _parse(_WHO, raw, "a user")
+parse_hello = partial(_parse, TypeAdapter(Hello), what="the arena's greeting")
+"""The answer of GET /api/hello; raises Garbled."""
 
-
-def parse_hello(raw: object) -> Hello:
-    """The answer of GET /api/hello; raises Garbled."""
-    return _parse(_HELLO, raw, "the arena's greeting")
-
-
-def parse_players(raw: object) -> list[PlayerRecord]:
-    """The answer of GET /api/players; raises Garbled."""
-    return _parse(_PLAYERS, raw, "a list of players")
+parse_players = partial(_parse, TypeAdapter(list[PlayerRecord]), what="a list of players")
+"""The answer of GET /api/players; raises Garbled."""
 
 
 def instant(text: str) -> datetime | None:

@@ -23,6 +23,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from cardsharp.cloud.clock import utc_now
 from cardsharp.viewer.assets import HEADERS
 from cardsharp.viewer.base import Site
 from cardsharp.viewer.pages import door_page
@@ -75,11 +76,6 @@ OWNER = "__Host-owner"
 
 _LONGEST = 4_000
 """Bytes of a form that are read."""
-
-
-def utc_now() -> datetime:
-    """The machine's time."""
-    return datetime.now(UTC)
 
 
 class Door:

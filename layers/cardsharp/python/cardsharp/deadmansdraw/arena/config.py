@@ -2,17 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
+from cardsharp.cloud.clock import utc_now
 from cardsharp.deadmansdraw.arena.limits import AT_HOME, PER_ADDRESS, PER_USER, Quotas
 from cardsharp.deadmansdraw.arena.players import DEFAULT_FILE
 from cardsharp.deadmansdraw.arena.randomness import Randomness
-
-
-def utc_now() -> datetime:
-    """The machine's time."""
-    return datetime.now(UTC)
 
 
 @dataclass(frozen=True, slots=True)

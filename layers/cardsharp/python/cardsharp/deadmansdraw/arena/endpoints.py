@@ -25,13 +25,7 @@ from cardsharp.deadmansdraw.arena.listing import (
     select,
     tag_set,
 )
-from cardsharp.deadmansdraw.arena.lobby import (
-    ANY_MATCH,
-    Signal,
-    match_signal,
-    new_match_of,
-    turn_of,
-)
+from cardsharp.deadmansdraw.arena.lobby import ANY_MATCH, MATCH, NEW_MATCH, TURN, Signal
 from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.deadmansdraw.arena.players import User
 from cardsharp.deadmansdraw.arena.referee import Referee
@@ -226,7 +220,7 @@ class Api:
         except Malformed:
             known_id = ""
         await self._waiting.wait(
-            match_signal(known_id), ready, lambda: hung_up(request), self._left(request)
+            Signal(MATCH, known_id), ready, lambda: hung_up(request), self._left(request)
         )
         if not known_id:
             raise Refused(404, NO_SUCH_MATCH)
@@ -244,4 +238,4 @@ def _awaited(user: User, wanted: Filter) -> Signal:
     """What has to happen before there can be a match in an empty list."""
     if not user.plays:
         return ANY_MATCH
-    return turn_of(user.id) if wanted.active else new_match_of(user.id)
+    return Signal(TURN, user.id) if wanted.active else Signal(NEW_MATCH, user.id)

@@ -11,13 +11,7 @@ from pydantic import SecretStr
 from cardsharp.deadmansdraw.arena.app import Arena, Place
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.limits import MemoryCounts
-from cardsharp.deadmansdraw.arena.lobby import (
-    ANY_MATCH,
-    match_signal,
-    moves_of,
-    new_match_of,
-    turn_of,
-)
+from cardsharp.deadmansdraw.arena.lobby import ANY_MATCH, MATCH, MOVED, NEW_MATCH, TURN, Signal
 from cardsharp.deadmansdraw.arena.match import Match, Move
 from cardsharp.deadmansdraw.arena.players import Book, PlayersFile
 from cardsharp.deadmansdraw.arena.storage import SqliteStorage, Unreadable
@@ -135,7 +129,7 @@ class MemoryLobby:
         history.append(move)
         self._histories[match.id] = history
         self._keep(match)
-        self._signals.notify(moves_of(match.id))
+        self._signals.notify(Signal(MOVED, match.id))
         if before is None or before.active_player != match.active_player:
             self._notify(match, is_new=before is None)
 
@@ -153,9 +147,10 @@ class MemoryLobby:
                 self._running_of[player][match.id] = None
 
     def _notify(self, match: Match, *, is_new: bool) -> None:
-        self._signals.notify(match_signal(match.id))
+        self._signals.notify(Signal(MATCH, match.id))
         if match.active_player is not None:
-            self._signals.notify(turn_of(match.active_player))
+            self._signals.notify(Signal(TURN, match.active_player))
         if is_new:
-            for signal in (ANY_MATCH, *map(new_match_of, set(match.pairing.players))):
-                self._signals.notify(signal)
+            self._signals.notify(ANY_MATCH)
+            for player in set(match.pairing.players):
+                self._signals.notify(Signal(NEW_MATCH, player))

@@ -14,32 +14,15 @@ class Signal(NamedTuple):
 
 
 NEW_MATCH = "new match"
+"""There is a new match of this player."""
 TURN = "turn"
+"""A match waits for this player's action."""
 MATCH = "match"
+"""The match has ended, or it is another player's turn."""
 MOVED = "moved"
+"""Somebody has moved in the match."""
 ANY_MATCH = Signal("any match")
 """There is a new match."""
-
-
-def new_match_of(player_id: str) -> Signal:
-    """There is a new match of this player."""
-    return Signal(NEW_MATCH, player_id)
-
-
-def turn_of(player_id: str) -> Signal:
-    """A match waits for this player's action."""
-    return Signal(TURN, player_id)
-
-
-def match_signal(match_id: str) -> Signal:
-    """The match has ended, or it is another player's turn."""
-    return Signal(MATCH, match_id)
-
-
-def moves_of(match_id: str) -> Signal:
-    """Somebody has moved in the match."""
-    return Signal(MOVED, match_id)
-
 
 Moved = Callable[[Match], None]
 """Told of every match that began or in which somebody has moved."""

@@ -10,7 +10,7 @@ from starlette.responses import HTMLResponse, Response
 
 from cardsharp.deadmansdraw.arena.dto import Json
 from cardsharp.deadmansdraw.arena.http import hung_up, json_answer, tagged, time_left
-from cardsharp.deadmansdraw.arena.lobby import moves_of
+from cardsharp.deadmansdraw.arena.lobby import MOVED, Signal
 from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.deadmansdraw.arena.players import User
 from cardsharp.deadmansdraw.arena.referee import Referee
@@ -73,7 +73,7 @@ class MatchPages:
             return now.moves > start or now.finished
 
         if "wait" in query and (user is not SPECTATOR or self._watching < self._audience):
-            signal, gone = moves_of(match.id), lambda: hung_up(request)
+            signal, gone = Signal(MOVED, match.id), lambda: hung_up(request)
             self._watching += user is SPECTATOR
             try:
                 left = time_left(request, self._poll_timeout)
