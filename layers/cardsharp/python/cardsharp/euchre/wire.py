@@ -4,9 +4,9 @@ Bodies are read strictly: an echo must come back with the JSON type that it came
 strings have no types. Fields that we do not know are ignored.
 """
 
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 from pydantic.alias_generators import to_camel
 
 from cardsharp.euchre import fields
@@ -82,19 +82,21 @@ class OfPlay(InTrick):
     pos: fields.Pos
 
 
+def _echo(name: str, base: type[Message], about: str, **more: Any) -> type[Message]:  # noqa: ANN401
+    """A message that nobody here looks into: the fields of its base, and these."""
+    return create_model(name, __base__=base, __doc__=about, __module__=__name__, **more)
+
+
 # --- beginnings and ends -----------------------------------------------------------------------
 
 
-class NewSession(InSession):
-    """A session begins; a token that was used before begins a fresh one."""
-
-    status: fields.Status = NEW
-
-
-class NewGame(InGame):
-    """A game begins."""
-
-    status: fields.Status = NEW
+NewSession = _echo(
+    "NewSession",
+    InSession,
+    "A session begins; a token that was used before begins a fresh one.",
+    status=(fields.Status, NEW),
+)
+NewGame = _echo("NewGame", InGame, "A game begins.", status=(fields.Status, NEW))
 
 
 class NewDeal(InDeal):
@@ -110,65 +112,32 @@ class NewDeal(InDeal):
         return self
 
 
-class NewTrick(InTrick):
-    """A trick begins."""
-
-    lead_pos: Annotated[fields.Echoed | None, Field(description="Who leads.")] = None
-    status: fields.Status = NEW
-
-
-class SessionActive(InSession):
-    """The session has begun; cards and suits keep the client's own numbers."""
-
-    status: str = ACTIVE
-    cards: tuple[int, ...] = DECK
-    suits: tuple[int, ...] = SUITS
-
-
-class GameActive(InGame):
-    """The game has begun."""
-
-    status: str = ACTIVE
+NewTrick = _echo(
+    "NewTrick",
+    InTrick,
+    "A trick begins.",
+    lead_pos=(Annotated[fields.Echoed | None, Field(description="Who leads.")], None),
+    status=(fields.Status, NEW),
+)
+SessionActive = _echo(
+    "SessionActive",
+    InSession,
+    "The session has begun; cards and suits keep the client's own numbers.",
+    status=(str, ACTIVE),
+    cards=(tuple[int, ...], DECK),
+    suits=(tuple[int, ...], SUITS),
+)
 
 
-class DealActive(InDeal):
-    """The deal has begun."""
-
-    status: str = ACTIVE
-
-
-class TrickActive(InTrick):
-    """The trick has begun."""
-
-    status: str = ACTIVE
-
-
-class SessionStatus(InSession):
-    """A session ends."""
-
-    status: fields.Status
-    info: fields.Info = None
-
-
-class GameStatus(InGame):
-    """A game ends."""
-
-    status: fields.Status
-    info: fields.Info = None
-
-
-class DealStatus(InDeal):
-    """A deal ends."""
-
-    status: fields.Status
-    info: fields.Info = None
-
-
-class TrickStatus(InTrick):
-    """A trick ends."""
-
-    status: fields.Status
-    info: fields.Info = None
+_PARTS = (("Session", InSession), ("Game", InGame), ("Deal", InDeal), ("Trick", InTrick))
+GameActive, DealActive, TrickActive = (
+    _echo(f"{part}Active", base, f"The {part.lower()} has begun.", status=(str, ACTIVE))
+    for part, base in _PARTS[1:]
+)
+_ENDED: Any = {"status": (fields.Status, ...), "info": (fields.Info, None)}
+SessionStatus, GameStatus, DealStatus, TrickStatus = (
+    _echo(f"{part}Status", base, f"A {part.lower()} ends.", **_ENDED) for part, base in _PARTS
+)
 
 
 # --- questions ---------------------------------------------------------------------------------
@@ -194,29 +163,16 @@ class PlayAsked(OfPlay):
     playable_cards: fields.Offered
 
 
-class BidAnswer(OfBid):
-    """The bid; `suit` -1 is a pass."""
-
-    suit: int
-    alone: bool
-
-
-class SwapAnswer(OfSwap):
-    """The card that is laid aside, one of those offered."""
-
-    card: int
-
-
-class DefenseAnswer(OfDefense):
-    """Whether the position defends alone."""
-
-    alone: bool
-
-
-class PlayAnswer(OfPlay):
-    """The card played, one of those offered."""
-
-    card: int
+BidAnswer = _echo(
+    "BidAnswer", OfBid, "The bid; `suit` -1 is a pass.", suit=(int, ...), alone=(bool, ...)
+)
+SwapAnswer = _echo(
+    "SwapAnswer", OfSwap, "The card that is laid aside, one of those offered.", card=(int, ...)
+)
+DefenseAnswer = _echo(
+    "DefenseAnswer", OfDefense, "Whether the position defends alone.", alone=(bool, ...)
+)
+PlayAnswer = _echo("PlayAnswer", OfPlay, "The card played, one of those offered.", card=(int, ...))
 
 
 # --- what others did ---------------------------------------------------------------------------
@@ -229,10 +185,12 @@ class BidMade(OfBid):
     alone: fields.Alone = False
 
 
-class SwapMade(OfSwap):
-    """Another player's discard, which no fair player looks at; it is not even stored."""
-
-    card: Annotated[fields.Echoed | None, Field(description="Ignored.")] = None
+SwapMade = _echo(
+    "SwapMade",
+    OfSwap,
+    "Another player's discard, which no fair player looks at; it is not even stored.",
+    card=(Annotated[fields.Echoed | None, Field(description="Ignored.")], None),
+)
 
 
 class DefenseMade(OfDefense):
@@ -247,29 +205,25 @@ class PlayMade(OfPlay):
     card: fields.CardIndex
 
 
-class BidNoted(OfBid):
-    """The bid is known; we suggest no other."""
-
-    suit: int | None = None
-    alone: bool | None = None
-
-
-class SwapNoted(OfSwap):
-    """The discard is known; we suggest no other."""
-
-    card: int | None = None
-
-
-class DefenseNoted(OfDefense):
-    """The answer is known; we suggest no other."""
-
-    alone: bool | None = None
-
-
-class PlayNoted(OfPlay):
-    """The card is known; we suggest no other."""
-
-    card: int | None = None
+BidNoted = _echo(
+    "BidNoted",
+    OfBid,
+    "The bid is known; we suggest no other.",
+    suit=(int | None, None),
+    alone=(bool | None, None),
+)
+SwapNoted = _echo(
+    "SwapNoted", OfSwap, "The discard is known; we suggest no other.", card=(int | None, None)
+)
+DefenseNoted = _echo(
+    "DefenseNoted",
+    OfDefense,
+    "The answer is known; we suggest no other.",
+    alone=(bool | None, None),
+)
+PlayNoted = _echo(
+    "PlayNoted", OfPlay, "The card is known; we suggest no other.", card=(int | None, None)
+)
 
 
 class Refusal(Message):
