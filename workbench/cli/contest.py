@@ -7,13 +7,13 @@ from typing import Annotated
 import cyclopts
 from cyclopts import Parameter, validators
 
+from cardsharp.cloud.clock import utc_now
 from cardsharp.contest.acts import Desk
 from cardsharp.contest.entries import Settings, Stage
 from cardsharp.contest.pages import file_page
 from cardsharp.contest.pairing import FORMATS
 from cardsharp.contest.sqlite import found_in
 from cardsharp.contest.status import Status
-from cardsharp.deadmansdraw.arena.config import utc_now
 from cardsharp.errors import ConfigError, Malformed
 from workbench.cli.commands import command
 from workbench.cli.contest_play import practice, run_

@@ -8,8 +8,8 @@ from typing import Annotated
 import cyclopts
 from cyclopts import Parameter
 
+from cardsharp.cloud.clock import utc_now
 from cardsharp.contest.acts import Desk
-from cardsharp.deadmansdraw.arena.config import utc_now
 from cardsharp.errors import ConfigError
 from cardsharp.games import game
 from workbench.cli.contest_where import HERE, Folder, Where
