@@ -57,6 +57,17 @@ def test_a_number_of_seats_that_no_match_has_is_refused() -> None:
         env("blef", 9)
 
 
+@pytest.mark.parametrize("action", [9999, -1])
+def test_what_is_no_action_ends_the_match_with_a_loss(action: int) -> None:
+    match = env()
+    match.reset(seed=1)
+    loser = match.agent_selection
+    assert "Position(turn=1" in match.render()
+    match.step(action)
+    assert match.rewards[loser] == -1
+    assert all(match.terminations.values())
+
+
 def test_lanes_play_the_same_with_the_same_seed_and_go_on_after_an_end() -> None:
     told = []
     for _ in range(2):

@@ -167,6 +167,19 @@ COMMANDS = (
         place=4,
     ),
     Command(
+        "export",
+        "Write decisions as a data set, for a player that learns.",
+        "A row a decision: observation and mask as the environment has them, action, result, seat, "
+        "and with --value what the game's judge thinks of the action. As JSON Lines, or as Parquet "
+        "by the extra `parquet`. docs/environments.md has the schema.",
+        (
+            ("cardsharp export played.jsonl captain third -n 500", "fresh matches"),
+            ("cardsharp export own.parquet captain --game blef", "against itself, in Blef"),
+            ("cardsharp export stored.jsonl --all --value", "all stored matches, valued"),
+        ),
+        place=4,
+    ),
+    Command(
         "contest",
         "Hold a contest of Dead Man's Draw, on this machine or in the cloud.",
         "Its folder has everything: teams, rulings, results, and the arena's matches. It may be "

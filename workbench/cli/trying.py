@@ -74,7 +74,7 @@ def _try(player: str, options: TryOptions, game: Game | None) -> int:
         raise ConfigError("--turn is of one match; leave out --all, and name one --match at most.")
     trials: dict[str, TrialPlayer] = {}
     found = []
-    for record, moves in _matches(options, game):
+    for record, moves in matches_of(options, game):
         of = game_of(record)
         trial = trials.setdefault(of.name, TrialPlayer(of, player))
         asked = trial.asked(record, moves)
@@ -111,7 +111,7 @@ def _in_turn(asked: list[Asked], turn: int) -> list[Asked]:
     return found
 
 
-def _matches(
+def matches_of(
     options: TryOptions, game: Game | None
 ) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
     """The matches that are meant, with their moves."""

@@ -24,8 +24,20 @@ def env(name: str = DEFAULT_GAME, seats: int | None = None) -> "AECEnv[str, Obse
     Raises:
         ConfigError: there is no such game, or it is not played by so many.
     """
-    checked = wrappers.TerminateIllegalWrapper(CardEnv(name, seats), illegal_reward=-1)
+    checked = _Checked(CardEnv(name, seats), illegal_reward=-1)
     return wrappers.OrderEnforcingWrapper(checked)
+
+
+class _Checked(wrappers.TerminateIllegalWrapper[str, Observation, int]):  # type: ignore[misc]
+    """Ends the match at an action that is not allowed, also at one that is no action at all."""
+
+    def step(self, action: int | None) -> None:
+        """Have the player to act do that."""
+        over = self.terminations[self.agent_selection] or self.truncations[self.agent_selection]
+        if not over and not self.action_space(self.agent_selection).contains(action):
+            mask = self.observe(self.agent_selection)["action_mask"]
+            action = int(mask.argmin())  # one that is refused as well
+        super().step(action)
 
 
 class CardEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZoo tells no types
@@ -38,11 +50,11 @@ class CardEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
 
     def __init__(self, name: str, seats: int | None = None) -> None:
         super().__init__()
-        self.metadata = {"name": f"{name}_v1", "render_modes": [], "is_parallelizable": False}
+        self.metadata = {"name": f"{name}_v1", "render_modes": ["ansi"], "is_parallelizable": False}
         self.simulation, self.encoding = told_in_numbers(name, seats)
         self.possible_agents = [f"player_{seat}" for seat in range(self.simulation.seats)]
         self.agents: list[str] = []
-        self.render_mode = None
+        self.render_mode = "ansi"
         size, actions = 1 + self.encoding.size, self.encoding.actions
         self.observation_spaces = {
             agent: spaces.Dict(
@@ -104,6 +116,10 @@ class CardEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         if agent == self.agent_selection and self.choices:
             mask[list(self.choices)] = 1
         return {"observation": self._seen[agent].copy(), "action_mask": mask}
+
+    def render(self) -> str:
+        """The position of the player to act, in words."""
+        return str(self.position)
 
     def number(self, action: object) -> int:
         """The number of an action that is legal now, such as a strategy's decision."""

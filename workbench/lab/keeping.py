@@ -42,7 +42,7 @@ def lost_first(played: Duel, number: int) -> list[Which]:
 def keep(plan: Plan, wanted: Collection[Which], run: str, at: datetime, log: MatchLog) -> list[str]:
     """Write those matches of a plan into a log; their ids, which begin with the run's name."""
     ids = []
-    for told in _replayed(plan, wanted, run, at):
+    for told in replayed(plan, wanted, run, at):
         for record, moves in extras_of(plan.game).kept(told):
             keep_match(record, moves, log)
             ids.append(record.match_id)
@@ -67,7 +67,7 @@ class Noting:
         self._player.ended(state)
 
 
-def _replayed(plan: Plan, wanted: Collection[Which], run: str, at: datetime) -> Iterator[LabMatch]:
+def replayed(plan: Plan, wanted: Collection[Which], run: str, at: datetime) -> Iterator[LabMatch]:
     """The wanted matches, played as in the duel: whole series, as one may learn in them."""
     notes: list[Taken] = []
     version = version_of(plan.first, game(plan.game))

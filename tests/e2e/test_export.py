@@ -1,0 +1,85 @@
+"""`cardsharp export`: decisions of fresh and of stored matches, read back."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.cli import Cli, clean
+
+from workbench.env.aec import env
+
+PLAYERS = {
+    "deadmansdraw": ("third", "draw-3"),
+    "blef": ("greedy", "random"),
+    "euchre": ("rules", "random"),
+}
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
+    clean(monkeypatch, tmp_path / "data")
+    return Cli(capsys)
+
+
+def rows(cli: Cli, file: Path, *words: str) -> list[dict[str, Any]]:
+    """What is read of the file that the command has written."""
+    told = cli("export", str(file), *words, "--json")
+    assert told.code == 0, told.err
+    found = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    assert told.json() == {"file": str(file), "rows": len(found)}
+    return found
+
+
+@pytest.mark.parametrize("game", PLAYERS)
+def test_stored_matches_are_told_as_when_they_were_fresh(
+    cli: Cli, tmp_path: Path, game: str
+) -> None:
+    """In the numbers of the environment, and with its rewards."""
+    words = (*PLAYERS[game], "--game", game, "-n", "1", "--seed", "3")
+    fresh = rows(cli, tmp_path / "fresh.jsonl", *words)
+    space = env(game).observation_space("player_0")
+    for row in fresh:
+        assert (len(row["observation"]), len(row["mask"])) == (
+            space["observation"].shape[0],
+            space["action_mask"].shape[0],
+        )
+        assert row["mask"][row["action"]] == 1
+        assert (row["seed"], row["value"]) == (3, None)
+    assert sum({(row["match"], row["seat"]): row["result"] for row in fresh}.values()) == 0
+    kept = cli("lab", "duel", *words, "--keep", "2", "--workers", "1", "--json").json()["kept"]
+    named = [word for one in kept for word in ("--match", one)]
+    stored = rows(cli, tmp_path / "stored.jsonl", *named)
+    same = ["observation", "mask", "action"]
+    same += [] if game == "euchre" else ["seat", "result"]  # its log has deals, with own seats
+    assert told(stored, same) == told(fresh, same)
+
+
+def test_the_judge_values_what_was_done(cli: Cli, tmp_path: Path) -> None:
+    found = rows(cli, tmp_path / "valued.jsonl", "third", "-n", "1", "--value")
+    values = [row["value"] for row in found if row["value"] is not None]
+    assert len(values) > len(found) / 2
+    assert all(0 <= value <= 1 for value in values)
+
+
+def test_parquet_has_the_same_rows(cli: Cli, tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet", reason="the extra `parquet` is missing")
+    words = ("third", "draw-3", "-n", "1")
+    file = tmp_path / "rows.parquet"
+    assert cli("export", str(file), *words).code == 0
+    assert parquet.read_table(file).to_pylist() == rows(cli, tmp_path / "rows.jsonl", *words)
+
+
+def test_the_page_has_every_column(cli: Cli, tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "environments.md").read_text("utf-8")
+    row = rows(cli, tmp_path / "rows.jsonl", "random", "-n", "1")[0]
+    assert [name for name in row if f"\n| `{name}` |" not in page] == []
+    again = cli("export", str(tmp_path / "rows.jsonl"), "random")
+    assert again.code == 2
+    assert "is there already; choose another name" in again.err
+    assert "must end in .jsonl or .parquet" in cli("export", "rows.csv", "random").err
+
+
+def told(found: list[dict[str, Any]], names: list[str]) -> list[str]:
+    """The rows in an order of their own, with what they have of those names."""
+    return sorted(json.dumps([row[name] for name in names]) for row in found)

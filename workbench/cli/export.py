@@ -1,0 +1,94 @@
+"""`cardsharp export`: decisions of stored or fresh matches as a data set for learners."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from cardsharp.errors import ConfigError
+from cardsharp.games import game as game_named
+from workbench.cli.trying import TryOptions, matches_of
+from workbench.lab.options import Positive
+from workbench.lab.plan import Plan
+from workbench.lab.players import check_players
+from workbench.show.lookup import game_of
+from workbench.show.options import Json, Store
+from workbench.show.output import print_json, results
+
+if TYPE_CHECKING:
+    from workbench.env.dataset import DecisionRow
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class ExportOptions:
+    """Which decisions are told, and how."""
+
+    game: Annotated[
+        str | None, Parameter(help="For which game; Dead Man's Draw if you do not say.")
+    ] = None
+    pairs: Annotated[
+        int, Parameter(alias="-n", validator=Positive, help="Fresh deals, played from every side.")
+    ] = 100
+    seed: Annotated[int, Parameter(help="The same seed plays the same matches.")] = 1
+    match: Annotated[
+        tuple[str, ...],
+        Parameter(negative=(), help="A stored match; repeat it for more. Else last."),
+    ] = ()
+    all: Annotated[bool, Parameter(negative=(), help="All stored matches of the game.")] = False
+    limit: Annotated[int, Parameter(validator=Positive, help="With --all: the newest so many.")] = (
+        100
+    )
+    value: Annotated[
+        bool, Parameter(negative=(), help="Have the game's judge value each action: slow.")
+    ] = False
+    store: Store = None
+    as_json: Json = False
+
+
+def export(
+    file: Annotated[Path, Parameter(help="Where to write it: FILE.jsonl or FILE.parquet.")],
+    first: Annotated[
+        str | None, Parameter(help="Who plays fresh matches; without it stored ones are told.")
+    ] = None,
+    second: Annotated[str | None, Parameter(help="Against whom; else against itself.")] = None,
+    *,
+    options: ExportOptions = ExportOptions(),
+) -> None:
+    """Write each decision as a row: what was seen, allowed and done, and what came of it."""
+    try:
+        from workbench.env import dataset  # noqa: PLC0415 - an optional group
+    except ImportError as error:
+        raise ConfigError(
+            f"export needs {error.name}, which is not installed: pip install 'cardsharp[env]'."
+        ) from None
+    rows = _stored(options) if first is None else _fresh(first, second or first, options)
+    number = dataset.write(rows, file)
+    if options.as_json:
+        print_json({"file": str(file), "rows": number})
+    else:
+        results().print(f"wrote {number:,} decisions into {file}", soft_wrap=True)
+
+
+def _fresh(first: str, second: str, options: ExportOptions) -> Iterator["DecisionRow"]:
+    """The decisions of matches that are played now."""
+    from workbench.env.dataset import teller  # noqa: PLC0415
+
+    name = game_named(options.game).name
+    plan = Plan(game=name, first=first, second=second, pairs=options.pairs, seed=options.seed)
+    check_players(plan)
+    return teller(name, valued=options.value).played(plan)
+
+
+def _stored(options: ExportOptions) -> Iterator["DecisionRow"]:
+    """The decisions of stored matches."""
+    from workbench.env.dataset import teller  # noqa: PLC0415
+
+    wanted = TryOptions(
+        match=options.match, all=options.all, limit=options.limit, store=options.store
+    )
+    of = None if options.game is None else game_named(options.game)
+    for record, moves in matches_of(wanted, of):
+        yield from teller(game_of(record).name, valued=options.value).stored(record, moves)

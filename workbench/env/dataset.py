@@ -1,0 +1,168 @@
+"""Decisions as rows of a data set, in the numbers of the environment (docs/environments.md)."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any, TypedDict
+
+from cardsharp.cloud.ports import MatchRecord, MoveRecord
+from cardsharp.errors import ConfigError
+from cardsharp.game import Game
+from cardsharp.games import game
+from cardsharp.judge import Judge
+from cardsharp.replay import Asked, header_of, outcome_of
+from workbench.env.encoding import Encoding, number_of, rewards
+from workbench.lab.keeping import replayed
+from workbench.lab.plan import Plan
+
+PARQUET, LINES = ".parquet", ".jsonl"
+
+_BATCH = 1_000
+"""Rows that Parquet takes at once."""
+
+
+class DecisionRow(TypedDict):
+    """A decision: what the player saw and might do, what it did, and what came of it."""
+
+    game: str
+    match: str
+    number: int
+    seat: int
+    seed: int | None
+    observation: list[float]
+    mask: list[int]
+    action: int
+    value: float | None
+    result: float | None
+
+
+class Teller:
+    """Tells a game's decisions as rows; with `valued` the game's judge says what each is worth.
+
+    Raises:
+        ConfigError: nothing tells the game in numbers, or it has no judge.
+    """
+
+    def __init__(self, of: Game, *, valued: bool) -> None:
+        if of.encoding is None:
+            raise ConfigError(f"{of.title} cannot be exported: nothing tells it in numbers.")
+        if valued and of.judge is None:
+            raise ConfigError(f"{of.title} has no judge; leave out --value.")
+        self._game = of
+        self._encoding: Encoding[Any, Any] = of.encoding.load()
+        self._judge: Judge | None = of.judge.load() if valued and of.judge is not None else None
+
+    def played(self, plan: Plan) -> Iterator[DecisionRow]:
+        """The decisions of a plan's matches, which are played now, one after the other."""
+        simulation = plan.simulation
+        every = [(n, side) for n in range(plan.pairs) for side in range(plan.matches_a_pair)]
+        for told in replayed(plan, every, f"seed-{plan.seed}", datetime.now(UTC)):
+            made = rewards(simulation, told.end)
+            for number, one in enumerate(told.taken):
+                seat = simulation.to_act(one.state) or 0
+                position = simulation.position(one.state)
+                row = self._row(told.match_id, number, seat, position, one.action)
+                yield {**row, "seed": plan.seed, "result": made[seat]}
+
+    def stored(self, record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[DecisionRow]:
+        """The decisions of a stored match that can be made again."""
+        if self._game.decisions is None:
+            raise ConfigError(f"Decisions in {self._game.title} cannot be made again.")
+        found: list[Asked] = list(self._game.decisions.load()(record, moves))
+        for number, asked in enumerate(found):
+            done, seat = asked.step.ours, asked.step.seat or 0
+            named = {name: action for action, name in asked.options.items()}
+            if done is not None and done.action in named:
+                action = named[done.action]
+                row = self._row(record.match_id, number, seat, asked.position, action)
+                yield {**row, "result": _result(record, seat)}
+
+    def _row(
+        self, match: str, number: int, seat: int, position: object, action: object
+    ) -> DecisionRow:
+        choices = self._encoding.choices(position)
+        mask = [0] * self._encoding.actions
+        for one in choices:
+            mask[one] = 1
+        return DecisionRow(
+            game=self._game.name,
+            match=match,
+            number=number,
+            seat=seat,
+            seed=None,
+            observation=[0.0, *self._encoding.observed(position).tolist()],
+            mask=mask,
+            action=number_of(choices, action),
+            value=self._value(position, action),
+            result=None,
+        )
+
+    def _value(self, position: object, action: object) -> float | None:
+        weighed = None if self._judge is None else self._judge.weigh(position, (action,))
+        options = () if weighed is None else weighed.options
+        return next((one.value for one in options if one.action == action), None)
+
+
+def _result(record: MatchRecord, seat: int) -> float | None:
+    """What a seat has of a stored match, as the environment rewards it; None if nobody knows."""
+    header, outcome = header_of(record), outcome_of(record)
+    if outcome is None:
+        return None
+    lost = -1 / max(1, len(header.names or header.players or outcome.names) - 1)
+    if seat in header.seats:
+        return {"won": 1.0, "tied": 0.0, "lost": lost}.get(outcome.result)
+    return None if outcome.winner is None else 1.0 if outcome.winner == seat else lost
+
+
+def write(rows: Iterable[DecisionRow], file: Path) -> int:
+    """Write rows as they come, as JSON Lines or Parquet by the file's name; how many.
+
+    Raises:
+        ConfigError: the file cannot be written, or what writes Parquet is not installed.
+    """
+    if file.suffix not in {PARQUET, LINES}:
+        raise ConfigError(f"{file} must end in {LINES} or {PARQUET}.")
+    try:
+        with file.open("xb"):
+            pass
+    except FileExistsError:
+        raise ConfigError(f"{file} is there already; choose another name.") from None
+    except OSError as error:
+        raise ConfigError(f"{file} cannot be written: {error.strerror}.") from None
+    return (_write_parquet if file.suffix == PARQUET else _write_lines)(iter(rows), file)
+
+
+def _write_lines(rows: Iterator[DecisionRow], file: Path) -> int:
+    number = 0
+    with file.open("w", encoding="utf-8") as target:
+        for number, row in enumerate(rows, 1):  # noqa: B007 - it is the answer
+            target.write(json.dumps(row, separators=(",", ":")) + "\n")
+    return number
+
+
+def _write_parquet(rows: Iterator[DecisionRow], file: Path) -> int:
+    try:
+        import pyarrow as pa  # noqa: PLC0415 - an optional group
+        from pyarrow import parquet  # noqa: PLC0415
+    except ImportError:
+        file.unlink()
+        raise ConfigError(
+            f"{PARQUET} needs pyarrow, which is not installed: pip install 'cardsharp[parquet]'."
+        ) from None
+    numbers = {"number": pa.int32(), "seat": pa.int8(), "seed": pa.int64()}
+    lists = {"observation": pa.list_(pa.float32()), "mask": pa.list_(pa.int8())}
+    ends = {"action": pa.int32(), "value": pa.float64(), "result": pa.float64()}
+    texts = {"game": pa.string(), "match": pa.string()}
+    schema, number = pa.schema({**texts, **numbers, **lists, **ends}), 0
+    with parquet.ParquetWriter(file, schema) as target:
+        while batch := list(islice(rows, _BATCH)):
+            target.write_table(pa.Table.from_pylist(batch, schema))
+            number += len(batch)
+    return number
+
+
+def teller(name: str, *, valued: bool) -> Teller:
+    """Who tells the decisions of the game of that name."""
+    return Teller(game(name), valued=valued)
