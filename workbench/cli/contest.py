@@ -12,16 +12,20 @@ from cardsharp.contest.acts import Desk
 from cardsharp.contest.entries import Settings, Stage
 from cardsharp.contest.pages import file_page
 from cardsharp.contest.pairing import FORMATS
-from cardsharp.contest.sqlite import found_in
+from cardsharp.contest.practice import ladder
+from cardsharp.contest.sqlite import found_in, kept_in
 from cardsharp.contest.status import Status
 from cardsharp.errors import ConfigError, Malformed
+from cardsharp.ratings import Rating
 from workbench.cli.commands import command
 from workbench.cli.contest_play import practice, run_
 from workbench.cli.contest_teams import teams
 from workbench.cli.contest_where import HERE, Folder, Where, name_of
+from workbench.contest.planning import KINDS, proposals
 from workbench.contest.showing import (
     MEETING_COLUMNS,
     RESULT_COLUMNS,
+    Cells,
     ladder_rows,
     match_rows,
     meeting_row,
@@ -35,6 +39,7 @@ from workbench.contest.tables import check_game
 from workbench.lab.plan import DEFAULT_GAME
 from workbench.show.options import Json
 from workbench.show.output import print_json, results
+from workbench.show.progress import Bar
 
 _COMMAND = command("contest")
 
@@ -107,6 +112,54 @@ def new(folder: Folder, /, *, options: NewOptions = NewOptions(), where: Where =
     played = "" if settings.has_arena else " --strategy STRATEGY"
     command = f"cardsharp contest teams add {where.arguments(folder)} NAME{played}"
     results().print(f"Enter teams by: {command}", style="dim", soft_wrap=True)
+
+
+@contest.command
+def plan(  # noqa: PLR0913 - each is a flag of its own
+    folder: Annotated[
+        Path | None, Parameter(help="A contest that has practised: its teams and their ratings.")
+    ] = None,
+    /,
+    *,
+    teams: Annotated[int, Parameter(validator=validators.Number(gte=2, lte=64))] = 8,
+    minutes: Annotated[float, Parameter(help="How long the contest may take.")] = 180,
+    match_seconds: Annotated[float, Parameter(help="How long a match takes.")] = 60,
+    spread: Annotated[
+        float, Parameter(help="How far apart the teams are: a standard deviation, in Elo.")
+    ] = 100,
+    as_json: Json = False,
+) -> None:
+    """Say which format fits the time, and how likely the best team wins it.
+
+    Each kind is simulated 200 times. Without a FOLDER the teams' strengths are drawn.
+    """
+    known: list[Rating] = []
+    if folder is not None:
+        with kept_in(folder) as records:
+            known = [row.rating for row in ladder(records) if row.rating is not None]
+        if len(known) < 2:  # noqa: PLR2004 - nobody meets anybody
+            raise ConfigError(f"Nobody has practised in {folder}; give --teams instead.")
+    number = len(known) or teams
+    found = []
+    with Bar(KINDS, "simulating contests") as bar:
+        for one in proposals(number, match_seconds, spread, known):
+            found.append(one)
+            bar.advance(1)
+    found.sort(key=lambda one: (one.minutes > minutes, -one.best_wins, one.minutes))
+    rows: list[Cells] = [
+        {
+            "format": one.format,
+            "matches a pairing": one.matches,
+            "best wins": f"{one.best_wins:.0%}".replace("%", " %"),
+            "minutes": round(one.minutes),
+            "fits": "yes" if one.minutes <= minutes else "no",
+        }
+        for one in found
+    ]
+    if as_json:
+        print_json(rows)
+    else:
+        print_table(rows)
 
 
 _STATES = {Stage.OPEN: "has not begun", Stage.BEGUN: "goes on", Stage.OVER: "over"}

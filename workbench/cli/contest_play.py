@@ -17,6 +17,7 @@ from cardsharp.contest.entries import Stage
 from cardsharp.contest.practice import Practice, ladder
 from cardsharp.contest.records import Records
 from cardsharp.contest.sqlite import kept_in
+from cardsharp.contest.status import Status
 from cardsharp.contest.tables import PracticeHost
 from cardsharp.deadmansdraw.contest.tables import AttendedTables
 from cardsharp.errors import ConfigError
@@ -126,7 +127,7 @@ def run_(
         if seed_by_practice and records.stage is Stage.OPEN:
             _seed_by_practice(records)
         run(Director(records, tables).step, _teller(records, names), pause)
-        results().print(f"won by {joined(records.table()[0], names)}", markup=False)
+        _print_winner(records, names)
         with suppress(KeyboardInterrupt):
             while stay:
                 _wait()
@@ -143,7 +144,16 @@ def _show(there: "Contests", name: str) -> None:
         there.go_on()
         messages().print(f"contest {name}: arena at {there.url}; it goes on after Ctrl-C.")
         run(lambda: records.stage is Stage.OVER, _teller(records, names), _wait)
-        results().print(f"won by {joined(records.table()[0], names)}", markup=False)
+        _print_winner(records, names)
+
+
+def _print_winner(records: Records, names: Names) -> None:
+    """Say who has won, and how sure it is that this is the strongest team."""
+    status = Status(records)
+    if status.sure is not None:
+        chance = f"{100 * status.sure:.0f} %"
+        results().print(f"By all matches the winner is the strongest with a chance of {chance}.")
+    results().print(f"won by {joined(status.champions, names)}", markup=False)
 
 
 def _teller(records: Records, names: Names) -> Callable[[], None]:

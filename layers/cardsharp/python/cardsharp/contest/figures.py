@@ -2,10 +2,16 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from random import Random
 
 from cardsharp.contest.entries import Result
 from cardsharp.contest.facts import Facts
+from cardsharp.contest.ladder import ratings
 from cardsharp.contest.pairing import Team
+from cardsharp.ratings import NORMAL_95
+
+_DRAWN = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,3 +82,25 @@ def wins_so_far(result: Result) -> tuple[int, int]:
 
 def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else 0.0
+
+
+@lru_cache(maxsize=4)
+def chance_strongest(team: Team, results: tuple[Result, ...]) -> float | None:
+    """The chance that a team is the strongest of all, by all its contest's matches; None without.
+
+    Ratings fitted to the matches are drawn anew within their margins, so many times.
+    """
+    shares = [
+        (result.teams, 0.5 if facts.winner is None else 1.0 - facts.winner)
+        for result in results
+        for facts in result.facts
+    ]
+    found = ratings({one for teams, _ in shares for one in teams}, shares)
+    if team not in found:
+        return None
+    dice = Random(0)
+    drawn = [
+        max(found, key=lambda one: dice.gauss(found[one].value, found[one].margin / NORMAL_95))
+        for _ in range(_DRAWN)
+    ]
+    return drawn.count(team) / _DRAWN

@@ -109,6 +109,13 @@ class Status:
         """Who has won, once it is over."""
         return self._table[0] if self.over else []
 
+    @property
+    def sure(self) -> float | None:
+        """The chance that the single champion is the strongest; None before or without matches."""
+        if len(self.champions) != 1:
+            return None
+        return figures.chance_strongest(self.champions[0], tuple(self.results))
+
     @cached_property
     def _table(self) -> list[list[Team]]:
         if len(self.teams) < LEAST:

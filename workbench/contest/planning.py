@@ -1,0 +1,92 @@
+"""What a contest takes, and how likely the best team wins it, said before it begins.
+
+It is simulated from strengths in Elo points: those of practice with their margins, or a guess of
+how far apart teams are.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from statistics import fmean
+
+from cardsharp.contest import entries  # noqa: F401 - with it the formats enter themselves
+from cardsharp.contest.pairing import FORMATS, Decision, Format, Rules, Score, Team
+from cardsharp.ratings import NORMAL_95, Rating, share_at
+
+MATCHES = (1, 3, 5, 7)
+"""Matches a pairing that are tried."""
+
+RUNS = 200
+"""Contests that are simulated of each kind: a chance is right to about 3 points in a hundred."""
+
+SLOW = "ladder"
+"""The format that is not tried: it takes as long as a round robin, and long to simulate."""
+
+
+KINDS = (len(FORMATS) - 1) * len(MATCHES)
+"""How many kinds of contest are tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A kind of contest: the chance that the best team wins, and the minutes that it takes."""
+
+    format: str
+    matches: int
+    best_wins: float
+    minutes: float
+
+
+def proposals(
+    teams: int, seconds: float, spread: float, known: Sequence[Rating] = ()
+) -> Iterator[Proposal]:
+    """Yield each kind of contest of so many teams, where a match takes so many seconds.
+
+    Strengths are drawn with a standard deviation of `spread`, or around `known` ratings, by which
+    the teams are seeded then.
+    """
+    for name in sorted(FORMATS.keys() - {SLOW}):
+        for matches in MATCHES:
+            rules = Rules(matches, 3 * matches, level=FORMATS[name].level)
+            runs = [_run(FORMATS[name], rules, teams, spread, known, seed) for seed in range(RUNS)]
+            minutes = fmean(slots for _, slots in runs) * seconds / 60
+            yield Proposal(name, matches, fmean(won for won, _ in runs), minutes)
+
+
+def _run(  # noqa: PLR0913, PLR0917 - what a contest is made of
+    form: Format, rules: Rules, teams: int, spread: float, known: Sequence[Rating], seed: int
+) -> tuple[float, int]:
+    """A contest: the best team's share of the first place, and how many matches were in a row."""
+    dice = Random(seed)
+    strengths = {
+        str(place): dice.gauss(one.value, one.margin / NORMAL_95)
+        for place, one in enumerate(sorted(known, key=lambda one: -one.value))
+    } or {str(place): dice.gauss(0, spread) for place in range(teams)}
+    champions, slots = held(form, rules, strengths, dice)
+    best = max(strengths, key=strengths.__getitem__)
+    return (best in champions) / len(champions), slots
+
+
+def held(
+    form: Format, rules: Rules, strengths: Mapping[Team, float], dice: Random
+) -> tuple[list[Team], int]:
+    """Who wins a contest of teams so strong, seeded in their order, and its matches in a row."""
+    order, slots = list(strengths), 0
+    decided: dict[str, Decision] = {}
+    while True:
+        waiting = [one for one in form.pairings(order, decided) if one.key not in decided]
+        if not waiting:
+            return form.table(order, decided)[0], slots
+        busy: set[Team] = set()
+        longest = 0
+        for pairing in waiting:
+            if not busy.isdisjoint(pairing.teams):
+                continue
+            busy.update(pairing.teams)
+            share = share_at(strengths[pairing.teams[0]] - strengths[pairing.teams[1]])
+            scores: list[Score] = []
+            while (decision := rules.decision(pairing, scores)) is None:
+                scores.append(Score((0, 0), int(dice.random() >= share)))
+            decided[pairing.key] = decision
+            longest = max(longest, len(scores))
+        slots += longest
