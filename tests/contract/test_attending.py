@@ -13,7 +13,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
@@ -21,22 +20,17 @@ from support.games import GAMES
 from support.size import cases
 from world import kit
 from world.bench import Bench, played
-from world.faults import REQUESTS, STORE_KINDS, FaultPlan, Kind, kinds_for, suffering
+from world.faults import REQUESTS, STORE_KINDS, Kind, kinds_for, suffering
 from world.kit import HOMES, PLACES, Faults, Kit, counted, pairs, singles
-from world.schedule import Process, Schedule
 
 from cardsharp.cloud.attended import Attended
-from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.timing import Timing
 
 SOON = timedelta(seconds=5)
-JUMP = 5
-"""So many seconds a worker is away now and then between two steps; its lease runs out in it."""
 
 HOUR = timedelta(hours=1)
 SKEWS = [(HOUR, -HOUR), (timedelta(0), SOON), (SOON, timedelta(0))]
 PAIRS = cases(5, every=100)
-INTERLEAVINGS = cases(8, every=50)
 
 every_game = pytest.mark.parametrize("game", PLACES)
 
@@ -212,54 +206,3 @@ def test_r02_r11_a_message_that_comes_again_after_the_end_changes_nothing(
             bench.order()
         assert bench.everything() == before
         assert bench.faults_found() == []
-
-
-@every_game
-def test_r02_the_same_message_delivered_twice_at_once_changes_nothing(
-    game: str, folder: Path
-) -> None:
-    """Seeded interleavings of two workers, step by step, with pauses in which leases run out.
-
-    R30: at three seeds of four on machines whose clocks differ.
-    """
-    ends: Counter[object] = Counter()
-    shared = 0
-    for seed in range(INTERLEAVINGS):
-        bench = interleaved(game, folder, seed, ends)
-        assert bench.found == [], f"seed {seed}"
-        workers = {m.intent["worker"] for m in bench.moves if m.intent}
-        shared += len(workers) > 1
-    assert ends[Attended.FINISHED] >= INTERLEAVINGS
-    assert ends[Attended.ELSEWHERE] > INTERLEAVINGS
-    assert shared > INTERLEAVINGS / 4, "hardly ever did a second worker take a match over"
-
-
-def interleaved(game: str, folder: Path, seed: int, ends: Counter[object]) -> Bench:
-    """A match whose message is delivered to two workers again and again until it has ended."""
-    chance = Random(seed)
-    clock = Schedule(chance)
-    skews = [(timedelta(0),), *SKEWS][seed % 4]
-    bench = Bench(PLACES[game], folder, clock=clock, skews=skews)
-    bench.order()
-
-    def away(step: str) -> None:
-        """For long now and then; only an action that is being sent arrives before its limit."""
-        if step not in {"act", "match", "take"} and chance.random() < 0.3:
-            clock.process.frozen = clock.monotonic() + JUMP
-        clock.sleep(timedelta(0))
-
-    def work() -> None:
-        offering = Offering(bench.log, bench.queue, clock)
-        while not bench.finished:
-            offering.offer()
-            plan = FaultPlan(bench.clock, before_step=away)
-            ends[bench.worker(plan).attend(bench.match_id, lambda: HOUR)] += 1
-
-    try:
-        for name in "one", "other":
-            clock.spawn(work, Process(name))
-        clock.run()
-        bench.found = bench.faults_found()
-    finally:
-        bench.close()
-    return bench

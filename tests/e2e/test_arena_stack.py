@@ -1,36 +1,62 @@
-"""An arena that is deployed alone, operated by the same commands as a bot."""
+"""An arena that is deployed alone: operated like a bot, and a contest through all that happens."""
 
 import io
+import os
+import signal
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from support.aws_build import native_build
-from support.cli import Cli, clean
+from support.cli import Cli, clean, line_with, program
+from support.contest_stores import contests_in
 
+from cardsharp.access import Address, Credentials
+from cardsharp.cloud.dynamodb_table import DynamoTable
+from cardsharp.contest.entries import Settings
+from cardsharp.contest.sqlite import found_in
+from workbench.build.artifacts import Build
 from workbench.build.deploy import STACK_SERVICES, deploy
 from workbench.build.target import native_architecture
 from workbench.cloud.emulator import Emulator
 from workbench.cloud.template import ARENA
+from workbench.contest.home import play_on
 from workbench.operate.stack import Stack, find_stack
 from workbench.show.exits import Exit
+from workbench.stage.opponent import Order
 
 NAME = "arena-alone"
 HERE = ("--stack", NAME)
+TEAMS = ("draw-2", "draw-3", "third")
+"""Strategies that do the same in the same position, as teams."""
+
+SETTINGS = Settings("cup", matches=1, most=3, timeout=60, seed="a secret of this test")
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
+
+Deployed = tuple[Emulator, Build]
+
+
+def stack(deployed: Deployed, log_level: str = "INFO") -> Stack:
+    """The arena's stack, new or updated."""
+    emulator, built = deployed
+    parameters = {"Architecture": native_architecture(), "LogLevel": log_level}
+    deploy(emulator, built, NAME, parameters, ARENA)
+    return find_stack(NAME, emulator.client)
 
 
 @pytest.fixture(scope="module")
-def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Emulator, Stack]]:
-    built = native_build(tmp_path_factory)
+def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
     with Emulator(STACK_SERVICES) as emulator:
-        deploy(emulator, built, NAME, {"Architecture": native_architecture()}, ARENA)
-        yield emulator, find_stack(NAME, emulator.client)
+        yield emulator, native_build(tmp_path_factory)
 
 
 @pytest.fixture
 def cli(
-    deployed: tuple[Emulator, Stack],
+    deployed: Deployed,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
@@ -41,18 +67,16 @@ def cli(
     return Cli(capsys)
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_an_arena_alone_is_looked_at_and_its_directors_letters_are_sent_again(
-    deployed: tuple[Emulator, Stack], cli: Cli, monkeypatch: pytest.MonkeyPatch
+    deployed: Deployed, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    emulator, stack = deployed
+    (emulator, _), made = deployed, stack(deployed)
     without = cli("cloud", "doctor", *HERE)
     assert without.code == Exit.FAILED
     assert "rotate-secret --service deadmansdraw" in without.out + without.err
     monkeypatch.setattr("sys.stdin", io.StringIO("a long password of the organiser\n"))
     assert cli("cloud", "rotate-secret", "--service", "deadmansdraw", *HERE).code == Exit.OK
-    sqs, url = emulator.client("sqs"), stack.output("TickLetterUrl")
+    sqs, url = emulator.client("sqs"), made.output("TickLetterUrl")
     for body in ('{"ticket": 0}', "no tick"):
         sqs.send_message(QueueUrl=url, MessageBody=body)
     look = cli("cloud", "status", *HERE, "--json").json()
@@ -63,7 +87,7 @@ def test_an_arena_alone_is_looked_at_and_its_directors_letters_are_sent_again(
     assert "sent 1 letter" in cli("cloud", "dlq", "replay", "--all", *HERE).out
     assert "dropped 1 letter" in cli("cloud", "dlq", "drop", "--all", "--director", *HERE).out
     logs, now = emulator.client("logs"), round(time.time() * 1000)
-    there = {"logGroupName": stack.log_groups["director"], "logStreamName": "planted"}
+    there = {"logGroupName": made.log_groups["director"], "logStreamName": "planted"}
     logs.create_log_stream(**there)
     lines = ('{"level":"ERROR","message":"planted"}', '{"level":"INFO","message":"no error"}')
     told = [{"timestamp": now, "message": line} for line in lines]
@@ -75,3 +99,62 @@ def test_an_arena_alone_is_looked_at_and_its_directors_letters_are_sent_again(
     assert refused.code != Exit.OK
     assert "no function logged anything about nonsuch" in refused.err
     assert "is an arena without a bot" in cli("cloud", "pause", *HERE).err
+
+
+def kill_director(emulator: Emulator) -> int:
+    """How many processes of the deployed director there were."""
+    killed = 0
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            line = (folder / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if str(emulator.folder).encode() in line and b"Director" in line:
+            os.kill(int(folder.name), signal.SIGKILL)
+            killed += 1
+    return killed
+
+
+@contextmanager
+def at_play(emulator: Emulator, made: Stack, words: dict[str, Credentials]) -> Iterator[None]:
+    """The teams at the deployed arena, which the emulator has below a path of its own."""
+    api = made.outputs["deadmansdrawUrl"].partition("//")[2].partition(".")[0]
+    url = f"{emulator.endpoint}/_aws/execute-api/{api}/$default"
+    over = threading.Event()
+    for name, who in words.items():
+        play_on(Order(url, who.user, who.password, name, name), Address(url), over)
+    yield
+    over.set()
+
+
+def results(cli: Cli, *contest: str) -> list[tuple[object, ...]]:
+    """Who met whom, with the points of each match, and who won."""
+    rows = cli("contest", "results", *contest, "--json").json()
+    return [(row["pairing"], row["teams"], row["points"], row["winner"]) for row in rows]
+
+
+def test_a_contest_survives_an_upgrade_and_a_killed_director(
+    deployed: Deployed, cli: Cli, tmp_path: Path
+) -> None:
+    """With the results, to the points, of the same contest at home that nobody disturbs."""
+    home, (emulator, _) = str(tmp_path / "cup"), deployed
+    found_in(Path(home), SETTINGS).close()
+    for name in TEAMS:
+        cli("contest", "teams", "add", home, name, "--strategy", name)
+    assert cli("contest", "run", home, "--port", "0").code == 0
+    made = stack(deployed)
+    table = DynamoTable(made.ids["deadmansdrawTable"], emulator.client("dynamodb"))
+    contests_in(table, emulator.client("dynamodb")).found(SETTINGS)
+    words = {}
+    for name in TEAMS:
+        line = cli("contest", "teams", "add", "cup", name, *HERE).out
+        team, _, password = line.partition("id ")[2].strip().partition(", password ")
+        words[name] = Credentials(team, password)
+    with at_play(emulator, made, words), program("contest", "run", "cup", *HERE) as running:
+        line_with(running.stdout, "pairing 1")
+        assert kill_director(emulator) > 0
+        line_with(running.stdout, "pairing 2")
+        stack(deployed, "DEBUG")
+        line_with(running.stdout, "won by")
+        assert running.wait(timeout=10) == 0
+    assert results(cli, "cup", *HERE) == results(cli, home)
