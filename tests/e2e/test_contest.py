@@ -2,8 +2,11 @@
 
 import csv
 import io
+import os
 import re
 import signal
+import socket
+from contextlib import chdir
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,6 +14,7 @@ import pytest
 import requests
 from support.arena import until
 from support.cli import Cli, line_with, program
+from support.starters import start
 
 from cardsharp.contest.facts import Facts
 from cardsharp.contest.meetings import Meeting
@@ -138,3 +142,31 @@ def test_practice_can_be_looked_at(cli: Cli, tmp_path: Path) -> None:
     assert rows[2]["rating"] is None
     assert "ladder of practice" in cli("contest", "status", str(folder)).out
     assert "16:30, not noon" in cli("contest", "practice", str(folder), "--until", "noon").err
+
+
+def test_a_strategy_file_plays_a_program_from_outside(cli: Cli, tmp_path: Path) -> None:
+    """The file wherever the contest is run; the program waits for the arena and outlives it."""
+    folder = tmp_path / "cup"
+    with chdir(tmp_path):
+        cli("new", "first_entrant.py")
+        cli("contest", "new", "cup", "-n", "1")
+        file = ("File", "--strategy", "first_entrant.py")
+        assert cli("contest", "teams", "add", "cup", *file).code == 0
+    entered = cli("contest", "teams", "add", str(folder), "Program").out
+    user, password = re.findall(r"id (\w+), password (\S+)", entered)[0]
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    bot = start("python", f"http://127.0.0.1:{port}", user, "cup", password=password)
+    try:
+        told = cli("contest", "run", str(folder), "--port", str(port))
+        assert bot.poll() is None, bot.communicate()
+    finally:
+        os.killpg(bot.pid, signal.SIGKILL)
+        bot.communicate()
+    assert told.code == 0, told.err
+    assert told.out.splitlines()[-1] in ("won by File", "won by Program")
+    with kept_in(folder) as records:
+        results = records.results()
+    assert len(results) in (2, 3)
+    assert {facts.late for result in results for facts in result.facts} == {(0, 0)}

@@ -1,6 +1,6 @@
 """A fault before or after any storage call of a turn loses nothing and doubles nothing."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
@@ -8,9 +8,11 @@ from uuid import UUID
 
 import pytest
 import stamina
-from botocore.exceptions import ClientError, ConnectionClosedError, ReadTimeoutError
 from support.blef import Client, Reply, StartedGame
 from support.cloud_clock import FakeClock
+from world.clock import StillClock
+from world.faults import REQUESTS, Crash, FaultPlan, Faulty, Kind
+from world.stores import AWS
 
 from cardsharp.blef import dynamodb
 from cardsharp.blef.cards import DECK, Hand
@@ -29,52 +31,12 @@ CALLS = {
 }
 """The storage calls of each deed, within a minute of the change before."""
 
-POINTS = [(deed, at + 1) for deed, calls in CALLS.items() for at in range(len(calls))]
+POINTS = [(deed, at) for deed, calls in CALLS.items() for at in range(len(calls))]
 
 
-class Killed(BaseException):
-    """The process ends here: no handler of errors sees it, as none sees a kill."""
-
-
-def refused(code: str, *reasons: str) -> ClientError:
-    error = ClientError({"Error": {"Code": code, "Message": code}}, "Operation")
-    error.response["CancellationReasons"] = [{"Code": reason} for reason in reasons]
-    return error
-
-
-FAULTS = {
-    "killed before": Killed(),
-    "killed after": Killed(),
-    "request lost": ConnectionClosedError(endpoint_url="http://nowhere"),
-    "answer lost": ReadTimeoutError(endpoint_url="http://nowhere"),
-    "throttled": refused("ProvisionedThroughputExceededException"),
-    "in conflict": refused("TransactionCanceledException", "TransactionConflict", "None"),
-}
-"""Two that nobody answers, and some that pass, which no client is to notice."""
-
-AFTERWARDS = {"killed after", "answer lost"}
-"""Faults before which the request is carried out."""
-
-
-class FaultyClient:
-    """A DynamoDB client that does as it is asked, but for one call of the given number."""
-
-    def __init__(self, client: Any, fault: str = "", at: int = 0) -> None:  # noqa: ANN401 - boto3
-        self._client, self._fault, self._at = client, fault, at
-        self.calls: list[str] = []
-
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        request = getattr(self._client, name)
-
-        def call(**asked: Any) -> object:  # noqa: ANN401 - any request
-            self.calls.append(name)
-            fault = self._fault if len(self.calls) == self._at else ""
-            answer = request(**asked) if not fault or fault in AFTERWARDS else None
-            if fault:
-                raise FAULTS[fault]
-            return answer
-
-        return call
+DEATHS = {Kind.CRASH_BEFORE, Kind.CRASH_AFTER}
+PASSING = {Kind.REQUEST_LOST, Kind.RESPONSE_LOST, Kind.THROTTLED, Kind.CONFLICT}
+"""Faults that no client is to notice."""
 
 
 class NoChance(SecretChance):
@@ -108,12 +70,12 @@ class Scene:
     raw: Any
     name: str
 
-    def service(self, fault: str = "", at: int = 0) -> tuple[Client, FaultyClient]:
+    def service(self, fault: Kind | None = None, at: int = 0) -> tuple[Client, FaultPlan]:
         """The client of a fresh process, the fault at its storage call `at`."""
-        faulty = FaultyClient(self.raw, fault, at)
-        client = self.table.client
+        plan = FaultPlan(StillClock(), {} if fault is None else {at: fault})
+        client, faulty = self.table.client, Faulty(self.raw, plan, REQUESTS, AWS)
         store = DynamoGames(self.name, client.clock, faulty)  # type: ignore[arg-type]
-        return Client(store, client.clock, client.chance), faulty
+        return Client(store, client.clock, client.chance), plan
 
     def do(self, client: Client, deed: str) -> Reply:
         """Do the deed as its player would, by what is seen now."""
@@ -173,31 +135,31 @@ def done(raw: Any) -> dict[str, list[object]]:  # noqa: ANN401 - boto3
     for deed, calls in CALLS.items():
         scene = scene_of(raw, deed)
         before = scene.seen()
-        client, counted = scene.service()
+        client, plan = scene.service()
         assert scene.do(client, deed).status in {200, 202}
-        assert counted.calls == calls
+        assert plan.steps == calls
         found[deed] = scene.seen()
         assert found[deed] != before
     return found
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", sorted(DEATHS | PASSING))
 @pytest.mark.parametrize(("deed", "at"), POINTS)
 def test_a_deed_under_a_fault_is_done_once_and_as_a_whole(
     raw: Any,  # noqa: ANN401 - boto3
     done: dict[str, list[object]],
     deed: str,
     at: int,
-    fault: str,
+    fault: Kind,
 ) -> None:
     """Whoever got no answer looks, and does it again if it is not done."""
     scene = scene_of(raw, deed)
     before = scene.seen()
     client, _ = scene.service(fault, at)
-    if isinstance(FAULTS[fault], Killed):
-        with pytest.raises(Killed):
+    if fault in DEATHS:
+        with pytest.raises(Crash):
             scene.do(client, deed)
-        carried_out = (at, fault) == (2, "killed after")
+        carried_out = (at, fault) == (1, Kind.CRASH_AFTER)
         assert scene.seen() == (done[deed] if carried_out else before)
         client, _ = scene.service()
         if carried_out:
@@ -226,4 +188,4 @@ def test_without_receipts_a_lost_answer_would_lock_a_player_out(
     """The guard of this file: the faults do find a store that does not know its own writes."""
     monkeypatch.setattr(dynamodb, "_receipts", lambda _item: ())
     scene = scene_of(raw, "join")
-    assert scene.do(scene.service("answer lost", 2)[0], "join").status == 409
+    assert scene.do(scene.service(Kind.RESPONSE_LOST, 1)[0], "join").status == 409
