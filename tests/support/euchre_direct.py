@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import requests
 from requests.adapters import BaseAdapter
+from world.faults import Crash
 
 from cardsharp.cloud.clock import SystemClock
 from support.euchre_api import Json, Service
@@ -12,10 +13,6 @@ from workbench.euchre.remote import RemotePlayer
 
 TOKEN = "7f0e"
 BASE = "http://service"
-
-
-class Died(BaseException):
-    """The process died; nothing in it may catch this."""
 
 
 class Patient(BaseAdapter):
@@ -52,7 +49,7 @@ class Patient(BaseAdapter):
         event = http_event(asked, SystemClock().now())
         try:
             return self.service.answer(event)
-        except Died:
+        except Crash:
             self.deaths += 1
             self.service.restart()
             return self.service.answer(event)
