@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from cardsharp.errors import Malformed
+from cardsharp.errors import Illegal, Malformed
 from cardsharp.strategy import Decision, Strategy
 
 S = TypeVar("S")
@@ -73,7 +73,10 @@ class Simulation(Protocol[S, P, A]):
         Raises:
             Illegal: the match has ended.
         """
-        ...
+        seat = self.to_act(state)
+        if seat is None:
+            raise Illegal("Nobody is to act: the match has ended.")
+        return self.view(state, seat)
 
     def view(self, state: S, seat: int) -> P:
         """What a seat may know, also while it is another's turn and after the end.

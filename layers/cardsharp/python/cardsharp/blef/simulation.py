@@ -53,12 +53,6 @@ class Blef(Simulation[Match, Position, int]):
         """The seat whose turn it is, None when one player is left."""
         return state.live.turn
 
-    def position(self, state: Match) -> Position:
-        """What the seat whose turn it is sees; raises `Illegal` after the end."""
-        if state.live.turn is None:
-            raise Illegal("Nobody is to act: the match has ended.")
-        return position_of(state.live, state.live.turn, state.closed)
-
     def view(self, state: Match, seat: int) -> Position:
         """What a seat sees of the live round at any time."""
         return position_of(state.live, seat, state.closed)

@@ -128,10 +128,6 @@ class DeadMansDraw(Simulation[Match, Position, Action]):
         """The player to act, None when the match has ended."""
         return state.state.active
 
-    def position(self, state: Match) -> Position:
-        """What the player to act may know; raises `Illegal` after the end."""
-        return state.position
-
     def view(self, state: Match, seat: int) -> Position:
         """What a player may know at any time."""
         return state.seen_by(seat)

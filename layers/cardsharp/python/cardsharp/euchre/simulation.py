@@ -7,7 +7,7 @@ from random import Random
 from cardsharp.errors import ConfigError, Illegal
 from cardsharp.euchre.actions import Action
 from cardsharp.euchre.cards import DECK, Card
-from cardsharp.euchre.position import Position, project, seen_by
+from cardsharp.euchre.position import Position, seen_by
 from cardsharp.euchre.rules import apply, legal_actions, score, start
 from cardsharp.euchre.state import HAND, TURN, Deal
 from cardsharp.euchre.strategies import Strategy, build
@@ -105,13 +105,6 @@ class Euchre(Simulation[Match, Position, Action]):
         """The chair to answer, None when a side has its points."""
         now = turn(state.now.deal.table)
         return None if now is None else state.now.chair(now.seat)
-
-    def position(self, state: Match) -> Position:
-        """What the chair to answer knows of the running deal; raises `Illegal` after the end."""
-        now = turn(state.now.deal.table)
-        if now is None:
-            raise Illegal("Nobody is to act: the match has ended.")
-        return project(state.now.deal, now.seat)
 
     def view(self, state: Match, seat: int) -> Position:
         """What a chair knows of the running deal, or of the last one, at any time."""

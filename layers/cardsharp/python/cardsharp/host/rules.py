@@ -61,13 +61,6 @@ class Rules(Simulation[S, P, A]):
         """
         raise NotImplementedError
 
-    def position(self, state: S) -> P:
-        """What the seat that is to act may know."""
-        seat = self.to_act(state)
-        if seat is None:
-            raise Illegal("The match has ended.")
-        return self.view(state, seat)
-
     def actions(self, state: S) -> Sequence[A]:
         """The legal actions; none after the end."""
         return () if self.to_act(state) is None else self.options(self.position(state))
