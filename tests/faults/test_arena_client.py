@@ -44,7 +44,7 @@ from cardsharp import connections
 from cardsharp.access import Credentials, Limits
 from cardsharp.deadmansdraw.actions import DRAW, EffectType, respond
 from cardsharp.deadmansdraw.cards import Card, Suit
-from cardsharp.deadmansdraw.client import ArenaClient, MatchClosed
+from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.wire import MatchParams
 from cardsharp.deadmansdraw.wire_views import EventType
 from cardsharp.errors import (
@@ -163,7 +163,7 @@ def test_of_a_list_that_is_too_long_the_newest_are_asked_for() -> None:
 
 
 def test_waiting_for_a_turn_has_three_ends() -> None:
-    """Our turn: the view. Still not: None. The match ended: MatchClosed with the last view."""
+    """Our turn: the view. Still not: None. The match ended: the last view."""
     script = (
         answer(body=bodies.RUNNING),
         answer(409, bodies.NOT_YOUR_TURN),
@@ -174,23 +174,16 @@ def test_waiting_for_a_turn_has_three_ends() -> None:
         assert view is not None
         assert view.active_player_index == 0
         assert client.wait_for_turn(bodies.MATCH) is None
-        with pytest.raises(MatchClosed) as caught:
-            client.wait_for_turn(bodies.MATCH)
+        last = client.wait_for_turn(bodies.MATCH)
         assert len(arena.seen) == 3
-    closing = caught.value.closing
-    assert closing.view is not None
-    assert closing.view.state.winner_idx == 1
-    assert closing.ended is not None
-    assert not caught.value.doubtful
+    assert last is not None
+    assert last.state.winner_idx == 1
 
 
-def test_the_end_of_the_match_answers_an_action_with_its_closing_events() -> None:
-    with asking(answer(410, bodies.CLOSING)) as (_, client), pytest.raises(MatchClosed) as caught:
+def test_the_end_of_the_match_answers_an_action_without_doubt() -> None:
+    with asking(answer(410, bodies.CLOSING)) as (_, client), pytest.raises(MatchOver) as caught:
         client.act(bodies.MATCH, DRAW)
-    closing = caught.value.closing
-    assert (closing.view, caught.value.doubtful) == (None, False)
-    assert closing.ended is not None
-    assert closing.ended.match_ended_scores == (8, 0)
+    assert not caught.value.doubtful
 
 
 # --- faults that pass, and those that no repetition would mend -----------------------------------
@@ -639,7 +632,7 @@ def test_an_arenas_words_stay_one_short_line() -> None:
         Rejected(500, "x", doubtful=True),
         RateLimited("x", timedelta(seconds=2)),
         Foreign(403, "x", doubtful=True),
-        MatchOver("told"),
+        MatchOver(),
     ],
 )
 def test_arena_errors_travel_between_processes(error: ArenaError) -> None:

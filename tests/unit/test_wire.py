@@ -135,9 +135,7 @@ def read_example(verb: str, path: str, example: dict[str, Any]) -> None:
     is_list = path.partition("?")[0] in {"/api/matches", "/api/matches/watchdog"}
     match verb, is_list, example["status"]:
         case "POST", _, 410:
-            wire.parse_closing_events(example["response"])
-        case "GET", _, 410:
-            wire.parse_closing_view(example["response"])
+            wire.parse_ending(example["response"])
         case "POST", True, _ if "watchdog" not in path:
             wire.parse_created(example["response"])
         case _, True, _:

@@ -14,7 +14,7 @@ CardsharpError
 │   │   ├── Unauthorized                    401: user, password or participation
 │   │   ├── NotFound                        404
 │   │   ├── NotYourTurn                     409
-│   │   └── MatchOver(closing)              410: the match has ended
+│   │   └── MatchOver                       410: the match has ended
 │   └── RateLimited(retry_after)          429, or 503 with Retry-After
 ├── StrategyFault                       a strategy's own code failed, or broke the rules
 ├── ConfigError                         a setting, flag or file that cannot be used
@@ -117,17 +117,11 @@ class NotYourTurn(Rejected):
 
 
 class MatchOver(Rejected):
-    """410: the match has ended; `closing` is a game's own account of the end.
+    """410: the match has ended."""
 
-    Each game's client raises a subclass in which `closing` has a type.
-    """
-
-    closing: object = None
-
-    def __init__(self, closing: object = None) -> None:
+    def __init__(self) -> None:
         super().__init__(410, "The match has ended.")
-        self.args = (closing,)
-        self.closing = closing
+        self.args = ()
 
 
 class RateLimited(ArenaError):

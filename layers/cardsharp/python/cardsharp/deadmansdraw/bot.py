@@ -16,7 +16,6 @@ from cardsharp.cloud.ports import Body, Clock, MatchReader
 from cardsharp.deadmansdraw.actions import END_TURN, Action
 from cardsharp.deadmansdraw.briefing import BriefedPlayers
 from cardsharp.deadmansdraw.cards import Card
-from cardsharp.deadmansdraw.client import MatchClosed
 from cardsharp.deadmansdraw.events import Event
 from cardsharp.deadmansdraw.fallback import blind_action, decide
 from cardsharp.deadmansdraw.logbook import (
@@ -93,11 +92,7 @@ class ArenaMatch:
 
     def wait(self, known: Facts) -> Sight[Action] | None:
         """The match when we are to act or it has ended, None where that took too long."""
-        client = self.players.me.client
-        try:
-            view = client.wait_for_turn(self.match_id, self.patience)
-        except MatchClosed as closed:
-            view = closed.closing.view or client.view(self.match_id)
+        view = self.players.me.client.wait_for_turn(self.match_id, self.patience)
         return None if view is None else self._sight(view, known)
 
     def gone(self, denied: Rejected) -> Body | None:

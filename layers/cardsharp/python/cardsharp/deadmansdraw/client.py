@@ -26,15 +26,6 @@ DUMMY_ID = "000000000000000000000000"
 """The player who accepts any match (docs/spec/arena.md section 4)."""
 
 
-class MatchClosed(MatchOver):
-    """The match has ended; `closing` tells how."""
-
-    closing: wire_views.Closing
-
-    def __init__(self, closing: wire_views.Closing) -> None:
-        super().__init__(closing)
-
-
 class ArenaClient(Client):
     """A player's session at an arena; for one thread at a time, closed by `with`.
 
@@ -163,12 +154,10 @@ class ArenaClient(Client):
     def wait_for_turn(
         self, match_id: str, patience: timedelta = timedelta(seconds=2)
     ) -> wire_views.MatchView | None:
-        """The match with all its moves once we are to move; None if that took too long.
+        """The match with all its moves once we are to move or it has ended.
 
-        A long poll of up to the server's 30 s, which begins within our own `patience`.
-
-        Raises:
-            MatchClosed: the match has ended; `closing.view` is its last view, with all moves.
+        A long poll of up to the server's 30 s, which begins within our own `patience`; None if that
+        took too long.
         """
         call = Call(
             kind="view_wait",
@@ -184,9 +173,8 @@ class ArenaClient(Client):
             answer = self._exchange.send(call)
         except NotYourTurn:
             return None
-        if answer.status == _GONE:
-            raise MatchClosed(wire.parse_closing_view(answer.body))
-        return wire.parse_whole_view(answer.body)
+        parse = wire.parse_view if answer.status == _GONE else wire.parse_whole_view
+        return parse(answer.body)
 
     def act(
         self, match_id: str, action: Action, within: timedelta | None = None
@@ -197,7 +185,7 @@ class ArenaClient(Client):
 
         Raises:
             Unreachable: without `doubtful`, there was no time left to send it.
-            MatchClosed: the match has ended; only `closing.events` is known.
+            MatchOver: the match has ended.
             NotYourTurn, Rejected: nothing was carried out; `message` says why.
             ArenaError: with `doubtful`, it may have been carried out: read the match again.
         """
@@ -246,7 +234,8 @@ class ArenaClient(Client):
         answer = self._exchange.send(call)
         try:
             if answer.status == _GONE:
-                raise MatchClosed(wire.parse_closing_events(answer.body))
+                wire.parse_ending(answer.body)
+                raise MatchOver
             return parse(answer.body)
         except Garbled as error:
             error.doubtful = call.writes

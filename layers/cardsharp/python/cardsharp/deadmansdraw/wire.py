@@ -16,7 +16,6 @@ from pydantic import TypeAdapter, ValidationError
 
 from cardsharp.deadmansdraw.cards import Card
 from cardsharp.deadmansdraw.wire_views import (
-    Closing,
     Ending,
     EventView,
     Hello,
@@ -49,7 +48,6 @@ class MatchParams(NamedTuple):
 
 _VIEW = TypeAdapter(MatchView)
 _VIEWS = TypeAdapter(list[MatchView])
-_ENDING = TypeAdapter(Ending)
 
 
 _T = TypeVar("_T")
@@ -150,16 +148,8 @@ parse_events = partial(_parse, TypeAdapter(list[EventView]), what="a list of eve
 """The events that an accepted action caused; raises Garbled."""
 
 
-def parse_closing_view(raw: object) -> Closing:
-    """The end as told by the 410 of a GET, whose body is the whole match; raises Garbled."""
-    view = parse_view(raw)
-    return Closing(view.moves[-1].events if view.moves else (), view)
-
-
-def parse_closing_events(raw: object) -> Closing:
-    """The end as told by the 410 of an action, `{"events": [...]}`; raises Garbled."""
-    return Closing(_parse(_ENDING, raw, "the end of a match").events)
-
+parse_ending = partial(_parse, TypeAdapter(Ending), what="the end of a match")
+"""The end as told by the 410 of an action, `{"events": [...]}`; raises Garbled."""
 
 parse_created = partial(_parse, TypeAdapter(MatchCreated), what="a created match")
 """The answer of POST /api/matches; raises Garbled."""

@@ -15,7 +15,7 @@ Field names are those of openapi.json in snake case, e.g. `match_ended_winner_id
 from collections.abc import Mapping
 from datetime import timedelta
 from enum import StrEnum
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from pydantic import (
     AfterValidator,
@@ -277,20 +277,3 @@ class Ending(_View):
     """The body of a 410 to an action."""
 
     events: tuple[EventView, ...]
-
-
-class Closing(NamedTuple):
-    """What a 410 tells about the end of a match.
-
-    A GET brings the whole `view`; a POST only the closing `events` and no view. `events` are
-    those of the last move in both cases.
-    """
-
-    events: tuple[EventView, ...]
-    view: MatchView | None = None
-
-    @property
-    def ended(self) -> EventView | None:
-        """The MatchEnded event with scores and winner, if it was told."""
-        ends = (e for e in self.events if e.event_type == EventType.MATCH_ENDED)
-        return next(ends, None)
