@@ -1,10 +1,11 @@
 """A user's own strategy: one Python file with one class, named as `@strategy("mine")` names it.
 
 The file needs nothing else, and works unchanged when it is copied into the game's package of
-strategies. It may import modules that lie beside it.
+strategies. It may import modules that lie beside it, and packages from the folder `packages` there.
 """
 
 import importlib.util
+import shlex
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
@@ -26,6 +27,10 @@ SUFFIX = ".py"
 
 TRAINED = ".json"
 """What the name of a file ends in that training wrote."""
+
+
+PACKAGES = "packages"
+"""The folder beside a strategy file with packages of its own."""
 
 
 def is_file(name: str) -> bool:
@@ -200,7 +205,7 @@ def _import(path: Path, module_name: str) -> tuple[Path, ...]:
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module
     there = set(sys.modules)
-    _look_in(str(path.parent))
+    _look_in(str(path.parent), str(path.parent / PACKAGES))
     last_words.listen(path)
     try:
         with last_words.in_time(path):
@@ -208,7 +213,7 @@ def _import(path: Path, module_name: str) -> tuple[Path, ...]:
     except (Exception, SystemExit) as error:
         del sys.modules[module_name]
         raise ConfigError(
-            f"The strategy file {_place(error, path)} fails: {_said(error)}{_remedy(error)}"
+            f"The strategy file {_place(error, path)} fails: {_said(error)}{_remedy(error, path)}"
         ) from error
     return path, *_take_out(set(sys.modules) - there, path.parent)
 
@@ -216,24 +221,27 @@ def _import(path: Path, module_name: str) -> tuple[Path, ...]:
 _folders: list[str] = []
 
 
-def _look_in(folder: str) -> None:
-    """Have modules looked for in this folder before those of other strategy files.
+def _look_in(*folders: str) -> None:
+    """Have modules looked for in these folders before those of other strategy files.
 
     All of them come last, so that no file hides one of Python's modules.
     """
     sys.path[:] = [place for place in sys.path if place not in _folders]
-    _folders[:] = [folder, *(place for place in _folders if place != folder)]
+    _folders[:] = [*folders, *(place for place in _folders if place not in folders)]
     sys.path += _folders
 
 
 def _take_out(names: set[str], folder: Path) -> Iterator[Path]:
     """The files of those modules that lie in the folder, which are imported anew by the next file.
 
-    So the same name in another folder is another module: a bot can play its older version.
+    So the same name in another folder is another module: a bot can play its older version. Packages
+    stay, for those with compiled code can be imported only once.
     """
     for name in sorted(names):
         file = getattr(sys.modules[name], "__file__", None)
-        if file is not None and Path(file).is_relative_to(folder):
+        if file is None or Path(file).is_relative_to(folder / PACKAGES):
+            continue
+        if Path(file).is_relative_to(folder):
             del sys.modules[name]
             yield Path(file)
 
@@ -247,12 +255,16 @@ def _place(error: BaseException, path: Path) -> str:
     return f"{path}, line {lines[-1]}," if lines else str(path)
 
 
-def _remedy(error: BaseException) -> str:
+def _remedy(error: BaseException, path: Path) -> str:
     """What to type where a package is missing."""
     if not isinstance(error, ModuleNotFoundError):
         return ""
     package = str(error.name).partition(".")[0]
-    return f". Is it a package? Install it: {sys.executable} -m pip install {package}"
+    place = shlex.quote(str(path.parent / PACKAGES))
+    return (
+        f". Is it a package? Install it beside the file: "
+        f"{sys.executable} -m pip install --target {place} {package}"
+    )
 
 
 def _said(error: BaseException) -> str:

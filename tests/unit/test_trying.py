@@ -8,11 +8,13 @@ from random import Random
 
 import pytest
 from support.bot_positions import opening
+from support.cli import written
 
 from cardsharp.deadmansdraw.actions import DRAW
 from cardsharp.deadmansdraw.fallback import decide
 from cardsharp.deadmansdraw.strategies import Decision, Option, Strategy, build
 from cardsharp.deciding import Decided
+from cardsharp.errors import ConfigError
 from cardsharp.trying import MOST_PRINTED, tried
 from workbench.strategy_file import strategy_named
 
@@ -45,6 +47,21 @@ def built(folder: Path, body: str, name: str) -> Strategy:
         "    def decide(self, position):\n" + body
     )
     return build(strategy_named(str(folder / f"{name}.py")), Random(0))
+
+
+def test_a_package_beside_it_is_imported_once_by_all_its_versions(tmp_path: Path) -> None:
+    """Compiled code cannot be imported twice; and what is missing is told with what to type."""
+    (tmp_path / "packages").mkdir()
+    (tmp_path / "packages" / "seldom.py").write_text("import itertools\nIDS = itertools.count()\n")
+    reasons = []
+    for name in ("package-old", "package-new"):
+        file = written(tmp_path, name, "raise ValueError(next(IDS))", "from seldom import IDS")
+        reasons.append(decided(build(strategy_named(file), Random(0))).decision.reason)
+    assert "ValueError: 0 " in reasons[0]
+    assert "ValueError: 1 " in reasons[1]
+    lacks = written(tmp_path, "lacks", "pass", "import nosuchpackage")
+    with pytest.raises(ConfigError, match=f"install --target {tmp_path}/packages nosuchpackage"):
+        strategy_named(lacks)
 
 
 def test_an_error_in_a_module_beside_it_is_traced_through_both(tmp_path: Path) -> None:
