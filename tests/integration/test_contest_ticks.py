@@ -10,6 +10,8 @@ import pytest
 from support.cloud_clock import FakeClock
 from support.contest_stores import arena_table, contests_in
 from support.size import cases
+from world.clock import StillClock
+from world.faults import CRASHES, REQUESTS, Crash, FaultPlan, Faulty, Kind
 
 from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.cloud.memory import MemoryQueue
@@ -33,33 +35,6 @@ VISIBILITY = timedelta(seconds=30)
 ORGANISER = User(ADMIN, None, ADMIN)
 
 
-class Killed(Exception):
-    """The function has died."""
-
-
-class Fragile:
-    """A client of DynamoDB whose function dies at one of its calls, before or after its effect."""
-
-    def __init__(self, client: Any, dies_at: int = 0, *, after: bool = False) -> None:  # noqa: ANN401 - boto3's
-        self._client, self._dies_at, self._after = client, dies_at, after
-        self.calls = 0
-
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - as above
-        method = getattr(self._client, name)
-
-        def call(**asked: Any) -> Any:  # noqa: ANN401 - as above
-            self.calls += 1
-            dies = self.calls == self._dies_at
-            if dies and not self._after:
-                raise Killed
-            answer = method(**asked)
-            if dies:
-                raise Killed
-            return answer
-
-        return call
-
-
 @dataclass
 class Cloud:
     """A contest in an arena's table, a queue, and functions that are made anew for each message."""
@@ -67,13 +42,15 @@ class Cloud:
     client: Any
     table: DynamoTable
     clock: FakeClock = field(default_factory=FakeClock)
-    fragile: Fragile = field(init=False)
+    fragile: Any = field(init=False)
+    plan: FaultPlan = field(default_factory=lambda: FaultPlan(StillClock()))
+    """Of the calls of DynamoDB by all functions."""
     kept: list[tuple[str, str | None, int]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.queue = MemoryQueue(self.clock, VISIBILITY)
         self.lobby = MemoryLobby(None, Signals())
-        self.fragile = Fragile(self.client)
+        self.fragile = Faulty(self.client, self.plan, REQUESTS)
         self.records = contests_in(self.table, self.client).found(SETTINGS)
         for name in ("One", "Two", "Three"):
             self.records.enter(name)
@@ -90,19 +67,19 @@ class Cloud:
 
     def function(self) -> Ticking:
         """What a function is made of that was started just now."""
-        table, referee = DynamoTable(self.table.name, self.fragile), self.referee  # type: ignore[arg-type]
+        table, referee = DynamoTable(self.table.name, self.fragile), self.referee
         return Ticking(
             Ticks(table, self.queue, URL),
             referee,
             ArenaTables(Office(referee, table)),
-            contests_in(table, self.fragile).under_way,  # type: ignore[arg-type]
+            contests_in(table, self.fragile).under_way,
         )
 
     def handle(self, message: Message, function: Ticking | None = None) -> bool:
         """Have a message handled as Lambda does it: gone unless the function dies."""
         try:
             (function or self.function()).tick(Tick.parse(message.body).ticket, message.message_id)
-        except Killed:
+        except Crash:
             return False
         self.queue.delete(message)
         return True
@@ -246,19 +223,20 @@ def test_two_directors_at_once_begin_each_match_once(cloud: Cloud) -> None:
     assert [match.id for match in cloud.lobby.all()] == [made[0].id]
 
 
-@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("kind", CRASHES)
 def test_a_function_that_dies_at_any_call_changes_nothing(
     moto: Any,  # noqa: ANN401 - as above
     undisturbed: Cloud,
-    after: bool,
+    kind: Kind,
 ) -> None:
     """The queue alone makes it good, by delivering the message again: no match is begun twice."""
-    calls = undisturbed.fragile.calls
+    calls = len(undisturbed.plan.steps)
     assert calls > 50
-    for dies_at in range(1, calls + 1, calls // cases(3, 30)):
+    for dies_at in range(0, calls, calls // cases(3, 30)):
         with arena_table(moto) as table:
             cloud = Cloud(moto, table)
-            cloud.fragile = Fragile(moto, dies_at, after=after)
+            plan = FaultPlan(StillClock(), {dies_at: kind})
+            cloud.fragile = Faulty(moto, plan, REQUESTS)
             cloud.begin()
             cloud.run(scheduled=False)
             assert cloud.results() == undisturbed.kept, dies_at

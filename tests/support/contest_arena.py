@@ -1,51 +1,44 @@
 """An arena without a network for the directors of contest and practice."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from typing import Any
+from typing import Any, cast
+
+from world.faults import Errors, FaultPlan, Faulty, Kind
 
 from cardsharp.deadmansdraw.wire import MatchParams, parse_view
 from cardsharp.deadmansdraw.wire_views import MatchCreated, MatchView, PlayerRecord
 from cardsharp.errors import Unreachable
 
 
-class Killed(Exception):
-    """The director's process has died."""
-
-
 class FakeArena:
-    """Matches that end at the second look; one call can be the last that a director makes.
+    """Matches that end at the second look.
 
-    With `fails` it dies before that call has an effect, with `lost` after it; with `error` the
-    call raises that and the director lives on. The turns of who is `absent` run out, one a look;
-    `idle` are the seconds since players were heard of, by default all just now.
+    The turns of who is `absent` run out, one a look; `idle` are the seconds since players were
+    heard of, by default all just now.
     """
 
-    def __init__(self, fails: int = 0, *, lost: bool = False, error: bool = False) -> None:
+    def __init__(self) -> None:
         self.made: list[dict[str, Any]] = []
         self.asked: list[tuple[str, ...]] = []
         self.absent: set[str] = set()
         self.idle: dict[str, float | None] = {}
-        self.calls = 0
         self.now = datetime(2026, 1, 1, tzinfo=UTC)
-        self._fails, self._lost, self._error = fails, lost, error
 
     def matches(self, tags: tuple[str, ...] = (), ids: tuple[str, ...] = ()) -> list[MatchView]:
         self.asked.append(tags)
         with_id = [one for one in self.made if one["_id"] in ids]
         tagged = [one for one in self.made if set(tags) & set(one["creationParams"]["tags"])]
         found = [parse_view(one) for one in (with_id or tagged)]
-        for _ in self._called():
-            for one in with_id:
-                if one["activePlayerIndex"] is None:
-                    continue
-                one["looks"] += 1
-                late = self.absent & set(one["playerids"])
-                for player in late:
-                    _run_out(one, player)
-                if one["looks"] > 5 or (one["looks"] > 1 and not late):
-                    self.end(one)
+        for one in with_id:
+            if one["activePlayerIndex"] is None:
+                continue
+            one["looks"] += 1
+            late = self.absent & set(one["playerids"])
+            for player in late:
+                _run_out(one, player)
+            if one["looks"] > 5 or (one["looks"] > 1 and not late):
+                self.end(one)
         return found
 
     def players(self) -> list[PlayerRecord]:
@@ -58,14 +51,11 @@ class FakeArena:
 
     def view(self, match_id: str) -> MatchView:
         (one,) = (one for one in self.made if one["_id"] == match_id)
-        for _ in self._called():
-            pass
         return parse_view(one)
 
     def create_match(self, params: MatchParams) -> MatchCreated:
         match_id = f"{len(self.made):024x}"
-        for _ in self._called():
-            self.add(match_id, params.player_ids or ("", ""), params.tags, params.random_seed)
+        self.add(match_id, params.player_ids or ("", ""), params.tags, params.random_seed)
         return MatchCreated(id=match_id)
 
     def terminate(
@@ -73,10 +63,9 @@ class FakeArena:
     ) -> MatchView:
         del comment
         (one,) = (one for one in self.made if one["_id"] == match_id)
-        for _ in self._called():
-            self._stop(one)
-            players = one["playerids"]
-            one["state"]["winnerIdx"] = None if winner_id is None else players.index(winner_id)
+        self._stop(one)
+        players = one["playerids"]
+        one["state"]["winnerIdx"] = None if winner_id is None else players.index(winner_id)
         return parse_view(one)
 
     def add(
@@ -110,15 +99,16 @@ class FakeArena:
         one["lastMoveAt"] = self.now.isoformat()
         one["activePlayerIndex"] = None
 
-    def _called(self) -> Iterator[None]:
-        self.calls += 1
-        now = self.calls == self._fails
-        problem = Unreachable("no answer", doubtful=True) if self._error else Killed()
-        if now and not self._lost:
-            raise problem
-        yield
-        if now:
-            raise problem
+
+def disturbed(arena: FakeArena, plan: FaultPlan) -> FakeArena:
+    """The arena to a director whose calls suffer what the plan says."""
+    return cast("FakeArena", Faulty(arena, plan, CALLS, LOST))
+
+
+CALLS = {"matches", "view", "create_match", "terminate"}
+LOST: Errors = dict.fromkeys(
+    (Kind.REQUEST_LOST, Kind.RESPONSE_LOST), lambda: Unreachable("no answer", doubtful=True)
+)
 
 
 def _run_out(one: dict[str, Any], player: str) -> None:

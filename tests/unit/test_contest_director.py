@@ -12,7 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.cloud_clock import FakeClock
-from support.contest_arena import FakeArena, Killed
+from support.contest_arena import FakeArena, disturbed
+from world.clock import StillClock
+from world.faults import CRASHES, Crash, FaultPlan, Kind
 
 from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.contest.acts import Desk
@@ -48,7 +50,7 @@ def held(records: Records, arena: FakeArena) -> list[Result]:
         try:
             if director.step():
                 break
-        except Killed:
+        except Crash:
             director = Director(records, ArenaTables(arena))
         except Unreachable:
             pass
@@ -57,20 +59,21 @@ def held(records: Records, arena: FakeArena) -> list[Result]:
     return [replace(result, matches=()) for result in records.results()]
 
 
-@pytest.mark.parametrize("error", [False, True], ids=["killed", "error"])
-@pytest.mark.parametrize("lost", [False, True], ids=["before", "after"])
-def test_a_director_that_dies_at_any_call_changes_nothing(lost: bool, error: bool) -> None:
+@pytest.mark.parametrize("kind", [*CRASHES, Kind.REQUEST_LOST, Kind.RESPONSE_LOST])
+def test_a_director_that_dies_at_any_call_changes_nothing(kind: Kind) -> None:
     """At each call to the arena, before and after its effect: the same results and matches."""
     contests = ContestsKept(SqliteKeep(MEMORY, FakeClock()))
     small = contests.found(replace(SETTINGS, matches=1, most=3))
     for name in ("One", "Two", "Three"):
         small.enter(name)
     undisturbed = FakeArena()
-    expected = held(small, undisturbed)
-    assert undisturbed.calls > 15
-    for call in range(1, undisturbed.calls + 1):
-        arena = FakeArena(call, lost=lost, error=error)
-        assert held(small, arena) == expected, call
+    plan = FaultPlan(StillClock())
+    expected = held(small, disturbed(undisturbed, plan))
+    assert len(plan.steps) > 15
+    for call in range(len(plan.steps)):
+        arena = FakeArena()
+        faulty = disturbed(arena, FaultPlan(StillClock(), {call: kind}))
+        assert held(small, faulty) == expected, call
         tags = Counter(one["creationParams"]["tags"][2] for one in arena.made)
         assert set(tags.values()) == {1}, call
         assert len(arena.made) == len(undisturbed.made)

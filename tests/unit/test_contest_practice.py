@@ -6,7 +6,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from support.arena import ALICE, BOB, HandClock
 from support.cloud_clock import FakeClock
-from support.contest_arena import FakeArena, Killed
+from support.contest_arena import FakeArena, disturbed
+from world.clock import StillClock
+from world.faults import CRASHES, Crash, FaultPlan, Kind
 
 from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.contest.acts import Desk
@@ -52,7 +54,7 @@ def practised(records: Records, arena: FakeArena, steps: int) -> None:
     for _ in range(steps):
         try:
             practice.step()
-        except Killed:
+        except Crash:
             practice = Practice(records, AttendedTables(arena), lambda: arena.now)
         except Unreachable:
             pass
@@ -84,16 +86,13 @@ def test_the_seeds_are_not_those_of_the_contest(records: Records) -> None:
     assert seeds[0].isdisjoint(seeds[1])
 
 
-@pytest.mark.parametrize("error", [False, True], ids=["killed", "error"])
-@pytest.mark.parametrize("lost", [False, True], ids=["before", "after"])
-def test_practice_that_dies_at_any_call_loses_no_match(
-    records: Records, lost: bool, error: bool
-) -> None:
+@pytest.mark.parametrize("kind", [*CRASHES, Kind.REQUEST_LOST, Kind.RESPONSE_LOST])
+def test_practice_that_dies_at_any_call_loses_no_match(records: Records, kind: Kind) -> None:
     """Nor is one begun or counted twice, and everybody goes on playing as often."""
-    for call in range(1, 40, 3):
-        arena = everybody(records, FakeArena(call, lost=lost, error=error))
+    for call in range(0, 39, 3):
+        arena = everybody(records, FakeArena())
         before = len(records.meetings())
-        practised(records, arena, 8)
+        practised(records, disturbed(arena, FaultPlan(StillClock(), {call: kind})), 8)
         numbers = [one["creationParams"]["tags"][2] for one in arena.made]
         assert len(set(numbers)) == len(numbers), call
         assert len(records.meetings()) - before == len(arena.made), call
