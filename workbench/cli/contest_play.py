@@ -19,10 +19,9 @@ from cardsharp.contest.records import Records
 from cardsharp.contest.sqlite import kept_in
 from cardsharp.contest.status import Status
 from cardsharp.contest.tables import PracticeHost
-from cardsharp.deadmansdraw.contest.tables import AttendedTables
 from cardsharp.errors import ConfigError
 from workbench.cli.contest_where import HERE, Folder, Where, name_of
-from workbench.contest.home import PAUSE, Place, directed, opened, run
+from workbench.contest.home import PAUSE, KeptTables, Place, directed, opened, run
 from workbench.contest.showing import (
     Names,
     joined,
@@ -87,7 +86,7 @@ def _played(
             organiser = secrets.token_urlsafe(18)
             with opened(records, folder, Place(**asdict(options)), organiser) as (url, client):
                 messages().print(f"contest {name}: arena at {url}; Ctrl-C stops it.")
-                yield records, AttendedTables(client), _wait
+                yield records, KeptTables(client, folder), _wait
             return
         if options != ContestOptions():
             raise ConfigError(f"A contest of {game} has no arena: leave its options out.")

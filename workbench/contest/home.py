@@ -24,8 +24,14 @@ from cardsharp.deadmansdraw.arena.limits import OF_A_TEAM, PER_ADDRESS
 from cardsharp.deadmansdraw.arena.players import ADMIN
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.contest.page_routes import ContestPages
-from cardsharp.errors import ArenaError, CardsharpError, ConfigError, StoreError
+from cardsharp.deadmansdraw.contest.tables import AttendedTables
+from cardsharp.deadmansdraw.recorded import told
+from cardsharp.deadmansdraw.wire_views import MatchView
+from cardsharp.errors import ArenaError, CardsharpError, ConfigError, Malformed, StoreError
 from workbench.arena.server import ArenaServer
+from workbench.contest.tables import LOG
+from workbench.show.keeping import keep_match
+from workbench.show.lookup import open_log
 from workbench.stage.opponent import Opponent, Order
 from workbench.strategy_file import strategy_named
 
@@ -50,6 +56,28 @@ class Place:
     tls: tuple[Path, Path] | None = None
     insecure: bool = False
     public: bool = False
+
+
+class KeptTables(AttendedTables):
+    """The arena's tables, of which each match that has ended is kept in the contest's match log.
+
+    There `matches`, `show`, `watch`, `analyse` and `stats` find it.
+    """
+
+    def __init__(self, arena: ArenaClient, folder: Path) -> None:
+        super().__init__(arena)
+        self._log = folder / LOG
+
+    def view(self, match: str) -> MatchView:
+        """A match with all its moves."""
+        view = super().view(match)
+        if view.finished:
+            try:
+                with open_log(f"sqlite:{self._log}") as log:
+                    keep_match(*told(view), log)
+            except (StoreError, Malformed) as error:  # the contest goes on without it
+                _log.warning("Match %s could not be kept in %s: %s", match, self._log, error)
+        return view
 
 
 @contextmanager

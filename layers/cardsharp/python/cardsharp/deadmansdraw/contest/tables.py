@@ -61,10 +61,14 @@ class ArenaTables:
 
     def account(self, match: str) -> Account:
         """A match read whole."""
-        view = self._arena.view(match)
+        view = self.view(match)
         gone = tuple(player for player in view.player_ids if _left(view, player) >= GONE)
         at = instant(view.last_move_at)
         return Account(view.player_ids, facts_of(view), at, view.finished, gone)
+
+    def view(self, match: str) -> MatchView:
+        """A match with all its moves, as the arena tells it."""
+        return self._arena.view(match)
 
     def begin(self, order: TableOrder) -> str:
         """The id of a new match."""
