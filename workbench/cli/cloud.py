@@ -69,7 +69,7 @@ def preflight_(  # noqa: PLR0913 - each is an option of the command
     ] = None,
     options: StackOptions = USUAL,
 ) -> int:
-    """Before the first deployment: does the account take it, and if not, what to change."""
+    """Check before the first deployment that the account allows it, and what to change."""
     plan = planned(
         tuple(filter(None, services.split(","))), web=web, matches=match_limit, teams=teams
     )
@@ -81,7 +81,7 @@ def preflight_(  # noqa: PLR0913 - each is an option of the command
 
 @cloud.command
 def doctor(*, options: StackOptions = USUAL) -> int:
-    """Have the deployed functions say whether settings, strategy and password can be used."""
+    """Test settings, strategy and password from within the deployed functions."""
     stack = options.find()
 
     def ask() -> str:
@@ -105,7 +105,7 @@ def status(
     ] = False,
     options: StackOptions = USUAL,
 ) -> int:
-    """Say whether the stack listens, plays and is well; exits with 1 where it is not."""
+    """Show whether the stack listens, plays and works; exits with 1 if not."""
     stack = options.find()
     look = look_at(stack)
     spent = {"spent": spend(stack.client, datetime.now(UTC))} if costs else {}
@@ -119,7 +119,7 @@ def status(
 
 @cloud.command(name="test-alarm")
 def alarm(*, options: StackOptions = USUAL) -> None:
-    """Set off an alarm for some minutes, to see that its mail arrives."""
+    """Raise an alarm for some minutes, to test that its mail arrives."""
     name = ring(options.find(), datetime.now(UTC))
     options.done(f"the alarm {name} is on for some minutes; its mail should arrive now")
 
@@ -132,7 +132,7 @@ def pause_(
     ] = False,
     options: StackOptions = USUAL,
 ) -> None:
-    """Take up no new matches; those that run are played to their ends."""
+    """Start no new matches; running ones finish."""
     pause(options.find(), stop_schedule=stop_schedule)
     told = "paused: no new matches are taken up, running ones are played on"
     if stop_schedule:
@@ -142,7 +142,7 @@ def pause_(
 
 @cloud.command(name="resume")
 def resume_(*, options: StackOptions = USUAL) -> None:
-    """Take up new matches again."""
+    """Start new matches again."""
     resume(options.find())
     options.done("resumed: new matches are taken up")
 
@@ -155,7 +155,7 @@ def forget_(
     ] = False,
     options: StackOptions = USUAL,
 ) -> None:
-    """Before `sam delete`: delete the passwords that a deleted stack would leave."""
+    """Delete the stack's passwords before `sam delete`, which would leave them."""
     gone = forget(options.find(), matches=matches)
     options.done(f"Deleted: {', '.join(gone) or 'nothing, for nothing was there'}.")
 
@@ -164,7 +164,7 @@ def forget_(
 def set_(*, wanted: SwitchesWanted = NOTHING, options: StackOptions = USUAL) -> None:
     """Set who plays, which matches and how many, within seconds and without a deployment.
 
-    Without options, say what holds. What runs is played on, whatever is set.
+    Without options, show the settings. Running matches keep theirs.
     """
     stack, changes = options.find(), wanted.changes()
     if changes:
@@ -181,7 +181,7 @@ def listen(
     ],
     options: StackOptions = USUAL,
 ) -> None:
-    """Have a stack that does not always listen do so at all times for a while."""
+    """Have a stack listen without a break for a while."""
     until = datetime.now(UTC) + time
     change(options.find(), awake_until=until)
     options.done(f"it listens until {until:%Y-%m-%d %H:%M} UTC")

@@ -14,7 +14,7 @@ from workbench.operate.letters import Letter, LetterBox, drop, find_letter, list
 from workbench.operate.stack import Stack
 from workbench.operate.story import lines_about
 
-letters = cyclopts.App(name="dlq", help="Look at dead letters, send them once more, or drop them.")
+letters = cyclopts.App(name="dlq", help="List, resend or drop dead letters.")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -127,7 +127,7 @@ COMMANDS = (
     ),
     Command(
         "analyse",
-        "Say what each decision of a match cost, and what the cards brought.",
+        "Show what each decision of a match cost, and what was luck.",
         "By the game's judge (captain in Dead Man's Draw), who is shown what the player saw and no "
         "more. Accuracy, luck and skill of both players, the chance to win step by step, and every "
         "mistake with what would have been better. MATCH is the newest where none is named.",
@@ -141,7 +141,7 @@ COMMANDS = (
     ),
     Command(
         "stats",
-        "Say how well we decided and how lucky we were, over many matches.",
+        "Measure how well we decided and how lucky we were, over many matches.",
         "Of a match log; cardsharp euchre stats and blef stats read what those keep. Results, "
         "accuracy, blunders, busts and time-outs a match, with 95 % intervals. 'less luck' is the "
         "result without what the cards brought: it tells players apart with far fewer matches.",
@@ -200,36 +200,36 @@ COMMANDS = (
     ),
     Command(
         "cloud",
-        "Watch and steer a bot that is deployed on AWS.",
+        "Monitor and control a bot deployed on AWS.",
         "The account and region are those of the environment, as for AWS's own command line. "
         "docs/operations.md says when to use what. Every one takes --stack, --region and --json.",
         (
-            ("cardsharp cloud preflight", "does the account take it? before the first deployment"),
-            ("cardsharp cloud status", "does it listen, play, and is it well?"),
+            ("cardsharp cloud preflight", "does the account allow it? before the first deployment"),
+            ("cardsharp cloud status", "does it listen, play and work?"),
             ("cardsharp cloud practice -n 5", "have it play five matches against itself"),
             ("cardsharp cloud logs MATCH", "what all functions logged about a match"),
             ("cardsharp cloud logs --problems --follow", "what goes wrong, as it happens"),
             ("cardsharp cloud link last --hours 24", "a link to the page of the newest match"),
-            ("cardsharp cloud listen --for 4h", "a tournament, for a stack that only looks else"),
+            ("cardsharp cloud listen --for 4h", "listen through a tournament"),
             ("cardsharp cloud set --tag final --at-once 4", "which matches, within seconds"),
             ("cardsharp cloud set --strategy steady", "who plays from the next match on"),
-            ("cardsharp cloud set --default strategy", "again who was deployed"),
+            ("cardsharp cloud set --default strategy", "back to the strategy that was deployed"),
             (
                 "cardsharp cloud export mine.db",
                 "its matches in a file here, before KeepDays is over",
             ),
             ("cardsharp cloud pause", "no new matches before an upgrade"),
-            ("cardsharp cloud resume", "new matches after it, and listening where it was stopped"),
+            ("cardsharp cloud resume", "new matches again, and listening"),
         ),
         group=True,
         place=9,
     ),
     Command(
         "cost",
-        "Say what playing on AWS costs.",
+        "Estimate what playing on AWS costs.",
         "From a dated price list and from what matches used on this machine.",
         (
-            ("cardsharp cost", "what is deployed by default, 100 matches a day, for a month"),
+            ("cardsharp cost", "the default deployment, 100 matches a day, for a month"),
             ("cardsharp cost --matches-per-day 300 --days 1", "a tournament day"),
             ("cardsharp cost --measure", "measure matches anew before adding up"),
         ),

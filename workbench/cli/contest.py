@@ -198,7 +198,7 @@ def results_(  # noqa: PLR0913 - each is a flag of its own
     /,
     *,
     of_practice: Annotated[
-        bool, Parameter(name="--practice", negative=(), help="The matches of practice instead.")
+        bool, Parameter(name="--practice", negative=(), help="Show the practice matches instead.")
     ] = False,
     as_json: Json = False,
     as_csv: Annotated[bool, Parameter(name="--csv", negative=(), help="Print CSV.")] = False,
@@ -297,7 +297,7 @@ def pause(folder: Folder, /, *, where: Where = HERE) -> None:
 
 @contest.command
 def resume(folder: Folder, /, *, where: Where = HERE) -> None:
-    """Let matches begin again."""
+    """Start new matches again."""
     with where.records(folder) as records:
         records.pause(on=False)
     where.go_on()

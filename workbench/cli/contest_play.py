@@ -53,7 +53,7 @@ class ContestOptions:
         Parameter(negative=(), help="Serve https: the files CERT and KEY, in PEM."),
     ] = None
     insecure: Annotated[
-        bool, Parameter(negative=(), help="Serve http to a private network, and to nobody else.")
+        bool, Parameter(negative=(), help="Serve http, to a private network only.")
     ] = False
     public: Annotated[
         bool, Parameter(negative=(), help="Let spectators look on without a password.")
@@ -103,7 +103,7 @@ def run_(
         bool, Parameter(negative=(), help="Seed the teams by their ratings from practice.")
     ] = False,
     stay: Annotated[
-        bool, Parameter(negative=(), help="Keep the arena and its pages at the end, until Ctrl-C.")
+        bool, Parameter(negative=(), help="Keep the arena running at the end, until Ctrl-C.")
     ] = False,
     options: ContestOptions = ContestOptions(),
     where: Where = HERE,
@@ -183,11 +183,12 @@ def practice(
     hours: Annotated[
         float | None,
         Parameter(
-            validator=validators.Number(gt=0), help="For so long matches begin; else until Ctrl-C."
+            validator=validators.Number(gt=0),
+            help="Hours in which matches start; else until Ctrl-C.",
         ),
     ] = None,
     until: Annotated[
-        str | None, Parameter(help="Until this time of the day matches begin, such as 16:30.")
+        str | None, Parameter(help="Start matches until this time of day, such as 16:30.")
     ] = None,
     options: ContestOptions = ContestOptions(),
 ) -> int:

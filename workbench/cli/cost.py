@@ -36,7 +36,7 @@ class CostOptions(Load):
         bool,
         Parameter(
             negative=(),
-            help="Of one day of a contest at an arena of yours in the cloud, in place of a bot.",
+            help="Estimate a one-day contest in the cloud instead of a bot.",
         ),
     ] = False
     teams: Annotated[

@@ -20,12 +20,12 @@ _ALIKE: tuple[tuple[str, tuple[str, ...], str], ...] = (
     (
         "analyse",
         ("judge", "decisions", "replay"),
-        "Say what each decision of a match cost, and what the cards brought.",
+        "Show what each decision of a match cost, and what was luck.",
     ),
     (
         "stats",
         ("judge", "decisions", "replay"),
-        "Say how well we decided and how lucky we were, over many matches.",
+        "Measure how well we decided and how lucky we were, over many matches.",
     ),
     ("duel", ("simulation",), "Let two strategies play each deal from every side."),
     ("versus", ("terminal",), "Play yourself, in this terminal or a browser, against any player."),

@@ -36,18 +36,20 @@ class LadderOptions:
         str | None, Parameter(help="Whose ladder; Dead Man's Draw's if you do not say.")
     ] = None
     lowest: Annotated[
-        str | None, Parameter(name="--from", help="Begin with this rung, not with the weakest.")
+        str | None, Parameter(name="--from", help="Start at this rung instead of the weakest.")
     ] = None
     highest: Annotated[
         str | None,
-        Parameter(name="--to", help="Climb no higher; exits with 1 unless this rung is beaten."),
+        Parameter(name="--to", help="Stop at this rung; exits with 1 if it is not beaten."),
     ] = None
     pairs: Annotated[
         int,
-        Parameter(alias="-n", validator=Positive, help="Deals after which it is left undecided."),
+        Parameter(
+            alias="-n", validator=Positive, help="Most deals before a rung counts as undecided."
+        ),
     ] = MOST
     anew: Annotated[
-        bool, Parameter(negative=(), help="Play again, on other deals, what is known already.")
+        bool, Parameter(negative=(), help="Ignore stored results; play all rungs on new deals.")
     ] = False
     less_luck: LessLuckToo = False
     workers: Workers = None

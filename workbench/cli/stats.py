@@ -39,7 +39,7 @@ _FEW = 8
 
 
 class By(StrEnum):
-    """What belongs together."""
+    """Group the matches by this."""
 
     OPPONENT = "opponent"
     STRATEGY = "strategy"
@@ -62,8 +62,8 @@ _KEYS: Mapping[By, Callable[[AnalysedSide], Sequence[str]]] = {
 class StatsOptions:
     """Which matches, and how they are grouped."""
 
-    by: Annotated[By, Parameter(help="What belongs together.")] = By.OPPONENT
-    player: Annotated[str | None, Parameter(help="Only what this strategy of ours played.")] = None
+    by: Annotated[By, Parameter(help="Group the matches by this.")] = By.OPPONENT
+    player: Annotated[str | None, Parameter(help="Only matches that this strategy played.")] = None
     limit: Annotated[
         int, Parameter(validator=validators.Number(gte=1), help="The newest so many matches.")
     ] = 100
@@ -84,7 +84,7 @@ def stats_of(game: Game) -> Callable[..., None]:
     """The command for a game alone, on the matches that its own bot or service has kept."""
 
     def stats(*, options: StatsOptions = StatsOptions()) -> None:
-        """Say how well we decided and how lucky we were, over many matches."""
+        """Measure how well we decided and how lucky we were, over many matches."""
         _stats(options, game, open_to_read if game.archive is None else game.archive.load())
 
     return stats

@@ -26,9 +26,7 @@ class SwitchesWanted:
     all_tags: Annotated[bool, Parameter(negative=(), help="Attend matches of any tag.")] = False
     at_once: Annotated[
         int | None,
-        Parameter(
-            validator=validators.Number(gte=1), help="Take up no more while so many matches run."
-        ),
+        Parameter(validator=validators.Number(gte=1), help="The most matches that run at once."),
     ] = None
     default: Annotated[
         tuple[Switch, ...],

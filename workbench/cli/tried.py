@@ -107,10 +107,12 @@ def _judged(differ: Sequence[TriedAgain]) -> Iterator[str]:
         return
     total = sum(costs)
     valued = "" if len(costs) == len(differ) else f"; {len(costs)} of them can be valued"
+    whole, each = (amount(judge.form, abs(one)) for one in (total, total / len(costs)))
+    if judge.total:  # chances add up to wins, and not to more than 100 per cent of one
+        whole = f"{abs(total):.2f} wins"
     yield (
-        f"By {judge.name} that {'costs' if total >= 0 else 'gains'} "
-        f"{amount(judge.form, abs(total))} together, "
-        f"{amount(judge.form, abs(total) / len(costs))} each ({judge.unit}){valued}."
+        f"In {judge.name}'s judgement these choices {'cost' if total >= 0 else 'gain'} {whole}, "
+        f"{each} each ({judge.unit}){valued}."
     )
     yield "Each is judged on the position as it was."
 

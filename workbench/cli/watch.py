@@ -41,7 +41,7 @@ class WatchOptions:
         Parameter(help="Write its most eventful turn there instead, as a picture that plays."),
     ] = None
     public: Annotated[
-        bool, Parameter(negative=(), help="In a file or JSON: leave out what we thought.")
+        bool, Parameter(negative=(), help="Leave our reasons out of a file or JSON.")
     ] = False
     port: Port = 0
     open: Annotated[

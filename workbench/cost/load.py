@@ -34,7 +34,7 @@ class Load:
         float,
         Parameter(
             validator=NotNegative,
-            help="Days that were like these before, whose matches are stored.",
+            help="Earlier days of the same load, whose matches are stored.",
         ),
     ] = 2 * 365 - 31
     keep_days: Annotated[
@@ -69,7 +69,7 @@ class Load:
         float,
         Parameter(
             validator=validators.Number(gte=0, lte=24),
-            help="Unless it always listens, hours a day in which it does all the same.",
+            help="Hours a day of listening, for a stack that does not always listen.",
         ),
     ] = 0
     table: Annotated[

@@ -67,13 +67,14 @@ class ServeOptions:
         float, Parameter(validator=validators.Number(gt=0), help="Seconds that a long poll lasts.")
     ] = 30.0
     slow_down: Annotated[
-        bool, Parameter(negative=(), help="Delay who asks too often, as the original does.")
+        bool,
+        Parameter(negative=(), help="Slow down clients that ask too often, as the original does."),
     ] = False
     watchdog: Annotated[
         float | Literal["never"],
         Parameter(
             validator=_check_watchdog,
-            help="Seconds that a turn may be late until the arena ends it, or never.",
+            help="Seconds after its limit until the arena ends a turn, or never.",
         ),
     ] = 5.0
     tls: Annotated[
@@ -82,14 +83,14 @@ class ServeOptions:
     ] = None
     insecure: Annotated[
         bool,
-        Parameter(negative=(), help="Serve http to a private network, and to nobody else."),
+        Parameter(negative=(), help="Serve http, to a private network only."),
     ] = False
     public: Annotated[
         bool, Parameter(negative=(), help="Let spectators look on without a password.")
     ] = False
     emulator: Annotated[
         bool,
-        Parameter(negative=(), help="As the cloud runs it: over a table of an AWS emulator."),
+        Parameter(negative=(), help="Store matches in an emulated DynamoDB, as in the cloud."),
     ] = False
     as_json: Json = False
 

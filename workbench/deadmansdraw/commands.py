@@ -74,7 +74,7 @@ COMMANDS = (
     Command(
         "doctor",
         "Check settings, credentials, clock, arena and stores.",
-        "Says of everything that a bot needs whether it is right, and if not, what to do.",
+        "Checks everything that a bot needs, and says what to do about each fault.",
         (
             ("cardsharp doctor", "check what the environment names"),
             ("cardsharp doctor --url https://arena.example --user ID", "check this arena"),

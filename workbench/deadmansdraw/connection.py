@@ -47,7 +47,7 @@ class ArenaOptions:
     )
     user: Annotated[str | None, Parameter(help="Our user id; else CARDSHARP_USER.")] = None
     digest: Annotated[
-        bool, Parameter(negative=(), help="Prove who we are by Digest rather than Basic.")
+        bool, Parameter(negative=(), help="Authenticate by Digest instead of Basic.")
     ] = False
     insecure: Annotated[
         bool,

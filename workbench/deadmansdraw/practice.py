@@ -55,9 +55,9 @@ class StartOptions:
     ] = None
     discard_pile: Annotated[str | None, Parameter(help="Cards of the discard pile.")] = None
     play_area: Annotated[str | None, Parameter(help="Cards in the play area.")] = None
-    banks: Annotated[
-        str | None, Parameter(help="Cards of our bank and, after a slash, of theirs.")
-    ] = None
+    banks: Annotated[str | None, Parameter(help="The banks: our cards, a slash, their cards.")] = (
+        None
+    )
 
     def piles(self) -> dict[str, object]:
         """The piles of a practice order; raises `ConfigError` for what is no card."""
@@ -122,7 +122,7 @@ class PracticeOptions:
         Parameter(validator=validators.Number(gte=1, lte=50), help="Matches played in parallel."),
     ] = 4
     create_only: Annotated[
-        bool, Parameter(negative=(), help="Create the matches and leave them to others.")
+        bool, Parameter(negative=(), help="Only create the matches; another bot plays them.")
     ] = False
     strict: Annotated[
         bool, Parameter(negative=(), help="Stop with exit code 1 at our strategy's first fault.")

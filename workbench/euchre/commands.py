@@ -74,7 +74,7 @@ class EuchreServeOptions:
         ),
     ] = None
     log: Annotated[
-        Path | None, Parameter(help="Where decisions are written; else euchre.log beside our file.")
+        Path | None, Parameter(help="Log file of the decisions; else euchre.log beside the store.")
     ] = None
     as_json: Json = False
 
@@ -130,13 +130,13 @@ def _written_to(log: Path) -> Iterator[None]:
 class ProbeOptions:
     """Who is asked, and how often."""
 
-    strategy: Annotated[str, Parameter(help="Whose answers are looked at.")] = DEFAULT_STRATEGY
-    url: Annotated[str | None, Parameter(help="Those of the service there instead.")] = None
-    deals: Annotated[int, Parameter(validator=Count, help="Of each of five kinds of decision.")] = (
-        200
-    )
+    strategy: Annotated[str, Parameter(help="The strategy to test.")] = DEFAULT_STRATEGY
+    url: Annotated[str | None, Parameter(help="Test the service at this address instead.")] = None
+    deals: Annotated[
+        int, Parameter(validator=Count, help="Deals for each of the five kinds of decision.")
+    ] = 200
     permutations: Annotated[
-        int, Parameter(validator=Count, help="Of the hidden cards of each deal.")
+        int, Parameter(validator=Count, help="Permutations of each deal's hidden cards.")
     ] = 3
     seed: Seed = 1
     as_json: Json = False
@@ -144,7 +144,7 @@ class ProbeOptions:
 
 @app.command
 def probe(*, options: ProbeOptions = ProbeOptions()) -> int:
-    """Look whether hidden cards change an answer over HTTP; the exit code is 1 if one does.
+    """Test over HTTP that hidden cards change no answer; exits with 1 if one does.
 
     Each deal is told up to a decision, then again with the cards exchanged that
     the player cannot see. A fair player gives the same answer every time.

@@ -150,12 +150,14 @@ def _keep(played: Duel, number: int | None) -> list[str]:
 
 @app.command(name="difference")
 def difference_(
-    one: Annotated[Path, Parameter(help="The file of a duel (--out).")],
-    two: Annotated[Path, Parameter(help="That of another player against the same one.")],
+    one: Annotated[Path, Parameter(help="A duel's file (--out).")],
+    two: Annotated[
+        Path, Parameter(help="The file of another player's duel against the same opponent.")
+    ],
     *,
     as_json: Json = False,
 ) -> None:
-    """Compare two players deck by deck, by their duels with a third over the same seed."""
+    """Compare two players deck by deck: their duels with the same opponent and seed."""
     gap, bounds, matches = difference(one, two)
     if as_json:
         told = {"difference": gap, "lower": bounds.low, "upper": bounds.high}
@@ -173,7 +175,7 @@ def difference_(
 
 @app.command
 def league(*players: Player, options: RunOptions = _RUN) -> None:
-    """Let every two strategies play a duel; prints the points of the row against the column."""
+    """Play a duel between every two strategies; prints the row's points against the column."""
 
     def tell(plan: Plan) -> None:
         messages().print(plan.stop_rule(), soft_wrap=True)
@@ -197,7 +199,7 @@ def league(*players: Player, options: RunOptions = _RUN) -> None:
 
 @app.command(name="probe")
 def probe_(strategy: Player, *, options: LookOptions = _LOOK) -> int:
-    """Ask where the right answer is known, and ask again where the answer must stay the same.
+    """Test positions with a known answer, and positions where hidden cards must not matter.
 
     Hand-made positions have one right answer each (not every game has such). In
     positions of real matches a new strategy with the same dice must answer alike
@@ -237,7 +239,7 @@ def coverage(
     seed: Seed = 1,
     as_json: Json = False,
 ) -> None:
-    """Measure how often the interval holds the truth: its coverage, by simulated duels.
+    """Measure the coverage of the 95 % interval, with simulated duels.
 
     A line for each true share and each correlation of the two matches of a deal; a
     column for each number of pairs, with the mean width of the interval in points.

@@ -37,7 +37,8 @@ Cluster = Annotated[
     str | None, Parameter(help="A Dask scheduler, tcp://HOST:PORT, whose workers play instead.")
 ]
 LessLuckToo = Annotated[
-    bool, Parameter(negative=(), help="Take luck out of the results: fewer matches do.")
+    bool,
+    Parameter(negative=(), help="Subtract luck from the results, so that fewer matches suffice."),
 ]
 GameName = Annotated[str, Parameter(help="Whose strategies they are.")]
 
@@ -55,7 +56,10 @@ class RunOptions:
         ),
     ] = None
     copies: Annotated[
-        int, Parameter(validator=Positive, help="How many play as SECOND, where a game allows.")
+        int,
+        Parameter(
+            validator=Positive, help="Number of seats that SECOND takes, if the game allows it."
+        ),
     ] = 1
     seed: MaybeSeed = None
     workers: Workers = None
@@ -64,7 +68,7 @@ class RunOptions:
         int, Parameter(validator=Positive, help="Pairs in a row that a player may learn from.")
     ] = SERIES
     plain: Annotated[
-        bool, Parameter(negative=(), help="Plain Python even where compiled code is there.")
+        bool, Parameter(negative=(), help="Always play in plain Python, never in compiled code.")
     ] = False
     less_luck: LessLuckToo = False
     as_json: Json = False
@@ -97,12 +101,13 @@ class SprtOptions:
     """A sequential test, and what it is to tell apart."""
 
     sprt: Annotated[
-        bool, Parameter(negative=(), help="Stop as soon as it is shown whether FIRST is stronger.")
+        bool,
+        Parameter(negative=(), help="Stop as soon as the test decides whether FIRST is stronger."),
     ] = False
     elo0: Annotated[float, Parameter(help="Null hypothesis, in Elo.")] = 0.0
-    elo1: Annotated[float, Parameter(help="This much is stronger.")] = 20.0
+    elo1: Annotated[float, Parameter(help="Alternative hypothesis, in Elo.")] = 20.0
     alpha: Annotated[float, Parameter(validator=Chance, help="False-positive rate.")] = 0.05
-    beta: Annotated[float, Parameter(validator=Chance, help="Wrongly not called so.")] = 0.05
+    beta: Annotated[float, Parameter(validator=Chance, help="False-negative rate.")] = 0.05
 
     def tested(self, plan: Plan) -> Sequential | None:
         """The test, None where none is asked for; raises `ConfigError` for one that is none."""
@@ -122,7 +127,7 @@ class KeepOptions:
 
     out: Annotated[
         Path | None,
-        Parameter(name=["--out", "--resume"], help="Keep each pair there, and go on from it."),
+        Parameter(name=["--out", "--resume"], help="Save each pair in this file; resume from it."),
     ] = None
     keep: Annotated[
         int | None,
@@ -141,9 +146,13 @@ class LookOptions:
     game: GameName = DEFAULT_GAME
     positions: Annotated[
         int | None,
-        Parameter(alias="-n", validator=Positive, help="Real positions, with a choice to make."),
+        Parameter(
+            alias="-n",
+            validator=Positive,
+            help="Number of positions with more than one legal action.",
+        ),
     ] = None
-    opponent: Annotated[str | None, Parameter(help="Against whom they are met.")] = None
+    opponent: Annotated[str | None, Parameter(help="The opponent in those matches.")] = None
     seed: Seed = 1
     as_json: Json = False
 

@@ -23,13 +23,13 @@ class RatingOptions:
 
     game: GameName = DEFAULT_GAME
     pairs: Annotated[
-        int, Parameter(alias="-n", validator=Positive, help="Deals that each two play.")
+        int, Parameter(alias="-n", validator=Positive, help="Deals for each pair of players.")
     ] = 500
     seed: Seed = 1
     workers: Workers = None
     cluster: Cluster = None
     write: Annotated[
-        bool, Parameter(negative=(), help="Have `cardsharp ladder` go by them from now on.")
+        bool, Parameter(negative=(), help="Make these the ratings of `cardsharp ladder`.")
     ] = False
     as_json: Json = False
 

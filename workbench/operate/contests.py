@@ -37,7 +37,7 @@ class Contests:
         return DynamoTable(found, self.stack.client("dynamodb"))
 
     def found(self, settings: Settings) -> None:
-        """Found a contest.
+        """Create a contest.
 
         Raises:
             ConfigError: there is one of that name, or the stack cannot hold such a one.
