@@ -12,7 +12,7 @@ import requests
 from world.network import LIMITS, Tools, asked_of
 
 from cardsharp.blef.actions import CHECK, LOST, name_of
-from cardsharp.blef.bot import Seats
+from cardsharp.blef.bot import meeting_by
 from cardsharp.blef.cards import DECK, Hand, sort_hand
 from cardsharp.blef.changes import SecretChance
 from cardsharp.blef.client import BlefClient
@@ -95,7 +95,7 @@ class BlefPlace:
             with BlefClient(url, LIMITS) as client:
                 yield tools.through(client)
 
-        return Seats(connect, tools.vault, self.clock).meet
+        return meeting_by(connect, tools.vault, self.clock)
 
     def step_of(self, request: requests.PreparedRequest) -> str:
         if request.method == "POST":

@@ -9,7 +9,7 @@ from pydantic import SecretStr
 
 from cardsharp.access import Limits
 from cardsharp.blef.actions import LOST, name_of
-from cardsharp.blef.bot import BREATH, SeatMatch, Seats
+from cardsharp.blef.bot import BREATH, SeatMatch, meeting_by
 from cardsharp.blef.client import BlefClient, Sighting
 from cardsharp.blef.game import GAME
 from cardsharp.blef.position import Position
@@ -52,8 +52,8 @@ class Terminal(BlefScreen):
             secret = SecretStr(str(uuid4()))
             kept = Seat(order.url, order.game, order.nickname, order.strategy, secret)
             vault.add(order.match_id, kept.body)
-            seats = Seats(lambda url: BlefClient(url, _LIMITS), vault, clock)
-            with seats.meet(order.match_id) as match:
+            meet = meeting_by(lambda url: BlefClient(url, _LIMITS), vault, clock)
+            with meet(order.match_id) as match:
                 return Visit(match, clock, seat).play()
 
 

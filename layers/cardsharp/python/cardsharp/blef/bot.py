@@ -52,26 +52,23 @@ BREATH = timedelta(seconds=1)
 """How long a service is left alone that does not let us wait for a change."""
 
 
-@dataclass(frozen=True, slots=True)
-class Seats:
-    """Where our seats are kept, and how the services are reached at which they are."""
+def meeting_by(
+    connect: Connect, vault: Vault, clock: Clock
+) -> Callable[[str], AbstractContextManager["SeatMatch"]]:
+    """How a seat is met that is kept in a vault, at a service that is reached so.
 
-    connect: Connect
-    vault: Vault
-    clock: Clock
+    To meet one raises `StoreError` where there is no such seat, or the vault failed, and
+    `ConfigError` where its strategy does not exist.
+    """
 
     @contextmanager
-    def meet(self, match_id: str) -> Iterator["SeatMatch"]:
-        """The game in which that seat is ours.
-
-        Raises:
-            StoreError: there is no such seat, or the vault failed.
-            ConfigError: its strategy does not exist.
-        """
-        seat = find_seat(self.vault, match_id)
+    def meet(match_id: str) -> Iterator[SeatMatch]:
+        seat = find_seat(vault, match_id)
         strategy = build(seat.strategy, Random())
-        with self.connect(seat.url) as client:
-            yield SeatMatch(match_id, seat, strategy, client, self.vault, self.clock)
+        with connect(seat.url) as client:
+            yield SeatMatch(match_id, seat, strategy, client, vault, clock)
+
+    return meet
 
 
 @dataclass(slots=True)
@@ -200,7 +197,7 @@ def _position(seen: Sighting, nickname: str, told: Facts) -> Position:
 def meeting(places: Places) -> Meet:
     """How our seats are met, within the limits of the settings."""
     connect = partial(BlefClient, limits=places.limits)
-    return Seats(connect, places.vault, places.offering.clock).meet
+    return meeting_by(connect, places.vault, places.offering.clock)
 
 
 BLEF = Seated(GAME.name, SeatOrder, meeting)

@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 
     from cardsharp.cloud.dynamodb_items import Item
 
-_BATCH = 100
-"""Items in one batch read, by the rules of DynamoDB."""
-
 
 class DynamoReader:
     """Matches and their moves in the table of that name; of items only the `shown` attributes."""
@@ -73,13 +70,9 @@ class DynamoReader:
     def _headers(self, keys: "Iterable[Item]", limit: int | None) -> list[MatchRecord]:
         """The present headers of the first `limit` listed matches, in that order."""
         wanted = list(itertools.islice(_distinct(key["pk"]["S"] for key in keys), limit))
+        keyed = [items.key(name, items.HEADER) for name in wanted]
         found = {
-            item["pk"]["S"]: items.to_match(item)
-            for start in range(0, len(wanted), _BATCH)
-            for item in self._table.batch(
-                [items.key(name, items.HEADER) for name in wanted[start : start + _BATCH]],
-                self._shown,
-            )
+            item["pk"]["S"]: items.to_match(item) for item in self._table.batch(keyed, self._shown)
         }
         return [found[name] for name in wanted if name in found]
 

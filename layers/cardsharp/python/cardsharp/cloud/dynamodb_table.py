@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
     from cardsharp.cloud.dynamodb_items import Item, Value
 
+_BATCH = 100
+"""Items in one batch read, by the rules of DynamoDB."""
+
 
 class DynamoTable:
     """The table `name`; every method raises `StoreError` if AWS fails, `Unmet` as it says.
@@ -193,19 +196,20 @@ class DynamoTable:
     def batch(
         self, keys: "Sequence[Mapping[str, Value]]", shown: Sequence[str] = ()
     ) -> "Iterator[Item]":
-        """Yield the items under at most 100 keys as of now, in no order."""
+        """Yield the items under these keys as of now, in no order."""
         asked: KeysAndAttributesTypeDef = {"Keys": keys, "ConsistentRead": True}
         if shown:
             asked["ProjectionExpression"] = ", ".join(shown)
-        while keys:
+        left = list(keys)
+        while left:
             answer = call(
                 self._thing,
                 self._client.batch_get_item,
-                RequestItems={self.name: {**asked, "Keys": keys}},
+                RequestItems={self.name: {**asked, "Keys": left[:_BATCH]}},
             )
             yield from answer["Responses"].get(self.name, [])
-            left = answer.get("UnprocessedKeys", {}).get(self.name)
-            keys = left["Keys"] if left else []
+            again = answer.get("UnprocessedKeys", {}).get(self.name)
+            left = [*(again["Keys"] if again else ()), *left[_BATCH:]]
 
     def _query(self, query: "QueryInputTypeDef") -> "Iterator[Item]":
         """Yield the items of all pages; a page is asked for when it is needed."""

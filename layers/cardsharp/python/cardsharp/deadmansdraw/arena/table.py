@@ -58,7 +58,6 @@ NEWEST = 25
 MOST_ENDED = 1_000
 """Ended matches that a process remembers: nothing can happen in them any more."""
 
-_BATCH = 100
 _MATCHES = "matches"
 _RUNNING = "running"
 _INDEX = "by-change"
@@ -188,12 +187,11 @@ class TableLobby:
         """The matches with these ids, in no order."""
         yield from (self._ended[one] for one in ids if one in self._ended)
         others = [_head(one) for one in ids if one not in self._ended]
-        for start in range(0, len(others), _BATCH):
-            for item in self._table.batch(others[start : start + _BATCH]):
-                try:
-                    yield self._read(item)
-                except StoreError as error:  # harms itself alone: the list has the others
-                    _log.warning("%s", error)
+        for item in self._table.batch(others):
+            try:
+                yield self._read(item)
+            except StoreError as error:  # harms itself alone: the list has the others
+                _log.warning("%s", error)
 
     def _read(self, item: "Item") -> Match:
         """The match of a head; raises `StoreError` where it cannot be read."""
