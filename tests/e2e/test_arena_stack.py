@@ -14,7 +14,7 @@ from support.aws_build import native_build
 from support.cli import Cli, clean, line_with, program
 from support.contest_stores import contests_in
 
-from cardsharp.access import Address, Credentials
+from cardsharp.access import Credentials
 from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.contest.entries import Settings
 from cardsharp.contest.sqlite import found_in
@@ -122,7 +122,7 @@ def at_play(emulator: Emulator, made: Stack, words: dict[str, Credentials]) -> I
     url = f"{emulator.endpoint}/_aws/execute-api/{api}/$default"
     over = threading.Event()
     for name, who in words.items():
-        play_on(Order(url, who.user, who.password, name, name), Address(url), over)
+        play_on(Order(url, who.user, who.password, name, name), name, emulator.folder, over)
     yield
     over.set()
 

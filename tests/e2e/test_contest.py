@@ -24,6 +24,20 @@ STEADY = ("draw-2", "draw-3", "champion", "third")
 """Strategies that do the same in the same position."""
 
 
+ENDS = """
+import os, pathlib
+from cardsharp.deadmansdraw.strategies import strategy
+
+@strategy("ends")
+class Ends:
+    def __init__(self, rng): pass
+
+    def decide(self, position):
+        pathlib.Path(__file__).with_suffix(".pid").write_text(str(os.getpid()))
+        os._exit(0)
+"""
+
+
 def cup(cli: Cli, folder: Path, *options: str) -> str:
     """A new contest of four teams that are played here."""
     assert cli("contest", "new", str(folder), *options).code == 0
@@ -84,6 +98,22 @@ def test_a_new_password_counts_at_once_and_the_old_one_no_more(cli: Cli, tmp_pat
         new = cli("contest", "teams", "credentials", folder, "Outside").out.split("password ")[1]
         until(lambda: status(old) == 401)
         assert status(new.strip()) == 200
+
+
+@pytest.mark.slow
+def test_a_team_whose_code_ends_its_process_ends_no_contest(cli: Cli, tmp_path: Path) -> None:
+    """It is told by file and line, loses, and was never in the process of arena and director."""
+    folder, own = str(tmp_path / "cup"), tmp_path / "ends.py"
+    own.write_text(ENDS)
+    cli("contest", "new", folder, "-n", "1", "--timeout", "1", "--format", "round-robin")
+    for name, strategy in (("Good", "draw-3"), ("Ends", str(own))):
+        cli("contest", "teams", "add", folder, name, "--strategy", strategy)
+    with program("contest", "run", folder, "--port", "0") as contest:
+        assert line_with(contest.stdout, "won by") == "won by Good\n"
+        assert contest.wait(30) == 0
+        seen = int(own.with_suffix(".pid").read_text())
+        assert seen != contest.pid
+    assert "ends.py, line 11, in decide" in (tmp_path / "cup" / "contest.log").read_text()
 
 
 @pytest.mark.slow

@@ -33,7 +33,8 @@ from workbench.contest.tables import LOG
 from workbench.show.keeping import keep_match
 from workbench.show.lookup import open_log
 from workbench.stage.opponent import Opponent, Order
-from workbench.strategy_file import strategy_named
+from workbench.stage.opponent_process import opponent_at_play
+from workbench.strategy_file import is_own, strategy_named
 
 PAUSE = timedelta(seconds=0.5)
 """Between two steps of the director."""
@@ -119,7 +120,7 @@ def opened(
     if len(teams) < 2:  # noqa: PLR2004 - nobody meets anybody
         raise ConfigError("A contest has two teams at least; `cardsharp contest teams add`.")
     for team in teams:
-        if team.strategy is not None:
+        if team.strategy is not None and not is_own(team.strategy):
             strategy_named(team.strategy)  # what is wrong with one is said before anything begins
     words = {team.id: secrets.token_urlsafe(18) for team in teams if team.strategy is not None}
     players = folder / "players.json"
@@ -134,7 +135,7 @@ def opened(
         arena = stack.enter_context(
             ArenaServer(config, ContestPages(lambda: ContestsKept(records.documents)))
         )
-        here = Address(arena.url.replace("0.0.0.0", "127.0.0.1"), place.tls and place.tls[0])  # noqa: S104
+        url = arena.url.replace("0.0.0.0", "127.0.0.1")  # noqa: S104
         over = threading.Event()
         following = threading.Thread(
             target=_follow_passwords, args=(records, players, words, over), daemon=True
@@ -144,8 +145,10 @@ def opened(
         stack.callback(over.set)
         for team in teams:
             if team.strategy is not None:
-                order = Order(here.url, team.id, words[team.id], team.strategy, team.name)
-                play_on(order, here, over)
+                ca = None if place.tls is None else str(place.tls[0])
+                order = Order(url, team.id, words[team.id], team.strategy, team.name, ca)
+                play_on(order, team.name, folder, over)
+        here = Address(url, place.tls and place.tls[0])
         client = stack.enter_context(ArenaClient(here, Credentials(ADMIN, organiser)))
         yield arena.url, client
 
@@ -213,16 +216,35 @@ def _write_players(path: Path, teams: list[Entrant], words: dict[str, str]) -> N
     fresh.replace(path)
 
 
-def play_on(order: Order, arena: Address, over: threading.Event) -> None:
-    """Play a team's matches in a thread of its own, whatever happens, until the contest is over."""
+def play_on(order: Order, name: str, folder: Path, over: threading.Event) -> None:
+    """Play a team's matches, whatever happens, until the contest is over.
 
-    def play() -> None:
-        while not over.is_set():
+    A team's own code plays in a process of its own: it can neither end ours nor look into it.
+    """
+    play = _apart if is_own(order.strategy) else _here
+    threading.Thread(
+        target=play, args=(order, name, folder, over), name=f"team {order.user}", daemon=True
+    ).start()
+
+
+def _here(order: Order, name: str, _folder: Path, over: threading.Event) -> None:
+    while not over.is_set():
+        try:
+            credentials = Credentials(order.user, order.password)
+            with ArenaClient(order.address, credentials) as client:
+                Opponent(client, order).play_on()
+        except CardsharpError as error:
+            if not over.wait(AGAIN.total_seconds()):
+                _log.warning("%s fell over: %s", name, error)
+
+
+def _apart(order: Order, name: str, folder: Path, over: threading.Event) -> None:
+    while not over.is_set():
+        with opponent_at_play(order, folder / f"{order.user}.log") as process:
             try:
-                with ArenaClient(arena, Credentials(order.user, order.password)) as client:
-                    Opponent(client, order).play_on()
+                process.await_ready()
+                while not over.wait(AGAIN.total_seconds()):
+                    process.check()
             except CardsharpError as error:
-                if not over.wait(AGAIN.total_seconds()):
-                    _log.warning("A team of ours fell over: %s", error)
-
-    threading.Thread(target=play, name=f"team {order.user}", daemon=True).start()
+                _log.warning("%s fell over: %s", name, error)
+                over.wait(AGAIN.total_seconds())

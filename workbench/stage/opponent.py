@@ -7,11 +7,13 @@ however that dies.
 
 import json
 import sys
+from contextlib import redirect_stdout
 from dataclasses import asdict, dataclass, field
 from datetime import timedelta
+from pathlib import Path
 from random import Random
 
-from cardsharp.access import Credentials
+from cardsharp.access import Address, Credentials
 from cardsharp.deadmansdraw.actions import Action
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.logbook import ends_turn
@@ -30,13 +32,22 @@ LIMIT = timedelta(seconds=20)
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Whom to play where; `strategy` is a name or a file, `seed` None means real chance."""
+    """Whom to play where; `strategy` is a name or a file, `seed` None means real chance.
+
+    `ca` is the file of certificates to believe there, None for the usual ones.
+    """
 
     url: str
     user: str
     password: str = field(repr=False)
     strategy: str
     seed: str | None = None
+    ca: str | None = None
+
+    @property
+    def address(self) -> Address:
+        """Where the arena is, and whom to believe there."""
+        return Address(self.url, None if self.ca is None else Path(self.ca))
 
     def line(self) -> str:
         """The order as the process reads it."""
@@ -107,8 +118,9 @@ def main() -> None:
     """Play as the order on stdin says."""
     order = Order(**json.loads(read_orders()))
     try:
-        with ArenaClient(order.url, Credentials(order.user, order.password)) as client:
-            opponent = Opponent(client, order)
+        with ArenaClient(order.address, Credentials(order.user, order.password)) as client:
+            with redirect_stdout(sys.stderr):  # our parent reads stdout
+                opponent = Opponent(client, order)
             say_ready()
             opponent.play_on()
     except CardsharpError as error:
