@@ -26,7 +26,7 @@ from cardsharp.cloud.messages import (
     parse_message,
     records_of,
 )
-from cardsharp.cloud.metrics import NoMeter
+from cardsharp.cloud.metrics import Meter
 from cardsharp.cloud.settings import Workplace
 from cardsharp.cloud.telemetry import begin, logger, meter, watch_retries
 from cardsharp.errors import CardsharpError, ConfigError, Malformed
@@ -36,7 +36,7 @@ from cardsharp.games import game, games, job_of
 AGAIN = timedelta(seconds=45)
 """How long a message that failed is out of sight."""
 
-_UNHEARD = NoMeter()
+_UNHEARD = Meter()
 
 watch_retries()
 

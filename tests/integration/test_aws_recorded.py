@@ -22,7 +22,7 @@ from support.cloud_clock import FakeClock
 from cardsharp.cloud.adapters import build_log
 from cardsharp.cloud.clock import utc_now
 from cardsharp.cloud.memory import MAX_RECEIVES, MemoryQueue, Redrive
-from cardsharp.cloud.metrics import Metric, NoMeter
+from cardsharp.cloud.metrics import Meter, Metric
 from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.telemetry import NAMESPACE, meter
 from cardsharp.deadmansdraw.fallback import decide
@@ -211,7 +211,7 @@ def test_a_match_whose_worker_fails_before_its_lease_is_noticed(
     clock = FakeClock(datetime.now(UTC))
     found: list[Sample] = []
 
-    class Counting(NoMeter):
+    class Counting(Meter):
         def count(self, metric: Metric, number: int = 1) -> None:
             found.append(sample(NAMESPACE, metric, {"service": STACK}, clock.now(), number))
 

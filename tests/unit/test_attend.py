@@ -15,7 +15,7 @@ from cardsharp.cloud.attended import After, Attended, Facts, Sight
 from cardsharp.cloud.line import Line
 from cardsharp.cloud.memory import MemoryQueue
 from cardsharp.cloud.messages import MatchMessage, parse_message
-from cardsharp.cloud.metrics import Meter, Metric, NoMeter
+from cardsharp.cloud.metrics import Meter, Metric
 from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.ports import Body, Status
 from cardsharp.cloud.sqlite import SqliteLog
@@ -34,7 +34,7 @@ from cardsharp.strategy import Decision
 
 HOUR = timedelta(hours=1)
 TIMING = Timing()
-NO_METER = NoMeter()
+NO_METER = Meter()
 PAGE = Foreign(403, "a page of some gateway", doubtful=True)
 GONE = NotFound(404, "gone")
 DENIAL = Rejected(403, "you may not")
@@ -403,7 +403,7 @@ def test_r38_a_match_that_no_poller_is_told_of_is_held(desk: Desk) -> None:
     assert held.waits > HOUR / TIMING.long_poll - 3
 
 
-class Kept(NoMeter):
+class Kept(Meter):
     """Keeps how late turns were picked up."""
 
     def __init__(self) -> None:

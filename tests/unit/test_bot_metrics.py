@@ -13,11 +13,11 @@ from world.faults import Kind
 from world.network import Tools
 
 from cardsharp.cloud.attend import Bot
-from cardsharp.cloud.metrics import Metric, NoMeter
+from cardsharp.cloud.metrics import Meter, Metric
 from cardsharp.cloud.timing import Timing
 
 
-class Counts(NoMeter):
+class Counts(Meter):
     """A meter that keeps what was counted; a count with a status is kept by its status too."""
 
     def __init__(self) -> None:

@@ -22,7 +22,7 @@ from world.network import RETRY_AFTER
 
 from cardsharp.access import Credentials
 from cardsharp.cloud.messages import LookMessage, parse_look, parse_message
-from cardsharp.cloud.metrics import Metric, NoMeter
+from cardsharp.cloud.metrics import Meter, Metric
 from cardsharp.cloud.offering import SETTLED, Offering
 from cardsharp.cloud.ports import Status
 from cardsharp.cloud.switches import Switches
@@ -40,7 +40,7 @@ SLACK = STEP * 10
 """What a few steps take on this clock."""
 
 
-class Counts(NoMeter):
+class Counts(Meter):
     """A meter that knows its counts."""
 
     def __init__(self) -> None:

@@ -34,7 +34,6 @@ SAME_JOB = frozenset(
 """One in each game, home, service or strategy: the same job, so the same name."""
 
 APART = {
-    "Alone": 2,
     "Answer": 2,
     "Api": 2,
     "Asked": 2,

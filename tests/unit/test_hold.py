@@ -10,7 +10,7 @@ from world.clock import StillClock
 
 from cardsharp.cloud.hold import Hold
 from cardsharp.cloud.lease import Keeping, LeaseKeeper
-from cardsharp.cloud.metrics import NoMeter
+from cardsharp.cloud.metrics import Meter
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.cloud.timing import Timing
 from cardsharp.errors import ArenaError, RateLimited, Rejected, Unreachable
@@ -37,7 +37,7 @@ def hold(log: SqliteLog, clock: StillClock, left: timedelta) -> Hold:
     lease = log.take("m", "worker", TIMING.lease)
     assert lease is not None
     keeper = LeaseKeeper(log, lease, Keeping(TIMING.lease, TIMING.renew), clock, clock.monotonic())
-    return Hold(keeper, log, clock, NoMeter(), TIMING, lambda: left, clock.monotonic())
+    return Hold(keeper, log, clock, Meter(), TIMING, lambda: left, clock.monotonic())
 
 
 def test_a_wait_begins_only_with_time_for_all_of_it_and_for_handing_on(

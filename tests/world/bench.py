@@ -10,7 +10,7 @@ from typing import Protocol, cast
 
 from cardsharp.cloud.attend import Bot
 from cardsharp.cloud.messages import parse_message
-from cardsharp.cloud.metrics import Meter, NoMeter
+from cardsharp.cloud.metrics import Meter
 from cardsharp.cloud.offering import Offering, Onlooker
 from cardsharp.cloud.ports import MatchLog, MoveRecord
 from cardsharp.cloud.timing import Timing
@@ -21,7 +21,7 @@ from world.network import FaultyWire, Gate, Place, Tools
 from world.stores import Home, at_home
 
 HOUR = timedelta(hours=1)
-NO_METER = NoMeter()
+NO_METER = Meter()
 
 PAUSE = timedelta(seconds=10)
 LOOKS = 160

@@ -9,7 +9,7 @@ from cardsharp.cloud.memory import named
 from cardsharp.cloud.metrics import Meter
 from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.ports import Clock, MatchLog, Queue
-from cardsharp.cloud.relay import Alone, Relay
+from cardsharp.cloud.relay import Relay
 from cardsharp.cloud.secrets import provider
 from cardsharp.cloud.settings import Workplace
 from cardsharp.cloud.stores import Stores
@@ -103,7 +103,7 @@ def build_relay(store: str) -> Relay:
     """The relay of the pollers that share a match log."""
     kind, _, place = store.partition(":")
     if kind != "dynamodb":
-        return Alone()
+        return Relay()
     from cardsharp.cloud.dynamodb_control import DynamoRelay  # noqa: PLC0415 - boto3 is slow to import
     from cardsharp.cloud.dynamodb_table import DynamoTable  # noqa: PLC0415 - as above
 

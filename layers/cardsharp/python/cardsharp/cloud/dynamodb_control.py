@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from cardsharp.cloud import dynamodb_items as items
 from cardsharp.cloud.dynamodb_table import DynamoTable
+from cardsharp.cloud.relay import Relay
 from cardsharp.cloud.switches import Switches, usable
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ _SWITCHES = items.key("control", "pause")
 """A pause was all that it had at first; so one stays in force when a stack is updated."""
 
 
-class DynamoRelay:
+class DynamoRelay(Relay):
     """A `Relay` in the table of a match log."""
 
     def __init__(self, table: DynamoTable) -> None:

@@ -2,7 +2,6 @@
 
 from datetime import timedelta
 from enum import StrEnum
-from typing import Protocol
 
 
 class Metric(StrEnum):
@@ -31,34 +30,14 @@ ALARMED = frozenset({Metric.POLLS, Metric.UNANSWERED, Metric.PICK_UP, Metric.TIM
 """What an alarm watches that every stack has; each other metric is paid for where it is wanted."""
 
 
-class Meter(Protocol):
-    """Takes counts and durations; one is told from another by identity."""
-
-    def __hash__(self) -> int:
-        """Make it a key of what is kept for it."""
-        ...
+class Meter:
+    """Takes counts and durations, and here keeps nothing; told from another by identity."""
 
     def count(self, metric: Metric, amount: int = 1, **dimensions: str) -> None:
         """Add `amount` to a metric."""
-        ...
 
     def time(self, metric: Metric, duration: timedelta, **dimensions: str) -> None:
         """Add a duration to a metric."""
-        ...
 
     def flush(self) -> None:
         """Hand on what was collected, as at the end of a turn and of an invocation."""
-        ...
-
-
-class NoMeter:
-    """Takes everything and keeps nothing."""
-
-    def count(self, metric: Metric, amount: int = 1, **dimensions: str) -> None:
-        """Keep nothing."""
-
-    def time(self, metric: Metric, duration: timedelta, **dimensions: str) -> None:
-        """Keep nothing."""
-
-    def flush(self) -> None:
-        """Hand on nothing."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from cardsharp.cloud.messages import MatchMessage
-from cardsharp.cloud.metrics import Meter, Metric, NoMeter
+from cardsharp.cloud.metrics import Meter, Metric
 from cardsharp.cloud.ports import Clock, MatchLog, MatchRecord, Outwaited, Queue, Status
 from cardsharp.cloud.switches import NoSwitchboard, Switchboard
 from cardsharp.errors import StoreError
@@ -65,7 +65,7 @@ class Offering:
     queue: Queue
     clock: Clock
     announce: timedelta = timedelta(seconds=3)
-    meter: Meter = field(default_factory=NoMeter)
+    meter: Meter = field(default_factory=Meter)
     switchboard: Switchboard = field(default_factory=NoSwitchboard)
     longest: timedelta = timedelta(seconds=30)
     oldest: timedelta = timedelta(days=7)

@@ -3,28 +3,17 @@
 So no second is without a listener, however unevenly the schedule starts them.
 """
 
-from typing import Protocol
 
+class Relay:
+    """The line of pollers as each of them sees it; methods raise `StoreError`.
 
-class Relay(Protocol):
-    """The line of pollers as each of them sees it; methods raise `StoreError`."""
-
-    def begin(self) -> int:
-        """A new generation's number, one more than any before."""
-        ...
-
-    def newest(self) -> int:
-        """The number of the generation that began last; told late, a poller listens longer."""
-        ...
-
-
-class Alone:
-    """The relay of a home on this machine, which runs one poller at a time."""
+    Of a home on this machine, which runs one poller at a time, there is nothing to keep.
+    """
 
     def begin(self) -> int:
-        """0, always."""
+        """A new generation's number, one more than any before; here 0, always."""
         return 0
 
     def newest(self) -> int:
-        """0, always."""
+        """The number of the generation that began last; told late, a poller listens longer."""
         return 0

@@ -18,6 +18,7 @@ from aws_lambda_powertools.logging.formatter import LambdaPowertoolsFormatter
 from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit
 from stamina.instrumentation import RetryDetails, set_on_retry_hooks
 
+from cardsharp.cloud import metrics
 from cardsharp.cloud.metrics import ALARMED, Metric
 from cardsharp.cloud.redaction import redact
 
@@ -48,7 +49,7 @@ _Value = tuple[Metric, MetricUnit, float]
 _Dimensions = tuple[tuple[str, str], ...]
 
 
-class Meter:
+class Meter(metrics.Meter):
     """Collects metrics from any thread; `flush` writes them as one line.
 
     Metrics with dimensions, such as the status of an arena error, have a line of their own. What is

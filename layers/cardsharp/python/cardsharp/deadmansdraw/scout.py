@@ -24,7 +24,7 @@ from cardsharp.cloud.messages import LookMessage
 from cardsharp.cloud.metrics import Metric
 from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.ports import MatchRecord, Remaining
-from cardsharp.cloud.relay import Alone, Relay
+from cardsharp.cloud.relay import Relay
 from cardsharp.cloud.trouble import Denied, count_error, pause_after
 from cardsharp.cloud.windows import Window
 from cardsharp.deadmansdraw.client import ArenaClient
@@ -69,7 +69,7 @@ class Post:
     with `looks` somebody else looks meanwhile.
     """
 
-    relay: Relay = field(default_factory=Alone)
+    relay: Relay = field(default_factory=Relay)
     listeners: int = 1
     generation: int = 0
     quiet: bool = False
