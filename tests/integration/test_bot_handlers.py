@@ -20,7 +20,7 @@ import worker.app
 from cardsharp.cloud.memory import MemoryQueue, register
 from cardsharp.cloud.messages import LookMessage, parse_message
 from cardsharp.cloud.ports import Status
-from cardsharp.cloud.switches import NoSwitchboard, Switches
+from cardsharp.cloud.switches import Switchboard, Switches
 from cardsharp.cloud.telemetry import redirect
 from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.deadmansdraw.scout import Scout
@@ -117,7 +117,7 @@ def test_a_strategy_that_was_set_and_does_not_exist_is_an_error_and_another_play
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nobody looks through what is set when a build without it is deployed."""
-    monkeypatch.setattr(NoSwitchboard, "read", lambda _board: Switches(strategy="captian"))
+    monkeypatch.setattr(Switchboard, "read", lambda _board: Switches(strategy="captian"))
     with pytest.raises(ConfigError, match="No strategy is called 'captian'"):
         practice.app.handler({"matches": 0}, context())
     match_id = place.arena.create_match([ALICE, ALICE])

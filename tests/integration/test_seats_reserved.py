@@ -18,7 +18,7 @@ from cardsharp.cloud.memory import MemoryQueue
 from cardsharp.cloud.offering import Offering
 from cardsharp.cloud.ports import Status
 from cardsharp.cloud.sqlite import SqliteLog
-from cardsharp.cloud.switches import NoSwitchboard, Switches
+from cardsharp.cloud.switches import Switchboard, Switches
 from cardsharp.cloud.vault import Vault, sqlite_vault
 from cardsharp.errors import Conflict, StoreError
 from cardsharp.seats import Seat, reserved
@@ -141,7 +141,7 @@ def test_of_many_invitations_at_once_each_that_is_acknowledged_is_in_the_game(
 def test_nobody_is_invited_while_new_matches_are_paused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(NoSwitchboard, "read", lambda _: Switches(paused=True))
+    monkeypatch.setattr(Switchboard, "read", lambda _: Switches(paused=True))
     client = served(tmp_path)
     game = client.create()
     ann = client.join(game, "ann")

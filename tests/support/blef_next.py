@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from cardsharp.blef.agents import IdleAgents
+from cardsharp.blef.agents import Agents
 from cardsharp.blef.changes import SecretChance
 from cardsharp.blef.feed import announce, subscribe
 from cardsharp.blef.records import room_of
@@ -26,7 +26,7 @@ from support.recorded import recording
 from workbench.cloud.context import LambdaContext
 from workbench.cloud.http_events import WireRequest, read_answer
 
-AGENTS = IdleAgents({"Dazhbog": "conservative", "Porevit": "conservative_crawling"})
+AGENTS = Agents({"Dazhbog": "conservative", "Porevit": "conservative_crawling"})
 """The bots of the recording, for whom the recording plays."""
 
 

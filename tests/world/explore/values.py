@@ -14,7 +14,7 @@ from typing import Any
 
 from cardsharp.cloud.line import Line
 from cardsharp.cloud.metrics import Meter
-from cardsharp.cloud.switches import NoSwitchboard
+from cardsharp.cloud.switches import Switchboard
 from cardsharp.cloud.timing import Timing
 from cardsharp.cloud.trouble import Denied
 
@@ -23,7 +23,7 @@ UNIT = timedelta(milliseconds=500)
 """In whole units of this all time is counted."""
 
 _LOCK = type(threading.Lock())
-_CONSTANT = (Timing, Meter, NoSwitchboard, Line)
+_CONSTANT = (Timing, Meter, Switchboard, Line)
 """What stays the same as long as a process lives."""
 
 _PLAIN = (str, int, float, bytes, timedelta, type, type(None))

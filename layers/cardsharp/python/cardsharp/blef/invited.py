@@ -9,6 +9,7 @@ from random import Random
 
 from pydantic import SecretStr
 
+from cardsharp.blef.agents import Agents
 from cardsharp.blef.game import GAME
 from cardsharp.blef.records import Player
 from cardsharp.blef.strategies import build
@@ -26,11 +27,10 @@ DEFAULT_NAMES = "Dazhbog=reader; Porevit=threshold"
 _NAMED = re.compile(r"\s*([A-Za-z][A-Za-z0-9]*)\s*=\s*(.+?)\s*")
 
 
-@dataclass(frozen=True, slots=True)
-class SeatedAgents:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeatedAgents(Agents):
     """The bots of these names, who find the service at `url`."""
 
-    names: Mapping[str, str]
     url: str
     places: Places
 
@@ -56,7 +56,7 @@ def build_agents(environment: Mapping[str, str]) -> SeatedAgents:
     named = {"CARDSHARP_STORE": environment[BOT_STORE], "CARDSHARP_QUEUE": environment[BOT_QUEUE]}
     places = assemble(Workplace.load(named), meter)
     names = _read_names(environment.get(NAMES) or DEFAULT_NAMES)
-    return SeatedAgents(names, environment[BOT_URL].rstrip("/"), places)
+    return SeatedAgents(names, url=environment[BOT_URL].rstrip("/"), places=places)
 
 
 def _read_names(text: str) -> Mapping[str, str]:

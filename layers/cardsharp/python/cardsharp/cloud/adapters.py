@@ -13,7 +13,7 @@ from cardsharp.cloud.relay import Relay
 from cardsharp.cloud.secrets import provider
 from cardsharp.cloud.settings import Workplace
 from cardsharp.cloud.stores import Stores
-from cardsharp.cloud.switches import KeptSwitchboard, NoSwitchboard, Switchboard
+from cardsharp.cloud.switches import KeptSwitchboard, Switchboard
 from cardsharp.cloud.vault import Vault
 from cardsharp.errors import ConfigError
 from cardsharp.game import Part
@@ -114,7 +114,7 @@ def build_switchboard(store: str, clock: Clock) -> Switchboard:
     """The switchboard that belongs to a match log."""
     kind, _, place = store.partition(":")
     if kind != "dynamodb":
-        return NoSwitchboard()
+        return Switchboard()
     from cardsharp.cloud.dynamodb_control import (  # noqa: PLC0415 - boto3 is slow to import
         DynamoSwitchboard,
     )

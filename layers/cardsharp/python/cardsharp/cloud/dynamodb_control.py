@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from cardsharp.cloud import dynamodb_items as items
 from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.cloud.relay import Relay
-from cardsharp.cloud.switches import Switches, usable
+from cardsharp.cloud.switches import Switchboard, Switches, usable
 
 if TYPE_CHECKING:
     from cardsharp.cloud.dynamodb_items import Value
@@ -33,7 +33,7 @@ class DynamoRelay(Relay):
         return 0 if item is None else int(item["generation"]["N"])
 
 
-class DynamoSwitchboard:
+class DynamoSwitchboard(Switchboard):
     """A `Switchboard` in the table of a match log; `set` is for the operator.
 
     Whoever does not set reads what was set a moment ago, which costs half as much.

@@ -9,7 +9,7 @@ from datetime import timedelta
 from cardsharp.cloud.messages import MatchMessage
 from cardsharp.cloud.metrics import Meter, Metric
 from cardsharp.cloud.ports import Clock, MatchLog, MatchRecord, Outwaited, Queue, Status
-from cardsharp.cloud.switches import NoSwitchboard, Switchboard
+from cardsharp.cloud.switches import Switchboard
 from cardsharp.errors import StoreError
 
 
@@ -66,7 +66,7 @@ class Offering:
     clock: Clock
     announce: timedelta = timedelta(seconds=3)
     meter: Meter = field(default_factory=Meter)
-    switchboard: Switchboard = field(default_factory=NoSwitchboard)
+    switchboard: Switchboard = field(default_factory=Switchboard)
     longest: timedelta = timedelta(seconds=30)
     oldest: timedelta = timedelta(days=7)
     onlooker: Onlooker = field(default_factory=Onlooker)

@@ -6,7 +6,7 @@ None of it stops what runs: the matches of the match log are watched over and pl
 import logging
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Protocol
+from typing import Annotated
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
@@ -37,23 +37,19 @@ class Switches(BaseModel):
     """How many matches may run before one that the arena names is left alone."""
 
 
-class Switchboard(Protocol):
-    """The switches as the functions see them."""
+class Switchboard:
+    """The switches as the functions see them; raises `StoreError`.
+
+    Those of a home on this machine, which is stopped where it is not to go on: nothing is set, and
+    a quiet poller is to listen.
+    """
 
     def read(self) -> Switches:
-        """What is set; raises `StoreError`."""
-        ...
-
-
-class NoSwitchboard:
-    """The switchboard of a home on this machine, which is stopped where it is not to go on."""
-
-    def read(self) -> Switches:
-        """Nothing is set, and a quiet poller is to listen."""
+        """What is set."""
         return Switches(awake_until=datetime.max.replace(tzinfo=UTC))
 
 
-class KeptSwitchboard:
+class KeptSwitchboard(Switchboard):
     """A switchboard that is read again when what was read is too old."""
 
     def __init__(self, board: Switchboard, clock: Clock) -> None:
