@@ -74,25 +74,16 @@ def test_a_starter_plays_all_matches_with_its_tag_and_no_other(kit: str, place: 
 
 
 @each("java")
-def test_a_starter_stops_at_a_wrong_password_and_says_so(kit: str, place: Place) -> None:
-    bot = started(kit, place[0].url, ALICE, password="wrong")
-    said, faults = bot.communicate(timeout=30)
-    assert (bot.returncode, said) == (1, "")
-    assert faults.strip() == "Unauthorized: are ID and ARENA_PASSWORD right?"
-
-
-@each("java")
-def test_a_starter_sends_no_password_that_others_could_read(kit: str) -> None:
-    bot = started(kit, "http://localhost.example.org", ALICE)
-    assert "use https://" in bot.communicate(timeout=30)[1]
-    assert bot.returncode == 1
-
-
-@each("java")
-def test_a_starter_tells_its_usage(kit: str) -> None:
-    bot = started(kit, "http://127.0.0.1", ALICE, "cup", "more")
-    assert "URL ID [TAG | --practice]" in bot.communicate(timeout=30)[1]
-    assert bot.returncode == 2
+def test_a_starter_that_cannot_play_says_why(kit: str, place: Place) -> None:
+    """A wrong password, one that others could read, and words that it does not know."""
+    for url, password, more, code, says in (
+        (place[0].url, "wrong", (), 1, "Unauthorized: are ID and ARENA_PASSWORD right?"),
+        ("http://localhost.example.org", "", (), 1, "use https://"),
+        ("http://127.0.0.1", "", ("cup", "more"), 2, "URL ID [TAG | --practice]"),
+    ):
+        bot = started(kit, url, ALICE, *more, password=password)
+        said, faults = bot.communicate(timeout=30)
+        assert (bot.returncode, said, says in faults) == (code, "", True), faults
 
 
 def test_the_starter_in_python_waits_when_no_request_is_left(
