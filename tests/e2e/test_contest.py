@@ -6,6 +6,8 @@ import os
 import re
 import signal
 import socket
+import subprocess
+import sys
 from contextlib import chdir
 from datetime import UTC, datetime
 from pathlib import Path
@@ -204,3 +206,19 @@ def test_a_strategy_file_plays_a_program_from_outside(cli: Cli, tmp_path: Path) 
         results = records.results()
     assert len(results) in (2, 3)
     assert {facts.late for result in results for facts in result.facts} == {(0, 0)}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_a_contest_is_whole_whatever_fails() -> None:
+    """`make contest` in small: whatever is killed, frozen or slow."""
+    setting = ("--teams", "4", "--matches", "1", "--timeout", "2", "--every", "5", "--seed", "5")
+    done = subprocess.run(  # noqa: S603 - our own module
+        [sys.executable, "-m", "workbench.bench.rehearsal.rehearse", *setting, "--practice", "5"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "The result is whole." in done.stdout
+    assert "the contest was killed" in done.stdout

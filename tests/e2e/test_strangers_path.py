@@ -1,13 +1,17 @@
-"""docs/your-own-bot.md, walked: a new bot is mended, beats draw-3, and is told why third won."""
+"""docs/your-own-bot.md and docs/write-a-bot.md, walked: all that they say to type works."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.cli import Cli
 
-PAGE = (Path(__file__).parents[2] / "docs" / "your-own-bot.md").read_text("utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "your-own-bot.md").read_text("utf-8")
+BY_HAND = (DOCS / "write-a-bot.md").read_text("utf-8")
 
 
 def mended(text: str) -> str:
@@ -46,3 +50,10 @@ def test_from_a_new_file_to_why_it_lost_to_third(cli: Cli, tmp_path: Path) -> No
     assert (climbed["beaten"], climbed["next"]) == ("draw-3", "third")
     worst = costliest(cli, str(file), "third")
     assert worst["cost"] < 0
+
+
+def test_a_position_made_by_hand_can_be_asked(cli: Cli, tmp_path: Path) -> None:
+    assert cli("new", str(tmp_path / "mine.py")).code == 0
+    [asked] = re.findall(r"^```python\n(.*?)^```", BY_HAND, re.DOTALL | re.MULTILINE)
+    done = subprocess.run([sys.executable, "-c", asked], cwd=tmp_path, check=False)  # noqa: S603
+    assert done.returncode == 0

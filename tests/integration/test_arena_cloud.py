@@ -14,6 +14,9 @@ import requests
 from requests.auth import HTTPDigestAuth
 from support.arena import ADMIN, ALICE, BOB, PASSWORDS, Client, HandClock, Poll, write_players
 from support.arena_cloud import LIFE, Opened, in_cloud
+from world.clock import StillClock
+from world.faults import FaultPlan, Faulty, Kind
+from world.stores import AWS
 
 from cardsharp.cloud.dynamodb_items import key, text
 from cardsharp.cloud.dynamodb_table import DynamoTable
@@ -124,26 +127,6 @@ def test_a_late_turn_is_ended_by_whoever_looks(
         assert [found["_id"] for found in ended] == [match]
 
 
-class Losing:
-    """A client of DynamoDB that loses the answer to the next transaction."""
-
-    def __init__(self, client: Any) -> None:  # noqa: ANN401 - boto3's
-        self._client = client
-        self.lost = False
-
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - as above
-        return getattr(self._client, name)
-
-    def transact_write_items(self, **asked: Any) -> Any:  # noqa: ANN401 - as above
-        answer = self._client.transact_write_items(**asked)
-        if self.lost:
-            return answer
-        self.lost = True
-        from botocore.exceptions import HTTPClientError  # noqa: PLC0415
-
-        raise HTTPClientError(error="cut off")
-
-
 def begun(lobby: TableLobby, arena: ArenaServer) -> Match:
     match = lobby.find(
         arena.create_match([ALICE, BOB], seed="norandom", timeout=timedelta(seconds=1))
@@ -157,7 +140,9 @@ def test_a_move_whose_answer_was_lost_is_made_once(two: Pair, table: DynamoTable
     (one, client), _ = two
     match = begun(TableLobby(table, LIFE), one)
     told: list[Match] = []
-    lobby = TableLobby(DynamoTable(table.name, Losing(table._client)), LIFE, moved=told.append)
+    plan = FaultPlan(StillClock(), {0: Kind.RESPONSE_LOST})
+    losing: Any = Faulty(table._client, plan, {"transact_write_items"}, AWS)
+    lobby = TableLobby(DynamoTable(table.name, losing), LIFE, moved=told.append)
     after, move = end_turn_by_force(match, Origin(match.last_move_at + timedelta(seconds=2)))
     lobby.commit(after, move)
     assert lobby.history(match.id)[-1] == move
