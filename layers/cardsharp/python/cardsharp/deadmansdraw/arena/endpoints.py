@@ -28,8 +28,7 @@ from cardsharp.deadmansdraw.arena.listing import (
 from cardsharp.deadmansdraw.arena.lobby import ANY_MATCH, MATCH, NEW_MATCH, TURN, Signal
 from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.deadmansdraw.arena.players import User
-from cardsharp.deadmansdraw.arena.referee import Referee
-from cardsharp.deadmansdraw.arena.refusals import NO_SUCH_MATCH, NOT_YOUR_TURN, Over
+from cardsharp.deadmansdraw.arena.referee import NO_SUCH_MATCH, NOT_YOUR_TURN, Over, Referee
 from cardsharp.deadmansdraw.arena.views import Look, closing_json, full_view, header_view, list_view
 from cardsharp.deadmansdraw.arena.waiting import Waiting
 from cardsharp.errors import Malformed

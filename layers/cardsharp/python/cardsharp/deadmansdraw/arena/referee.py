@@ -24,14 +24,21 @@ from cardsharp.deadmansdraw.arena.match import (
 )
 from cardsharp.deadmansdraw.arena.players import Book, User
 from cardsharp.deadmansdraw.arena.randomness import Randomness, new_seed
-from cardsharp.deadmansdraw.arena.refusals import (
-    NO_SUCH_MATCH,
-    NOT_VISIBLE,
-    NOT_YOUR_TURN,
-    Over,
-)
-from cardsharp.errors import Conflict, Malformed
+from cardsharp.errors import CardsharpError, Conflict, Malformed
 from cardsharp.web.refusals import Refused
+
+NOT_VISIBLE = "Match is visible only to participating players."
+NOT_YOUR_TURN = "Authenticated user is not the current player."
+NO_SUCH_MATCH = "Match does not exist."
+
+
+class Over(CardsharpError):
+    """A request that needs a running match: a 410 that shows how it ended."""
+
+    def __init__(self, match: Match) -> None:
+        super().__init__("No action possible on finished matches.")
+        self.match = match
+
 
 P = ParamSpec("P")
 T = TypeVar("T")
