@@ -22,7 +22,9 @@ new mine.py
 new mine.js
 new Mine.java
 try mine.py
+ladder mine.py --to random
 lab duel mine.py draw-3 --pairs 10
+completion bash
 cost
 blef duel solved bayes --games 1
 euchre duel rules random --games 2
@@ -39,6 +41,7 @@ SERVING = {"arena": "arena at", "blef serve": "Blef at", "euchre serve": "Euchre
 ELSEWHERE = {
     "research train": "in a clone of the project",
     "play --cloud emulator": "pip install 'cardsharp[emulator]'",
+    "export rows.jsonl draw-3": "pip install 'cardsharp[env]'",
     "lab duel captain draw-3 --cluster tcp://127.0.0.1:1": "pip install 'cardsharp[cluster]'",
 }
 """What the bare command lacks, and the words that say how to have it."""
