@@ -81,11 +81,26 @@ def test_a_strategy_that_fails_is_named_and_another_log_is_written(
     assert cli("show", "last").code == 2, "nothing went into our own log"
 
 
-def test_an_opponent_that_fails_ends_the_run_with_its_last_words(cli: Cli, tmp_path: Path) -> None:
-    failing = written(tmp_path, "bad_opponent", "raise ValueError('no idea')")
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (
+            "raise ValueError('no idea')",
+            "the strategy failed: ValueError: no idea (bad_opponent.py",
+        ),
+        (
+            "__import__('os')._exit(0)",
+            "bad_opponent.py, line 13, in decide: the strategy ended the",
+        ),
+    ],
+)
+def test_an_opponent_that_fails_ends_the_run_with_its_last_words(
+    cli: Cli, tmp_path: Path, body: str, said: str
+) -> None:
+    failing = written(tmp_path, "bad_opponent", body)
     played = cli("play", "--opponent", failing)
     assert played.code == 1
-    assert "cannot play: the strategy failed: ValueError: no idea (bad_opponent.py" in played.err
+    assert f"cannot play: {said}" in played.err
     assert "Traceback" not in played.err
 
 

@@ -26,8 +26,8 @@ from cardsharp.trying import tried
 from workbench.child import read_orders, say_ready
 from workbench.strategy_file import strategy_named
 
-LIMIT = timedelta(seconds=20)
-"""After so long an opponent's decision is its end; the arena has ended its turn long since."""
+LIMIT = timedelta(seconds=10)
+"""A later decision is the opponent's end: the arena, too, has ended its turn by then."""
 
 
 @dataclass(frozen=True, slots=True)

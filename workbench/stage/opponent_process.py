@@ -44,7 +44,11 @@ class OpponentProcess:
 
     def _last_words(self) -> str:
         lines = self._log.read_text(errors="replace").strip().splitlines()
-        words = lines[-1] if lines else f"it ended with {self._child.process.returncode}"
+        words = (
+            lines[-1].removeprefix("cardsharp: ")
+            if lines
+            else f"it ended with {self._child.process.returncode}"
+        )
         return f"The opponent '{self._name}' cannot play: {words}"
 
 
