@@ -18,8 +18,8 @@ from cardsharp.cloud.ports import MatchLog, MatchRecord, Message, Queue
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.cloud.sqs import SqsQueue
 from support.cloud_clock import FakeClock
+from support.game_stores import Bench, in_file, in_table
 from workbench.cloud.emulator import Emulator, queue_arn
-from workbench.cloud.template import all_resources, table_request
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
@@ -28,13 +28,12 @@ VISIBILITY = timedelta(seconds=1)
 MAX_RECEIVES = 2
 
 
-@dataclass(frozen=True)
-class LogBench:
+class LogBench(Bench[MatchLog]):
     """A match log, its clock, and `reopen` as another process would open it."""
 
-    log: MatchLog
-    clock: FakeClock
-    reopen: Callable[[], MatchLog]
+    @property
+    def log(self) -> MatchLog:
+        return self.store
 
 
 def known(log: MatchLog, match_id: str = "m") -> MatchRecord:
@@ -62,31 +61,14 @@ def environment(values: dict[str, str]) -> Iterator[None]:
 
 @contextmanager
 def sqlite_log(folder: Path) -> Iterator[LogBench]:
-    clock = FakeClock()
-    opened: list[SqliteLog] = []
-
-    def reopen() -> SqliteLog:
-        opened.append(SqliteLog(folder / "deep" / "matches.db", clock))
-        return opened[-1]
-
-    try:
-        yield LogBench(reopen(), clock, reopen)
-    finally:
-        for log in opened:
-            log.close()
+    with in_file(lambda path, clock: SqliteLog(Path(path), clock), folder) as made:
+        yield LogBench(made.store, made.clock, made.reopen)
 
 
 @contextmanager
 def dynamo_log(client: "DynamoDBClient") -> Iterator[LogBench]:
-    clock = FakeClock()
-    name = f"matches-{uuid.uuid4()}"
-    properties = all_resources()["Matches"].properties
-    client.create_table(TableName=name, **table_request(properties))  # type: ignore[arg-type]
-    try:
-        log = DynamoLog(name, clock, client)
-        yield LogBench(log, clock, lambda: DynamoLog(name, clock, client))
-    finally:
-        client.delete_table(TableName=name)
+    with in_table(DynamoLog, "Matches", client) as made:
+        yield LogBench(made.store, made.clock, made.reopen)
 
 
 @contextmanager
