@@ -1,7 +1,7 @@
 """Safe and blind actions: legal wherever there is a legal one, and of the least risk."""
 
 import pytest
-from support.bot_positions import DISCARDED, OWN, effect_pending, position_with
+from support.bot_positions import DISCARDED, OWN, effect_pending
 
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, EffectType, Verb, respond
 from cardsharp.deadmansdraw.cards import Card, Suit
@@ -30,12 +30,6 @@ def test_an_answer_that_does_not_bust_comes_before_one_that_does() -> None:
 def test_the_krakens_duty_is_done_and_the_oracle_left_alone() -> None:
     assert safe_action(effect_pending(EffectType.KRAKEN, *AREA)) == DRAW
     assert safe_action(effect_pending(EffectType.ORACLE, *AREA)) == END_TURN
-
-
-def test_what_was_refused_is_tried_last() -> None:
-    position = position_with(*AREA)
-    assert safe_action(position, frozenset({END_TURN})) == DRAW
-    assert safe_action(position, frozenset({END_TURN, DRAW})) in {END_TURN, DRAW}
 
 
 def test_a_blind_turn_without_a_card_draws_one() -> None:

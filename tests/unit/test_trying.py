@@ -74,12 +74,6 @@ def test_an_error_in_a_module_beside_it_is_traced_through_both(tmp_path: Path) -
     ]
 
 
-def test_of_one_that_calls_itself_without_end_the_trace_is_short(tmp_path: Path) -> None:
-    found = decided(built(tmp_path, "        return self.decide(position)\n", "itself"))
-    assert len(found.trace.splitlines()) == 13
-    assert found.trace.splitlines()[6] == "..."
-
-
 @pytest.mark.parametrize(
     ("answer", "fault"),
     [
