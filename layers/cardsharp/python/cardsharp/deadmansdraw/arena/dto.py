@@ -26,7 +26,7 @@ Json = dict[str, Any]
 
 def cards_json(cards: Iterable[Card]) -> list[Json]:
     """A list of cards in their order."""
-    return [card._asdict() for card in cards]
+    return [{"suit": suit, "value": value} for suit, value in cards]
 
 
 def bank_json(bank: Bank) -> dict[str, list[int]]:
