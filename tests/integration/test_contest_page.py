@@ -15,8 +15,9 @@ from support.arena import Client, running_arena
 from support.contests import held, teams
 
 from cardsharp.contest.entries import Settings
+from cardsharp.contest.kept import ContestsKept
 from cardsharp.contest.pages import file_page, page, running_part
-from cardsharp.contest.records import ContestsKept, Records
+from cardsharp.contest.records import Records
 from cardsharp.deadmansdraw.arena.match import Match
 from cardsharp.deadmansdraw.contest.page_routes import ContestPages, playing
 from cardsharp.viewer.base import Site

@@ -15,8 +15,9 @@ from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.contest.acts import Desk
 from cardsharp.contest.entries import Entrant, Result, Ruling, Settings, Stage
 from cardsharp.contest.facts import Facts
+from cardsharp.contest.kept import ContestsKept
 from cardsharp.contest.meetings import Meeting, Standing
-from cardsharp.contest.records import ContestsKept, Records
+from cardsharp.contest.records import Records
 from cardsharp.contest.sqlite import _CONTENTS, FILE, kept_in
 from cardsharp.errors import Conflict
 from cardsharp.keep.port import Change

@@ -11,7 +11,8 @@ from starlette.routing import Route
 
 from cardsharp.cloud.dynamodb_items import key
 from cardsharp.contest.entries import Entrant, Settings
-from cardsharp.contest.records import ContestsKept, Records
+from cardsharp.contest.kept import ContestsKept
+from cardsharp.contest.records import Records
 from cardsharp.contest.sqlite import found_in
 from cardsharp.deadmansdraw.arena.teams import PLAYERS
 from cardsharp.deadmansdraw.contest.page_routes import ContestPages

@@ -7,7 +7,8 @@ from datetime import timedelta
 from pathlib import Path
 
 from cardsharp.contest.facts import Facts
-from cardsharp.contest.records import ContestsKept, Records
+from cardsharp.contest.kept import ContestsKept
+from cardsharp.contest.records import Records
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.contest.page_routes import ContestPages
 from support.arena import ADMIN_PASSWORD, HandClock

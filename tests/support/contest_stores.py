@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.dynamodb_table import DynamoTable
-from cardsharp.contest.records import ContestsKept
+from cardsharp.contest.kept import ContestsKept
 from cardsharp.keep.dynamodb import DynamoKeep
 from workbench.cloud.tables import create_table
 

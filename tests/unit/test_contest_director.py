@@ -20,8 +20,9 @@ from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.contest.acts import Desk
 from cardsharp.contest.director import Director
 from cardsharp.contest.entries import Entrant, Result, Settings, Stage
+from cardsharp.contest.kept import ContestsKept
 from cardsharp.contest.pairing import FORMATS
-from cardsharp.contest.records import ContestsKept, Records
+from cardsharp.contest.records import Records
 from cardsharp.contest.sqlite import found_in
 from cardsharp.deadmansdraw.contest.tables import ArenaTables
 from cardsharp.errors import ConfigError, Unreachable

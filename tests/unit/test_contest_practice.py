@@ -15,9 +15,10 @@ from cardsharp.contest.acts import Desk
 from cardsharp.contest.director import Director
 from cardsharp.contest.entries import Settings
 from cardsharp.contest.facts import Facts
+from cardsharp.contest.kept import ContestsKept
 from cardsharp.contest.meetings import Meeting
 from cardsharp.contest.practice import LONGEST_REST, REST, Practice, ladder, rests_of
-from cardsharp.contest.records import ContestsKept, Records
+from cardsharp.contest.records import Records
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN
 from cardsharp.deadmansdraw.arena.creation import parse_wish
 from cardsharp.deadmansdraw.arena.match import Origin, Pairing, act, begin, end_turn_by_force

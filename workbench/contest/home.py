@@ -18,7 +18,8 @@ from pathlib import Path
 from cardsharp.access import Address, Credentials, ha1
 from cardsharp.cloud.private import make_private
 from cardsharp.contest.entries import Entrant
-from cardsharp.contest.records import ContestsKept, Records
+from cardsharp.contest.kept import ContestsKept
+from cardsharp.contest.records import Records
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.limits import OF_A_TEAM, PER_ADDRESS
 from cardsharp.deadmansdraw.arena.players import ADMIN

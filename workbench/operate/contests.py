@@ -7,7 +7,8 @@ from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.cloud.sqs import SqsQueue
 from cardsharp.contest.entries import Settings
-from cardsharp.contest.records import ContestsKept, Records
+from cardsharp.contest.kept import ContestsKept
+from cardsharp.contest.records import Records
 from cardsharp.deadmansdraw.arena.ticks import wake
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.errors import ConfigError

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -47,7 +47,8 @@ class Desk:
     def rule(self, pairing: str, winner: str, reason: str) -> Act:
         """Decide a pairing, whatever its matches were; a later ruling replaces an earlier one."""
         team = self._records.team(winner)
-        put = self._records.ruling_put(Ruling(pairing, team.id, reason))
+        ruling = Ruling(pairing, team.id, reason)
+        put = Put(self._records.key("ruling", pairing), asdict(ruling), None)
         return self._act(f"pairing {pairing} goes to {team.name}: {reason}", put)
 
     def withdraw(self, name: str, reason: str) -> Act:
@@ -61,7 +62,7 @@ class Desk:
         team = self._records.team(name)
         if team.id in self._records.withdrawn():
             raise ConfigError(f"{team.name} has withdrawn already.")
-        put = self._records.withdrawn_put(team.id, reason)
+        put = Put(self._records.key("withdrawn", team.id), {"reason": reason}, None)
         return self._act(f"{team.name} has withdrawn: {reason}", put)
 
     def rename(self, name: str, new: str) -> Act:

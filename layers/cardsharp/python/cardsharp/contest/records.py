@@ -19,7 +19,6 @@ those who look while it runs. A file at home keeps it, or the arena's table in t
 """
 
 import secrets
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -27,7 +26,7 @@ from typing import Any, Self
 
 from pydantic import TypeAdapter
 
-from cardsharp.access import LONGEST_NAME, ha1
+from cardsharp.access import ha1
 from cardsharp.contest.entries import (
     Entrant,
     Result,
@@ -37,6 +36,7 @@ from cardsharp.contest.entries import (
     places,
 )
 from cardsharp.contest.meetings import Meeting, Standing
+from cardsharp.contest.naming import check_name, new_password
 from cardsharp.contest.pairing import Team
 from cardsharp.errors import ConfigError, Conflict
 from cardsharp.keep.port import MOST_CHANGES, Change, Delete, Document, Keep, Key, Put
@@ -53,7 +53,7 @@ class Progress:
     ruled: int = 0
 
 
-_PROGRESS = TypeAdapter(Progress)
+PROGRESS = TypeAdapter(Progress)
 _TEAM = TypeAdapter(Entrant)
 _RULING = TypeAdapter(Ruling)
 _RESULT = TypeAdapter(Result)
@@ -63,44 +63,7 @@ _STANDING = TypeAdapter(Standing)
 CONTESTS, PLAYERS = "contests", "players"
 """The partitions of all contests, and of the players of an arena in the cloud."""
 
-_ORDER = (Stage.BEGUN, Stage.OPEN, Stage.OVER)
 _PAGE = 1000
-
-
-class ContestsKept:
-    """The contests that a keep holds."""
-
-    def __init__(self, keep: Keep) -> None:
-        self.documents = keep
-
-    def found(self, settings: Settings) -> "Records":
-        """A new contest; raises `ConfigError` where one of that name is."""
-        try:
-            self.documents.commit(
-                _put(Key(CONTESTS, settings.name), _PROGRESS, Progress(settings), 0)
-            )
-        except Conflict:
-            raise ConfigError(f"There is a contest {settings.name} already.") from None
-        return self.named(settings.name)
-
-    def named(self, name: str) -> "Records":
-        """One of them; raises `ConfigError` where there is none of that name."""
-        return Records(self.documents, name)
-
-    def names(self) -> list[str]:
-        """Their names, those under way first, then those to come."""
-        found = sorted(self._progress(), key=lambda one: _ORDER.index(one.stage))
-        return [one.settings.name for one in found]
-
-    def under_way(self) -> "Iterator[Records]":
-        """Yield those that have begun and are not over."""
-        for one in self._progress():
-            if one.stage is Stage.BEGUN:
-                yield self.named(one.settings.name)
-
-    def _progress(self) -> list[Progress]:
-        found = _under(self.documents, CONTESTS)
-        return [_PROGRESS.validate_python(document.body) for document in found]
 
 
 class Records:
@@ -152,30 +115,14 @@ class Records:
     def enter(self, name: str, strategy: str | None = None) -> tuple[Entrant, str]:
         """A new team and its password, which nobody can read again."""
         self._refuse_once_begun()
-        self._check_name(name)
-        team_id, password = secrets.token_hex(12), _password()
+        check_name(name, self.teams())
+        team_id, password = secrets.token_hex(12), new_password()
         team = Entrant(team_id, name, ha1(team_id, password), strategy)
         try:
             self.add(team)
         except Conflict:
             raise ConfigError(f"Somebody else is changing the teams; enter {name} again.") from None
         return team, password
-
-    def _check_name(self, name: str, own: Team = "") -> None:
-        """Raise `ConfigError` where a team, or the one of the id `own`, cannot be called so."""
-        if not name.strip() or len(name) > LONGEST_NAME:
-            raise ConfigError(
-                f"A team's name has 1 to {LONGEST_NAME} characters, and is not empty."
-            )
-        if not name.isprintable() or name != name.strip():
-            raise ConfigError(
-                f"The team's name {name!r} has characters that nobody sees, or blanks around it; "
-                "leave them out, so that no two names look alike."
-            )
-        others = [team.name for team in self.teams() if team.id != own]
-        alike = next((other for other in others if _seen(other) == _seen(name)), None)
-        if alike is not None:
-            raise ConfigError(f"There is a team called {alike} already.")
 
     def add(self, team: Entrant) -> None:
         """Enter a team as the last seed.
@@ -186,12 +133,12 @@ class Records:
         found = self._document()
         if team.name in {one.name for one in self.teams()}:
             raise Conflict("The name is taken.")
-        seed = _PROGRESS.validate_python(found.body).entered + 1
+        seed = PROGRESS.validate_python(found.body).entered + 1
         self._change_teams(found, seed, self._put_team(team, seed, 0), _player(team))
 
     def new_password(self, name: str) -> tuple[Entrant, str]:
         """A team and its new password, which counts within seconds in place of the old one."""
-        password = _password()
+        password = new_password()
         team, document = self._team(name)
         team = replace(team, ha1=ha1(team.id, password))
         seed = int(str(document.body["seed"]))
@@ -203,7 +150,7 @@ class Records:
         self._refuse_once_begun()
         found = self._document()
         team, document = self._team(name)
-        entered = _PROGRESS.validate_python(found.body).entered + 1
+        entered = PROGRESS.validate_python(found.body).entered + 1
         player = self.documents.get(Key(PLAYERS, team.id))
         gone = [one for one in (document, player) if one is not None]
         changes: list[Change] = [Delete(one.key, one.version) for one in gone]
@@ -219,7 +166,7 @@ class Records:
         """Let the teams be seeded in this order of all their ids, before the contest has begun."""
         self._refuse_once_begun()
         found = self._document()
-        entered = _PROGRESS.validate_python(found.body).entered
+        entered = PROGRESS.validate_python(found.body).entered
         teams = {team.id: team for team in self.teams()}
         puts = [
             self._put_team(teams[team], entered + place, None)
@@ -240,16 +187,16 @@ class Records:
         return named
 
     def _put_team(self, team: Entrant, seed: int, expected: int | None) -> Put:
-        put = _put(self.key("team", team.id), _TEAM, team, expected)
+        put = put_of(self.key("team", team.id), _TEAM, team, expected)
         return put._replace(body={**put.body, "seed": seed})
 
     def _change_teams(self, found: Document, entered: int, *changes: Change) -> None:
         """Change teams of a contest that is open, and still as it was found; raises `Conflict`."""
-        progress = _PROGRESS.validate_python(found.body)
+        progress = PROGRESS.validate_python(found.body)
         if progress.stage is not Stage.OPEN:
             raise Conflict("The contest has begun.")
         counted = replace(progress, entered=entered)
-        self.documents.commit(_put(found.key, _PROGRESS, counted, found.version), *changes)
+        self.documents.commit(put_of(found.key, PROGRESS, counted, found.version), *changes)
 
     def _refuse_once_begun(self) -> None:
         if self.stage is not Stage.OPEN:
@@ -266,19 +213,11 @@ class Records:
         A contest that was over goes on. Raises `Conflict` where somebody else acts.
         """
         found = self._document()
-        before = _PROGRESS.validate_python(found.body)
+        before = PROGRESS.validate_python(found.body)
         number = before.ruled + 1
         stage = Stage.BEGUN if before.stage is Stage.OVER else before.stage
         after = replace(before, stage=stage, ruled=number)
-        self.documents.commit(_put(found.key, _PROGRESS, after, found.version), *changes(number))
-
-    def ruling_put(self, ruling: Ruling) -> Put:
-        """What a ruling writes."""
-        return _put(self.key("ruling", ruling.pairing), _RULING, ruling)
-
-    def withdrawn_put(self, team: Team, reason: str) -> Put:
-        """What a team's withdrawal writes."""
-        return Put(self.key("withdrawn", team), {"reason": reason}, None)
+        self.documents.commit(put_of(found.key, PROGRESS, after, found.version), *changes(number))
 
     def withdrawn(self) -> dict[Team, str]:
         """The teams that have withdrawn, each with its reason."""
@@ -287,7 +226,7 @@ class Records:
     def renamed(self, name: str, new: str) -> tuple[Entrant, list[Put]]:
         """The team, and what a new name of it writes."""
         team, document = self._team(name)
-        self._check_name(new, team.id)
+        check_name(new, [other for other in self.teams() if other != team])
         puts = [Put(document.key, {**document.body, "name": new}, None)]
         return team, [*puts, _player(replace(team, name=new))]
 
@@ -316,7 +255,7 @@ class Records:
         """Keep how the contest stands, in place of how it stood; what has not changed is left."""
         before = {one.key: one for one in self.under("result")}
         after = [
-            _put(self.key("result", f"{place:05}"), _RESULT, result)
+            put_of(self.key("result", f"{place:05}"), _RESULT, result)
             for place, result in enumerate(results)
         ]
         changes: list[Change] = [
@@ -339,7 +278,9 @@ class Records:
 
     def add_meeting(self, meeting: Meeting) -> None:
         """Keep a match of practice that has ended, by its number."""
-        self.documents.commit(_put(self.key("meeting", f"{meeting.number:07}"), _MEETING, meeting))
+        self.documents.commit(
+            put_of(self.key("meeting", f"{meeting.number:07}"), _MEETING, meeting)
+        )
 
     def meetings(self) -> list[Meeting]:
         """The matches of practice that have ended, in the order in which they did."""
@@ -349,7 +290,7 @@ class Records:
     def add_standing(self, standing: Standing) -> None:
         """Keep ratings, by how many matches made them."""
         self.documents.commit(
-            _put(self.key("standing", f"{standing.played:07}"), _STANDING, standing)
+            put_of(self.key("standing", f"{standing.played:07}"), _STANDING, standing)
         )
 
     def standings(self) -> list[Standing]:
@@ -367,18 +308,18 @@ class Records:
         return found
 
     def _progress(self) -> Progress:
-        return _PROGRESS.validate_python(self._document().body)
+        return PROGRESS.validate_python(self._document().body)
 
     def _change(self, change: Callable[[Progress], Progress], *more: Put) -> None:
         """Write what a change makes of the progress as it is now, however many write at once."""
         while True:
             found = self._document()
-            before = _PROGRESS.validate_python(found.body)
+            before = PROGRESS.validate_python(found.body)
             after = change(before)
             if after == before:
                 return
             with suppress(Conflict):
-                self.documents.commit(_put(found.key, _PROGRESS, after, found.version), *more)
+                self.documents.commit(put_of(found.key, PROGRESS, after, found.version), *more)
                 return
 
     def key(self, kind: str, sort: str) -> Key:
@@ -387,10 +328,10 @@ class Records:
 
     def under(self, kind: str) -> Iterator[Document]:
         """Yield all documents of a kind in order."""
-        return _under(self.documents, f"contest#{self._name}#{kind}")
+        return all_under(self.documents, f"contest#{self._name}#{kind}")
 
 
-def _under(keep: Keep, partition: str) -> Iterator[Document]:
+def all_under(keep: Keep, partition: str) -> Iterator[Document]:
     """Yield all documents of a partition in order."""
     found = keep.range(partition, most=_PAGE)
     yield from found
@@ -399,20 +340,11 @@ def _under(keep: Keep, partition: str) -> Iterator[Document]:
         yield from found
 
 
-def _put(key: Key, kind: TypeAdapter[Any], value: object, expected: int | None = None) -> Put:
+def put_of(key: Key, kind: TypeAdapter[Any], value: object, expected: int | None = None) -> Put:
+    """What writes a value as a document of that kind."""
     return Put(key, kind.dump_python(value, mode="json"), expected)
-
-
-def _password() -> str:
-    """A new password: 128 bits, in characters that every command line takes."""
-    return secrets.token_hex(16)
 
 
 def _player(team: Entrant) -> Put:
     """What the arena's book has of a team."""
     return Put(Key(PLAYERS, team.id), {"name": team.name, "ha1": team.ha1}, None)
-
-
-def _seen(name: str) -> str:
-    """A name as people tell names apart: capitals, widths and ligatures make no other one."""
-    return unicodedata.normalize("NFKC", name).casefold()

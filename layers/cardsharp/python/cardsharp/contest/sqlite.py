@@ -5,7 +5,8 @@ from pathlib import Path
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.sqlite_file import Contents
 from cardsharp.contest.entries import Settings
-from cardsharp.contest.records import ContestsKept, Records
+from cardsharp.contest.kept import ContestsKept
+from cardsharp.contest.records import Records
 from cardsharp.errors import ConfigError
 from cardsharp.keep.sqlite import TABLE, SqliteKeep
 

@@ -13,7 +13,7 @@ from functools import cache
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.dynamodb_table import DynamoTable
 from cardsharp.cloud.sqs import SqsQueue
-from cardsharp.contest.records import ContestsKept
+from cardsharp.contest.kept import ContestsKept
 from cardsharp.deadmansdraw.arena.assembly import KEEP_DAYS, STORE, referee_of
 from cardsharp.deadmansdraw.arena.ticks import Tick, Ticks
 from cardsharp.deadmansdraw.contest.office import Office

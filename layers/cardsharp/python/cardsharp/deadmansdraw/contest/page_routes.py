@@ -19,7 +19,7 @@ from cardsharp.deadmansdraw.arena.players import User
 from cardsharp.viewer.assets import HEADERS
 
 if TYPE_CHECKING:
-    from cardsharp.contest.records import ContestsKept
+    from cardsharp.contest.kept import ContestsKept
     from cardsharp.viewer.base import Site
 
 ASSETS = {"contest.css": "text/css", "contest.js": "text/javascript"}

@@ -7,7 +7,7 @@ from cardsharp.deadmansdraw.arena.assembly import STORE, arena_of
 from cardsharp.web.asgi import Application, AsgiService
 
 if TYPE_CHECKING:
-    from cardsharp.contest.records import ContestsKept
+    from cardsharp.contest.kept import ContestsKept
 
 
 def application(environment: Mapping[str, str]) -> Application:
@@ -21,7 +21,7 @@ def application(environment: Mapping[str, str]) -> Application:
     keep = DynamoKeep(environment[STORE].partition(":")[2], SystemClock())
 
     def contests() -> "ContestsKept":
-        from cardsharp.contest.records import ContestsKept  # noqa: PLC0415
+        from cardsharp.contest.kept import ContestsKept  # noqa: PLC0415
 
         return ContestsKept(keep)
 

@@ -1,0 +1,46 @@
+"""The contests that a keep holds: a file at home has one, an arena in the cloud any number."""
+
+from collections.abc import Iterator
+
+from cardsharp.contest.entries import Settings, Stage
+from cardsharp.contest.records import CONTESTS, PROGRESS, Progress, Records, all_under, put_of
+from cardsharp.errors import ConfigError, Conflict
+from cardsharp.keep.port import Keep, Key
+
+_ORDER = (Stage.BEGUN, Stage.OPEN, Stage.OVER)
+
+
+class ContestsKept:
+    """The contests that a keep holds."""
+
+    def __init__(self, keep: Keep) -> None:
+        self.documents = keep
+
+    def found(self, settings: Settings) -> Records:
+        """A new contest; raises `ConfigError` where one of that name is."""
+        try:
+            self.documents.commit(
+                put_of(Key(CONTESTS, settings.name), PROGRESS, Progress(settings), 0)
+            )
+        except Conflict:
+            raise ConfigError(f"There is a contest {settings.name} already.") from None
+        return self.named(settings.name)
+
+    def named(self, name: str) -> Records:
+        """One of them; raises `ConfigError` where there is none of that name."""
+        return Records(self.documents, name)
+
+    def names(self) -> list[str]:
+        """Their names, those under way first, then those to come."""
+        found = sorted(self._progress(), key=lambda one: _ORDER.index(one.stage))
+        return [one.settings.name for one in found]
+
+    def under_way(self) -> Iterator[Records]:
+        """Yield those that have begun and are not over."""
+        for one in self._progress():
+            if one.stage is Stage.BEGUN:
+                yield self.named(one.settings.name)
+
+    def _progress(self) -> list[Progress]:
+        found = all_under(self.documents, CONTESTS)
+        return [PROGRESS.validate_python(document.body) for document in found]
