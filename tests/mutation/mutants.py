@@ -78,7 +78,6 @@ TARGETS = {
             "unit/test_bot_handover.py",
             "unit/test_bot_metrics.py",
             "unit/test_cloud_lease.py",
-            f"{FAULTS}::test_r01_a_late_action_of_a_dead_worker_is_waited_for_by_its_successor",
             f"{FAULTS}::test_r01_r23_a_match_goes_on_within_five_seconds_of_a_death_or_a_false_denial",
         ),
     ),
