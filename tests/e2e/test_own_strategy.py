@@ -81,7 +81,7 @@ def test_a_fault_in_a_match_is_counted_placed_and_can_be_opened(cli: Cli, tmp_pa
 
 DUEL = "lab duel draw-2 -n 1"
 NATIVE = "import ctypes; ctypes.PyDLL(None).pause()"
-FULL = "x = []\n        while True: x.append(bytearray(1 << 26))"
+FULL = "return bytearray(1 << 31)"  # more than it may have, in one piece
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ FULL = "x = []\n        while True: x.append(bytearray(1 << 26))"
         ("play --strategy", "while True: pass", "", 2, "in <module>: not imported within 0.5 s"),
         ("play --strategy", "", "import ctypes; ctypes.string_at(0)", -11, "(Segmentation fault)."),
         ("play --strategy", "", NATIVE, -9, "13, in decide: nothing moved for 3 s, so the process"),
-        (DUEL, "", FULL, 1, "MemoryError (ends.py, line 14, in decide: while True: x.app"),
+        (DUEL, "", FULL, 1, "MemoryError (ends.py, line 13, in decide: return bytearray(1 << 31)"),
         pytest.param(
             "play --strategy",
             "",
