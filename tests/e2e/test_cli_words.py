@@ -45,7 +45,7 @@ def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp
         ("arena --watchdog -1", 2, 'Invalid value "-1.0" for --watchdog. Must be >= 0, or never.'),
         ("contest new /dev/null/cup", 2, "/dev/null/cup cannot be made: Not a directory."),
         ("watch http://127.0.0.1:9", 3, "does not answer; is the arena running, and is the "),
-        ("arena --data /nonexist/a.db", 2, "--data: there is no folder /nonexist; make it, or"),
+        ("arena --data /dev/null/a.db", 2, "--data: there is no folder /dev/null; make it, or"),
         ("cloud status", 2, "No AWS region is set; set AWS_DEFAULT_REGION"),
         ("cloud status --region eu-west-1", 2, "There are no AWS credentials for the stack"),
         ("lab league captain nosuch steady -n 1", 2, "No strategy is called 'nosuch'."),

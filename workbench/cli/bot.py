@@ -26,16 +26,17 @@ from workbench.strategy_file import strategy_named
 class SeatOptions:
     """Which game to join, and how to play it."""
 
-    url: Annotated[str, Parameter(help="The service's address, e.g. http://127.0.0.1:8000.")]
-    game: Annotated[str, Parameter(help="The game's id there.")]
-    nickname: Annotated[str, Parameter(help="What the bot is called there.")] = "Cardsharp"
-    strategy: Annotated[
-        str | None, Parameter(help="A strategy, FILE.py, or 'command'; else the game's best.")
-    ] = None
+    url: str
+    """The service's address, e.g. http://127.0.0.1:8000."""
+    game: str
+    """The game's id there."""
+    nickname: str = "Cardsharp"
+    """What the bot is called there."""
+    strategy: str | None = None
+    """A strategy, FILE.py, or 'command'; else the game's best."""
     store: StoreFile = None
-    as_json: Annotated[
-        bool, Parameter(name="--json", negative=(), help="Print one JSON document a line.")
-    ] = False
+    as_json: Annotated[bool, Parameter(name="--json")] = False
+    """Print one JSON document a line."""
 
     def order(self, game: Game) -> Mapping[str, object]:
         """What is ordered of that game; raises `ConfigError` for a strategy it has not."""

@@ -55,11 +55,11 @@ def preflight_(  # noqa: PLR0913 - each is an option of the command
     match_limit: Annotated[
         int | None, Parameter(validator=validators.Number(gte=2), help="MatchLimit to deploy with.")
     ] = None,
-    reserve: Annotated[bool, Parameter(negative=(), help="With Reserve=yes.")] = False,
+    reserve: Annotated[bool, Parameter(help="With Reserve=yes.")] = False,
     services: Annotated[
         str, Parameter(help="The games whose services are deployed: blef, euchre, deadmansdraw.")
     ] = "",
-    web: Annotated[bool, Parameter(negative=(), help="With DeployWeb=yes.")] = False,
+    web: Annotated[bool, Parameter(help="With DeployWeb=yes.")] = False,
     teams: Annotated[
         int | None,
         Parameter(
@@ -101,7 +101,7 @@ def doctor(*, options: StackOptions = USUAL) -> int:
 def status(
     *,
     costs: Annotated[
-        bool, Parameter(negative=(), help="Also what was spent this month; AWS takes a cent.")
+        bool, Parameter(help="Also what was spent this month; AWS takes a cent.")
     ] = False,
     options: StackOptions = USUAL,
 ) -> int:
@@ -128,7 +128,7 @@ def alarm(*, options: StackOptions = USUAL) -> None:
 def pause_(
     *,
     stop_schedule: Annotated[
-        bool, Parameter(negative=(), help="Stop listening altogether, which costs nothing.")
+        bool, Parameter(help="Stop listening altogether, which costs nothing.")
     ] = False,
     options: StackOptions = USUAL,
 ) -> None:
@@ -151,7 +151,7 @@ def resume_(*, options: StackOptions = USUAL) -> None:
 def forget_(
     *,
     matches: Annotated[
-        bool, Parameter(negative=(), help="Also the match log, which cannot be had again.")
+        bool, Parameter(help="Also the match log, which cannot be had again.")
     ] = False,
     options: StackOptions = USUAL,
 ) -> None:
@@ -194,7 +194,7 @@ def practice(
         int, Parameter(alias="-n", validator=validators.Number(gte=1, lte=100), help="How many.")
     ] = 1,
     opponent: Annotated[str, Parameter(help="self or dummy.")] = "self",
-    tag: Annotated[tuple[str, ...], Parameter(negative=(), help="Tags of the matches.")] = (),
+    tag: Annotated[tuple[str, ...], Parameter(help="Tags of the matches.")] = (),
     options: StackOptions = USUAL,
 ) -> None:
     """Have the practice function create matches, which the stack then plays."""
@@ -248,12 +248,10 @@ def logs(
     match: Annotated[str | None, Parameter(help="A match's id.")] = None,
     /,
     *,
-    problems: Annotated[
-        bool, Parameter(negative=(), help="Warnings, errors and timeouts instead.")
-    ] = False,
+    problems: Annotated[bool, Parameter(help="Warnings, errors and timeouts instead.")] = False,
     hours: Annotated[float, Parameter(help="How far back.")] = 24,
     follow: Annotated[
-        bool, Parameter(negative=(), help="Go on with what is logged from now on, until Ctrl-C.")
+        bool, Parameter(help="Go on with what is logged from now on, until Ctrl-C.")
     ] = False,
     options: StackOptions = USUAL,
 ) -> None:
@@ -289,7 +287,10 @@ def rotate_secret_(
             "pages, viewer."
         ),
     ] = None,
-    check: Annotated[bool, Parameter(help="First ask the arena whether it knows them.")] = True,
+    check: Annotated[
+        bool,
+        Parameter(negative="--no-check", help="First ask the arena whether it knows them."),
+    ] = True,
     options: StackOptions = USUAL,
 ) -> None:
     """Set user and password at the arena; the password is asked for, or read from stdin."""

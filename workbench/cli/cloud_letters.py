@@ -21,12 +21,10 @@ letters = cyclopts.App(name="dlq", help="List, resend or drop dead letters.")
 class _Letters:
     """Which letters."""
 
-    ticks: Annotated[bool, Parameter(negative=(), help="Failed ticks of the poller instead.")] = (
-        False
-    )
-    director: Annotated[
-        bool, Parameter(negative=(), help="Failed ticks of an arena's director instead.")
-    ] = False
+    ticks: bool = False
+    """Failed ticks of the poller instead."""
+    director: bool = False
+    """Failed ticks of an arena's director instead."""
     options: StackOptions = field(default_factory=StackOptions)
 
     def found(self) -> tuple[Stack, LetterBox]:
@@ -69,7 +67,7 @@ def replay_(
     letter: Annotated[str | None, Parameter(help="A letter's id or its beginning.")] = None,
     /,
     *,
-    everything: Annotated[bool, Parameter(name="--all", negative=(), help="All letters.")] = False,
+    everything: Annotated[bool, Parameter(name="--all", help="All letters.")] = False,
     which: Annotated[_Letters, Parameter(name="*")] = _Letters(),
 ) -> None:
     """Send dead letters to the worker or the director once more, which is safe at any time."""
@@ -83,7 +81,7 @@ def drop_(
     letter: Annotated[str | None, Parameter(help="A letter's id or its beginning.")] = None,
     /,
     *,
-    everything: Annotated[bool, Parameter(name="--all", negative=(), help="All letters.")] = False,
+    everything: Annotated[bool, Parameter(name="--all", help="All letters.")] = False,
     which: Annotated[_Letters, Parameter(name="*")] = _Letters(),
 ) -> None:
     """Delete dead letters whose cause is gone; of --ticks all, unless one is named."""

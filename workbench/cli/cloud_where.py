@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated
 
 from cyclopts import Parameter
 
@@ -16,8 +15,10 @@ from workbench.show.output import print_json, print_lines
 class StackOptions:
     """Which stack, and how its answer is printed; the account is that of the environment."""
 
-    stack: Annotated[str, Parameter(help="The stack's name.")] = DEFAULT_NAME
-    region: Annotated[str | None, Parameter(help="Its region; else AWS_DEFAULT_REGION.")] = None
+    stack: str = DEFAULT_NAME
+    """The stack's name."""
+    region: str | None = None
+    """Its region; else AWS_DEFAULT_REGION."""
     as_json: Json = False
 
     def find(self) -> Stack:

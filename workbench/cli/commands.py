@@ -267,6 +267,7 @@ def build_app() -> cyclopts.App:
         help_epilogue=EXIT_CODES,
         version=_version,
         suppress_keyboard_interrupt=False,
+        default_parameter=Parameter(negative=()),
         config=cyclopts.config.Toml(SETTINGS, must_exist=False),
     )
     app["--help"].show = False

@@ -66,25 +66,16 @@ def _has_two_sides(_kind: object, name: str) -> None:
 class NewOptions:
     """What a contest is founded with."""
 
-    game: Annotated[
-        str,
-        Parameter(validator=_has_two_sides, help="Which game is played; the first has an arena."),
-    ] = DEFAULT_GAME
+    game: Annotated[str, Parameter(validator=_has_two_sides)] = DEFAULT_GAME
+    """Which game is played; the first has an arena."""
     format: Annotated[
         str,
         Parameter(validator=_is_known, help=f"Who meets whom: {', '.join(FORMATS)}."),
     ] = "double-elimination"
-    matches: Annotated[
-        int,
-        Parameter(
-            alias="-n",
-            validator=validators.Number(gte=1, lte=99),
-            help="Matches of a pairing, an odd number; more only while it is level.",
-        ),
-    ] = 5
-    timeout: Annotated[
-        float, Parameter(validator=validators.Number(gt=0), help="Seconds that a turn may take.")
-    ] = 7.0
+    matches: Annotated[int, Parameter(alias="-n", validator=validators.Number(gte=1, lte=99))] = 5
+    """Matches of a pairing, an odd number; more only while it is level."""
+    timeout: Annotated[float, Parameter(validator=validators.Number(gt=0))] = 7.0
+    """Seconds that a turn may take."""
 
 
 @contest.command
@@ -198,10 +189,10 @@ def results_(  # noqa: PLR0913 - each is a flag of its own
     /,
     *,
     of_practice: Annotated[
-        bool, Parameter(name="--practice", negative=(), help="Show the practice matches instead.")
+        bool, Parameter(name="--practice", help="Show the practice matches instead.")
     ] = False,
     as_json: Json = False,
-    as_csv: Annotated[bool, Parameter(name="--csv", negative=(), help="Print CSV.")] = False,
+    as_csv: Annotated[bool, Parameter(name="--csv", help="Print CSV.")] = False,
     html: Annotated[
         Path | None, Parameter(help="Write the contest's page, a file that needs nothing else.")
     ] = None,

@@ -44,20 +44,16 @@ if TYPE_CHECKING:
 class ContestOptions:
     """Where the arena of the contest listens; as for `cardsharp arena`."""
 
-    host: Annotated[str, Parameter(help="The address to listen on; 0.0.0.0 for all.")] = "127.0.0.1"
-    port: Annotated[
-        int, Parameter(validator=validators.Number(gte=0, lte=65535), help="0 for a free one.")
-    ] = 8080
-    tls: Annotated[
-        tuple[Path, Path] | None,
-        Parameter(negative=(), help="Serve https: the files CERT and KEY, in PEM."),
-    ] = None
-    insecure: Annotated[
-        bool, Parameter(negative=(), help="Serve http, to a private network only.")
-    ] = False
-    public: Annotated[
-        bool, Parameter(negative=(), help="Let spectators look on without a password.")
-    ] = False
+    host: str = "127.0.0.1"
+    """The address to listen on; 0.0.0.0 for all."""
+    port: Annotated[int, Parameter(validator=validators.Number(gte=0, lte=65535))] = 8080
+    """0 for a free one."""
+    tls: tuple[Path, Path] | None = None
+    """Serve https: the files CERT and KEY, in PEM."""
+    insecure: bool = False
+    """Serve http, to a private network only."""
+    public: bool = False
+    """Let spectators look on without a password."""
 
 
 Pause = Callable[[], None]
@@ -100,10 +96,10 @@ def run_(
     /,
     *,
     seed_by_practice: Annotated[
-        bool, Parameter(negative=(), help="Seed the teams by their ratings from practice.")
+        bool, Parameter(help="Seed the teams by their ratings from practice.")
     ] = False,
     stay: Annotated[
-        bool, Parameter(negative=(), help="Keep the arena running at the end, until Ctrl-C.")
+        bool, Parameter(help="Keep the arena running at the end, until Ctrl-C.")
     ] = False,
     options: ContestOptions = ContestOptions(),
     where: Where = HERE,

@@ -22,12 +22,10 @@ Folder = Annotated[Path, Parameter(help="The contest's folder; with --stack its 
 class Where:
     """A deployed stack, or none for a folder."""
 
-    stack: Annotated[
-        str | None, Parameter(help="The contest is in this deployed stack, not in a folder.")
-    ] = None
-    region: Annotated[
-        str | None, Parameter(help="The stack's region; else AWS_DEFAULT_REGION.")
-    ] = None
+    stack: str | None = None
+    """The contest is in this deployed stack, not in a folder."""
+    region: str | None = None
+    """The stack's region; else AWS_DEFAULT_REGION."""
 
     def contests(self) -> "Contests | None":
         """Those of the stack, None for a folder."""

@@ -22,36 +22,18 @@ from workbench.show.output import messages, print_json, results
 class CostOptions(Load):
     """What is planned, and how the bill is told."""
 
-    region: Annotated[
-        str | None,
-        Parameter(
-            help="Whose prices; else that of the environment or the profile, else Frankfurt."
-        ),
-    ] = None
-    against: Annotated[
-        Path | None,
-        Parameter(help="Line by line beside an earlier bill: what --json printed, in a file."),
-    ] = None
-    contest: Annotated[
-        bool,
-        Parameter(
-            negative=(),
-            help="Estimate a one-day contest in the cloud instead of a bot.",
-        ),
-    ] = False
-    teams: Annotated[
-        int, Parameter(validator=validators.Number(gte=2), help="With --contest: teams.")
-    ] = 20
-    practice_hours: Annotated[
-        float,
-        Parameter(validator=NotNegative, help="With --contest: hours before it."),
-    ] = 8
-    measure: Annotated[
-        bool,
-        Parameter(
-            negative=(), help="First measure on this machine what a match uses, and keep it."
-        ),
-    ] = False
+    region: str | None = None
+    """Whose prices; else that of the environment or the profile, else Frankfurt."""
+    against: Path | None = None
+    """Line by line beside an earlier bill: what --json printed, in a file."""
+    contest: bool = False
+    """Estimate a one-day contest in the cloud instead of a bot."""
+    teams: Annotated[int, Parameter(validator=validators.Number(gte=2))] = 20
+    """With --contest: teams."""
+    practice_hours: Annotated[float, Parameter(validator=NotNegative)] = 8
+    """With --contest: hours before it."""
+    measure: bool = False
+    """First measure on this machine what a match uses, and keep it."""
     as_json: Json = False
 
 

@@ -26,24 +26,20 @@ if TYPE_CHECKING:
 class ExportOptions:
     """Which decisions are told, and how."""
 
-    game: Annotated[
-        str | None, Parameter(help="For which game; Dead Man's Draw if you do not say.")
-    ] = None
-    pairs: Annotated[
-        int, Parameter(alias="-n", validator=Positive, help="Fresh deals, played from every side.")
-    ] = 100
-    seed: Annotated[int, Parameter(help="The same seed plays the same matches.")] = 1
-    match: Annotated[
-        tuple[str, ...],
-        Parameter(negative=(), help="A stored match; repeat it for more. Else last."),
-    ] = ()
-    all: Annotated[bool, Parameter(negative=(), help="All stored matches of the game.")] = False
-    limit: Annotated[int, Parameter(validator=Positive, help="With --all: the newest so many.")] = (
-        100
-    )
-    value: Annotated[
-        bool, Parameter(negative=(), help="Have the game's judge value each action: slow.")
-    ] = False
+    game: str | None = None
+    """For which game; Dead Man's Draw if you do not say."""
+    pairs: Annotated[int, Parameter(alias="-n", validator=Positive)] = 100
+    """Fresh deals, played from every side."""
+    seed: int = 1
+    """The same seed plays the same matches."""
+    match: tuple[str, ...] = ()
+    """A stored match; repeat it for more. Else last."""
+    all: bool = False
+    """All stored matches of the game."""
+    limit: Annotated[int, Parameter(validator=Positive)] = 100
+    """With --all: the newest so many."""
+    value: bool = False
+    """Have the game's judge value each action: slow."""
     store: Store = None
     as_json: Json = False
 

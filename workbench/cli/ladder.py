@@ -32,25 +32,16 @@ from workbench.show.output import messages, print_error, print_json, program, re
 class LadderOptions:
     """Which ladder is climbed, how far and how."""
 
-    game: Annotated[
-        str | None, Parameter(help="Whose ladder; Dead Man's Draw's if you do not say.")
-    ] = None
-    lowest: Annotated[
-        str | None, Parameter(name="--from", help="Start at this rung instead of the weakest.")
-    ] = None
-    highest: Annotated[
-        str | None,
-        Parameter(name="--to", help="Stop at this rung; exits with 1 if it is not beaten."),
-    ] = None
-    pairs: Annotated[
-        int,
-        Parameter(
-            alias="-n", validator=Positive, help="Most deals before a rung counts as undecided."
-        ),
-    ] = MOST
-    anew: Annotated[
-        bool, Parameter(negative=(), help="Ignore stored results; play all rungs on new deals.")
-    ] = False
+    game: str | None = None
+    """Whose ladder; Dead Man's Draw's if you do not say."""
+    lowest: Annotated[str | None, Parameter(name="--from")] = None
+    """Start at this rung instead of the weakest."""
+    highest: Annotated[str | None, Parameter(name="--to")] = None
+    """Stop at this rung; exits with 1 if it is not beaten."""
+    pairs: Annotated[int, Parameter(alias="-n", validator=Positive)] = MOST
+    """Most deals before a rung counts as undecided."""
+    anew: bool = False
+    """Ignore stored results; play all rungs on new deals."""
     less_luck: LessLuckToo = False
     workers: Workers = None
     as_json: Json = False

@@ -28,15 +28,12 @@ _NARROW = 100
 class MatchesOptions:
     """Which matches to list."""
 
-    day: Annotated[
-        datetime | None, Parameter(help="Only matches that started on this day (UTC).")
-    ] = None
-    status: Annotated[
-        Status | None, Parameter(help="Only announced, running or finished matches.")
-    ] = None
-    limit: Annotated[
-        int, Parameter(validator=validators.Number(gte=1), help="How many at most.")
-    ] = 20
+    day: datetime | None = None
+    """Only matches that started on this day (UTC)."""
+    status: Status | None = None
+    """Only announced, running or finished matches."""
+    limit: Annotated[int, Parameter(validator=validators.Number(gte=1))] = 20
+    """How many at most."""
     store: Store = None
     as_json: Json = False
 
@@ -74,11 +71,12 @@ def listed(*, options: MatchesOptions = MatchesOptions()) -> None:
 class PruneOptions:
     """Which matches to delete, and whether to ask first."""
 
-    older_than: Annotated[
-        timedelta, Parameter(converter=span, help="Ended longer ago than this, e.g. 30d or 12h.")
-    ]
-    dry_run: Annotated[bool, Parameter(negative=(), help="Only say what would be deleted.")] = False
-    yes: Annotated[bool, Parameter(negative=(), help="Do not ask.")] = False
+    older_than: Annotated[timedelta, Parameter(converter=span)]
+    """Ended longer ago than this, e.g. 30d or 12h."""
+    dry_run: bool = False
+    """Only say what would be deleted."""
+    yes: bool = False
+    """Do not ask."""
     store: Store = None
     as_json: Json = False
 

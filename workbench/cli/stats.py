@@ -62,15 +62,14 @@ _KEYS: Mapping[By, Callable[[AnalysedSide], Sequence[str]]] = {
 class StatsOptions:
     """Which matches, and how they are grouped."""
 
-    by: Annotated[By, Parameter(help="Group the matches by this.")] = By.OPPONENT
-    player: Annotated[str | None, Parameter(help="Only matches that this strategy played.")] = None
-    limit: Annotated[
-        int, Parameter(validator=validators.Number(gte=1), help="The newest so many matches.")
-    ] = 100
-    workers: Annotated[
-        int | None,
-        Parameter(validator=validators.Number(gte=1), help="Processes; else one a core."),
-    ] = None
+    by: By = By.OPPONENT
+    """Group the matches by this."""
+    player: str | None = None
+    """Only matches that this strategy played."""
+    limit: Annotated[int, Parameter(validator=validators.Number(gte=1))] = 100
+    """The newest so many matches."""
+    workers: Annotated[int | None, Parameter(validator=validators.Number(gte=1))] = None
+    """Processes; else one a core."""
     store: Store = None
     as_json: Json = False
 

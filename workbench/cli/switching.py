@@ -19,19 +19,16 @@ Switch = Literal["strategy", "tags", "at-once"]
 class SwitchesWanted:
     """What is to be set."""
 
-    strategy: Annotated[str | None, Parameter(help="Who plays our seat at the arena.")] = None
-    tag: Annotated[
-        tuple[str, ...], Parameter(negative=(), help="Tags of the matches to attend.")
-    ] = ()
-    all_tags: Annotated[bool, Parameter(negative=(), help="Attend matches of any tag.")] = False
-    at_once: Annotated[
-        int | None,
-        Parameter(validator=validators.Number(gte=1), help="The most matches that run at once."),
-    ] = None
-    default: Annotated[
-        tuple[Switch, ...],
-        Parameter(negative=(), help="Go back to what the stack was deployed with."),
-    ] = ()
+    strategy: str | None = None
+    """Who plays our seat at the arena."""
+    tag: tuple[str, ...] = ()
+    """Tags of the matches to attend."""
+    all_tags: bool = False
+    """Attend matches of any tag."""
+    at_once: Annotated[int | None, Parameter(validator=validators.Number(gte=1))] = None
+    """The most matches that run at once."""
+    default: tuple[Switch, ...] = ()
+    """Go back to what the stack was deployed with."""
 
     def changes(self) -> dict[str, object]:
         """The new values by the names of `Switches`, None for a default.

@@ -36,20 +36,16 @@ class TryOptions:
     match: Annotated[
         tuple[str, ...],
         Parameter(
-            negative=(),
             help="An id, a unique beginning or end of one, the word last, a FILE of recorded "
-            "matches, or the URL of an arena or a match there; repeat it for more. Else last.",
+            "matches, or the URL of an arena or a match there; repeat it for more. Else last."
         ),
     ] = ()
-    turn: Annotated[
-        int | None, Parameter(help="Only this turn, with all that was weighed; counted from 1.")
-    ] = None
-    all: Annotated[
-        bool, Parameter(negative=(), help="All matches of the log, where --match names none.")
-    ] = False
-    limit: Annotated[
-        int, Parameter(validator=validators.Number(gte=1), help="With --all: the newest so many.")
-    ] = 100
+    turn: int | None = None
+    """Only this turn, with all that was weighed; counted from 1."""
+    all: bool = False
+    """All matches of the log, where --match names none."""
+    limit: Annotated[int, Parameter(validator=validators.Number(gte=1))] = 100
+    """With --all: the newest so many."""
     store: Store = None
     as_json: Json = False
 

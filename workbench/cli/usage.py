@@ -22,7 +22,7 @@ def misused(error: cyclopts.CycloptsError) -> str:
         meant = f" Is it for {' or '.join(options)}?" if options else ""
         return f"`{command}` has no place for '{word}'.{meant}"
     if isinstance(error, cyclopts.MissingArgumentError) and error.argument is not None:
-        argument = error.argument
+        argument = _explained(error.app, error.argument)
         number, _ = argument.token_count()
         about = f" ({str(argument.parameter.help).rstrip('.')})" if argument.parameter.help else ""
         if argument.field_info.is_positional:
@@ -30,6 +30,12 @@ def misused(error: cyclopts.CycloptsError) -> str:
         return f"{argument.name} needs {'a value' if number == 1 else f'{number} values'}{about}."
     text = str(error)
     return f"{SETTINGS} cannot be read: {text}." if text.startswith("TOMLDecode") else text
+
+
+def _explained(app: cyclopts.App | None, asked: cyclopts.Argument) -> cyclopts.Argument:
+    """An argument with what its field's docstring says, which is not read to run a command."""
+    known = () if app is None else app.assemble_argument_collection(parse_docstring=True)
+    return next((one for one in known if one.name == asked.name), asked)
 
 
 def _options(app: cyclopts.App | None, word: str) -> Iterator[str]:

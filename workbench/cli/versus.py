@@ -36,16 +36,10 @@ _SEAT_KEPT = "You have left; the same command takes your seat again."
 class BrowserOptions:
     """Whether it is played in a browser, and who else reaches the page."""
 
-    browser: Annotated[
-        bool, Parameter(negative=(), help="Play in a browser instead of this terminal.")
-    ] = False
-    invite: Annotated[
-        int,
-        Parameter(
-            validator=validators.Number(gte=0, lte=7),
-            help="In a browser: how many people you invite; each gets a link to a seat.",
-        ),
-    ] = 0
+    browser: bool = False
+    """Play in a browser instead of this terminal."""
+    invite: Annotated[int, Parameter(validator=validators.Number(gte=0, lte=7))] = 0
+    """In a browser: how many people you invite; each gets a link to a seat."""
     host: Annotated[
         str | None,
         Parameter(
@@ -53,15 +47,10 @@ class BrowserOptions:
             "it; 0.0.0.0 for any. Else only this machine does."
         ),
     ] = None
-    port: Annotated[
-        int | None,
-        Parameter(
-            validator=validators.Number(gte=0, lte=65535), help="In a browser: the page's port."
-        ),
-    ] = None
-    open: Annotated[
-        bool | None, Parameter(help="Open the browser; else only where this is a terminal.")
-    ] = None
+    port: Annotated[int | None, Parameter(validator=validators.Number(gte=0, lte=65535))] = None
+    """In a browser: the page's port."""
+    open: Annotated[bool | None, Parameter(negative="--no-open")] = None
+    """Open the browser; else only where this is a terminal."""
 
     @property
     def decides(self) -> bool:
@@ -75,37 +64,24 @@ class BrowserOptions:
 class TableOptions:
     """Who else sits at the table, and what is told."""
 
-    bots: Annotated[
-        int | None,
-        Parameter(
-            validator=validators.Number(gte=1, lte=7),
-            help="How many play against you, where a game leaves that open.",
-        ),
-    ] = None
-    partner: Annotated[
-        str | None,
-        Parameter(help="Who plays with you, in a game of partners: the same."),
-    ] = None
-    hints: Annotated[
-        bool, Parameter(negative=(), help="Say at each turn what our best player would do.")
-    ] = False
-    why: Annotated[
-        bool, Parameter(negative=(), help="Tell the bots' reasons when a round is over.")
-    ] = False
-    seed: Annotated[
-        str | None, Parameter(help="The same seed deals the same cards; without it, chance.")
-    ] = None
-    url: Annotated[
-        str | None, Parameter(help="Join a game at the service of that address, with --game.")
-    ] = None
-    game: Annotated[str | None, Parameter(help="That game's uuid; it must not have started.")] = (
-        None
-    )
-    nickname: Annotated[str, Parameter(help="What you are called there.")] = "Guest"
-    as_json: Annotated[
-        bool,
-        Parameter(name="--json", negative=(), help="Talk on stderr; the result as JSON at last."),
-    ] = False
+    bots: Annotated[int | None, Parameter(validator=validators.Number(gte=1, lte=7))] = None
+    """How many play against you, where a game leaves that open."""
+    partner: str | None = None
+    """Who plays with you, in a game of partners: the same."""
+    hints: bool = False
+    """Say at each turn what our best player would do."""
+    why: bool = False
+    """Tell the bots' reasons when a round is over."""
+    seed: str | None = None
+    """The same seed deals the same cards; without it, chance."""
+    url: str | None = None
+    """Join a game at the service of that address, with --game."""
+    game: str | None = None
+    """That game's uuid; it must not have started."""
+    nickname: str = "Guest"
+    """What you are called there."""
+    as_json: Annotated[bool, Parameter(name="--json")] = False
+    """Talk on stderr; the result as JSON at last."""
 
     @property
     def decides(self) -> bool:

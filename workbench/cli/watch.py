@@ -32,21 +32,15 @@ from workbench.watch.sources import NamedSource, source_of
 class WatchOptions:
     """Where to show it."""
 
-    html: Annotated[
-        Path | None,
-        Parameter(help="Write one page there instead, which opens from disk without a network."),
-    ] = None
-    svg: Annotated[
-        Path | None,
-        Parameter(help="Write its most eventful turn there instead, as a picture that plays."),
-    ] = None
-    public: Annotated[
-        bool, Parameter(negative=(), help="Leave our reasons out of a file or JSON.")
-    ] = False
+    html: Path | None = None
+    """Write one page there instead, which opens from disk without a network."""
+    svg: Path | None = None
+    """Write its most eventful turn there instead, as a picture that plays."""
+    public: bool = False
+    """Leave our reasons out of a file or JSON."""
     port: Port = 0
-    open: Annotated[
-        bool | None, Parameter(help="Open a browser; else only where this is a terminal.")
-    ] = None
+    open: Annotated[bool | None, Parameter(negative="--no-open")] = None
+    """Open a browser; else only where this is a terminal."""
     store: Store = None
     as_json: Json = False
 

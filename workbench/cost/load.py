@@ -25,74 +25,40 @@ class Load:
     The worker waits through a match, which takes so long nearly all for the opponents' thinking.
     """
 
-    matches_per_day: Annotated[float, Parameter(validator=NotNegative, help="Matches a day.")] = 100
-    hours_listening: Annotated[
-        float, Parameter(validator=validators.Number(gte=0, lte=24), help="Hours a day.")
-    ] = 24
-    days: Annotated[float, Parameter(validator=Positive, help="Days that are paid for.")] = 31
-    days_before: Annotated[
-        float,
-        Parameter(
-            validator=NotNegative,
-            help="Earlier days of the same load, whose matches are stored.",
-        ),
-    ] = 2 * 365 - 31
-    keep_days: Annotated[
-        float,
-        Parameter(
-            validator=NotNegative,
-            help="The template's KeepDays: how long a match is kept, 0 for ever.",
-        ),
-    ] = 60
-    match_seconds: Annotated[
-        float, Parameter(validator=Positive, help="How long a match takes, mostly their thinking.")
-    ] = 60
-    pollers: Annotated[
-        int, Parameter(validator=validators.Number(gte=1, lte=2), help="How many listen at a time.")
-    ] = 1
-    worker_memory: Annotated[
-        int, Parameter(name="--memory", validator=Positive, help="Megabytes of the worker.")
-    ] = 384
-    poller_memory: Annotated[
-        int, Parameter(validator=Positive, help="Megabytes of the poller.")
-    ] = 128
-    architecture: Annotated[
-        Literal["arm64", "x86_64"], Parameter(help="Processor of the functions.")
-    ] = "arm64"
-    watch: Annotated[
-        Literal["all", "alarms"], Parameter(help="The template's parameter Watch.")
-    ] = "alarms"
-    listening: Annotated[
-        Literal["looks", "always", "quiet"], Parameter(help="The template's parameter Listening.")
-    ] = "looks"
-    hours_awake: Annotated[
-        float,
-        Parameter(
-            validator=validators.Number(gte=0, lte=24),
-            help="Hours a day of listening, for a stack that does not always listen.",
-        ),
-    ] = 0
-    table: Annotated[
-        Literal["on-demand", "provisioned"], Parameter(help="The template's TableBilling.")
-    ] = "on-demand"
-    page_views: Annotated[
-        float,
-        Parameter(
-            validator=NotNegative,
-            help="With DeployWeb=yes, how often a match is opened.",
-        ),
-    ] = 0
-    watched_hours: Annotated[
-        float,
-        Parameter(
-            validator=NotNegative,
-            help="With DeployWeb=yes, hours for which a match that runs is watched.",
-        ),
-    ] = 0
-    cost_queries: Annotated[
-        float,
-        Parameter(validator=NotNegative, help="How often `cloud status --costs` is asked."),
-    ] = 0
+    matches_per_day: Annotated[float, Parameter(validator=NotNegative)] = 100
+    """Matches a day."""
+    hours_listening: Annotated[float, Parameter(validator=validators.Number(gte=0, lte=24))] = 24
+    """Hours a day."""
+    days: Annotated[float, Parameter(validator=Positive)] = 31
+    """Days that are paid for."""
+    days_before: Annotated[float, Parameter(validator=NotNegative)] = 2 * 365 - 31
+    """Earlier days of the same load, whose matches are stored."""
+    keep_days: Annotated[float, Parameter(validator=NotNegative)] = 60
+    """The template's KeepDays: how long a match is kept, 0 for ever."""
+    match_seconds: Annotated[float, Parameter(validator=Positive)] = 60
+    """How long a match takes, mostly their thinking."""
+    pollers: Annotated[int, Parameter(validator=validators.Number(gte=1, lte=2))] = 1
+    """How many listen at a time."""
+    worker_memory: Annotated[int, Parameter(name="--memory", validator=Positive)] = 384
+    """Megabytes of the worker."""
+    poller_memory: Annotated[int, Parameter(validator=Positive)] = 128
+    """Megabytes of the poller."""
+    architecture: Literal["arm64", "x86_64"] = "arm64"
+    """Processor of the functions."""
+    watch: Literal["all", "alarms"] = "alarms"
+    """The template's parameter Watch."""
+    listening: Literal["looks", "always", "quiet"] = "looks"
+    """The template's parameter Listening."""
+    hours_awake: Annotated[float, Parameter(validator=validators.Number(gte=0, lte=24))] = 0
+    """Hours a day of listening, for a stack that does not always listen."""
+    table: Literal["on-demand", "provisioned"] = "on-demand"
+    """The template's TableBilling."""
+    page_views: Annotated[float, Parameter(validator=NotNegative)] = 0
+    """With DeployWeb=yes, how often a match is opened."""
+    watched_hours: Annotated[float, Parameter(validator=NotNegative)] = 0
+    """With DeployWeb=yes, hours for which a match that runs is watched."""
+    cost_queries: Annotated[float, Parameter(validator=NotNegative)] = 0
+    """How often `cloud status --costs` is asked."""
 
     @property
     def watch_all(self) -> bool:

@@ -39,13 +39,10 @@ def _check_watchdog(_kind: object, late: object) -> None:
 class ServeOptions:
     """How the arena is run."""
 
-    host: Annotated[str, Parameter(help="The address to listen on; 0.0.0.0 for all.")] = "127.0.0.1"
-    port: Annotated[
-        int,
-        Parameter(
-            validator=validators.Number(gte=0, lte=65535), help="The port; 0 for a free one."
-        ),
-    ] = 8080
+    host: str = "127.0.0.1"
+    """The address to listen on; 0.0.0.0 for all."""
+    port: Annotated[int, Parameter(validator=validators.Number(gte=0, lte=65535))] = 8080
+    """The port; 0 for a free one."""
     players: Annotated[
         Path,
         Parameter(
@@ -54,44 +51,24 @@ class ServeOptions:
             "else the dummy and two teams.",
         ),
     ] = DEFAULT_FILE
-    data: Annotated[
-        Path | None,
-        Parameter(
-            help="SQLite file that keeps matches; without it, all stay in memory until the end."
-        ),
-    ] = None
-    random: Annotated[
-        Randomness, Parameter(help="original repeats the competition server's draws exactly.")
-    ] = Randomness.FAIR
-    poll_timeout: Annotated[
-        float, Parameter(validator=validators.Number(gt=0), help="Seconds that a long poll lasts.")
-    ] = 30.0
-    slow_down: Annotated[
-        bool,
-        Parameter(negative=(), help="Slow down clients that ask too often, as the original does."),
-    ] = False
-    watchdog: Annotated[
-        float | Literal["never"],
-        Parameter(
-            validator=_check_watchdog,
-            help="Seconds after its limit until the arena ends a turn, or never.",
-        ),
-    ] = 5.0
-    tls: Annotated[
-        tuple[Path, Path] | None,
-        Parameter(negative=(), help="Serve https: the files CERT and KEY, in PEM."),
-    ] = None
-    insecure: Annotated[
-        bool,
-        Parameter(negative=(), help="Serve http, to a private network only."),
-    ] = False
-    public: Annotated[
-        bool, Parameter(negative=(), help="Let spectators look on without a password.")
-    ] = False
-    emulator: Annotated[
-        bool,
-        Parameter(negative=(), help="Store matches in an emulated DynamoDB, as in the cloud."),
-    ] = False
+    data: Path | None = None
+    """SQLite file that keeps matches; without it, all stay in memory until the end."""
+    random: Randomness = Randomness.FAIR
+    """original repeats the competition server's draws exactly."""
+    poll_timeout: Annotated[float, Parameter(validator=validators.Number(gt=0))] = 30.0
+    """Seconds that a long poll lasts."""
+    slow_down: bool = False
+    """Slow down clients that ask too often, as the original does."""
+    watchdog: Annotated[float | Literal["never"], Parameter(validator=_check_watchdog)] = 5.0
+    """Seconds after its limit until the arena ends a turn, or never."""
+    tls: tuple[Path, Path] | None = None
+    """Serve https: the files CERT and KEY, in PEM."""
+    insecure: bool = False
+    """Serve http, to a private network only."""
+    public: bool = False
+    """Let spectators look on without a password."""
+    emulator: bool = False
+    """Store matches in an emulated DynamoDB, as in the cloud."""
     as_json: Json = False
 
 
@@ -133,21 +110,20 @@ def serve(*, options: ServeOptions = ServeOptions()) -> None:
 class MatchOptions:
     """Which matches to create, and where."""
 
-    matches: Annotated[
-        int, Parameter(alias="-n", validator=validators.Number(gte=1, lte=1000), help="How many.")
-    ] = 1
-    tag: Annotated[
-        tuple[str, ...], Parameter(negative=(), help="A tag of the matches; can be repeated.")
-    ] = ()
-    timeout: Annotated[
-        float | None, Parameter(validator=validators.Number(gt=0), help="Seconds a turn may take.")
-    ] = None
-    seed: Annotated[str | None, Parameter(help="The matches' random seed; else one each.")] = None
-    url: Annotated[str, Parameter(help="The arena's address.")] = "http://127.0.0.1:8080"
-    insecure: Annotated[
-        bool, Parameter(negative=(), help="Send the password over http in a private network.")
-    ] = False
-    ca: Annotated[Path | None, Parameter(help="CA file to trust.")] = None
+    matches: Annotated[int, Parameter(alias="-n", validator=validators.Number(gte=1, lte=1000))] = 1
+    """How many."""
+    tag: tuple[str, ...] = ()
+    """A tag of the matches; can be repeated."""
+    timeout: Annotated[float | None, Parameter(validator=validators.Number(gt=0))] = None
+    """Seconds a turn may take."""
+    seed: str | None = None
+    """The matches' random seed; else one each."""
+    url: str = "http://127.0.0.1:8080"
+    """The arena's address."""
+    insecure: bool = False
+    """Send the password over http in a private network."""
+    ca: Path | None = None
+    """CA file to trust."""
     as_json: Json = False
 
 

@@ -32,28 +32,19 @@ class BotOptions:
     """Which arena to attend, and how."""
 
     arena: ArenaOptions = field(default_factory=ArenaOptions)
-    tag: Annotated[
-        tuple[str, ...], Parameter(negative=(), help="Only matches with this tag; can be repeated.")
-    ] = ()
-    strategy: Annotated[
-        str | None,
-        Parameter(help="A strategy, a file or a 'command'; else CARDSHARP_STRATEGY."),
-    ] = None
+    tag: tuple[str, ...] = ()
+    """Only matches with this tag; can be repeated."""
+    strategy: str | None = None
+    """A strategy, a file or a 'command'; else CARDSHARP_STRATEGY."""
     store: StoreFile = None
-    once: Annotated[bool, Parameter(negative=(), help="Leave when the first match has ended.")] = (
-        False
-    )
-    at_once: Annotated[
-        int,
-        Parameter(validator=validators.Number(gte=1, lte=1000), help="Matches played in parallel."),
-    ] = 100
-    standby: Annotated[
-        bool,
-        Parameter(negative=(), help="Stand by while another bot with this match log attends."),
-    ] = False
-    as_json: Annotated[
-        bool, Parameter(name="--json", negative=(), help="Print one JSON document a line.")
-    ] = False
+    once: bool = False
+    """Leave when the first match has ended."""
+    at_once: Annotated[int, Parameter(validator=validators.Number(gte=1, lte=1000))] = 100
+    """Matches played in parallel."""
+    standby: bool = False
+    """Stand by while another bot with this match log attends."""
+    as_json: Annotated[bool, Parameter(name="--json")] = False
+    """Print one JSON document a line."""
 
 
 def bot(*, options: BotOptions = BotOptions()) -> int:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated
 
 from cyclopts import Parameter
 
@@ -42,20 +41,16 @@ _LONGEST_WAIT = timedelta(seconds=30)
 class ArenaOptions:
     """The arena and the player; what is not given comes from the environment."""
 
-    url: Annotated[str | None, Parameter(help="The arena's address; else CARDSHARP_ARENA_URL.")] = (
-        None
-    )
-    user: Annotated[str | None, Parameter(help="Our user id; else CARDSHARP_USER.")] = None
-    digest: Annotated[
-        bool, Parameter(negative=(), help="Authenticate by Digest instead of Basic.")
-    ] = False
-    insecure: Annotated[
-        bool,
-        Parameter(negative=(), help="Send the password over http in a private network."),
-    ] = False
-    ca: Annotated[
-        Path | None, Parameter(help="CA file to trust, for an arena with a certificate of its own.")
-    ] = None
+    url: str | None = None
+    """The arena's address; else CARDSHARP_ARENA_URL."""
+    user: str | None = None
+    """Our user id; else CARDSHARP_USER."""
+    digest: bool = False
+    """Authenticate by Digest instead of Basic."""
+    insecure: bool = False
+    """Send the password over http in a private network."""
+    ca: Path | None = None
+    """CA file to trust, for an arena with a certificate of its own."""
 
 
 def variables_for(options: ArenaOptions, **more: str | None) -> dict[str, str]:

@@ -48,42 +48,27 @@ DEFAULT_OPPONENT = "example-java"
 class PlayOptions:
     """What `play` can be told."""
 
-    opponent: Annotated[
-        str, Parameter(help="Who plays against us: a strategy, FILE.py, FILE.json or 'command'.")
-    ] = DEFAULT_OPPONENT
-    strategy: Annotated[
-        str, Parameter(help="Who plays for us: a strategy, FILE.py, FILE.json or 'command'.")
-    ] = GAME.default_strategy
-    matches: Annotated[
-        int,
-        Parameter(alias="-n", validator=validators.Number(gte=1), help="How many matches."),
-    ] = 1
-    cloud: Annotated[
-        CloudKind,
-        Parameter(help="embedded: queue in memory, log in SQLite. emulator: SQS and DynamoDB."),
-    ] = CloudKind.EMBEDDED
-    seed: Annotated[
-        str | None, Parameter(help="The same seed deals the same cards; without it, chance.")
-    ] = None
-    timeout: Annotated[
-        int,
-        Parameter(validator=validators.Number(gte=1), help="Seconds that a turn's move may take."),
-    ] = 10
-    at_once: Annotated[
-        int,
-        Parameter(validator=validators.Number(gte=1, lte=200), help="Matches played in parallel."),
-    ] = 4
+    opponent: str = DEFAULT_OPPONENT
+    """Who plays against us: a strategy, FILE.py, FILE.json or 'command'."""
+    strategy: str = GAME.default_strategy
+    """Who plays for us: a strategy, FILE.py, FILE.json or 'command'."""
+    matches: Annotated[int, Parameter(alias="-n", validator=validators.Number(gte=1))] = 1
+    """How many matches."""
+    cloud: CloudKind = CloudKind.EMBEDDED
+    """embedded: queue in memory, log in SQLite. emulator: SQS and DynamoDB."""
+    seed: str | None = None
+    """The same seed deals the same cards; without it, chance."""
+    timeout: Annotated[int, Parameter(validator=validators.Number(gte=1))] = 10
+    """Seconds that a turn's move may take."""
+    at_once: Annotated[int, Parameter(validator=validators.Number(gte=1, lte=200))] = 4
+    """Matches played in parallel."""
     store: StoreFile = None
-    keep: Annotated[
-        Path | None,
-        Parameter(show=False, help="Folder for matches.db and the program's own log."),
-    ] = None
-    strict: Annotated[
-        bool, Parameter(negative=(), help="Stop with exit code 1 at our strategy's first fault.")
-    ] = False
-    as_json: Annotated[
-        bool, Parameter(name="--json", negative=(), help="Print one JSON document.")
-    ] = False
+    keep: Annotated[Path | None, Parameter(show=False)] = None
+    """Folder for matches.db and the program's own log."""
+    strict: bool = False
+    """Stop with exit code 1 at our strategy's first fault."""
+    as_json: Annotated[bool, Parameter(name="--json")] = False
+    """Print one JSON document."""
 
     @property
     def log(self) -> str:

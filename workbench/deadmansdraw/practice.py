@@ -50,14 +50,14 @@ CREATION_TIME = timedelta(minutes=5)
 class StartOptions:
     """A table to begin with; what is not given is the arena's own."""
 
-    draw_pile: Annotated[
-        str | None, Parameter(help="Cards of the draw pile, the next first: Key3,Map5,...")
-    ] = None
-    discard_pile: Annotated[str | None, Parameter(help="Cards of the discard pile.")] = None
-    play_area: Annotated[str | None, Parameter(help="Cards in the play area.")] = None
-    banks: Annotated[str | None, Parameter(help="The banks: our cards, a slash, their cards.")] = (
-        None
-    )
+    draw_pile: str | None = None
+    """Cards of the draw pile, the next first: Key3,Map5,..."""
+    discard_pile: str | None = None
+    """Cards of the discard pile."""
+    play_area: str | None = None
+    """Cards in the play area."""
+    banks: str | None = None
+    """The banks: our cards, a slash, their cards."""
 
     def piles(self) -> dict[str, object]:
         """The piles of a practice order; raises `ConfigError` for what is no card."""
@@ -93,40 +93,27 @@ class PracticeOptions:
     """Which matches to create, and who plays them."""
 
     arena: ArenaOptions = field(default_factory=ArenaOptions)
-    matches: Annotated[
-        int,
-        Parameter(alias="-n", validator=validators.Number(gte=1, lte=MOST), help="How many."),
-    ] = 1
-    opponent: Annotated[
-        Literal["self", "dummy"], Parameter(help="Ourselves, or the dummy, whom we play as well.")
-    ] = "self"
-    strategy: Annotated[
-        str | None,
-        Parameter(help="A strategy, a file or a 'command'; else CARDSHARP_STRATEGY."),
-    ] = None
-    against: Annotated[
-        str,
-        Parameter(help="Who plays the dummy's seat: a strategy, FILE.py, FILE.json or 'command'."),
-    ] = "champion"
-    tag: Annotated[
-        tuple[str, ...], Parameter(negative=(), help="Tags of the matches; else one of their own.")
-    ] = ()
-    seed: Annotated[str | None, Parameter(help="The matches' random seed.")] = None
-    timeout: Annotated[
-        int | None,
-        Parameter(validator=validators.Number(gte=1), help="Seconds that a turn's move may take."),
-    ] = None
+    matches: Annotated[int, Parameter(alias="-n", validator=validators.Number(gte=1, lte=MOST))] = 1
+    """How many."""
+    opponent: Literal["self", "dummy"] = "self"
+    """Ourselves, or the dummy, whom we play as well."""
+    strategy: str | None = None
+    """A strategy, a file or a 'command'; else CARDSHARP_STRATEGY."""
+    against: str = "champion"
+    """Who plays the dummy's seat: a strategy, FILE.py, FILE.json or 'command'."""
+    tag: tuple[str, ...] = ()
+    """Tags of the matches; else one of their own."""
+    seed: str | None = None
+    """The matches' random seed."""
+    timeout: Annotated[int | None, Parameter(validator=validators.Number(gte=1))] = None
+    """Seconds that a turn's move may take."""
     table: StartOptions = field(default_factory=StartOptions)
-    at_once: Annotated[
-        int,
-        Parameter(validator=validators.Number(gte=1, lte=50), help="Matches played in parallel."),
-    ] = 4
-    create_only: Annotated[
-        bool, Parameter(negative=(), help="Only create the matches; another bot plays them.")
-    ] = False
-    strict: Annotated[
-        bool, Parameter(negative=(), help="Stop with exit code 1 at our strategy's first fault.")
-    ] = False
+    at_once: Annotated[int, Parameter(validator=validators.Number(gte=1, lte=50))] = 4
+    """Matches played in parallel."""
+    create_only: bool = False
+    """Only create the matches; another bot plays them."""
+    strict: bool = False
+    """Stop with exit code 1 at our strategy's first fault."""
     as_json: Json = False
 
 

@@ -59,23 +59,16 @@ Count = validators.Number(gte=1)
 class EuchreServeOptions:
     """What is served, and where."""
 
-    strategy: Annotated[str, Parameter(help="Who decides: a strategy, FILE.py, or 'command'.")] = (
-        DEFAULT_STRATEGY
-    )
-    port: Annotated[
-        int,
-        Parameter(validator=validators.Number(gte=0, lte=65535), help="0 takes any free one."),
-    ] = 8090
-    host: Annotated[str, Parameter(help="The address to listen on; 0.0.0.0 for all.")] = HOST
-    store: Annotated[
-        str | None,
-        Parameter(
-            help="sqlite:FILE, or emulator for DynamoDB of an AWS emulator; else our own file."
-        ),
-    ] = None
-    log: Annotated[
-        Path | None, Parameter(help="Log file of the decisions; else euchre.log beside the store.")
-    ] = None
+    strategy: str = DEFAULT_STRATEGY
+    """Who decides: a strategy, FILE.py, or 'command'."""
+    port: Annotated[int, Parameter(validator=validators.Number(gte=0, lte=65535))] = 8090
+    """0 takes any free one."""
+    host: str = HOST
+    """The address to listen on; 0.0.0.0 for all."""
+    store: str | None = None
+    """sqlite:FILE, or emulator for DynamoDB of an AWS emulator; else our own file."""
+    log: Path | None = None
+    """Log file of the decisions; else euchre.log beside the store."""
     as_json: Json = False
 
 
@@ -130,14 +123,14 @@ def _written_to(log: Path) -> Iterator[None]:
 class ProbeOptions:
     """Who is asked, and how often."""
 
-    strategy: Annotated[str, Parameter(help="The strategy to test.")] = DEFAULT_STRATEGY
-    url: Annotated[str | None, Parameter(help="Test the service at this address instead.")] = None
-    deals: Annotated[
-        int, Parameter(validator=Count, help="Deals for each of the five kinds of decision.")
-    ] = 200
-    permutations: Annotated[
-        int, Parameter(validator=Count, help="Permutations of each deal's hidden cards.")
-    ] = 3
+    strategy: str = DEFAULT_STRATEGY
+    """The strategy to test."""
+    url: str | None = None
+    """Test the service at this address instead."""
+    deals: Annotated[int, Parameter(validator=Count)] = 200
+    """Deals for each of the five kinds of decision."""
+    permutations: Annotated[int, Parameter(validator=Count)] = 3
+    """Permutations of each deal's hidden cards."""
     seed: Seed = 1
     as_json: Json = False
 

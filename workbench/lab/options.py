@@ -38,7 +38,7 @@ Cluster = Annotated[
 ]
 LessLuckToo = Annotated[
     bool,
-    Parameter(negative=(), help="Subtract luck from the results, so that fewer matches suffice."),
+    Parameter(help="Subtract luck from the results, so that fewer matches suffice."),
 ]
 GameName = Annotated[str, Parameter(help="Whose strategies they are.")]
 
@@ -49,27 +49,17 @@ class RunOptions:
     """How many matches are played, and by what."""
 
     game: GameName = DEFAULT_GAME
-    pairs: Annotated[
-        int | None,
-        Parameter(
-            alias="-n", validator=Positive, help="Deals, each played from every side; else 500."
-        ),
-    ] = None
-    copies: Annotated[
-        int,
-        Parameter(
-            validator=Positive, help="Number of seats that SECOND takes, if the game allows it."
-        ),
-    ] = 1
+    pairs: Annotated[int | None, Parameter(alias="-n", validator=Positive)] = None
+    """Deals, each played from every side; else 500."""
+    copies: Annotated[int, Parameter(validator=Positive)] = 1
+    """Number of seats that SECOND takes, if the game allows it."""
     seed: MaybeSeed = None
     workers: Workers = None
     cluster: Cluster = None
-    series: Annotated[
-        int, Parameter(validator=Positive, help="Pairs in a row that a player may learn from.")
-    ] = SERIES
-    plain: Annotated[
-        bool, Parameter(negative=(), help="Always play in plain Python, never in compiled code.")
-    ] = False
+    series: Annotated[int, Parameter(validator=Positive)] = SERIES
+    """Pairs in a row that a player may learn from."""
+    plain: bool = False
+    """Always play in plain Python, never in compiled code."""
     less_luck: LessLuckToo = False
     as_json: Json = False
 
@@ -100,14 +90,16 @@ class RunOptions:
 class SprtOptions:
     """A sequential test, and what it is to tell apart."""
 
-    sprt: Annotated[
-        bool,
-        Parameter(negative=(), help="Stop as soon as the test decides whether FIRST is stronger."),
-    ] = False
-    elo0: Annotated[float, Parameter(help="Null hypothesis, in Elo.")] = 0.0
-    elo1: Annotated[float, Parameter(help="Alternative hypothesis, in Elo.")] = 20.0
-    alpha: Annotated[float, Parameter(validator=Chance, help="False-positive rate.")] = 0.05
-    beta: Annotated[float, Parameter(validator=Chance, help="False-negative rate.")] = 0.05
+    sprt: bool = False
+    """Stop as soon as the test decides whether FIRST is stronger."""
+    elo0: float = 0.0
+    """Null hypothesis, in Elo."""
+    elo1: float = 20.0
+    """Alternative hypothesis, in Elo."""
+    alpha: Annotated[float, Parameter(validator=Chance)] = 0.05
+    """False-positive rate."""
+    beta: Annotated[float, Parameter(validator=Chance)] = 0.05
+    """False-negative rate."""
 
     def tested(self, plan: Plan) -> Sequential | None:
         """The test, None where none is asked for; raises `ConfigError` for one that is none."""
@@ -125,17 +117,10 @@ class SprtOptions:
 class KeepOptions:
     """What is kept of a duel."""
 
-    out: Annotated[
-        Path | None,
-        Parameter(name=["--out", "--resume"], help="Save each pair in this file; resume from it."),
-    ] = None
-    keep: Annotated[
-        int | None,
-        Parameter(
-            validator=Positive,
-            help="Keep so many matches for show, why and try; FIRST's losses before others.",
-        ),
-    ] = None
+    out: Annotated[Path | None, Parameter(name=["--out", "--resume"])] = None
+    """Save each pair in this file; resume from it."""
+    keep: Annotated[int | None, Parameter(validator=Positive)] = None
+    """Keep so many matches for show, why and try; FIRST's losses before others."""
 
 
 @Parameter(name="*")
@@ -144,15 +129,10 @@ class LookOptions:
     """Over which positions a strategy is looked at."""
 
     game: GameName = DEFAULT_GAME
-    positions: Annotated[
-        int | None,
-        Parameter(
-            alias="-n",
-            validator=Positive,
-            help="Number of positions with more than one legal action.",
-        ),
-    ] = None
-    opponent: Annotated[str | None, Parameter(help="The opponent in those matches.")] = None
+    positions: Annotated[int | None, Parameter(alias="-n", validator=Positive)] = None
+    """Number of positions with more than one legal action."""
+    opponent: str | None = None
+    """The opponent in those matches."""
     seed: Seed = 1
     as_json: Json = False
 

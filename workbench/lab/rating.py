@@ -22,15 +22,13 @@ class RatingOptions:
     """Whose players are measured, how long, and by what."""
 
     game: GameName = DEFAULT_GAME
-    pairs: Annotated[
-        int, Parameter(alias="-n", validator=Positive, help="Deals for each pair of players.")
-    ] = 500
+    pairs: Annotated[int, Parameter(alias="-n", validator=Positive)] = 500
+    """Deals for each pair of players."""
     seed: Seed = 1
     workers: Workers = None
     cluster: Cluster = None
-    write: Annotated[
-        bool, Parameter(negative=(), help="Make these the ratings of `cardsharp ladder`.")
-    ] = False
+    write: bool = False
+    """Make these the ratings of `cardsharp ladder`."""
     as_json: Json = False
 
 

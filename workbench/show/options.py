@@ -8,7 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter, Token
 
-Json = Annotated[bool, Parameter(name="--json", negative=(), help="Print one JSON document.")]
+Json = Annotated[bool, Parameter(name="--json", help="Print one JSON document.")]
 
 Store = Annotated[
     str | None,
