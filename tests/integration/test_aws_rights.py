@@ -80,7 +80,7 @@ def seen() -> Iterator[Seen]:
             return
         for item in params["TransactItems"]:
             (kind,) = item
-            actions.add("ConditionCheckItem" if kind == "ConditionCheck" else f"{kind}Item")
+            actions.add(f"{kind}Item")
 
     handler: tuple[str, Any] = ("before-parameter-build", note)
     botocore.handlers.BUILTIN_HANDLERS.append(handler)

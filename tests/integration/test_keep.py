@@ -17,7 +17,7 @@ from support.cloud_threads import at_once
 from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.errors import Conflict
 from cardsharp.keep.dynamodb import DynamoKeep
-from cardsharp.keep.port import Check, Delete, Keep, Key, Put
+from cardsharp.keep.port import Delete, Keep, Key, Put
 from cardsharp.keep.sqlite import SqliteKeep
 from workbench.cloud.tables import create_table
 
@@ -64,7 +64,7 @@ def test_what_is_written_is_read_at_once_also_by_another_process(bench: Bench) -
 
 @pytest.mark.parametrize(
     "stale",
-    [Put(ONE, {"b": 1}), Put(ONE, {}, expected=2), Delete(ONE, 2), Check(ONE, 0), Check(OTHER, 1)],
+    [Put(ONE, {"b": 1}), Put(ONE, {}, expected=2), Delete(ONE, 2), Delete(OTHER, 1)],
 )
 def test_a_commit_that_expects_something_else_changes_nothing(bench: Bench, stale: Any) -> None:  # noqa: ANN401
     third = Key("game#2", "header")
@@ -90,9 +90,7 @@ def test_a_document_can_be_written_unread_and_whoever_read_it_before_is_too_late
 def test_several_documents_change_together(bench: Bench) -> None:
     bench.keep.commit(Put(ONE, {}), Put(OTHER, {}))
     third = Key("game#1", "move#2")
-    bench.keep.commit(
-        Check(ONE, 1), Delete(OTHER, 1), Put(third, {"c": 3}), Check(Key("x", "y"), 0)
-    )
+    bench.keep.commit(Put(ONE, {}, 1), Delete(OTHER, 1), Put(third, {"c": 3}))
     assert [one.key for one in bench.keep.range("game#1")] == [ONE, third]
 
 

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 from openapi_schema_validator import OAS30Validator, OAS31Validator
+from pydantic import BaseModel
 
 from cardsharp.web.openapi30 import schema_of
 from cardsharp.web.page import HEADERS, page
+from cardsharp.web.reading import Messages, Parameters
 
 VALUES: tuple[object, ...] = (
     *(None, True, False, -1, 0, 1, 1.5, 4, 5, 6, "", "a", "b", "abc"),
@@ -68,6 +70,21 @@ def test_the_same_values_are_valid(told: dict[str, Any] | bool) -> None:
     made = schema_of(told)
     OAS30Validator.check_schema(made)
     assert takes(OAS30Validator, made) == takes(OAS31Validator, told)
+
+
+class Asked(BaseModel):
+    """A question with a field that may be null, which has no single type."""
+
+    name: str | None = None
+    tags: tuple[str, ...] = ()
+
+
+@pytest.mark.parametrize("reading", [Messages(), Parameters()])
+def test_a_parameter_that_may_be_null_is_described(reading: Messages | Parameters) -> None:
+    """It made the document of an API a failure of the server."""
+    name, tags = reading.describe(Asked, "GET", ())["parameters"]  # type: ignore[misc]
+    assert name["schema"]["anyOf"] == [{"type": "string"}, {"type": "null"}]
+    assert tags.get("explode", isinstance(reading, Parameters))
 
 
 EVIL = "<script>alert('\"&')</script>"

@@ -9,8 +9,7 @@
 
 An item without a version is from before there was this port, and is of the first; one whose body
 stood in several attributes is read by the store that had them.
-Actions used: GetItem, Query, UpdateItem, DeleteItem; a check within a transaction needs
-ConditionCheckItem.
+Actions used: GetItem, Query, UpdateItem, DeleteItem.
 """
 
 import secrets
@@ -101,14 +100,8 @@ class DynamoKeep:
     def _entry(self, change: Change, receipt: str) -> Any:  # noqa: ANN401 - as below
         if isinstance(change, Put):
             return {"Update": {"TableName": self._table.name, **self._update(change, receipt)}}
-        kind = "Delete" if isinstance(change, Delete) else "ConditionCheck"
-        return {
-            kind: {
-                "TableName": self._table.name,
-                "Key": item_key(*change.key),
-                **self._condition(change),
-            }
-        }
+        key = {"TableName": self._table.name, "Key": item_key(*change.key)}
+        return {"Delete": {**key, **self._condition(change)}}
 
     def _update(self, put: Put, receipt: str) -> Any:  # noqa: ANN401 - arguments of boto3
         condition, version = self._condition(put), ":version"

@@ -51,14 +51,7 @@ class Delete(NamedTuple):
     expected: int | None
 
 
-class Check(NamedTuple):
-    """Change nothing, but only commit if a document has the `expected` version."""
-
-    key: Key
-    expected: int
-
-
-Change = Put | Delete | Check
+Change = Put | Delete
 
 
 class Keep(Protocol):

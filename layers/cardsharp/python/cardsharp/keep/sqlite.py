@@ -9,7 +9,7 @@ from cardsharp.cloud.codec import decode, encode, from_micros, to_micros
 from cardsharp.cloud.ports import Clock
 from cardsharp.cloud.sqlite_file import Contents, SqliteFile
 from cardsharp.errors import Conflict
-from cardsharp.keep.port import Change, Check, Delete, Document, Key
+from cardsharp.keep.port import Change, Delete, Document, Key
 
 TABLE = (
     "CREATE TABLE documents (partition TEXT NOT NULL, sort TEXT NOT NULL, "
@@ -29,6 +29,10 @@ _FIND = (
     "AND (expires IS NULL OR expires > :now)"
 )
 _VERSION = "SELECT version FROM documents WHERE partition = ? AND sort = ?"
+_WRITE = (
+    "INSERT INTO documents VALUES (?, ?, 1, ?, ?) ON CONFLICT (partition, sort) DO UPDATE "
+    "SET version = version + 1, body = excluded.body, expires = excluded.expires"
+)
 _RANGE = (
     "SELECT * FROM documents WHERE partition = :partition AND sort > :after "
     "AND (expires IS NULL OR expires > :now) ORDER BY sort LIMIT :most"
@@ -72,9 +76,8 @@ class SqliteKeep:
         with self._file.transaction() as db:
             db.execute("DELETE FROM documents WHERE expires <= ?", (self._now(),))
             for change in changes:
-                if change.expected not in {None, _version(db, change.key)}:
+                if change.expected is not None and change.expected != _version(db, change.key):
                     raise Conflict("The document was changed by somebody else.")
-            for change in changes:
                 _carry_out(db, change)
 
     def listed(self) -> Sequence[tuple[Key, datetime | None]]:
@@ -101,15 +104,11 @@ def _version(db: sqlite3.Connection, key: Key) -> int:
 
 
 def _carry_out(db: sqlite3.Connection, change: Change) -> None:
-    match change:
-        case Check():
-            pass
-        case Delete(key):
-            db.execute("DELETE FROM documents WHERE partition = ? AND sort = ?", key)
-        case _:
-            end = None if change.expires is None else to_micros(change.expires)
-            row = (*change.key, _version(db, change.key) + 1, encode(change.body), end)
-            db.execute("INSERT OR REPLACE INTO documents VALUES (?, ?, ?, ?, ?)", row)
+    if isinstance(change, Delete):
+        db.execute("DELETE FROM documents WHERE partition = ? AND sort = ?", change.key)
+        return
+    end = None if change.expires is None else to_micros(change.expires)
+    db.execute(_WRITE, (*change.key, encode(change.body), end))
 
 
 def _document(row: sqlite3.Row) -> Document:
