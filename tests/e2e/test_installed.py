@@ -4,12 +4,15 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
+from workbench.build.deploy import STACK_SERVICES, deployment
+from workbench.build.sam import find_sam
 from workbench.build.target import ROOT
+from workbench.cloud.emulator import Emulator
 
 WALK = """
 --version
@@ -38,9 +41,15 @@ contest run cup --port 0
 SERVING = {"arena": "arena at", "blef serve": "Blef at", "euchre serve": "Euchre at"}
 """What stays until Ctrl-C, and what it says first."""
 
+DEPLOYING = (
+    "cloud preflight",
+    "cloud deploy --yes ArenaUrl=https://arena.example MatchLimit=4",
+)
+
 ELSEWHERE = {
     "research train": "in a clone of the project",
     "play --cloud emulator": "pip install 'cardsharp[emulator]'",
+    "cloud deploy": "uv tool install aws-sam-cli",
     "export rows.jsonl draw-3": "pip install 'cardsharp[env]'",
     "lab duel captain draw-3 --cluster tcp://127.0.0.1:1": "pip install 'cardsharp[cluster]'",
 }
@@ -65,8 +74,10 @@ def cardsharp(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return python.with_name("cardsharp")
 
 
-def run(command: Path, words: Sequence[str], folder: Path) -> "subprocess.CompletedProcess[str]":
-    home = {"HOME": str(folder), "PATH": os.defpath, "COLUMNS": "100"}
+def run(
+    command: Path, words: Sequence[str], folder: Path, more: Mapping[str, str] | None = None
+) -> "subprocess.CompletedProcess[str]":
+    home = {"HOME": str(folder), "PATH": os.defpath, "COLUMNS": "100", **(more or {})}
     return subprocess.run(  # noqa: S603 - ours
         [str(command), *words], cwd=folder, env=home, capture_output=True, text=True, check=False
     )
@@ -78,6 +89,31 @@ def test_what_a_stranger_types_works_from_the_wheel_alone(cardsharp: Path, tmp_p
     for line in WALK.split("\n")[1:-1]:
         done = run(cardsharp, line.split(), tmp_path)
         assert done.returncode == 0, f"{line}: {done.stdout}{done.stderr}"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_the_installed_command_deploys_the_bot(cardsharp: Path, tmp_path: Path) -> None:
+    """Unpacked, built by SAM and deployed as its functions expect: into the emulator's AWS."""
+    with Emulator(STACK_SERVICES) as emulator, deployment(emulator) as environment:
+        path = os.pathsep.join((str(find_sam().parent), os.environ["PATH"]))
+        around = {**os.environ, **environment, "PATH": path}
+        for line in DEPLOYING:
+            done = run(cardsharp, line.split(), tmp_path, around)
+            assert done.returncode == 0, done.stdout + done.stderr
+        [stack] = emulator.client("cloudformation").describe_stacks(StackName="cardsharp-dev")[
+            "Stacks"
+        ]
+        given = {one["ParameterKey"]: one["ParameterValue"] for one in stack["Parameters"]}
+    assert stack["StackStatus"] == "CREATE_COMPLETE"
+    assert given.items() >= {"Stage": "dev", "MatchLimit": "4"}.items()
+    library = tmp_path / "cardsharp-stack/layers/cardsharp/python/cardsharp"
+    ours = ROOT / "layers/cardsharp/python/cardsharp"
+    assert not [
+        file
+        for file in ours.rglob("*")
+        if "__pycache__" not in file.parts and not (library / file.relative_to(ours)).exists()
+    ]
 
 
 @pytest.mark.slow

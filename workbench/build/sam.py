@@ -62,7 +62,10 @@ def find_sam() -> Path:
         return SAM
     on_path = shutil.which("sam")
     if on_path is None:
-        raise ConfigError("SAM's command line is missing; run `make build`, which installs it.")
+        raise ConfigError(
+            "SAM's command line is missing; run `make build`, which installs it in a clone, or "
+            "type `uv tool install aws-sam-cli`."
+        )
     asked = [on_path, "--version"]
     told = subprocess.run(asked, capture_output=True, text=True, check=False).stdout  # noqa: S603 - SAM itself
     if tuple(int(part) for part in re.findall(r"\d+", told)[:2]) < LOWEST:

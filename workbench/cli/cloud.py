@@ -16,6 +16,7 @@ from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.ports import MatchRecord
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.errors import ConfigError
+from workbench.cli.cloud_deploy import deploy
 from workbench.cli.cloud_letters import letters
 from workbench.cli.cloud_where import USUAL, StackOptions
 from workbench.cli.commands import command
@@ -47,6 +48,7 @@ from workbench.show.output import print_error
 
 cloud = cyclopts.App(name="cloud", help_epilogue=command("cloud").epilogue)
 cloud.command(letters)
+cloud.command(deploy)
 
 
 @cloud.command(name="preflight")

@@ -200,11 +200,12 @@ COMMANDS = (
     ),
     Command(
         "cloud",
-        "Monitor and control a bot deployed on AWS.",
+        "Deploy a bot on AWS, monitor and control it.",
         "The account and region are those of the environment, as for AWS's own command line. "
         "docs/operations.md says when to use what. Every one takes --stack, --region and --json.",
         (
             ("cardsharp cloud preflight", "does the account allow it? before the first deployment"),
+            ("cardsharp cloud deploy ArenaUrl=https://arena.example", "build and deploy it"),
             ("cardsharp cloud status", "does it listen, play and work?"),
             ("cardsharp cloud practice -n 5", "have it play five matches against itself"),
             ("cardsharp cloud logs MATCH", "what all functions logged about a match"),

@@ -1,0 +1,77 @@
+"""A deployment by SAM from wherever we run: in a clone from there, else from an unpacked copy."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import cardsharp
+from cardsharp.errors import ConfigError
+from workbench.build.sam import QUIET, find_sam, name_strategies
+from workbench.build.target import Target
+from workbench.files import PROJECT
+
+STAGES = ("dev", "prod", "arena")
+"""The bot to try, the bot to keep, and an arena alone: the settings of samconfig.toml."""
+
+_BUILDS = {"arena": Path(".aws-sam/arena/template.yaml")}
+_BUILD = Path(".aws-sam/build/template.yaml")
+
+
+def project(folder: Path | None) -> Path:
+    """A folder that SAM can build: the clone that we run from, or ours unpacked into the folder.
+
+    What lies in the folder is written over, so that it is of the version that runs.
+
+    Raises:
+        ConfigError: we are not a clone, and no folder is given or it holds something else.
+    """
+    if (PROJECT / "pyproject.toml").exists():
+        return PROJECT
+    folder = folder or Path("cardsharp-stack")
+    if folder.exists() and not (folder / "template.yaml").exists():
+        raise ConfigError(f"{folder} is there and holds something else; give another with --into.")
+    shutil.copytree(PROJECT, folder, dirs_exist_ok=True)
+    library = folder / "layers" / "cardsharp" / "python" / "cardsharp"
+    shutil.rmtree(library, ignore_errors=True)
+    shutil.copytree(
+        Path(cardsharp.__file__).parent, library, ignore=shutil.ignore_patterns("__pycache__")
+    )
+    return folder
+
+
+def deploy(
+    folder: Path, stage: str, stack: str, parameters: Sequence[str], more: Sequence[str]
+) -> int:
+    """Build and deploy what lies in the folder, as one types it there; SAM's exit code.
+
+    `more` are words for `sam deploy`, such as --no-confirm-changeset.
+
+    Raises:
+        ConfigError: SAM's command line or make is missing.
+    """
+    sam, config = str(find_sam()), "default" if stage == "dev" else stage
+    if shutil.which("make") is None:
+        raise ConfigError(
+            "make is missing, by which SAM builds; install it (Debian: `apt install make`)."
+        )
+    environment = Target().environment()
+    built = _run([sam, "build", "--config-env", config], folder, {**environment, **QUIET})
+    if built != 0:
+        return built
+    template = _BUILDS.get(stage, _BUILD)
+    if stage != "arena":
+        name_strategies(folder / template)
+    given = [f"Stage={'prod' if stage == 'prod' else 'dev'}", *parameters]
+    words = [
+        *("--config-file", str((folder / "samconfig.toml").resolve()), "--config-env", config),
+        *("--template-file", str(template), "--stack-name", stack, *more),
+    ]  # SAM looks for its settings beside the built template, where there are none
+    return _run([sam, "deploy", *words, "--parameter-overrides", *given], folder, environment)
+
+
+def _run(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> int:
+    """Run it there; it may ask, and prints for itself."""
+    own = {**os.environ, **environment, "SAM_CLI_TELEMETRY": "0"}
+    return subprocess.run(command, cwd=folder, env=own, check=False).returncode  # noqa: S603 - SAM itself
