@@ -1,12 +1,14 @@
 """A contest of any game, at tables of its own: Euchre, with a team whose code ends its process."""
 
+from collections.abc import Iterable, Sequence
 from contextlib import closing
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from support.games import SAMPLES
 
-from cardsharp.cloud.clock import SystemClock
+import cardsharp.games
+from cardsharp.cloud.clock import SystemClock, utc_now
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.contest.director import Director
 from cardsharp.contest.entries import Result, Settings
@@ -14,7 +16,8 @@ from cardsharp.contest.pages import file_page
 from cardsharp.contest.sqlite import found_in
 from cardsharp.errors import ConfigError, Malformed
 from workbench.contest.home import directed
-from workbench.contest.tables import LOG, HomeTables, check_game
+from workbench.contest.table import tabled
+from workbench.contest.tables import LOG, HomeTables
 
 DIES = """
 import os
@@ -27,49 +30,96 @@ class Dies:
 """
 
 
-def held(folder: Path, own: Path, killed: int) -> tuple[list[Result], list[list[str]]]:
-    """How a contest of three teams ends that was left after so many steps and taken up again."""
-    settings = Settings("cup", "round-robin", matches=1, timeout=60, seed="7", game="euchre")
+def held(
+    folder: Path, teams: Iterable[tuple[str, str]], settings: Settings, killed: int
+) -> tuple[list[Result], list[list[str]]]:
+    """How a contest ends that was left after so many steps and taken up again."""
     with found_in(folder, settings) as records:
-        names = {}
-        for name, strategy in (("One", "random"), ("Two", "rules"), ("Dies", str(own))):
-            names[records.enter(name, strategy)[0].id] = name
+        names = {records.enter(name, strategy)[0].id: name for name, strategy in teams}
         for steps in (killed, 10_000):
-            with HomeTables(records, folder, lambda: datetime.now(UTC)) as tables:
+            with HomeTables(records, folder, utc_now) as tables:
                 director = Director(records, tables)
                 for _ in range(steps):
                     if director.step():
                         break
                     tables.pause()
         assert "Won by" in file_page(records)
+        assert all(result.decided for result in records.results())
         return records.results(), [[names[team] for team in level] for level in records.table()]
+
+
+def kept(folder: Path) -> set[object]:
+    """The games of the matches that can be watched."""
+    with closing(SqliteLog(folder / LOG, SystemClock())) as log:
+        return {one.header["game"] for one in log.matches()}
 
 
 def test_whoever_ends_the_process_loses_and_a_contest_that_is_killed_goes_on(
     tmp_path: Path,
 ) -> None:
-    """Nothing is lost or played to another end, and what was played can be watched."""
+    """Nothing is lost or played to another end; points are those of Euchre."""
     own = tmp_path / "dies.py"
     own.write_text(DIES)
-    results, places = held(tmp_path / "whole", own, 0)
+    teams = (("One", "random"), ("Two", "rules"), ("Dies", str(own)))
+    settings = Settings("cup", "round-robin", matches=1, timeout=60, seed="7", game="euchre")
+    results, places = held(tmp_path / "whole", teams, settings, 0)
     assert places[-1] == ["Dies"]
     assert [sum(result.facts[0].late) for result in results].count(1) == 2
-    assert all(result.decided for result in results)
-    again, places_again = held(tmp_path / "killed", own, 1)
+    assert all(max(result.points[0]) >= 10 for result in results)
+    again, places_again = held(tmp_path / "killed", teams, settings, 1)
     assert places_again == places
     assert [one.points for one in again] == [one.points for one in results]
-    with closing(SqliteLog(tmp_path / "whole" / LOG, SystemClock())) as log:
-        assert {one.header["game"] for one in log.matches()} == {"euchre"}
+    assert kept(tmp_path / "whole") == {"euchre"}
 
 
-def test_a_team_without_a_strategy_and_a_game_without_two_sides_are_refused(tmp_path: Path) -> None:
+MOUNT = """
+import cardsharp.games
+cardsharp.games.MOUNTED = (*cardsharp.games.MOUNTED, *{samples})
+"""
+
+
+@pytest.fixture
+def mounted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sample games, a line each, here and in the processes that play the matches."""
+    monkeypatch.setattr(cardsharp.games, "MOUNTED", (*cardsharp.games.MOUNTED, *SAMPLES))
+    (tmp_path / "sitecustomize.py").write_text(MOUNT.format(samples=SAMPLES))
+    samples = Path(__file__).parents[1] / "samples" / "games"
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{samples}")
+
+
+@pytest.mark.parametrize(
+    ("game", "seats", "strategies", "made"),
+    [
+        ("blef", 4, ("random", "random", "greedy", "greedy"), {(0, 0, 0, 1)}),
+        ("kuhn", 2, ("optimum", "random"), {(-1, 1), (-2, 2)}),
+        ("nim", 2, ("perfect", "random"), {(-1, 1)}),
+    ],
+)
+@pytest.mark.usefixtures("mounted")
+def test_a_table_seats_as_many_as_the_game_allows_and_counts_what_it_counts(
+    game: str, seats: int, strategies: Sequence[str], made: set[tuple[int, ...]], tmp_path: Path
+) -> None:
+    """Wins, chips: the contest was killed and goes on."""
+    teams = [(f"Team {number}", strategy) for number, strategy in enumerate(strategies)]
+    settings = Settings("cup", "tables", 2, 2, 60, seed="7", game=game, seats=seats)
+    (table,), places = held(tmp_path / "cup", teams, settings, 1)
+    assert len(table.points) == 2
+    assert {tuple(sorted(points)) for points in table.points} <= made
+    best = max(zip(table.so_far.points, (name for name, _ in teams), strict=True))
+    assert best[1] in places[0]
+    assert kept(tmp_path / "cup") == {game}
+
+
+def test_what_no_table_can_seat_is_refused(tmp_path: Path) -> None:
     with found_in(tmp_path / "cup", Settings("cup", game="euchre")) as records:
         for name in ("One", "Two"):
             records.enter(name)
         with pytest.raises(ConfigError, match="One has no strategy"):
-            HomeTables(records, tmp_path, lambda: datetime.now(UTC)).__enter__()
+            HomeTables(records, tmp_path, utc_now).__enter__()
     with pytest.raises(Malformed, match="No game is called 'chess'"):
-        check_game("chess")
+        tabled("chess", 2)
+    with pytest.raises(ConfigError, match="Euchre is not played by 4 teams at a table, but by 2"):
+        tabled("euchre", 4)
 
 
 def test_a_folder_has_one_director_and_the_other_is_told_which(tmp_path: Path) -> None:

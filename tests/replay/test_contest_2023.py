@@ -5,8 +5,7 @@ As it was drawn by hand: which games a winner and a loser came from, and what wa
 
 from collections import Counter
 
-from cardsharp.contest.elimination import (
-    DoubleElimination,
+from cardsharp.contest.bracket import (
     Game,
     Part,
     Seed,
@@ -14,6 +13,7 @@ from cardsharp.contest.elimination import (
     halves,
     straight,
 )
+from cardsharp.contest.elimination import DoubleElimination
 from cardsharp.contest.pairing import Decision
 
 ROUNDS = [

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from cardsharp.contest.pairing import Decision, Format, Pairing
+from cardsharp.contest.formats import Format
+from cardsharp.contest.pairing import Decision, Pairing
 
 
 def named(number: int) -> list[str]:

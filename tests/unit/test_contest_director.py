@@ -5,14 +5,14 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.cloud_clock import FakeClock
-from support.contest_arena import FakeArena, disturbed
+from support.contest_tables import FakeTables, disturbed
 from world.clock import StillClock
 from world.faults import CRASHES, Crash, FaultPlan, Kind
 
@@ -20,11 +20,11 @@ from cardsharp.cloud.sqlite_file import MEMORY
 from cardsharp.contest.acts import Desk
 from cardsharp.contest.director import Director
 from cardsharp.contest.entries import Entrant, Result, Settings, Stage
+from cardsharp.contest.formats import FORMATS
 from cardsharp.contest.kept import ContestsKept
-from cardsharp.contest.pairing import FORMATS
 from cardsharp.contest.records import Records
 from cardsharp.contest.sqlite import found_in
-from cardsharp.deadmansdraw.contest.tables import ArenaTables
+from cardsharp.contest.tables import TableOrder
 from cardsharp.errors import ConfigError, Unreachable
 from cardsharp.keep.sqlite import SqliteKeep
 
@@ -43,16 +43,16 @@ def records(tmp_path: Path) -> Iterator[Records]:
     made.close()
 
 
-def held(records: Records, arena: FakeArena) -> list[Result]:
+def held(records: Records, tables: FakeTables) -> list[Result]:
     """The results of a contest whose director is started again whenever it dies."""
     records.keep([])
-    director = Director(records, ArenaTables(arena))
+    director = Director(records, tables)
     for _ in range(500):
         try:
             if director.step():
                 break
         except Crash:
-            director = Director(records, ArenaTables(arena))
+            director = Director(records, tables)
         except Unreachable:
             pass
     else:
@@ -62,53 +62,52 @@ def held(records: Records, arena: FakeArena) -> list[Result]:
 
 @pytest.mark.parametrize("kind", [*CRASHES, Kind.REQUEST_LOST, Kind.RESPONSE_LOST])
 def test_a_director_that_dies_at_any_call_changes_nothing(kind: Kind) -> None:
-    """At each call to the arena, before and after its effect: the same results and matches."""
+    """At each call to the tables, before and after its effect: the same results and matches."""
     contests = ContestsKept(SqliteKeep(MEMORY, FakeClock()))
     small = contests.found(replace(SETTINGS, matches=1, most=3))
     for name in ("One", "Two", "Three"):
         small.enter(name)
-    undisturbed = FakeArena()
+    undisturbed = FakeTables()
     plan = FaultPlan(StillClock())
     expected = held(small, disturbed(undisturbed, plan))
     assert len(plan.steps) > 15
     for call in range(len(plan.steps)):
-        arena = FakeArena()
-        faulty = disturbed(arena, FaultPlan(StillClock(), {call: kind}))
+        tables = FakeTables()
+        faulty = disturbed(tables, FaultPlan(StillClock(), {call: kind}))
         assert held(small, faulty) == expected, call
-        tags = Counter(one["creationParams"]["tags"][2] for one in arena.made)
+        tags = Counter(one.name for one in tables.made)
         assert set(tags.values()) == {1}, call
-        assert len(arena.made) == len(undisturbed.made)
+        assert len(tables.made) == len(undisturbed.made)
 
 
 def test_a_match_that_a_team_has_tagged_counts_for_nothing(records: Records) -> None:
     """Only the organiser's matches do; and of two for one place the first."""
-    arena = FakeArena()
+    tables = FakeTables()
     teams = [team.id for team in records.teams()]
-    own = arena.add("0" * 24, (teams[3], teams[3]), ("x", "cup", "cup:1:0"), "1")
-    own["createdByPlayerId"] = teams[3]
-    Director(records, ArenaTables(arena)).step()
-    assert [one["creationParams"]["tags"][2] for one in arena.made].count("cup:1:0") == 2
-    again = arena.add("f" * 24, (teams[3], teams[4]), ("x", "cup", "cup:1:0"), "2")
-    Director(records, ArenaTables(arena)).step()
+    order = TableOrder((teams[3], teams[4]), ("x", "cup", "cup:1:0"), "1", timedelta(seconds=1))
+    tables.add("0" * 24, order, foreign=True)
+    Director(records, tables).step()
+    assert [one.name for one in tables.made].count("cup:1:0") == 2
+    tables.add("f" * 24, order)
+    Director(records, tables).step()
     (first,) = (result for result in records.results() if result.pairing == "1")
-    assert first.matches == (arena.made[1]["_id"],)
-    assert again["_id"] not in first.matches
+    assert first.matches == (tables.made[1].id,)
 
 
 def test_a_paused_contest_begins_nothing(records: Records) -> None:
     """What runs is played to its end."""
-    arena = FakeArena()
-    director = Director(records, ArenaTables(arena))
+    tables = FakeTables()
+    director = Director(records, tables)
     director.step()
-    begun = len(arena.made)
+    begun = len(tables.made)
     records.pause(on=True)
     for _ in range(5):
         director.step()
-    assert len(arena.made) == begun
-    assert all(one["activePlayerIndex"] is None for one in arena.made)
+    assert len(tables.made) == begun
+    assert all(one.score is not None for one in tables.made)
     records.pause(on=False)
     director.step()
-    assert len(arena.made) > begun
+    assert len(tables.made) > begun
 
 
 def test_a_password_is_told_once_and_kept_hashed(records: Records, tmp_path: Path) -> None:
@@ -138,7 +137,7 @@ def test_once_begun_the_teams_stay_as_they_are(records: Records) -> None:
         with pytest.raises(ConfigError, match=told):
             records.enter(name) if name == "One" else records.remove(name)
     records.remove("Five")
-    Director(records, ArenaTables(FakeArena())).step()
+    Director(records, FakeTables()).step()
     for change in (lambda: records.enter("Six"), lambda: records.remove("Four")):
         with pytest.raises(ConfigError, match="has begun"):
             change()
@@ -159,35 +158,40 @@ def organised(deed: str, organiser: Desk, records: Records, data: st.DataObject)
             organiser.rule(one.pairing, data.draw(st.sampled_from(one.teams)), "appeal")
 
 
-@given(data=st.data(), form=st.sampled_from(sorted(FORMATS)), teams=st.integers(2, 12))
+@given(
+    data=st.data(),
+    form=st.sampled_from(sorted(FORMATS)),
+    teams=st.integers(2, 12),
+    seats=st.integers(2, 8),
+)
 @settings(max_examples=int(os.environ.get("CONTESTS", "40")), deadline=None)
 def test_a_contest_goes_on_to_its_end_whatever_its_organiser_does(
-    data: st.DataObject, form: str, teams: int
+    data: st.DataObject, form: str, teams: int, seats: int
 ) -> None:
     """Rulings, withdrawals, renamings, undoing and crashes in any order, also after its end.
 
     Its places follow from what is on record: a director that knows nothing finds the same.
     """
     records = ContestsKept(SqliteKeep(MEMORY, FakeClock())).found(
-        replace(SETTINGS, format=form, matches=1, most=3)
+        replace(SETTINGS, format=form, matches=1, most=3, seats=seats)
     )
     for number in range(teams):
         records.add(Entrant(f"{number:024x}", f"Team {number}", "ha1"))
-    arena, organiser = FakeArena(), Desk(records, lambda: datetime(2026, 1, 1, tzinfo=UTC))
-    director = Director(records, ArenaTables(arena))
+    tables, organiser = FakeTables(), Desk(records, lambda: datetime(2026, 1, 1, tzinfo=UTC))
+    director = Director(records, tables)
     for deed in data.draw(st.lists(st.sampled_from(DEEDS), max_size=12)):
         if deed == "step":
             any(director.step() for _ in range(data.draw(st.integers(1, 30))))
         elif deed == "crash":
-            director = Director(records, ArenaTables(arena))
+            director = Director(records, tables)
         else:
             with suppress(ConfigError):  # there is nothing to undo, or nobody to withdraw
                 organised(deed, organiser, records, data)
     assert any(director.step() for _ in range(400)), "the contest does not end"
-    assert any(Director(records, ArenaTables(arena)).step() for _ in range(2))
+    assert any(Director(records, tables).step() for _ in range(2))
     results, table = records.results(), records.table()
     gone, rulings = records.withdrawn(), records.rulings()
-    teams_of = {one["_id"]: set(one["playerids"]) for one in arena.made}
+    teams_of = {one.id: set(one.order.teams) for one in tables.made}
     for result in results:
         assert result.decided
         assert all(teams_of[match] == set(result.teams) for match in result.matches)
@@ -196,9 +200,9 @@ def test_a_contest_goes_on_to_its_end_whatever_its_organiser_does(
             assert result.winner == ruling.winner
         elif result.ruled is not None:
             assert {*result.teams} & gone.keys()
-    assert not [one for one in arena.made if one["activePlayerIndex"] is not None]
+    assert not [one for one in tables.made if one.score is None]
     records.keep([])
-    again = Director(records, ArenaTables(arena))
+    again = Director(records, tables)
     assert any(again.step() for _ in range(400))
     assert (records.results(), records.table()) == (results, table)
 
@@ -210,7 +214,7 @@ def test_what_an_organiser_has_done_is_listed_and_taken_back_in_turn() -> None:
     organiser = Desk(records, lambda: datetime(2026, 1, 1, tzinfo=UTC))
     with pytest.raises(ConfigError, match="remove One instead"):
         organiser.withdraw("One", "ill")
-    director, arena = Director(records, ArenaTables(FakeArena())), FakeArena()
+    director = Director(records, FakeTables())
     assert any(director.step() for _ in range(400))
     champion = records.table()[0][0]
     before = records.results()
@@ -225,4 +229,3 @@ def test_what_an_organiser_has_done_is_listed_and_taken_back_in_turn() -> None:
         organiser.undo()
     assert any(director.step() for _ in range(400))
     assert records.results() == before
-    assert not arena.made

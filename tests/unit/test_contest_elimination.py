@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.contest_formats import held, named
 
-from cardsharp.contest.elimination import (
+from cardsharp.contest.bracket import (
     DROPS,
-    DoubleElimination,
     Drop,
     Game,
     Loser,
@@ -26,6 +25,7 @@ from cardsharp.contest.elimination import (
     seeded,
     straight,
 )
+from cardsharp.contest.elimination import DoubleElimination
 from cardsharp.contest.pairing import Decision
 
 WAYS = (straight, backwards, halves, each_half_backwards)

@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 from support.contest_formats import held, named
 
 from cardsharp.contest.entries import Settings
-from cardsharp.contest.pairing import FORMATS, Decision, Pairing, Rules, Score
+from cardsharp.contest.formats import FORMATS
+from cardsharp.contest.pairing import Decision, Pairing, Rules, Score
 from cardsharp.contest.round_robin import RoundRobin
+from cardsharp.contest.seated import Tables
 from cardsharp.contest.swiss import Swiss
 
 
@@ -104,6 +106,56 @@ def test_many_teams_are_paired(number: int) -> None:
     rounds = Swiss().number_of_rounds(number)
     assert len({frozenset(pairing.teams) for pairing in known}) == len(known)
     assert len(known) == rounds * (number // 2)
+
+
+# --- tables of more than two ---------------------------------------------------------------
+
+
+@settings(max_examples=40, deadline=None)
+@given(number=st.integers(2, 24), seats=st.integers(2, 8), seed=st.integers(0, 2**32))
+def test_tables_are_full_and_the_best_and_the_worst_end_so(
+    number: int, seats: int, seed: int
+) -> None:
+    """Everybody sits at one table a round, but for one where the last of the pairs is missing."""
+    teams, form, chance = named(number), Tables(seats), Random(seed)
+    strength = {team: chance.random() for team in teams}
+
+    def decide(table: Pairing) -> Decision:
+        points = tuple(strength[team] for team in table.teams)
+        return Decision.of(
+            table.teams, [Score(points, None)], max(table.teams, key=strength.__getitem__)
+        )
+
+    contest = held(form, teams, decide)
+    assert once_a_round(contest.known)
+    assert len(contest.waves) == -(-(number - 1) // (seats - 1))
+    alone = seats == 2 and number % 2
+    for wave in contest.waves:
+        sizes = {len(table.teams) for table in wave}
+        assert (min(sizes) >= 2, max(sizes) <= seats, max(sizes) - min(sizes) <= 1) == (True,) * 3
+        assert sum(len(table.teams) for table in wave) == number - alone
+    idle = Counter({team: len(contest.waves) for team in teams})
+    idle.subtract(team for table in contest.known for team in table.teams)
+    assert max(idle.values()) - min(idle.values()) <= 1
+    best, *_, last = form.table(teams, contest.decided)
+    if not alone:
+        assert (best, last) == (
+            [max(teams, key=strength.__getitem__)],
+            [min(teams, key=strength.__getitem__)],
+        )
+
+
+def test_who_has_won_a_table_stands_first_and_points_part_the_others() -> None:
+    """Also where an organiser says who has won it."""
+    teams, form = named(4), Tables()
+    (table,) = form.pairings(teams, {})
+    scores = [Score((5, 0, -1.5, 2), 0), Score((0, 9, -1.5, 3), 1)]
+    decision = Rules(2, by_points=True).decision(table, scores)
+    assert decision == Decision((1, 1, 0, 0), "t1")
+    assert form.table(teams, {table.key: decision}) == [["t1"], ["t0", "t3"], ["t2"]]
+    ruled = Decision.of(table.teams, scores, "t2")
+    assert form.table(teams, {table.key: ruled}) == [["t2"], ["t1"], ["t0", "t3"]]
+    assert [table.seats(n)[0] for n in range(5)] == ["t0", "t1", "t2", "t3", "t0"]
 
 
 # --- how matches decide a pairing ----------------------------------------------------------

@@ -2,11 +2,13 @@
 
 from collections import Counter
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from support.arena import ALICE, BOB, HandClock
 from support.cloud_clock import FakeClock
-from support.contest_arena import FakeArena, disturbed
+from support.contest_tables import FakeTables, disturbed
 from world.clock import StillClock
 from world.faults import CRASHES, Crash, FaultPlan, Kind
 
@@ -25,7 +27,7 @@ from cardsharp.deadmansdraw.arena.match import Origin, Pairing, act, begin, end_
 from cardsharp.deadmansdraw.arena.players import ADMIN, Book, User
 from cardsharp.deadmansdraw.arena.randomness import Randomness
 from cardsharp.deadmansdraw.arena.views import Look, full_view
-from cardsharp.deadmansdraw.contest.tables import ArenaTables, AttendedTables, facts_of
+from cardsharp.deadmansdraw.contest.tables import ArenaTables, OrganisedArena, facts_of
 from cardsharp.deadmansdraw.wire import parse_view
 from cardsharp.errors import Unreachable
 from cardsharp.keep.sqlite import SqliteKeep
@@ -43,47 +45,47 @@ def ids(records: Records) -> list[str]:
     return [team.id for team in records.teams()]
 
 
-def everybody(records: Records, arena: FakeArena) -> FakeArena:
-    """The arena, which has heard of all teams."""
-    arena.idle = dict.fromkeys(ids(records), 1.0)
-    return arena
+def everybody(records: Records, tables: FakeTables) -> FakeTables:
+    """The tables, which has heard of all teams."""
+    tables.heard = dict.fromkeys(ids(records), 1.0)
+    return tables
 
 
-def practised(records: Records, arena: FakeArena, steps: int) -> None:
+def practised(records: Records, tables: FakeTables, steps: int) -> None:
     """So many steps of practice, by a director that is started again whenever it dies; its end."""
-    practice = Practice(records, AttendedTables(arena), lambda: arena.now)
+    practice = Practice(records, tables, lambda: tables.now)
     for _ in range(steps):
         try:
             practice.step()
         except Crash:
-            practice = Practice(records, AttendedTables(arena), lambda: arena.now)
+            practice = Practice(records, tables, lambda: tables.now)
         except Unreachable:
             pass
     assert any(practice.step(begin=False) for _ in range(20)), "practice does not end"
 
 
 def test_who_was_removed_keeps_its_name_and_who_has_withdrawn_rests(records: Records) -> None:
-    arena = everybody(records, FakeArena())
-    practised(records, arena, 10)
+    tables = everybody(records, FakeTables())
+    practised(records, tables, 10)
     one = records.team("One").id
     records.remove("One")
     assert records.names()[one] == "One"
     two = records.team("Two").id
-    Director(records, ArenaTables(FakeArena())).step()
-    Desk(records, lambda: arena.now).withdraw("Two", "ill")
-    before = len(arena.made)
-    practised(records, arena, 10)
-    assert len(arena.made) > before
-    assert two not in {team for match in arena.made[before:] for team in match["playerids"]}
+    Director(records, FakeTables()).step()
+    Desk(records, lambda: tables.now).withdraw("Two", "ill")
+    before = len(tables.made)
+    practised(records, tables, 10)
+    assert len(tables.made) > before
+    assert two not in {team for match in tables.made[before:] for team in match.order.teams}
 
 
 def test_the_seeds_are_not_those_of_the_contest(records: Records) -> None:
     """Who has practised would know the cards of the final."""
-    cup, practice = everybody(records, FakeArena()), everybody(records, FakeArena())
+    cup, practice = everybody(records, FakeTables()), everybody(records, FakeTables())
     practised(records, practice, 40)
-    director = Director(records, ArenaTables(cup))
+    director = Director(records, cup)
     assert any(director.step() for _ in range(200))
-    seeds = [{one["seed"] for one in arena.made} for arena in (cup, practice)]
+    seeds = [{one.order.seed for one in tables.made} for tables in (cup, practice)]
     assert seeds[0].isdisjoint(seeds[1])
 
 
@@ -91,12 +93,12 @@ def test_the_seeds_are_not_those_of_the_contest(records: Records) -> None:
 def test_practice_that_dies_at_any_call_loses_no_match(records: Records, kind: Kind) -> None:
     """Nor is one begun or counted twice, and everybody goes on playing as often."""
     for call in range(0, 39, 3):
-        arena = everybody(records, FakeArena())
+        tables = everybody(records, FakeTables())
         before = len(records.meetings())
-        practised(records, disturbed(arena, FaultPlan(StillClock(), {call: kind})), 8)
-        numbers = [one["creationParams"]["tags"][2] for one in arena.made]
+        practised(records, disturbed(tables, FaultPlan(StillClock(), {call: kind})), 8)
+        numbers = [one.name for one in tables.made]
         assert len(set(numbers)) == len(numbers), call
-        assert len(records.meetings()) - before == len(arena.made), call
+        assert len(records.meetings()) - before == len(tables.made), call
     assert [one.number for one in sorted(records.meetings(), key=lambda one: one.number)] == list(
         range(1, len(records.meetings()) + 1)
     )
@@ -106,11 +108,11 @@ def test_practice_that_dies_at_any_call_loses_no_match(records: Records, kind: K
 
 def test_who_is_not_there_is_not_paired(records: Records) -> None:
     """Neither who never came nor who was heard of too long ago."""
-    arena = everybody(records, FakeArena())
+    tables = everybody(records, FakeTables())
     never, long_ago, *there = ids(records)
-    arena.idle |= {never: None, long_ago: 41.0}
-    practised(records, arena, 20)
-    assert {player for one in arena.made for player in one["playerids"]} == set(there)
+    tables.heard |= {never: None, long_ago: 41.0}
+    practised(records, tables, 20)
+    assert {player for one in tables.made for player in one.order.teams} == set(there)
     rows = ladder(records)
     assert [(row.played, row.rating) for row in rows[-2:]] == [(0, None), (0, None)]
 
@@ -119,10 +121,10 @@ def test_a_match_that_somebody_has_left_ends_after_two_turns_and_he_rests(
     records: Records,
 ) -> None:
     """It goes to the other side, counts for no rating, and the others play on meanwhile."""
-    arena = everybody(records, FakeArena())
+    tables = everybody(records, FakeTables())
     gone = ids(records)[0]
-    arena.absent = {gone}
-    practised(records, arena, 40)
+    tables.absent = {gone}
+    practised(records, tables, 40)
     left = [meeting for meeting in records.meetings() if gone in meeting.teams]
     assert 1 <= len(left) <= 2
     assert len(records.meetings()) > 15
@@ -153,8 +155,8 @@ def test_a_team_that_does_not_play_rests_longer_each_time() -> None:
 
 def test_the_ladder_seeds_the_contest(records: Records) -> None:
     """Before it has begun."""
-    arena = everybody(records, FakeArena())
-    practised(records, arena, 40)
+    tables = everybody(records, FakeTables())
+    practised(records, tables, 40)
     order = [row.team for row in ladder(records)]
     assert order != ids(records)
     records.seed(order)
@@ -182,7 +184,7 @@ def test_busts_and_late_turns_are_counted_for_the_team_that_had_them(
         moves.append(move)
     look = Look(User(ADMIN, None, ADMIN), events=True)
     view = parse_view(full_view(match, look, moves, Book({})))
-    facts = facts_of(view) if view.player_ids == order else facts_of(view).turned
+    facts = facts_of(view) if view.player_ids == order else facts_of(view).ordered((1, 0))
     first = order.index(str(starts))
     assert facts.busts[first] == 1
     assert facts.busts[1 - first] == 0
@@ -190,3 +192,5 @@ def test_busts_and_late_turns_are_counted_for_the_team_that_had_them(
     assert facts.points[1 - first] == 6
     assert facts.seconds == 7 * 9
     assert facts.turns == match.turn
+    office = cast("OrganisedArena", SimpleNamespace(view=lambda _match: view))
+    assert ArenaTables(office).account(match.id).gone == (starts,), "two turns in a row"

@@ -9,13 +9,13 @@ from cyclopts import Parameter, validators
 
 from cardsharp.cloud.clock import utc_now
 from cardsharp.contest.acts import Desk
-from cardsharp.contest.entries import Settings, Stage
+from cardsharp.contest.entries import DEFAULT_FORMAT, Settings, Stage
+from cardsharp.contest.formats import FORMATS
 from cardsharp.contest.pages import file_page
-from cardsharp.contest.pairing import FORMATS
 from cardsharp.contest.practice import ladder
 from cardsharp.contest.sqlite import found_in, kept_in
 from cardsharp.contest.status import Status
-from cardsharp.errors import ConfigError, Malformed
+from cardsharp.errors import ConfigError
 from cardsharp.ratings import Rating
 from workbench.cli.commands import command
 from workbench.cli.contest_play import practice, run_
@@ -35,7 +35,7 @@ from workbench.contest.showing import (
     result_row,
     standing_row,
 )
-from workbench.contest.tables import check_game
+from workbench.contest.table import tabled
 from workbench.lab.plan import DEFAULT_GAME
 from workbench.show.options import Json
 from workbench.show.output import print_json, results
@@ -54,26 +54,21 @@ def _is_known(_kind: object, name: str) -> None:
         raise ValueError(f"It must be one of {', '.join(FORMATS)}.")
 
 
-def _has_two_sides(_kind: object, name: str) -> None:
-    try:
-        check_game(name)
-    except (ConfigError, Malformed) as error:
-        raise ValueError(str(error)) from None
-
-
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class NewOptions:
     """What a contest is founded with."""
 
-    game: Annotated[str, Parameter(validator=_has_two_sides)] = DEFAULT_GAME
+    game: str = DEFAULT_GAME
     """Which game is played; the first has an arena."""
     format: Annotated[
         str,
         Parameter(validator=_is_known, help=f"Who meets whom: {', '.join(FORMATS)}."),
-    ] = "double-elimination"
+    ] = DEFAULT_FORMAT
+    seats: Annotated[int | None, Parameter(validator=validators.Number(gte=2, lte=8))] = None
+    """Teams at a table, for the format tables; 4 unless said."""
     matches: Annotated[int, Parameter(alias="-n", validator=validators.Number(gte=1, lte=99))] = 5
-    """Matches of a pairing, an odd number; more only while it is level."""
+    """Matches of a pairing, an odd number but at tables; more only while it is level."""
     timeout: Annotated[float, Parameter(validator=validators.Number(gt=0))] = 7.0
     """Seconds that a turn may take."""
 
@@ -82,7 +77,12 @@ class NewOptions:
 def new(folder: Folder, /, *, options: NewOptions = NewOptions(), where: Where = HERE) -> None:
     """Create a contest in a new folder, or in a deployed stack; its name tags its matches."""
     name = name_of(folder)
-    if options.matches % 2 == 0:
+    form = FORMATS[options.format]
+    if options.seats is not None and form.seating(options.seats).seats != options.seats:
+        raise ConfigError(
+            f"In {options.format} two meet; give --format tables for more at a table."
+        )
+    if options.matches % 2 == 0 and not form.by_points:
         raise ConfigError("An odd number of matches decides a pairing, such as --matches 5.")
     settings = Settings(
         name=name,
@@ -91,7 +91,10 @@ def new(folder: Folder, /, *, options: NewOptions = NewOptions(), where: Where =
         most=3 * options.matches,
         timeout=options.timeout,
         game=options.game,
+        seats=options.seats or form.seats,
     )
+    for teams_at_table in range(settings.seats, 1, -1):
+        tabled(settings.game, teams_at_table)
     there = where.contests()
     if there is None:
         found_in(folder, settings).close()
@@ -176,7 +179,7 @@ def status(folder: Folder, /, *, as_json: Json = False, where: Where = HERE) -> 
     results().print(f"contest {settings.name}, {settings.format}: {state}, {decided} decided")
     for result in found:
         if not result.decided:
-            results().print(pairing_line(result, names), markup=False)
+            results().print(pairing_line(result, names, settings.form), markup=False)
     print_table(standings)
     if rows:
         results().print("ladder of practice")

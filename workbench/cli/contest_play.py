@@ -159,7 +159,7 @@ def _teller(records: Records, names: Names) -> Callable[[], None]:
         for result in records.results():
             if result.decided and result.pairing not in told:
                 told.add(result.pairing)
-                results().print(pairing_line(result, names), markup=False)
+                results().print(pairing_line(result, names, records.settings.form), markup=False)
 
     return tell
 

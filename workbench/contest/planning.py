@@ -10,7 +10,8 @@ from random import Random
 from statistics import fmean
 
 from cardsharp.contest import entries  # noqa: F401 - with it the formats enter themselves
-from cardsharp.contest.pairing import FORMATS, Decision, Format, Rules, Score, Team
+from cardsharp.contest.formats import FORMATS, Format
+from cardsharp.contest.pairing import Decision, Rules, Score, Team
 from cardsharp.ratings import NORMAL_95, Rating, share_at
 
 MATCHES = (1, 3, 5, 7)
@@ -19,11 +20,10 @@ MATCHES = (1, 3, 5, 7)
 RUNS = 200
 """Contests that are simulated of each kind: a chance is right to about 3 points in a hundred."""
 
-SLOW = "ladder"
-"""The format that is not tried: it takes as long as a round robin, and long to simulate."""
+PLANNED = {name: form for name, form in sorted(FORMATS.items()) if form.planned}
+"""The formats that are tried."""
 
-
-KINDS = (len(FORMATS) - 1) * len(MATCHES)
+KINDS = len(PLANNED) * len(MATCHES)
 """How many kinds of contest are tried."""
 
 
@@ -45,10 +45,10 @@ def proposals(
     Strengths are drawn with a standard deviation of `spread`, or around `known` ratings, by which
     the teams are seeded then.
     """
-    for name in sorted(FORMATS.keys() - {SLOW}):
+    for name, form in PLANNED.items():
         for matches in MATCHES:
-            rules = Rules(matches, 3 * matches, level=FORMATS[name].level)
-            runs = [_run(FORMATS[name], rules, teams, spread, known, seed) for seed in range(RUNS)]
+            rules = form.rules(matches, 3 * matches)
+            runs = [_run(form, rules, teams, spread, known, seed) for seed in range(RUNS)]
             minutes = fmean(slots for _, slots in runs) * seconds / 60
             yield Proposal(name, matches, fmean(won for won, _ in runs), minutes)
 

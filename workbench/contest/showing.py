@@ -8,7 +8,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from cardsharp.contest.entries import Result
-from cardsharp.contest.facts import Facts
+from cardsharp.contest.facts import Facts, shown
+from cardsharp.contest.formats import Format
 from cardsharp.contest.meetings import Meeting
 from cardsharp.contest.practice import Row, ladder
 from cardsharp.contest.records import Records
@@ -25,7 +26,7 @@ RESULT_COLUMNS, MEETING_COLUMNS = 8, 7
 """As many of the columns have room on a terminal."""
 
 
-def pairing_line(result: Result, names: Names) -> str:
+def pairing_line(result: Result, names: Names, form: Format) -> str:
     """How a pairing stands."""
     pair = " - ".join(names[team] for team in result.teams)
     start = f"pairing {result.pairing}, {result.part}: {pair}"
@@ -33,7 +34,7 @@ def pairing_line(result: Result, names: Names) -> str:
         return f"{start}, {len(result.points)} played"
     won = "level" if result.winner is None else names[result.winner]
     ruled = f", by decision: {result.ruled}" if result.ruled else ""
-    return f"{start} {result.wins[0]}:{result.wins[1]}, {won}{ruled}"
+    return f"{start} {_ratio(result.tally(form))}, {won}{ruled}"
 
 
 def practice_line(meeting: Meeting, names: Names) -> str:
@@ -51,9 +52,9 @@ def result_row(result: Result, names: Names) -> Cells:
         "round": result.round,
         "part": result.part,
         "teams": _named(result.teams, names),
-        "wins": f"{result.wins[0]}:{result.wins[1]}",
+        "wins": _ratio(result.so_far.wins),
         "winner": None if result.winner is None else names[result.winner],
-        "points": [f"{one}:{other}" for one, other in result.points],
+        "points": [_ratio(points) for points in result.points],
         "ruled": result.ruled,
         "decided": result.decided,
         "matches": list(result.matches),
@@ -61,33 +62,48 @@ def result_row(result: Result, names: Names) -> Cells:
 
 
 def match_rows(result: Result, names: Names) -> list[Cells]:
-    """A pairing's matches, each a row with one thing in a cell; a single row where it has none."""
-    winner = None if result.winner is None else names[result.winner]
-    first, second = _named(result.teams, names)
-    pairing: Cells = {
-        "pairing": result.pairing,
-        "round": result.round,
-        "part": result.part,
-        "team": first,
-        "opponent": second,
-        "pairing won by": winner,
-        "ruled": result.ruled,
-        "decided": result.decided,
-    }
-    ended = dict(result.ended)
+    """A pairing's matches, each a row; a single row where it has none.
+
+    Of two teams the first has it; at a table of more each team has a row of each match.
+    """
+    called, ended = _named(result.teams, names), dict(result.ended)
     return [
-        {**pairing, **_match_cells(match, ended.get(match or ""), (first, second))}
+        {
+            "pairing": result.pairing,
+            "round": result.round,
+            "part": result.part,
+            "team": called[own],
+            "opponent": _rest(called, own),
+            "pairing won by": None if result.winner is None else names[result.winner],
+            "ruled": result.ruled,
+            "decided": result.decided,
+            **_match_cells(match, ended.get(match or ""), called, own),
+        }
         for match in result.matches or (None,)
+        for own in range(len(called) if len(called) > 2 else 1)  # noqa: PLR2004
     ]
 
 
-def _match_cells(match: str | None, facts: Facts | None, teams: tuple[str, str]) -> Cells:
+def _match_cells(match: str | None, facts: Facts | None, called: list[str], own: int) -> Cells:
     """What a match came to; nothing but its id while it runs, and nothing where there is none."""
-    points = (None, None) if facts is None else facts.points
-    won = None
-    if facts is not None:
-        won = "drawn" if facts.winner is None else teams[facts.winner]
-    return {"match": match, "points": points[0], "opponent's points": points[1], "won by": won}
+    if facts is None:
+        return dict.fromkeys(("match", "points", "opponent's points", "won by")) | {"match": match}
+    points = list(map(shown, facts.points))
+    won = "drawn" if facts.winner is None else called[facts.winner]
+    return {
+        "match": match,
+        "points": points[own],
+        "opponent's points": _rest(points, own),
+        "won by": won,
+    }
+
+
+def _rest(every: list[str], own: int) -> str:
+    return ", ".join(every[:own] + every[own + 1 :])
+
+
+def _ratio(numbers: Sequence[float]) -> str:
+    return ":".join(map(shown, numbers))
 
 
 def meeting_row(meeting: Meeting, names: Names) -> Cells:
@@ -95,7 +111,7 @@ def meeting_row(meeting: Meeting, names: Names) -> Cells:
     return {
         "number": meeting.number,
         "teams": _named(meeting.teams, names),
-        "points": "{}:{}".format(*meeting.facts.points),
+        "points": _ratio(meeting.facts.points),
         "winner": None if meeting.winner is None else names.get(meeting.winner, meeting.winner),
         "left by": _named(meeting.gone, names),
         "seconds": round(meeting.facts.seconds, 1),

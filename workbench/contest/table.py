@@ -6,6 +6,7 @@ whose it is, and at the end a `TableEnd`; both are numbers of the task's teams.
 
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -16,11 +17,12 @@ from pydantic import TypeAdapter
 
 from cardsharp.errors import CardsharpError, ConfigError, StrategyFault
 from cardsharp.games import game
+from cardsharp.simulation import Simulation
 from workbench.child import read_orders, say_ready
 from workbench.lab.extras import LabMatch, LabPlayer, Taken, extras_of
 from workbench.lab.keeping import Noting
 from workbench.lab.matches import Thinking
-from workbench.lab.plan import Plan
+from workbench.lab.plan import Plan, simulation_of
 from workbench.lab.players import strategy_of
 from workbench.lab.tempered import play
 from workbench.show.keeping import keep_match
@@ -37,8 +39,8 @@ class TableTask:
     match: str
     game: str
     seed: int
-    names: tuple[str, str]
-    strategies: tuple[str, str]
+    names: tuple[str, ...]
+    strategies: tuple[str, ...]
     at: datetime
     tag: str
     log: Path
@@ -46,9 +48,9 @@ class TableTask:
 
 @dataclass(frozen=True, slots=True)
 class TableEnd:
-    """How it ended: per cent of the points of each side, decisions, and who failed, if anybody."""
+    """How it ended: what each side made, the decisions, and who failed, if anybody."""
 
-    points: tuple[int, int]
+    points: tuple[float, ...]
     turns: int
     failed: int | None = None
     fault: str = ""
@@ -63,6 +65,31 @@ class _Failed(Exception):
     def __init__(self, side: int, fault: CardsharpError) -> None:
         super().__init__(str(fault))
         self.side = side
+
+
+def tabled(game_name: str, sides: int) -> Simulation[Any, Any, Any]:
+    """The game for so many sides.
+
+    Raises:
+        ConfigError: there is no such game, or it is not played by so many.
+    """
+    simulation = usual = simulation_of(game_name)
+    with suppress(ConfigError):
+        simulation = simulation_of(game_name, sides - 1)
+    if len(simulation.sides) != sides:
+        title, sit = game(game_name).title, len(usual.sides)
+        raise ConfigError(
+            f"{title} is not played by {sides} teams at a table, but by {sit}: give --seats {sit}."
+        )
+    return simulation
+
+
+def forfeited(task: TableTask, side: int, fault: str, turns: int = 0) -> TableEnd:
+    """The end of a match that a side has lost by its fault: the others share what can be won."""
+    least, most = tabled(task.game, len(task.names)).range
+    others = len(task.names) - 1
+    points = tuple(least if at == side else most / others for at in range(len(task.names)))
+    return TableEnd(points, turns, side, fault)
 
 
 class _Announced:
@@ -86,30 +113,35 @@ class _Announced:
 
 def played(task: TableTask, say: Callable[[str], None]) -> TableEnd:
     """Play a match and keep it in its log; whose code fails has lost."""
-    plan = Plan(first=task.strategies[0], second=task.strategies[1], pairs=1, game=task.game)
-    simulation, dice = plan.simulation, extras_of(task.game).dice(task.seed, 0)
+    simulation, dice = tabled(task.game, len(task.names)), extras_of(task.game).dice(task.seed, 0)
+    own = [
+        dice.first,
+        dice.second,
+        *(Random(f"{task.seed}/{n}") for n in range(2, len(task.names))),
+    ]
     notes: list[Taken] = []
     seated: dict[int, LabPlayer] = {}
     try:
         for side, seats in enumerate(simulation.sides):
-            player = _player(plan, side, (dice.first, dice.second)[side], notes, say)
+            player = _player(task, side, own[side], notes, say)
             seated |= dict.fromkeys(seats, player)
         opening = simulation.deal(dice.deal)
         end = play(simulation, opening, [seated[seat] for seat in sorted(seated)], dice.chance)
     except _Failed as failed:
-        points = (0, 100) if failed.side == 0 else (100, 0)
-        return TableEnd(points, len(notes), failed.side, str(failed))
-    made = simulation.points(end)
-    first, second = (round(100 * sum(made[seat] for seat in side)) for side in simulation.sides)
+        return forfeited(task, failed.side, str(failed), len(notes))
+    made = simulation.gains(end)
     _keep(task, simulation.sides, notes, end)
-    return TableEnd((first, second), len(notes))
+    return TableEnd(
+        tuple(sum(made[seat] for seat in side) for side in simulation.sides), len(notes)
+    )
 
 
 def _player(
-    plan: Plan, side: int, dice: Random, notes: list[Taken], say: Callable[[str], None]
+    task: TableTask, side: int, dice: Random, notes: list[Taken], say: Callable[[str], None]
 ) -> LabPlayer:
     """The player of a side; a team's own code is announced before it is imported, too."""
-    name = (plan.first, plan.second)[side]
+    name, copies = task.strategies[side], len(task.strategies) - 1
+    plan = Plan(first=name, second=name, pairs=1, game=task.game, copies=copies)
     if is_own(name):
         say(f"{TURN} {side}")
     try:
@@ -125,7 +157,7 @@ def _keep(task: TableTask, sides: Any, notes: list[Taken], end: object) -> None:
     extras = extras_of(task.game)
     if not extras.keeps:
         return
-    names = dict.fromkeys(sides[0], task.names[0]) | dict.fromkeys(sides[1], task.names[1])
+    names = {seat: name for name, side in zip(task.names, sides, strict=True) for seat in side}
     version = version_of(task.strategies[0], game(task.game))
     told = LabMatch(
         match_id=task.match,

@@ -8,7 +8,7 @@ import logging
 import os
 import queue
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -25,11 +25,9 @@ from cardsharp.contest.pairing import Score, Team
 from cardsharp.contest.records import Records
 from cardsharp.contest.tables import Account, Tabled, TableOrder
 from cardsharp.errors import ConfigError, Conflict
-from cardsharp.games import game
 from cardsharp.keep.port import Document, Key, Put
 from workbench.child import Child
-from workbench.contest.table import END, TASK, TURN, TableEnd, TableTask
-from workbench.lab.plan import simulation_of
+from workbench.contest.table import END, TASK, TURN, TableEnd, TableTask, forfeited
 
 LOG = "matches.db"
 """The match log in the contest's folder."""
@@ -50,7 +48,7 @@ _log = logging.getLogger(__name__)
 class TableKept:
     """A match as it is kept; `end` is None until it has ended, and `winner` a side's number."""
 
-    teams: tuple[Team, Team]
+    teams: tuple[Team, ...]
     tags: tuple[str, ...]
     seed: int
     began: datetime
@@ -60,13 +58,6 @@ class TableKept:
 
 
 _KEPT = TypeAdapter(TableKept)
-
-
-def check_game(name: str) -> None:
-    """Raise `ConfigError` where no contest of that game can be held: it has not two sides."""
-    sides = simulation_of(name).sides
-    if len(sides) != SIDES:
-        raise ConfigError(f"{game(name).title} has {len(sides)} sides; a contest is between two.")
 
 
 class HomeTables:
@@ -105,10 +96,12 @@ class HomeTables:
     def account(self, match: str) -> Account:
         """A match read whole."""
         kept = self._one(match)[1]
-        end = kept.end or TableEnd((0, 0), 0)
+        sides = range(len(kept.teams))
+        end = kept.end or TableEnd((0.0,) * len(sides), 0)
         seconds = ((kept.ended or self._clock()) - kept.began).total_seconds()
-        late = (int(end.failed == 0), int(end.failed == 1))
-        facts = Facts(end.points, kept.winner, seconds, end.turns, late=late)
+        late = tuple(int(end.failed == side) for side in sides)
+        busts = (0,) * len(sides)
+        facts = Facts(end.points, kept.winner, seconds, end.turns, busts, late)
         return Account(kept.teams, facts, kept.ended, kept.ended is not None)
 
     def begin(self, order: TableOrder) -> str:
@@ -124,7 +117,8 @@ class HomeTables:
         del comment
         document, kept = self._one(match)
         side = None if winner is None else kept.teams.index(winner)
-        ended = replace(kept, ended=self._clock(), end=TableEnd((0, 0), 0), winner=side)
+        nothing = TableEnd((0.0,) * len(kept.teams), 0)
+        ended = replace(kept, ended=self._clock(), end=nothing, winner=side)
         self._write(match, ended, document.version)
 
     def idle(self) -> Mapping[Team, float | None]:
@@ -140,20 +134,24 @@ class HomeTables:
     # --- a match ---------------------------------------------------------------------------
 
     def _start(self, match: str, kept: TableKept) -> None:
-        teams = self._teams()
-        names = [teams[team].name for team in kept.teams]
-        strategies = [_strategy(teams[team]) for team in kept.teams]
+        """Have a match played, at a table of three or more without those who have withdrawn."""
+        teams, gone = self._teams(), self._records.withdrawn()
+        there = [team for team in kept.teams if team not in gone]
+        if len(there) < SIDES:
+            there = list(kept.teams)
         task = TableTask(
             match=match,
             game=self._settings.game,
             seed=kept.seed,
-            names=(names[0], names[1]),
-            strategies=(strategies[0], strategies[1]),
+            names=tuple(teams[team].name for team in there),
+            strategies=tuple(_strategy(teams[team]) for team in there),
             at=kept.began,
             tag=kept.tags[-1],
             log=self._folder.absolute() / LOG,
         )
-        self._playing[match] = self._pool.submit(self._play, task)
+        self._playing[match] = self._pool.submit(
+            lambda: _with_empty(self._play(task), kept.teams, there)
+        )
 
     def _play(self, task: TableTask) -> TableEnd:
         """Have a process play a match; who falls silent, or ends the process, has lost."""
@@ -172,8 +170,9 @@ class HomeTables:
         finally:
             child.kill()
         if turn is None or self._over.is_set():
-            return TableEnd((0, 0), 0, fault="The match was stopped before anybody decided.")
-        return TableEnd((0, 100) if turn == 0 else (100, 0), 0, turn, fault)
+            fault = "The match was stopped before anybody decided."
+            return TableEnd((0.0,) * len(task.names), 0, fault=fault)
+        return forfeited(task, turn, fault)
 
     def _lines(self, child: Child) -> Iterator[str]:
         """Yield what a process says, until it ends or is silent for too long."""
@@ -205,8 +204,8 @@ class HomeTables:
             names = [self._teams()[team].name for team in kept.teams]
             who = "Nobody" if end.failed is None else names[end.failed]
             _log.warning("%s failed in match %s: %s", who, match, end.fault.splitlines()[0])
-        first, second = end.points
-        winner = None if first == second else int(second > first)
+        alone = end.points.count(max(end.points)) == 1
+        winner = end.points.index(max(end.points)) if alone else None
         ended = replace(kept, ended=self._clock(), end=end, winner=winner)
         self._write(match, ended, document.version)
 
@@ -242,6 +241,14 @@ def _strategy(team: Entrant) -> str:
     return team.strategy
 
 
+def _with_empty(end: TableEnd, teams: Sequence[Team], there: Sequence[Team]) -> TableEnd:
+    """The end for all teams of a table: who was not there has as little as the last."""
+    made = dict(zip(there, end.points, strict=True))
+    failed = None if end.failed is None else teams.index(there[end.failed])
+    points = tuple(made.get(team, min(end.points)) for team in teams)
+    return replace(end, points=points, failed=failed)
+
+
 def _is_asked(one: tuple[Document, TableKept], tags: tuple[str, ...], ids: tuple[str, ...]) -> bool:
     document, kept = one
     return document.key.sort in ids or not set(tags).isdisjoint(kept.tags)
@@ -249,6 +256,5 @@ def _is_asked(one: tuple[Document, TableKept], tags: tuple[str, ...], ids: tuple
 
 def _tabled(match: str, kept: TableKept) -> Tabled:
     last = (kept.ended or kept.began).isoformat()
-    points = kept.end.points if kept.end else (0, 0)
-    score = None if kept.ended is None else Score(points, kept.winner)
+    score = None if kept.end is None else Score(kept.end.points, kept.winner)
     return Tabled(match, kept.teams, kept.tags, last, score)

@@ -101,6 +101,18 @@ class Simulation(Protocol[S, P, A]):
         """What each seat made of an ended match: shares of 1, alike where it is a tie."""
         ...
 
+    def gains(self, state: S) -> tuple[float, ...]:
+        """What each seat made of an ended match in what the game counts, such as chips.
+
+        Seats of one side share what the side made. Without more to count it is the points.
+        """
+        return self.points(state)
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The least and the most that a side can make of the gains."""
+        return 0.0, 1.0
+
     def counts(self, state: S) -> Mapping[str, tuple[float, ...]]:
         """What `figures` are made of, for each side, or one number for the whole ended match."""
         del state

@@ -79,11 +79,10 @@ class Director:
             decided |= news
 
     def _decision(self, pairing: Pairing) -> Decision | None:
-        ruling = self._ruling(pairing)
+        ruling, scores = self._ruling(pairing), self._scores(pairing)
         if ruling is None:
-            return self._settings.rules.decision(pairing, self._scores(pairing))
-        won = [score.winner for score in self._scores(pairing)]
-        return Decision((won.count(0), won.count(1)), ruling.winner)
+            return self._settings.rules.decision(pairing, scores)
+        return Decision.of(pairing.teams, scores, ruling.winner)
 
     def _scores(self, pairing: Pairing) -> list[Score]:
         return [one.score for one in self._matches.of(pairing) if one.score is not None]
@@ -91,18 +90,19 @@ class Director:
     def _ruling(self, pairing: Pairing) -> Ruling | None:
         """What decides a pairing beside its matches: an organiser, or that a team has withdrawn.
 
-        Who withdraws loses what its matches have not decided; of two the better seed goes on.
+        Who withdraws loses what its matches have not decided; if all do, the best seed goes on.
+        While there are two at the table, they play on.
         """
         ruled = self._rulings.get(pairing.key)
         if ruled is not None and ruled.winner in pairing.teams:
             return ruled
-        first, second = pairing.teams
-        gone = first if first in self._withdrawn and second not in self._withdrawn else second
+        there = [team for team in pairing.teams if team not in self._withdrawn]
         scores = self._scores(pairing)
-        if gone not in self._withdrawn or self._settings.rules.decision(pairing, scores):
+        if len(there) > 1 or self._settings.rules.decision(pairing, scores):
             return None
-        winner = second if gone == first else first
-        return Ruling(pairing.key, winner, f"withdrawn: {self._withdrawn[gone]}")
+        winner = there[0] if there else pairing.teams[0]
+        last = next(team for team in reversed(pairing.teams) if team != winner)
+        return Ruling(pairing.key, winner, f"withdrawn: {self._withdrawn[last]}")
 
     # --- what is to be played --------------------------------------------------------------
 

@@ -5,21 +5,16 @@ A column is a round, a row a box; the page turns them into lengths.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
-from cardsharp.contest.elimination import (
-    DoubleElimination,
-    Game,
-    Loser,
-    Part,
-    Seed,
-    Source,
-    Winner,
-    ended,
-    team_of,
-)
+from cardsharp.contest.bracket import Game, Loser, Part, Seed, Source, Winner, ended, team_of
 from cardsharp.contest.entries import Result
-from cardsharp.contest.figures import wins_so_far
+from cardsharp.contest.facts import Numbers
+from cardsharp.contest.formats import Format
 from cardsharp.contest.pairing import Team
+
+LINE, GAP = 7 / 18, 2 / 9
+"""Rows that a team takes in its box, and those below a box; two teams and a gap are one row."""
 
 BETWEEN = 0.7
 """Rows between the winners' half and the losers': room for its rounds' names."""
@@ -34,7 +29,7 @@ class Side:
 
     team: Team | None
     source: str = ""
-    wins: int | None = None
+    tally: float | None = None
     won: bool = False
 
 
@@ -42,15 +37,20 @@ class Side:
 class Box:
     """A pairing as it is drawn; `state` is open, waiting, running, decided or needless.
 
-    `column` and `row` are where its middle is, from 0. `dashed` is one that may never be played.
+    `column` and `row` are where it begins, from 0. `dashed` is one that may never be played.
     """
 
     key: str
     column: int
     row: float
-    sides: tuple[Side, Side]
+    sides: tuple[Side, ...]
     state: str
     dashed: bool = False
+
+    @property
+    def below(self) -> float:
+        """The row of what stands below it."""
+        return self.row + LINE * len(self.sides) + GAP
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,26 +93,25 @@ class Drawing:
     @property
     def rows(self) -> float:
         """How many rows there are."""
-        return 1 + max((box.row for box in self.boxes), default=0)
+        return max((box.below for box in self.boxes), default=1)
 
 
-def rounds(results: Iterable[Result]) -> Drawing:
+def rounds(results: Iterable[Result], form: Format) -> Drawing:
     """The pairings of each round below each other."""
-    columns: dict[int, list[Result]] = {}
-    for result in results:
-        columns.setdefault(result.round, []).append(result)
-    boxes = [
-        _box(result.pairing, column, float(row), _sides(result), result)
-        for column, found in enumerate(columns.values())
-        for row, result in enumerate(found)
-    ]
-    headings = [Heading(column, 0, f"Round {number}") for column, number in enumerate(columns)]
+    boxes: list[Box] = []
+    headings: list[Heading] = []
+    for column, (number, found) in enumerate(groupby(results, key=lambda result: result.round)):
+        headings.append(Heading(column, 0, f"Round {number}"))
+        row = 0.0
+        for result in found:
+            sides = _sides(result, result.tally(form))
+            boxes.append(_box(result.pairing, column, row, sides, result))
+            row = boxes[-1].below
     return Drawing(tuple(boxes), (), tuple(headings))
 
 
-def bracket(form: DoubleElimination, teams: Sequence[Team], results: Sequence[Result]) -> Drawing:
+def bracket(games: Sequence[Game], teams: Sequence[Team], results: Sequence[Result]) -> Drawing:
     """The bracket of double elimination: winners above, losers below, the finals at their right."""
-    games = form.games(len(teams))
     known = {result.pairing: result for result in results}
     places = _places(games)
     boxes: dict[int, Box] = {}
@@ -186,7 +185,7 @@ def _known_sides(
 ) -> tuple[Side, Side]:
     """The sides of a game in the order of its sources, which is how the lines come in."""
     if result is not None:
-        by_team = dict(zip(result.teams, _sides(result), strict=True))
+        by_team = dict(zip(result.teams, _sides(result, result.so_far.wins), strict=True))
         first, second = (by_team[str(team_of(one, teams, ends))] for one in game.sources)
         return first, second
     first, second = (
@@ -207,16 +206,14 @@ def _words(source: Source, game: Game) -> str:
             return ""
 
 
-def _sides(result: Result) -> tuple[Side, Side]:
-    wins = result.wins if result.decided else wins_so_far(result)
-    first, second = (
-        Side(team, "", wins[place], team == result.winner)
-        for place, team in enumerate(result.teams)
+def _sides(result: Result, tally: Numbers) -> tuple[Side, ...]:
+    return tuple(
+        Side(team, "", own, team == result.winner)
+        for team, own in zip(result.teams, tally, strict=True)
     )
-    return first, second
 
 
-def _box(key: str, column: int, row: float, sides: tuple[Side, Side], result: Result | None) -> Box:
+def _box(key: str, column: int, row: float, sides: tuple[Side, ...], result: Result | None) -> Box:
     if result is None:
         return Box(key, column, row, sides, "open")
     if result.decided:

@@ -1,193 +1,31 @@
-"""Double elimination: a team is out after its second lost pairing.
-
-The games are laid out beforehand for any number of teams: a bracket of winners, one of losers,
-a final, and a second final where the first one is its loser's first loss.
-"""
+"""Double elimination: a team is out after its second lost pairing."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from enum import StrEnum
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
-from cardsharp.contest.pairing import Decision, Pairing, Team, contest_format
-
-
-class Part(StrEnum):
-    """Where in the bracket a game is."""
-
-    WINNERS = "winners"
-    LOSERS = "losers"
-    FINAL = "final"
-    RESET = "reset"
-
-
-@dataclass(frozen=True, slots=True)
-class Seed:
-    """A team that is in a game from the start; 0 is the best seed."""
-
-    place: int
-
-
-@dataclass(frozen=True, slots=True)
-class Winner:
-    """The team that has won a game."""
-
-    game: int
-
-
-@dataclass(frozen=True, slots=True)
-class Loser:
-    """The team that has lost a game."""
-
-    game: int
-
-
-Source = Seed | Winner | Loser
-
-
-@dataclass(frozen=True, slots=True)
-class Game:
-    """A game of the bracket, with where its two teams come from."""
-
-    number: int
-    part: Part
-    round: int
-    sources: tuple[Source, Source]
-
-
-Drop = Callable[[list[int]], list[int]]
-"""An order of the losers of a round of the winners as they come to the losers' bracket."""
-
-
-def straight(places: list[int]) -> list[int]:
-    """In the order of the winners' bracket."""
-    return places
-
-
-def backwards(places: list[int]) -> list[int]:
-    """The last first."""
-    return places[::-1]
-
-
-def halves(places: list[int]) -> list[int]:
-    """The second half before the first."""
-    half = len(places) // 2
-    return places[half:] + places[:half]
-
-
-def each_half_backwards(places: list[int]) -> list[int]:
-    """The halves in place, the last first in each."""
-    half = len(places) // 2
-    return places[:half][::-1] + places[half:][::-1]
-
-
-DROPS: tuple[Drop, ...] = (backwards, halves, each_half_backwards)
-"""How the losers of the winners' rounds 2, 3, 4 are ordered; those of later rounds are straight.
-
-So two teams that have met cannot meet again earlier than in any other order of up to 16 teams, and
-of up to 64 in any of these four ways: `tests/unit/test_contest_elimination.py` tries them all.
-"""
-
-
-class _Layout:
-    """The games while they are laid out; where one of two sources is nobody, nothing is played."""
-
-    def __init__(self) -> None:
-        self.games: list[Game] = []
-
-    def play(
-        self, part: Part, first: Source | None, second: Source | None, least: int = 1
-    ) -> tuple[Source | None, Source | None]:
-        """Where winner and loser come from, of a game that is in round `least` or later."""
-        if first is None or second is None:
-            return first or second, None
-        before = [
-            self.games[source.game].round + 1
-            for source in (first, second)
-            if not isinstance(source, Seed)
-        ]
-        number = len(self.games)
-        self.games.append(Game(number, part, max(least, *before, 1), (first, second)))
-        return Winner(number), Loser(number)
-
-
-@lru_cache(maxsize=128)
-def bracket(places: tuple[int | None, ...], drops: tuple[Drop, ...] = DROPS) -> tuple[Game, ...]:
-    """The games in the order in which they can be played, numbered from 1.
-
-    `places` are the seeds of the first round from top to bottom, None where nobody is: as many as
-    a power of two.
-    """
-    layout = _Layout()
-    upper: list[Source | None] = [None if place is None else Seed(place) for place in places]
-    lower: list[Source | None] = []
-    number = 0
-    while len(upper) > 1:
-        number += 1
-        ended = [
-            layout.play(Part.WINNERS, upper[at], upper[at + 1], number)
-            for at in range(0, len(upper), 2)
-        ]
-        upper = [winner for winner, _ in ended]
-        fallen = [loser for _, loser in ended]
-        if number > 1:
-            order = drops[number - 2] if number - 2 < len(drops) else straight
-            fallen = [fallen[place] for place in order(list(range(len(fallen))))]
-            lower = [layout.play(Part.LOSERS, *pair)[0] for pair in zip(lower, fallen, strict=True)]
-        else:
-            lower = fallen
-        if len(lower) > 1:
-            lower = [
-                layout.play(Part.LOSERS, lower[at], lower[at + 1])[0]
-                for at in range(0, len(lower), 2)
-            ]
-    final = layout.play(Part.FINAL, upper[0], lower[0])
-    layout.play(Part.RESET, *final)
-    return _numbered(layout.games)
-
-
-def _numbered(games: list[Game]) -> tuple[Game, ...]:
-    """The games by round, in it the winners' before the losers', from top to bottom."""
-    order = list(Part)
-    games = sorted(games, key=lambda game: (game.round, order.index(game.part), game.number))
-    new = {game.number: number for number, game in enumerate(games, 1)}
-
-    def renamed(source: Source) -> Source:
-        return source if isinstance(source, Seed) else replace(source, game=new[source.game])
-
-    return tuple(
-        replace(game, number=new[game.number], sources=(renamed(first), renamed(second)))
-        for game in games
-        for first, second in [game.sources]
-    )
-
-
-@lru_cache(maxsize=128)
-def seeded(teams: int) -> tuple[int | None, ...]:
-    """The places of so many teams: the best meet as late as can be, and have the byes."""
-    places = [0]
-    while len(places) < teams:
-        last = 2 * len(places) - 1
-        places = [place for best in places for place in (best, last - best)]
-    return tuple(place if place < teams else None for place in places)
+from cardsharp.contest.bracket import DROPS, Drop, Game, Part, Seed, bracket, ended, seeded, team_of
+from cardsharp.contest.formats import Format, contest_format
+from cardsharp.contest.pairing import Decision, Pairing, Team
+from cardsharp.contest.scoring import ranked
 
 
 @contest_format("double-elimination")
 @dataclass(frozen=True, slots=True)
-class DoubleElimination:
+class DoubleElimination(Format):
     """The format; as drawn by hand with `places`, else by the seeds."""
 
     level: ClassVar[bool] = False
     lives: ClassVar[int | None] = 2
-    deployed: ClassVar[bool] = True
 
     places: tuple[int | None, ...] | None = None
     drops: tuple[Drop, ...] = DROPS
 
     def games(self, teams: int) -> tuple[Game, ...]:
-        """The games of so many teams, at least two."""
+        """The games of so many teams."""
+        if teams < 2:  # noqa: PLR2004 - nobody meets anybody
+            return ()
         return bracket(seeded(teams) if self.places is None else self.places, self.drops)
 
     def pairings(
@@ -218,32 +56,9 @@ class DoubleElimination:
             if decision is not None and decision.winner is not None:
                 lost[ended(pairing.teams, decision.winner)[1]].append(pairing.round)
         rounds = {
-            team: lost[team][-1] if len(lost[team]) == self.lives else math.inf for team in teams
+            team: (lost[team][-1] if len(lost[team]) == self.lives else math.inf,) for team in teams
         }
-        ranks = sorted(set(rounds.values()), reverse=True)
-        return [[team for team in teams if rounds[team] == rank] for rank in ranks]
-
-
-def team_of(
-    source: Source, teams: Sequence[Team], ends: Mapping[int, tuple[Team, Team]]
-) -> Team | None:
-    """The team that a source brings, None where it is not known yet.
-
-    `ends` has winner and loser of each decided game.
-    """
-    match source:
-        case Seed(place):
-            return teams[place]
-        case Winner(game):
-            return ends[game][0] if game in ends else None
-        case Loser(game):
-            return ends[game][1] if game in ends else None
-
-
-def ended(teams: tuple[Team, Team], winner: Team) -> tuple[Team, Team]:
-    """Winner and loser of a pairing."""
-    first, second = teams
-    return (first, second) if winner == first else (second, first)
+        return ranked(teams, rounds)
 
 
 def _is_needed(game: Game, ends: Mapping[int, tuple[Team, Team]], known: list[Pairing]) -> bool:

@@ -2,13 +2,16 @@
 
 import secrets
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from cardsharp.contest import elimination, ladder, round_robin, swiss  # noqa: F401 - formats
-from cardsharp.contest.facts import Facts
-from cardsharp.contest.pairing import FORMATS, Decision, Format, Pairing, Rules, Team
+from cardsharp.contest import elimination, ladder, round_robin, seated, swiss  # noqa: F401
+from cardsharp.contest.facts import Facts, Numbers
+from cardsharp.contest.formats import FORMATS, Format
+from cardsharp.contest.pairing import Decision, Pairing, Rules, Score, Team
 from cardsharp.games import game
+
+DEFAULT_FORMAT = "double-elimination"
 
 
 class Stage(StrEnum):
@@ -24,12 +27,13 @@ class Settings:
     """What a contest was founded with."""
 
     name: str
-    format: str = "double-elimination"
+    format: str = DEFAULT_FORMAT
     matches: int = 5
     most: int = 15
     timeout: float = 7.0
     seed: str = field(default_factory=lambda: secrets.token_hex(16), repr=False)
     game: str = field(default_factory=lambda: game(None).name)
+    seats: int = 2
 
     @property
     def practice(self) -> str:
@@ -44,12 +48,12 @@ class Settings:
     @property
     def form(self) -> Format:
         """Who meets whom."""
-        return FORMATS[self.format]
+        return FORMATS[self.format].seating(self.seats)
 
     @property
     def rules(self) -> Rules:
         """How many matches decide a pairing."""
-        return Rules(self.matches, self.most, level=self.form.level)
+        return self.form.rules(self.matches, self.most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,16 +82,16 @@ class Result:
     pairing: str
     round: int
     part: str
-    teams: tuple[str, str]
-    wins: tuple[int, int] = (0, 0)
-    winner: str | None = None
+    teams: tuple[Team, ...]
+    wins: tuple[int, ...] = (0, 0)
+    winner: Team | None = None
     decided: bool = False
     matches: tuple[str, ...] = ()
     facts: tuple[Facts, ...] = ()
     ruled: str | None = None
 
     @property
-    def points(self) -> tuple[tuple[int, int], ...]:
+    def points(self) -> tuple[Numbers, ...]:
         """The points of the ended matches, in the order of the teams."""
         return tuple(facts.points for facts in self.facts)
 
@@ -96,14 +100,23 @@ class Result:
         """The ended matches by their ids; of a pairing only the last one can be running."""
         return tuple(zip(self.matches, self.facts, strict=False))
 
+    @property
+    def so_far(self) -> Decision:
+        """Matches won by each and their points, and the winner where it is decided."""
+        scores = [Score(facts.points, facts.winner) for facts in self.facts]
+        found = Decision.of(self.teams, scores, self.winner)
+        return replace(found, wins=self.wins) if self.decided else found
+
+    def tally(self, form: Format) -> Numbers:
+        """What each has of what decides: matches won or, where the format says so, points."""
+        return self.so_far.points if form.by_points else self.so_far.wins
+
 
 def places(
     settings: Settings, teams: Iterable[Entrant], results: Iterable[Result]
 ) -> list[list[Team]]:
     """The places after such results, the best first."""
-    decided = {
-        result.pairing: Decision(result.wins, result.winner) for result in results if result.decided
-    }
+    decided = {result.pairing: result.so_far for result in results if result.decided}
     return settings.form.table([team.id for team in teams], decided)
 
 
@@ -120,7 +133,7 @@ def result_of(
         round=pairing.round,
         part=pairing.part,
         teams=pairing.teams,
-        wins=(0, 0) if decision is None else decision.wins,
+        wins=(0,) * len(pairing.teams) if decision is None else decision.wins,
         winner=None if decision is None else decision.winner,
         decided=decision is not None,
         matches=matches,

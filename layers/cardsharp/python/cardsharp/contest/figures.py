@@ -67,17 +67,11 @@ def of_round(results: Sequence[Result]) -> RoundFigures:
         pairings=len(results),
         decided=sum(result.decided for result in results),
         matches=len(played),
-        points=mean(lambda facts: sum(facts.points) / 2),
+        points=mean(lambda facts: sum(facts.points) / len(facts.points)),
         busts=mean(lambda facts: sum(facts.busts)),
         late=sum(sum(facts.late) for facts in played),
         seconds=mean(lambda facts: facts.seconds),
     )
-
-
-def wins_so_far(result: Result) -> tuple[int, int]:
-    """Matches that each side has won, of a pairing that may still run."""
-    won = [facts.winner for facts in result.facts]
-    return won.count(0), won.count(1)
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -91,9 +85,10 @@ def chance_strongest(team: Team, results: tuple[Result, ...]) -> float | None:
     Ratings fitted to the matches are drawn anew within their margins, so many times.
     """
     shares = [
-        (result.teams, 0.5 if facts.winner is None else 1.0 - facts.winner)
+        ((result.teams[one], result.teams[other]), share)
         for result in results
         for facts in result.facts
+        for one, other, share in facts.shares()
     ]
     found = ratings({one for teams, _ in shares for one in teams}, shares)
     if team not in found:

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
+from cardsharp.contest.formats import Format, contest_format
 from cardsharp.contest.matching import pairs
-from cardsharp.contest.pairing import Decision, Pairing, Team, contest_format
+from cardsharp.contest.pairing import Decision, Pairing, Team
+from cardsharp.contest.scoring import ranked
 from cardsharp.ratings import MEAN, Rating, Score, ratings_of
 
 AHEAD = 2
@@ -87,7 +89,7 @@ def levels(teams: Iterable[Team], known: Iterable[Pairing]) -> dict[Team, int]:
 
 
 def _changed(
-    pair: tuple[Team, Team], order: Mapping[frozenset[Team], tuple[Team, Team]]
+    pair: tuple[Team, Team], order: Mapping[frozenset[Team], tuple[Team, ...]]
 ) -> tuple[Team, Team]:
     """The two in the other order than when they met last."""
     first, second = order.get(frozenset(pair), pair[::-1])
@@ -95,7 +97,7 @@ def _changed(
 
 
 def ratings(
-    teams: Iterable[Team], shares: Iterable[tuple[tuple[Team, Team], float]]
+    teams: Iterable[Team], shares: Iterable[tuple[tuple[Team, ...], float]]
 ) -> dict[Team, Rating]:
     """The ratings by what share of its points the first of two teams made in each match.
 
@@ -115,15 +117,14 @@ def ratings(
 
 @contest_format("ladder")
 @dataclass(frozen=True, slots=True)
-class Ladder:
+class Ladder(Format):
     """The ladder as a format of a contest, of as many rounds as a round robin has.
 
     The next round is known when the one before has ended; with an odd number of teams one sits out.
     """
 
-    level: ClassVar[bool] = True
-    lives: ClassVar[int | None] = None
     deployed: ClassVar[bool] = False
+    planned: ClassVar[bool] = False
 
     rounds: int | None = None
 
@@ -144,8 +145,7 @@ class Ladder:
         known = [one for one in self.pairings(teams, decided) if one.key in decided]
         wins = tuple(decided[pairing.key].wins for pairing in known)
         rated = _rated(tuple(teams), tuple(known), wins)
-        values = sorted({round(rated[team].value) for team in teams}, reverse=True)
-        return [[team for team in teams if round(rated[team].value) == one] for one in values]
+        return ranked(teams, {team: (round(rated[team].value),) for team in teams})
 
 
 @lru_cache(maxsize=256)
@@ -153,7 +153,7 @@ def _round(
     number: int,
     teams: tuple[Team, ...],
     known: tuple[Pairing, ...],
-    wins: tuple[tuple[int, int], ...],
+    wins: tuple[tuple[int, ...], ...],
 ) -> tuple[Pairing, ...]:
     """The pairings of the next round, after those that are known and were won so."""
     strength = {team: rating.value for team, rating in _rated(teams, known, wins).items()}
@@ -162,7 +162,7 @@ def _round(
 
 
 def _rated(
-    teams: tuple[Team, ...], known: tuple[Pairing, ...], wins: tuple[tuple[int, int], ...]
+    teams: tuple[Team, ...], known: tuple[Pairing, ...], wins: tuple[tuple[int, ...], ...]
 ) -> dict[Team, Rating]:
     shares = [
         (pairing.teams, share)

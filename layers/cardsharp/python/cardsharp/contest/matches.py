@@ -70,7 +70,7 @@ class Matches:
         teams = frozenset(pairing.teams)
         found: list[Tabled] = []
         while (seen := self._views.get(_Which(pairing.key, len(found), teams))) is not None:
-            found.append(seen if seen.teams == pairing.teams else seen.turned)
+            found.append(seen.ordered(pairing.teams))
         return found
 
     def known(self) -> Iterator[tuple[str, Tabled]]:

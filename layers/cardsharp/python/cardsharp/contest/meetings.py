@@ -18,7 +18,7 @@ class Meeting:
     """
 
     number: int
-    teams: tuple[Team, Team]
+    teams: tuple[Team, ...]
     match: str
     at: datetime
     facts: Facts
@@ -37,7 +37,8 @@ class Meeting:
     @property
     def share(self) -> float:
         """What the first team made of it: 1, a half or 0."""
-        return 0.5 if self.facts.winner is None else 1.0 - self.facts.winner
+        ((_, _, share),) = self.facts.shares()
+        return share
 
 
 @dataclass(frozen=True, slots=True)

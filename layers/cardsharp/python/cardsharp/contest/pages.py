@@ -10,8 +10,7 @@ from jinja2 import FileSystemLoader
 from markupsafe import Markup
 
 from cardsharp.contest.drawing import Drawing
-from cardsharp.contest.facts import Facts
-from cardsharp.contest.figures import wins_so_far
+from cardsharp.contest.facts import Facts, shown
 from cardsharp.contest.records import Records
 from cardsharp.contest.status import Status
 from cardsharp.contest.tables import Playing
@@ -91,15 +90,14 @@ def _score(facts: Facts | None) -> Markup:
     """The points of a match, the winner's bold."""
     if facts is None:
         return Markup("running")
-    shown = [
-        Markup("<b>{}</b>").format(points) if facts.winner == place else str(points)
+    return Markup(":").join(
+        Markup("<b>{}</b>").format(shown(points)) if facts.winner == place else shown(points)
         for place, points in enumerate(facts.points)
-    ]
-    return Markup(":").join(shown)
+    )
 
 
 def _spoken(facts: Facts | None) -> str:
-    return "running" if facts is None else f"{facts.points[0]} to {facts.points[1]}"
+    return "running" if facts is None else " to ".join(map(shown, facts.points))
 
 
 def _short(name: str, room: float) -> str:
@@ -138,5 +136,6 @@ _PAGES.globals |= {
     "spoken": _spoken,
     "short": _short,
     "at": _length,
-    "so_far": wins_so_far,
+    "shown": shown,
 }
+_PAGES.filters["shown"] = shown

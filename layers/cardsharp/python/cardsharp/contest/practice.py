@@ -174,7 +174,7 @@ def ratings_of_meetings(meetings: Iterable[Meeting]) -> dict[Team, Rating]:
 
 
 @lru_cache(maxsize=2)
-def _rated(shares: tuple[tuple[tuple[Team, Team], float], ...]) -> dict[Team, Rating]:
+def _rated(shares: tuple[tuple[tuple[Team, ...], float], ...]) -> dict[Team, Rating]:
     """The ratings by these shares, which take long to find for those who look again and again."""
     return ratings({team for teams, _ in shares for team in teams}, shares)
 

@@ -2,20 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
-from cardsharp.contest.pairing import Decision, Pairing, Team, contest_format
+from cardsharp.contest.formats import Format, contest_format
+from cardsharp.contest.pairing import Decision, Pairing, Team
 from cardsharp.contest.scoring import decided_of, places, points
 
 
 @contest_format("round-robin")
 @dataclass(frozen=True, slots=True)
-class RoundRobin:
+class RoundRobin(Format):
     """The format; with an odd number of teams each sits out one round."""
-
-    level: ClassVar[bool] = True
-    lives: ClassVar[int | None] = None
-    deployed: ClassVar[bool] = True
 
     def pairings(
         self, teams: Sequence[Team], decided: Mapping[str, Decision]

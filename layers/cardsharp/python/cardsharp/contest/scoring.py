@@ -1,5 +1,6 @@
 """Places by points: a pairing won is one, a level one a half; more matches won part those level."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from cardsharp.contest.pairing import Decision, Pairing, Team
@@ -22,6 +23,13 @@ def decided_of(
     return [(pairing, decided[pairing.key]) for pairing in pairings if pairing.key in decided]
 
 
+def sat_out(teams: Sequence[Team], known: Sequence[Pairing]) -> Counter[Team]:
+    """How often each team had no opponent."""
+    rounds = len({pairing.round for pairing in known})
+    played = Counter(team for pairing in known for team in pairing.teams)
+    return Counter({team: rounds - played[team] for team in teams})
+
+
 def places(
     teams: Sequence[Team], score: Mapping[Team, float], played: Iterable[tuple[Pairing, Decision]]
 ) -> list[list[Team]]:
@@ -32,5 +40,10 @@ def places(
         difference = decision.wins[0] - decision.wins[1]
         margin[first] += difference
         margin[second] -= difference
-    ranks = sorted({(score[team], margin[team]) for team in teams}, reverse=True)
-    return [[team for team in teams if (score[team], margin[team]) == rank] for rank in ranks]
+    return ranked(teams, {team: (score[team], margin[team]) for team in teams})
+
+
+def ranked(teams: Sequence[Team], by: Mapping[Team, tuple[float, ...]]) -> list[list[Team]]:
+    """The teams, those with the most of it first; who has as much shares a place."""
+    ranks = sorted(set(by.values()), reverse=True)
+    return [[team for team in teams if by[team] == rank] for rank in ranks]

@@ -11,9 +11,8 @@ from functools import cached_property
 from cardsharp.contest import figures
 from cardsharp.contest.chart import Chart, chart
 from cardsharp.contest.drawing import Drawing, bracket, rounds
-from cardsharp.contest.elimination import DoubleElimination
 from cardsharp.contest.entries import Result, places
-from cardsharp.contest.facts import Facts
+from cardsharp.contest.facts import Facts, Numbers
 from cardsharp.contest.pairing import Team
 from cardsharp.contest.practice import Row, ladder
 from cardsharp.contest.records import Records
@@ -46,7 +45,7 @@ class RoundLine:
 class Running:
     """A match that is being played, of the contest or, without a `result`, of practice.
 
-    `number` says which match of its pairing it is; pairs are in the order of `teams`.
+    `number` says which match of its pairing it is; points and wins are in the order of `teams`.
     """
 
     table: Playing
@@ -54,20 +53,20 @@ class Running:
     number: int = 1
 
     @property
-    def teams(self) -> tuple[Team, Team]:
-        """The two, as their pairing has them."""
+    def teams(self) -> tuple[Team, ...]:
+        """Those at the table, as their pairing has them."""
         return self.table.teams if self.result is None else self.result.teams
 
     @property
-    def points(self) -> tuple[int, int]:
+    def points(self) -> Numbers:
         """What each has by now."""
-        points = self.table.points
-        return points if self.teams == self.table.teams else points[::-1]
+        has = dict(zip(self.table.teams, self.table.points, strict=True))
+        return tuple(has[team] for team in self.teams)
 
     @property
-    def wins(self) -> tuple[int, int] | None:
-        """Matches of the pairing that each side has won."""
-        return None if self.result is None else figures.wins_so_far(self.result)
+    def wins(self) -> tuple[int, ...] | None:
+        """Matches of the pairing that each has won."""
+        return None if self.result is None else self.result.so_far.wins
 
 
 class Status:
@@ -135,10 +134,10 @@ class Status:
 
     def drawing(self) -> Drawing:
         """The bracket, or the rounds side by side."""
-        form = self.settings.form
-        if isinstance(form, DoubleElimination) and len(self.teams) >= LEAST:
-            return bracket(form, self.teams, self.results)
-        return rounds(self.results)
+        games = self.settings.form.games(len(self.teams))
+        if games:
+            return bracket(games, self.teams, self.results)
+        return rounds(self.results, self.settings.form)
 
     def standings(self) -> Iterator[TeamLine]:
         """The teams by their places, those who share one by pairings lost and won."""

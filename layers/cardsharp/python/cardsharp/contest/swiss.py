@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
+from cardsharp.contest.formats import Format, contest_format
 from cardsharp.contest.matching import pairs
-from cardsharp.contest.pairing import Decision, Pairing, Team, contest_format
-from cardsharp.contest.scoring import decided_of, places, points
+from cardsharp.contest.pairing import Decision, Pairing, Team
+from cardsharp.contest.scoring import decided_of, places, points, sat_out
 
 NOBODY = -1
 """Stands for the opponent of whoever sits out."""
@@ -19,7 +20,7 @@ _AGAIN, _APART = 10**8, 10**4
 
 @contest_format("swiss")
 @dataclass(frozen=True, slots=True)
-class Swiss:
+class Swiss(Format):
     """The format; the next round is known when the one before has ended.
 
     Without `rounds` there are as many as single elimination would need and one more, but not more
@@ -28,8 +29,6 @@ class Swiss:
     so least.
     """
 
-    level: ClassVar[bool] = True
-    lives: ClassVar[int | None] = None
     deployed: ClassVar[bool] = False
 
     rounds: int | None = None
@@ -64,16 +63,9 @@ class Swiss:
         self, teams: Sequence[Team], known: Sequence[Pairing], decided: Mapping[str, Decision]
     ) -> dict[Team, float]:
         score = points(teams, decided_of(known, decided))
-        for team, times in _sat_out(teams, known).items():
+        for team, times in sat_out(teams, known).items():
             score[team] += times
         return score
-
-
-def _sat_out(teams: Sequence[Team], known: Sequence[Pairing]) -> Counter[Team]:
-    """How often each team had no opponent."""
-    rounds = len({pairing.round for pairing in known})
-    played = Counter(team for pairing in known for team in pairing.teams)
-    return Counter({team: rounds - played[team] for team in teams})
 
 
 @lru_cache(maxsize=256)
@@ -85,7 +77,7 @@ def _paired(
     `score` is in the order of the teams.
     """
     met = Counter(frozenset(pairing.teams) for pairing in known)
-    sat_out = _sat_out(teams, known)
+    idle = sat_out(teams, known)
     order = sorted(range(len(teams)), key=lambda seed: (-score[seed], seed))
     level = Counter(score)
     place = {seed: at for at, seed in enumerate(order)}
@@ -93,7 +85,7 @@ def _paired(
     def against(one: int, other: int) -> int:
         if NOBODY in (one, other):
             seed = max(one, other)
-            return _AGAIN * sat_out[teams[seed]] + _APART * (len(teams) - place[seed])
+            return _AGAIN * idle[teams[seed]] + _APART * (len(teams) - place[seed])
         again = met[frozenset((teams[one], teams[other]))]
         apart = round(2 * abs(score[one] - score[other])) ** 2
         # Of those level in points the upper half meets the lower, as in a first round.

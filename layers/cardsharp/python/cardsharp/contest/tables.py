@@ -1,7 +1,7 @@
 """Where the matches of a contest are played: what its director asks of whoever hosts them.
 
-Dead Man's Draw is played at its arena, any other game at tables of the contest's own. Pairs are
-in the order of the seats.
+Dead Man's Draw is played at its arena, any other game at tables of the contest's own. What
+each team has is told in the order of the seats.
 """
 
 from collections.abc import Mapping
@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import NamedTuple, Protocol
 
-from cardsharp.contest.facts import Facts
+from cardsharp.contest.facts import Facts, Numbers
 from cardsharp.contest.pairing import Score, Team
 
 
 class TableOrder(NamedTuple):
     """A match that is to begin; who knows its tags and seed finds it again."""
 
-    teams: tuple[Team, Team]
+    teams: tuple[Team, ...]
     tags: tuple[str, ...]
     seed: str
     timeout: timedelta
@@ -31,17 +31,17 @@ class Tabled:
     """
 
     id: str
-    teams: tuple[Team, Team]
+    teams: tuple[Team, ...]
     tags: tuple[str, ...]
     last: str
     score: Score | None = None
     late: int = 0
     foreign: bool = False
 
-    @property
-    def turned(self) -> "Tabled":
-        """The same for the teams in the other order."""
-        return replace(self, teams=self.teams[::-1], score=self.score and self.score.turned)
+    def ordered(self, teams: tuple[Team, ...]) -> "Tabled":
+        """The same for the teams in this order."""
+        order = [self.teams.index(team) for team in teams]
+        return replace(self, teams=teams, score=self.score and self.score.ordered(order))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +51,15 @@ class Account:
     `at` is None where the host tells no time; `gone` have left their last turns to the clock.
     """
 
-    teams: tuple[Team, Team]
+    teams: tuple[Team, ...]
     facts: Facts
     at: datetime | None
     over: bool
     gone: tuple[Team, ...] = ()
 
-    def facts_of(self, teams: tuple[Team, Team]) -> Facts:
+    def facts_of(self, teams: tuple[Team, ...]) -> Facts:
         """The facts in the order of these teams."""
-        return self.facts if self.teams == teams else self.facts.turned
+        return self.facts.ordered([self.teams.index(team) for team in teams])
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +67,9 @@ class Playing:
     """A match as spectators see it now; `note` says in a few words what lies on the table."""
 
     id: str
-    teams: tuple[Team, Team]
+    teams: tuple[Team, ...]
     tags: tuple[str, ...]
-    points: tuple[int, int]
+    points: Numbers
     active: Team | None
     turn: int
     note: str

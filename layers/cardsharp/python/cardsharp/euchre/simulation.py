@@ -128,6 +128,15 @@ class Euchre(Simulation[Match, Position, Action]):
         won = int(state.points[1] > state.points[0])
         return tuple(0.5 * (chair % 2 == won) for chair in range(CHAIRS))
 
+    def gains(self, state: Match) -> tuple[float, ...]:
+        """The points of the match, half of its side's for each chair."""
+        return tuple(state.points[chair % 2] / 2 for chair in range(CHAIRS))
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """None of the points, and those that win."""
+        return 0, WINNING
+
     def counts(self, state: Match) -> Mapping[str, tuple[float, ...]]:
         """Deals and those passed out; of each side what it called and what came of it."""
         counted: dict[str, list[float]] = {name: [0, 0] for name in _COUNTED}

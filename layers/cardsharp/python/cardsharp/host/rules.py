@@ -71,6 +71,11 @@ class Rules(Simulation[S, P, A]):
             raise Illegal(f"The rules refuse {action}.")
         return self.apply(state, action, dice)
 
+    @property
+    def range(self) -> tuple[float, float]:
+        """The most lost, and the most won."""
+        return -self.most, self.most
+
     def points(self, state: S) -> tuple[float, ...]:
         """The gains as shares of 1."""
         return tuple((gain + self.most) / (2 * self.most) for gain in self.gains(state))

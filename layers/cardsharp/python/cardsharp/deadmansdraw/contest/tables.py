@@ -72,8 +72,9 @@ class ArenaTables:
 
     def begin(self, order: TableOrder) -> str:
         """The id of a new match."""
+        first, second = order.teams
         params = MatchParams(
-            player_ids=order.teams,
+            player_ids=(first, second),
             tags=order.tags,
             random_seed=order.seed,
             timeout=order.timeout,

@@ -1,0 +1,75 @@
+"""What a format of a contest answers, and which there are: each enters itself by its name."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar, Self, TypeVar
+
+from cardsharp.contest.bracket import Game
+from cardsharp.contest.pairing import Decision, Pairing, Rules, Team
+
+
+class Format(ABC):
+    """A way to hold a contest: pure, from what was decided to what is to be played.
+
+    Where it awards half a point, a pairing may end `level`; or it is decided `by_points`, not by
+    matches won. After so many lost pairings as `lives` a team is out, None where nobody ever is. It
+    is `deployed` unless its pairings need a library that is not, and `planned` unless it takes too
+    long to simulate.
+    """
+
+    __slots__ = ()
+
+    level: ClassVar[bool] = True
+    by_points: ClassVar[bool] = False
+    lives: ClassVar[int | None] = None
+    deployed: ClassVar[bool] = True
+    planned: ClassVar[bool] = True
+
+    @property
+    def seats(self) -> int:
+        """How many teams sit at a table, at the most."""
+        return 2
+
+    def seating(self, seats: int) -> Self:
+        """The same for tables of so many teams, where it can seat more than two."""
+        del seats
+        return self
+
+    def rules(self, matches: int, most: int) -> Rules:
+        """How so many matches decide a pairing."""
+        return Rules(matches, most, level=self.level, by_points=self.by_points)
+
+    def games(self, teams: int) -> tuple[Game, ...]:
+        """The bracket for so many teams; none where there is no bracket."""
+        del teams
+        return ()
+
+    @abstractmethod
+    def pairings(
+        self, teams: Sequence[Team], decided: Mapping[str, Decision]
+    ) -> tuple[Pairing, ...]:
+        """Every pairing that is known by now, decided or not, the earlier ones first.
+
+        `teams` is in the order of their seeds, the best first. More decisions never take away or
+        change a pairing that was known before.
+        """
+
+    @abstractmethod
+    def table(self, teams: Sequence[Team], decided: Mapping[str, Decision]) -> list[list[Team]]:
+        """The places so far, the best first; teams that share a place stand together."""
+
+
+F = TypeVar("F", bound=Format)
+
+FORMATS: dict[str, Format] = {}
+"""The formats by their names."""
+
+
+def contest_format(name: str) -> Callable[[type[F]], type[F]]:
+    """A decorator that enters a format under that name, as it is without arguments."""
+
+    def entered(made: type[F]) -> type[F]:
+        FORMATS[name] = made()
+        return made
+
+    return entered

@@ -1,0 +1,113 @@
+"""Tables of two to eight: who sits together is drawn anew each round, and places make points."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import combinations
+from math import ceil
+from typing import ClassVar
+
+from cardsharp.contest.facts import share_of
+from cardsharp.contest.formats import Format, contest_format
+from cardsharp.contest.pairing import Decision, Pairing, Team
+from cardsharp.contest.scoring import decided_of, ranked, sat_out
+
+SAT_OUT = 0.5
+"""What a team gets for a round in which it has no table: as much as the middle of one."""
+
+
+@contest_format("tables")
+@dataclass(frozen=True, slots=True)
+class Tables(Format):
+    """The format; the next round is drawn when the one before has ended.
+
+    In the first round the best seeds sit apart. After that the best so far is joined by those whom
+    it has met least, the nearest in rank before others. There are as many rounds as it takes to
+    meet everybody at the least. A team that is before all others of its table has a point, the last
+    nothing; of equal points those go first that made more of what the game counts.
+    """
+
+    by_points: ClassVar[bool] = True
+    planned: ClassVar[bool] = False
+
+    seats: int = 4
+    rounds: int | None = None
+
+    def seating(self, seats: int) -> "Tables":
+        """The same for tables of so many."""
+        return replace(self, seats=seats)
+
+    def pairings(
+        self, teams: Sequence[Team], decided: Mapping[str, Decision]
+    ) -> tuple[Pairing, ...]:
+        """Every table that is known by now."""
+        known: tuple[Pairing, ...] = ()
+        for number in range(1, (self.rounds or ceil((len(teams) - 1) / (self.seats - 1))) + 1):
+            if any(pairing.key not in decided for pairing in known):
+                break
+            order = [team for level in self._places(teams, known, decided) for team in level]
+            known += _drawn(number, self.seats, tuple(teams), tuple(order), known)
+        return known
+
+    def table(self, teams: Sequence[Team], decided: Mapping[str, Decision]) -> list[list[Team]]:
+        """The places so far."""
+        return self._places(teams, self.pairings(teams, decided), decided)
+
+    @staticmethod
+    def _places(
+        teams: Sequence[Team], known: Sequence[Pairing], decided: Mapping[str, Decision]
+    ) -> list[list[Team]]:
+        score = {team: SAT_OUT * times for team, times in sat_out(teams, known).items()}
+        made = dict.fromkeys(teams, 0.0)
+        for pairing, decision in decided_of(known, decided):
+            for team, share, points in zip(
+                pairing.teams, _shares(pairing, decision), decision.points, strict=True
+            ):
+                score[team] += share
+                made[team] += points
+        return ranked(teams, {team: (round(score[team], 9), made[team]) for team in teams})
+
+
+def _shares(pairing: Pairing, decision: Decision) -> list[float]:
+    """What part of the others at its table each has left behind; whoever has won, all of them."""
+    order = list(
+        zip((team == decision.winner for team in pairing.teams), decision.points, strict=True)
+    )
+    others = len(order) - 1
+    return [(sum(share_of(own, one) for one in order) - 0.5) / others for own in order]
+
+
+@lru_cache(maxsize=256)
+def _drawn(
+    number: int,
+    seats: int,
+    teams: tuple[Team, ...],
+    order: tuple[Team, ...],
+    known: tuple[Pairing, ...],
+) -> tuple[Pairing, ...]:
+    """The tables of a round, all of about the same size; `order` has the best so far first."""
+    free = list(order)
+    if seats == 2 and len(free) % 2:  # noqa: PLR2004 - else nobody is alone
+        before = sat_out(teams, known)
+        free.remove(min(reversed(free), key=before.__getitem__))
+    tables = ceil(len(free) / seats)
+    drawn = [free[place::tables] for place in range(tables)]
+    if known:
+        met = Counter(pair for one in known for pair in combinations(sorted(one.teams), 2))
+        drawn = [_joined(free, len(table), met) for table in drawn]
+    seeds = {team: place for place, team in enumerate(teams)}
+    return tuple(
+        Pairing(f"{number}-{place}", number, "table", tuple(sorted(table, key=seeds.__getitem__)))
+        for place, table in enumerate(drawn, 1)
+    )
+
+
+def _joined(free: list[Team], size: int, met: Counter[tuple[Team, Team]]) -> list[Team]:
+    """The first of those who are free and who joins it, all of whom are free no more."""
+    table = [free.pop(0)]
+    while len(table) < size:
+        least = min(free, key=lambda one: sum(met[min(one, at), max(one, at)] for at in table))
+        free.remove(least)
+        table.append(least)
+    return table
