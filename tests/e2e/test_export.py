@@ -4,6 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from support.cli import Cli, clean
 
@@ -62,12 +65,19 @@ def test_the_judge_values_what_was_done(cli: Cli, tmp_path: Path) -> None:
     assert all(0 <= value <= 1 for value in values)
 
 
-def test_parquet_has_the_same_rows(cli: Cli, tmp_path: Path) -> None:
-    parquet = pytest.importorskip("pyarrow.parquet", reason="the extra `parquet` is missing")
+def test_pandas_and_polars_read_the_same_rows_of_both_files(cli: Cli, tmp_path: Path) -> None:
     words = ("third", "draw-3", "-n", "1")
-    file = tmp_path / "rows.parquet"
-    assert cli("export", str(file), *words).code == 0
-    assert parquet.read_table(file).to_pylist() == rows(cli, tmp_path / "rows.jsonl", *words)
+    parquet, lines = tmp_path / "rows.parquet", tmp_path / "rows.jsonl"
+    assert cli("export", str(parquet), *words).code == 0
+    found = rows(cli, lines, *words)
+    assert pl.read_parquet(parquet).to_dicts() == found
+    assert pl.read_ndjson(lines, infer_schema_length=None).to_dicts() == found
+    # pandas tells lists as arrays, and nothing as NaN.
+    for frame in (pd.read_parquet(parquet), pd.read_json(lines, lines=True)):
+        assert frame["value"].isna().all()
+        assert [list(one) for one in frame["mask"]] == [row["mask"] for row in found]
+        assert frame["result"].tolist() == [row["result"] for row in found]
+        assert np.allclose(np.stack(frame["observation"]), [row["observation"] for row in found])
 
 
 def test_the_page_has_every_column(cli: Cli, tmp_path: Path) -> None:
