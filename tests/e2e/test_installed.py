@@ -38,7 +38,12 @@ contest teams add cup Three --strategy steady
 contest teams add cup Four --strategy third
 contest run cup --port 0
 """
-SERVING = {"arena": "arena at", "blef serve": "Blef at", "euchre serve": "Euchre at"}
+SERVING = {
+    "arena --port 0": "arena at",
+    "blef serve --port 0": "Blef at",
+    "euchre serve --port 0": "Euchre at",
+    "versus --browser": "http://127.0.0.1",
+}
 """What stays until Ctrl-C, and what it says first."""
 
 DEPLOYING = (
@@ -122,7 +127,7 @@ def test_a_service_of_the_wheel_serves_until_it_is_stopped(
     cardsharp: Path, tmp_path: Path, line: str
 ) -> None:
     with subprocess.Popen(  # noqa: S603 - ours
-        [str(cardsharp), *line.split(), "--port", "0"],
+        [str(cardsharp), *line.split()],
         cwd=tmp_path,
         env={"HOME": str(tmp_path), "PATH": os.defpath, "PYTHONUNBUFFERED": "1"},
         stdout=subprocess.PIPE,
