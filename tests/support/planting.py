@@ -15,13 +15,18 @@ def planted(template: Template, breach: Breach) -> Template:
     """
     copy = deepcopy(template)
     whole: Any = copy
-    if breach.kind:
+    if breach.of:
+        whole = copy["Resources"][breach.of]["Properties"]
+    elif breach.kind:
         whole = next(one for one in copy["Resources"].values() if one["Type"] == breach.kind)
         whole = whole["Properties"]
     *before, last = breach.at.split(".")
     for key in before:
         whole = whole[int(key)] if isinstance(whole, list) else whole.setdefault(key, {})
-    whole[int(last) if isinstance(whole, list) else last] = breach.value
+    if breach.value is None:
+        del whole[last]
+    else:
+        whole[int(last) if isinstance(whole, list) else last] = breach.value
     return copy
 
 

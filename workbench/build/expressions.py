@@ -2,11 +2,9 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from cardsharp.errors import ConfigError
 from workbench.build.translate import Template
 from workbench.cloud.nested import SUFFIX
 
@@ -184,63 +182,3 @@ def least(part: Part, template: Template) -> float:
 def _numbers(part: Part, template: Template) -> list[float]:
     found = values(part, template)
     return [float(one) for one in found if re.fullmatch(r"-?\d+(\.\d+)?", str(one))]
-
-
-def chosen(template: Template, **given: str) -> Template:
-    """What of a template is deployed with these parameters, and defaults for the others."""
-    told = template.get("Parameters", {})
-    parameters = {name: given.get(name, str(one.get("Default", ""))) for name, one in told.items()}
-    choice = _Choice(template, parameters)
-    there = {
-        name: choice.of({key: part for key, part in one.items() if key != "Condition"})
-        for name, one in template["Resources"].items()
-        if "Condition" not in one or choice.holds({"Condition": one["Condition"]})
-    }
-    return {**template, "Resources": there}
-
-
-@dataclass(frozen=True, slots=True)
-class _Choice:
-    """A deployment's parameters, by which conditions hold or do not."""
-
-    template: Template
-    parameters: Mapping[str, str]
-
-    def holds(self, part: Part) -> bool:
-        """Whether a condition holds."""
-        function, given = call(part)
-        match function:
-            case "Condition":
-                return self.holds(self.template["Conditions"][given])
-            case "Fn::Equals":
-                return str(self.of(given[0])) == str(self.of(given[1]))
-            case "Fn::Not":
-                return not self.holds(given[0])
-            case "Fn::And":
-                return all(map(self.holds, given))
-            case "Fn::Or":
-                return any(map(self.holds, given))
-        raise ConfigError(f"A condition uses {function or part}, which is not known here.")
-
-    def of(self, part: Part) -> Part:
-        """A part in which what the parameters decide is decided."""
-        if isinstance(part, list):
-            return [one for one in map(self.of, part) if one != NOTHING]
-        if not isinstance(part, dict):
-            return part
-        function, given = call(part)
-        if function == "Ref" and given in self.parameters:
-            return self.parameters[given]
-        if function == "Fn::If":
-            return self.of(given[1] if self.holds({"Condition": given[0]}) else given[2])
-        if function in {"Fn::FindInMap", "Fn::Join"}:
-            return self._read(function, given)
-        told = {key: self.of(one) for key, one in part.items()}
-        return {key: one for key, one in told.items() if one != NOTHING}
-
-    def _read(self, function: str, given: Part) -> Part:
-        if function == "Fn::Join":
-            return given[0].join(str(self.of(one)) for one in listed(given[1]))
-        table, row, column, *default = given
-        told = self.template["Mappings"][table].get(self.of(row), {})
-        return told[column] if column in told else self.of(default[0]["DefaultValue"])

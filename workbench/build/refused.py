@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator
 
 from workbench.build.expressions import (
-    chosen,
     largest,
     least,
     listed,
@@ -20,6 +19,7 @@ from workbench.build.expressions import (
     values,
 )
 from workbench.build.translate import Template
+from workbench.cloud.nested import by_default
 
 FUNCTION, MAPPING = "AWS::Lambda::Function", "AWS::Lambda::EventSourceMapping"
 QUEUE, QUEUE_POLICY = "AWS::SQS::Queue", "AWS::SQS::QueuePolicy"
@@ -91,7 +91,7 @@ def event_source(template: Template) -> Iterator[str]:
 
 def new_account(template: Template) -> Iterator[str]:
     """A new account of ten executions takes the defaults: nothing reserved, no role to be set."""
-    deployed = chosen(template)
+    deployed = by_default(template)
     reserved = [
         name
         for name, told in of_kind(deployed, FUNCTION)

@@ -31,14 +31,17 @@ BY_LINT, BY_MODEL, BY_US = "cfn-lint", "model", "here"
 
 @dataclass(frozen=True, slots=True)
 class Breach:
-    """What a rule must catch: a value put at a place of the first resource of a type.
+    """What a rule must catch: a value put at a place of the first resource of a type, or of one.
 
-    Without a type the place is one of the template itself.
+    Without either the place is one of the template itself; without a value it is emptied.
     """
 
     at: str
     value: Part
     kind: str = ""
+    of: str = ""
+    """The logical name of the resource."""
+
     told: str = ""
     """cfn-lint's name for it."""
 

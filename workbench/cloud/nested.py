@@ -40,6 +40,13 @@ def flattened(path: Path, load: Load) -> dict[str, Part]:
     return {**root, "Conditions": conditions, "Resources": resources}
 
 
+def by_default(template: Mapping[str, Part]) -> dict[str, Part]:
+    """What of a flattened template is deployed where every parameter has its default."""
+    given = {name: one.get("Default", "") for name, one in template.get("Parameters", {}).items()}
+    whole = _Nested(template, Path(), lambda _: {}, {}, given=given)
+    return {**template, "Resources": dict(whole.resources())}
+
+
 @dataclass(frozen=True)
 class _Nested:
     """One template, and what it is given by the one that nests it."""
@@ -123,6 +130,8 @@ class _Nested:
     def _call(self, function: str, told: Part) -> Part | None:
         """What a function comes to here; None where nothing of it changes but its arguments."""
         match function, told:
+            case "Condition", str() if self.given is not None:
+                return self.filled(self.template["Conditions"][told])
             case "Ref", str():
                 return self._named(told, {"Ref": f"{self.prefix}{told}"})
             case "Fn::GetAtt", str() | [str(), str()]:
@@ -131,12 +140,15 @@ class _Nested:
             case "Fn::Sub", str() if self.given is not None or ".Outputs." in told:
                 return self._text(told)
             case "Fn::If", [str() as name, yes, no] if self.given is not None:
-                known = self._condition(name)
-                decided = _decided(self.filled(self.template["Conditions"][name]))
-                if decided is not None:
-                    return self.filled(yes if decided else no)
-                return {"Fn::If": [known, self.filled(yes), self.filled(no)]}
+                return self._either(name, yes, no)
         return None
+
+    def _either(self, name: str, yes: Part, no: Part) -> Part:
+        known = self._condition(name)
+        decided = _decided(self.filled(self.template["Conditions"][name]))
+        if decided is not None:
+            return self.filled(yes if decided else no)
+        return {"Fn::If": [known, self.filled(yes), self.filled(no)]}
 
     def _named(self, name: str, otherwise: Part) -> Part:
         if self.given is not None and name in self.given:
@@ -189,4 +201,8 @@ def _decided(condition: Part) -> bool | None:
         case {"Fn::Not": [told]}:
             inner = _decided(told)
             return None if inner is None else not inner
+        case {"Fn::And": [*parts]} if None not in (found := list(map(_decided, parts))):
+            return all(found)
+        case {"Fn::Or": [*parts]} if None not in (found := list(map(_decided, parts))):
+            return any(found)
     return None
