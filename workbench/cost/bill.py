@@ -3,33 +3,32 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-from pydantic.alias_generators import to_camel
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, ValidationError
 
 from cardsharp.errors import ConfigError
 from workbench.cost.prices import Prices
 
 
-@dataclass(frozen=True, slots=True)
-class BillItem:
+def _rounded(places: int) -> PlainSerializer:
+    return PlainSerializer(lambda amount: round(amount, places))
+
+
+class BillItem(BaseModel):
     """One item of a bill, in USD; `free` is how many of its units the free tier covers."""
 
+    model_config = ConfigDict(frozen=True, validate_by_name=True)
+
     item: str
-    units: float
-    full: float
-    free: float
-    due: float
+    units: Annotated[float, _rounded(3)]
+    full: Annotated[float, _rounded(4)] = Field(0, alias="withoutFreeTier")
+    free: Annotated[float, _rounded(3)] = Field(0, alias="unitsFree")
+    due: Annotated[float, _rounded(4)] = Field(0, alias="afterFreeTier")
 
     def document(self) -> dict[str, object]:
         """The line as a JSON document."""
-        return {
-            "item": self.item,
-            "units": round(self.units, 3),
-            "withoutFreeTier": round(self.full, 4),
-            "unitsFree": round(self.free, 3),
-            "afterFreeTier": round(self.due, 4),
-        }
+        return self.model_dump(by_alias=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,30 +49,15 @@ class Bill:
 
     def of(self, item: str) -> BillItem:
         """The line of an item, with nothing on it where there is none."""
-        return next((line for line in self.lines if line.item == item), BillItem(item, 0, 0, 0, 0))
-
-
-class _BillDocument(BaseModel):
-    """A line as `BillItem.document` tells it."""
-
-    model_config = ConfigDict(alias_generator=to_camel)
-
-    item: str
-    units: float
-    without_free_tier: float
-    units_free: float
-    after_free_tier: float
-
-    def line(self) -> BillItem:
-        return BillItem(
-            self.item, self.units, self.without_free_tier, self.units_free, self.after_free_tier
+        return next(
+            (line for line in self.lines if line.item == item), BillItem(item=item, units=0)
         )
 
 
 class _Document(BaseModel):
     """What `cardsharp cost --json` printed, as far as it is a bill."""
 
-    lines: tuple[_BillDocument, ...]
+    lines: tuple[BillItem, ...]
 
 
 def read_bill(path: Path) -> Bill:
@@ -88,7 +72,7 @@ def read_bill(path: Path) -> Bill:
         raise ConfigError(
             f"{path} is no bill; make one with `cardsharp cost --json > {path}`."
         ) from error
-    return Bill(tuple(one.line() for one in told.lines))
+    return Bill(told.lines)
 
 
 def make_bill(units: Mapping[str, float], prices: Prices) -> Bill:
@@ -105,7 +89,8 @@ def _line(item: str, units: float, prices: Prices) -> BillItem:
         raise ConfigError(f"The price list has no price of {item}; add it.")
     priced = prices.items[item]
     free = min(units, priced.free)
-    return BillItem(item, units, units * priced.price, free, (units - free) * priced.price)
+    full, due = units * priced.price, (units - free) * priced.price
+    return BillItem(item=item, units=units, full=full, free=free, due=due)
 
 
 def _dearest(line: BillItem) -> tuple[float, str]:

@@ -8,14 +8,16 @@ finds at the arena what is left to do.
 import contextlib
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum
+
+from pydantic import Field, computed_field
 
 from cardsharp.cloud.aws import Unmet, call
 from cardsharp.deadmansdraw.arena.ticks import Tick
 from cardsharp.errors import ConfigError, Malformed
 from workbench.operate.stack import Client, Stack
+from workbench.operate.view import Moment, OperatorView
 
 _HIDDEN = 120
 """Seconds that a letter is invisible to others while we look; given back before."""
@@ -43,16 +45,16 @@ class LetterBox(Enum):
         return stack.ids["Ticks"] if self is LetterBox.DIRECTOR else stack.output("MatchQueueUrl")
 
 
-@dataclass(frozen=True, slots=True)
-class Letter:
+class Letter(OperatorView):
     """One dead letter; `receipt` is good for a short while."""
 
-    letter_id: str
+    letter_id: str = Field(serialization_alias="id")
     body: str
-    sent_at: datetime
+    sent_at: Moment
     receives: int
-    receipt: str
+    receipt: str = Field(exclude=True)
 
+    @computed_field(alias="match")  # type: ignore[prop-decorator]
     @property
     def match_id(self) -> str | None:
         """The match that the letter is about, None for what is no message of ours."""
@@ -76,16 +78,6 @@ class Letter:
         return (
             "no message of ours" if self.ticket is None else f"tick {self.ticket} of the director"
         )
-
-    def document(self) -> dict[str, object]:
-        """The letter as a JSON document."""
-        return {
-            "id": self.letter_id,
-            "match": self.match_id,
-            "sentAt": self.sent_at.isoformat(),
-            "receives": self.receives,
-            "body": self.body,
-        }
 
 
 def list_letters(stack: Stack, box: LetterBox = LetterBox.WORKER) -> list[Letter]:

@@ -156,7 +156,7 @@ def preflight(client: Clients, demand: Demand) -> Iterator[DoctorCheck]:
     yield attempt("region", lambda: str(client("lambda").meta.region_name))
     yield attempt("credentials", lambda: _caller(client))
     yield attempt("rights", lambda: _rights(client, _caller(client), demand.stack))
-    yield attempt("quota", lambda: judge_quota(_quota(client), demand))
+    yield attempt("quota", lambda: judge_quota(quota_of(client), demand))
 
 
 def _caller(client: Clients) -> str:
@@ -165,7 +165,8 @@ def _caller(client: Clients) -> str:
     return str(who["Arn"])
 
 
-def _quota(client: Clients) -> int:
+def quota_of(client: Clients) -> int:
+    """The concurrent executions that an account has for all functions together."""
     told = call("account's settings", client("lambda").get_account_settings)
     return int(told["AccountLimit"]["ConcurrentExecutions"])
 

@@ -1,16 +1,19 @@
 """Whether a stack listens, plays and is well: one look, in figures and in a sentence."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+
+from pydantic import Field
 
 from cardsharp.cloud.aws import call
 from cardsharp.cloud.metrics import Metric
 from cardsharp.cloud.ports import Status
 from cardsharp.cloud.telemetry import NAMESPACE
 from workbench.operate.letters import LetterBox
+from workbench.operate.preflight import quota_of
 from workbench.operate.stack import Clients, Stack
 from workbench.operate.switching import Held, held
+from workbench.operate.view import Moment, OperatorView
 
 FRESH = timedelta(minutes=3)
 """As long as this after its last successful poll a stack counts as listening."""
@@ -19,41 +22,27 @@ _FINISHED = 20
 _MESSAGES = "ApproximateNumberOfMessages"
 
 
-@dataclass(frozen=True, slots=True)
-class BotStatus:
+class BotStatus(OperatorView):
     """What a look at the deployed bot found."""
 
     table: str
-    held: Held
+    held: Held = Field(serialization_alias="settings")
     schedule: str
-    last_poll: datetime | None
+    last_poll: Moment | None
     running: tuple[str, ...]
     waiting: int
     in_flight: int
     """Messages that a worker has, which are not counted as waiting."""
     dead_letters: int
     failed_ticks: int
-    results: dict[str, int]
+    results: dict[str, int] = Field(serialization_alias="lastResults")
 
     def document(self) -> dict[str, object]:
         """The same as a JSON document."""
-        return {
-            "table": self.table,
-            "paused": self.held.paused,
-            "settings": self.held.document(),
-            "schedule": self.schedule,
-            "lastPoll": None if self.last_poll is None else self.last_poll.isoformat(),
-            "running": list(self.running),
-            "waiting": self.waiting,
-            "inFlight": self.in_flight,
-            "deadLetters": self.dead_letters,
-            "failedTicks": self.failed_ticks,
-            "lastResults": self.results,
-        }
+        return super().document() | {"paused": self.held.paused}
 
 
-@dataclass(frozen=True, slots=True)
-class DirectorStatus:
+class DirectorStatus(OperatorView):
     """What a look at an arena's director found; the last two were counted for an hour."""
 
     waiting: int
@@ -61,18 +50,8 @@ class DirectorStatus:
     errors: int
     throttles: int
 
-    def document(self) -> dict[str, object]:
-        """The same as a JSON document."""
-        return {
-            "waiting": self.waiting,
-            "deadLetters": self.dead_letters,
-            "errors": self.errors,
-            "throttles": self.throttles,
-        }
 
-
-@dataclass(frozen=True, slots=True)
-class StackLook:
+class StackLook(OperatorView):
     """What a look at a stack found; `problems` are sentences, none where all is well."""
 
     stack: str
@@ -81,21 +60,15 @@ class StackLook:
     quota: int
     """Concurrent executions of the account, for all functions together."""
     alarms: tuple[str, ...]
-    bot: BotStatus | None
-    director: DirectorStatus | None
+    bot: BotStatus | None = Field(exclude=True)
+    director: DirectorStatus | None = Field(exclude=True)
     problems: tuple[str, ...]
 
     def document(self) -> dict[str, object]:
         """The look as a JSON document; what is not deployed has no keys."""
-        return {
-            "stack": self.stack,
-            "build": self.build,
-            "quota": self.quota,
-            "alarms": list(self.alarms),
-            **({} if self.bot is None else self.bot.document()),
-            **({} if self.director is None else {"director": self.director.document()}),
-            "problems": list(self.problems),
-        }
+        bot = {} if self.bot is None else self.bot.document()
+        director = {} if self.director is None else {"director": self.director.document()}
+        return super().document() | bot | director
 
 
 def look_at(stack: Stack, now: datetime | None = None) -> StackLook:
@@ -111,7 +84,7 @@ def look_at(stack: Stack, now: datetime | None = None) -> StackLook:
     return StackLook(
         stack=stack.name,
         build=stack.outputs.get("Build", "unknown"),
-        quota=_quota(stack),
+        quota=quota_of(stack.client),
         alarms=alarms,
         bot=bot,
         director=director,
@@ -187,11 +160,6 @@ def _protection_problems(stack: Stack) -> list[str]:
         return []
     cure = "aws cloudformation update-termination-protection --enable-termination-protection"
     return [f"The stack can be deleted by mistake: `{cure} --stack-name {stack.name}`."]
-
-
-def _quota(stack: Stack) -> int:
-    told = call("account's settings", stack.client("lambda").get_account_settings)
-    return int(told["AccountLimit"]["ConcurrentExecutions"])
 
 
 def _schedule(stack: Stack) -> str:

@@ -1,41 +1,27 @@
 """What is set without a deployment: looked at, checked and changed by an operator."""
 
-from dataclasses import dataclass
-from datetime import datetime
+from pydantic import Field
 
 from cardsharp.cloud.switches import Switches
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.errors import ConfigError
 from cardsharp.registry import strategies_of
 from workbench.operate.stack import Stack
+from workbench.operate.view import Moment, OperatorView
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
+class Held(OperatorView):
     """What holds now: what is set, and the parameters of the deployment for what is not."""
 
     strategy: str
     tags: tuple[str, ...]
     at_once: int
-    paused: bool
+    paused: bool = Field(exclude=True)
     listening: str
     windows: str
-    awake_until: datetime | None
-    by_hand: tuple[str, ...]
+    awake_until: Moment | None
+    by_hand: tuple[str, ...] = Field(serialization_alias="setByHand")
     """The names of those that an operator set."""
-
-    def document(self) -> dict[str, object]:
-        """The same as a JSON document."""
-        awake = self.awake_until
-        return {
-            "strategy": self.strategy,
-            "tags": list(self.tags),
-            "atOnce": self.at_once,
-            "listening": self.listening,
-            "windows": self.windows,
-            "awakeUntil": None if awake is None else awake.isoformat(),
-            "setByHand": list(self.by_hand),
-        }
 
 
 def held(stack: Stack) -> Held:
