@@ -13,7 +13,7 @@ from typing import Any
 import botocore.handlers
 import pytest
 from support.arena import ADMIN, ALICE, BOB, PASSWORDS, basic, write_players
-from support.aws_template import allowed_actions, listed, properties
+from support.aws_template import allowed_actions, properties
 from support.blef import Client
 from support.contest_stores import contests_in
 
@@ -40,6 +40,7 @@ from cardsharp.euchre.assembly import SERVICE
 from cardsharp.seats import assemble
 from cardsharp.web.service import BOT_QUEUE, BOT_STORE, BOT_URL
 from workbench.arena.server import ArenaServer
+from workbench.build.expressions import listed
 from workbench.build.target import ROOT
 from workbench.cloud.context import Function, LambdaContext
 from workbench.cloud.emulator import Emulator
@@ -109,10 +110,8 @@ def deployed(emulator: Emulator, arena: ArenaServer, name: str) -> Iterator[tupl
     emulator.client("ssm").put_parameter(Name=name, Value=secret, Type="SecureString")
     variables = {
         **emulator.environment,
-        "CARDSHARP_ARENA_URL": arena.url,
+        **made.bot_at(arena.url),
         "CARDSHARP_SECRET_ID": name,
-        "CARDSHARP_STORE": f"dynamodb:{made.tables['Matches']}",
-        "CARDSHARP_QUEUE": made.queues["MatchQueue"],
         "CARDSHARP_PACE_SECONDS": "0.1",
     }
     secrets.provider.cache_clear()

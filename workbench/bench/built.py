@@ -151,13 +151,7 @@ def _function_environment(emulator: Emulator, made: EmulatedStack, arena: str) -
         Value=f'{{"username": "{user}", "password": "{password}"}}',
         Type="SecureString",
     )
-    return {
-        **emulator.environment,
-        "CARDSHARP_ARENA_URL": arena,
-        "CARDSHARP_SECRET_ID": _CREDENTIALS,
-        "CARDSHARP_STORE": f"dynamodb:{made.tables['Matches']}",
-        "CARDSHARP_QUEUE": made.queues["MatchQueue"],
-    }
+    return {**emulator.environment, **made.bot_at(arena), "CARDSHARP_SECRET_ID": _CREDENTIALS}
 
 
 def play(scene: BuiltScene) -> tuple[list[Figures], MatchRecord]:

@@ -57,6 +57,14 @@ class EmulatedStack:
     tables: dict[str, str]
     queues: dict[str, str]
 
+    def bot_at(self, arena: str) -> dict[str, str]:
+        """What a bot is told that plays at an arena, with this match log and queue."""
+        return {
+            "CARDSHARP_ARENA_URL": arena,
+            "CARDSHARP_STORE": f"dynamodb:{self.tables['Matches']}",
+            "CARDSHARP_QUEUE": self.queues["MatchQueue"],
+        }
+
 
 class Emulator:
     """MiniStack between enter and exit, empty at every start."""

@@ -60,9 +60,7 @@ def measure_contest(matches: int = 5) -> ContestUse:
             arena.create_match([US[0], OPPONENT[0]], seed=str(number))
             if not ended.wait(PATIENCE):
                 raise CardsharpError(f"Match {number + 1} did not end within {PATIENCE} s.")
-        used = uses.counts
-        used.subtract(before)
-    asked = sum(n for name, n in used.items() if name.startswith("dynamodb."))
+        used = uses.since(before)
     (handler,) = timed
     return ContestUse(
         matches=matches,
@@ -70,6 +68,6 @@ def measure_contest(matches: int = 5) -> ContestUse:
         read_units=round(used["read units"] / matches, 1),
         write_units=round(used["write units"] / matches, 1),
         request_seconds=round(handler.seconds / handler.requests, 5),
-        request_table_requests=round(asked / handler.requests, 2),
+        request_table_requests=round(used.of("dynamodb") / handler.requests, 2),
         request_log_bytes=round(len(logged.getvalue().encode()) / handler.requests, 1),
     )

@@ -7,13 +7,7 @@ execution environment are most of the bill.
 from dataclasses import dataclass
 
 from cardsharp.errors import ConfigError
-from workbench.cost.request import (
-    ACCESS_BYTES,
-    PLATFORM_BYTES,
-    TABLE_SECONDS,
-    WHOLE_PROCESSOR,
-    memory_of,
-)
+from workbench.cost.request import billed, memory_of
 from workbench.cost.usage import TRACED, Measured
 
 POLL_SECONDS = 25
@@ -24,7 +18,6 @@ UNITS_A_SECOND = 0.5
 
 _HOUR = 3600
 _MB = 1024
-_GB = 1e9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,16 +52,14 @@ def contest_usage(contest: Contest, measured: Measured) -> dict[str, float]:
         raise ConfigError("No match of a contest was measured: `cardsharp cost --measure`.")
     waited = contest.teams * contest.hours * _HOUR
     requests = contest.matches * use.requests + waited / POLL_SECONDS
-    share = max(1, WHOLE_PROCESSOR / memory)
-    worked = requests * (use.request_seconds * share + use.request_table_requests * TABLE_SECONDS)
+    seconds, table = requests * use.request_seconds, requests * use.request_table_requests
+    used = billed(requests, seconds, table, memory=memory, logged=requests * use.request_log_bytes)
     reads = contest.matches * use.read_units + waited * UNITS_A_SECOND
-    logged = requests * (use.request_log_bytes + PLATFORM_BYTES + ACCESS_BYTES)
+    waiting = waited * memory / _MB
     return {
-        "Lambda GB-seconds arm64": (waited + worked) * memory / _MB,
-        "Lambda requests": requests,
-        "HTTP API requests": requests,
+        **used,
+        "Lambda GB-seconds arm64": waiting + used["Lambda GB-seconds arm64"],
         "DynamoDB write units": contest.matches * use.write_units,
         "DynamoDB read units": reads,
-        "Logs GB written": logged / _GB,
         "X-Ray traces": contest.hours * _HOUR + requests * TRACED,
     }

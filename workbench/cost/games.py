@@ -9,7 +9,6 @@ import argparse
 import io
 import os
 import time
-from collections import Counter
 from dataclasses import dataclass
 from datetime import timedelta
 from random import Random
@@ -23,16 +22,9 @@ from workbench.cloud.context import Function, LambdaContext, LambdaHandler
 from workbench.cloud.events import Event
 from workbench.cloud.http_front import HttpFront
 from workbench.cost.bill import make_bill
-from workbench.cost.meter import UseMeter
+from workbench.cost.meter import AwsCounts, UseMeter
 from workbench.cost.prices import load_prices
-from workbench.cost.request import (
-    ACCESS_BYTES,
-    PLATFORM_BYTES,
-    TABLE_SECONDS,
-    WHOLE_PROCESSOR,
-    memory_of,
-    properties_of,
-)
+from workbench.cost.request import billed, memory_of, properties_of
 from workbench.cost.usage import RequestUse
 from workbench.stage.serving import EMULATOR, kept
 
@@ -64,12 +56,7 @@ class Used:
     requests: int
     seconds: float
     logged: int
-    counts: Counter[str]
-
-    @property
-    def table_requests(self) -> int:
-        """How often the table was asked."""
-        return sum(n for name, n in self.counts.items() if name.startswith("dynamodb."))
+    counts: AwsCounts
 
 
 def visited() -> list[Game]:
@@ -95,8 +82,7 @@ def measure(game: Game, matches: int) -> Used:
         with HttpFront(function) as front:
             for seed in range(matches):
                 visit(front.url, Random(seed))
-        counts = uses.counts
-        counts.subtract(before)
+        counts = uses.since(before)
     return Used(timed.requests, timed.seconds, len(logged.getvalue().encode()), counts)
 
 
@@ -116,16 +102,13 @@ def a_request(used: Used) -> RequestUse:
 
 def units(game: Game, used: Used) -> dict[str, float]:
     """What was used, by the names of the price list."""
-    written = used.logged + used.requests * (PLATFORM_BYTES + ACCESS_BYTES)
-    memory = memory_of(game.name)
-    seconds = used.seconds * max(1, WHOLE_PROCESSOR / memory) + TABLE_SECONDS * used.table_requests
+    table = used.counts.of("dynamodb")
     return {
-        "Lambda GB-seconds arm64": seconds * memory / 1024,
-        "Lambda requests": used.requests,
-        "HTTP API requests": used.requests,
+        **billed(
+            used.requests, used.seconds, table, memory=memory_of(game.name), logged=used.logged
+        ),
         "DynamoDB write units": used.counts["write units"],
         "DynamoDB read units": used.counts["read units"],
-        "Logs GB written": written / 1e9,
     }
 
 

@@ -7,7 +7,6 @@ AWS's rules. Written to measured.toml by `cardsharp cost --measure`.
 import io
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
@@ -33,7 +32,7 @@ from workbench.cloud.events import sqs_event
 from workbench.cloud.samples import read_emf
 from workbench.cloud.template import TEMPLATE, load_template
 from workbench.cost.load import TIMING
-from workbench.cost.meter import WRITES, UseMeter
+from workbench.cost.meter import WRITES, AwsCounts, UseMeter
 from workbench.cost.request import PLATFORM_BYTES
 from workbench.cost.usage import LookUse, Measured
 from workbench.stage.opponent_process import OPPONENT, US, steady_at
@@ -63,20 +62,19 @@ class Bench:
     uses: UseMeter
     logged: io.StringIO
 
-    def used(self, work: Callable[[], object]) -> Counter[str]:
+    def used(self, work: Callable[[], object]) -> AwsCounts:
         """What some work used: requests, units, the bytes it logged and its seconds."""
         before, start = self.uses.counts, len(self.logged.getvalue())
         clock = SystemClock()
         began = clock.monotonic()
         work()
         meter.flush()
-        counts = self.uses.counts
-        counts.subtract(before)
+        counts = self.uses.since(before)
         counts["log bytes"] = len(self.logged.getvalue()[start:].encode())
         counts["milliseconds"] = round((clock.monotonic() - began) * 1000)
         return counts
 
-    def played(self) -> Counter[str]:
+    def played(self) -> AwsCounts:
         """What one match used; "lines" are the facts and intents that it left in the log."""
         match_ids: list[str] = []
         with _long_after():
@@ -89,15 +87,14 @@ class Bench:
         """What a look used, the mean of some by a process that is warm."""
         work(self)
         began = time.thread_time()
-        counts = Counter[str]()
+        counts = AwsCounts()
         for number in range(_LOOKS):
             with _long_after() if number % _SHARE == 0 else nullcontext():
-                counts += self.used(lambda: work(self))
+                counts.update(self.used(lambda: work(self)))
         seconds = time.thread_time() - began
-        asked = sum(n for name, n in counts.items() if name.startswith(("dynamodb.", "sqs.")))
         return LookUse(
-            requests=round(asked / _LOOKS, 2),
-            requests_to_queue=round(queue_requests(counts) / _LOOKS, 2),
+            requests=round(counts.of("dynamodb", "sqs") / _LOOKS, 2),
+            requests_to_queue=round(counts.of("sqs") / _LOOKS, 2),
             read_units=round(counts["read units"] / _LOOKS, 2),
             write_units=round(counts["write units"] / _LOOKS, 2),
             log_bytes=round(counts["log bytes"] / _LOOKS) + PLATFORM_BYTES,
@@ -120,76 +117,44 @@ def measure(matches: int = 10) -> Measured:
         CardsharpError: a match was not played to its end.
     """
     with bench() as at:
-        idle = at.used(lambda: _listen(at))
-        played: Counter[str] = Counter()
+        idle, played = at.used(lambda: _listen(at)), AwsCounts()
         for _ in range(matches):
-            played += at.played()
-        stored = at.stored_bytes()
-        look, tick = at.looked(_look_by_message), at.looked(_rest)
+            played.update(at.played())
+        stored, look, tick = at.stored_bytes(), at.looked(_look_by_message), at.looked(_rest)
         busy = at.used(lambda: _look_while_running(at))
         metrics = {one.metric for one in read_emf(at.logged.getvalue().splitlines())}
-        renewal = 1 / at.assembly.settings.renew.total_seconds()
-    fixed = Fixed(
-        {"look": look, "tick": tick},
-        stored,
-        len(metrics),
-        len({one.name for one in metrics} & ALARMED),
-        renewal,
-        _watches(),
-    )
-    return _means(matches, played, idle, busy, fixed)
-
-
-@dataclass(frozen=True, slots=True)
-class Fixed:
-    """What is no count of requests: looks, bytes stored, metrics, renewals and watches a second."""
-
-    looked: dict[str, LookUse]
-    stored: int
-    metrics: int
-    alarmed: int
-    renewals: float
-    watches: float
-
-
-def _means(
-    matches: int,
-    played: Counter[str],
-    idle: Counter[str],
-    busy: Counter[str],
-    fixed: Fixed,
-) -> Measured:
-    seconds = played["milliseconds"] / 1000 / matches
-    renewals = round(seconds * matches * fixed.renewals)
+        renewals = 1 / at.assembly.settings.renew.total_seconds()
     return Measured(
         date=datetime.now(UTC).date(),
         matches=matches,
-        match_seconds=round(seconds, 2),
-        match_write_units=round((played["write units"] - renewals) / matches),
-        line_write_units=round((played["write units"] - renewals) / played["lines"], 2),
-        line_write_requests=round((write_requests(played) - renewals) / played["lines"], 2),
-        match_read_units=round(played["read units"] / matches, 1),
-        match_queue_requests=round(queue_requests(played) / matches, 1),
-        match_log_bytes=round(played["log bytes"] / matches + PLATFORM_BYTES),
-        match_stored_bytes=round(fixed.stored / matches),
-        renewals_per_second=fixed.renewals,
+        **_of_a_match(played, matches, renewals),
+        match_stored_bytes=round(stored / matches),
+        renewals_per_second=renewals,
         idle_minute_read_units=idle["read units"],
         idle_minute_log_bytes=idle["log bytes"] + PLATFORM_BYTES,
-        busy_minute_read_units=busy["read units"] * fixed.watches * 60,
-        metrics=fixed.metrics,
-        alarmed_metrics=fixed.alarmed,
-        **fixed.looked,
+        busy_minute_read_units=busy["read units"] * _watches() * 60,
+        metrics=len(metrics),
+        alarmed_metrics=len({one.name for one in metrics} & ALARMED),
+        look=look,
+        tick=tick,
     )
 
 
-def write_requests(counts: Counter[str]) -> int:
-    """How often the table was asked to change something."""
-    return sum(counts[f"dynamodb.{name}"] for name in WRITES)
-
-
-def queue_requests(counts: Counter[str]) -> int:
-    """How often the queue was asked for something."""
-    return sum(n for name, n in counts.items() if name.startswith("sqs."))
+def _of_a_match(played: AwsCounts, matches: int, renewals_per_second: float) -> dict[str, float]:
+    """The means of what matches used, without what goes by their time: renewals of the lease."""
+    seconds = played["milliseconds"] / 1000 / matches
+    renewals = round(seconds * matches * renewals_per_second)
+    units = played["write units"] - renewals
+    requests = sum(played[f"dynamodb.{name}"] for name in WRITES) - renewals
+    return {
+        "match_seconds": round(seconds, 2),
+        "match_write_units": round(units / matches),
+        "line_write_units": round(units / played["lines"], 2),
+        "line_write_requests": round(requests / played["lines"], 2),
+        "match_read_units": round(played["read units"] / matches, 1),
+        "match_queue_requests": round(played.of("sqs") / matches, 1),
+        "match_log_bytes": round(played["log bytes"] / matches + PLATFORM_BYTES),
+    }
 
 
 @contextmanager
@@ -206,11 +171,9 @@ def bench() -> Iterator[Bench]:
         stack.enter_context(steady_at(arena.url, folder))
         variables = {
             **emulator.environment,
-            "CARDSHARP_ARENA_URL": arena.url,
+            **made.bot_at(arena.url),
             "CARDSHARP_USER": US[0],
             "CARDSHARP_PASSWORD": US[1],
-            "CARDSHARP_STORE": f"dynamodb:{made.tables['Matches']}",
-            "CARDSHARP_QUEUE": made.queues["MatchQueue"],
         }
         assembly = stack.enter_context(assembled(variables))
         yield Bench(arena, assembly, emulator, made.tables["Matches"], uses, logged)

@@ -1,4 +1,4 @@
-"""Counts what boto3 asks of AWS while something runs: requests, and the units of a table."""
+"""AwsCounts what boto3 asks of AWS while something runs: requests, and the units of a table."""
 
 import threading
 from collections import Counter
@@ -11,15 +11,25 @@ from cardsharp.cloud.aws import session
 WRITES = {"PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "BatchWriteItem"}
 
 
+class AwsCounts(Counter[str]):
+    """Requests by SERVICE.OPERATION, and the units "read units" and "write units"."""
+
+    def of(self, *services: str) -> int:
+        """How often these services were asked."""
+        return sum(
+            n for name, n in self.items() if name.startswith(tuple(f"{s}." for s in services))
+        )
+
+
 class UseMeter:
-    """Counts the requests of all boto3 clients that are made between enter and exit.
+    """AwsCounts the requests of all boto3 clients that are made between enter and exit.
 
     The table is asked to say what each request used; the emulator reckons it by AWS's rules.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._counts: Counter[str] = Counter()
+        self._counts = AwsCounts()
         self._handlers: list[tuple[str, Any]] = [
             ("before-parameter-build.dynamodb.*", self._ask),
             ("after-call.*.*", self._count),
@@ -37,10 +47,16 @@ class UseMeter:
         session.cache_clear()
 
     @property
-    def counts(self) -> Counter[str]:
-        """Requests by SERVICE.OPERATION, and the units "read units" and "write units"."""
+    def counts(self) -> AwsCounts:
+        """What was counted up to now."""
         with self._lock:
-            return self._counts.copy()
+            return AwsCounts(self._counts)
+
+    def since(self, before: AwsCounts) -> AwsCounts:
+        """What was counted after it was so much."""
+        counts = self.counts
+        counts.subtract(before)
+        return counts
 
     def _ask(self, params: dict[str, Any], model: Any, **_more: object) -> None:  # noqa: ANN401
         if "ReturnConsumedCapacity" in model.input_shape.members:

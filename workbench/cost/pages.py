@@ -67,12 +67,11 @@ class _Bench:
             status = self.handler(event, function.context(SystemClock()))["statusCode"]
             if status != HTTPStatus.OK:
                 raise CardsharpError(f"{target} was answered {status}.")
-        seconds, counts = time.process_time() - began, self.uses.counts
-        counts.subtract(before)
+        seconds, counts = time.process_time() - began, self.uses.since(before)
         return AnswerUse(
             requests=len(targets),
             read_units=counts["read units"] + max(0, ceil(_size(moves) / UNIT) - 1),
-            table_requests=sum(n for name, n in counts.items() if name.startswith("dynamodb.")),
+            table_requests=counts.of("dynamodb"),
             seconds=round(seconds, 4),
         )
 

@@ -13,7 +13,7 @@ from cardsharp.errors import ConfigError
 from cardsharp.viewer.assembly import PAUSE
 from workbench.cloud.template import TEMPLATE, WATCHING, all_resources, load_template
 from workbench.cost.load import Load
-from workbench.cost.request import ACCESS_BYTES, PLATFORM_BYTES, TABLE_SECONDS, WHOLE_PROCESSOR
+from workbench.cost.request import TABLE_SECONDS, WHOLE_PROCESSOR, billed
 
 MEASURED = Path(__file__).with_name("measured.toml")
 _MB = 1024
@@ -45,23 +45,25 @@ COLD_STARTS = 0.1
 Amount = Annotated[float, Field(ge=0)]
 
 
-class RequestUse(BaseModel):
-    """What a request to a game's HTTP service used, the mean of a typical match; see `games`."""
+class Measurement(BaseModel):
+    """What was measured of something."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class RequestUse(Measurement):
+    """What a request to a game's HTTP service used, the mean of a typical match; see `games`."""
 
     read_units: Amount
     write_units: Amount
     log_bytes: Amount
 
 
-class ContestUse(BaseModel):
+class ContestUse(Measurement):
     """What a match at the cloud's arena used, the mean of some; see `contest`.
 
     What names a request is a request's, also of those with which clients wait.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     matches: int
     requests: Amount
@@ -72,10 +74,8 @@ class ContestUse(BaseModel):
     request_log_bytes: Amount
 
 
-class AnswerUse(BaseModel):
+class AnswerUse(Measurement):
     """What an answer of the pages used, or some together; `seconds` of a whole processor."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     requests: Amount
     read_units: Amount
@@ -83,13 +83,11 @@ class AnswerUse(BaseModel):
     seconds: Amount
 
 
-class LookUse(BaseModel):
+class LookUse(Measurement):
     """What one look at the arena used, or a tick of a poller that rests; see `measure`.
 
     `requests` are all those to AWS, and `seconds` of a whole processor.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     requests: Amount
     requests_to_queue: Amount
@@ -104,14 +102,12 @@ class LookUse(BaseModel):
         return worked + self.requests * TABLE_SECONDS + ARENA_SECONDS
 
 
-class PagesUse(BaseModel):
+class PagesUse(Measurement):
     """What the pages of the match log used; see `pages`.
 
     Opening a match of so many moves, and the means of the answers while one is played: those that
     brought news, and those that did not.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     moves: Amount
     view: AnswerUse
@@ -119,15 +115,13 @@ class PagesUse(BaseModel):
     nothing: AnswerUse
 
 
-class Measured(BaseModel):
+class Measured(Measurement):
     """What one match and one minute of listening used in a local run; see `measure`.
 
     `match_seconds` is the worker's time in that run, where opponents think in milliseconds;
     what goes by time (renewing the lease) is not in the units of a match. A line is a fact or an
     intent in the match log: matches are of different length, and their lines cost alike.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     date: date
     matches: int
@@ -186,23 +180,18 @@ def pages_usage(load: Load, measured: Measured) -> dict[str, float]:
     if use is None:
         raise ConfigError("No page was measured: `cardsharp cost --measure`.")
     watched = load.watched_hours * _HOUR
-    answers = {
-        "view": (load.page_views, use.view),
-        "news": (watched * use.moves / load.match_seconds, use.news),
-        "nothing": (watched / PAUSE.total_seconds(), use.nothing),
-    }.values()
-    memory = int(str(all_resources()["viewerService"].properties["MemorySize"]))
-    share = max(1, WHOLE_PROCESSOR / memory)
-    requests = sum(times * one.requests for times, one in answers)
-    seconds = sum(
-        times * (one.seconds * share + one.table_requests * TABLE_SECONDS) for times, one in answers
+    answers = (
+        (load.page_views, use.view),
+        (watched * use.moves / load.match_seconds, use.news),
+        (watched / PAUSE.total_seconds(), use.nothing),
     )
+    memory = int(str(all_resources()["viewerService"].properties["MemorySize"]))
+    requests = sum(times * one.requests for times, one in answers)
+    seconds = sum(times * one.seconds for times, one in answers)
+    table = sum(times * one.table_requests for times, one in answers)
     return {
-        f"Lambda GB-seconds {load.architecture}": seconds * memory / _MB,
-        "Lambda requests": requests,
-        "HTTP API requests": requests,
+        **billed(requests, seconds, table, memory=memory, architecture=load.architecture),
         "DynamoDB read units": sum(times * one.read_units for times, one in answers),
-        "Logs GB written": requests * (PLATFORM_BYTES + ACCESS_BYTES) / _GB,
         "X-Ray traces": requests * TRACED,
     }
 
