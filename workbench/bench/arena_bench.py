@@ -13,7 +13,7 @@ import json
 import random
 import time
 from collections.abc import Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -25,15 +25,15 @@ import cyclopts
 from rich.console import Console
 
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
-from cardsharp.deadmansdraw.arena.players import DEFAULT_FILE, load_players
 from workbench.arena.server import ArenaServer
 from workbench.deadmansdraw.emulated import emulated
+from workbench.stage.opponent_process import OPPONENT, US
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-PLAYERS = [player for player in load_players(DEFAULT_FILE).values() if int(player.id)]
-ONE, TWO = (player.id for player in PLAYERS)
+ONE, TWO = US[0], OPPONENT[0]
+PASSWORDS = dict((US, OPPONENT))
 app = cyclopts.App(help=__doc__, help_format="plaintext")
 console = Console(highlight=False)
 
@@ -41,6 +41,8 @@ WAITERS = 1000
 WAKE_ROUNDS = 300
 PLAIN = 300
 """How many clients wait, turns are awaited, plain requests are made."""
+
+DRAW = {"etype": "Draw", "autopick": True}
 
 
 # --- the arena in a process of its own --------------------------------------------------------
@@ -70,19 +72,17 @@ class Remote:
         return self._line.recv()
 
 
-def _serve(line: Connection) -> None:
-    """The arena's process: an arena, and answers to `Remote`."""
-    with ArenaServer(ArenaConfig()) as arena:
-        _answer(arena, line)
-
-
-def _serve_emulated(line: Connection) -> None:
-    """The same with the cloud's arena over an emulated table."""
-    with emulated(ArenaConfig()) as arena, arena:
-        _answer(arena, line)
+def _serve(line: Connection, in_cloud: bool) -> None:
+    """The arena's process: an arena, as the cloud runs it over an emulated table or not."""
+    with ExitStack() as stack:
+        arena = (
+            stack.enter_context(emulated(ArenaConfig())) if in_cloud else ArenaServer(ArenaConfig())
+        )
+        _answer(stack.enter_context(arena), line)
 
 
 def _answer(arena: ArenaServer, line: Connection) -> None:
+    """Answer a `Remote`."""
     work: dict[str, Callable[[int], object]] = {
         "create": lambda seed: arena.create_match([ONE, TWO], seed=str(seed)),
         "waiting": lambda _: arena.waiting,
@@ -94,12 +94,10 @@ def _answer(arena: ArenaServer, line: Connection) -> None:
 
 
 @asynccontextmanager
-async def _remote(
-    serve: Callable[[Connection], None] = _serve,
-) -> "AsyncIterator[Remote]":
+async def _remote(*, in_cloud: bool = False) -> "AsyncIterator[Remote]":
     context = get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=serve, args=(theirs,))
+    process = context.Process(target=_serve, args=(theirs, in_cloud))
     process.start()
     try:
         yield Remote(ours.recv(), ours)
@@ -117,8 +115,7 @@ class PlayerLine:
     def __init__(self, url: str, player_id: str) -> None:
         parts = urlsplit(url)
         self._address = parts.hostname, parts.port
-        password = next(p.password.get_secret_value() for p in PLAYERS if p.id == player_id)
-        token = base64.b64encode(f"{player_id}:{password}".encode()).decode()
+        token = base64.b64encode(f"{player_id}:{PASSWORDS[player_id]}".encode()).decode()
         self._head = f"Host: {parts.netloc}\r\nAuthorization: Basic {token}\r\n"
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
@@ -151,7 +148,7 @@ async def wake(*, emulator: bool = False, rounds: int = WAKE_ROUNDS) -> None:
 
     With --emulator of the arena as the cloud runs it.
     """
-    async with _remote(_serve_emulated if emulator else _serve) as arena:
+    async with _remote(in_cloud=emulator) as arena:
         lines = {player: PlayerLine(arena.url, player) for player in (ONE, TWO)}
         sleeper = {player: PlayerLine(arena.url, player) for player in (ONE, TWO)}
         trips, wakes = [], []
@@ -160,27 +157,27 @@ async def wake(*, emulator: bool = False, rounds: int = WAKE_ROUNDS) -> None:
             _, view = await lines[ONE].ask("GET", path)
             mover, other = (ONE, TWO) if view["activePlayerIndex"] == 0 else (TWO, ONE)
             began = time.perf_counter()
-            await lines[mover].ask("POST", path, {"etype": "Draw", "autopick": True})
+            await lines[mover].ask("POST", path, DRAW)
             trips.append(time.perf_counter() - began)
-            pause = random.random() if emulator else 0  # somewhere between two of its reads
-            wakes.append(await _woken(arena, lines[mover], sleeper[other], path, pause))
+            poll = asyncio.ensure_future(
+                _timed(sleeper[other].ask("GET", f"{path}?waitactive=1&showevents=1"))
+            )
+            await _until_waiting(arena, 1)
+            # Somewhere between two of the table's reads.
+            await asyncio.sleep(random.random() if emulator else 0)
+            wakes.append(await _woken(lines[mover], path, poll))
         for line in (*lines.values(), *sleeper.values()):
             line.close()
     _compare("wake-up of a waiting client", wakes, "a plain POST and its answer", trips)
 
 
-async def _woken(
-    arena: Remote, mover: PlayerLine, waiter: PlayerLine, path: str, pause: float
-) -> float:
+async def _woken(mover: PlayerLine, path: str, poll: "asyncio.Future[tuple[Any, float]]") -> float:
     """Seconds from sending the last action of a turn to the waiting client's answer."""
-    poll = asyncio.ensure_future(_timed(waiter.ask("GET", f"{path}?waitactive=1&showevents=1")))
-    await _until_waiting(arena, 1)
-    await asyncio.sleep(pause)
     began = time.perf_counter()
     await mover.ask("POST", path, {"etype": "EndTurn", "autopick": True})
     (status, _), ended = await poll
     if status != 200:  # noqa: PLR2004 - the one good answer
-        raise SystemExit(f"The waiting client got {status}.")
+        raise SystemExit(f"A waiting client got {status}.")
     return ended - began
 
 
@@ -207,7 +204,12 @@ async def hold() -> None:
         before = arena.cpu_seconds()
         busy = [(await _timed_call(lambda: plain.ask("GET", "/api/whoami"))) for _ in range(PLAIN)]
         cost = arena.cpu_seconds() - before
-        wakes = [await _end_turn(arena, *end, poll) for end, poll in zip(ends, polls, strict=True)]
+        wakes = []
+        for (mover, path), poll in zip(ends, polls, strict=True):
+            line = PlayerLine(arena.url, mover)
+            await line.ask("POST", path, DRAW)
+            wakes.append(await _woken(line, path, poll))
+            line.close()
         for line in (plain, *sleepers):
             line.close()
     console.print(f"{WAITERS} clients waiting, all there after {arrived:.2f} s")
@@ -220,21 +222,6 @@ async def _until_waiting(arena: Remote, clients: int) -> None:
     """Wait until so many clients are in a long poll."""
     while arena.waiting() < clients:  # noqa: ASYNC110 - another process: no event to wait for
         await asyncio.sleep(0.001)
-
-
-async def _end_turn(
-    arena: Remote, mover: str, path: str, poll: "asyncio.Future[tuple[Any, float]]"
-) -> float:
-    """End the first turn of a match; seconds until the waiting client was answered."""
-    line = PlayerLine(arena.url, mover)
-    await line.ask("POST", path, {"etype": "Draw", "autopick": True})
-    began = time.perf_counter()
-    await line.ask("POST", path, {"etype": "EndTurn", "autopick": True})
-    line.close()
-    (status, _), ended = await poll
-    if status != 200:  # noqa: PLR2004 - the one good answer
-        raise SystemExit(f"A waiting client got {status}.")
-    return ended - began
 
 
 # --- figures --------------------------------------------------------------------------------------

@@ -31,9 +31,10 @@ from cardsharp.deadmansdraw.client import DUMMY_ID, ArenaClient
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.deadmansdraw.wire import MatchParams
 from cardsharp.errors import CardsharpError
+from workbench.build.sandbox import usage_of
 from workbench.stage.clouds import embedded_in
 from workbench.stage.side import HomeRhythm, Side, assembled, attending
-from workbench.stage.stage import Teams, credentials_of, variables_of
+from workbench.stage.stage import LocalTeams, credentials_of, variables_of
 from workbench.stage.surroundings import telemetry_in
 
 GLANCE = 0.5
@@ -57,13 +58,6 @@ def arena_at_work() -> Iterator[tuple[str, int]]:
     finally:
         process.terminate()
         process.wait()
-
-
-def cpu_seconds(pid: int) -> float:
-    """CPU time that a living process has used so far, all its threads together."""
-    # The name in parentheses may hold spaces; user and system time are fields 14 and 15.
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def counted(log: Path) -> Counter[str]:
@@ -97,7 +91,7 @@ def load(
     strategy: str = GAME.default_strategy,
 ) -> None:
     """Play so many matches at once and print one row."""
-    us, rhythm = Teams.of_arena().us, HomeRhythm(at_once=at_once)
+    us, rhythm = LocalTeams.of_arena().us, HomeRhythm(at_once=at_once)
     params = MatchParams(player_ids=(us.id, DUMMY_ID), timeout=timedelta(seconds=turn))
     with (
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name,
@@ -115,10 +109,11 @@ def load(
         for match_id in ids:
             assembly.offering.offer_one(match_id, GAME.name)
         pids = (os.getpid(), arena)
-        before = [cpu_seconds(pid) for pid in pids]
+        before = [usage_of(pid).cpu for pid in pids]
         with attending(assembly, rhythm, lambda: os.kill(arena, signal.SIGTERM)) as side:
             passed, sums = play(side, seconds, log, at_once)
-            ours, theirs = (cpu_seconds(p) - t for p, t in zip(pids, before, strict=True))
+            used = (usage_of(p).cpu - t for p, t in zip(pids, before, strict=True))
+            ours, theirs = (one.total_seconds() for one in used)
             records = side.log.matches(limit=at_once)
             taken = sum(bool(record.header) for record in records)
             ended = sum(record.outcome is not None for record in records)

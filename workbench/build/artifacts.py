@@ -81,10 +81,6 @@ class Build:
         )
         return {name: layers + size_of(self.folder_of(name)) for name in self.names(FUNCTION)}
 
-    def digests(self) -> dict[str, str]:
-        """The hash of each function and layer."""
-        return {name: digest_of(self.folder_of(name)) for name in self.resources}
-
 
 def _located(path: Path) -> dict[str, Any]:
     """A built template whose functions and layers say where their code lies on this machine."""

@@ -11,18 +11,16 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
 
-from cardsharp.cloud.clock import SystemClock
 from cardsharp.errors import CardsharpError, ConfigError
-from workbench.build.artifacts import read_build
+from workbench.build.artifacts import differences, read_build
 from workbench.build.combinations import COMBINATIONS, faults
 from workbench.build.pins import is_current
-from workbench.build.sam import BUILD, QUIET, find_sam
+from workbench.build.sam import BUILD, QUIET, find_sam, sam_build
 from workbench.build.say import say
 from workbench.build.service_rules import findings
 from workbench.build.target import ROOT, RUNTIME_PYTHON
@@ -48,14 +46,6 @@ _NO_SECRETS = re.compile(
     r"|layers/.*/strategies/search/.*\.json|tests/.*|\.secrets\..*)$"
 )
 """Files full of hashes, and the tests with their dummy passwords."""
-
-
-@dataclass(frozen=True, slots=True)
-class Gate:
-    """A check by its name; `faults` returns what is wrong, nothing if it may pass."""
-
-    name: str
-    faults: Callable[[], Iterable[str]]
 
 
 def runtime() -> Iterable[str]:
@@ -139,20 +129,15 @@ def bandit() -> Iterable[str]:
 
 def secrets() -> Iterable[str]:
     """What looks like a secret and is not in the reviewed baseline."""
-    listed = _output(["git", "ls-files", "--cached", "--others", "--exclude-standard"])
-    files = [name for name in listed.splitlines() if not _NO_SECRETS.match(name)]
+    listed = _finished(["git", "ls-files", "--cached", "--others", "--exclude-standard"])
+    files = [name for name in listed.stdout.splitlines() if not _NO_SECRETS.match(name)]
     there = [name for name in files if (ROOT / name).is_file()]
     # The hook rewrites its baseline when lines have moved; the reviewed one stays as it is.
     with tempfile.TemporaryDirectory(prefix="cardsharp-gate-") as folder:
         baseline = Path(folder, "baseline")
         baseline.write_text(BASELINE.read_text())
-        hook = [
-            str(_tool("detect-secrets-hook", SAM_TOOLS)),
-            "--no-verify",
-            "--baseline",
-            str(baseline),
-        ]
-        return _run([*hook, *there], passing=(0, _LINES_MOVED))
+        hook = [str(_tool("detect-secrets-hook", SAM_TOOLS)), "--no-verify"]
+        return _run([*hook, "--baseline", str(baseline), *there], passing=(0, _LINES_MOVED))
 
 
 def build() -> Iterable[str]:
@@ -161,8 +146,13 @@ def build() -> Iterable[str]:
 
 
 def reproducible() -> Iterable[str]:
-    """Whether two builds, the second without network, are the same bytes."""
-    return _run([sys.executable, "-m", "workbench.build.reproduce"])
+    """The files in which a second build, made without network, differs from the first."""
+    with tempfile.TemporaryDirectory(prefix="cardsharp-twice-") as folder:
+        one, other = read_build(BUILD), sam_build(Path(folder), again=True)
+        for name in sorted(one.resources.keys() | other.resources.keys()):
+            yield from (
+                f"{name}/{file}" for file in differences(one.folder_of(name), other.folder_of(name))
+            )
 
 
 def deployments() -> Iterable[str]:
@@ -175,21 +165,22 @@ def run_artifacts() -> Iterable[str]:
     return _run([sys.executable, "-m", "workbench.bench.built"])
 
 
-GATES = (
-    Gate("runtime", runtime),
-    Gate("pins", pins),
-    Gate("workflows", workflows),
-    Gate("sam-validate", sam_validate),
-    Gate("cfn-lint", cfn_lint),
-    Gate("service-rules", service_rules),
-    Gate("checkov", checkov),
-    Gate("bandit", bandit),
-    Gate("secrets", secrets),
-    Gate("build", build),
-    Gate("reproducible", reproducible),
-    Gate("deployments", deployments),
-    Gate("run", run_artifacts),
-)
+GATES: dict[str, Callable[[], Iterable[str]]] = {
+    "runtime": runtime,
+    "pins": pins,
+    "workflows": workflows,
+    "sam-validate": sam_validate,
+    "cfn-lint": cfn_lint,
+    "service-rules": service_rules,
+    "checkov": checkov,
+    "bandit": bandit,
+    "secrets": secrets,
+    "build": build,
+    "reproducible": reproducible,
+    "deployments": deployments,
+    "run": run_artifacts,
+}
+"""Each check by its name; it tells what is wrong, nothing if it may pass."""
 
 
 def _run(command: Iterable[str], passing: Collection[int] = (0,)) -> list[str]:
@@ -199,10 +190,6 @@ def _run(command: Iterable[str], passing: Collection[int] = (0,)) -> list[str]:
         return []
     lines = f"{done.stdout}{done.stderr}".splitlines()
     return [line for line in lines if line.strip()] or [f"exit {done.returncode}"]
-
-
-def _output(command: Iterable[str]) -> str:
-    return _finished(command).stdout
 
 
 def _finished(command: Iterable[str]) -> subprocess.CompletedProcess[str]:
@@ -226,27 +213,25 @@ def _tool(name: str, folder: Path | None = None) -> Path:
 def main() -> None:
     """Run the gates, say how each went, and exit with 1 if one is shut."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(g.name for g in GATES))
-    wanted = parser.parse_args().names or [gate.name for gate in GATES]
-    unknown = set(wanted) - {gate.name for gate in GATES}
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(GATES))
+    wanted = parser.parse_args().names or list(GATES)
+    unknown = set(wanted) - GATES.keys()
     if unknown:
         parser.error(f"there is no gate {', '.join(sorted(unknown))}")
-    shut = [gate.name for gate in GATES if gate.name in wanted and not _passes(gate)]
+    shut = [name for name in GATES if name in wanted and not _passes(name)]
     if shut:
         sys.exit(f"shut: {', '.join(shut)}")
 
 
-def _passes(gate: Gate) -> bool:
-    clock = SystemClock()
-    began = clock.monotonic()
-    sys.stdout.write(f"{gate.name:13} ... ")
+def _passes(name: str) -> bool:
+    began = time.monotonic()
+    sys.stdout.write(f"{name:13} ... ")
     sys.stdout.flush()
     try:
-        faults = list(gate.faults())
+        faults = list(GATES[name]())
     except CardsharpError as error:
         faults = str(error).splitlines()
-    took = timedelta(seconds=clock.monotonic() - began).total_seconds()
-    say(f"{'open' if not faults else 'SHUT'} {took:6.1f} s")
+    say(f"{'open' if not faults else 'SHUT'} {time.monotonic() - began:6.1f} s")
     for fault in faults:
         say(f"      {fault}")
     return not faults

@@ -12,7 +12,6 @@ import time
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
@@ -20,7 +19,6 @@ from typing import Any, Self
 from cardsharp.errors import CardsharpError
 
 HOST = "127.0.0.1"
-_PREFIX = "/2018-06-01/runtime/"
 _LOOK = 0.2
 """Seconds between looks at whether the environment still runs."""
 
@@ -32,23 +30,6 @@ _ARN = "arn:aws:lambda:us-east-1:000000000000:function:"
 
 class RuntimeFault(CardsharpError):
     """The function failed, could not be imported, or did not answer in time."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Invocation:
-    """What is delivered to the function."""
-
-    request_id: str
-    body: bytes
-    deadline_ms: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Outcome:
-    """What the function said: its answer, or its error with the kind "error"."""
-
-    kind: str
-    body: bytes
 
 
 class RuntimeApi:
@@ -64,8 +45,8 @@ class RuntimeApi:
         self._function = function
         self._on_first_poll = on_first_poll
         self._alive = alive
-        self._pending: queue.Queue[_Invocation] = queue.Queue()
-        self._outcomes: queue.Queue[_Outcome] = queue.Queue()
+        self._pending: queue.Queue[tuple[dict[str, str], bytes]] = queue.Queue()
+        self._outcomes: queue.Queue[tuple[str, bytes]] = queue.Queue()
         self._ready = threading.Event()
         self._server = _Server((HOST, 0), _handler_for(self))
         serve = self._server.serve_forever
@@ -93,25 +74,31 @@ class RuntimeApi:
         end = time.monotonic() + limit.total_seconds()
         while not self._ready.wait(_LOOK):
             if not self._outcomes.empty():
-                raise RuntimeFault(f"{self._function}: {_sentence(self._outcomes.get())}")
+                raise RuntimeFault(f"{self._function}: {_sentence(self._outcomes.get()[1])}")
             if time.monotonic() > end or not self._alive():
                 raise RuntimeFault(f"{self._function} did not get ready.")
 
-    def invoke(self, event: object, timeout: timedelta, request_id: str | None = None) -> Any:  # noqa: ANN401 - any JSON
+    def invoke(self, event: object, timeout: timedelta) -> Any:  # noqa: ANN401 - any JSON
         """What the handler answers to an event within the function's timeout.
 
         Raises:
             RuntimeFault: it failed, or did not answer.
         """
-        deadline = round((time.time() + timeout.total_seconds()) * 1000)
-        request_id = request_id or str(uuid.uuid4())
-        self._pending.put(_Invocation(request_id, json.dumps(event).encode(), deadline))
-        outcome = self._await_outcome(time.monotonic() + timeout.total_seconds())
-        if outcome.kind != "response":
-            raise RuntimeFault(f"{self._function}: {_sentence(outcome)}")
-        return json.loads(outcome.body or b"null")
+        seconds = timeout.total_seconds()
+        headers = {
+            "Lambda-Runtime-Aws-Request-Id": str(uuid.uuid4()),
+            "Lambda-Runtime-Deadline-Ms": str(round((time.time() + seconds) * 1000)),
+            "Lambda-Runtime-Invoked-Function-Arn": _ARN + self._function,
+            # AWS's client dies of a missing content type.
+            "Content-Type": "application/json",
+        }
+        self._pending.put((headers, json.dumps(event).encode()))
+        kind, body = self._outcome(time.monotonic() + seconds)
+        if kind != "response":
+            raise RuntimeFault(f"{self._function}: {_sentence(body)}")
+        return json.loads(body or b"null")
 
-    def _await_outcome(self, end: float) -> _Outcome:
+    def _outcome(self, end: float) -> tuple[str, bytes]:
         while time.monotonic() < end:
             with suppress(queue.Empty):
                 return self._outcomes.get(timeout=_LOOK)
@@ -124,19 +111,11 @@ class RuntimeApi:
         if not self._ready.is_set():
             self._on_first_poll()
             self._ready.set()
-        given = self._pending.get()
-        headers = {
-            "Lambda-Runtime-Aws-Request-Id": given.request_id,
-            "Lambda-Runtime-Deadline-Ms": str(given.deadline_ms),
-            "Lambda-Runtime-Invoked-Function-Arn": _ARN + self._function,
-            # AWS's client dies of a missing content type.
-            "Content-Type": "application/json",
-        }
-        return headers, given.body
+        return self._pending.get()
 
     def settle(self, kind: str, body: bytes) -> None:
         """Take what the environment said: "response" or "error" with a body."""
-        self._outcomes.put(_Outcome(kind, body))
+        self._outcomes.put((kind, body))
 
 
 class _Server(ThreadingHTTPServer):
@@ -146,9 +125,9 @@ class _Server(ThreadingHTTPServer):
         """Say nothing of connections that an ending environment drops."""
 
 
-def _sentence(outcome: _Outcome) -> str:
+def _sentence(body: bytes) -> str:
     """What went wrong, as the runtime client tells it."""
-    told = json.loads(outcome.body or b"{}")
+    told = json.loads(body or b"{}")
     return f"{told.get('errorType', 'error')}: {told.get('errorMessage', 'no message')}"
 
 
@@ -159,22 +138,16 @@ def _handler_for(api: RuntimeApi) -> type[BaseHTTPRequestHandler]:
         disable_nagle_algorithm = True
 
         def do_GET(self) -> None:
-            if self.path != f"{_PREFIX}invocation/next":
-                self._reply(404)
-                return
-            headers, body = api.next_headers_and_body()
-            self._reply(200, headers, body)
+            self._reply(200, *api.next_headers_and_body())
 
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
             api.settle(self.path.rpartition("/")[2], body)
             self._reply(202, {}, b'{"status": "OK"}')
 
-        def _reply(
-            self, status: int, headers: dict[str, str] | None = None, body: bytes = b""
-        ) -> None:
+        def _reply(self, status: int, headers: dict[str, str], body: bytes) -> None:
             self.send_response(status)
-            for name, value in (headers or {}).items():
+            for name, value in headers.items():
                 self.send_header(name, value)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()

@@ -97,14 +97,16 @@ def run_sam(arguments: Sequence[str], environment: Mapping[str, str]) -> str:
     return told
 
 
-def sam_build(into: Path = BUILD, target: Target | None = None, *, offline: bool = False) -> Build:
+def sam_build(into: Path = BUILD, target: Target | None = None, *, again: bool = False) -> Build:
     """Build all root templates, for Lambda if no other target is given.
+
+    A build made `again` is made without network and under another hash seed.
 
     Raises:
         BuildError: SAM failed; the message is what it printed.
     """
     environment = {**(target or Target()).environment(), **QUIET}
-    environment |= {"UV_OFFLINE": "1"} if offline else {}
+    environment |= {"UV_OFFLINE": "1", "PYTHONHASHSEED": "2"} if again else {}
     build = Build(into)
     for root, folder in FOLDERS.items():
         place = (into / folder).absolute()

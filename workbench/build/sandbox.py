@@ -131,7 +131,7 @@ class Sandbox:
         """What the environment has used up to now."""
         if self._process is None:
             raise ConfigError(f"{self._name} does not run.")
-        return _usage_of(self._process.pid)
+        return usage_of(self._process.pid)
 
     def _note_init(self) -> None:
         self.init = self.usage()
@@ -167,7 +167,8 @@ class Sandbox:
         }
 
 
-def _usage_of(pid: int) -> ProcessUsage:
+def usage_of(pid: int) -> ProcessUsage:
+    """What a living process has used up to now, all its threads together."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     ticks = int(fields[_USER_TIME]) + int(fields[_SYSTEM_TIME])
     status = Path(f"/proc/{pid}/status").read_text()
