@@ -12,8 +12,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from support.alarm_states import composite_is_on, fired, minutes
-from support.alarms import read_alarms
+from support.alarms import MINUTE, composite_is_on, fired, minutes, read_alarms
 from support.arena import ALICE, BOB, HandClock
 from support.aws_recording import GAMES, STACK, Recorder, Scene, opponent, recorder
 from support.aws_template import properties, template
@@ -28,11 +27,11 @@ from cardsharp.cloud.telemetry import NAMESPACE, meter
 from cardsharp.deadmansdraw.fallback import decide
 from cardsharp.deadmansdraw.reading import rebuild
 from cardsharp.deadmansdraw.strategies import build
+from workbench.cloud.filter_patterns import matcher
 from workbench.cloud.samples import Sample, sample, shifted
 from workbench.operate.story import PROBLEMS
 
 ALARMS, COMPOSITES = read_alarms(template(), STACK)
-MINUTE = timedelta(minutes=1)
 VISIBILITY = timedelta(minutes=30)
 QUICK = 500
 """Milliseconds that are late for nobody."""
@@ -56,7 +55,7 @@ LIVES = [
 
 def on(samples: list[Sample], tail: timedelta = MINUTE) -> set[str]:
     """The alarms that go on at any full minute of a recording."""
-    return set(fired(ALARMS, samples, minutes(samples, tail)))
+    return fired(ALARMS, samples, minutes(samples, tail))
 
 
 OLDEST = "ApproximateAgeOfOldestMessage"
@@ -74,15 +73,15 @@ def on_amid(healthy: list[Sample], samples: list[Sample]) -> set[str]:
     return on([*samples, *(one for part in before_and_after for one in part)])
 
 
-def matches(pattern: str, line: str) -> bool:
-    """Whether a filter pattern of CloudWatch that asks for any of some terms finds a line."""
-    return any(term.strip('"') in line for term in re.findall(r'\?("[^"]+"|\S+)', pattern))
+def found_by(pattern: str, lines: list[str]) -> list[str]:
+    """The lines that a filter pattern of CloudWatch finds."""
+    matches = matcher(pattern, lambda other: pytest.fail(f"{other} has no terms"))
+    return [line for line in lines if matches(line)]
 
 
 def error_lines(lines: list[str]) -> list[str]:
     """The lines that the metric filter of the worker's log group counts."""
-    pattern = properties("WorkerErrorLines")["FilterPattern"]
-    return [line for line in lines if matches(pattern, line)]
+    return found_by(properties("WorkerErrorLines")["FilterPattern"], lines)
 
 
 @pytest.fixture(scope="module")
@@ -238,7 +237,7 @@ def test_a_line_of_a_function_that_failed_or_died_is_noticed(
     assert error_lines(LIVES) == []
     quiet.note(STACK, "ErrorLines", {}, 1)
     assert on_amid(healthy, quiet.samples) == {"ErrorLogged"}
-    assert [line for line in DEATHS if matches(PROBLEMS, line)] == DEATHS
+    assert found_by(PROBLEMS, DEATHS) == DEATHS
     asked = re.search(r"@message like /(.+)/", properties("RecentProblems")["QueryString"])
     assert asked is not None
     assert [line for line in [*DEATHS, *LIVES] if re.search(asked[1], line)] == DEATHS
@@ -268,7 +267,7 @@ def test_what_nothing_on_this_machine_measures_is_noticed(
 
 @pytest.mark.parametrize("cause", ["NotListening", "NotActing", "NotTakenUp", "NobodyComes"])
 def test_the_bot_counts_as_not_playing_for_each_of_its_causes(cause: str) -> None:
-    (composite,) = COMPOSITES
+    (composite,) = COMPOSITES.values()
     states = {alarm.name: alarm.name == cause for alarm in ALARMS}
     assert composite_is_on(composite, states)
     assert not composite_is_on(composite, dict.fromkeys(states, False) | {"SlowPickUp": True})
@@ -287,7 +286,9 @@ def test_turns_that_are_picked_up_six_seconds_late_are_noticed(
         here.arena.create_match([ALICE, BOB])
         here.listen()
         assert here.work() is not None
-        assert on_amid(healthy, here.samples) == {"SlowPickUp"}
+        decided = {Metric.DECISION}
+        found = [in_time(one) if one.metric.name in decided else one for one in here.samples]
+        assert on_amid(healthy, found) == {"SlowPickUp"}
 
 
 def test_a_turn_that_the_arena_ended_is_noticed(healthy: list[Sample], tmp_path: Path) -> None:

@@ -8,11 +8,12 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 import pytest
-from support.aws_template import listed, properties, statements
+from support.aws_template import properties, statements
 from support.stored import any_match
 from support.viewer_cloud import NOTE, SECRET, TTL, Deployed, deployed
 
 from cardsharp.viewer.assembly import SHOWN, THOUGHTS
+from workbench.build.expressions import listed
 from workbench.build.target import ROOT
 from workbench.cloud.emulator import Emulator
 

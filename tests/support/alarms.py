@@ -1,15 +1,39 @@
-"""The alarms of template.yaml as they would be created in a stack of some name."""
+"""The alarms of template.yaml in a stack of some name, and what CloudWatch would make of samples.
 
-from collections.abc import Mapping
+When an alarm is on, by the rules of "Using Amazon CloudWatch alarms": values are gathered into
+periods on the clock's grid, the last N periods are compared, M of them must breach, and a period
+without values is treated as the alarm says.
+"""
+
+import math
+import operator
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from statistics import fmean
 from typing import Any
 
 from cardsharp.errors import ConfigError
-from workbench.cloud.samples import MetricKey
+from workbench.build.expressions import of_kind
+from workbench.build.translate import Template
+from workbench.cloud.samples import MetricKey, Sample
 
-ALARM = "AWS::CloudWatch::Alarm"
-COMPOSITE = "AWS::CloudWatch::CompositeAlarm"
+MINUTE = timedelta(minutes=1)
+_COMPARISONS = {
+    "GreaterThanThreshold": operator.gt,
+    "GreaterThanOrEqualToThreshold": operator.ge,
+    "LessThanThreshold": operator.lt,
+    "LessThanOrEqualToThreshold": operator.le,
+}
+_STATISTICS: Mapping[str, Callable[[Sequence[float]], float]] = {
+    "Sum": sum,
+    "Maximum": max,
+    "Minimum": min,
+    "Average": fmean,
+    "SampleCount": len,
+}
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,32 +64,19 @@ class Alarm:
         return next(iter(self.series.values())).period
 
 
-@dataclass(frozen=True, slots=True)
-class Composite:
-    """An alarm on other alarms, which its rule names by their logical names."""
+def read_alarms(template: Template, stack: str) -> tuple[list[Alarm], dict[str, str]]:
+    """The alarms of a translated template, and the rules of those on other alarms by their names.
 
-    name: str
-    rule: str
-
-
-def read_alarms(template: Mapping[str, Any], stack: str) -> tuple[list[Alarm], list[Composite]]:
-    """The alarms of a translated template; physical names are the logical ones.
+    Physical names are the logical ones.
 
     Raises:
         ConfigError: an alarm uses what is not known here.
     """
-    resources = template["Resources"]
     found = [
-        _alarm(name, resource["Properties"], stack)
-        for name, resource in resources.items()
-        if resource["Type"] == ALARM
+        _alarm(name, told, stack) for name, told in of_kind(template, "AWS::CloudWatch::Alarm")
     ]
-    composites = [
-        Composite(name, _plain(resource["Properties"]["AlarmRule"], stack))
-        for name, resource in resources.items()
-        if resource["Type"] == COMPOSITE
-    ]
-    return found, composites
+    composites = of_kind(template, "AWS::CloudWatch::CompositeAlarm")
+    return found, {name: _plain(told["AlarmRule"], stack) for name, told in composites}
 
 
 def _alarm(name: str, properties: Mapping[str, Any], stack: str) -> Alarm:
@@ -85,27 +96,24 @@ def _alarm(name: str, properties: Mapping[str, Any], stack: str) -> Alarm:
 
 def _series(properties: Mapping[str, Any], stack: str) -> tuple[dict[str, Series], str]:
     """The series of an alarm by their ids, and the expression that is compared."""
-    if "Metrics" not in properties:
-        statistic = properties.get("ExtendedStatistic") or properties["Statistic"]
-        return {"m": _one_series(properties, statistic, properties["Period"], stack)}, "m"
-    series, shown = {}, None
-    for query in properties["Metrics"]:
-        if "MetricStat" in query:
-            stat = query["MetricStat"]
-            series[query["Id"]] = _one_series(stat["Metric"], stat["Stat"], stat["Period"], stack)
-        if query.get("ReturnData", True):
-            shown = query.get("Expression", query["Id"])
-    if shown is None:
-        raise ConfigError("An alarm on several metrics must return the data of one of them.")
-    return series, shown
+    statistic = properties.get("ExtendedStatistic") or properties.get("Statistic")
+    own = {"Metric": properties, "Stat": statistic, "Period": properties.get("Period")}
+    queries = properties.get("Metrics", [{"Id": "m", "MetricStat": own}])
+    series = {
+        one["Id"]: _one_series(**one["MetricStat"], stack=stack)
+        for one in queries
+        if "MetricStat" in one
+    }
+    (shown,) = [one for one in queries if one.get("ReturnData", True)]
+    return series, shown.get("Expression", shown["Id"])
 
 
-def _one_series(metric: Mapping[str, Any], statistic: str, period: int, stack: str) -> Series:
+def _one_series(Metric: Mapping[str, Any], Stat: str, Period: int, stack: str) -> Series:  # noqa: N803 - CloudFormation's names
     dimensions = frozenset(
-        (one["Name"], _plain(one["Value"], stack)) for one in metric.get("Dimensions", [])
+        (one["Name"], _plain(one["Value"], stack)) for one in Metric.get("Dimensions", [])
     )
-    identity = MetricKey(_plain(metric["Namespace"], stack), metric["MetricName"], dimensions)
-    return Series(identity, statistic, timedelta(seconds=int(period)))
+    identity = MetricKey(_plain(Metric["Namespace"], stack), Metric["MetricName"], dimensions)
+    return Series(identity, Stat, timedelta(seconds=int(Period)))
 
 
 def _plain(value: object, stack: str) -> str:
@@ -120,3 +128,82 @@ def _plain(value: object, stack: str) -> str:
     if isinstance(value, dict) and "Fn::Sub" in value:
         return str(value["Fn::Sub"]).replace("${", "").replace("}", "")
     raise ConfigError(f"An alarm uses {value!r}, which cannot be resolved here.")
+
+
+def is_on(alarm: Alarm, samples: Sequence[Sample], at: datetime) -> bool:
+    """Whether the alarm is on at a moment, looking at the periods that are over by then.
+
+    Raises:
+        ConfigError: its definition uses what is not known here.
+    """
+    last = at - (at - _EPOCH) % alarm.period
+    found = [_breaches(alarm, samples, last - alarm.period * (n + 1)) for n in range(alarm.periods)]
+    return sum(found) >= alarm.breaching
+
+
+def fired(
+    alarms: Iterable[Alarm], samples: Sequence[Sample], moments: Sequence[datetime]
+) -> set[str]:
+    """The names of the alarms that were on at any of the moments."""
+    found = set()
+    for alarm in alarms:
+        heard = {series.metric for series in alarm.series.values()}
+        its = [one for one in samples if one.metric in heard]
+        if any(is_on(alarm, its, at) for at in moments):
+            found.add(alarm.name)
+    return found
+
+
+def composite_is_on(rule: str, states: Mapping[str, bool]) -> bool:
+    """Whether an alarm on others is on while these are on or off."""
+    return bool(_computed(rule, {"ALARM": lambda name: states[name]}))
+
+
+def minutes(samples: Sequence[Sample], tail: timedelta = MINUTE) -> list[datetime]:
+    """Every full minute from the first sample to `tail` after the last."""
+    first = min(one.at for one in samples)
+    end = max(one.at for one in samples) + tail
+    start = first - (first - _EPOCH) % MINUTE + MINUTE
+    return [start + MINUTE * n for n in range((end - start) // MINUTE + 1)]
+
+
+def _breaches(alarm: Alarm, samples: Sequence[Sample], start: datetime) -> bool:
+    """Whether the period that begins at `start` counts against the alarm."""
+    values = {name: _value(series, samples, start) for name, series in alarm.series.items()}
+    value = _computed(alarm.expression, {**values, **_FUNCTIONS})
+    if value is not None:
+        return bool(_COMPARISONS[alarm.comparison](value, alarm.threshold))
+    if alarm.missing not in {"breaching", "notBreaching"}:
+        raise ConfigError(f"{alarm.name} treats missing data as {alarm.missing}; say which it is.")
+    return alarm.missing == "breaching"
+
+
+def _value(series: Series, samples: Sequence[Sample], start: datetime) -> float | None:
+    end = start + series.period
+    values = [one.value for one in samples if one.metric == series.metric and start <= one.at < end]
+    if not values:
+        return None
+    if series.statistic.startswith("p"):
+        rank = math.ceil(float(series.statistic[1:]) / 100 * len(values))
+        return sorted(values)[max(rank, 1) - 1]
+    return _STATISTICS[series.statistic](values)
+
+
+_FUNCTIONS: Mapping[str, object] = {
+    "FILL": lambda value, other: other if value is None else value,
+    "IF": lambda condition, then, other: then if condition else other,
+}
+
+
+def _computed(expression: str, known: Mapping[str, object]) -> float | None:
+    """What metric math or an alarm's rule of our template comes to.
+
+    Read as Python, with what is known; a missing value makes a result missing, unless FILL
+    replaces it.
+    """
+    spoken = re.sub(r"\b(AND|OR|NOT)\b", lambda word: word[0].lower(), expression)
+    try:
+        found: float | None = eval(spoken.strip(), {"__builtins__": {}}, dict(known))  # noqa: S307 - our own template's
+    except TypeError:  # None is no number
+        return None
+    return found

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
+from workbench.build import expressions
+from workbench.build.expressions import listed
 from workbench.build.translate import Template, translated
 from workbench.cloud.nested import flattened
 from workbench.cloud.template import ARENA, TEMPLATE
@@ -27,11 +29,7 @@ def arena() -> Template:
 
 def of_kind(kind: str) -> dict[str, dict[str, Any]]:
     """The properties of all resources of a type, by logical name."""
-    return {
-        name: resource["Properties"]
-        for name, resource in template()["Resources"].items()
-        if resource["Type"] == kind
-    }
+    return dict(expressions.of_kind(template(), kind))
 
 
 def properties(name: str) -> dict[str, Any]:
@@ -47,11 +45,6 @@ def statements(role: str) -> Iterator[dict[str, Any]]:
             yield from properties(f"{service}{name}")["PolicyDocument"]["Statement"]
     for policy in properties(role)["Policies"]:
         yield from policy["PolicyDocument"]["Statement"]
-
-
-def listed(value: object) -> list[Any]:
-    """One or several, as a list."""
-    return value if isinstance(value, list) else [value]
 
 
 def allowed_actions(role: str, service: str) -> set[str]:

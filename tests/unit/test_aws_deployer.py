@@ -2,12 +2,11 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from support.policies import ACCOUNT, BOUND, REGION, Policy, Request, allowed, made
 
-from workbench.build.expressions import largest, of_kind
+from workbench.build.expressions import largest, listed, of_kind
 from workbench.build.refused_rights import policy_sizes, statements
 from workbench.build.target import ROOT
 from workbench.build.translate import whole
@@ -201,7 +200,3 @@ def _bounded(action: str, resource: str) -> bool:
     if named != resource:
         named = named.replace(":cardsharp", f":{kinds.get(service, '')}cardsharp", 1)
     return allowed(Request(action, named), [EVERYTHING], made("Boundary"))
-
-
-def listed(value: Any) -> list[Any]:  # noqa: ANN401 - JSON
-    return value if isinstance(value, list) else [value]

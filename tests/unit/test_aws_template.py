@@ -6,11 +6,12 @@ import tomllib
 from typing import Any
 
 import pytest
-from support.aws_template import allowed_actions, listed, of_kind, properties, statements, template
+from support.aws_template import allowed_actions, of_kind, properties, statements, template
 
 from cardsharp.cloud.settings import PREFIX
 from cardsharp.deadmansdraw.settings import Settings
 from workbench.build.deploy import CONFIG
+from workbench.build.expressions import listed
 from workbench.cloud.template import TEMPLATE, load_template, services, templates
 
 DAY = 86_400

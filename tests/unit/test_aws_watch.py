@@ -20,7 +20,7 @@ DIRECTORS = ("TickFailed", "TicksLate", "DirectorFailed", "DirectorThrottled")
 APART = (*GAMES_AND_PAGES, *DIRECTORS)
 """What is deployed only if asked for, and no part of the bot."""
 
-NAMES = [alarm.name for alarm in ALARMS] + [composite.name for composite in COMPOSITES]
+NAMES = [*(alarm.name for alarm in ALARMS), *COMPOSITES]
 
 
 @pytest.mark.parametrize("file", templates(), ids=lambda one: one.name)
