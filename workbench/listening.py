@@ -59,7 +59,7 @@ def url_of(listening: socket.socket, *, tls: bool = False) -> str:
     return f"{'https' if tls else 'http'}://{shown}:{port}"
 
 
-class Prompt:
+class TimelyBodies:
     """An application whose clients have sent their bodies after a time; who has not, is told so."""
 
     def __init__(self, app: ASGIApp, limit: timedelta) -> None:
@@ -139,7 +139,7 @@ class Server(uvicorn.Server):
         self._lines = Lines() if lines is None else lines
         super().__init__(
             uvicorn.Config(
-                Answering(Prompt(app, BODY_LIMIT), self._lines),
+                Answering(TimelyBodies(app, BODY_LIMIT), self._lines),
                 http=partial(Lined, lines=self._lines),  # type: ignore[arg-type]
                 log_config=None,
                 log_level=logging.WARNING,

@@ -125,7 +125,7 @@ def _opening(of: Game) -> object:
 # --- the strategy --------------------------------------------------------------------------------
 
 
-class _Weighed(BaseModel):
+class _RatedOption(BaseModel):
     """An option of an answer."""
 
     action: JsonValue
@@ -140,7 +140,7 @@ class _Answer(BaseModel):
 
     action: JsonValue
     reason: str = ""
-    options: tuple[_Weighed, ...] = ()
+    options: tuple[_RatedOption, ...] = ()
 
 
 class Program:

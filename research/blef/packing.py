@@ -5,7 +5,7 @@ from array import array
 from pathlib import Path
 
 from cardsharp.blef.strategies.sight import Shape
-from cardsharp.blef.strategies.trained import Rows, Table, read
+from cardsharp.blef.strategies.trained import RoleTable, Rows, read
 from cardsharp.errors import ConfigError
 from research.blef.compiled import Cards, CTable, Learner, library, setup_of, table_of
 
@@ -40,7 +40,7 @@ def _trimmed(row: bytes) -> bytes:
     return row[: 2 * chances.index(0)] if 0 in chances else row
 
 
-def opened(cards: Cards, tables: tuple[Table, Table]) -> CTable:
+def opened(cards: Cards, tables: tuple[RoleTable, RoleTable]) -> CTable:
     """A shipped table as the compiled players take it."""
     first, second = map(_rows_of, tables)
     return table_of(setup_of(Shape(cards)), (first, second))
@@ -58,7 +58,7 @@ def tables_in(file: Path) -> dict[Cards, CTable]:
     return {cards: opened(cards, found) for cards, found in tables.rounds.items()}
 
 
-def _rows_of(table: Table) -> Rows:
+def _rows_of(table: RoleTable) -> Rows:
     numbers, rows = array("I"), list[bytes]()
     for last in range(table.parts):
         part = table.part(last)

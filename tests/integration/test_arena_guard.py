@@ -21,7 +21,7 @@ from support.arena import (
 )
 
 from cardsharp.deadmansdraw.arena.auth import Gatekeeper
-from cardsharp.deadmansdraw.arena.http import Guard, Limits, json_answer
+from cardsharp.deadmansdraw.arena.http import Guard, GuardLimits, json_answer
 from cardsharp.deadmansdraw.arena.limits import Guesses, MemoryCounts, Quotas, Shares, SlowDown
 from cardsharp.deadmansdraw.arena.players import Book, User, load_players
 
@@ -37,7 +37,7 @@ class Door:
         """Whether clients are gone as soon as they have asked."""
         self.heard = 0
         counts = MemoryCounts(clock)
-        limits = Limits(
+        limits = GuardLimits(
             guesses=Guesses(counts, clock),
             shares=Shares(Quotas(matches=1, at_once=1), counts),
             slow=(SlowDown(per_address, clock), SlowDown(per_user, clock)),

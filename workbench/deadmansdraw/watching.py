@@ -42,7 +42,7 @@ class Audience(Protocol):
 
 
 @dataclass(slots=True)
-class _Seen:
+class _Followed:
     """How much of a match has been told."""
 
     header: Header
@@ -56,7 +56,7 @@ class Watch:
     def __init__(self, log: MatchLog, audience: Audience) -> None:
         self._log = log
         self._audience = audience
-        self._seen: dict[str, _Seen] = {}
+        self._seen: dict[str, _Followed] = {}
 
     def glance(self, matches: Sequence[str]) -> None:
         """Tell what is new of these matches."""
@@ -73,7 +73,7 @@ class Watch:
         if record is None or not record.header or self.ended(match_id):
             return
         if match_id not in self._seen:
-            self._seen[match_id] = _Seen(header_of(record))
+            self._seen[match_id] = _Followed(header_of(record))
             self._audience.began(match_id, self._seen[match_id].header)
         seen, outcome = self._seen[match_id], outcome_of(record)
         over = [turn for turn in turns_of(self._log.moves(match_id)) if turn.over]

@@ -40,14 +40,14 @@ REACH = 4
 Verdict = Literal["beaten", "not beaten", "not decided"]
 
 
-class _Kept(BaseModel):
+class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 # --- the rungs -----------------------------------------------------------------------------------
 
 
-class Ladder(_Kept):
+class Ladder(_Frozen):
     """The measured players of a game, the lowest rung first; `pairs` were played by each two."""
 
     game: str
@@ -104,7 +104,7 @@ def measured(plan: Plan, pool: Executor | None, tell: Callable[[Duel], None]) ->
 # --- the climb -----------------------------------------------------------------------------------
 
 
-class Rung(_Kept):
+class Rung(_Frozen):
     """What came of the meeting with one rung; `fingerprint` is of all code that took part."""
 
     game: str

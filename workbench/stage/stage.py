@@ -47,14 +47,14 @@ class Script:
 
 
 @dataclass(frozen=True, slots=True)
-class Teams:
+class LocalTeams:
     """The two players of a local arena, first ourselves."""
 
     us: Player
     them: Player
 
     @classmethod
-    def of_arena(cls, players: Path = DEFAULT_FILE) -> "Teams":
+    def of_arena(cls, players: Path = DEFAULT_FILE) -> "LocalTeams":
         """The first two players of the arena's file besides the dummy."""
         us, them, *_ = (p for p in load_players(players).values() if p.id != DUMMY_ID)
         return cls(us, them)
@@ -91,7 +91,7 @@ class Stage:
         self._clock = side.assembly.clock
         self._organiser = organiser
         self._check = check
-        self._teams = Teams.of_arena()
+        self._teams = LocalTeams.of_arena()
         self._begun = 0
 
     def begin(self) -> str:
@@ -141,7 +141,7 @@ def set_up(script: Script, folder: Path) -> Iterator[Stage]:
         ConfigError: a strategy, a port or a setting cannot be used.
         CardsharpError: the arena or the emulator did not start.
     """
-    teams, password = Teams.of_arena(), secrets.token_urlsafe()
+    teams, password = LocalTeams.of_arena(), secrets.token_urlsafe()
     with ExitStack() as stack:
         arena = stack.enter_context(ArenaServer(ArenaConfig(admin_password=password)))
         opponent = OpponentProcess(

@@ -41,7 +41,7 @@ def game(name: str | None) -> Game:
     return found
 
 
-class Context(Protocol):
+class InvocationContext(Protocol):
     """What Lambda says of an invocation, as far as it matters here."""
 
     @property
@@ -60,7 +60,7 @@ def settings_names() -> frozenset[str]:
     return frozenset(name for settings in told for name in settings.names())
 
 
-def job_of(context: Context, environment: Mapping[str, str], meter: Meter) -> Job:
+def job_of(context: InvocationContext, environment: Mapping[str, str], meter: Meter) -> Job:
     """The job of an invocation of Lambda."""
     return Job(
         environment=environment,

@@ -42,7 +42,7 @@ _KEPT = timedelta(days=2)
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class Lifetime:
     """When a game was last changed, and when it expires."""
 
     changed: datetime
@@ -64,7 +64,7 @@ class Census:
         self._table = table
 
     def moves(
-        self, game_uuid: str, before: Entry | None, after: Entry
+        self, game_uuid: str, before: Lifetime | None, after: Lifetime
     ) -> "list[TransactWriteItemTypeDef]":
         """The writes that count a changed game anew, none if its buckets are the same."""
         shift: Counter[_Bucket] = Counter()
@@ -104,7 +104,7 @@ def _minute_bucket(changed: datetime, share: int) -> _Bucket:
     return _Bucket(_hour(start), f"{_at(start)}#{share}", start + _MINUTE)
 
 
-def _last_bucket(entry: Entry, share: int) -> _Bucket:
+def _last_bucket(entry: Lifetime, share: int) -> _Bucket:
     """The bucket of the day, or of the hour, in which a game expires."""
     hour = entry.expires.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
     if entry.expires - entry.changed <= _HOUR:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from cardsharp.blef.census import Census, Entry
+from cardsharp.blef.census import Census, Lifetime
 from cardsharp.blef.codec import decode_game, decode_round, encode_game, encode_round
 from cardsharp.blef.records import RECENT, WHOLE_LIFE, ClosedRound, GameRecord
 from cardsharp.blef.state import Round
@@ -105,7 +105,7 @@ class DynamoGames:
         receipts = (*saved.receipts, receipt)[-RECEIPTS:]
         put = _put(game, after, saved.version + 1, receipts, "game_version = :before")
         put.values[":before"] = number(saved.version)
-        others = self._census.moves(game.uuid, Entry(saved.changed, saved.expires), after)
+        others = self._census.moves(game.uuid, Lifetime(saved.changed, saved.expires), after)
         if closed is not None:
             others.append(self._round(game, closed_at(after.changed, closed)))
         try:
@@ -169,7 +169,7 @@ class _Put:
 
 
 def _put(
-    game: GameRecord, entry: Entry, version: int, receipts: tuple[str, ...], condition: str
+    game: GameRecord, entry: Lifetime, version: int, receipts: tuple[str, ...], condition: str
 ) -> _Put:
     """The write of a game; a private one leaves the index."""
     values: dict[str, Value] = {
@@ -189,8 +189,8 @@ def _put(
     return _Put(_key(game.uuid), update, condition, values)
 
 
-def _entry(game: GameRecord, changed: datetime) -> Entry:
-    return Entry(changed, game.expires(changed))
+def _entry(game: GameRecord, changed: datetime) -> Lifetime:
+    return Lifetime(changed, game.expires(changed))
 
 
 def _key(game_uuid: str) -> "dict[str, Value]":

@@ -6,7 +6,7 @@ from cardsharp.blef.strategies import large
 from cardsharp.blef.strategies.equilibrium import SOLVED, Mixture, cards_of, planned
 from cardsharp.blef.strategies.odds import bits_of
 from cardsharp.blef.strategies.sight import OPENING, Shape
-from cardsharp.blef.strategies.trained import WHOLE, Tables, trained
+from cardsharp.blef.strategies.trained import WHOLE, TrainedTables, trained
 
 _CHECK_ONLY: Mixture = ((CHECK, 1.0),)
 
@@ -18,7 +18,7 @@ def tabled(position: Position) -> Mixture | None:
     return looked_up(trained(), position) or mixed(large.known(), position)
 
 
-def looked_up(tables: Tables, position: Position) -> Mixture | None:
+def looked_up(tables: TrainedTables, position: Position) -> Mixture | None:
     """What a table plays, None where no table has an answer."""
     cards = cards_of(position)
     if cards not in tables.rounds:

@@ -38,7 +38,7 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class RoleTable:
     """The rows of one role, in parts by the last bet."""
 
     apart: int
@@ -76,35 +76,35 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Tables:
+class TrainedTables:
     """All trained tables, by the cards of a round: of who begins and of the other."""
 
-    rounds: Mapping[Cards, tuple[Table, Table]]
+    rounds: Mapping[Cards, tuple[RoleTable, RoleTable]]
     file: Mapped
 
 
 @cache
-def trained() -> Tables:
+def trained() -> TrainedTables:
     """The shipped tables, opened when they are first needed."""
     return read(FILE)
 
 
-def read(file: Path) -> Tables:
+def read(file: Path) -> TrainedTables:
     """The tables of a file.
 
     Raises:
         ConfigError: it cannot be read, or has another format.
     """
     entries, mapped = read_mapped(file, FORMAT)
-    rounds: dict[Cards, tuple[Table, Table]] = {}
+    rounds: dict[Cards, tuple[RoleTable, RoleTable]] = {}
     for entry in entries:
         first, second = (_table(mapped.body, *place) for place in entry["tables"])
         rounds[entry["cards"][0], entry["cards"][1]] = (first, second)
-    return Tables(rounds, mapped)
+    return TrainedTables(rounds, mapped)
 
 
-def _table(body: memoryview, at: int, parts: int, apart: int) -> Table:
-    return Table(apart, body[at : at + NUMBER * (parts + 1)].cast("I"), body)
+def _table(body: memoryview, at: int, parts: int, apart: int) -> RoleTable:
+    return RoleTable(apart, body[at : at + NUMBER * (parts + 1)].cast("I"), body)
 
 
 def write(file: Path, made_by: str, rounds: Mapping[Cards, Sequence[Rows]]) -> None:

@@ -17,8 +17,8 @@ from starlette.routing import Route
 
 from cardsharp.deadmansdraw.arena.auth import Gatekeeper
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
-from cardsharp.deadmansdraw.arena.endpoints import Api
-from cardsharp.deadmansdraw.arena.http import Guard, Limits, error_answer, not_found, tagged
+from cardsharp.deadmansdraw.arena.endpoints import RestApi
+from cardsharp.deadmansdraw.arena.http import Guard, GuardLimits, error_answer, not_found, tagged
 from cardsharp.deadmansdraw.arena.limits import Counts, Guesses, Shares, SlowDown
 from cardsharp.deadmansdraw.arena.listing import lists_own, looks_as_player
 from cardsharp.deadmansdraw.arena.lobby import Lobby
@@ -70,7 +70,7 @@ class Arena:
         self.referee = Referee(
             self.lobby, self.book, config.randomness, config.clock, since=place.since
         )
-        limits = Limits(
+        limits = GuardLimits(
             guesses=Guesses(place.counts, config.clock, waits=not place.waits_cost),
             shares=Shares(config.quotas, place.counts),
             slow=_slow_downs(config),
@@ -82,7 +82,7 @@ class Arena:
         guard = Guard(gatekeeper, limits, spectators=spectators)
         late = config.watchdog
         self._watchdog = None if late is None else Watchdog(self.referee, late)
-        api = Api(self.referee, place.waiting, config, place.name)
+        api = RestApi(self.referee, place.waiting, config, place.name)
         layers = (PrivateOnly, PathAsSent) if config.insecure else (PathAsSent,)
         self._links = list(_LINKS)
         self._guard = guard
@@ -140,7 +140,7 @@ def _slow_downs(config: ArenaConfig) -> tuple[SlowDown, SlowDown] | None:
     return SlowDown(config.per_address, config.clock), SlowDown(config.per_user, config.clock)
 
 
-def api_routes(api: Api, guard: Guard) -> list[Route]:
+def api_routes(api: RestApi, guard: Guard) -> list[Route]:
     """The routes of the REST API."""
     known, shown, hello = guard.known, guard.shown, guard.open(api.hello)
     return [

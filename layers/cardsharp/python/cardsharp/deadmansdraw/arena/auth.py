@@ -21,7 +21,7 @@ _FIELD = re.compile(r'(\w+)=(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))')
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class BoundRequest:
     """The parts of a request that its credentials are bound to."""
 
     method: str
@@ -45,7 +45,7 @@ class Gatekeeper:
         # A stranger's proof is compared with this one, so that it takes as long.
         self._nobody = secrets.token_hex(16)
 
-    def user(self, asked: Asked) -> User | None:
+    def user(self, asked: BoundRequest) -> User | None:
         """The user whose credentials these are, None where they are wrong, old or missing."""
         scheme, _, rest = asked.authorization.partition(" ")
         match scheme.lower():
@@ -57,7 +57,7 @@ class Gatekeeper:
                 name = None
         return None if name is None else self._book.user(name)
 
-    def named(self, asked: Asked) -> str | None:
+    def named(self, asked: BoundRequest) -> str | None:
         """Whom the credentials are of, right or wrong; "nobody" for one who is not there.
 
         None where there are none that could be looked at.
@@ -69,12 +69,12 @@ class Gatekeeper:
         name = _decoded(rest).partition(":")[0] if is_basic else _fields(rest).get("username", "")
         return "nobody" if self._book.proof_of(name) is None else name
 
-    def is_stale(self, asked: Asked) -> bool:
+    def is_stale(self, asked: BoundRequest) -> bool:
         """Whether it is a right answer to a nonce that has expired or was answered before."""
         scheme, _, rest = asked.authorization.partition(" ")
         return scheme.lower() == "digest" and self._digest(_fields(rest), asked) is not None
 
-    def malformed(self, asked: Asked) -> bool:
+    def malformed(self, asked: BoundRequest) -> bool:
         """Whether the credentials are no credentials at all: a 400, and nobody is asked again."""
         if not asked.authorization:
             return False
@@ -88,7 +88,7 @@ class Gatekeeper:
             case _:
                 return not separator
 
-    def challenges(self, asked: Asked) -> tuple[str, str]:
+    def challenges(self, asked: BoundRequest) -> tuple[str, str]:
         """The values of the two WWW-Authenticate headers.
 
         A right answer is called stale where the nonce has expired or its count does not rise, so
@@ -106,7 +106,7 @@ class Gatekeeper:
         same = hmac.compare_digest(ha1(name, password), self._nobody if known is None else known)
         return name if separator and same and known is not None else None
 
-    def _digest(self, fields: dict[str, str], asked: Asked) -> str | None:
+    def _digest(self, fields: dict[str, str], asked: BoundRequest) -> str | None:
         """The user whose password answers the nonce, however old that is."""
         if fields.get("uri") != asked.target or fields.get("qop") != "auth":
             return None
@@ -119,7 +119,7 @@ class Gatekeeper:
         same = hmac.compare_digest(given, expected.encode())
         return name if same and known is not None else None
 
-    def _counted(self, fields: dict[str, str], asked: Asked) -> str | None:
+    def _counted(self, fields: dict[str, str], asked: BoundRequest) -> str | None:
         """The user, where the nonce is fresh and was never answered with this count or a higher."""
         nonce, count = fields.get("nonce", ""), fields.get("nc", "")
         if not self._fresh(nonce) or not _COUNT.fullmatch(count):

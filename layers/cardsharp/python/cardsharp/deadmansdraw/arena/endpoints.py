@@ -38,7 +38,7 @@ HELLO = "Hello World. I am the SAP Labs CEE Hub Programming Competition 2023 Are
 MAX_REPEATS = 60
 
 
-class Api:
+class RestApi:
     """The REST API over one referee's matches."""
 
     def __init__(

@@ -15,7 +15,7 @@ from starlette.datastructures import QueryParams
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
-from cardsharp.deadmansdraw.arena.auth import Asked, Gatekeeper
+from cardsharp.deadmansdraw.arena.auth import BoundRequest, Gatekeeper
 from cardsharp.deadmansdraw.arena.inputs import read_json
 from cardsharp.deadmansdraw.arena.limits import WINDOW, Guesses, Pace, Shares, SlowDown
 from cardsharp.deadmansdraw.arena.paths import decode_parameters
@@ -93,7 +93,7 @@ def time_left(request: Request, limit: timedelta) -> TimeLeft:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class GuardLimits:
     """How much may be asked: wrong passwords, what a player takes, and how often who may ask.
 
     `slow` are the slow-downs of addresses and of users, by which those in `free` are not slowed.
@@ -113,7 +113,7 @@ class Guard:
     def __init__(
         self,
         gatekeeper: Gatekeeper,
-        limits: Limits,
+        limits: GuardLimits,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         spectators: Spectators | None = None,
     ) -> None:
@@ -195,7 +195,7 @@ class Guard:
 
         return endpoint
 
-    def _known(self, request: Request, asked: Asked) -> User | None:
+    def _known(self, request: Request, asked: BoundRequest) -> User | None:
         """Who asks, None where that is not proved; raises `Refused` where it is not looked at."""
         address, name = str(client_ip(request)), self._gatekeeper.named(asked)
         if name is not None:
@@ -206,7 +206,7 @@ class Guard:
             getattr(request.state, "signed_in", lambda: None)()
         return user
 
-    async def _ask_who(self, request: Request, asked: Asked) -> Response:
+    async def _ask_who(self, request: Request, asked: BoundRequest) -> Response:
         if self._gatekeeper.malformed(asked):
             return Response(b"Bad Request", 400)
         name = self._gatekeeper.named(asked)
@@ -247,11 +247,13 @@ class Guard:
             raise ClientGone
 
 
-def _asked(request: Request) -> Asked:
+def _asked(request: Request) -> BoundRequest:
     raw_path: bytes = request.scope.get("raw_path") or request.url.path.encode()
     query: bytes = request.scope["query_string"]
     target = raw_path + (b"?" + query if query else b"")
-    return Asked(request.method, target.decode("latin-1"), request.headers.get("authorization", ""))
+    return BoundRequest(
+        request.method, target.decode("latin-1"), request.headers.get("authorization", "")
+    )
 
 
 def _unless_known(request: Request, response: Response) -> Response:
