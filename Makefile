@@ -87,7 +87,7 @@ research-test: setup ## Run the tests of research/
 explore: setup ## Explore all interleavings of the real code in small matches: JOBS=8 DOCUMENT=1
 	@$(WORLD).explore $(if $(JOBS),--jobs $(JOBS)) $(if $(DOCUMENT),--document)
 
-planted: setup ## Plant 30 wrong rules in a clone with nothing beside it, and see each one caught
+planted: setup ## Plant wrong rules in a clone with nothing beside it, and see each one caught
 	@$(BIN)/pytest -n auto -q -rP tests/mutation
 
 mutants: setup ## Change the code at random and count what the tests notice: TARGETS=euchre SAMPLE=60 SEED=1

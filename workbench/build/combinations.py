@@ -142,20 +142,14 @@ def _deploy_released(
         formation = session.client(
             "cloudformation", endpoint_url=front.environment["AWS_ENDPOINT_URL_CLOUDFORMATION"]
         )
-        formation.create_change_set(
+        formation.create_stack(
             StackName=name,
-            ChangeSetName="released",
-            ChangeSetType="CREATE",
             TemplateURL=places["template"],
             Capabilities=["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"],
             Parameters=[
                 {"ParameterKey": key, "ParameterValue": value} for key, value in parameters.items()
             ],
         )
-        formation.get_waiter("change_set_create_complete").wait(
-            StackName=name, ChangeSetName="released", WaiterConfig={"Delay": 1}
-        )
-        formation.execute_change_set(StackName=name, ChangeSetName="released")
         formation.get_waiter("stack_create_complete").wait(
             StackName=name, WaiterConfig={"Delay": 1}
         )

@@ -74,13 +74,13 @@ class TransformingCloudFormation:
         self._thread.join()
 
     def transformed(self, request: Mapping[str, str]) -> dict[str, str]:
-        """A request with its template transformed, if it makes a change set.
+        """A request with its template transformed, if it makes a stack or a change set.
 
         Raises:
             ConfigError: SAM refuses the template.
         """
         told = dict(request)
-        if told.get("Action") == "CreateChangeSet" and "TemplateURL" in told:
+        if told.get("Action") in {"CreateChangeSet", "CreateStack"} and "TemplateURL" in told:
             told["TemplateURL"] = self._stored(told["TemplateURL"], self._parameters(told))
         return told
 

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from http import HTTPStatus
+from typing import Any
 
 from cardsharp.cloud.aws import call
 from cardsharp.cloud.redaction import register
@@ -26,14 +27,21 @@ def practise(stack: Stack, order: Mapping[str, object]) -> list[str]:
     Raises:
         CardsharpError: it refused or failed, with its own sentence.
     """
-    function = stack.output("PracticeName")
-    # Invoked once: a repeat would create the matches twice.
-    answer = stack.client("lambda").invoke(FunctionName=function, Payload=json.dumps(order))
-    told = json.loads(answer["Payload"].read() or b"null")
-    if answer.get("FunctionError"):
+    failed, told = _invoked(stack, "PracticeName", order)
+    if failed:
         raise CardsharpError(f"The practice function failed: {told.get('errorMessage', told)}")
     ids: list[str] = told["match_ids"]
     return ids
+
+
+def _invoked(stack: Stack, output: str, event: Mapping[str, object]) -> tuple[bool, Any]:
+    """Whether the function that an output names failed at an event, and what it answered.
+
+    It is invoked once: a repeat might do twice what it does.
+    """
+    function = stack.output(output)
+    answer = stack.client("lambda").invoke(FunctionName=function, Payload=json.dumps(event))
+    return bool(answer.get("FunctionError")), json.loads(answer["Payload"].read() or b"null")
 
 
 def await_challenge(stack: Stack) -> None:
@@ -43,10 +51,8 @@ def await_challenge(stack: Stack) -> None:
         CardsharpError: it answered otherwise, with its own sentence.
     """
     event = {"requestContext": {"http": {"method": "GET"}}, "rawPath": "/api/sessioninfo"}
-    function = stack.output(f"{GAME.name}Name")
-    answer = stack.client("lambda").invoke(FunctionName=function, Payload=json.dumps(event))
-    told = json.loads(answer["Payload"].read() or b"null")
-    if answer.get("FunctionError") or told.get("statusCode") != HTTPStatus.UNAUTHORIZED:
+    failed, told = _invoked(stack, f"{GAME.name}Name", event)
+    if failed or told.get("statusCode") != HTTPStatus.UNAUTHORIZED:
         raise CardsharpError(f"The arena failed: {told.get('errorMessage') or told.get('body')}")
 
 

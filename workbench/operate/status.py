@@ -123,26 +123,27 @@ def _director(stack: Stack, now: datetime) -> DirectorStatus:
 
 def _bot_problems(bot: BotStatus, stack: Stack, now: datetime) -> list[str]:
     heard = max(filter(None, [bot.last_poll, stack.changed]))
-    dead, failed = bot.dead_letters, bot.failed_ticks
-    return [
-        *_schedule_problems(bot.schedule, now - heard),
-        *([f"{dead} messages failed for good: `cardsharp cloud dlq list`."] if dead else []),
-        *([f"{failed} ticks failed: `cardsharp cloud dlq list --ticks`."] if failed else []),
-    ]
+    counted = {
+        "{} messages failed for good: `cardsharp cloud dlq list`.": bot.dead_letters,
+        "{} ticks failed: `cardsharp cloud dlq list --ticks`.": bot.failed_ticks,
+    }
+    return [*_schedule_problems(bot.schedule, now - heard), *_told(counted)]
+
+
+def _told(counted: Mapping[str, int]) -> list[str]:
+    """A sentence for everything of which there is any."""
+    return [sentence.format(number) for sentence, number in counted.items() if number]
 
 
 def _director_problems(director: DirectorStatus) -> list[str]:
-    dead, errors, throttles = director.dead_letters, director.errors, director.throttles
     letters, logs = "`cardsharp cloud dlq list --director`", "`cardsharp cloud logs --problems`"
-    return [
-        *([f"{dead} ticks of the director failed for good: {letters}."] if dead else []),
-        *([f"The director failed {errors} times within an hour: {logs}."] if errors else []),
-        *(
-            [f"The director was refused {throttles} times within an hour for want of concurrency."]
-            if throttles
-            else []
-        ),
-    ]
+    want = "for want of concurrency"
+    counted = {
+        f"{{}} ticks of the director failed for good: {letters}.": director.dead_letters,
+        f"The director failed {{}} times within an hour: {logs}.": director.errors,
+        f"The director was refused {{}} times within an hour {want}.": director.throttles,
+    }
+    return _told(counted)
 
 
 def _schedule_problems(schedule: str, silence: timedelta) -> list[str]:
