@@ -15,7 +15,7 @@ from cardsharp.contest.entries import Result, Settings
 from cardsharp.contest.pages import file_page
 from cardsharp.contest.sqlite import found_in
 from cardsharp.errors import ConfigError, Malformed
-from workbench.contest.home import directed
+from workbench.contest.hall import directed
 from workbench.contest.table import tabled
 from workbench.contest.tables import LOG, HomeTables
 

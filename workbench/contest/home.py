@@ -3,32 +3,33 @@
 All of it is one process. Whatever kills it, the next start goes on from the arena's file.
 """
 
-import fcntl
-import json
 import logging
-import os
 import secrets
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
+from time import monotonic
+from typing import Annotated
+
+from cyclopts import Parameter, validators
 
 from cardsharp.access import Address, Credentials, ha1
-from cardsharp.cloud.private import make_private
 from cardsharp.contest.entries import Entrant
 from cardsharp.contest.kept import ContestsKept
+from cardsharp.contest.pairing import Team
 from cardsharp.contest.records import Records
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.deadmansdraw.arena.limits import OF_A_TEAM, PER_ADDRESS
-from cardsharp.deadmansdraw.arena.players import ADMIN
+from cardsharp.deadmansdraw.arena.players import ADMIN, Player
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.contest.page_routes import ContestPages
 from cardsharp.deadmansdraw.contest.tables import AttendedTables
 from cardsharp.deadmansdraw.recorded import told
 from cardsharp.deadmansdraw.wire_views import MatchView
-from cardsharp.errors import ArenaError, CardsharpError, ConfigError, Malformed, StoreError
+from cardsharp.errors import CardsharpError, ConfigError, Malformed, StoreError
 from workbench.arena.server import ArenaServer
 from workbench.contest.tables import LOG
 from workbench.show.keeping import keep_match
@@ -37,11 +38,8 @@ from workbench.stage.opponent import Opponent, Order
 from workbench.stage.opponent_process import opponent_at_play
 from workbench.strategy_file import is_own, strategy_named
 
-PAUSE = timedelta(seconds=0.5)
-"""Between two steps of the director."""
-
-NEWS = timedelta(seconds=2)
-"""Between two looks whether a team has a new password."""
+FRESH = 2.0
+"""Seconds until a new password counts."""
 
 AGAIN = timedelta(seconds=1)
 """Until a team that fell over plays on."""
@@ -49,15 +47,25 @@ AGAIN = timedelta(seconds=1)
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
 class Place:
-    """Where the arena of the contest listens, and to whom; see `ArenaConfig`."""
+    """Where the arena of the contest listens; as for `cardsharp arena`."""
 
     host: str = "127.0.0.1"
-    port: int = 8080
+    """The address to listen on; 0.0.0.0 for all."""
+    port: Annotated[int, Parameter(validator=validators.Number(gte=0, lte=65535))] = 8080
+    """0 for a free one."""
     tls: tuple[Path, Path] | None = None
+    """Serve https: the files CERT and KEY, in PEM."""
     insecure: bool = False
+    """Serve http, to a private network only."""
     public: bool = False
+    """Let spectators look on without a password."""
+
+
+USUAL = Place()
+"""On this machine alone."""
 
 
 class KeptTables(AttendedTables):
@@ -82,74 +90,69 @@ class KeptTables(AttendedTables):
         return view
 
 
+class _Entered(Mapping[str, Player]):
+    """The teams as the arena's players, read again after `FRESH`; ours have words of this start."""
+
+    def __init__(self, records: Records, words: Mapping[Team, str]) -> None:
+        self._records, self._words = records, words
+        self._until, self._players = 0.0, dict[str, Player]()
+
+    def __getitem__(self, team: str) -> Player:
+        return self._now()[team]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._now())
+
+    def __len__(self) -> int:
+        return len(self._now())
+
+    def _now(self) -> dict[str, Player]:
+        if monotonic() > self._until:
+            self._until = monotonic() + FRESH
+            with suppress(StoreError):  # a busy store: it is tried again
+                self._players = {team.id: self._player(team) for team in self._records.teams()}
+        return self._players
+
+    def _player(self, team: Entrant) -> Player:
+        proof = ha1(team.id, self._words[team.id]) if team.id in self._words else team.ha1
+        return Player.model_validate({"_id": team.id, "name": team.name, "ha1": proof})
+
+
 @contextmanager
-def directed(folder: Path, command: str) -> Iterator[None]:
-    """Have a contest's folder for this process alone; its death gives it free.
-
-    Raises:
-        ConfigError: another process has it; says which, and how to stop it.
-    """
-    path = folder / "director"
-    make_private(path)
-    with path.open("r+", encoding="utf-8") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise ConfigError(
-                f"`{file.read() or 'Another command'}: stop it there with Ctrl-C, and try again."
-            ) from None
-        file.truncate()
-        now = datetime.now().astimezone()
-        file.write(f"contest {command}` has run since {now:%H:%M} in process {os.getpid()}")
-        file.flush()
-        yield
-
-
-@contextmanager
-def opened(
-    records: Records, folder: Path, place: Place, organiser: str
-) -> Iterator[tuple[str, ArenaClient]]:
+def opened(records: Records, folder: Path, place: Place) -> Iterator[tuple[str, ArenaClient]]:
     """The contest's arena with the teams that are played here: its address, and its organiser.
 
     What the arena keeps lies in `folder`, beside the records.
-    `organiser` is the password of the arena's admin.
 
     Raises:
         ConfigError: there are fewer than two teams, or the arena cannot be run as it was told.
     """
-    teams = records.teams()
+    teams, organiser = records.teams(), secrets.token_urlsafe(18)
     if len(teams) < 2:  # noqa: PLR2004 - nobody meets anybody
         raise ConfigError("A contest has two teams at least; `cardsharp contest teams add`.")
-    for team in teams:
-        if team.strategy is not None and not is_own(team.strategy):
-            strategy_named(team.strategy)  # what is wrong with one is said before anything begins
-    words = {team.id: secrets.token_urlsafe(18) for team in teams if team.strategy is not None}
-    players = folder / "players.json"
-    _write_players(players, teams, words)
+    ours = [(team, team.strategy) for team in teams if team.strategy is not None]
+    for _, strategy in ours:
+        if not is_own(strategy):
+            strategy_named(strategy)  # what is wrong with one is said before anything begins
+    words = {team.id: secrets.token_urlsafe(18) for team, _ in ours}
     config = replace(
         _config(folder, place, len(teams)),
-        players=players,
+        teams=_Entered(records, words),
         free=frozenset(words),
         admin_password=organiser,
     )
+    pages = ContestPages(lambda: ContestsKept(records.documents))
     with ExitStack() as stack:
-        arena = stack.enter_context(
-            ArenaServer(config, ContestPages(lambda: ContestsKept(records.documents)))
-        )
+        arena = stack.enter_context(ArenaServer(config, pages))
         url = arena.url.replace("0.0.0.0", "127.0.0.1")  # noqa: S104
         over = threading.Event()
-        following = threading.Thread(
-            target=_follow_passwords, args=(records, players, words, over), daemon=True
-        )
-        following.start()
-        stack.callback(following.join)  # it reads records, which are closed after that
         stack.callback(over.set)
-        for team in teams:
-            if team.strategy is not None:
-                ca = None if place.tls is None else str(place.tls[0])
-                order = Order(url, team.id, words[team.id], team.strategy, team.name, ca)
-                play_on(order, team.name, folder, over)
-        here = Address(url, place.tls and place.tls[0])
+        certificate = None if place.tls is None else place.tls[0]
+        for team, strategy in ours:
+            ca = None if certificate is None else str(certificate)
+            order = Order(url, team.id, words[team.id], strategy, team.name, ca)
+            play_on(order, team.name, folder, over)
+        here = Address(url, certificate)
         client = stack.enter_context(ArenaClient(here, Credentials(ADMIN, organiser)))
         yield arena.url, client
 
@@ -172,49 +175,6 @@ def _config(folder: Path, place: Place, teams: int) -> ArenaConfig:
         per_address=PER_ADDRESS * teams,
         crowded=True,
     )
-
-
-def run(step: Callable[[], bool], tell: Callable[[], None], pause: Callable[[], None]) -> None:
-    """Take steps until one says that it was the last; `tell` is called after each."""
-    over = False
-    while not over:
-        try:
-            over = step()
-        except ArenaError as error:
-            _log.warning("The arena failed the director: %s", error)
-        tell()
-        if not over:
-            pause()
-
-
-def _follow_passwords(
-    records: Records, players: Path, words: dict[str, str], over: threading.Event
-) -> None:
-    """Have the arena know the passwords that teams are given while the contest goes on."""
-    known = records.teams()
-    while not over.wait(NEWS.total_seconds()):
-        with suppress(StoreError, OSError):  # a busy store, a full disk: it is tried again
-            teams = records.teams()
-            if teams != known:
-                _write_players(players, teams, words)
-                known = teams
-
-
-def _write_players(path: Path, teams: list[Entrant], words: dict[str, str]) -> None:
-    """The arena's players: entrants by their hashed passwords, our own by those of this start."""
-    found = [
-        {
-            "_id": team.id,
-            "name": team.name,
-            "ha1": ha1(team.id, words[team.id]) if team.id in words else team.ha1,
-        }
-        for team in teams
-    ]
-    fresh = path.with_suffix(".new")
-    fresh.unlink(missing_ok=True)
-    make_private(fresh)
-    fresh.write_text(json.dumps(found))
-    fresh.replace(path)
 
 
 def play_on(order: Order, name: str, folder: Path, over: threading.Event) -> None:

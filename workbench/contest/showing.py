@@ -144,7 +144,8 @@ def standing_row(line: TeamLine, names: Names) -> Cells:
     """A team's line in the standings: the places that it can have, and its pairings so far."""
     won, lost = line.figures.pairings
     row = {"place": line.places, "team": names[line.team], "won": won, "lost": lost}
-    return {**row, "state": line.fate}
+    score = {} if line.score is None else {"points": shown(line.score)}
+    return {**row, **score, "state": line.fate}
 
 
 def joined(ids: Sequence[str], names: Names) -> str:

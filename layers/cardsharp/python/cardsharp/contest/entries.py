@@ -112,12 +112,9 @@ class Result:
         return self.so_far.points if form.by_points else self.so_far.wins
 
 
-def places(
-    settings: Settings, teams: Iterable[Entrant], results: Iterable[Result]
-) -> list[list[Team]]:
-    """The places after such results, the best first."""
-    decided = {result.pairing: result.so_far for result in results if result.decided}
-    return settings.form.table([team.id for team in teams], decided)
+def decided_of(results: Iterable[Result]) -> dict[str, Decision]:
+    """How the pairings ended that have ended, by their keys."""
+    return {result.pairing: result.so_far for result in results if result.decided}
 
 
 def result_of(

@@ -54,6 +54,11 @@ class Format(ABC):
         change a pairing that was known before.
         """
 
+    def scores(self, teams: Sequence[Team], decided: Mapping[str, Decision]) -> dict[Team, float]:
+        """The points by which the places are; none where they are by something else."""
+        del teams, decided
+        return {}
+
     @abstractmethod
     def table(self, teams: Sequence[Team], decided: Mapping[str, Decision]) -> list[list[Team]]:
         """The places so far, the best first; teams that share a place stand together."""

@@ -33,7 +33,7 @@ from cardsharp.contest.entries import (
     Ruling,
     Settings,
     Stage,
-    places,
+    decided_of,
 )
 from cardsharp.contest.meetings import Meeting, Standing
 from cardsharp.contest.naming import check_name, new_password
@@ -272,7 +272,8 @@ class Records:
 
     def table(self) -> list[list[Team]]:
         """The places so far, the best first."""
-        return places(self.settings, self.teams(), self.results())
+        teams = [team.id for team in self.teams()]
+        return self.settings.form.table(teams, decided_of(self.results()))
 
     # --- practice --------------------------------------------------------------------------
 

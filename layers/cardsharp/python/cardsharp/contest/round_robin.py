@@ -31,6 +31,10 @@ class RoundRobin(Format):
             circle = [circle[0], circle[-1], *circle[1:-1]]
         return tuple(found)
 
+    def scores(self, teams: Sequence[Team], decided: Mapping[str, Decision]) -> dict[Team, float]:
+        """A point for a pairing won, a half for a level one."""
+        return points(teams, decided_of(self.pairings(teams, decided), decided))
+
     def table(self, teams: Sequence[Team], decided: Mapping[str, Decision]) -> list[list[Team]]:
         """The places so far."""
         played = decided_of(self.pairings(teams, decided), decided)

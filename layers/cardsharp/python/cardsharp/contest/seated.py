@@ -46,27 +46,33 @@ class Tables(Format):
         for number in range(1, (self.rounds or ceil((len(teams) - 1) / (self.seats - 1))) + 1):
             if any(pairing.key not in decided for pairing in known):
                 break
-            order = [team for level in self._places(teams, known, decided) for team in level]
+            by = _made(teams, known, decided)
+            order = [team for level in ranked(teams, by) for team in level]
             known += _drawn(number, self.seats, tuple(teams), tuple(order), known)
         return known
 
+    def scores(self, teams: Sequence[Team], decided: Mapping[str, Decision]) -> dict[Team, float]:
+        """A point for a table of which somebody is the first, less for other places."""
+        made = _made(teams, self.pairings(teams, decided), decided)
+        return {team: score for team, (score, _) in made.items()}
+
     def table(self, teams: Sequence[Team], decided: Mapping[str, Decision]) -> list[list[Team]]:
         """The places so far."""
-        return self._places(teams, self.pairings(teams, decided), decided)
+        return ranked(teams, _made(teams, self.pairings(teams, decided), decided))
 
-    @staticmethod
-    def _places(
-        teams: Sequence[Team], known: Sequence[Pairing], decided: Mapping[str, Decision]
-    ) -> list[list[Team]]:
-        score = {team: SAT_OUT * times for team, times in sat_out(teams, known).items()}
-        made = dict.fromkeys(teams, 0.0)
-        for pairing, decision in decided_of(known, decided):
-            for team, share, points in zip(
-                pairing.teams, _shares(pairing, decision), decision.points, strict=True
-            ):
-                score[team] += share
-                made[team] += points
-        return ranked(teams, {team: (round(score[team], 9), made[team]) for team in teams})
+
+def _made(
+    teams: Sequence[Team], known: Sequence[Pairing], decided: Mapping[str, Decision]
+) -> dict[Team, tuple[float, float]]:
+    """The points of each team for its places, and those that it made in the game."""
+    score = {team: SAT_OUT * times for team, times in sat_out(teams, known).items()}
+    made = dict.fromkeys(teams, 0.0)
+    for pairing, decision in decided_of(known, decided):
+        shares = _shares(pairing, decision)
+        for team, share, points in zip(pairing.teams, shares, decision.points, strict=True):
+            score[team] += share
+            made[team] += points
+    return {team: (round(score[team], 9), made[team]) for team in teams}
 
 
 def _shares(pairing: Pairing, decision: Decision) -> list[float]:

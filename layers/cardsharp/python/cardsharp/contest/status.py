@@ -11,9 +11,9 @@ from functools import cached_property
 from cardsharp.contest import figures
 from cardsharp.contest.chart import Chart, chart
 from cardsharp.contest.drawing import Drawing, bracket, rounds
-from cardsharp.contest.entries import Result, places
+from cardsharp.contest.entries import Result, decided_of
 from cardsharp.contest.facts import Facts, Numbers
-from cardsharp.contest.pairing import Team
+from cardsharp.contest.pairing import Decision, Team
 from cardsharp.contest.practice import Row, ladder
 from cardsharp.contest.records import Records
 from cardsharp.contest.tables import Playing
@@ -24,11 +24,15 @@ LEAST = 2
 
 @dataclass(frozen=True, slots=True)
 class TeamLine:
-    """A team's line in the standings: `places` it can have, and `fate`, what is left to it."""
+    """A team's line in the standings: `places` it can have, and `fate`, what is left to it.
+
+    `score` are the points by which the places are, None where they are by something else.
+    """
 
     places: str
     team: Team
     fate: str
+    score: float | None
     figures: figures.TeamFigures
 
 
@@ -75,8 +79,7 @@ class Status:
     def __init__(self, records: Records, running: Iterable[Playing] = ()) -> None:
         self.settings = records.settings
         self.paused = records.paused
-        self._entrants = records.teams()
-        self.teams = [team.id for team in self._entrants]
+        self.teams = [team.id for team in records.teams()]
         self.names = records.names()
         self._withdrawn = records.withdrawn()
         self.results = records.results()
@@ -119,7 +122,11 @@ class Status:
     def _table(self) -> list[list[Team]]:
         if len(self.teams) < LEAST:
             return [self.teams] if self.teams else []
-        return places(self.settings, self._entrants, self.results)
+        return self.settings.form.table(self.teams, self._decided)
+
+    @property
+    def _decided(self) -> dict[str, Decision]:
+        return decided_of(self.results)
 
     @cached_property
     def version(self) -> str:
@@ -141,14 +148,15 @@ class Status:
 
     def standings(self) -> Iterator[TeamLine]:
         """The teams by their places, those who share one by pairings lost and won."""
-        place = 1
+        place, scores = 1, self.settings.form.scores(self.teams, self._decided)
         for level in self._table:
             last = place + len(level) - 1
             shared = str(place) if place == last else f"{place} to {last}"
             found = [(team, figures.of_team(team, self.results)) for team in level]
             found.sort(key=lambda one: (one[1].pairings[1], -one[1].pairings[0]))
             for team, own in found:
-                yield TeamLine(shared, team, self._fate(team, own.pairings[1]), own)
+                fate = self._fate(team, own.pairings[1])
+                yield TeamLine(shared, team, fate, scores.get(team), own)
             place = last + 1
 
     def _fate(self, team: Team, lost: int) -> str:

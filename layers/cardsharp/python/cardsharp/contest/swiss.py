@@ -51,9 +51,12 @@ class Swiss(Format):
 
     def table(self, teams: Sequence[Team], decided: Mapping[str, Decision]) -> list[list[Team]]:
         """The places so far."""
-        known = self.pairings(teams, decided)
-        score = self._points(teams, known, decided)
-        return places(teams, score, decided_of(known, decided))
+        known = decided_of(self.pairings(teams, decided), decided)
+        return places(teams, self.scores(teams, decided), known)
+
+    def scores(self, teams: Sequence[Team], decided: Mapping[str, Decision]) -> dict[Team, float]:
+        """A point for a pairing won or a round sat out, a half for a level one."""
+        return self._points(teams, self.pairings(teams, decided), decided)
 
     def number_of_rounds(self, teams: int) -> int:
         """How many rounds there are."""

@@ -1,13 +1,13 @@
 """What an arena can be told when it is started."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from cardsharp.cloud.clock import utc_now
 from cardsharp.deadmansdraw.arena.limits import AT_HOME, PER_ADDRESS, PER_USER, Quotas
-from cardsharp.deadmansdraw.arena.players import DEFAULT_FILE
+from cardsharp.deadmansdraw.arena.players import DEFAULT_FILE, Player
 from cardsharp.deadmansdraw.arena.randomness import Randomness
 
 
@@ -15,9 +15,9 @@ from cardsharp.deadmansdraw.arena.randomness import Randomness
 class ArenaConfig:
     """The settings of one arena.
 
-    `port` 0 takes a free one. `data` None keeps matches in memory. Without `admin_password`
-    there is no admin. `clock` stamps moves and measures turn timeouts; long polls are measured
-    by the event loop.
+    `port` 0 takes a free one. `teams` are players in place of those of the file. `data` None keeps
+    matches in memory. Without `admin_password` there is no admin. `clock` stamps moves and measures
+    turn timeouts; long polls are measured by the event loop.
 
     `tls` names the files of a certificate and its key; without them only this machine is
     listened to, or with `insecure` a private network. `public` lets spectators in without a
@@ -33,6 +33,7 @@ class ArenaConfig:
     host: str = "127.0.0.1"
     port: int = 0
     players: Path = DEFAULT_FILE
+    teams: Mapping[str, Player] | None = None
     data: Path | None = None
     randomness: Randomness = Randomness.FAIR
     poll_timeout: timedelta = timedelta(seconds=30)

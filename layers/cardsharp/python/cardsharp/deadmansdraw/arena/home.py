@@ -39,10 +39,11 @@ class HomeArena(Arena):
         if config.watchdog is not None:  # without it nobody looks at the clock all the time
             config = replace(config, clock=Awake(config.clock, self._resume))
         self._storage = None if config.data is None else SqliteStorage(config.data)
+        players = PlayersFile(config.players) if config.teams is None else config.teams
         place = Place(
             lobby=MemoryLobby(self._storage, self.signals),
             waiting=self.signals,
-            book=Book(PlayersFile(config.players), lambda: word),
+            book=Book(players, lambda: word),
             counts=MemoryCounts(config.clock),
             seal=lambda: seal,
             since=since,
