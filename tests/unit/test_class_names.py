@@ -3,6 +3,7 @@
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -40,11 +41,9 @@ APART = {
     "Chance": 2,
     "Decision": 5,
     "Denied": 2,
-    "Dice": 2,
     "Drawing": 3,
     "Game": 2,
     "Ladder": 2,
-    "Line": 2,
     "Message": 3,
     "MessageBody": 2,
     "Meter": 2,
@@ -56,14 +55,11 @@ APART = {
     "Player": 3,
     "Program": 2,
     "Result": 3,
-    "Row": 2,
     "Rules": 3,
-    "Score": 2,
     "Search": 2,
     "Seat": 2,
     "Setting": 2,
     "Settings": 2,
-    "Side": 2,
     "Sight": 2,
     "Signal": 2,
     "Stage": 2,
@@ -83,6 +79,7 @@ def classes() -> Iterator[tuple[str, str]]:
                     yield node.name, str(file.relative_to(ROOT))
 
 
+@cache
 def shared() -> dict[str, list[str]]:
     """The names that more than one module gives, with these modules."""
     found = defaultdict[str, list[str]](list)

@@ -16,7 +16,7 @@ from cardsharp.contest.entries import Settings
 from cardsharp.contest.formats import FORMATS
 from cardsharp.contest.pairing import Decision, Pairing, Rules, Score
 from cardsharp.contest.round_robin import RoundRobin
-from cardsharp.contest.seated import Tables
+from cardsharp.contest.seated import SeatedTables
 from cardsharp.contest.swiss import Swiss
 
 
@@ -117,7 +117,7 @@ def test_tables_are_full_and_the_best_and_the_worst_end_so(
     number: int, seats: int, seed: int
 ) -> None:
     """Everybody sits at one table a round, but for one where the last of the pairs is missing."""
-    teams, form, chance = named(number), Tables(seats), Random(seed)
+    teams, form, chance = named(number), SeatedTables(seats), Random(seed)
     strength = {team: chance.random() for team in teams}
 
     def decide(table: Pairing) -> Decision:
@@ -147,7 +147,7 @@ def test_tables_are_full_and_the_best_and_the_worst_end_so(
 
 def test_who_has_won_a_table_stands_first_and_points_part_the_others() -> None:
     """Also where an organiser says who has won it."""
-    teams, form = named(4), Tables()
+    teams, form = named(4), SeatedTables()
     (table,) = form.pairings(teams, {})
     scores = [Score((5, 0, -1.5, 2), 0), Score((0, 9, -1.5, 3), 1)]
     decision = Rules(2, by_points=True).decision(table, scores)

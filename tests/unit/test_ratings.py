@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from cardsharp.ratings import MEAN, Score, rating_of, ratings_of, share_at
+from cardsharp.ratings import MEAN, PairScore, rating_of, ratings_of, share_at
 from workbench.lab.plan import Plan
 from workbench.lab.runs import run
 from workbench.lab.sprt import Sequential, Sprt
@@ -27,7 +27,7 @@ def test_the_strengths_that_made_the_points_are_found_again() -> None:
     true = dict(zip("abcd", (700, 900, 1100, 1300), strict=True))
     dice = Random(1)
     duels = {
-        (one, two): Score.of(islice(shares(true[one] - true[two], dice), 2000))
+        (one, two): PairScore.of(islice(shares(true[one] - true[two], dice), 2000))
         for one, two in combinations(true, 2)
     }
     found = ratings_of(duels)
@@ -40,7 +40,7 @@ def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
     """400 climbs over two rungs: three standard errors are 3.3 in 100."""
     dice, held = Random(2), 0
     for _ in range(400):
-        met = [(rung, Score.of(islice(shares(1000 - rung, dice), 60))) for rung in (900, 1050)]
+        met = [(rung, PairScore.of(islice(shares(1000 - rung, dice), 60))) for rung in (900, 1050)]
         rating = rating_of(met)
         held += abs(rating.value - 1000) <= rating.margin
     assert held / 400 == pytest.approx(0.95, abs=0.033)
@@ -48,7 +48,7 @@ def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
 
 @pytest.mark.parametrize("share", [0.0, 1.0])
 def test_who_won_or_lost_everything_is_not_rated_without_end(share: float) -> None:
-    rating = rating_of([(1000, Score.of([share] * 20))])
+    rating = rating_of([(1000, PairScore.of([share] * 20))])
     assert 400 < abs(rating.value - 1000) < 1000
     assert 100 < rating.margin < inf
 

@@ -11,7 +11,7 @@ from cardsharp.contest.entries import Result
 from cardsharp.contest.facts import Facts, shown
 from cardsharp.contest.formats import Format
 from cardsharp.contest.meetings import Meeting
-from cardsharp.contest.practice import Row, ladder
+from cardsharp.contest.practice import LadderRow, ladder
 from cardsharp.contest.records import Records
 from cardsharp.contest.status import TeamLine
 from workbench.show.output import results
@@ -125,7 +125,7 @@ def ladder_rows(records: Records, names: Names) -> list[Cells]:
     return [_ladder_row(place, row, names) for place, row in enumerate(ladder(records), 1)]
 
 
-def _ladder_row(place: int, row: Row, names: Names) -> Cells:
+def _ladder_row(place: int, row: LadderRow, names: Names) -> Cells:
     rating = None if row.rating is None else row.rating.rounded
     return {
         "place": place,

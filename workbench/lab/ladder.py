@@ -20,7 +20,7 @@ from cardsharp.errors import ConfigError, StrategyFault
 from cardsharp.game import Game
 from cardsharp.games import game as game_named
 from cardsharp.games import games
-from cardsharp.ratings import Rating, Score, rating_of, ratings_of
+from cardsharp.ratings import PairScore, Rating, rating_of, ratings_of
 from workbench.lab.duel import Duel
 from workbench.lab.plan import Plan
 from workbench.lab.players import fingerprint
@@ -94,7 +94,7 @@ def measured(plan: Plan, pool: Executor | None, tell: Callable[[Duel], None]) ->
     for place, first in enumerate(names):
         for second in names[place + 1 : place + 1 + REACH]:
             duel = run(replace(plan, first=first, second=second), pool)
-            scores[first, second] = Score.of(duel.shares)
+            scores[first, second] = PairScore.of(duel.shares)
             tell(duel)
     found = ratings_of(scores)
     players = {name: found[name].rounded for name in names}
@@ -118,9 +118,9 @@ class Rung(_Frozen):
     verdict: Verdict
 
     @property
-    def score(self) -> Score:
+    def score(self) -> PairScore:
         """The points."""
-        return Score(self.pairs, self.points, self.squares)
+        return PairScore(self.pairs, self.points, self.squares)
 
     @property
     def percent(self) -> float:
@@ -216,7 +216,7 @@ class Climb:
 
 
 def _rung(duel: Duel, tested: Sequential) -> Rung:
-    plan, score = duel.plan, Score.of(duel.shares)
+    plan, score = duel.plan, PairScore.of(duel.shares)
     decided: Verdict = "beaten" if tested.ratio > 0 else "not beaten"
     return Rung(
         game=plan.game,

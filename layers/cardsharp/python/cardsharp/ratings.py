@@ -36,7 +36,7 @@ def share_at(elo: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
+class PairScore:
     """What a player made of an opponent: so many pairs, their shares of the points, and squares."""
 
     pairs: float
@@ -44,21 +44,21 @@ class Score:
     squares: float
 
     @classmethod
-    def of(cls, shares: Iterable[float]) -> "Score":
+    def of(cls, shares: Iterable[float]) -> "PairScore":
         """The score of those pairs."""
         given = tuple(shares)
         return cls(len(given), fsum(given), fsum(share * share for share in given))
 
     @property
-    def reversed(self) -> "Score":
+    def reversed(self) -> "PairScore":
         """The same as the opponent saw it."""
         rest = self.pairs - self.points
-        return Score(self.pairs, rest, rest - self.points + self.squares)
+        return PairScore(self.pairs, rest, rest - self.points + self.squares)
 
     @property
-    def tempered(self) -> "Score":
+    def tempered(self) -> "PairScore":
         """With one pair more, in which anything happened: nobody is infinitely strong."""
-        return Score(self.pairs + 1, self.points + 0.5, self.squares + 0.375)
+        return PairScore(self.pairs + 1, self.points + 0.5, self.squares + 0.375)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Rating:
         return f"{self.value:,.0f} ± {self.margin:,.0f}"
 
 
-def rating_of(met: Iterable[tuple[float, Score]], *, tempered: bool = True) -> Rating:
+def rating_of(met: Iterable[tuple[float, PairScore]], *, tempered: bool = True) -> Rating:
     """The rating of a player by its scores against opponents of those ratings.
 
     Each score is tempered first, unless the caller has seen to it that none is infinite.
@@ -100,7 +100,7 @@ def rating_of(met: Iterable[tuple[float, Score]], *, tempered: bool = True) -> R
     return Rating(low, NORMAL_95 * _standard_error(low, scores))
 
 
-def _standard_error(own: float, scores: Iterable[tuple[float, Score]]) -> float:
+def _standard_error(own: float, scores: Iterable[tuple[float, PairScore]]) -> float:
     """From the spread that the pairs have, not from the one that single matches would have."""
     information = spread = 0.0
     for rating, score in scores:
@@ -111,13 +111,13 @@ def _standard_error(own: float, scores: Iterable[tuple[float, Score]]) -> float:
 
 
 def ratings_of(
-    duels: Mapping[tuple[str, str], Score], *, tempered: bool = True
+    duels: Mapping[tuple[str, str], PairScore], *, tempered: bool = True
 ) -> dict[str, Rating]:
     """The ratings of players who met each other, with `MEAN` as their mean.
 
     Each margin is the player's with the others' ratings held fast. `tempered` as in `rating_of`.
     """
-    met: dict[str, dict[str, Score]] = {}
+    met: dict[str, dict[str, PairScore]] = {}
     for (one, other), score in duels.items():
         met.setdefault(one, {})[other] = score
         met.setdefault(other, {})[one] = score.reversed

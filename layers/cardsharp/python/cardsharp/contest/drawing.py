@@ -24,7 +24,7 @@ CROWN = 1.5
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class BoxLine:
     """A line of a box: the team, or None and where it will come from."""
 
     team: Team | None
@@ -43,7 +43,7 @@ class Box:
     key: str
     column: int
     row: float
-    sides: tuple[Side, ...]
+    sides: tuple[BoxLine, ...]
     state: str
     dashed: bool = False
 
@@ -54,7 +54,7 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class Connector:
     """From the right of one box to a side of another, 0 or 1."""
 
     start: Box
@@ -76,7 +76,7 @@ class Drawing:
     """All that is drawn; `last` is the box whose winner is the champion, None without a bracket."""
 
     boxes: tuple[Box, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[Connector, ...]
     headings: tuple[Heading, ...]
     last: Box | None = None
 
@@ -125,7 +125,7 @@ def bracket(games: Sequence[Game], teams: Sequence[Team], results: Sequence[Resu
     _, reset = games[-2:]
     boxes[reset.number] = _reset(boxes[reset.number], boxes[reset.number - 1])
     lines = [
-        Line(boxes[source.game], boxes[game.number], side)
+        Connector(boxes[source.game], boxes[game.number], side)
         for game in games
         for side, source in enumerate(game.sources)
         if isinstance(source, Winner)
@@ -182,14 +182,14 @@ def _known_sides(
     teams: Sequence[Team],
     ends: Mapping[int, tuple[Team, Team]],
     result: Result | None,
-) -> tuple[Side, Side]:
+) -> tuple[BoxLine, BoxLine]:
     """The sides of a game in the order of its sources, which is how the lines come in."""
     if result is not None:
         by_team = dict(zip(result.teams, _sides(result, result.so_far.wins), strict=True))
         first, second = (by_team[str(team_of(one, teams, ends))] for one in game.sources)
         return first, second
     first, second = (
-        Side(team_of(source, teams, ends), _words(source, game)) for source in game.sources
+        BoxLine(team_of(source, teams, ends), _words(source, game)) for source in game.sources
     )
     return first, second
 
@@ -206,14 +206,16 @@ def _words(source: Source, game: Game) -> str:
             return ""
 
 
-def _sides(result: Result, tally: Numbers) -> tuple[Side, ...]:
+def _sides(result: Result, tally: Numbers) -> tuple[BoxLine, ...]:
     return tuple(
-        Side(team, "", own, team == result.winner)
+        BoxLine(team, "", own, team == result.winner)
         for team, own in zip(result.teams, tally, strict=True)
     )
 
 
-def _box(key: str, column: int, row: float, sides: tuple[Side, ...], result: Result | None) -> Box:
+def _box(
+    key: str, column: int, row: float, sides: tuple[BoxLine, ...], result: Result | None
+) -> Box:
     if result is None:
         return Box(key, column, row, sides, "open")
     if result.decided:
@@ -227,7 +229,7 @@ def _reset(box: Box, final: Box) -> Box:
     if box.state != "open":
         return box
     state = "needless" if final.state == "decided" else "open"
-    sides = (Side(None, box.sides[0].source), Side(None, box.sides[1].source))
+    sides = (BoxLine(None, box.sides[0].source), BoxLine(None, box.sides[1].source))
     return Box(box.key, box.column, box.row, sides, state, dashed=True)
 
 

@@ -10,7 +10,7 @@ from cardsharp.contest.formats import Format, contest_format
 from cardsharp.contest.matching import pairs
 from cardsharp.contest.pairing import Decision, Pairing, Team
 from cardsharp.contest.scoring import ranked
-from cardsharp.ratings import MEAN, Rating, Score, ratings_of
+from cardsharp.ratings import MEAN, PairScore, Rating, ratings_of
 
 AHEAD = 2
 """Pairings that a team may have more than the one with the fewest, so that nobody starves."""
@@ -109,8 +109,8 @@ def ratings(
             made[one, other].append(share)
         else:
             made[other, one].append(1 - share)
-    duels = {pair: Score.of(found) for pair, found in made.items()}
-    duels |= {(team, _NOBODY): Score.of(()).tempered for team in teams}
+    duels = {pair: PairScore.of(found) for pair, found in made.items()}
+    duels |= {(team, _NOBODY): PairScore.of(()).tempered for team in teams}
     found = ratings_of(duels, tempered=False) if duels else {}
     return {team: rating for team, rating in found.items() if team != _NOBODY}
 

@@ -180,7 +180,7 @@ def _rated(shares: tuple[tuple[tuple[Team, ...], float], ...]) -> dict[Team, Rat
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class LadderRow:
     """A team on the ladder; `rating` is None until it has played a match that counts."""
 
     team: Team
@@ -196,7 +196,7 @@ class Row:
         return self.won + self.drawn + self.lost + self.missed
 
 
-def ladder(records: Records) -> list[Row]:
+def ladder(records: Records) -> list[LadderRow]:
     """How practice stands, the best first; who is not rated comes last, in the order of entry."""
     meetings = records.meetings()
     rated = ratings_of_meetings(meetings)
@@ -205,7 +205,7 @@ def ladder(records: Records) -> list[Row]:
         for team in set(meeting.teams) & counts.keys():
             counts[team][_outcome(meeting, team)] += 1
     rows = [
-        Row(team, rated.get(team), made["won"], made["drawn"], made["lost"], made["missed"])
+        LadderRow(team, rated.get(team), made["won"], made["drawn"], made["lost"], made["missed"])
         for team, made in counts.items()
     ]
     return sorted(rows, key=lambda row: -row.rating.value if row.rating else inf)

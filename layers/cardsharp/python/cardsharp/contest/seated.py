@@ -19,7 +19,7 @@ SAT_OUT = 0.5
 
 @contest_format("tables")
 @dataclass(frozen=True, slots=True)
-class Tables(Format):
+class SeatedTables(Format):
     """The format; the next round is drawn when the one before has ended.
 
     In the first round the best seeds sit apart. After that the best so far is joined by those whom
@@ -34,7 +34,7 @@ class Tables(Format):
     seats: int = 4
     rounds: int | None = None
 
-    def seating(self, seats: int) -> "Tables":
+    def seating(self, seats: int) -> "SeatedTables":
         """The same for tables of so many."""
         return replace(self, seats=seats)
 

@@ -14,7 +14,7 @@ from cardsharp.contest.drawing import Drawing, bracket, rounds
 from cardsharp.contest.entries import Result, decided_of
 from cardsharp.contest.facts import Facts, Numbers
 from cardsharp.contest.pairing import Decision, Team
-from cardsharp.contest.practice import Row, ladder
+from cardsharp.contest.practice import LadderRow, ladder
 from cardsharp.contest.records import Records
 from cardsharp.contest.tables import Playing
 
@@ -177,7 +177,7 @@ class Status:
             yield RoundLine(f"Round {number}", f"{name}_Round{number}", figures.of_round(found))
         yield RoundLine("All rounds", name, figures.of_round(self.results))
 
-    def ladder(self) -> list[Row]:
+    def ladder(self) -> list[LadderRow]:
         """How practice stands, the best first."""
         return ladder(self._records) if self.practises else []
 

@@ -18,7 +18,7 @@ from cardsharp.deadmansdraw.strategies.search.sets import (
     NO_CARD,
     RANKS,
     SUIT_OF,
-    Dice,
+    SplitMix,
     holds_treasure,
     numbers_in,
 )
@@ -161,7 +161,7 @@ class Leaves:
         discard, wanted, samples = bonus.discard, bonus.wanted, bonus.samples
         if len(discard) <= wanted:
             return self._worth(turn, *with_cards(keys, own, discard))
-        dice = Dice(sum(1 << card for card in discard) + wanted)
+        dice = SplitMix(sum(1 << card for card in discard) + wanted)
         chance, log_odds = 0.0, 0
         for _ in range(samples):
             pick(dice, discard, wanted)
@@ -202,7 +202,7 @@ def hope_of(log_odds: int) -> int:
     return max(0, min((-log_odds >> HOPE_SHIFT) + steps // 2, steps - 1))
 
 
-def pick(dice: Dice, cards: list[int], wanted: int) -> None:
+def pick(dice: SplitMix, cards: list[int], wanted: int) -> None:
     """Move `wanted` cards, picked by chance, to the front of `cards`."""
     for i in range(wanted):
         at = i + dice.below(len(cards) - i)

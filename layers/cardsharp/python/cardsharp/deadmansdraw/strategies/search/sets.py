@@ -73,7 +73,7 @@ def holds_treasure(cards: int) -> bool:
     return bool(cards & TREASURE[0] and cards & TREASURE[1])
 
 
-class Dice:
+class SplitMix:
     """SplitMix64: the seeded picks of a simulated bonus, the same on any machine."""
 
     def __init__(self, state: int) -> None:
