@@ -124,6 +124,8 @@ def _cells(record: MatchRecord) -> tuple[str, ...]:
     labels = Labels.of(header)
     started = record.started.strftime("%Y-%m-%d %H:%M:%S")
     players = labels.title() if header.players else _at_table(header, outcome)
+    if len(seated := dict.fromkeys(header.players)) > 2:  # noqa: PLR2004 - who is not against two
+        players = " v ".join((labels.names[0], *[*seated][1:]))
     if outcome is None:
         return record.match_id, started, players, record.status.value, "", ""
     score = "" if outcome.scores is None else labels.score(outcome.scores)

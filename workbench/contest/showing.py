@@ -144,7 +144,7 @@ def standing_row(line: TeamLine, names: Names) -> Cells:
     """A team's line in the standings: the places that it can have, and its pairings so far."""
     won, lost = line.figures.pairings
     row = {"place": line.places, "team": names[line.team], "won": won, "lost": lost}
-    score = {} if line.score is None else {"points": shown(line.score)}
+    score = {} if line.score is None else {"points": shown(round(line.score, 2))}
     return {**row, **score, "state": line.fate}
 
 

@@ -1,9 +1,10 @@
 """Figures of a contest: what its teams and its rounds came to, summed up from its results."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from random import Random
+from statistics import fmean
 
 from cardsharp.contest.entries import Result
 from cardsharp.contest.facts import Facts
@@ -15,11 +16,9 @@ _DRAWN = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class TeamFigures:
-    """What a team has done so far; `points`, `busts` and `seconds` are means of its matches."""
+class Figures:
+    """What some matches came to: means of a match, `points` of one team in it."""
 
-    pairings: tuple[int, int]
-    matches: tuple[int, int, int]
     points: float
     busts: float
     late: int
@@ -27,20 +26,26 @@ class TeamFigures:
 
 
 @dataclass(frozen=True, slots=True)
+class TeamFigures:
+    """What a team has done so far: pairings won and lost, matches won, drawn and lost."""
+
+    pairings: tuple[int, int]
+    matches: tuple[int, int, int]
+    all: Figures
+
+
+@dataclass(frozen=True, slots=True)
 class RoundFigures:
-    """What the matches of a tag came to; means are of a match, points of one team in it."""
+    """What some pairings came to."""
 
     pairings: int
     decided: int
     matches: int
-    points: float
-    busts: float
-    late: int
-    seconds: float
+    all: Figures
 
 
 def of_team(team: Team, results: Iterable[Result]) -> TeamFigures:
-    """The figures of a team: pairings won and lost, matches won, drawn and lost."""
+    """The figures of a team."""
     own = [result for result in results if team in result.teams]
     decided = [result.winner for result in own if result.decided]
     played = [(facts, result.teams.index(team)) for result in own for _match, facts in result.ended]
@@ -49,33 +54,33 @@ def of_team(team: Team, results: Iterable[Result]) -> TeamFigures:
     return TeamFigures(
         pairings=(decided.count(team), sum(winner not in (team, None) for winner in decided)),
         matches=(won, drawn, len(played) - won - drawn),
-        points=_mean([facts.points[place] for facts, place in played]),
-        busts=_mean([facts.busts[place] for facts, place in played]),
-        late=sum(facts.late[place] for facts, place in played),
-        seconds=_mean([facts.seconds for facts, _ in played]),
+        all=_figures([(facts, (place,)) for facts, place in played]),
     )
 
 
 def of_round(results: Sequence[Result]) -> RoundFigures:
     """The figures of some pairings together."""
     played = [facts for result in results for _match, facts in result.ended]
-
-    def mean(figure: Callable[[Facts], float]) -> float:
-        return _mean([figure(facts) for facts in played])
-
     return RoundFigures(
         pairings=len(results),
         decided=sum(result.decided for result in results),
         matches=len(played),
-        points=mean(lambda facts: sum(facts.points) / len(facts.points)),
-        busts=mean(lambda facts: sum(facts.busts)),
-        late=sum(sum(facts.late) for facts in played),
-        seconds=mean(lambda facts: facts.seconds),
+        all=_figures([(facts, range(len(facts.points))) for facts in played]),
+    )
+
+
+def _figures(played: Sequence[tuple[Facts, Sequence[int]]]) -> Figures:
+    """The figures of matches, each for the teams on some of its places."""
+    return Figures(
+        points=_mean([fmean(facts.points[at] for at in places) for facts, places in played]),
+        busts=_mean([sum(facts.busts[at] for at in places) for facts, places in played]),
+        late=sum(facts.late[at] for facts, places in played for at in places),
+        seconds=_mean([facts.seconds for facts, _ in played]),
     )
 
 
 def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values) if values else 0.0
+    return fmean(values) if values else 0.0
 
 
 @lru_cache(maxsize=4)
