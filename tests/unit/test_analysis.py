@@ -87,9 +87,8 @@ def test_who_plays_as_the_judge_is_perfect_and_a_planted_blunder_is_found() -> N
 def late(match: Match) -> Match:
     """The match after the arena has ended the turn for want of time."""
     state, events = force_turn_end(match.state, "Forceful turn ending", "", fair_chance(Random(1)))
-    seen = match.seen.copy()
-    seen.see_all(events)
-    move = PastMove(match.history[-1].turn, match.state.active, events)
+    seen, move = match.seen.copy(), PastMove(match.history[-1].turn, match.state.active, events)
+    seen.see_move(move)
     return Match(match.opening, state, (*match.history, move), seen)
 
 

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from cardsharp.cloud.ports import MatchReader, MatchRecord, MoveRecord
-from cardsharp.deadmansdraw.logbook import timed_out
+from cardsharp.deadmansdraw.reading import played
 from cardsharp.deadmansdraw.replay import Turn, turns_of
 from cardsharp.deadmansdraw.wire_views import MoveView
 from cardsharp.errors import StoreError, StrategyFault
@@ -156,7 +156,7 @@ def forced_turns(record: MatchRecord, moves: Sequence[MoveRecord]) -> int:
     """How many turns of ours the arena ended by force, as the log has it."""
     seats = cast("Mapping[str, str]", record.header.get("seats", {}))
     facts = (MoveView.model_validate(move.facts) for move in moves if move.facts is not None)
-    return sum(str(timed_out(move)) in seats for move in facts)
+    return sum(str(played(move).timed_out) in seats for move in facts)
 
 
 def faults_of(match_id: str, turns: Sequence[Turn]) -> Iterator[SafeFault]:

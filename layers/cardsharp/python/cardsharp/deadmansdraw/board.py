@@ -8,8 +8,8 @@ from markupsafe import Markup
 from cardsharp.deadmansdraw.actions import Action
 from cardsharp.deadmansdraw.cards import SUIT_ORDER, Card, Suit
 from cardsharp.deadmansdraw.events import TurnEnded
-from cardsharp.deadmansdraw.piles import Ended, Piles
-from cardsharp.deadmansdraw.position import PastMove, Position
+from cardsharp.deadmansdraw.logbook import Ended, state_body
+from cardsharp.deadmansdraw.position import Observer, PastMove, Position
 from cardsharp.deadmansdraw.replay import card_of
 from cardsharp.replay import Header, Step
 from cardsharp.viewer.board import NOTHING, Board, Parts, card, row, shape, texts, titled
@@ -71,22 +71,20 @@ def _parts(header: Header, step: Step) -> Parts:
 
 def _seen(names: Sequence[str], _you: int, seen: Position) -> Parts:
     """The same table out of a position, with what is known of the next card."""
-    banks, ended = tuple(frozenset(bank) for bank in seen.banks), _ended(seen.history)
-    discard, unseen = frozenset(seen.discard_pile), frozenset(seen.unseen)
-    piles = Piles((banks[0], banks[1]), seen.play_area, discard, unseen, seen.pending, ended=ended)
-    step = Step(sequence=0, turn=seen.turn, seat=seen.me, happened="", state=piles.state())
+    state = state_body(seen, _ended(seen.history))
+    step = Step(sequence=0, turn=seen.turn, seat=seen.me, happened="", state=state)
     parts = _parts(Header(players=tuple(names)), step)
     return {**parts, "middle": Markup("{}{}").format(parts["middle"], _next(seen))}
 
 
 def _ended(history: Sequence[PastMove]) -> Ended | None:
     """How the last turn ended, None while it runs."""
-    piles, ended = Piles(), None
+    watched, ended = Observer(), None
     for move in history:
         for event in move.events if move.turn == history[-1].turn else ():
             if isinstance(event, TurnEnded):
-                ended = Ended(not event.successful, piles.drawn)
-            piles = piles.within(event)
+                ended = Ended(not event.successful, watched.drawn)
+            watched.see(event, move.player)
     return ended
 
 

@@ -26,12 +26,10 @@ from cardsharp.deadmansdraw.logbook import (
     header_body,
     intent_body,
     missing_body,
-    mover,
     outcome_body,
-    timed_out,
 )
 from cardsharp.deadmansdraw.position import Position
-from cardsharp.deadmansdraw.reading import events_of, follow, rebuild
+from cardsharp.deadmansdraw.reading import events_of, follow, played, rebuild
 from cardsharp.deadmansdraw.seats import Players, Seat
 from cardsharp.deadmansdraw.settings import NAMED_IN_TIME
 from cardsharp.deadmansdraw.wire import instant
@@ -107,9 +105,12 @@ class ArenaMatch:
         seats = self.players.seats(view)
         if not seats:
             raise NotFound(404, "the match has no seat of ours; check the user's id")
-        late = (timed_out(m) in seats for m in view.moves if m.sequence_id not in known)
+        moves = {move.sequence_id: played(move) for move in view.moves}
+        late = (one.timed_out in seats for number, one in moves.items() if number not in known)
         names = {index: seat.strategy_name for index, seat in seats.items()}
-        ours = {m.sequence_id: events_of(m.events) for m in view.moves if mover(m) in seats}
+        # What opens the match, and what the arena ends for want of time, nobody has done.
+        done = (number for number, one in moves.items() if number and one.timed_out is None)
+        ours = {number: moves[number].events for number in done if moves[number].player in seats}
         return Sight(
             sequence=view.move_count,
             facts=facts_beyond(view, known),

@@ -4,6 +4,7 @@ The competition's rule book speaks of 9 suits and 54 cards; the server that was 
 has a tenth, the Mermaid, and 60 cards (docs/spec/arena.md section 7). Both are here.
 """
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -70,6 +71,12 @@ def lowest_of_each_suit(deck: tuple[Card, ...]) -> tuple[Card, ...]:
     for card in deck:
         lowest[card.suit] = min(card.value, lowest.get(card.suit, card.value))
     return tuple(Card(suit, lowest[suit]) for suit in SUIT_ORDER if suit in lowest)
+
+
+def saved_by_anchor(area: Sequence[Card]) -> int:
+    """How many cards of a play area a bust leaves to its player: those before the first Anchor."""
+    suits = [card.suit for card in area]
+    return suits.index(Suit.ANCHOR) if Suit.ANCHOR in suits else 0
 
 
 def without(deck: tuple[Card, ...], removed: tuple[Card, ...]) -> tuple[Card, ...]:

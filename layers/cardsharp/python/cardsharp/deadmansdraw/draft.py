@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from cardsharp.deadmansdraw.actions import Action, Effect, EffectType, Response, Verb
 from cardsharp.deadmansdraw.bank import Bank
-from cardsharp.deadmansdraw.cards import Card, Suit
+from cardsharp.deadmansdraw.cards import Card, Suit, saved_by_anchor
 from cardsharp.deadmansdraw.events import (
     CardPlaced,
     CardRemoved,
@@ -101,8 +101,7 @@ class Draft:
 
     def bust(self, card: Card) -> None:
         """End the turn by a second card of a suit: only what lies before the Anchor is saved."""
-        suits = [placed.suit for placed in self.play_area]
-        saved = suits.index(Suit.ANCHOR) if Suit.ANCHOR in suits else 0
+        saved = saved_by_anchor(self.play_area)
         self.discard_pile += [card, *self.play_area[saved:]]
         self._end_turn(self.play_area[:saved], successful=False)
 

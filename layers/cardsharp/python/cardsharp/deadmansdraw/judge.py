@@ -8,7 +8,7 @@ from cardsharp.deadmansdraw.actions import Action, EffectType, respond
 from cardsharp.deadmansdraw.decisions import looks
 from cardsharp.deadmansdraw.events import MatchEnded, TurnEnded
 from cardsharp.deadmansdraw.position import Position
-from cardsharp.deadmansdraw.replay import EventStep, ended_by_force, turns_of
+from cardsharp.deadmansdraw.replay import EventStep, turns_of
 from cardsharp.deadmansdraw.rules import apply
 from cardsharp.deadmansdraw.strategies.base import Chance, Decision
 from cardsharp.deadmansdraw.strategies.captain import WEIGHTS, Captain, is_ordinary
@@ -48,7 +48,7 @@ class CaptainsJudgement(Judge):
     def lapses(self, moves: Sequence[MoveRecord]) -> Iterator[Asked]:
         """The positions in which the arena ended a turn for want of time."""
         for step, position, _ in looks(moves):
-            if position is not None and ended_by_force(step):
+            if position is not None and step.move.timed_out is not None:
                 thought = Thought(seat=step.seat, turn=step.turn, action=LAPSE)
                 legal = {one: str(one) for one in position.legal_actions()}
                 yield Asked(replace(step, ours=thought), position, legal)
@@ -58,7 +58,7 @@ class CaptainsJudgement(Judge):
         steps = [step for turn in turns_of(moves) for step in turn.steps]
         return {
             "busts": _by_player(step for step in steps if _busts(step)),
-            "time-outs": _by_player(step for step in steps if ended_by_force(step)),
+            "time-outs": _by_player(step for step in steps if step.move.timed_out is not None),
         }
 
     def risk(self, position: Position) -> float | None:

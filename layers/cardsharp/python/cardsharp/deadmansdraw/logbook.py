@@ -6,11 +6,12 @@ beside it. Seeds are not in the views and so cannot get here.
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from typing import NamedTuple
 
 from cardsharp import logbook
 from cardsharp.cloud.ports import Body
 from cardsharp.deadmansdraw.actions import Action, action_body
-from cardsharp.deadmansdraw.cards import Card
+from cardsharp.deadmansdraw.cards import Card, deck_order
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.wire_views import EventType, EventView, MatchView, MoveView
@@ -83,6 +84,32 @@ def _names(cards: Iterable[Card]) -> str:
     return " ".join(map(str, cards))
 
 
+class Ended(NamedTuple):
+    """The end of a turn: whether it busted, and the cards that were drawn in it."""
+
+    bust: bool
+    cards: tuple[Card, ...]
+
+
+def state_body(seen: Position, ended: Ended | None) -> dict[str, object]:
+    """What lies open, and what became of the turn that ended with this move, as a JSON object."""
+    pending = seen.pending
+    return {
+        "banks": [_listed(sorted(bank)) for bank in seen.banks],
+        "scores": [bank.score for bank in seen.banks],
+        "playArea": _listed(seen.play_area),
+        "ended": ended and {"bust": ended.bust, "cards": _listed(ended.cards)},
+        "pending": pending
+        and {"effect": pending.effect_type.value, "cards": _listed(pending.cards)},
+        "discardPile": _listed(sorted(seen.discard_pile, key=deck_order)),
+        "unseen": _listed(sorted(seen.unseen, key=deck_order)),
+    }
+
+
+def _listed(cards: Iterable[Card]) -> list[str]:
+    return [str(card) for card in cards]
+
+
 def facts_body(move: MoveView) -> dict[str, object]:
     """A move as the arena's history has it."""
     return move.model_dump(mode="json", by_alias=True, exclude_unset=True)
@@ -143,20 +170,3 @@ def end_of(events: Iterable[EventView]) -> EventView | None:
 def ends_turn(events: Iterable[EventView]) -> bool:
     """Whether an answer says that the turn, or the match with it, is over."""
     return any(e.event_type in (EventType.TURN_ENDED, EventType.MATCH_ENDED) for e in events)
-
-
-def timed_out(move: MoveView) -> int | None:
-    """The player whose turn the arena ended with this move for want of time, None for none.
-
-    Only then does an event of a player's own carry a comment (docs/spec/arena.md section 5).
-    """
-    comments = (event for event in move.events if event.event_type == EventType.COMMENT)
-    return next((c.player_index for c in comments if c.player_index is not None), None)
-
-
-def mover(move: MoveView) -> int | None:
-    """The player who acted; None where the arena did, for want of time or as the match began."""
-    begun = any(event.event_type == EventType.MATCH_STARTED for event in move.events)
-    if begun or timed_out(move) is not None:
-        return None
-    return next((e.player_index for e in move.events if e.player_index is not None), None)

@@ -14,13 +14,14 @@ from cardsharp.deadmansdraw.bank import Bank
 from cardsharp.deadmansdraw.cards import (
     SERVER_DECK,
     Card,
-    Suit,
     deck_order,
     lowest_of_each_suit,
+    saved_by_anchor,
 )
 from cardsharp.deadmansdraw.events import (
     CardPlaced,
     CardRemoved,
+    Comment,
     Drawn,
     EffectAnswered,
     EffectPlayed,
@@ -30,6 +31,9 @@ from cardsharp.deadmansdraw.events import (
 from cardsharp.deadmansdraw.rules import legal_actions
 from cardsharp.deadmansdraw.state import State, TurnStart
 
+CARRYING = (EffectType.CANNON, EffectType.ORACLE)
+"""Effects that carry along what a Kraken still demands; the others bring a card and end it."""
+
 
 @dataclass(frozen=True, slots=True)
 class PastMove:
@@ -38,6 +42,14 @@ class PastMove:
     turn: int
     player: int | None
     events: tuple[Event, ...]
+
+    @property
+    def timed_out(self) -> int | None:
+        """The player whose turn the arena ended with this move for want of time, None for none.
+
+        Only then does an event of a player's own carry a comment (docs/spec/arena.md section 5).
+        """
+        return self.player if any(isinstance(event, Comment) for event in self.events) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +119,13 @@ class Position:
         return legal_actions(self.state())
 
 
+def still_owed(effect: Effect, owed: int) -> int:
+    """Draws that a Kraken demands once an effect is pending (docs/spec/arena.md section 7)."""
+    if effect.effect_type is EffectType.KRAKEN:
+        return effect.kraken_count
+    return owed if effect.effect_type in CARRYING else 0
+
+
 class Observer:
     """Follows the public events of a match and keeps what they give away.
 
@@ -119,6 +138,7 @@ class Observer:
         draw_set: Iterable[Card] | None = None,
         discard_pile: Sequence[Card] = lowest_of_each_suit(SERVER_DECK),
         play_area: Sequence[Card] = (),
+        banks: tuple[Bank, Bank] = (Bank(), Bank()),
     ) -> None:
         if draw_set is None:
             gone = set(discard_pile)
@@ -126,44 +146,76 @@ class Observer:
         self.unseen = dict.fromkeys(sorted(draw_set, key=deck_order))
         self.discard_pile = list(discard_pile)
         self.play_area = list(play_area)
+        self.banks = list(banks)
+        self.pending: Effect | None = None
         self.known_top: Card | None = None
         self.refused: Card | None = None
-        self._arriving: Card | None = None
+        self._owed = 0
+        self._coming: Card | None = None
         self._offer: tuple[Card, ...] = ()
 
     def copy(self) -> "Observer":
         """Another observer who has seen the same."""
-        other = Observer((), self.discard_pile, self.play_area)
+        other = Observer((), self.discard_pile, self.play_area, (self.banks[0], self.banks[1]))
         other.unseen = self.unseen.copy()
+        other.pending, other._owed = self.pending, self._owed
         other.known_top, other.refused = self.known_top, self.refused
-        other._arriving, other._offer = self._arriving, self._offer
+        other._coming, other._offer = self._coming, self._offer
         return other
 
-    def see_all(self, events: Iterable[Event]) -> None:
+    @property
+    def drawn(self) -> tuple[Card, ...]:
+        """The cards of the turn, and last the one that is on its way and may bust it."""
+        return (*self.play_area, *([] if self._coming is None else [self._coming]))
+
+    def position(self, me: int, turn: int, history: tuple[PastMove, ...]) -> Position:
+        """What player `me` may know after all that was seen."""
+        return Position(
+            me=me,
+            banks=(self.banks[0], self.banks[1]),
+            play_area=tuple(self.play_area),
+            pending=self.pending,
+            discard_pile=tuple(self.discard_pile),
+            unseen=tuple(self.unseen),
+            known_top=self.known_top,
+            refused=self.refused,
+            turn=turn,
+            history=history,
+        )
+
+    def see_move(self, move: PastMove) -> None:
         """Take in the events of one move, in their order."""
         self.refused = None
-        for event in events:
-            self.see(event)
+        for event in move.events:
+            self.see(event, move.player)
 
-    def see(self, event: Event) -> None:
-        """Take in one event."""
+    def see(self, event: Event, player: int | None) -> None:
+        """Take in one event of a move of that player."""
         match event:
             case Drawn(card):
-                self._arriving = card
+                self._coming = card
                 self.unseen.pop(card, None)
                 self.known_top = self.refused = None
+                self._owed = max(0, self._owed - 1)
+                self.pending = None
             case CardPlaced(card):
                 self.play_area.append(card)
-            case CardRemoved(card):
-                self._arriving = card
+                self._coming = None
+                self.pending = self._duty()
+            case CardRemoved(card, owner):
+                if card in self.banks[owner]:
+                    self.banks[owner] = self.banks[owner].without(card)
             case EffectPlayed(effect):
                 self._see_effect(effect)
             case EffectAnswered():
                 self._see_answer(event)
             case TurnEnded():
-                self._see_turn_end(event)
+                self._see_turn_end(event, player)
             case _:
                 pass
+
+    def _duty(self) -> Effect | None:
+        return Effect(EffectType.KRAKEN, (), self._owed) if self._owed else None
 
     def _see_effect(self, effect: Effect) -> None:
         if effect.effect_type is EffectType.ORACLE:
@@ -171,24 +223,33 @@ class Observer:
         elif effect.effect_type is EffectType.MAP:
             self._offer = effect.cards
             self._discard_without(effect.cards)
+        self._owed = still_owed(effect, self._owed)
+        self.pending = Effect(effect.effect_type, effect.cards, self._owed)
 
     def _see_answer(self, answer: EffectAnswered) -> None:
+        if answer.effect_type == EffectType.ORACLE and answer.card is not None:
+            return  # it waits until that card is drawn, which comes next
         if answer.effect_type == EffectType.MAP:
             self.discard_pile += [card for card in self._offer if card != answer.card]
-            self._arriving = answer.card
         elif answer.effect_type == EffectType.CANNON and answer.card is not None:
             self.discard_pile.append(answer.card)
-        elif answer.effect_type == EffectType.ORACLE and answer.card is None:
+        elif answer.effect_type == EffectType.ORACLE:
             self.refused = self.known_top
+        if answer.effect_type not in CARRYING:
+            self._owed, self._coming = 0, answer.card
+        self.pending = self._duty()
 
-    def _see_turn_end(self, ended: TurnEnded) -> None:
-        if not ended.successful and self._arriving is not None:
-            suits = [card.suit for card in self.play_area]
-            saved = suits.index(Suit.ANCHOR) if Suit.ANCHOR in suits else 0
-            self.discard_pile += [self._arriving, *self.play_area[saved:]]
-        self._discard_without(ended.bonus or ())
+    def _see_turn_end(self, ended: TurnEnded, player: int | None) -> None:
+        area, bonus = self.play_area, ended.bonus or ()
+        saved = len(area) if ended.successful else saved_by_anchor(area)
+        if not ended.successful and self._coming is not None:
+            self.discard_pile += [self._coming, *area[saved:]]
+        if player is not None:
+            self.banks[player] = self.banks[player].with_cards((*area[:saved], *bonus))
+        self._discard_without(bonus)
         self.play_area = []
-        self._arriving = None
+        self.pending = self._coming = self.refused = None
+        self._owed = 0
 
     def _discard_without(self, taken: tuple[Card, ...]) -> None:
         self.discard_pile = [card for card in self.discard_pile if card not in taken]

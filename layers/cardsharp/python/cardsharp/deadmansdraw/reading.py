@@ -52,7 +52,8 @@ def rebuild(view: MatchView, me: int) -> Position:
     """
     history = tuple(played(move) for move in view.moves)
     observer = _observer(view, history)
-    refused = _watch(observer, history)
+    for move in history:
+        observer.see_move(move)
     between = view.move_count_in_turn is None
     return Position(
         me=me,
@@ -62,7 +63,7 @@ def rebuild(view: MatchView, me: int) -> Position:
         discard_pile=tuple(observer.discard_pile),
         unseen=tuple(observer.unseen),
         known_top=observer.known_top,
-        refused=refused if not between else None,
+        refused=observer.refused,
         turn=view.turn_count + between,
         history=history,
     )
@@ -205,13 +206,6 @@ def _observer(view: MatchView, history: tuple[PastMove, ...]) -> Observer:
             elsewhere = (*discard_pile, *play_area, *chain(*(given.banks or ())))
             draw_set = without(deck, elsewhere)
     return Observer(draw_set, discard_pile, play_area)
-
-
-def _watch(observer: Observer, history: tuple[PastMove, ...]) -> Card | None:
-    """Show the observer all moves; the Oracle's card that the last one refused, if it did."""
-    for move in history:
-        observer.see_all(move.events)
-    return observer.refused
 
 
 def _peeked(events: tuple[Event, ...]) -> Card | None:

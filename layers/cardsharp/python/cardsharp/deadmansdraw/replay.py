@@ -1,7 +1,7 @@
 """A stored match of Dead Man's Draw turn by turn: who did what, why, and what it brought."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, groupby
 from typing import Annotated
 
@@ -9,9 +9,8 @@ from pydantic import BeforeValidator, ValidationError
 
 from cardsharp.cloud.ports import Body, MatchRecord, MoveRecord
 from cardsharp.deadmansdraw.actions import EffectType, Verb
-from cardsharp.deadmansdraw.cards import (
-    Card,
-)
+from cardsharp.deadmansdraw.bank import Bank, bank_of
+from cardsharp.deadmansdraw.cards import Card, deck_order
 from cardsharp.deadmansdraw.events import (
     Comment,
     Delta,
@@ -20,14 +19,17 @@ from cardsharp.deadmansdraw.events import (
     EffectPlayed,
     Event,
     MatchEnded,
+    StackDelta,
     TurnEnded,
 )
-from cardsharp.deadmansdraw.piles import Banks, Ended, Piles, Suited
+from cardsharp.deadmansdraw.logbook import Ended, state_body
+from cardsharp.deadmansdraw.position import Observer, PastMove
 from cardsharp.deadmansdraw.reading import played
 from cardsharp.deadmansdraw.wire_views import MoveView
 from cardsharp.errors import StoreError
 from cardsharp.replay import Step, Stored, Thought, parse
 
+Banks = tuple[Bank, Bank]
 Piece = tuple[str | Card, ...]
 """Words and cards that tell one thing; `"".join(map(str, piece))` is its text."""
 
@@ -80,6 +82,11 @@ class EventStep(Step):
     """One move with its events, as far as the arena has told them."""
 
     events: tuple[Event, ...] = ()
+
+    @property
+    def move(self) -> PastMove:
+        """The same as both players remember it."""
+        return PastMove(self.turn, self.seat, self.events)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,23 +154,19 @@ def turns_of(moves: Sequence[MoveRecord], opening: Opening | None = None) -> lis
     """
     told = [_as_read(move) for move in moves]
     groups = [tuple(group) for _, group in groupby(told, key=lambda one: one.turn)]
-    piles = _opening(groups) if opening is None else _opened(opening)
+    seen = _opening(groups) if opening is None else _opened(opening)
     turns = []
     for group in groups:
-        delta = _delta(group)
-        after = piles if delta is None else piles.after(delta)
-        steps = tuple(_steps(group, piles, after))
-        turns.append(Turn(group[0].turn, steps, piles.as_banks(), after.as_banks()))
-        piles = after
+        before = _banks(seen)
+        steps = tuple(_steps(group, seen, tells_pile=opening is None))
+        turns.append(Turn(group[0].turn, steps, before, _banks(seen)))
     return turns
 
 
-def ended_by_force(step: EventStep) -> bool:
-    """Whether the arena ended this turn for want of time.
-
-    Only then does an event of a player's own carry a comment (docs/spec/arena.md section 5).
-    """
-    return step.seat is not None and any(isinstance(event, Comment) for event in step.events)
+def _banks(seen: Observer) -> Banks:
+    """Both banks, each in the order of its cards."""
+    first, second = (bank_of(sorted(bank)) for bank in seen.banks)
+    return first, second
 
 
 def card_of(text: str) -> Card:
@@ -262,20 +265,21 @@ def _action_text(body: object) -> object:
     return f"{effect.get('effectType')}: {named}"
 
 
-def _steps(group: Iterable[_ReadMove], piles: Piles, after: Piles) -> Iterator[EventStep]:
+def _steps(group: Iterable[_ReadMove], seen: Observer, *, tells_pile: bool) -> Iterator[EventStep]:
     """The moves of a turn with the table after each."""
+    ended = None
     for told in group:
         for event in told.events:
             if isinstance(event, TurnEnded):
-                piles = replace(after, ended=Ended(not event.successful, piles.drawn))
-            else:
-                piles = piles.within(event)
+                ended = Ended(not event.successful, seen.drawn)
+            seen.see(event, told.player)
+        state = state_body(seen.position(0, told.turn, ()), ended)
         yield EventStep(
             sequence=told.sequence,
             turn=told.turn,
             seat=told.player,
             happened=_words(told.events),
-            state=piles.state(),
+            state=state if tells_pile else {**state, "unseen": None},
             ours=told.thought,
             events=told.events,
         )
@@ -287,34 +291,38 @@ def _delta(group: Iterable[_ReadMove]) -> Delta | None:
     return ends[-1].delta if ends else None
 
 
-def _opening(groups: Sequence[Sequence[_ReadMove]]) -> Piles:
-    """The banks at the start: empty, but where a match began in the middle.
+def _opening(groups: Sequence[Sequence[_ReadMove]]) -> Observer:
+    """The table at the start: as all matches begin, but where one began in the middle.
 
-    Then our first decision at the beginning of a turn shows the banks, and what the turns before
+    Then our first decision at the beginning of a turn shows the table, and what the turns before
     it changed is taken back.
     """
     for index, group in enumerate(groups):
         position = next(filter(None, map(_first_look, group)), None)
         if position is None:
             continue
-        first, second = map(_cards, position.banks)
-        discard, unseen = _cards(position.discard_pile), _cards(position.unseen)
-        piles = Piles((first, second), (), discard, unseen)
-        for earlier in reversed(groups[:index]):
-            delta = _delta(earlier)
-            piles = piles if delta is None else piles.before(delta)
-        return piles
-    return Piles()
+        deltas = [delta for earlier in groups[:index] if (delta := _delta(earlier)) is not None]
+
+        def began(names: Iterable[str], changes: Iterable[StackDelta]) -> list[Card]:
+            pile = set(map(card_of, names))
+            for change in changes:
+                pile = pile - set(change.added) | set(change.removed)
+            return sorted(pile, key=deck_order)
+
+        first, second = (
+            bank_of(began(bank, [delta.banks[seat] for delta in reversed(deltas)]))
+            for seat, bank in enumerate(position.banks)
+        )
+        unseen = began(position.unseen, [delta.draw_pile for delta in reversed(deltas)])
+        discard = began(position.discard_pile, [one.discard_pile for one in reversed(deltas)])
+        return Observer(unseen, discard, (), (first, second))
+    return Observer()
 
 
-def _opened(opening: Opening) -> Piles:
-    first, second = map(_cards, opening.banks)
-    area = tuple(map(card_of, opening.play_area))
-    return Piles((first, second), area, _cards(opening.discard_pile), None)
-
-
-def _cards(names: Iterable[str]) -> Suited:
-    return frozenset(map(card_of, names))
+def _opened(opening: Opening) -> Observer:
+    first, second = (bank_of(map(card_of, bank)) for bank in opening.banks)
+    discard, area = map(card_of, opening.discard_pile), map(card_of, opening.play_area)
+    return Observer((), tuple(discard), tuple(area), (first, second))
 
 
 def _first_look(told: _ReadMove) -> StoredPosition | None:

@@ -51,19 +51,8 @@ class Match:
 
     def seen_by(self, player: int) -> Position:
         """What either player may know, whoever is to act."""
-        state, seen = self.state, self.seen
-        return Position(
-            me=player,
-            banks=state.banks,
-            play_area=state.play_area,
-            pending=state.pending,
-            discard_pile=tuple(seen.discard_pile),
-            unseen=tuple(seen.unseen),
-            known_top=seen.known_top,
-            refused=seen.refused,
-            turn=self.history[-1].turn + state.between_turns,
-            history=self.history,
-        )
+        turn = self.history[-1].turn + self.state.between_turns
+        return self.seen.position(player, turn, self.history)
 
     def after(self, action: Action, chance: Chance) -> "Match":
         """The match after `action` of the player to act.
@@ -73,15 +62,14 @@ class Match:
         """
         player, opens_turn = self.state.active, self.state.between_turns
         state, events = apply(self.state, action, chance)
-        seen = self.seen.copy()
-        seen.see_all(events)
-        move = PastMove(self.history[-1].turn + opens_turn, player, events)
+        seen, move = self.seen.copy(), PastMove(self.history[-1].turn + opens_turn, player, events)
+        seen.see_move(move)
         return Match(self.opening, state, (*self.history, move), seen)
 
 
 def match_from(opening: State) -> Match:
     """The match that begins so."""
-    seen = Observer(opening.draw_pile, opening.discard_pile, opening.play_area)
+    seen = Observer(opening.draw_pile, opening.discard_pile, opening.play_area, opening.banks)
     return Match(opening, opening, (PastMove(1, None, (TurnStarted(None),)),), seen)
 
 
@@ -203,14 +191,14 @@ class DeadMansDraw(Simulation[Match, Position, Action]):
         """The match that `dump` wrote; raises `Malformed` where it is none."""
         try:
             opening = _states().validate_python(body["opening"])
-            began = match_from(opening)
-            for _, _, events in _moves().validate_python(body["history"])[1:]:
-                began.seen.see_all([_event(*event) for event in events])
             history = tuple(
                 PastMove(turn, player, tuple(_event(*event) for event in events))
                 for turn, player, events in _moves().validate_python(body["history"])
             )
-            return Match(opening, _states().validate_python(body["state"]), history, began.seen)
+            seen = match_from(opening).seen
+            for move in history:
+                seen.see_move(move)
+            return Match(opening, _states().validate_python(body["state"]), history, seen)
         except (KeyError, ValidationError) as error:
             raise Malformed("This is no match of Dead Man's Draw.") from error
 

@@ -8,14 +8,16 @@ out on purpose (the random seed!) are in `wire_views`.
 import json
 import logging
 import re
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache, partial
-from typing import NamedTuple, TypeVar
+from typing import Annotated, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, PlainSerializer, TypeAdapter, ValidationError
+from pydantic.alias_generators import to_camel
 
-from cardsharp.deadmansdraw.cards import Card
 from cardsharp.deadmansdraw.wire_views import (
+    Cards,
     Ending,
     EventView,
     Hello,
@@ -30,20 +32,28 @@ _log = logging.getLogger("cardsharp.arena")
 _ID = re.compile(r"[0-9A-Za-z]{1,64}\Z")
 
 
-class MatchParams(NamedTuple):
+def _seconds(limit: timedelta) -> object:
+    seconds = limit.total_seconds()
+    return int(seconds) if seconds.is_integer() else seconds
+
+
+@dataclass(frozen=True, slots=True)
+class MatchParams:
     """A match to create; what is None is left to the server (docs/spec/arena.md section 4).
 
     Without `player_ids` it is a practice match against oneself.
     """
 
-    player_ids: tuple[str, str] | None = None
+    __pydantic_config__ = ConfigDict(alias_generator=to_camel)
+
+    player_ids: Annotated[tuple[str, str] | None, Field(serialization_alias="playerids")] = None
     tags: tuple[str, ...] = ()
-    play_area: tuple[Card, ...] | None = None
-    draw_pile: tuple[Card, ...] | None = None
-    discard_pile: tuple[Card, ...] | None = None
-    banks: tuple[tuple[Card, ...], tuple[Card, ...]] | None = None
+    play_area: Cards | None = None
+    draw_pile: Cards | None = None
+    discard_pile: Cards | None = None
+    banks: tuple[Cards, Cards] | None = None
     random_seed: str | None = None
-    timeout: timedelta | None = None
+    timeout: Annotated[timedelta, PlainSerializer(_seconds)] | None = None
 
 
 _VIEW = TypeAdapter(MatchView)
@@ -178,23 +188,8 @@ def instant(text: str) -> datetime | None:
 
 def params_body(params: MatchParams) -> dict[str, object]:
     """The body that creates a match; what is None is left out."""
-    piles = {
-        "playArea": params.play_area,
-        "drawPile": params.draw_pile,
-        "discardPile": params.discard_pile,
-    }
-    body: dict[str, object] = {
-        key: [card._asdict() for card in pile] for key, pile in piles.items() if pile is not None
-    }
-    if params.player_ids is not None:
-        body["playerids"] = list(params.player_ids)
-    if params.tags:
-        body["tags"] = list(params.tags)
-    if params.banks is not None:
-        body["banks"] = [[card._asdict() for card in bank] for bank in params.banks]
-    if params.random_seed is not None:
-        body["randomSeed"] = params.random_seed
-    if params.timeout is not None:
-        seconds = params.timeout.total_seconds()
-        body["timeout"] = int(seconds) if seconds.is_integer() else seconds
+    adapter = TypeAdapter(MatchParams)
+    body: dict[str, object] = adapter.dump_python(
+        params, mode="json", by_alias=True, exclude_defaults=True
+    )
     return body

@@ -1,27 +1,20 @@
 """The arena as the tables of a contest: its matches as a director and practice know them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from typing import Protocol
 
 from cardsharp.contest.facts import Facts
 from cardsharp.contest.pairing import Score, Team
 from cardsharp.contest.tables import Account, Tabled, TableOrder
+from cardsharp.deadmansdraw.events import TurnEnded
+from cardsharp.deadmansdraw.position import PastMove
+from cardsharp.deadmansdraw.reading import played
 from cardsharp.deadmansdraw.wire import MatchParams, instant
-from cardsharp.deadmansdraw.wire_views import (
-    EventType,
-    EventView,
-    MatchCreated,
-    MatchView,
-    MoveView,
-    PlayerRecord,
-)
+from cardsharp.deadmansdraw.wire_views import MatchCreated, MatchView, PlayerRecord
 
 GONE = 2
 """Turns in a row that a player may leave to the clock until it counts as gone."""
-
-_LATE = "Forceful turn ending due to player "
-"""How the arena's comment on a turn that ran out of time begins; the player's id follows."""
 
 
 class OrganisedArena(Protocol):
@@ -62,9 +55,10 @@ class ArenaTables:
     def account(self, match: str) -> Account:
         """A match read whole."""
         view = self.view(match)
-        gone = tuple(player for player in view.player_ids if _left(view, player) >= GONE)
+        moves = _moves(view)
+        gone = (who for seat, who in enumerate(view.player_ids) if _left(moves, seat) >= GONE)
         at = instant(view.last_move_at)
-        return Account(view.player_ids, facts_of(view), at, view.finished, gone)
+        return Account(view.player_ids, facts_of(view), at, view.finished, tuple(gone))
 
     def view(self, match: str) -> MatchView:
         """A match with all its moves, as the arena tells it."""
@@ -117,18 +111,27 @@ def _points(view: MatchView) -> tuple[int, int]:
 
 def facts_of(view: MatchView) -> Facts:
     """What a match came to, in the order of its seats; `view` has all its moves."""
-    events = [event for move in view.moves for event in move.events]
-    busts = [event.player_index for event in events if event.turn_ended_is_successful is False]
-    late = [_late_player(event) for event in events]
-    first, second = view.player_ids
+    moves = _moves(view)
+    busts = [
+        move.player
+        for move in moves
+        for event in move.events
+        if isinstance(event, TurnEnded) and not event.successful
+    ]
+    late = [move.timed_out for move in moves]
     return Facts(
         points=_points(view),
         winner=view.state.winner_idx,
         seconds=_seconds(view),
         turns=view.turn_count,
         busts=(busts.count(0), busts.count(1)),
-        late=(late.count(first), late.count(second)),
+        late=(late.count(0), late.count(1)),
     )
+
+
+def _moves(view: MatchView) -> list[PastMove]:
+    """The moves after the one that opens the match."""
+    return [played(move) for move in view.moves if move.sequence_id]
 
 
 def _seconds(view: MatchView) -> float:
@@ -137,21 +140,7 @@ def _seconds(view: MatchView) -> float:
     return 0.0 if start is None or end is None else (end - start).total_seconds()
 
 
-def _late_player(event: EventView) -> str | None:
-    """The player whose turn the event says to have been ended, None where it says no such thing."""
-    if event.event_type != EventType.COMMENT or not (event.comment or "").startswith(_LATE):
-        return None
-    return (event.comment or "").removeprefix(_LATE).partition(" ")[0]
-
-
-def _left(view: MatchView, player: Team) -> int:
+def _left(moves: Sequence[PastMove], player: int) -> int:
     """Turns in a row that a player has left to the clock, up to the last one of its own."""
-    own = (move for move in reversed(view.moves) if _whose(move, view) == player)
-    late = takewhile(lambda move: any(_late_player(event) == player for event in move.events), own)
-    return sum(1 for _ in late)
-
-
-def _whose(move: MoveView, view: MatchView) -> Team | None:
-    """Who made a move or left it to the clock; nobody opens a match or ends it by decision."""
-    index = next((one.player_index for one in move.events if one.player_index is not None), None)
-    return None if index is None or move.sequence_id == 0 else view.player_ids[index]
+    own = (move for move in reversed(moves) if move.player == player)
+    return sum(1 for _ in takewhile(lambda move: move.timed_out is not None, own))

@@ -9,15 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Action, Effect, EffectType, respond
-from cardsharp.deadmansdraw.bank import Bank
-from cardsharp.deadmansdraw.cards import SERVER_DECK, Card, Suit, lowest_of_each_suit
+from cardsharp.deadmansdraw.cards import SERVER_DECK, Card, lowest_of_each_suit
 from cardsharp.deadmansdraw.events import (
-    CardPlaced,
     CardRemoved,
-    Comment,
     Drawn,
     EffectAnswered,
-    EffectPlayed,
     Event,
     TurnEnded,
     TurnStarted,
@@ -43,11 +39,7 @@ class Witness:
     def __init__(self, draw_pile: frozenset[Card]) -> None:
         suits = {card.suit for card in draw_pile}
         lowest = (card for card in lowest_of_each_suit(SERVER_DECK) if card.suit in suits)
-        self._piles = Observer(draw_pile, tuple(card for card in lowest if card not in draw_pile))
-        self._banks = [Bank(), Bank()]
-        self._pending: Effect | None = None
-        self._owed = 0
-        self._answered = False
+        self._seen = Observer(draw_pile, tuple(card for card in lowest if card not in draw_pile))
         self._turn: list[Event] = []
         self._lost = False
 
@@ -56,120 +48,47 @@ class Witness:
 
         That is so where it began with cards that no event has told of (a debug start state).
         """
-        if self._lost:
-            return []
-        try:
-            return list(self._watch(move, player))
-        except KeyError:
-            self._lost = True
-            return []
-
-    def _watch(self, move: PastMove, player: int) -> Iterator[Seen]:
-        timed_out = any(isinstance(event, Comment) for event in move.events)
+        shown: list[Seen] = []
+        is_own = move.player == player and move.timed_out is None
         for event in move.events:
-            if move.player == player and not timed_out:
-                yield from self._decided(move, event)
-            self._follow(move, event)
-            self._piles.see(event)
-            self._turn.append(event)
+            if isinstance(event, CardRemoved):
+                self._lost |= event.card not in self._seen.banks[event.bank_index]
+            if self._lost:
+                return []
+            if is_own:
+                shown += self._decided(move, event)
+            self._turn = [event] if isinstance(event, TurnStarted) else [*self._turn, event]
+            self._seen.see(event, move.player)
         if not isinstance(move.events[-1] if move.events else None, EffectAnswered):
-            self._piles.refused = None
-
-    # --- decisions -------------------------------------------------------------------------
+            self._seen.refused = None
+        return shown
 
     def _decided(self, move: PastMove, event: Event) -> Iterator[Seen]:
         action = self._action(event)
         if action is not None:
-            position = self._position(move)
+            turn = PastMove(move.turn, move.player, tuple(self._turn))
+            position = self._seen.position(move.player or 0, move.turn, (turn,))
             if _leaves_a_choice(position):
                 yield Seen(position, action)
 
     def _action(self, event: Event) -> Action | None:
         """The action that `event` is the first sign of, None where it only follows from one."""
-        pending = self._pending
+        pending = self._seen.pending
         match event:
             case EffectAnswered(_, card) if pending is not None:
                 return respond(pending.effect_type, card)
             case Drawn() if pending is None:
                 return DRAW
-            case Drawn(card) if self._waits_for(EffectType.ORACLE):
+            case Drawn(card) if pending is not None and self._waits_for_oracle(pending):
                 return respond(EffectType.ORACLE, card)
-            case TurnEnded(successful=True) if self._piles.unseen:
+            case TurnEnded(successful=True) if self._seen.unseen:
                 return END_TURN
             case _:
                 return None
 
-    def _waits_for(self, effect_type: EffectType) -> bool:
-        pending = self._pending
-        return pending is not None and pending.effect_type is effect_type and not self._answered
-
-    def _position(self, move: PastMove) -> Position:
-        piles = self._piles
-        return Position(
-            me=move.player or 0,
-            banks=(self._banks[0], self._banks[1]),
-            play_area=tuple(piles.play_area),
-            pending=self._pending,
-            discard_pile=tuple(piles.discard_pile),
-            unseen=tuple(piles.unseen),
-            known_top=piles.known_top,
-            refused=piles.refused,
-            turn=move.turn,
-            history=(PastMove(move.turn, move.player, tuple(self._turn)),),
-        )
-
-    # --- what events do to banks and pending effects (the piles are the observer's) ----------
-
-    def _follow(self, move: PastMove, event: Event) -> None:
-        match event:
-            case TurnStarted():
-                self._turn = []
-            case Drawn():
-                self._owed = max(0, self._owed - 1)
-                self._wait_for(None)
-            case CardPlaced():
-                self._wait_for(self._kraken())
-            case EffectPlayed(effect):
-                self._wait_for(self._carried(effect))
-            case EffectAnswered(effect_type, card):
-                self._answer(effect_type, card)
-            case CardRemoved(card, owner):
-                self._banks[owner] = self._banks[owner].without(card)
-            case TurnEnded() if move.player is not None:
-                self._end_turn(move.player, event)
-            case _:
-                pass
-
-    def _wait_for(self, pending: Effect | None) -> None:
-        self._pending, self._answered = pending, False
-
-    def _kraken(self) -> Effect | None:
-        return Effect(EffectType.KRAKEN, (), self._owed) if self._owed else None
-
-    def _carried(self, effect: Effect) -> Effect:
-        """The effect with the draws that a Kraken still demands (docs/spec/arena.md section 7)."""
-        if effect.effect_type is EffectType.KRAKEN:
-            self._owed = effect.kraken_count
-        elif effect.effect_type not in (EffectType.CANNON, EffectType.ORACLE):
-            self._owed = 0
-        return Effect(effect.effect_type, effect.cards, self._owed)
-
-    def _answer(self, effect_type: str, card: Card | None) -> None:
-        if effect_type == EffectType.ORACLE and card is not None:
-            self._answered = True
-            return
-        if effect_type not in (EffectType.CANNON, EffectType.ORACLE):
-            self._owed = 0
-        self._wait_for(self._kraken())
-
-    def _end_turn(self, player: int, ended: TurnEnded) -> None:
-        area = self._piles.play_area
-        if not ended.successful:
-            suits = [card.suit for card in area]
-            area = area[: suits.index(Suit.ANCHOR) if Suit.ANCHOR in suits else 0]
-        self._banks[player] = self._banks[player].with_cards([*area, *(ended.bonus or ())])
-        self._owed = 0
-        self._wait_for(None)
+    def _waits_for_oracle(self, pending: Effect) -> bool:
+        is_answered = isinstance(self._turn[-1], EffectAnswered)
+        return pending.effect_type is EffectType.ORACLE and not is_answered
 
 
 def _leaves_a_choice(position: Position) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from cardsharp.deadmansdraw.actions import DRAW, END_TURN, Effect, EffectType
-from cardsharp.deadmansdraw.cards import Card, Suit
+from cardsharp.deadmansdraw.cards import Card, Suit, saved_by_anchor
 from cardsharp.deadmansdraw.position import Position
 from cardsharp.deadmansdraw.strategies.base import Option
 from cardsharp.deadmansdraw.strategies.choices import gain, loss, lying
@@ -64,9 +64,7 @@ class Words:
 
     def _saved(self) -> int:
         area, own = self.position.play_area, self.position.own
-        suits = [card.suit for card in area]
-        before = area[: suits.index(Suit.ANCHOR)] if Suit.ANCHOR in suits else ()
-        return own.with_cards(before).score - own.score
+        return own.with_cards(area[: saved_by_anchor(area)]).score - own.score
 
     def _effect(self, pending: Effect, card: Card) -> str:
         own, other = self.position.own, self.position.other

@@ -2,11 +2,11 @@
 
 from collections.abc import Collection, Iterable, Sequence
 
-from cardsharp.deadmansdraw.actions import Action, Effect, EffectType, respond
+from cardsharp.deadmansdraw.actions import Action, EffectType, respond
 from cardsharp.deadmansdraw.bank import Bank
 from cardsharp.deadmansdraw.cards import Card, Suit
 from cardsharp.deadmansdraw.events import CardPlaced, Drawn, EffectPlayed
-from cardsharp.deadmansdraw.position import Position
+from cardsharp.deadmansdraw.position import Position, still_owed
 from cardsharp.deadmansdraw.rules import answers
 
 
@@ -67,17 +67,10 @@ def cards_when_drawn(position: Position) -> int:
             case CardPlaced():
                 later += 1
             case EffectPlayed(effect):
-                owed = _still_owed(effect, owed)
+                owed = still_owed(effect, owed)
             case _:
                 pass
     return len(position.play_area) - later
-
-
-def _still_owed(played: Effect, owed: int) -> int:
-    """Forced draws of a Kraken once an effect is pending (docs/spec/arena.md section 7)."""
-    if played.effect_type is EffectType.KRAKEN:
-        return played.kraken_count
-    return owed if played.effect_type in (EffectType.ORACLE, EffectType.CANNON) else 0
 
 
 def first_present(cards: Sequence[Card], order: Iterable[str]) -> Card | None:
