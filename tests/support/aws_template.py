@@ -6,8 +6,7 @@ from typing import Any
 
 from workbench.build import expressions
 from workbench.build.expressions import listed
-from workbench.build.translate import Template, translated
-from workbench.cloud.nested import flattened
+from workbench.build.translate import Template, whole
 from workbench.cloud.template import ARENA, TEMPLATE
 
 STACK = "cardsharp-test"
@@ -16,15 +15,13 @@ STACK = "cardsharp-test"
 @cache
 def template() -> Template:
     """template.yaml as CloudFormation gets it, with what it nests; and the arena's resources."""
-    bot, contests = flattened(TEMPLATE, translated), arena()
-    resources = {**contests["Resources"], **bot["Resources"]}
-    return {**bot, "Resources": resources}
+    bot = whole(TEMPLATE)
+    return {**bot, "Resources": {**arena()["Resources"], **bot["Resources"]}}
 
 
-@cache
 def arena() -> Template:
     """stacks/arena.yaml as CloudFormation gets it, with what it nests."""
-    return flattened(ARENA, translated)
+    return whole(ARENA)
 
 
 def of_kind(kind: str) -> dict[str, dict[str, Any]]:

@@ -18,8 +18,9 @@ import json, sys
 from boto3.session import Session
 told = {}
 for region in ("eu-central-1", "us-east-1", "ap-southeast-7", "cn-north-1", "us-gov-west-1"):
+    session = Session("a", "b", region_name=region)
     for service in sys.argv[1:]:
-        client = Session("a", "b", region_name=region).client(service)
+        client = session.client(service)
         told[region, service] = [client.meta.endpoint_url, *client.meta.method_to_api_mapping]
 print(json.dumps(sorted(told.items())), Session.__module__)
 """

@@ -19,19 +19,14 @@ from workbench.build.service_rules import (
     findings,
     rules,
 )
-from workbench.build.translate import Template, whole
+from workbench.build.translate import whole
 from workbench.cloud.template import ROOTS, TEMPLATE
-
-
-@cache
-def deployed() -> Template:
-    return whole(TEMPLATE)
 
 
 @cache
 def before(check: str) -> frozenset[str]:
     """What a check finds where nothing is planted."""
-    return frozenset(checks()[check](deployed()))
+    return frozenset(checks()[check](whole(TEMPLATE)))
 
 
 @pytest.mark.parametrize("path", ROOTS, ids=lambda path: path.name)
@@ -59,7 +54,7 @@ def test_every_rule_has_a_name_of_its_own_a_source_and_a_planted_breach() -> Non
 )
 def test_a_planted_breach_of_a_rule_is_found(rule: Rule, breach: Breach) -> None:
     check = BY_MODEL if rule.by == BY_MODEL else rule.name
-    assert set(checks()[check](planted(deployed(), breach))) - before(check)
+    assert set(checks()[check](planted(whole(TEMPLATE), breach))) - before(check)
 
 
 @pytest.mark.slow
@@ -70,7 +65,7 @@ def test_what_cfn_lint_must_catch_is_caught(tmp_path: Path) -> None:
     breaches = [one for rule in rules() if rule.by == BY_LINT for one in rule.breaches]
     for n, breach in enumerate(breaches):
         file = tmp_path / f"{n}.json"
-        file.write_text(json.dumps(planted(alone(deployed(), breach.kind), breach)))
+        file.write_text(json.dumps(planted(alone(whole(TEMPLATE), breach.kind), breach)))
         wanted[str(file)] = breach
     command = [str(SAM.parent / "cfn-lint"), "--format", "json", "--template", *wanted]
     told = subprocess.run(command, capture_output=True, text=True, check=False).stdout  # noqa: S603

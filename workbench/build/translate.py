@@ -5,6 +5,7 @@ reserved concurrency, roles) are asserted on the result.
 """
 
 from copy import deepcopy
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -54,11 +55,13 @@ def translate(template: Template) -> Template:
     return made
 
 
+@cache
 def translated(path: Path = TEMPLATE) -> Template:
-    """The translation of the template in a file."""
+    """The translation of the template in a file; not to be changed, as it is made once."""
     return translate(load_template(path))
 
 
+@cache
 def whole(path: Path) -> Template:
-    """The translation of a template with that of everything it nests, as one."""
+    """The same with the translation of everything that it nests, as one."""
     return flattened(path, translated)
