@@ -1,12 +1,11 @@
 """`cardsharp analyse`: what each decision of a match cost, and what the cards brought."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from cardsharp.analysis import Analysis
 from cardsharp.analysis import analyse as analysis_of
-from cardsharp.game import Game
 from cardsharp.replay import Asked, header_of
-from workbench.cli.each import for_each_game
+from workbench.cli.each import AnyGame
 from workbench.cli.opening import opened
 from workbench.show.analysis import Analysed, print_analysis
 from workbench.show.drawing import match_document, print_title
@@ -36,23 +35,21 @@ def watched(asked: list[Asked]) -> Iterator[Asked]:
             bar.advance()
 
 
-def analyse_of(game: Game | None) -> Callable[..., None]:
-    """The command for a game alone, or for matches of any."""
-
-    def analyse(match: Match = LAST, /, *, store: Store = None, as_json: Json = False) -> None:
-        """Print who decided how well, what the cards brought, and the worst decisions."""
-        record, moves, _ = opened(match, store, game)
-        found = analysis_of(game_of(record), record, moves, watched)
-        shown = Analysed.of(found, header_of(record))
-        if as_json:
-            print_json({**match_document(record), **document(shown)})
-            return
-        console = results()
-        print_title(console, record, f"{shown.hero} v {shown.names[shown.order[1]]}")
-        print_analysis(console, shown)
-
-    return analyse
-
-
-analyse = analyse_of(None)
-__getattr__ = for_each_game(analyse_of)
+def analyse(
+    match: Match = LAST,
+    /,
+    *,
+    store: Store = None,
+    as_json: Json = False,
+    game: AnyGame = None,
+) -> None:
+    """Print who decided how well, what the cards brought, and the worst decisions."""
+    record, moves, _ = opened(match, store, game)
+    found = analysis_of(game_of(record), record, moves, watched)
+    shown = Analysed.of(found, header_of(record))
+    if as_json:
+        print_json({**match_document(record), **document(shown)})
+        return
+    console = results()
+    print_title(console, record, f"{shown.hero} v {shown.names[shown.order[1]]}")
+    print_analysis(console, shown)

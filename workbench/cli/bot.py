@@ -1,6 +1,6 @@
 """`cardsharp GAME bot`: our bot takes a seat at a service of any game and plays it to the end."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -10,7 +10,7 @@ from cardsharp.cloud.ports import Body
 from cardsharp.cloud.redaction import redact
 from cardsharp.game import Game
 from cardsharp.replay import UNKNOWN, document
-from workbench.cli.each import for_each_game
+from workbench.cli.each import FIRST, OneGame
 from workbench.show.drawing import print_step
 from workbench.show.exits import Exit
 from workbench.show.lookup import data_folder
@@ -45,18 +45,8 @@ class SeatOptions:
         return {**wanted, "strategy": strategy}
 
 
-def bot_of(game: Game) -> Callable[..., int]:
-    """The command for a game."""
-
-    def bot(*, options: SeatOptions) -> int:
-        """Join a game and play it, each step explained; the same again takes it up."""
-        return play_seat(game, options)
-
-    return bot
-
-
-def play_seat(game: Game, options: SeatOptions) -> int:
-    """Join and play, each step told as it comes; the same again takes it up."""
+def bot(*, options: SeatOptions, game: OneGame = FIRST) -> int:
+    """Join a game and play it, each step explained; the same again takes it up."""
 
     def say(sentence: str) -> None:
         messages().print(redact(sentence), style="dim", soft_wrap=True)
@@ -106,6 +96,3 @@ def _tell(game: Game, seat: AtHome, told: int, *, as_json: bool) -> int:
         else:
             print_step(results(), step, record)
     return len(steps)
-
-
-__getattr__ = for_each_game(bot_of)

@@ -14,7 +14,7 @@ from workbench.cost.prices import Prices, load_prices, usual_region
 from workbench.cost.usage import MEASURED, Measured, load_measured, usage
 from workbench.show.exits import Exit
 from workbench.show.options import Json
-from workbench.show.output import messages, print_json, results
+from workbench.show.output import messages, plain_table, print_json, results
 
 
 @Parameter(name="*")
@@ -89,7 +89,8 @@ def _document(load: Load, prices: Prices, measured: Measured, bill: Bill) -> dic
 
 
 def _table(bill: Bill) -> Table:
-    table = _empty("USD for", "units", "free", "without free tier", "after it")
+    figures = ("units", "free", "without free tier", "after it")
+    table = plain_table("USD for", *figures, right=figures, gap=1)
     for line in filter(lambda one: one.units, bill.lines):
         money = (f"{line.full:.2f}", f"{line.due:.2f}")
         table.add_row(line.item, _units(line.units), _units(line.free), *money)
@@ -99,21 +100,14 @@ def _table(bill: Bill) -> Table:
 
 def _beside(before: Bill, now: Bill) -> Table:
     """Two bills, line by line, each without the free tier and after it."""
-    table = _empty("USD for", "before", "after free tier", "now", "after free tier")
+    figures = ("before", "after free tier", "now", "after free tier")
+    table = plain_table("USD for", *figures, right=figures, gap=1)
     both = [one for one in (*now.lines, *before.lines) if one.full]
     for item in dict.fromkeys(line.item for line in both):
         old, new = before.of(item), now.of(item)
         table.add_row(item, *(f"{one:.2f}" for one in (old.full, old.due, new.full, new.due)))
     sums = (before.full, before.due, now.full, now.due)
     table.add_row("together", *(f"{one:.2f}" for one in sums), style="bold")
-    return table
-
-
-def _empty(*titles: str) -> Table:
-    """A table whose first column is text and whose others are figures."""
-    table = Table(box=None, pad_edge=False)
-    for title in titles:
-        table.add_column(title, justify="left" if title == titles[0] else "right")
     return table
 
 

@@ -1,14 +1,12 @@
 """`cardsharp GAME duel`: the lab's duel, for the strategies of one game."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from math import ceil
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from cardsharp.game import Game
-from workbench.cli.each import for_each_game
+from workbench.cli.each import FIRST, OneGame
 from workbench.lab.commands import duel as run_duel
 from workbench.lab.options import KeepOptions, Player, Positive, RunOptions, SprtOptions
 
@@ -19,26 +17,19 @@ Games = Annotated[
 _KEEP, _SPRT, _RUN = KeepOptions(), SprtOptions(), RunOptions()
 
 
-def duel_of(game: Game) -> Callable[..., None]:
-    """The command for a game."""
-
-    def duel(  # noqa: PLR0913 - options of a command
-        first: Player,
-        second: Player,
-        *,
-        kept: KeepOptions = _KEEP,
-        sequential: SprtOptions = _SPRT,
-        options: RunOptions = _RUN,
-        games: Games = None,
-    ) -> None:
-        """Let two strategies play each deal from every side; prints FIRST's points."""
-        of_game = replace(options, game=game.name)
-        if games is not None:
-            sides = of_game.plan(first, second).matches_a_pair
-            of_game = replace(of_game, pairs=ceil(games / sides))
-        run_duel(first, second, kept=kept, sequential=sequential, options=of_game)
-
-    return duel
-
-
-__getattr__ = for_each_game(duel_of)
+def duel(  # noqa: PLR0913 - options of a command
+    first: Player,
+    second: Player,
+    *,
+    kept: KeepOptions = _KEEP,
+    sequential: SprtOptions = _SPRT,
+    options: RunOptions = _RUN,
+    games: Games = None,
+    game: OneGame = FIRST,
+) -> None:
+    """Let two strategies play each deal from every side; prints FIRST's points."""
+    of_game = replace(options, game=game.name)
+    if games is not None:
+        sides = of_game.plan(first, second).matches_a_pair
+        of_game = replace(of_game, pairs=ceil(games / sides))
+    run_duel(first, second, kept=kept, sequential=sequential, options=of_game)

@@ -1,25 +1,38 @@
-"""A command that every game has, as an attribute of its module by the game's name."""
+"""Commands that games have alike: `workbench.cli.each:GAME_COMMAND` is one of them for a game.
+
+So a command's module is imported when the command is called, and not before.
+"""
 
 from collections.abc import Callable
-from typing import TypeVar
+from functools import partial
+from importlib import import_module
+from typing import Annotated, Any
+
+from cyclopts import Parameter
 
 from cardsharp.errors import Malformed
 from cardsharp.game import Game
 from cardsharp.games import game
 
-T = TypeVar("T")
+OneGame = Annotated[Game, Parameter(parse=False)]
+"""Whose command it is: nothing that is typed."""
+
+AnyGame = Annotated[Game | None, Parameter(parse=False)]
+"""The same, or None where it is for matches of any game."""
+
+FIRST = game(None)
+"""Whose commands go without a game's name too."""
+
+PLACES = {"try": "trying:again", "stats": "stats:of_game"}
+"""Where those commands are that are not called as their modules."""
 
 
-def for_each_game(make: Callable[[Game], T]) -> Callable[[str], T]:
-    """The `__getattr__` of a module in which `module:GAME` is what `make` makes for that game.
-
-    So a command's module is imported when the command is called, and not before.
-    """
-
-    def find(name: str) -> T:
-        try:
-            return make(game(name))
-        except Malformed as error:
-            raise AttributeError(str(error)) from None
-
-    return find
+def __getattr__(name: str) -> Callable[..., Any]:
+    """The command of that game."""
+    of, _, command = name.partition("_")
+    try:
+        found = game(of)
+    except Malformed as error:
+        raise AttributeError(str(error)) from None
+    module, _, function = PLACES.get(command, f"{command}:{command}").partition(":")
+    return partial(getattr(import_module(f"workbench.cli.{module}"), function), game=found)

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 import cyclopts
 
+from cardsharp.errors import Malformed
 from cardsharp.game import Game
-from workbench.cli.each import for_each_game
+from cardsharp.games import game
 
 _OLD = {"versus": ("play",)}
 """What a command was called before, where no other of the game is called so."""
@@ -43,8 +44,7 @@ def app_of(game: Game) -> cyclopts.App:
     for name, summary in _alike(game):
         names = [one for one in (name, *_OLD.get(name, ())) if one not in app]
         if name in names:
-            module = "trying" if name == "try" else name  # no module can be called as a keyword
-            app.command(f"workbench.cli.{module}:{game.name}", name=names, help=summary)
+            app.command(f"workbench.cli.each:{game.name}_{name}", name=names, help=summary)
     return app
 
 
@@ -57,4 +57,9 @@ def _alike(game: Game) -> Iterator[tuple[str, str]]:
         yield "bot", "Join a game and play it, each step explained; the same again takes it up."
 
 
-__getattr__ = for_each_game(app_of)
+def __getattr__(name: str) -> cyclopts.App:
+    """The commands of the game of that name, which are made when they are asked for."""
+    try:
+        return app_of(game(name))
+    except Malformed as error:
+        raise AttributeError(str(error)) from None

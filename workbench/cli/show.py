@@ -1,12 +1,10 @@
 """`cardsharp show`: a whole match, turn by turn."""
 
-from collections.abc import Callable
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from cardsharp.game import Game
-from workbench.cli.each import for_each_game
+from workbench.cli.each import AnyGame
 from workbench.cli.opening import opened
 from workbench.show.drawing import drawing_of
 from workbench.show.lookup import LAST, game_of
@@ -16,26 +14,18 @@ from workbench.show.output import messages
 TurnNumber = Annotated[int | None, Parameter(help="Only this turn, counted from 1.")]
 
 
-def show_of(game: Game | None) -> Callable[..., None]:
-    """The command for a game alone, or for matches of any."""
-
-    def show(
-        match: Match = LAST,
-        /,
-        *,
-        turn: TurnNumber = None,
-        store: Store = None,
-        as_json: Json = False,
-    ) -> None:
-        """Print a match from its log: who did what, why, and the score after each turn."""
-        record, moves, withdrawn = opened(match, store, game)
-        drawing_of(game_of(record)).show(record, moves, turn, as_json=as_json)
-        if withdrawn:
-            numbers = ", ".join(map(str, withdrawn))
-            messages().print(f"the arena went back: the moves {numbers} were lost and played anew")
-
-    return show
-
-
-show = show_of(None)
-__getattr__ = for_each_game(show_of)
+def show(
+    match: Match = LAST,
+    /,
+    *,
+    turn: TurnNumber = None,
+    store: Store = None,
+    as_json: Json = False,
+    game: AnyGame = None,
+) -> None:
+    """Print a match from its log: who did what, why, and the score after each turn."""
+    record, moves, withdrawn = opened(match, store, game)
+    drawing_of(game_of(record)).show(record, moves, turn, as_json=as_json)
+    if withdrawn:
+        numbers = ", ".join(map(str, withdrawn))
+        messages().print(f"the arena went back: the moves {numbers} were lost and played anew")

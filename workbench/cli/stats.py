@@ -19,7 +19,7 @@ from cardsharp.game import Game
 from cardsharp.games import game as game_named
 from cardsharp.judge import Judge, judging
 from cardsharp.replay import fault_of
-from workbench.cli.each import for_each_game
+from workbench.cli.each import FIRST, OneGame
 from workbench.lab.analysed import AnalysedSide, Estimate, Group, analysed
 from workbench.lab.options import GameName
 from workbench.lab.plan import DEFAULT_GAME
@@ -79,17 +79,9 @@ def stats(*, game: GameName = DEFAULT_GAME, options: StatsOptions = StatsOptions
     _stats(options, game_named(game), open_to_read)
 
 
-def stats_of(game: Game) -> Callable[..., None]:
-    """The command for a game alone, on the matches that its own bot or service has kept."""
-
-    def stats(*, options: StatsOptions = StatsOptions()) -> None:
-        """Measure how well we decided and how lucky we were, over many matches."""
-        _stats(options, game, open_to_read if game.archive is None else game.archive.load())
-
-    return stats
-
-
-__getattr__ = for_each_game(stats_of)
+def of_game(*, options: StatsOptions = StatsOptions(), game: OneGame = FIRST) -> None:
+    """Measure how well we decided and how lucky we were, in what a game's bot or service keeps."""
+    _stats(options, game, open_to_read if game.archive is None else game.archive.load())
 
 
 def _stats(options: StatsOptions, of: Game, opening: Opening) -> None:

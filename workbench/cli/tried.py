@@ -15,7 +15,7 @@ from cardsharp.replay import header_of
 from workbench.lab.again import TriedAgain
 from workbench.show.decisions import amount, worth
 from workbench.show.drawing import drawing_of, print_title
-from workbench.show.output import program
+from workbench.show.output import plain_table, program
 from workbench.strategy_file import called
 
 
@@ -82,12 +82,8 @@ def print_all(console: Console, matches: Sequence[MatchTried]) -> None:
 
 
 def _differences(match: MatchTried, shown: Sequence[TriedAgain]) -> Table:
-    table = Table(box=None, padding=(0, 2), pad_edge=False)
-    table.add_column("turn", justify="right")
-    table.add_column("then")
-    table.add_column("by", style="dim")
-    table.add_column(f"now, {match.name}")
-    table.add_column("cost", justify="right", no_wrap=True)
+    table = plain_table("turn", "then", "by", f"now, {match.name}", "cost", right=("turn", "cost"))
+    table.columns[2].style, table.columns[4].no_wrap = "dim", True
     for one in shown:
         fault = one.decided.fault
         now = Text(one.answer) if fault is None else Text(f"fault: {fault}", style="red")
@@ -159,14 +155,8 @@ def _options(match: MatchTried, tried: TriedAgain) -> Table:
     mine = {tried.named(option.action): option for option in tried.decided.decision.options}
     then = {option.action: option for option in tried.then.options}
     weighed = {*mine, *then, *tried.worth, tried.answer, tried.then.action}
-    table = Table(box=None, padding=(0, 2), pad_edge=False)
-    table.add_column("option")
-    table.add_column("chosen")
-    table.add_column(match.name, justify="right")
-    table.add_column(f"then {doer}", justify="right")
-    if judge is not None:
-        table.add_column(f"by {judge.name}", justify="right")
-    table.add_column("note")
+    who = [match.name, f"then {doer}", *([] if judge is None else [f"by {judge.name}"])]
+    table = plain_table("option", "chosen", *who, "note", right=who)
     legal = list(tried.asked.options.values())
     for name in (one for one in legal if one in weighed):
         option = mine.get(name)

@@ -1,6 +1,6 @@
 """`cardsharp try`: a strategy on the positions of stored matches, beside what was done there."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -12,7 +12,7 @@ from cardsharp.game import Game
 from cardsharp.games import game as game_named
 from cardsharp.replay import Asked, fault_of
 from cardsharp.trying import LATE
-from workbench.cli.each import for_each_game
+from workbench.cli.each import AnyGame
 from workbench.cli.opening import opened
 from workbench.cli.tried import MatchTried, document, print_all, print_turn
 from workbench.lab.again import TrialPlayer
@@ -50,21 +50,8 @@ class TryOptions:
     as_json: Json = False
 
 
-def try_of(game: Game | None) -> Callable[..., int]:
-    """The command for a game alone, on what its own bot or service has kept, or for any."""
-
-    def again(player: Player, /, *, options: TryOptions = TryOptions()) -> int:
-        """Print where it decides otherwise than was done; with --turn, all that it weighs there."""
-        return _try(player, options, game)
-
-    return again
-
-
-again = try_of(None)
-__getattr__ = for_each_game(try_of)
-
-
-def _try(player: str, options: TryOptions, game: Game | None) -> int:
+def again(player: Player, /, *, options: TryOptions = TryOptions(), game: AnyGame = None) -> int:
+    """Print where it decides otherwise than was done; with --turn, all that it weighs there."""
     turn = options.turn
     if turn is not None and (options.all or len(options.match) > 1):
         raise ConfigError("--turn is of one match; leave out --all, and name one --match at most.")

@@ -3,7 +3,7 @@
 import signal
 import sys
 import webbrowser
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from signal import SIGINT, SIGTERM
@@ -16,8 +16,7 @@ from rich.console import Console
 
 from cardsharp.errors import ConfigError, Garbled, RateLimited, Unreachable
 from cardsharp.game import Game
-from cardsharp.games import game as game_called
-from workbench.cli.each import for_each_game
+from workbench.cli.each import FIRST, OneGame
 from workbench.lab.sitting import PERSON, Sitting
 from workbench.show.lookup import data_folder
 from workbench.show.output import messages, print_json, program, results
@@ -98,40 +97,29 @@ Opponent = Annotated[
 ]
 
 
-def versus_of(game: Game) -> Callable[..., None]:
-    """The command for a game."""
-
-    def versus(
-        opponent: Opponent = None,
-        *,
-        options: TableOptions = TableOptions(),
-        page: BrowserOptions = BrowserOptions(),
-    ) -> None:
-        """Play yourself, in this terminal or a browser, against any player."""
-        if page.decides and not page.browser:
-            raise ConfigError("Only a page is served and has links; add --browser.")
-        if options.url is None and options.game is None:
-            setting = _setting(game, opponent, options, page)
-            if page.browser:
-                serve(setting, options, page)
-            else:
-                play(setting, options)
-        elif page.browser:
-            raise ConfigError("A game at a service is played in the terminal; leave --browser out.")
-        elif opponent or options.decides:
-            raise ConfigError("Who plays at a service, and what is dealt, is decided there.")
+def versus(
+    opponent: Opponent = None,
+    *,
+    options: TableOptions = TableOptions(),
+    page: BrowserOptions = BrowserOptions(),
+    game: OneGame = FIRST,
+) -> None:
+    """Play yourself, in this terminal or a browser, against any player."""
+    if page.decides and not page.browser:
+        raise ConfigError("Only a page is served and has links; add --browser.")
+    if options.url is None and options.game is None:
+        people = 1 + page.invite
+        setting = Setting(game, opponent, options.partner, options.bots, people, options.seed)
+        if page.browser:
+            serve(setting, options, page)
         else:
-            join(game, options)
-
-    return versus
-
-
-def _setting(
-    game: Game, opponent: str | None, options: TableOptions, page: BrowserOptions
-) -> Setting:
-    """Who sits at the table."""
-    people = 1 + page.invite
-    return Setting(game, opponent, options.partner, options.bots, people, options.seed)
+            play(setting, options)
+    elif page.browser:
+        raise ConfigError("A game at a service is played in the terminal; leave --browser out.")
+    elif opponent or options.decides:
+        raise ConfigError("Who plays at a service, and what is dealt, is decided there.")
+    else:
+        join(game, options)
 
 
 def join(game: Game, options: TableOptions) -> None:
@@ -263,7 +251,3 @@ def _print_next_steps(console: Console, match_id: str) -> None:
     """Commands that tell of the match, ready to be copied."""
     for command in (f"show {match_id}", f"why {match_id} 1"):
         console.print(f"  {program()} {command}", style="dim", soft_wrap=True)
-
-
-__getattr__ = for_each_game(versus_of)
-versus = versus_of(game_called(None))

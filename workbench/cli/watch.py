@@ -4,7 +4,6 @@ import signal
 import sys
 import threading
 import webbrowser
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -12,13 +11,12 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from cardsharp.errors import ConfigError
-from cardsharp.game import Game
 from cardsharp.viewer.explained import explained
 from cardsharp.viewer.moment import moment
 from cardsharp.viewer.pages import match_file, steps_document
 from cardsharp.viewer.shown import DrawnMatch, shown
 from workbench.cli.analyse import watched
-from workbench.cli.each import for_each_game
+from workbench.cli.each import AnyGame
 from workbench.cli.serve import Port
 from workbench.show.lookup import LAST
 from workbench.show.options import Json, Match, Store
@@ -45,30 +43,27 @@ class WatchOptions:
     as_json: Json = False
 
 
-def watch_of(game: Game | None) -> Callable[..., None]:
-    """The command for a game alone, or for matches of any."""
-
-    def watch(match: Match = LAST, /, *, options: WatchOptions = WatchOptions()) -> None:
-        """Look at a match in the browser, step by step; one that is played moves on by itself."""
-        source, match_id = source_of(match, options.store, game)
-        for file, made in ((options.html, match_file), (options.svg, moment)):
-            if file is not None:
-                found = _match(source, match_id, public=options.public)
-                text = made(found, explained(found, watched))
-                _write(file, text, match_id, as_json=options.as_json)
-        if options.html is not None or options.svg is not None:
-            return
-        if options.as_json:
+def watch(
+    match: Match = LAST,
+    /,
+    *,
+    options: WatchOptions = WatchOptions(),
+    game: AnyGame = None,
+) -> None:
+    """Look at a match in the browser, step by step; one that is played moves on by itself."""
+    source, match_id = source_of(match, options.store, game)
+    for file, made in ((options.html, match_file), (options.svg, moment)):
+        if file is not None:
             found = _match(source, match_id, public=options.public)
-            print_json({"match": match_id, **steps_document(found)})
-        else:
-            _serve(source, match_id, options)
-
-    return watch
-
-
-watch = watch_of(None)
-__getattr__ = for_each_game(watch_of)
+            text = made(found, explained(found, watched))
+            _write(file, text, match_id, as_json=options.as_json)
+    if options.html is not None or options.svg is not None:
+        return
+    if options.as_json:
+        found = _match(source, match_id, public=options.public)
+        print_json({"match": match_id, **steps_document(found)})
+    else:
+        _serve(source, match_id, options)
 
 
 def _write(file: Path, text: str, match_id: str, *, as_json: bool) -> None:

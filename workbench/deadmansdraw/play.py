@@ -17,9 +17,8 @@ from rich.console import Console
 from cardsharp.cloud.ports import Body, MatchLog
 from cardsharp.cloud.private import make_private
 from cardsharp.deadmansdraw.game import GAME
-from cardsharp.errors import CardsharpError, ConfigError, StoreError
+from cardsharp.errors import ConfigError, StoreError
 from workbench.deadmansdraw.report import (
-    MatchReport,
     RunReport,
     played_of,
     print_faults,
@@ -28,14 +27,14 @@ from workbench.deadmansdraw.report import (
     stop_at_fault,
     stop_where_late,
 )
-from workbench.deadmansdraw.watching import Printed, Watch, watch_many
+from workbench.deadmansdraw.watching import let_go_on, watched
 from workbench.show.exits import Exit
 from workbench.show.lookup import data_folder, open_log, own_store
 from workbench.show.options import StoreFile
 from workbench.show.output import messages, print_error, print_json, program, results
 from workbench.stage.archive import copy_match
 from workbench.stage.clouds import CloudKind
-from workbench.stage.stage import Script, Stage, set_up
+from workbench.stage.stage import Script, set_up
 from workbench.stage.surroundings import telemetry_in
 from workbench.strategy_file import called, is_file, is_own, strategy_named, version_of
 
@@ -142,9 +141,17 @@ def _perform(script: Script, options: PlayOptions, work: Path, store: str) -> Ru
         console.print(f"setting up arena, {where} and opponent ...", style="dim")
     with set_up(script, work) as stage:
         began = time.monotonic()
-        ids = _play_matches(stage, options)
+        at_own = stop_where_late if is_own(options.strategy) else let_go_on
+        ids = watched(
+            stage.log,
+            lambda glance: stage.look_on(options.matches, glance),
+            stop_at_fault if options.strict else at_own,
+            total=options.matches,
+            as_json=options.as_json,
+            opponent=options.opponent_name,
+        )
         seconds, requests = time.monotonic() - began, stage.requests
-        played = [_played(stage, match_id) for match_id in ids]
+        played = [played_of(stage.log, stage.history(match_id)) for match_id in ids]
         more = {"opponent": options.opponent_name, "version": version_of(options.strategy, GAME)}
         kept = _keep(ids, stage.log, store, more)
     return RunReport(
@@ -156,34 +163,6 @@ def _perform(script: Script, options: PlayOptions, work: Path, store: str) -> Ru
         played=played,
         requests=requests,
     )
-
-
-def _play_matches(stage: Stage, options: PlayOptions) -> list[str]:
-    """The ids of the matches, in the order in which they ended."""
-    one = options.matches == 1 and not options.as_json
-    watch = Watch(stage.log, Printed(results(), options.opponent_name, tagged=False))
-
-    def glance(running: Sequence[str]) -> None:
-        if one:
-            watch.glance(running)
-        if options.strict:
-            stop_at_fault(stage.log, running)
-        elif is_own(options.strategy):
-            stop_where_late(stage.log, running)
-
-    ended = stage.look_on(options.matches, glance)
-    alone = one or options.as_json
-    ids = list(ended) if alone else watch_many(ended, stage.log, options.matches)
-    glance(ids)
-    return ids
-
-
-def _played(stage: Stage, match_id: str) -> MatchReport:
-    """What became of a match, checked against the arena's own history."""
-    record = stage.log.match(match_id)
-    if record is None:
-        raise CardsharpError(f"The match {match_id} has gone from the log.")
-    return played_of(record, stage.log.moves(match_id), stage.verdict(match_id))
 
 
 def _keep(ids: Sequence[str], log: MatchLog, store: str, more: Body) -> str:

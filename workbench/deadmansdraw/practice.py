@@ -12,18 +12,18 @@ from typing import Annotated, Literal
 from cyclopts import Parameter, validators
 
 from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.ports import Body, MatchLog
+from cardsharp.cloud.ports import Body
 from cardsharp.deadmansdraw.assembly import Assembly
 from cardsharp.deadmansdraw.cards import Card, Suit
 from cardsharp.deadmansdraw.client import ArenaClient
 from cardsharp.deadmansdraw.game import GAME
 from cardsharp.deadmansdraw.practice import MOST
-from cardsharp.errors import CardsharpError, ConfigError
+from cardsharp.errors import ConfigError
 from practice.app import handler as create_matches
 from workbench.cloud.context import Function
 from workbench.deadmansdraw.connection import ArenaOptions, client_for, variables_for
 from workbench.deadmansdraw.report import MatchReport, played_of, print_faults, stop_at_fault
-from workbench.deadmansdraw.watching import Printed, Watch, watch_many
+from workbench.deadmansdraw.watching import let_go_on, watched
 from workbench.show.exits import Exit
 from workbench.show.lookup import data_folder, open_log
 from workbench.show.options import Json
@@ -33,7 +33,6 @@ from workbench.stage.clouds import embedded_in
 from workbench.stage.following import Follower
 from workbench.stage.side import HomeRhythm, assembled, attending
 from workbench.stage.surroundings import telemetry_in
-from workbench.stage.verdict import compare
 from workbench.strategy_file import strategy_named, version_of
 
 STALL = timedelta(minutes=2)
@@ -184,30 +183,18 @@ def _play(
     Each is created when it can be played: the time of its first turn runs from then on.
     """
     log, number = assembly.log, options.matches
-    one = number == 1 and not options.as_json
-    watch = Watch(log, Printed(results(), tagged=False))
-
-    def glance(running: Sequence[str]) -> None:
-        if one:
-            watch.glance(running)
-        if options.strict:
-            stop_at_fault(log, running)
-
     matches = (match_id for _ in range(number) for match_id in _create(options, tags, 1))
+    follower = Follower(log, assembly.clock, STALL)
     with attending(assembly, HomeRhythm(at_once=at_once)):
-        ended = Follower(log, assembly.clock, STALL).as_they_end(matches, at_once, glance)
-        in_order = list(ended) if one or options.as_json else watch_many(ended, log, number)
-        glance(in_order)
+        in_order = watched(
+            log,
+            lambda glance: follower.as_they_end(matches, at_once, glance),
+            stop_at_fault if options.strict else let_go_on,
+            total=number,
+            as_json=options.as_json,
+        )
     with client_for(assembly.settings) as client:
-        return [_played(log, client, match_id) for match_id in in_order]
-
-
-def _played(log: MatchLog, client: ArenaClient, match_id: str) -> MatchReport:
-    record = log.match(match_id)
-    if record is None:
-        raise CardsharpError(f"The match {match_id} has gone from the log.")
-    moves = log.moves(match_id)
-    return played_of(record, moves, compare(client.view(match_id), moves))
+        return [played_of(log, client.view(match_id)) for match_id in in_order]
 
 
 def _print_created(ids: Sequence[str], options: PracticeOptions) -> None:

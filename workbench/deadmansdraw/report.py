@@ -11,14 +11,14 @@ from rich.table import Table
 from cardsharp.cloud.ports import MatchReader, MatchRecord, MoveRecord
 from cardsharp.deadmansdraw.reading import played
 from cardsharp.deadmansdraw.replay import Turn, turns_of
-from cardsharp.deadmansdraw.wire_views import MoveView
+from cardsharp.deadmansdraw.wire_views import MatchView, MoveView
 from cardsharp.errors import StoreError, StrategyFault
 from cardsharp.replay import Outcome, header_of, outcome_of
 from cardsharp.trying import LATE
 from workbench.deadmansdraw.drawing import Labels
 from workbench.lab.interval import interval
-from workbench.show.output import print_error, program
-from workbench.stage.verdict import Verdict
+from workbench.show.output import plain_table, print_error, program
+from workbench.stage.verdict import Verdict, compare
 
 _POINTS = {"won": 1.0, "tied": 0.5, "lost": 0.0}
 
@@ -134,16 +134,18 @@ class RunReport:
         }
 
 
-def played_of(record: MatchRecord, moves: Sequence[MoveRecord], verdict: Verdict) -> MatchReport:
-    """What became of a finished match, from its log.
+def played_of(log: MatchReader, view: MatchView) -> MatchReport:
+    """What became of a finished match in its log, checked against the arena's own history.
 
     Raises:
         StoreError: the log cannot be read, or the match is not finished in it.
     """
-    outcome = outcome_of(record)
-    if outcome is None:
-        raise StoreError(f"The match {record.match_id} is not finished in the log.")
-    turns = turns_of(moves)
+    record = log.match(view.id)
+    outcome = None if record is None else outcome_of(record)
+    if record is None or outcome is None:
+        raise StoreError(f"The match {view.id} is not finished in the log.")
+    moves = log.moves(view.id)
+    turns, verdict = turns_of(moves), compare(view, moves)
     faults = tuple(faults_of(record.match_id, turns))
     longest = max(turns, key=lambda turn: len(turn.decisions), default=None)
     us, number = Labels.of(header_of(record)).us, 1 if longest is None else longest.number
@@ -205,9 +207,8 @@ def print_faults(played: Sequence[MatchReport], store: str) -> None:
 
 def print_table(console: Console, report: RunReport) -> None:
     """The matches of a run, one in a line, and what they come to."""
-    table = Table(box=None, padding=(0, 2), pad_edge=False)
-    for name in ("match", "result", "score", "turns", "moves", "log"):
-        table.add_column(name, justify="right" if name in {"score", "turns", "moves"} else "left")
+    figures = ("score", "turns", "moves")
+    table = plain_table("match", "result", *figures, "log", right=figures)
     for match in report.played:
         outcome = match.outcome
         ours, theirs = match.scores

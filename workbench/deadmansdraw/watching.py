@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -17,6 +17,7 @@ from workbench.deadmansdraw.drawing import Labels, note_row, suit_table, turn_ro
 from workbench.show.decisions import decision_text
 from workbench.show.output import messages, print_json, results
 from workbench.show.progress import Bar
+from workbench.stage.following import Glance
 
 SILENCE = 2.0
 """Seconds after which a line tells how far the matches are, where there is no progress bar."""
@@ -153,24 +154,58 @@ def banks_table(turn: Turn, labels: Labels) -> Table:
     return suit_table(rows, results().width)
 
 
-def watch_many(ended: Iterable[str], log: MatchLog, total: int) -> list[str]:
+Check = Callable[[MatchLog, Sequence[str]], None]
+"""Looks at the matches that run, and raises where they are not to go on."""
+
+
+def let_go_on(_log: MatchLog, _running: Sequence[str]) -> None:
+    """Stop no match."""
+
+
+def watched(  # noqa: PLR0913 - what is played, and how it is told
+    log: MatchLog,
+    play: Callable[[Glance], Iterator[str]],
+    check: Check,
+    *,
+    total: int,
+    as_json: bool,
+    opponent: str | None = None,
+) -> list[str]:
+    """The ids of `total` matches in the order of their ends; one is shown, of several the number.
+
+    `play` plays them, and calls again and again what it is given with those that run; so does
+    `check` see them.
+    """
+    one = total == 1 and not as_json
+    watch = Watch(log, Printed(results(), opponent, tagged=False))
+
+    def glance(running: Sequence[str]) -> None:
+        if one:
+            watch.glance(running)
+        check(log, running)
+
+    ended = play(glance)
+    ids = list(ended if one or as_json else _counted(ended, log, total))
+    glance(ids)
+    return ids
+
+
+def _counted(ended: Iterable[str], log: MatchLog, total: int) -> Iterator[str]:
     """The ids of `ended` as they come, behind a progress bar.
 
     Where nobody would see a bar, a line now and then tells the same.
     """
-    console, ids, tally = messages(), [], Counter[str]()
-    told = time.monotonic()
+    console, tally, told = messages(), Counter[str](), time.monotonic()
     with Bar(total, "playing") as bar:
-        for match_id in ended:
-            ids.append(match_id)
+        for number, match_id in enumerate(ended, 1):
+            yield match_id
             tally[_result(log, match_id)] += 1
             said = ", ".join(f"{number} {result}" for result, number in tally.items())
             bar.describe(said)
             bar.advance()
             if not console.is_terminal and time.monotonic() - told > SILENCE:
                 told = time.monotonic()
-                console.print(f"{len(ids)} of {total} matches: {said}")
-    return ids
+                console.print(f"{number} of {total} matches: {said}")
 
 
 def _result(log: MatchLog, match_id: str) -> str:

@@ -8,7 +8,7 @@ from workbench.lab.coverage import PAIRS, Covered
 from workbench.lab.league import League
 from workbench.lab.probe import LabProbed
 from workbench.lab.profile import DecisionTimes, Profile
-from workbench.show.output import results
+from workbench.show.output import plain_table, results
 
 
 def league_document(table: League) -> dict[str, object]:
@@ -40,11 +40,8 @@ def _figure(table: League, figure: str, row: int, column: int) -> float:
 
 def cross_table(table: League) -> Table:
     """The cross table of a league, the best first."""
-    shown = Table(box=None, padding=(0, 2), pad_edge=False)
-    shown.add_column("")
-    for column in table.ranking:
-        shown.add_column(table.players[column], justify="right")
-    shown.add_column("mean", justify="right")
+    figures = (*(table.players[column] for column in table.ranking), "mean")
+    shown = plain_table("", *figures, right=figures)
     for row in table.ranking:
         cells = ["-" if row == column else _cell(table, row, column) for column in table.ranking]
         shown.add_row(table.players[row], *cells, f"{table.mean(row):.1f}")
@@ -95,9 +92,8 @@ def figures(by_kind: dict[str, DecisionTimes]) -> dict[str, dict[str, float]]:
 
 def print_profile(found: Profile) -> None:
     """Print a profile by kind of decision."""
-    shown = Table(box=None, padding=(0, 2), pad_edge=False)
-    for heading in ("decisions", "number", "mean ms", "p95 ms", "max ms", "mean nodes", "max"):
-        shown.add_column(heading, justify="left" if heading == "decisions" else "right")
+    headings = ("number", "mean ms", "p95 ms", "max ms", "mean nodes", "max")
+    shown = plain_table("decisions", *headings, right=headings)
     for kind, times in found.milliseconds.items():
         nodes = found.nodes.get(kind)
         counts = ("-", "-") if nodes is None else (f"{nodes.mean:,.0f}", f"{nodes.most:,.0f}")
@@ -108,9 +104,8 @@ def print_profile(found: Profile) -> None:
 
 def print_coverage(lines: Iterable[tuple[float, float, list[Covered]]]) -> None:
     """Print how often the truth was held, and how wide the interval was, by number of pairs."""
-    shown = Table(box=None, padding=(0, 1), pad_edge=False)
-    for heading in ("share", "alike", *(f"n={number}" for number in PAIRS)):
-        shown.add_column(heading, justify="right")
+    headings = ("share", "alike", *(f"n={number}" for number in PAIRS))
+    shown = plain_table(*headings, right=headings, gap=1)
     for share, alike, row in lines:
         cells = (f"{100 * one.held:.1f}/{_short(100 * one.width)}" for one in row)
         shown.add_row(f"{100 * share:g}", f"{alike:g}", *cells)

@@ -13,7 +13,7 @@ from workbench.lab.plan import DEFAULT_GAME, Plan
 from workbench.lab.pools import pool_of
 from workbench.lab.runs import all_cores
 from workbench.show.options import Json
-from workbench.show.output import messages, print_json, results
+from workbench.show.output import messages, plain_table, print_json, results
 
 
 @Parameter(name="*")
@@ -54,9 +54,7 @@ def _tell(duel: Duel) -> None:
 
 
 def _table(ladder: Ladder) -> Table:
-    table = Table(box=None, padding=(0, 2), pad_edge=False)
-    table.add_column("player")
-    table.add_column("rating", justify="right")
+    table = plain_table("player", "rating", right=("rating",))
     for name, rating in ladder.players.items():
         table.add_row(name, str(rating))
     return table

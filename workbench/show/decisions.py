@@ -6,6 +6,7 @@ from rich.text import Text
 
 from cardsharp.replay import Step, Thought
 from cardsharp.strategy import percent
+from workbench.show.output import plain_table
 
 
 def print_decision(
@@ -49,11 +50,7 @@ def _indented(lines: str) -> str:
 
 def options_table(thought: Thought) -> Table:
     """What was weighed, the best first; the choice is marked."""
-    table = Table(box=None, padding=(0, 2), pad_edge=False)
-    table.add_column("")
-    table.add_column("option")
-    table.add_column("value", justify="right")
-    table.add_column("note")
+    table = plain_table("", "option", "value", "note", right=("value",))
     for option in sorted(thought.options, key=lambda one: -(one.value or 0.0)):
         chosen = option.action == thought.action
         mark, style = (">", "bold") if chosen else ("", "")

@@ -6,13 +6,14 @@ import re
 import shutil
 import sys
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, cast
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
+from rich.table import Column, Table
 from rich.text import Text
 
 PLAIN_WIDTH = 80
@@ -59,6 +60,12 @@ def print_error(message: str) -> None:
     console = messages()
     for line in message.splitlines():
         console.print(Text.assemble(("cardsharp: ", "bold red"), line), soft_wrap=True)
+
+
+def plain_table(*columns: str, right: Collection[str] = (), gap: int = 2) -> Table:
+    """A table without a frame; columns in `right` have figures, `gap` spaces are beside each."""
+    headers = (Column(name, justify="right" if name in right else "left") for name in columns)
+    return Table(*headers, box=None, padding=(0, gap), pad_edge=False)
 
 
 def program() -> str:

@@ -25,7 +25,6 @@ from workbench.stage.opponent import Order
 from workbench.stage.opponent_process import OpponentProcess
 from workbench.stage.side import HomeRhythm, Side, assembled, attending
 from workbench.stage.tally import Tally
-from workbench.stage.verdict import Verdict, compare
 
 STALL = timedelta(seconds=30)
 """How long no move may be made before we call a match stuck, beyond twice the turn limit."""
@@ -118,10 +117,6 @@ class Stage:
         follower = Follower(self.log, self._clock, STALL + 2 * self.script.turn_limit)
         matches = (self.begin() for _ in range(count))
         return follower.as_they_end(matches, self.script.at_once, glance, self._check)
-
-    def verdict(self, match_id: str) -> Verdict:
-        """Whether our log of a match equals the arena's history."""
-        return compare(self.history(match_id), self.log.moves(match_id))
 
     def history(self, match_id: str) -> MatchView:
         """The match as the arena tells it, with all its moves."""
