@@ -4,8 +4,8 @@ import asyncio
 import logging
 import socket
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -176,6 +176,19 @@ class Server(uvicorn.Server):
         """Serve in this thread until SIGINT or SIGTERM."""
         with suppress(KeyboardInterrupt):
             self.run([listening])
+
+
+@contextmanager
+def serving(
+    what: str, listening: socket.socket, server: Callable[[Callable[[], None]], "Server"]
+) -> Iterator[None]:
+    """Serve on a thread of its own while the block runs; see `Background`."""
+    background = Background(what, listening, server)
+    background.start()
+    try:
+        yield
+    finally:
+        background.stop()
 
 
 class Background:

@@ -31,7 +31,7 @@ from cardsharp.viewer.explained import explained
 from cardsharp.viewer.pages import match_file
 from cardsharp.viewer.shown import shown
 from workbench.show.keeping import keep_match
-from workbench.watch.site import WatchServer
+from workbench.watch.site import pages_over
 from workbench.watch.sources import LogSource
 
 KEPT = Path(__file__).with_name("layout.txt")
@@ -85,15 +85,15 @@ def watched(folder: Path) -> Iterator[str]:
     assert lease is not None
     log.record(lease, {move.sequence: move.facts for move in moves[:30] if move.facts})
     log.close()
-    with WatchServer(LogSource(f"sqlite:{folder / 'matches.db'}")) as server:
-        yield server.url
+    with pages_over(LogSource(f"sqlite:{folder / 'matches.db'}")) as address:
+        yield address
 
 
 @contextmanager
 def no_matches(folder: Path) -> Iterator[str]:
     SqliteLog(folder / "matches.db", SystemClock()).close()
-    with WatchServer(LogSource(f"sqlite:{folder / 'matches.db'}")) as server:
-        yield server.url
+    with pages_over(LogSource(f"sqlite:{folder / 'matches.db'}")) as address:
+        yield address
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.viewer.pages import match_file
 from cardsharp.viewer.shown import shown
 from workbench.show.keeping import keep_match
-from workbench.watch.site import WatchServer
+from workbench.watch.site import pages_over
 from workbench.watch.sources import LogSource
 
 TTL = timedelta(minutes=1)
@@ -40,8 +40,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     for name, (record, moves) in matches.items():
         keep_match(replace(record, match_id=name), moves, log)
     log.close()
-    with WatchServer(LogSource(f"sqlite:{file}")) as server:
-        yield Served(server.url, matches)
+    with pages_over(LogSource(f"sqlite:{file}")) as address:
+        yield Served(address, matches)
 
 
 def opened(page: Page, url: str) -> None:
@@ -185,8 +185,8 @@ def test_a_live_match_moves_on_by_itself(browser: Browser, tmp_path: Path) -> No
 
     told(0, 4)
     source = LogSource(f"sqlite:{tmp_path / 'matches.db'}")
-    with WatchServer(source) as server, visited(browser) as page:
-        opened(page, f"{server.url}/matches/live")
+    with pages_over(source) as address, visited(browser) as page:
+        opened(page, f"{address}/matches/live")
         told(4, 6)
         expect(page.locator("#count")).to_have_text("6 of 6")
         assert page.locator("#turns a").count() == 6
@@ -205,9 +205,9 @@ def test_a_live_match_moves_on_by_itself(browser: Browser, tmp_path: Path) -> No
 def test_a_list_renews_itself(browser: Browser, tmp_path: Path) -> None:
     log = SqliteLog(tmp_path / "matches.db", SystemClock())
     source = LogSource(f"sqlite:{tmp_path / 'matches.db'}")
-    with WatchServer(source) as server, visited(browser) as page:
+    with pages_over(source) as address, visited(browser) as page:
         page.clock.install()
-        page.goto(f"{server.url}/matches")
+        page.goto(f"{address}/matches")
         expect(page.get_by_text("No match fits")).to_be_visible()
         record, moves = any_match("euchre")
         keep_match(record, moves, log)

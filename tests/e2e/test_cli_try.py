@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from support.cli import Cli, clean, written
 
-from cardsharp.games import game, games
+from cardsharp.games import game
 from workbench.strategy_file import version_of
 
 OPPONENTS = {"deadmansdraw": "third", "blef": "greedy", "euchre": "rules"}
@@ -49,7 +49,7 @@ def tried(cli: Cli, *arguments: str) -> list[dict[str, Any]]:
     return found
 
 
-@pytest.mark.parametrize("game", [one.name for one in games()])
+@pytest.mark.parametrize("game", OPPONENTS)
 def test_a_strategy_decides_its_own_match_of_the_lab_again_as_it_did(
     cli: Cli, home: Path, game: str
 ) -> None:
@@ -63,7 +63,7 @@ def test_a_strategy_decides_its_own_match_of_the_lab_again_as_it_did(
         assert one["then"]["by"] == f"{game}.py"
 
 
-@pytest.mark.parametrize("game", [one.name for one in games()])
+@pytest.mark.parametrize("game", OPPONENTS)
 def test_another_strategy_differs_and_the_games_judge_says_what_that_costs(
     cli: Cli, game: str
 ) -> None:
@@ -74,7 +74,7 @@ def test_another_strategy_differs_and_the_games_judge_says_what_that_costs(
     assert any(one["cost"] is not None for one in differ)
 
 
-@pytest.mark.parametrize("game", [one.name for one in games()])
+@pytest.mark.parametrize("game", OPPONENTS)
 def test_a_kept_match_is_shown_and_explained(cli: Cli, home: Path, game: str) -> None:
     match_id = kept(cli, game)
     assert cli("show", match_id).code == 0

@@ -17,7 +17,7 @@ from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.sqlite import SqliteLog
 from cardsharp.viewer.assets import ASSETS, POLICY
 from workbench.show.keeping import keep_match
-from workbench.watch.site import WatchServer
+from workbench.watch.site import pages_over
 from workbench.watch.sources import ArenaSource, LogSource
 
 TTL = timedelta(minutes=1)
@@ -43,8 +43,8 @@ def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp
 @pytest.fixture
 def url(log: SqliteLog, tmp_path: Path) -> Iterator[str]:
     del log
-    with WatchServer(LogSource(f"sqlite:{tmp_path / 'matches.db'}")) as server:
-        yield server.url
+    with pages_over(LogSource(f"sqlite:{tmp_path / 'matches.db'}")) as address:
+        yield address
 
 
 def test_every_page_comes_under_a_strict_policy(url: str) -> None:
@@ -75,8 +75,8 @@ def _watch_live(store: str) -> None:
     lease = log.take("live", "test", TTL, record.header)
     assert lease is not None
     log.record(lease, {move.sequence: move.facts for move in moves[:3] if move.facts is not None})
-    with WatchServer(LogSource(store)) as server:
-        steps = f"{server.url}/matches/live/steps"
+    with pages_over(LogSource(store)) as address:
+        steps = f"{address}/matches/live/steps"
         assert requests.get(steps, timeout=10).json()["total"] == 3
         found: list[dict[str, object]] = []
 
@@ -103,13 +103,13 @@ def test_an_arena_is_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         source = ArenaSource(arena.url)
         assert source.find("last") == match
         assert [one.match_id for one in source.matches(None, None, 10)] == [match]
-        with WatchServer(source) as server:
-            assert "Alice v Bob" in requests.get(f"{server.url}/matches", timeout=10).text
-            steps = requests.get(f"{server.url}/matches/{match}/steps", timeout=10).json()
+        with pages_over(source) as address:
+            assert "Alice v Bob" in requests.get(f"{address}/matches", timeout=10).text
+            steps = requests.get(f"{address}/matches/{match}/steps", timeout=10).json()
             assert steps["total"] == 2
         monkeypatch.delenv("CARDSHARP_PASSWORD")
-        with WatchServer(ArenaSource(arena.url)) as server:
-            refused = requests.get(f"{server.url}/matches", timeout=10)
+        with pages_over(ArenaSource(arena.url)) as address:
+            refused = requests.get(f"{address}/matches", timeout=10)
             assert (refused.status_code, "CARDSHARP_USER" in refused.text) == (503, True)
 
 

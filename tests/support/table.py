@@ -16,7 +16,7 @@ from cardsharp.game import Game
 from cardsharp.games import game as game_called
 from workbench.table.room import Room
 from workbench.table.setting import Setting
-from workbench.table.site import TableServer
+from workbench.table.site import table_served
 
 QUICK = {"deadmansdraw": "draw-3", "blef": "threshold", "euchre": "rules"}
 """Opponents that decide at once, where the default one does not."""
@@ -33,11 +33,11 @@ def setting(game: Game | str, **more: Any) -> Setting:  # noqa: ANN401 - what a 
 @contextmanager
 def playing(room: Room, hold: timedelta = timedelta(seconds=5)) -> Iterator[list["Seat"]]:
     """The seats of a table that is served, and plays."""
-    with TableServer(room, hold=hold) as server:
+    with table_served(room, hold=hold) as links:
         thread = Thread(target=room.run, daemon=True)
         thread.start()
         try:
-            yield [Seat(link) for link in server.links]
+            yield [Seat(link) for link in links]
         finally:
             room.stop()
             thread.join(20)

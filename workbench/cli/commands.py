@@ -37,7 +37,6 @@ COMMANDS = (
             ("cardsharp new mine.js", "a program in JavaScript; Mine.java likewise"),
             ("cardsharp play --strategy mine.py --strict", "play it, and stop at its first fault"),
         ),
-        place=1,
     ),
     Command(
         "ladder",
@@ -51,7 +50,6 @@ COMMANDS = (
             ("cardsharp ladder bluff.py --game blef", "in Blef; euchre likewise"),
             ("cardsharp ladder mine.py --to draw-3", "for a script: 0 if it beats draw-3, else 1"),
         ),
-        place=1,
     ),
     Command(
         "versus",
@@ -68,14 +66,12 @@ COMMANDS = (
             ("cardsharp versus --browser", "in the browser, with the analysis at the end"),
             ("cardsharp versus --browser --invite 1", "against a friend, who gets a link"),
         ),
-        place=1,
     ),
     Command(
         "strategies",
         "List the strategies that can play.",
         "Each name works for --strategy and --opponent.",
         (("cardsharp strategies", "names, with a line about each"),),
-        place=1,
     ),
     Command(
         "matches",
@@ -88,7 +84,6 @@ COMMANDS = (
             ("cardsharp matches prune --older-than 30d", "delete those that ended long ago"),
         ),
         group=True,
-        place=2,
     ),
     Command(
         "show",
@@ -98,7 +93,6 @@ COMMANDS = (
             ("cardsharp show last", "the newest match"),
             ("cardsharp show last --turn 7", "one turn of it"),
         ),
-        place=3,
     ),
     Command(
         "watch",
@@ -115,7 +109,6 @@ COMMANDS = (
             ("cardsharp watch http://127.0.0.1:8080", "the newest match of an arena"),
             ("cardsharp watch told.json", "what an arena answered about a match"),
         ),
-        place=3,
     ),
     Command(
         "why",
@@ -123,7 +116,7 @@ COMMANDS = (
         "For each decision: the table as we saw it, the options with their values, the choice "
         "and its reason, and how long it took.",
         (("cardsharp why last 7", "turn 7 of the newest match"),),
-        place=4,
+        function="show:why",
     ),
     Command(
         "analyse",
@@ -137,7 +130,6 @@ COMMANDS = (
             ("cardsharp analyse https://arena.example", "the newest match there"),
             ("cardsharp analyse last --json", "every decision and the curve, for a program"),
         ),
-        place=4,
     ),
     Command(
         "stats",
@@ -150,7 +142,6 @@ COMMANDS = (
             ("cardsharp stats --by strategy --limit 500", "by which strategy of ours played"),
             ("cardsharp stats --player mine.py --by version", "is mine.py getting better?"),
         ),
-        place=4,
     ),
     Command(
         "try",
@@ -164,7 +155,6 @@ COMMANDS = (
             ("cardsharp try mine.py --match told.json", "in what an arena has answered"),
         ),
         function="trying:again",
-        place=4,
     ),
     Command(
         "export",
@@ -177,7 +167,6 @@ COMMANDS = (
             ("cardsharp export own.parquet captain --game blef", "against itself, in Blef"),
             ("cardsharp export stored.jsonl --all --value", "all stored matches, valued"),
         ),
-        place=4,
     ),
     Command(
         "contest",
@@ -196,7 +185,6 @@ COMMANDS = (
             ("cardsharp contest new cup --stack cardsharp-prod", "in a stack; so all but practice"),
         ),
         group=True,
-        place=6,
     ),
     Command(
         "cloud",
@@ -223,7 +211,6 @@ COMMANDS = (
             ("cardsharp cloud resume", "new matches again, and listening"),
         ),
         group=True,
-        place=9,
     ),
     Command(
         "cost",
@@ -234,9 +221,14 @@ COMMANDS = (
             ("cardsharp cost --matches-per-day 300 --days 1", "a tournament day"),
             ("cardsharp cost --measure", "measure matches anew before adding up"),
         ),
-        place=10,
     ),
 )
+
+ORDER = (
+    "play new ladder versus strategies matches show watch why analyse stats try export arena "
+    "contest bot practice doctor cloud cost"
+)
+"""The sub-commands as they are listed."""
 
 ROOMS = (("lab", "workbench.lab.commands:app", "Measure strategies: duels, leagues, probes."),)
 """Commands that have commands of their own; each is an `App` that brings its help along."""
@@ -251,7 +243,8 @@ RESEARCH = (
 
 def all_commands() -> tuple[Command, ...]:
     """Every sub-command in the order of the list, those of the first game among them."""
-    return tuple(sorted((*COMMANDS, *OF_THE_FIRST_GAME), key=lambda one: one.place))
+    found = {one.name: one for one in (*COMMANDS, *OF_THE_FIRST_GAME)}
+    return tuple(found[name] for name in ORDER.split())
 
 
 def command(name: str) -> Command:

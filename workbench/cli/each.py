@@ -23,7 +23,7 @@ AnyGame = Annotated[Game | None, Parameter(parse=False)]
 FIRST = game(None)
 """Whose commands go without a game's name too."""
 
-PLACES = {"try": "trying:again", "stats": "stats:of_game"}
+PLACES = {"try": "trying:again", "stats": "stats:of_game", "why": "show:why"}
 """Where those commands are that are not called as their modules."""
 
 

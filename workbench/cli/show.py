@@ -1,4 +1,4 @@
-"""`cardsharp show`: a whole match, turn by turn."""
+"""`cardsharp show` and `why`: a whole match turn by turn, and our decisions in one turn."""
 
 from typing import Annotated
 
@@ -12,6 +12,7 @@ from workbench.show.options import Json, Match, Store
 from workbench.show.output import messages
 
 TurnNumber = Annotated[int | None, Parameter(help="Only this turn, counted from 1.")]
+OneTurn = Annotated[int, Parameter(help="The turn's number, counted from 1.")]
 
 
 def show(
@@ -29,3 +30,17 @@ def show(
     if withdrawn:
         numbers = ", ".join(map(str, withdrawn))
         messages().print(f"the arena went back: the moves {numbers} were lost and played anew")
+
+
+def why(
+    match: Match,
+    turn: OneTurn,
+    /,
+    *,
+    store: Store = None,
+    as_json: Json = False,
+    game: AnyGame = None,
+) -> None:
+    """Print what we saw, weighed and chose at each decision of a turn."""
+    record, moves, _ = opened(match, store, game)
+    drawing_of(game_of(record)).why(record, moves, turn, as_json=as_json)

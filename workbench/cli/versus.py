@@ -25,7 +25,7 @@ from workbench.show.screen import Invitation
 from workbench.stage.surroundings import telemetry_in
 from workbench.table.room import EndedMatch, Room
 from workbench.table.setting import Setting, ending, keep, screens_of
-from workbench.table.site import HOST, TableServer, is_local
+from workbench.table.site import HOST, is_local, table_served
 
 _SEAT_KEPT = "You have left; the same command takes your seat again."
 
@@ -193,11 +193,11 @@ def serve(setting: Setting, options: TableOptions, page: BrowserOptions) -> None
 
     host = page.host or HOST
     room = Room(setting, options.nickname, options.hints, options.why, ended)
-    with TableServer(room, host, page.port or 0) as server:
-        for line in _announced(server.links, local=is_local(host)):
+    with table_served(room, host, page.port or 0) as links:
+        for line in _announced(links, local=is_local(host)):
             console.print(line, soft_wrap=True)
         if sys.stdout.isatty() if page.open is None else page.open:
-            webbrowser.open(server.links[0])
+            webbrowser.open(links[0])
         until_stopped(room)
 
 

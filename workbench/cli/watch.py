@@ -21,7 +21,7 @@ from workbench.cli.serve import Port
 from workbench.show.lookup import LAST
 from workbench.show.options import Json, Match, Store
 from workbench.show.output import print_json, results
-from workbench.watch.site import WatchServer
+from workbench.watch.site import pages_over
 from workbench.watch.sources import NamedSource, source_of
 
 
@@ -88,8 +88,8 @@ def _match(source: NamedSource, match_id: str, *, public: bool) -> DrawnMatch:
 def _serve(source: NamedSource, match_id: str, options: WatchOptions) -> None:
     """Show the page until Ctrl-C."""
     stopped = threading.Event()
-    with WatchServer(source, options.port) as server:
-        url = f"{server.url}/matches/{match_id}"
+    with pages_over(source, options.port) as address:
+        url = f"{address}/matches/{match_id}"
         results().print(url)
         results().print("Ctrl-C closes it.", style="dim")
         if sys.stdout.isatty() if options.open is None else options.open:

@@ -22,7 +22,6 @@ COMMANDS = (
             ("cardsharp play --cloud emulator", "through SQS and DynamoDB of an AWS emulator"),
         ),
         room=ROOM,
-        place=0,
     ),
     Command(
         "arena",
@@ -38,7 +37,6 @@ COMMANDS = (
         ),
         group=True,
         room=ROOM,
-        place=5,
     ),
     Command(
         "bot",
@@ -56,7 +54,6 @@ COMMANDS = (
             ),
         ),
         room=ROOM,
-        place=6,
     ),
     Command(
         "practice",
@@ -69,7 +66,6 @@ COMMANDS = (
             ("cardsharp practice ... --create-only --tag try", "for a bot that runs elsewhere"),
         ),
         room=ROOM,
-        place=7,
     ),
     Command(
         "doctor",
@@ -80,7 +76,6 @@ COMMANDS = (
             ("cardsharp doctor --url https://arena.example --user ID", "check this arena"),
         ),
         room=ROOM,
-        place=8,
     ),
 )
 

@@ -1,9 +1,32 @@
 """`cardsharp doctor`: is everything right that a bot needs, and if not, what to do."""
 
-from workbench.deadmansdraw.checks import all_checks
-from workbench.deadmansdraw.connection import ArenaOptions
-from workbench.show.checks import report
+import os
+import platform
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+
+import requests
+
+from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.settings import PREFIX
+from cardsharp.deadmansdraw.game import GAME
+from cardsharp.deadmansdraw.settings import Settings
+from cardsharp.errors import CardsharpError
+from workbench.deadmansdraw.connection import ArenaOptions, client_for, variables_for
+from workbench.show.checks import DoctorCheck, Finding, Skipped, attempt, report
+from workbench.show.lookup import open_log, store_or_default
 from workbench.show.options import Json
+from workbench.strategy_file import strategy_named
+
+OLDEST = (3, 11)
+
+MOST_SKEW = timedelta(seconds=5)
+"""Beyond it a clock is wrong; the Date header itself is in whole seconds."""
+
+PATIENCE = timedelta(seconds=10)
+
 
 _FROM_ENVIRONMENT = ArenaOptions()
 
@@ -11,3 +34,115 @@ _FROM_ENVIRONMENT = ArenaOptions()
 def doctor(*, arena: ArenaOptions = _FROM_ENVIRONMENT, as_json: Json = False) -> int:
     """Print what was checked; 1 if anything fails."""
     return report(all_checks(arena), as_json=as_json)
+
+
+def all_checks(options: ArenaOptions) -> Iterator[DoctorCheck]:
+    """Every check, in the order in which one builds on another."""
+    yield attempt("Python", python)
+    yield attempt("strategy", strategy)
+    yield attempt("match log", match_log)
+    if options.url is None and not any(name.startswith(PREFIX) for name in os.environ):
+        text = "none named; `cardsharp play` needs none, `cardsharp bot` takes --url and --user"
+        yield DoctorCheck("arena", Finding.SKIPPED, text)
+        return
+    found: list[Settings] = []
+
+    def settings() -> str:
+        found.append(Settings.load(variables_for(options)))
+        return f"{found[0].arena_url} as {found[0].user or 'the secret says'}"
+
+    yield attempt("settings", settings)
+    if found:
+        yield attempt("queue", lambda: queue(found[0]))
+        yield attempt("arena", lambda: arena(found[0]))
+        yield attempt("clock", lambda: clock(found[0]))
+        yield attempt("credentials", lambda: who(found[0]))
+
+
+def python() -> str:
+    """Whether this Python is new enough."""
+    if sys.version_info < OLDEST:
+        raise CardsharpError(f"Python {platform.python_version()} is too old; use 3.11 or newer.")
+    return platform.python_version()
+
+
+def strategy() -> str:
+    """Whether the strategy that would play can be made."""
+    return strategy_named(os.environ.get("CARDSHARP_STRATEGY") or GAME.default_strategy)
+
+
+def match_log() -> str:
+    """Whether the match log takes a note and gives it back."""
+    store = store_or_default(None)
+    with open_log(store) as log:
+        log.note("doctor", "check", {"by": "cardsharp doctor"})
+        if not log.notes("doctor"):
+            raise CardsharpError(f"{store} did not keep what was written to it.")
+    return f"{store} can be written"
+
+
+def queue(settings: Settings) -> str:
+    """Whether the queue can be reached; one in memory always can."""
+    if settings.queue.startswith("memory:"):
+        return "in this process"
+    from boto3.session import Session  # noqa: PLC0415 - slow to import, and not at every start
+
+    from cardsharp.cloud.aws import call, config, connect  # noqa: PLC0415 - the same
+
+    waits = config(read_timeout=PATIENCE.total_seconds())
+    client = connect(lambda: Session().client("sqs", config=waits))
+    answer = call(
+        f"SQS queue {settings.queue}",
+        client.get_queue_attributes,
+        QueueUrl=settings.queue,
+        AttributeNames=["ApproximateNumberOfMessages"],
+    )
+    waiting = answer["Attributes"].get("ApproximateNumberOfMessages", "?")
+    return f"{settings.queue}, {waiting} messages wait"
+
+
+def arena(settings: Settings) -> str:
+    """Whether an arena answers."""
+    with client_for(settings) as client:
+        return f'says "{client.hello()}"'
+
+
+def clock(settings: Settings) -> str:
+    """Whether our clock agrees with the arena's Date header."""
+    system = SystemClock()
+    with requests.Session() as session:
+        session.trust_env = False
+        before = system.now()
+        try:
+            answer = session.head(
+                f"{settings.arena_url}/api/hello",
+                timeout=PATIENCE.total_seconds(),
+                verify=True if settings.arena_ca is None else str(settings.arena_ca),
+            )
+        except requests.RequestException:
+            raise Skipped("the arena tells no time") from None
+        after = system.now()
+    return judge_clock(answer.headers.get("Date", ""), before + (after - before) / 2)
+
+
+def judge_clock(date: str, now: datetime) -> str:
+    """What the arena's Date header says of our clock."""
+    try:
+        told = parsedate_to_datetime(date).astimezone(UTC)
+    except (TypeError, ValueError):
+        raise Skipped("the arena tells no time") from None
+    skew = now - told - timedelta(seconds=0.5)  # a whole second, half of it gone by on average
+    if abs(skew) > MOST_SKEW:
+        way = "ahead of" if skew > timedelta(0) else "behind"
+        raise CardsharpError(
+            f"Our clock is {abs(skew.total_seconds()):.0f} s {way} the arena's; "
+            "set it by NTP, or AWS will refuse us."
+        )
+    return f"within {max(1, round(abs(skew.total_seconds())))} s of the arena's"
+
+
+def who(settings: Settings) -> str:
+    """Whether the arena accepts our credentials."""
+    with client_for(settings) as client:
+        me = client.whoami()
+    return f"{me.name or me.username}, {me.role or 'player'}"

@@ -29,10 +29,10 @@ from workbench.deadmansdraw.report import (
 )
 from workbench.deadmansdraw.watching import let_go_on, watched
 from workbench.show.exits import Exit
+from workbench.show.keeping import copy_match
 from workbench.show.lookup import data_folder, open_log, own_store
 from workbench.show.options import StoreFile
 from workbench.show.output import messages, print_error, print_json, program, results
-from workbench.stage.archive import copy_match
 from workbench.stage.clouds import CloudKind
 from workbench.stage.stage import Script, set_up
 from workbench.stage.surroundings import telemetry_in

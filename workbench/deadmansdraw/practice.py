@@ -25,10 +25,10 @@ from workbench.deadmansdraw.connection import ArenaOptions, client_for, variable
 from workbench.deadmansdraw.report import MatchReport, played_of, print_faults, stop_at_fault
 from workbench.deadmansdraw.watching import let_go_on, watched
 from workbench.show.exits import Exit
+from workbench.show.keeping import copy_match
 from workbench.show.lookup import data_folder, open_log
 from workbench.show.options import Json
 from workbench.show.output import messages, print_error, print_json, results
-from workbench.stage.archive import copy_match
 from workbench.stage.clouds import embedded_in
 from workbench.stage.following import Follower
 from workbench.stage.side import HomeRhythm, assembled, attending

@@ -1,6 +1,6 @@
 """What the lab's commands print: tables for people, documents for programs."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from rich.table import Table
 
@@ -12,30 +12,19 @@ from workbench.show.output import plain_table, results
 
 
 def league_document(table: League) -> dict[str, object]:
-    """The figures of a league."""
+    """The figures of a league, each a row of players against the columns."""
     numbers = range(len(table.players))
-
-    def of_all(figure: str) -> list[list[float | None]]:
-        return [
-            [None if row == column else _figure(table, figure, row, column) for column in numbers]
-            for row in numbers
-        ]
-
-    return {
-        "players": list(table.players),
-        **{figure: of_all(figure) for figure in ("points", "lower", "upper", "margins")},
+    figures: dict[str, Callable[[int, int], float]] = {
+        "points": table.points,
+        "lower": lambda row, column: table.interval(row, column).low,
+        "upper": lambda row, column: table.interval(row, column).high,
+        "margins": lambda row, column: table.interval(row, column).margin,
     }
-
-
-def _figure(table: League, figure: str, row: int, column: int) -> float:
-    bounds = table.interval(row, column)
-    figures = {
-        "points": table.points(row, column),
-        "lower": bounds.low,
-        "upper": bounds.high,
-        "margins": bounds.margin,
+    cells = {
+        name: [[None if a == b else round(of(a, b), 2) for b in numbers] for a in numbers]
+        for name, of in figures.items()
     }
-    return round(figures[figure], 2)
+    return {"players": list(table.players), **cells}
 
 
 def cross_table(table: League) -> Table:

@@ -20,9 +20,6 @@ class Command:
     room: str = "workbench.cli"
     """The package that has its module."""
 
-    place: int = 0
-    """Where it stands in the list."""
-
     function: str = ""
     """Its module and function as `module:name` where Python reserves the command's own name."""
 
@@ -57,12 +54,12 @@ def _explained(examples: Sequence[tuple[str, str]]) -> str:
 
 
 def mount(app: cyclopts.App, commands: Iterable[Command]) -> None:
-    """Add commands to `app`; a command's module is imported when it is called."""
-    for one in commands:
+    """Add commands to `app` in their order; one's module is imported when it is called."""
+    for place, one in enumerate(commands):
         app.command(
             one.target,
             name=one.name,
             help=one.help,
             **({} if one.group else {"help_epilogue": one.epilogue}),
-            sort_key=one.place,
+            sort_key=place,
         )

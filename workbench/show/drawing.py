@@ -1,9 +1,9 @@
 """A stored match of any game in a terminal: step by step, and our decisions one by one."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Generic, TypeVar
 
 from rich.console import Console, RenderableType
 from rich.table import Table
@@ -11,56 +11,34 @@ from rich.text import Text
 
 from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
 from cardsharp.errors import ConfigError
-from cardsharp.game import Game, Replay
+from cardsharp.game import Game
 from cardsharp.replay import Header, Outcome, Step, document, header_of, outcome_of
 from workbench.show.decisions import decision_text, print_decision
 from workbench.show.output import print_json, results
 
 
-class Drawing(Protocol):
-    """How matches of a game are shown."""
-
-    def show(
-        self,
-        record: MatchRecord,
-        moves: Sequence[MoveRecord],
-        turn: int | None,
-        *,
-        as_json: bool,
-    ) -> None:
-        """Print a match, or one turn of it."""
-        ...
-
-    def why(
-        self, record: MatchRecord, moves: Sequence[MoveRecord], turn: int, *, as_json: bool
-    ) -> None:
-        """Print each of our decisions in a turn."""
-        ...
-
-    def seen(self, step: Step) -> RenderableType | None:
-        """The table as whoever decided saw it, None where that is not kept."""
-        ...
-
-
-def drawing_of(game: Game) -> Drawing:
+def drawing_of(game: Game) -> "StepByStep[Any]":
     """The drawing that a game brings, or else one of its steps.
 
     Raises:
         ConfigError: the game keeps no matches.
     """
     if game.drawing is not None:
-        drawing: Drawing = game.drawing.load()
+        drawing: StepByStep[Any] = game.drawing.load()
         return drawing
     if game.replay is None:
         raise ConfigError(f"Matches of {game.title} are not kept, so there is nothing to show.")
     return StepByStep(game.replay.load())
 
 
-@dataclass(frozen=True, slots=True)
-class StepByStep:
-    """Draws the steps of a game's replay."""
+S = TypeVar("S", bound=Step)
 
-    replay: Replay
+
+@dataclass(frozen=True)
+class StepByStep(Generic[S]):
+    """Draws the steps of a game's replay, each as a line."""
+
+    replay: Callable[[MatchRecord, Sequence[MoveRecord]], Iterable[S]]
 
     def show(
         self,
@@ -74,10 +52,10 @@ class StepByStep:
         steps = list(self.replay(record, moves))
         chosen = steps if turn is None else pick_turn(steps, turn)
         if as_json:
-            print_json({**match_document(record), "steps": list(map(document, chosen))})
+            print_json({**match_document(record), "steps": list(map(self.document, chosen))})
             return
-        console, header = results(), header_of(record)
-        print_title(console, record, " v ".join(header.names) or header.game or "")
+        console = results()
+        print_title(console, record, self.title(header_of(record)))
         for step in chosen:
             print_step(console, step, record)
         print_end(console, record, outcome_of(record), "")
@@ -90,18 +68,34 @@ class StepByStep:
         chosen = pick_turn(steps, turn)
         ours = [step for step in chosen if step.ours is not None]
         if not ours:
-            who = next(filter(None, (_name(step, header) for step in chosen)), "somebody else")
+            who = next(filter(None, (self.name(step, header) for step in chosen)), "somebody else")
             raise ConfigError(not_ours(turn, who, [s.turn for s in steps if s.ours is not None]))
         if as_json:
-            print_json(list(map(document, ours)))
+            print_json(list(map(self.document, ours)))
             return
         console = results()
-        print_title(console, record, " v ".join(header.names) or header.game or "")
+        print_title(console, record, self.title(header))
         for number, step in enumerate(ours, 1):
             title = f"turn {turn}, decision {number} of {len(ours)}"
-            print_decision(console, title, step, self.seen(step), Text(step.happened))
+            print_decision(console, title, step, self.seen(step), self.then(step))
 
-    def seen(self, step: Step) -> Table | None:
+    def title(self, header: Header) -> str:
+        """Who plays against whom."""
+        return " v ".join(header.names) or header.game or ""
+
+    def name(self, step: S, header: Header) -> str:
+        """What whoever moved is called; nothing where that is not known."""
+        return _name(step, header)
+
+    def document(self, step: S) -> dict[str, object]:
+        """A step for programs."""
+        return document(step)
+
+    def then(self, step: S) -> Text:
+        """What came of a decision."""
+        return Text(step.happened)
+
+    def seen(self, step: Step) -> RenderableType | None:
         """The position of a decision, one line a part of it."""
         position = None if step.ours is None else step.ours.position
         if not position:
@@ -113,7 +107,7 @@ class StepByStep:
         return table
 
 
-def pick_turn(steps: Sequence[Step], number: int) -> list[Step]:
+def pick_turn(steps: Sequence[S], number: int) -> list[S]:
     """The steps of this turn; raises `ConfigError` where there are none."""
     found = [step for step in steps if step.turn == number]
     if not found:

@@ -1,11 +1,12 @@
-"""A whole match written into a match log at once."""
+"""A whole match written into a match log at once, or copied to another."""
 
 from collections.abc import Sequence
 from contextvars import ContextVar
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from cardsharp.cloud.clock import SystemClock
-from cardsharp.cloud.ports import Lease, MatchLog, MatchRecord, MoveRecord
+from cardsharp.cloud.ports import Body, Lease, MatchLog, MatchRecord, MoveRecord
 
 _OWNER = "archive"
 _TTL = timedelta(minutes=1)
@@ -48,3 +49,20 @@ def _written(
     _then.set(record.finished)
     target.finish(lease, record.outcome or {})
     return True
+
+
+def copy_match(match_id: str, source: MatchLog, target: MatchLog, more: Body) -> None:
+    """Copy a finished match with all its moves; quiet if the target has it.
+
+    `more` is added to its header.
+
+    Raises:
+        StoreError: one of the logs failed.
+    """
+    record = source.match(match_id)
+    if record is None or record.outcome is None:
+        return
+    told = replace(record, header={**record.header, **more})
+    if keep_match(told, source.moves(match_id), target):
+        for note in source.notes(match_id):
+            target.note(match_id, note.kind, note.body)

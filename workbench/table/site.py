@@ -2,10 +2,10 @@
 
 import ipaddress
 import socket
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import date, timedelta
 from http import HTTPStatus
-from typing import Self
 from urllib.parse import parse_qsl
 
 from starlette.applications import Starlette
@@ -23,7 +23,7 @@ from cardsharp.errors import CardsharpError
 from cardsharp.viewer.assets import HEADERS
 from cardsharp.viewer.base import Site
 from cardsharp.viewer.site import Manner, Pages, application
-from workbench.listening import Background, Server, listen, url_of
+from workbench.listening import Server, listen, serving, url_of
 from workbench.table.chair import REFUSALS
 from workbench.table.pages import ASSETS, SITE, message, news_document, own_asset, seat_page
 from workbench.table.room import Room
@@ -189,43 +189,29 @@ def tabled(seats: TableSeats, room: Room, hosts: Iterable[str]) -> Starlette:
     )
 
 
-class TableServer:
-    """A table that is played at in browsers while the `with` lasts.
+@contextmanager
+def table_served(
+    room: Room, host: str = HOST, port: int = 0, hold: timedelta = HOLD
+) -> Iterator[list[str]]:
+    """The addresses of a table's seats, the host's first; it is played at while the block runs.
 
-    It is reached from this machine alone, but for a `host` that says otherwise: then `url` has the
-    address by which others in the network reach it.
+    It is reached from this machine alone, but for a `host` that says otherwise: then the addresses
+    are those by which others in the network reach it.
 
     Raises:
         ConfigError: the port cannot be used.
     """
-
-    def __init__(self, room: Room, host: str = HOST, port: int = 0, hold: timedelta = HOLD) -> None:
-        self._room = room
-        self.seats = TableSeats(room, hold)
-        listening = listen("The table", host, port, BACKLOG)
-        bound = url_of(listening)
-        shown = _own_address() if host in _ANYWHERE else host
-        name = f"[{shown}]" if ":" in shown else shown
-        self.url = f"http://{name}:{bound.rpartition(':')[2]}"
-        app = tabled(self.seats, room, {HOST, "localhost", shown, name})
-
-        def server(started: Callable[[], None]) -> Server:
-            return Server(app, room.stop, started)
-
-        self._background = Background("The table", listening, server)
-
-    @property
-    def links(self) -> list[str]:
-        """The seats' addresses, the host's first."""
-        return [f"{self.url}{link}" for link in self.seats.links]
-
-    def __enter__(self) -> Self:
-        self._background.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._room.stop()
-        self._background.stop()
+    seats = TableSeats(room, hold)
+    listening = listen("The table", host, port, BACKLOG)
+    shown = _own_address() if host in _ANYWHERE else host
+    name = f"[{shown}]" if ":" in shown else shown
+    url = f"http://{name}:{url_of(listening).rpartition(':')[2]}"
+    app = tabled(seats, room, {HOST, "localhost", shown, name})
+    try:
+        with serving("The table", listening, lambda started: Server(app, room.stop, started)):
+            yield [f"{url}{link}" for link in seats.links]
+    finally:
+        room.stop()
 
 
 def is_local(host: str) -> bool:

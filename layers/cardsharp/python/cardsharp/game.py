@@ -151,6 +151,6 @@ class Game(NamedTuple):
     """A text of what its stored bodies have in common, against which each is packed. What was
     packed with it cannot be read with another, so it never changes."""
     drawing: Part[Any] | None = None
-    """How its matches are shown at home, a `Drawing`; without it, step by step."""
+    """How its matches are shown at home, a `StepByStep`; without it, its steps."""
     terminal: Part[Any] | None = None
     """How a person at home sees and plays it, a kind of `Screen`."""
