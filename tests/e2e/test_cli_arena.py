@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import requests
-from support.cli import ONE, ONE_PASSWORD, TWO, Cli, Outcome, clean, line_with, program
+from support.cli import ONE, ONE_PASSWORD, TWO, Cli, Outcome, line_with, program
 
 from cardsharp.deadmansdraw.arena.config import ArenaConfig
 from workbench.arena.server import ArenaServer
@@ -20,10 +20,9 @@ SHORT = [["Key", 3], ["Map", 5], ["Mermaid", 9], ["Sword", 4]]
 
 
 @pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
-    clean(monkeypatch, tmp_path / "data")
+def cli(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
     monkeypatch.setenv("CARDSHARP_PASSWORD", ONE_PASSWORD)
-    return Cli(capsys)
+    return cli
 
 
 @pytest.fixture(params=["home", pytest.param("cloud", marks=pytest.mark.slow)])

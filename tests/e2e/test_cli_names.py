@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import requests
-from support.cli import ONE, ONE_PASSWORD, TWO, Cli, Outcome, clean, program
+from support.cli import ONE, ONE_PASSWORD, TWO, Cli, Outcome, program
 
 from cardsharp.cloud.clock import SystemClock
 from cardsharp.cloud.sqlite import SqliteLog
@@ -31,10 +31,9 @@ ADMIN_PASSWORD = "adminpass"
 
 
 @pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
-    clean(monkeypatch, tmp_path / "data")
+def cli(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
     monkeypatch.setenv("CARDSHARP_PASSWORD", ONE_PASSWORD)
-    return Cli(capsys)
+    return cli
 
 
 @pytest.fixture

@@ -9,19 +9,18 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.cli import ONE, Cli, clean
+from support.cli import ONE, Cli
 
 from workbench.show.exits import Exit
 
 
 @pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
-    clean(monkeypatch, tmp_path / "data")
+def cli(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
     monkeypatch.setenv("CARDSHARP_PASSWORD", "p")
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    return Cli(capsys)
+    return cli
 
 
 @pytest.mark.parametrize(
@@ -205,13 +204,3 @@ def test_a_shell_completes_commands_and_options(cli: Cli) -> None:
 def test_the_help_of_a_sub_command_has_its_own_examples(cli: Cli, command: str, own: int) -> None:
     examples = cli(*command.split(), "--help").out.partition("Examples:")[2]
     assert examples.count("cardsharp ") == examples.count(f"cardsharp {command}") == own
-
-
-@pytest.mark.parametrize(
-    "command",
-    ["", "new", "play", "practice", "bot", "arena", "doctor", "cloud", "cost", "lab", "research"],
-)
-def test_help_fits_into_80_columns(cli: Cli, command: str) -> None:
-    told = cli(*command.split(), "--help")
-    lines = told.out.partition("Examples:")[2].splitlines()
-    assert max(map(len, lines), default=0) <= 80

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from support.cli import Cli, clean
+from support.cli import Cli
 
 from workbench.env.aec import env
 
@@ -17,12 +17,6 @@ PLAYERS = {
     "blef": ("greedy", "random"),
     "euchre": ("rules", "random"),
 }
-
-
-@pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
-    clean(monkeypatch, tmp_path / "data")
-    return Cli(capsys)
 
 
 def rows(cli: Cli, file: Path, *words: str) -> list[dict[str, Any]]:

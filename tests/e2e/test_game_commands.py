@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from random import Random
 
@@ -31,44 +31,29 @@ LEFT = {"blef": {"bot.log"}, "euchre": {"euchre.db", "euchre.log"}}
 
 
 class Server:
-    """`cardsharp euchre serve` in a process of its own."""
+    """`cardsharp euchre serve` in a process of its own, for as long as the stack."""
 
-    def __init__(self, folder: Path) -> None:
-        self._arguments = [
-            *(sys.executable, "-m", "workbench.cli", "euchre", "serve", "--port", "0", "--json"),
-            *("--strategy", "rules"),
-            *("--store", f"sqlite:{folder}/deals.db", "--log", f"{folder}/euchre.log"),
-        ]
-        self.log = folder / "euchre.log"
+    def __init__(self, folder: Path, stack: ExitStack) -> None:
+        self.log, self._stack = folder / "euchre.log", stack
+        self._options = ("--store", f"sqlite:{folder}/deals.db", "--log", str(self.log))
         self.url = self.start()
 
     def start(self) -> str:
-        """Start; the address."""
-        self._process = subprocess.Popen(  # noqa: S603 - our own command
-            self._arguments, stdout=subprocess.PIPE, text=True
-        )
-        assert self._process.stdout is not None
-        told = json.loads(self._process.stdout.readline())
+        """Start, after an end without a chance to tidy up if it runs; the address."""
+        self._stack.close()
+        serve = ("euchre", "serve", "--port", "0", "--json", "--strategy", "rules")
+        process = self._stack.enter_context(program(*serve, *self._options))
+        assert process.stdout is not None
+        told = json.loads(process.stdout.readline())
         assert told["openapi"] == f"{told['url']}/openapi.json"
         assert told["log"] == str(self.log)
-        self.url = told["url"]
-        return self.url
-
-    def kill(self) -> None:
-        """End without a chance to tidy up."""
-        self._process.kill()
-        self._process.wait()
-        assert self._process.stdout is not None
-        self._process.stdout.close()
+        return str(told["url"])
 
 
 @contextmanager
 def serving(folder: Path) -> Iterator[Server]:
-    server = Server(folder)
-    try:
-        yield server
-    finally:
-        server.kill()
+    with ExitStack() as stack:
+        yield Server(folder, stack)
 
 
 class Restarting:
@@ -82,7 +67,6 @@ class Restarting:
     def decide(self, deal: Deal, seat: int) -> Action:
         self.asked += 1
         if self.asked in self.before:
-            self.server.kill()
             self.remote.base = self.server.start()
         return self.remote.decide(deal, seat)
 

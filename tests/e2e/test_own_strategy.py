@@ -8,17 +8,16 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from support.cli import Cli, clean, written
+from support.cli import Cli, written
 
 from cardsharp.games import games
 from workbench.lab import guard
 
 
 @pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
-    clean(monkeypatch, tmp_path / "data")
+def cli(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
     monkeypatch.setattr(guard, "LIMIT", timedelta(seconds=0.2))
-    return Cli(capsys)
+    return cli
 
 
 @pytest.mark.parametrize("game", [one.name for one in games() if one.starter is not None])

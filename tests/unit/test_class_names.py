@@ -51,7 +51,6 @@ APART = {
     "Pages": 2,
     "Pairing": 2,
     "Part": 2,
-    "Place": 2,
     "Player": 3,
     "Program": 2,
     "Result": 3,

@@ -25,7 +25,9 @@ def test_every_command_teaches_with_examples(
     command: Command, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([command.name, "--help"]) == Exit.OK
-    said = " ".join(capsys.readouterr().out.split())
+    out = capsys.readouterr().out
+    assert max(map(len, out.partition("Examples:")[2].splitlines())) <= 80
+    said = " ".join(out.split())
     assert command.summary in said
     assert command.group or command.examples[0][0] in said
     assert "--json" in said

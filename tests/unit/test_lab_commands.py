@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.cli import written
 
 from workbench.lab.commands import app
 
@@ -54,20 +55,11 @@ def test_a_sequential_test_says_what_it_tells_apart_and_what_came_out(
 def test_a_file_is_dealt_anew_each_time_and_named_where_it_is_not_steady(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    file = tmp_path / "wavers.py"
-    file.write_text(
-        "import random\n"
-        "from cardsharp.deadmansdraw.strategies import Decision, strategy\n"
-        "@strategy('wavers')\n"
-        "class Wavers:\n"
-        "    'Not steady.'\n"
-        "    def __init__(self, rng): pass\n"
-        "    def decide(self, position):\n"
-        "        return Decision(random.choice(position.legal_actions()), 'who knows')\n"
-    )
+    body = "return Decision(random.choice(position.legal_actions()), 'who knows')"
+    file = written(tmp_path, "wavers", body, "import random")
     said = []
     for _ in range(2):
-        lab("duel", str(file), "draw-2", "-n", "1")
+        lab("duel", file, "draw-2", "-n", "1")
         said.append(capsys.readouterr().err)
     assert len({text.partition("(seed ")[2].partition(")")[0] for text in said}) == 2
     assert "wavers.py decided otherwise when a deal was played again" in said[0]

@@ -33,22 +33,6 @@ def decided(strategy: Strategy, limit: timedelta = timedelta(seconds=10)) -> Dec
     return decide(strategy, opening(), limit, lambda: 0.0)
 
 
-def built(folder: Path, body: str, name: str) -> Strategy:
-    """The strategy of a file with this in its `decide`, and of a helper beside it."""
-    (folder / f"{name}_helper.py").write_text("def best(position):\n    return position.nosuch\n")
-    (folder / f"{name}.py").write_text(
-        f"from {name}_helper import best\n"
-        "from cardsharp.deadmansdraw.actions import DRAW\n"
-        "from cardsharp.deadmansdraw.strategies import Decision, strategy\n"
-        f"@strategy('{name}')\n"
-        "class Mine:\n"
-        "    'Tried.'\n"
-        "    def __init__(self, rng): pass\n"
-        "    def decide(self, position):\n" + body
-    )
-    return build(strategy_named(str(folder / f"{name}.py")), Random(0))
-
-
 def test_a_package_beside_it_is_imported_once_by_all_its_versions(tmp_path: Path) -> None:
     """Compiled code cannot be imported twice; and what is missing is told with what to type."""
     (tmp_path / "packages").mkdir()
@@ -65,12 +49,14 @@ def test_a_package_beside_it_is_imported_once_by_all_its_versions(tmp_path: Path
 
 
 def test_an_error_in_a_module_beside_it_is_traced_through_both(tmp_path: Path) -> None:
-    found = decided(built(tmp_path, "        return best(position)\n", "beside"))
+    (tmp_path / "helper.py").write_text("def best(position):\n    return position.nosuch\n")
+    file = written(tmp_path, "beside", "return best(position)", "from helper import best")
+    found = decided(build(strategy_named(file), Random(0)))
     assert found.fault is not None
-    assert found.fault.endswith("(beside_helper.py, line 2, in best: return position.nosuch)")
+    assert found.fault.endswith("(helper.py, line 2, in best: return position.nosuch)")
     assert found.trace.splitlines() == [
-        "beside.py, line 9, in decide: return best(position)",
-        "beside_helper.py, line 2, in best: return position.nosuch",
+        "beside.py, line 13, in decide: return best(position)",
+        "helper.py, line 2, in best: return position.nosuch",
     ]
 
 

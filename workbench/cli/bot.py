@@ -59,7 +59,7 @@ def bot(*, options: SeatOptions, game: OneGame = FIRST) -> int:
     with telemetry_in(data_folder() / "bot.log"), attending(game, order, store, say) as seat:
         say(f"{options.nickname} plays in game {options.game} at {options.url}; Ctrl-C stops it.")
         told = 0
-        while (outcome := _outcome(seat)) is None:
+        while (outcome := seat.outcome) is None:
             seat.places.offering.clock.sleep(GLANCE)
             told = _tell(game, seat, told, as_json=options.as_json)
         _tell(game, seat, told, as_json=options.as_json)
@@ -67,12 +67,7 @@ def bot(*, options: SeatOptions, game: OneGame = FIRST) -> int:
             print_json(outcome)
         else:
             results().print(_ending(outcome), style="bold", soft_wrap=True)
-        return Exit.OK if seat.is_played else Exit.FAILED
-
-
-def _outcome(seat: AtHome) -> Body | None:
-    record = seat.places.offering.log.match(seat.match_id)
-    return None if record is None else record.outcome
+        return Exit.FAILED if outcome["result"] == UNKNOWN else Exit.OK
 
 
 def _ending(outcome: Body) -> str:

@@ -38,7 +38,7 @@ from workbench.contest.showing import (
 from workbench.contest.table import tabled
 from workbench.lab.plan import DEFAULT_GAME
 from workbench.show.options import Json
-from workbench.show.output import print_json, results
+from workbench.show.output import print_json, results, write_file
 from workbench.show.progress import Bar
 
 _COMMAND = command("contest")
@@ -207,7 +207,7 @@ def results_(  # noqa: PLR0913 - each is a flag of its own
     """
     with where.records(folder) as records:
         if html is not None:
-            _write(html, file_page(records))
+            write_file(html, file_page(records))
             results().print(f"written to {html}", markup=False)
             return
         names = records.names()
@@ -296,10 +296,3 @@ def resume(folder: Folder, /, *, where: Where = HERE) -> None:
         records.pause(on=False)
     where.go_on()
     results().print("Matches begin again.")
-
-
-def _write(file: Path, text: str) -> None:
-    try:
-        file.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(f"{file} cannot be written: {error.strerror}.") from None

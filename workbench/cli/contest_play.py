@@ -16,7 +16,7 @@ from cardsharp.contest.status import Status
 from cardsharp.errors import ConfigError
 from workbench.cli.contest_where import HERE, Folder, Where, name_of
 from workbench.contest.hall import hall, steps, wait
-from workbench.contest.home import USUAL, Place
+from workbench.contest.home import USUAL
 from workbench.contest.showing import (
     joined,
     ladder_rows,
@@ -25,6 +25,7 @@ from workbench.contest.showing import (
     print_table,
 )
 from workbench.show.exits import Exit
+from workbench.show.options import ArenaPlace
 from workbench.show.output import messages, results
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def run_(
     stay: Annotated[
         bool, Parameter(help="Keep the arena running at the end, until Ctrl-C.")
     ] = False,
-    options: Place = USUAL,
+    options: ArenaPlace = USUAL,
     where: Where = HERE,
 ) -> int:
     """Play the contest to its end; started again after whatever stopped it, it goes on.
@@ -118,7 +119,7 @@ def practice(
     until: Annotated[
         str | None, Parameter(help="Start matches until this time of day, such as 16:30.")
     ] = None,
-    options: Place = USUAL,
+    options: ArenaPlace = USUAL,
 ) -> int:
     """Have the teams that are there play each other and rate them, before the contest.
 

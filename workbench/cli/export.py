@@ -9,12 +9,11 @@ from cyclopts import Parameter
 
 from cardsharp.errors import ConfigError
 from cardsharp.games import game as game_named
-from workbench.cli.trying import TryOptions, matches_of
+from workbench.cli.trying import WantedMatches, matches_of
 from workbench.lab.options import Positive
 from workbench.lab.plan import Plan
 from workbench.lab.players import check_players
 from workbench.show.lookup import game_of
-from workbench.show.options import Json, Store
 from workbench.show.output import print_json, results
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class ExportOptions:
+class ExportOptions(WantedMatches):
     """Which decisions are told, and how."""
 
     game: str | None = None
@@ -32,16 +31,8 @@ class ExportOptions:
     """Fresh deals, played from every side."""
     seed: int = 1
     """The same seed plays the same matches."""
-    match: tuple[str, ...] = ()
-    """A stored match; repeat it for more. Else last."""
-    all: bool = False
-    """All stored matches of the game."""
-    limit: Annotated[int, Parameter(validator=Positive)] = 100
-    """With --all: the newest so many."""
     value: bool = False
     """Have the game's judge value each action: slow."""
-    store: Store = None
-    as_json: Json = False
 
 
 def export(
@@ -82,9 +73,6 @@ def _stored(options: ExportOptions) -> Iterator["DecisionRow"]:
     """The decisions of stored matches."""
     from workbench.env.dataset import teller  # noqa: PLC0415
 
-    wanted = TryOptions(
-        match=options.match, all=options.all, limit=options.limit, store=options.store
-    )
     of = None if options.game is None else game_named(options.game)
-    for record, moves in matches_of(wanted, of):
+    for record, moves in matches_of(options, of):
         yield from teller(game_of(record).name, valued=options.value).stored(record, moves)

@@ -16,7 +16,7 @@ from cardsharp.games import games
 from workbench.files import PROJECT
 from workbench.program import is_program
 from workbench.show.options import Json
-from workbench.show.output import print_json, program, results
+from workbench.show.output import print_json, program, results, write_file
 from workbench.strategy_file import SUFFIX, strategy_named
 
 STARTER = "mine"
@@ -41,13 +41,7 @@ def new(
     text = starter.read_text("utf-8").replace(f'"{STARTER}"', f'"{_name(file)}"')
     text = text.replace(f"{STARTER}{SUFFIX}", shlex.quote(str(file)))
     text = text.replace(starter.name, shlex.quote(str(file)))
-    try:
-        with file.open("x", encoding="utf-8") as target:
-            target.write(text)
-    except FileExistsError:
-        raise ConfigError(f"{file} is there already; choose another name.") from None
-    except OSError as error:
-        raise ConfigError(f"{file} cannot be written: {error.strerror}.") from None
+    write_file(file, text, "x")
     tries = [line.lstrip("/ ") for line in text.splitlines() if _TRY.match(line)]
     name = strategy_named(_player(file, tries), of)
     if as_json:

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
@@ -26,13 +25,10 @@ from workbench.lab.plan import DEFAULT_GAME
 from workbench.lab.pools import pool_of
 from workbench.lab.runs import all_cores
 from workbench.show.decisions import amount
-from workbench.show.lookup import game_of, open_to_read
+from workbench.show.lookup import game_of, open_of, open_to_read
 from workbench.show.options import Json, Store
 from workbench.show.output import print_json, results
 from workbench.show.progress import Bar
-
-Opening = Callable[[str | None], AbstractContextManager[MatchReader]]
-"""Opens what keeps a game's matches."""
 
 _FEW = 8
 """So many matches are judged sooner than another process has started."""
@@ -76,25 +72,27 @@ class StatsOptions:
 
 def stats(*, game: GameName = DEFAULT_GAME, options: StatsOptions = StatsOptions()) -> None:
     """Print results, accuracy and luck by opponent, by strategy, by day or by tag."""
-    _stats(options, game_named(game), open_to_read)
+    of = game_named(game)
+    with open_to_read(options.store) as log:
+        _stats(options, of, log)
 
 
 def of_game(*, options: StatsOptions = StatsOptions(), game: OneGame = FIRST) -> None:
     """Measure how well we decided and how lucky we were, in what a game's bot or service keeps."""
-    _stats(options, game, open_to_read if game.archive is None else game.archive.load())
+    with open_of(game, options.store) as log:
+        _stats(options, game, log)
 
 
-def _stats(options: StatsOptions, of: Game, opening: Opening) -> None:
+def _stats(options: StatsOptions, of: Game, log: MatchReader) -> None:
     judge = judging(of).judge
     sides: list[AnalysedSide] = []
-    with opening(options.store) as log:
-        records = _finished(log, of, options.limit)
-        processes = 1 if len(records) <= _FEW else options.workers or all_cores()
-        matches = ((record, log.moves(record.match_id)) for record in records)
-        with pool_of(processes) as pool, Bar(len(records), "judging") as bar:
-            for found in analysed(of.name, matches, pool):
-                sides += [one for one in found if options.player in {None, one.player}]
-                bar.advance()
+    records = _finished(log, of, options.limit)
+    processes = 1 if len(records) <= _FEW else options.workers or all_cores()
+    matches = ((record, log.moves(record.match_id)) for record in records)
+    with pool_of(processes) as pool, Bar(len(records), "judging") as bar:
+        for found in analysed(of.name, matches, pool):
+            sides += [one for one in found if options.player in {None, one.player}]
+            bar.advance()
     if not sides:
         raise ConfigError(
             f"None of {len(records)} matches can be judged, or none was played by "

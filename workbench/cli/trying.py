@@ -17,7 +17,7 @@ from workbench.cli.opening import opened
 from workbench.cli.tried import MatchTried, document, print_all, print_turn
 from workbench.lab.again import TrialPlayer
 from workbench.show.exits import Exit
-from workbench.show.lookup import LAST, game_of, open_to_read
+from workbench.show.lookup import LAST, game_of, open_of
 from workbench.show.options import Json, Store
 from workbench.show.output import print_json, results
 from workbench.show.progress import Bar
@@ -30,8 +30,8 @@ Player = Annotated[str, Parameter(help="FILE.py, FILE.json, a strategy or a 'com
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class TryOptions:
-    """Which decisions are made again."""
+class WantedMatches:
+    """Which stored matches are meant, and of which log."""
 
     match: Annotated[
         tuple[str, ...],
@@ -40,14 +40,21 @@ class TryOptions:
             "matches, or the URL of an arena or a match there; repeat it for more. Else last."
         ),
     ] = ()
-    turn: int | None = None
-    """Only this turn, with all that was weighed; counted from 1."""
     all: bool = False
     """All matches of the log, where --match names none."""
     limit: Annotated[int, Parameter(validator=validators.Number(gte=1))] = 100
     """With --all: the newest so many."""
     store: Store = None
     as_json: Json = False
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class TryOptions(WantedMatches):
+    """Which decisions are made again."""
+
+    turn: int | None = None
+    """Only this turn, with all that was weighed; counted from 1."""
 
 
 def again(player: Player, /, *, options: TryOptions = TryOptions(), game: AnyGame = None) -> int:
@@ -95,21 +102,20 @@ def _in_turn(asked: list[Asked], turn: int) -> list[Asked]:
 
 
 def matches_of(
-    options: TryOptions, game: Game | None
+    wanted: WantedMatches, game: Game | None
 ) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
     """The matches that are meant, with their moves."""
     first = game or game_named(None)
-    words = options.match or (_all_ids(options, first) if options.all else (LAST,))
+    words = wanted.match or (_all_ids(wanted, first) if wanted.all else (LAST,))
     for word in words:
-        found = opened(word, options.store, first if word == LAST else game)
+        found = opened(word, wanted.store, first if word == LAST else game)
         yield found.record, found.moves
 
 
-def _all_ids(options: TryOptions, game: Game) -> list[str]:
+def _all_ids(wanted: WantedMatches, game: Game) -> list[str]:
     """The matches of a game that can be read, the newest first; raises `ConfigError` for none."""
-    opening = open_to_read if game.archive is None else game.archive.load()
-    with opening(options.store) as log:
-        readable = (one for one in log.matches(limit=options.limit) if fault_of(one) is None)
+    with open_of(game, wanted.store) as log:
+        readable = (one for one in log.matches(limit=wanted.limit) if fault_of(one) is None)
         found = [one.match_id for one in readable if game_of(one) == game]
     if not found:
         raise ConfigError(f"The log has no match of {game.title}; play one, or name a --store.")

@@ -20,7 +20,7 @@ from workbench.cli.each import AnyGame
 from workbench.cli.serve import Port
 from workbench.show.lookup import LAST
 from workbench.show.options import Json, Match, Store
-from workbench.show.output import print_json, results
+from workbench.show.output import print_json, results, write_file
 from workbench.watch.site import pages_over
 from workbench.watch.sources import NamedSource, source_of
 
@@ -68,10 +68,7 @@ def watch(
 
 def _write(file: Path, text: str, match_id: str, *, as_json: bool) -> None:
     """Write a file and say so; raises `ConfigError` where it cannot be written."""
-    try:
-        file.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(f"{file} cannot be written: {error.strerror}.") from None
+    write_file(file, text)
     if as_json:
         print_json({"match": match_id, "file": str(file)})
     else:

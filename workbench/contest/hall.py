@@ -16,8 +16,9 @@ from cardsharp.contest.records import Records
 from cardsharp.contest.sqlite import kept_in
 from cardsharp.contest.tables import PracticeHost
 from cardsharp.errors import ArenaError, ConfigError
-from workbench.contest.home import USUAL, KeptTables, Place, opened
+from workbench.contest.home import USUAL, KeptTables, opened
 from workbench.contest.tables import PAUSE, HomeTables
+from workbench.show.options import ArenaPlace
 from workbench.stage.surroundings import Say, telemetry_in, warnings_to
 
 WARNING = ("cardsharp.deadmansdraw.arena", "workbench.contest")
@@ -58,7 +59,7 @@ def steps(step: Callable[[], bool], pause: Callable[[], None]) -> Iterator[None]
 
 
 @contextmanager
-def hall(folder: Path, command: str, place: Place, say: Say) -> Iterator[Hall]:
+def hall(folder: Path, command: str, place: ArenaPlace, say: Say) -> Iterator[Hall]:
     """Have a contest's folder for a command: with its arena running, or at tables of its own.
 
     Raises:

@@ -8,13 +8,10 @@ import secrets
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from time import monotonic
-from typing import Annotated
-
-from cyclopts import Parameter, validators
 
 from cardsharp.access import Address, Credentials, ha1
 from cardsharp.contest.entries import Entrant
@@ -34,6 +31,7 @@ from workbench.arena.server import ArenaServer
 from workbench.contest.tables import LOG
 from workbench.show.keeping import keep_match
 from workbench.show.lookup import open_log
+from workbench.show.options import ArenaPlace
 from workbench.stage.opponent import Opponent, Order
 from workbench.stage.opponent_process import opponent_at_play
 from workbench.strategy_file import is_own, strategy_named
@@ -47,24 +45,7 @@ AGAIN = timedelta(seconds=1)
 _log = logging.getLogger(__name__)
 
 
-@Parameter(name="*")
-@dataclass(frozen=True, kw_only=True)
-class Place:
-    """Where the arena of the contest listens; as for `cardsharp arena`."""
-
-    host: str = "127.0.0.1"
-    """The address to listen on; 0.0.0.0 for all."""
-    port: Annotated[int, Parameter(validator=validators.Number(gte=0, lte=65535))] = 8080
-    """0 for a free one."""
-    tls: tuple[Path, Path] | None = None
-    """Serve https: the files CERT and KEY, in PEM."""
-    insecure: bool = False
-    """Serve http, to a private network only."""
-    public: bool = False
-    """Let spectators look on without a password."""
-
-
-USUAL = Place()
+USUAL = ArenaPlace()
 """On this machine alone."""
 
 
@@ -119,7 +100,7 @@ class _Entered(Mapping[str, Player]):
 
 
 @contextmanager
-def opened(records: Records, folder: Path, place: Place) -> Iterator[tuple[str, ArenaClient]]:
+def opened(records: Records, folder: Path, place: ArenaPlace) -> Iterator[tuple[str, ArenaClient]]:
     """The contest's arena with the teams that are played here: its address, and its organiser.
 
     What the arena keeps lies in `folder`, beside the records.
@@ -157,7 +138,7 @@ def opened(records: Records, folder: Path, place: Place) -> Iterator[tuple[str, 
         yield arena.url, client
 
 
-def _config(folder: Path, place: Place, teams: int) -> ArenaConfig:
+def _config(folder: Path, place: ArenaPlace, teams: int) -> ArenaConfig:
     """How the arena of a contest of so many teams is run, but for who may enter."""
     return ArenaConfig(
         host=place.host,

@@ -1,8 +1,6 @@
 """`cardsharp arena`: an arena in the foreground, and matches for one that runs."""
 
-import getpass
 import os
-import sys
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -21,7 +19,8 @@ from cardsharp.deadmansdraw.wire import MatchParams
 from cardsharp.errors import ConfigError
 from workbench.arena.server import run
 from workbench.deadmansdraw.commands import COMMANDS
-from workbench.show.options import Json
+from workbench.deadmansdraw.connection import ask_password
+from workbench.show.options import ArenaPlace, Json
 from workbench.show.output import print_json, results
 
 ADMIN_PASSWORD = "ARENA_ADMIN_PASSWORD"  # noqa: S105 - a variable's name
@@ -36,13 +35,9 @@ def _check_watchdog(_kind: object, late: object) -> None:
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class ServeOptions:
+class ServeOptions(ArenaPlace):
     """How the arena is run."""
 
-    host: str = "127.0.0.1"
-    """The address to listen on; 0.0.0.0 for all."""
-    port: Annotated[int, Parameter(validator=validators.Number(gte=0, lte=65535))] = 8080
-    """The port; 0 for a free one."""
     players: Annotated[
         Path,
         Parameter(
@@ -61,12 +56,6 @@ class ServeOptions:
     """Slow down clients that ask too often, as the original does."""
     watchdog: Annotated[float | Literal["never"], Parameter(validator=_check_watchdog)] = 5.0
     """Seconds after its limit until the arena ends a turn, or never."""
-    tls: tuple[Path, Path] | None = None
-    """Serve https: the files CERT and KEY, in PEM."""
-    insecure: bool = False
-    """Serve http, to a private network only."""
-    public: bool = False
-    """Let spectators look on without a password."""
     emulator: bool = False
     """Store matches in an emulated DynamoDB, as in the cloud."""
     as_json: Json = False
@@ -135,7 +124,8 @@ def match(first: str, second: str, /, *, options: MatchOptions = MatchOptions())
     match. ARENA_ADMIN_PASSWORD is the password, or it is asked for.
     """
     address = Address(options.url, options.ca, options.insecure)
-    organiser = Credentials(ADMIN, _admin_password())
+    password = os.environ.get(ADMIN_PASSWORD) or ask_password(ADMIN_PASSWORD, "the organiser")
+    organiser = Credentials(ADMIN, password)
     with ArenaClient(address, organiser, Limits(attempts=1)) as client:
         names = {player.id: player.name for player in client.players()}
         pair = _player(first, names), _player(second, names)
@@ -166,13 +156,6 @@ def _run_emulated(config: ArenaConfig, *, as_json: bool) -> None:
     with emulated(config) as arena:
         _announce(arena.url, config, as_json=as_json)
         arena.front.run()
-
-
-def _admin_password() -> str:
-    password = os.environ.get(ADMIN_PASSWORD)
-    if not password and not sys.stdin.isatty():
-        raise ConfigError(f"Set {ADMIN_PASSWORD}; there is no terminal to ask for it.")
-    return password or getpass.getpass("Password of the organiser: ")
 
 
 def _player(given: str, names: dict[str, str]) -> str:

@@ -81,7 +81,8 @@ def variables_for(options: ArenaOptions, **more: str | None) -> dict[str, str]:
     found.setdefault("CARDSHARP_STORE", own_store())
     found.setdefault("CARDSHARP_QUEUE", f"memory:{uuid.uuid4()}")
     if not {"CARDSHARP_PASSWORD", "CARDSHARP_SECRET_ID"} & found.keys():
-        found["CARDSHARP_PASSWORD"] = _ask_password(found.get("CARDSHARP_USER"))
+        user = found.get("CARDSHARP_USER") or "our user"
+        found["CARDSHARP_PASSWORD"] = ask_password("CARDSHARP_PASSWORD", f"{user} at the arena")
     try:
         Settings.load(found, settings_names)
     except ConfigError as error:
@@ -98,10 +99,11 @@ def _by_flags(faults: str, told: Iterable[str]) -> str:
     return faults.replace("set CARDSHARP_USER and", "set CARDSHARP_USER (or give --user) and")
 
 
-def _ask_password(user: str | None) -> str:
+def ask_password(variable: str, whose: str) -> str:
+    """A password that is typed; raises `ConfigError` where nobody is there, to set the variable."""
     if not sys.stdin.isatty():
-        raise ConfigError("Set CARDSHARP_PASSWORD; there is no terminal to ask for it.")
-    return getpass.getpass(f"Password of {user or 'our user'} at the arena: ")
+        raise ConfigError(f"Set {variable}; there is no terminal to ask for it.")
+    return getpass.getpass(f"Password of {whose}: ")
 
 
 def client_for(settings: Settings) -> ArenaClient:

@@ -16,6 +16,7 @@ from cardsharp.replay import Asked, header_of, outcome_of
 from workbench.env.encoding import Encoding, number_of, rewards
 from workbench.lab.keeping import replayed
 from workbench.lab.plan import Plan
+from workbench.show.output import write_file
 
 PARQUET, LINES = ".parquet", ".jsonl"
 
@@ -124,13 +125,7 @@ def write(rows: Iterable[DecisionRow], file: Path) -> int:
     """
     if file.suffix not in {PARQUET, LINES}:
         raise ConfigError(f"{file} must end in {LINES} or {PARQUET}.")
-    try:
-        with file.open("xb"):
-            pass
-    except FileExistsError:
-        raise ConfigError(f"{file} is there already; choose another name.") from None
-    except OSError as error:
-        raise ConfigError(f"{file} cannot be written: {error.strerror}.") from None
+    write_file(file, "", "x")
     return (_write_parquet if file.suffix == PARQUET else _write_lines)(iter(rows), file)
 
 

@@ -10,7 +10,7 @@ from cyclopts import Parameter, validators
 from cardsharp.errors import ConfigError
 from workbench.lab.duel import TWO
 from workbench.lab.extras import extras_of
-from workbench.lab.plan import DEFAULT_GAME, SERIES, Plan
+from workbench.lab.plan import DEFAULT_GAME, Plan
 from workbench.lab.runs import all_cores
 from workbench.lab.sprt import Sequential, Sprt
 from workbench.show.options import Json
@@ -22,7 +22,6 @@ USUAL = 500
 """Pairs of a duel whose length nobody says."""
 
 Positive = validators.Number(gte=1)
-Chance = validators.Number(gt=0, lt=0.5)
 Player = Annotated[str, Parameter(help="A strategy, FILE.py, FILE.json or 'command'.")]
 Seed = Annotated[int, Parameter(help="The same seed plays the same matches.")]
 MaybeSeed = Annotated[
@@ -56,8 +55,6 @@ class RunOptions:
     seed: MaybeSeed = None
     workers: Workers = None
     cluster: Cluster = None
-    series: Annotated[int, Parameter(validator=Positive)] = SERIES
-    """Pairs in a row that a player may learn from."""
     plain: bool = False
     """Always play in plain Python, never in compiled code."""
     less_luck: LessLuckToo = False
@@ -79,7 +76,6 @@ class RunOptions:
             pairs=self.pairs or most or USUAL,
             seed=SystemRandom().randrange(1, MOST_SEEDS) if seed == "random" else seed,
             copies=self.copies,
-            series=self.series,
             plain=self.plain,
             less_luck=self.less_luck,
         )
@@ -96,10 +92,6 @@ class SprtOptions:
     """Null hypothesis, in Elo."""
     elo1: float = 20.0
     """Alternative hypothesis, in Elo."""
-    alpha: Annotated[float, Parameter(validator=Chance)] = 0.05
-    """False-positive rate."""
-    beta: Annotated[float, Parameter(validator=Chance)] = 0.05
-    """False-negative rate."""
 
     def tested(self, plan: Plan) -> Sequential | None:
         """The test, None where none is asked for; raises `ConfigError` for one that is none."""
@@ -109,7 +101,7 @@ class SprtOptions:
             raise ConfigError("--elo0 must be lower than --elo1: the test tells the two apart.")
         if plan.matches_a_pair != TWO:
             raise ConfigError("--sprt is for one against one; leave out --copies.")
-        return Sequential(Sprt(self.elo0, self.elo1, self.alpha, self.beta))
+        return Sequential(Sprt(self.elo0, self.elo1))
 
 
 @Parameter(name="*")

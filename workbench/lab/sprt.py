@@ -27,35 +27,24 @@ def elo_of(share: float) -> float:
     return PER_TENFOLD * log10(share / (1 - share))
 
 
+ERROR = 0.05
+"""How often a player of the lower strength may be called stronger, and one of the higher not."""
+
+BOUND = log((1 - ERROR) / ERROR)
+"""The log likelihood ratio at which FIRST is called stronger; below its negative it is not."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sprt:
-    """Whether FIRST is at least `elo1` stronger or at most `elo0`, in Elo points.
-
-    `alpha` is how often a player of `elo0` may be called stronger, `beta` how often one of `elo1`
-    may not be.
-    """
+    """Whether FIRST is at least `elo1` stronger or at most `elo0`, in Elo points."""
 
     elo0: float = 0.0
     elo1: float = 20.0
-    alpha: float = 0.05
-    beta: float = 0.05
-
-    @property
-    def lower(self) -> float:
-        """The log likelihood ratio at which FIRST is not called stronger."""
-        return log(self.beta / (1 - self.alpha))
-
-    @property
-    def upper(self) -> float:
-        """The log likelihood ratio at which FIRST is called stronger."""
-        return log((1 - self.beta) / self.alpha)
 
     def rule(self) -> str:
         """When the test ends, in words."""
-        same = self.alpha == self.beta
-        error = f"{100 * self.alpha:g}" + ("" if same else f" and {100 * self.beta:g}")
         return (
-            f"until a test with {error} % error decides between {self.elo1:+g} "
+            f"until a test with {100 * ERROR:g} % error decides between {self.elo1:+g} "
             f"and {self.elo0:g} Elo"
         )
 
@@ -92,7 +81,7 @@ class Sequential:
     @property
     def ended(self) -> bool:
         """Whether it is decided."""
-        return bool(self.number) and not self.sprt.lower < self.ratio < self.sprt.upper
+        return bool(self.number) and abs(self.ratio) >= BOUND
 
     @property
     def verdict(self) -> str:
@@ -100,7 +89,7 @@ class Sequential:
         if not self.ended:
             return "the test is not decided"
         sprt = self.sprt
-        if self.ratio >= sprt.upper:
+        if self.ratio > 0:
             return f"the test says stronger: Elo {sprt.elo1:g} rather than {sprt.elo0:g}"
         return f"the test says not stronger: Elo {sprt.elo0:g} rather than {sprt.elo1:g}"
 
@@ -110,5 +99,5 @@ class Sequential:
             **asdict(self.sprt),
             "ratio": round(self.ratio, 3),
             "decided": self.ended,
-            "stronger": self.ended and self.ratio >= self.sprt.upper,
+            "stronger": self.ended and self.ratio > 0,
         }

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -81,6 +81,14 @@ def open_to_read(store: str | None, filled_by: str = "cardsharp play") -> Iterat
         yield log
 
 
+def open_of(game: Game | None, store: str | None) -> AbstractContextManager[MatchReader]:
+    """What keeps the matches of a game, or those of any, to be read; raises `ConfigError`."""
+    if game is None or game.archive is None:
+        return open_to_read(store)
+    found: AbstractContextManager[MatchReader] = game.archive.load()(store)
+    return found
+
+
 @contextmanager
 def open_file(store: str | None) -> Iterator[SqliteLog]:
     """A match log that is a SQLite file and there already, to be written; raises `ConfigError`."""
@@ -119,8 +127,7 @@ def read_match(word: str, store: str | None, game: Game | None = None) -> Found:
         ConfigError: no match, more than one, or one of another game.
         StoreError: it cannot be read.
     """
-    opened = open_to_read if game is None or game.archive is None else game.archive.load()
-    with opened(store) as log:
+    with open_of(game, store) as log:
         record = find_match(log, word, game)
         if fault := fault_of(record):
             raise StoreError(fault)

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import Parameter, Token
+from cyclopts import Parameter, Token, validators
 
 Json = Annotated[bool, Parameter(name="--json", help="Print one JSON document.")]
 
@@ -50,3 +51,20 @@ StoreFile = Annotated[
         help="The match log to write: sqlite:FILE; else our own.",
     ),
 ]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class ArenaPlace:
+    """Where an arena listens, and to whom."""
+
+    host: str = "127.0.0.1"
+    """The address to listen on; 0.0.0.0 for all."""
+    port: Annotated[int, Parameter(validator=validators.Number(gte=0, lte=65535))] = 8080
+    """The port; 0 for a free one."""
+    tls: tuple[Path, Path] | None = None
+    """Serve https: the files CERT and KEY, in PEM."""
+    insecure: bool = False
+    """Serve http, to a private network only."""
+    public: bool = False
+    """Let spectators look on without a password."""

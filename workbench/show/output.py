@@ -9,12 +9,14 @@ import unicodedata
 from collections.abc import Collection, Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, Literal, cast
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.table import Column, Table
 from rich.text import Text
+
+from cardsharp.errors import ConfigError
 
 PLAIN_WIDTH = 80
 """Columns where the output is no terminal and nothing says how wide it is."""
@@ -60,6 +62,21 @@ def print_error(message: str) -> None:
     console = messages()
     for line in message.splitlines():
         console.print(Text.assemble(("cardsharp: ", "bold red"), line), soft_wrap=True)
+
+
+def write_file(file: Path, text: str, mode: Literal["w", "x"] = "w") -> None:
+    """Write a text into a file, with the mode x a new one.
+
+    Raises:
+        ConfigError: it cannot be written, or is there already and was to be new.
+    """
+    try:
+        with file.open(mode, encoding="utf-8") as target:
+            target.write(text)
+    except FileExistsError:
+        raise ConfigError(f"{file} is there already; choose another name.") from None
+    except OSError as error:
+        raise ConfigError(f"{file} cannot be written: {error.strerror}.") from None
 
 
 def plain_table(*columns: str, right: Collection[str] = (), gap: int = 2) -> Table:

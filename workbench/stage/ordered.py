@@ -11,6 +11,7 @@ from uuid import uuid4
 import practice.app
 import worker.app
 from cardsharp.cloud.clock import SystemClock
+from cardsharp.cloud.ports import Body
 from cardsharp.cloud.settings import Workplace
 from cardsharp.cloud.telemetry import meter
 from cardsharp.game import Game
@@ -37,11 +38,10 @@ class AtHome:
     match_id: str
 
     @property
-    def is_played(self) -> bool:
-        """Whether there is such a match; not so where the service refused us."""
+    def outcome(self) -> Body | None:
+        """How it ended; its result is unknown where the service refused us."""
         record = self.places.offering.log.match(self.match_id)
-        outcome = None if record is None else record.outcome
-        return outcome is None or outcome["result"] != "unknown"
+        return None if record is None else record.outcome
 
 
 @contextmanager

@@ -64,31 +64,25 @@ def credentials_of(player: Player) -> Credentials:
     return Credentials(player.id, player.password.get_secret_value())
 
 
-@dataclass(frozen=True, slots=True)
-class Organiser:
-    """Who creates the matches: the arena's admin, and a count of what everybody here asks for."""
-
-    client: ArenaClient
-    tally: Tally
-
-    @property
-    def requests_of_players(self) -> Counter[str]:
-        """What this process asked the arena for, without the organiser's own questions."""
-        counts = self.tally.counts
-        counts.subtract(self.client.counts)
-        return +counts
-
-
 class Stage:
-    """Everything is in its place; `begin` makes a match and `look_on` follows it."""
+    """Everything is in its place; `begin` makes a match and `look_on` follows it.
+
+    The `organiser` creates the matches, and `tally` counts what everybody here asks for.
+    """
 
     def __init__(
-        self, script: Script, side: Side, organiser: Organiser, check: Callable[[], None]
+        self,
+        script: Script,
+        side: Side,
+        organiser: ArenaClient,
+        tally: Tally,
+        check: Callable[[], None],
     ) -> None:
         self.script = script
         self.log = side.log
         self._clock = side.assembly.clock
         self._organiser = organiser
+        self._tally = tally
         self._check = check
         self._teams = LocalTeams.of_arena()
         self._begun = 0
@@ -104,7 +98,7 @@ class Stage:
             random_seed=seed,
             timeout=script.turn_limit,
         )
-        return self._organiser.client.create_match(params).id
+        return self._organiser.create_match(params).id
 
     def look_on(self, count: int, glance: Glance) -> Iterator[str]:
         """The ids of `count` matches as they finish, as many running as the script says.
@@ -120,12 +114,14 @@ class Stage:
 
     def history(self, match_id: str) -> MatchView:
         """The match as the arena tells it, with all its moves."""
-        return self._organiser.client.view(match_id)
+        return self._organiser.view(match_id)
 
     @property
     def requests(self) -> Counter[str]:
-        """What our side has asked the arena for, by kind."""
-        return self._organiser.requests_of_players
+        """What our side has asked the arena for, by kind, without the organiser's questions."""
+        counts = self._tally.counts
+        counts.subtract(self._organiser.counts)
+        return +counts
 
 
 @contextmanager
@@ -147,7 +143,7 @@ def set_up(script: Script, folder: Path) -> Iterator[Stage]:
         variables = variables_of(script.strategy, arena.url, teams.us, cloud)
         assembly = stack.enter_context(assembled(variables))
         admin = stack.enter_context(ArenaClient(arena.url, Credentials(ADMIN, password)))
-        organiser = Organiser(admin, stack.enter_context(Tally(arena.url)))
+        tally = stack.enter_context(Tally(arena.url))
         opponent.await_ready()
 
         def hang_up() -> None:
@@ -156,7 +152,7 @@ def set_up(script: Script, folder: Path) -> Iterator[Stage]:
 
         rhythm = HomeRhythm(at_once=script.at_once, breath=cloud.breath)
         side = stack.enter_context(attending(assembly, rhythm, hang_up))
-        yield Stage(script, side, organiser, opponent.check)
+        yield Stage(script, side, admin, tally, opponent.check)
 
 
 def order_of(strategy: str, url: str, player: Player, seed: str | None = None) -> Order:

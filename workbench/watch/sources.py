@@ -3,7 +3,6 @@
 import gzip
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from http import HTTPStatus
@@ -13,12 +12,12 @@ from urllib.parse import urlsplit
 
 import requests
 
-from cardsharp.cloud.ports import MatchReader, MatchRecord, MoveRecord, Status
+from cardsharp.cloud.ports import MatchRecord, MoveRecord, Status
 from cardsharp.errors import ConfigError, Malformed, Unreachable
 from cardsharp.game import Game
 from cardsharp.games import games
 from cardsharp.viewer import site
-from workbench.show.lookup import LAST, find_match, open_to_read
+from workbench.show.lookup import LAST, find_match, open_of
 
 _RECORDED = (".json", ".jsonl", ".gz")
 _TIMEOUT = (3, 10)
@@ -46,29 +45,23 @@ class LogSource:
 
     def find(self, word: str) -> str:
         """The id of the match that a word means."""
-        with self._open() as log:
+        with open_of(self.game, self.store) as log:
             return find_match(log, word, self.game).match_id
 
     def matches(self, day: date | None, status: Status | None, limit: int) -> list[MatchRecord]:
         """The newest matches."""
-        with self._open() as log:
+        with open_of(self.game, self.store) as log:
             return log.matches(day, status, limit)
 
     def match(self, match_id: str) -> MatchRecord | None:
         """A match as the log has it."""
-        with self._open() as log:
+        with open_of(self.game, self.store) as log:
             return log.match(match_id)
 
     def moves(self, match_id: str) -> list[MoveRecord]:
         """The moves that can be read."""
-        with self._open() as log:
+        with open_of(self.game, self.store) as log:
             return [move for move in log.moves(match_id) if move.fault is None]
-
-    def _open(self) -> AbstractContextManager[MatchReader]:
-        if self.game is None or self.game.archive is None:
-            return open_to_read(self.store)
-        opened: AbstractContextManager[MatchReader] = self.game.archive.load()(self.store)
-        return opened
 
 
 class FileSource:
