@@ -207,11 +207,11 @@ def table_served(
     name = f"[{shown}]" if ":" in shown else shown
     url = f"http://{name}:{url_of(listening).rpartition(':')[2]}"
     app = tabled(seats, room, {HOST, "localhost", shown, name})
-    try:
-        with serving("The table", listening, lambda started: Server(app, room.stop, started)):
+    with serving("The table", listening, lambda started: Server(app, room.stop, started)):
+        try:
             yield [f"{url}{link}" for link in seats.links]
-    finally:
-        room.stop()
+        finally:
+            room.stop()
 
 
 def is_local(host: str) -> bool:
