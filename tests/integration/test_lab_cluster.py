@@ -2,14 +2,14 @@
 
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from support.cli import line_with
+from support.cli import line_with, program
 
 from workbench.lab.plan import Plan
 from workbench.lab.pools import pool_of
@@ -28,20 +28,8 @@ PLAN = Plan(game="euchre", first="rules", second="random", pairs=60, seed=5, pla
 Process = subprocess.Popen[str]
 
 
-@contextmanager
-def dask(*arguments: str) -> Iterator[Process]:
-    """A process of Dask's own command line, which dies with the test."""
-    process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-        [sys.executable, "-m", "dask", *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.communicate()
+dask = partial(program, module="dask", errors=subprocess.STDOUT)
+"""A process of Dask's own command line, which dies with the test."""
 
 
 @pytest.fixture

@@ -78,13 +78,16 @@ def clean(patch: pytest.MonkeyPatch, home: Path) -> None:
 
 @contextmanager
 def program(
-    *arguments: str, environment: Mapping[str, str] | None = None
+    *arguments: str,
+    environment: Mapping[str, str] | None = None,
+    module: str = "workbench.cli",
+    errors: int = subprocess.PIPE,
 ) -> Iterator[subprocess.Popen[str]]:
-    """A command as a program of its own, killed at the end if it still runs."""
+    """Our command, or another module's, as a program of its own; killed at the end if it runs."""
     process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-        [sys.executable, "-u", "-m", "workbench.cli", *arguments],
+        [sys.executable, "-u", "-m", module, *arguments],
         stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stderr=errors,
         stdin=subprocess.DEVNULL,
         env={**os.environ, **(environment or {})},
         text=True,
