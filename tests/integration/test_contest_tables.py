@@ -10,6 +10,7 @@ from support.games import SAMPLES
 import cardsharp.games
 from cardsharp.cloud.clock import SystemClock, utc_now
 from cardsharp.cloud.sqlite import SqliteLog
+from cardsharp.contest.acts import Desk
 from cardsharp.contest.director import Director
 from cardsharp.contest.entries import Result, Settings
 from cardsharp.contest.pages import file_page
@@ -108,6 +109,30 @@ def test_a_table_seats_as_many_as_the_game_allows_and_counts_what_it_counts(
     best = max(zip(table.so_far.points, (name for name, _ in teams), strict=True))
     assert best[1] in places[0]
     assert kept(tmp_path / "cup") == {game}
+
+
+def test_who_has_withdrawn_leaves_an_empty_chair(tmp_path: Path) -> None:
+    """The two others play on; there is a third name in the result, without a point."""
+    settings = Settings("cup", "tables", 1, 1, 60, seed="7", game="blef", seats=3)
+    with found_in(tmp_path, settings) as records:
+        ids = [records.enter(name, "random")[0].id for name in ("One", "Two", "Three")]
+        records.pause(on=True)
+        with HomeTables(records, tmp_path, utc_now) as tables:
+            director = Director(records, tables)
+            director.step()
+            Desk(records, utc_now).withdraw("Two", "ill")
+            records.pause(on=False)
+            while not director.step():
+                tables.pause()
+        (table,) = records.results()
+        assert table.teams == tuple(ids)
+        ((one, two, three),) = table.points
+        assert (two, {one, three}) == (0, {0, 1})
+    with closing(SqliteLog(tmp_path / LOG, SystemClock())) as log:
+        assert [one.header["players"] for one in log.matches()] in (
+            [["One", "Three"]],
+            [["Three", "One"]],
+        )
 
 
 def test_what_no_table_can_seat_is_refused(tmp_path: Path) -> None:
